@@ -1,0 +1,44 @@
+// Two kinds of errors. A UserError is about the user's input and is worded in the user's terms: where, what, what to
+// do. An InternalError is a bug of etch: the text is the rule that must hold.
+#pragma once
+
+#include <exception>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+namespace etch {
+
+/// An error of the input. `where` names file and node, `what` says what was found (with numbers) and what is accepted,
+/// `help` what to do (may be empty). Lower case, no final period.
+class UserError : public std::exception {
+ public:
+  UserError(std::string where, std::string what, std::string help = "");
+  const char* what() const noexcept override { return text_.c_str(); }
+  const std::string& where() const { return where_; }
+  const std::string& problem() const { return problem_; }
+  const std::string& help() const { return help_; }
+
+ private:
+  std::string where_, problem_, help_;
+  std::string text_;  // "where: what\n  help: help"
+};
+
+/// A bug of etch: a rule of ours that does not hold.
+class InternalError : public std::exception {
+ public:
+  InternalError(std::string_view rule, const std::source_location& at);
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+[[noreturn]] void fail_check(std::string_view rule, const std::source_location& at);
+
+/// Throws InternalError unless `holds`. `rule` is the rule itself: check(rank == axes.size(), "one axis per dimension").
+inline void check(bool holds, std::string_view rule, const std::source_location& at = std::source_location::current()) {
+  if (!holds) fail_check(rule, at);
+}
+
+}  // namespace etch
