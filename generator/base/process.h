@@ -1,0 +1,50 @@
+// Running another program: an argument vector, never a shell; a time limit that ends the whole process group; all
+// output captured. What the program does is a value; nothing is thrown because it failed, crashed or hung.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace etch {
+
+struct ProcessOptions {
+  /// What the program reads on standard input (any bytes). Empty: it reads end of file at once.
+  std::string stdin_text;
+  /// Working folder. Empty: the caller's.
+  std::filesystem::path cwd;
+  /// Wall-clock seconds after which the process group is killed. Zero or less: no limit.
+  double timeout_s = 60;
+  /// NAME, value: added to the caller's environment, replacing what has the same name.
+  std::vector<std::pair<std::string, std::string>> env;
+  /// Kept of each of the two outputs; what comes after is read and dropped.
+  std::size_t max_output_bytes = std::size_t{64} << 20;
+};
+
+struct ProcessResult {
+  /// False: there is no such program, or it could not be executed; `err` says why, and the rest means nothing.
+  bool started = false;
+  /// The exit status, or -1 where a signal ended the program.
+  int exit_code = -1;
+  /// The signal that ended the program, 0 if none did.
+  int signal = 0;
+  /// The time limit ended it (signal is then SIGKILL).
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+  double seconds = 0;
+
+  /// It ran to its end and returned 0.
+  bool ok() const { return started && !timed_out && signal == 0 && exit_code == 0; }
+};
+
+/// Runs argv[0] (looked up along PATH where it has no slash) and waits. When it returns, nothing of the process group
+/// runs any more: not on a timeout, and no child that the program left behind either. If this process dies, so does it.
+ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+/// One line for an error message: "not found", "exit status 2", "killed by signal 11 (Segmentation fault)", "timed out after 5 s".
+std::string describe(const ProcessResult& result);
+
+}  // namespace etch
