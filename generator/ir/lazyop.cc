@@ -1,0 +1,172 @@
+#include "ir/lazyop.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/toposort.h"
+
+namespace etch {
+namespace {
+
+std::size_t hash_sints(std::size_t seed, const std::vector<Sint>& values) {
+  for (const Sint& v : values) seed = hash_mix(seed, std::hash<Sint>{}(v));
+  return seed;
+}
+
+bool same_shape(const std::vector<Sint>& a, const std::vector<Sint>& b) { return a == b; }
+
+Sint product(const std::vector<Sint>& shape) {
+  Sint n = 1;
+  for (const Sint& d : shape) n = n * d;
+  return n;
+}
+
+bool is_compare(Op op) { return op == Op::CmpLt || op == Op::CmpEq || op == Op::CmpNe; }
+
+}  // namespace
+
+const ShapeTracker& LazyOp::st() const {
+  if (const auto* m = std::get_if<MemBuffer>(&arg)) return m->st;
+  if (const auto* c = std::get_if<ConstBuffer>(&arg)) return c->st;
+  return std::get<IndexBuffer>(arg).st;
+}
+
+std::size_t LazyOpHash::operator()(const LazyOp& op) const {
+  std::size_t h = hash_mix(static_cast<std::size_t>(op.op), static_cast<std::uint64_t>(op.dtype));
+  for (const LazyOp* s : op.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
+  if (const auto* m = std::get_if<MemBuffer>(&op.arg)) h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(m->index)), std::hash<ShapeTracker>{}(m->st));
+  if (const auto* c = std::get_if<ConstBuffer>(&op.arg)) h = hash_mix(hash_mix(h, c->value.bits()), std::hash<ShapeTracker>{}(c->st));
+  if (const auto* i = std::get_if<IndexBuffer>(&op.arg)) h = hash_mix(h, std::hash<ShapeTracker>{}(i->st));
+  if (const auto* r = std::get_if<ReduceAxes>(&op.arg)) h = hash_all(h, r->axes);
+  return hash_sints(h, op.shape);
+}
+
+const LazyOp* LazyOps::intern(LazyOp op) { return &*nodes_.insert(std::move(op)).first; }
+
+const LazyOp* LazyOps::load(int buffer, DType dtype, ShapeTracker st) {
+  std::vector<Sint> shape = st.shape();
+  return intern({Op::Load, dtype, {}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
+}
+
+const LazyOp* LazyOps::constant(Scalar value, ShapeTracker st) {
+  std::vector<Sint> shape = st.shape();
+  return intern({Op::Const, value.dtype(), {}, ConstBuffer{value, std::move(st)}, std::move(shape)});
+}
+
+const LazyOp* LazyOps::index(DType dtype, ShapeTracker st) {
+  check(is_legal(Op::Index, dtype), "an index is a number");
+  std::vector<Sint> shape = st.shape();
+  return intern({Op::Index, dtype, {}, IndexBuffer{std::move(st)}, std::move(shape)});
+}
+
+DType result_dtype(Op op, const std::vector<DType>& src) {
+  check(static_cast<int>(src.size()) == info(op).arity, "an operation has as many operands as its arity");
+  if (op == Op::Where) {
+    check(src[0] == DType::Bool, "the condition of Where is bool");
+    check(src[1] == src[2], "both values of Where have one type");
+    return src[1];
+  }
+  for (DType d : src) {
+    check(d == src[0], "the operands of an operation have one type");
+    check(is_legal(op, d), "the operation exists for the type of its operands");
+  }
+  return is_compare(op) ? DType::Bool : src[0];
+}
+
+const LazyOp* LazyOps::elementwise(Op op, std::vector<const LazyOp*> src) {
+  check(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast && !src.empty(), "an elementwise operation");
+  std::vector<DType> dtypes;
+  for (const LazyOp* s : src) {
+    check(same_shape(s->shape, src[0]->shape), "the operands of an operation have one shape");
+    dtypes.push_back(s->dtype);
+  }
+  const DType dtype = result_dtype(op, dtypes);
+  std::vector<Sint> shape = src[0]->shape;
+  return intern({op, dtype, std::move(src), {}, std::move(shape)});
+}
+
+const LazyOp* LazyOps::cast(const LazyOp* a, DType dtype) {
+  if (a->dtype == dtype) return a;
+  return intern({Op::Cast, dtype, {a}, {}, a->shape});
+}
+
+const LazyOp* LazyOps::bitcast(const LazyOp* a, DType dtype) {
+  if (a->dtype == dtype) return a;
+  check(bytes_of(a->dtype) == bytes_of(dtype), "a bitcast keeps the size");
+  return intern({Op::Bitcast, dtype, {a}, {}, a->shape});
+}
+
+const LazyOp* LazyOps::reduce(Op op, const LazyOp* a, std::vector<int> axes) {
+  check(is_reduce(op) && is_legal(op, a->dtype), "the reduction exists for its type");
+  check(std::ranges::is_sorted(axes), "reduced axes ascend");
+  std::vector<Sint> shape = a->shape;
+  for (int axis : axes) shape.at(static_cast<std::size_t>(axis)) = 1;
+  return intern({op, a->dtype, {a}, ReduceAxes{std::move(axes)}, std::move(shape)});
+}
+
+const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st) {
+  check(same_shape(st.shape(), value->shape), "a store has the shape of its value");
+  std::vector<Sint> shape = st.shape();
+  return intern({Op::Store, value->dtype, {value}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
+}
+
+std::vector<const LazyOp*> toposort(const LazyOp* root) {
+  return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return op->src; });
+}
+
+std::vector<const Node*> variables(const LazyOp* root) {
+  std::map<std::string, const Node*> found;
+  for (const LazyOp* op : toposort(root)) {
+    if (info(op->op).group != OpGroup::Buffer) continue;
+    for (const Node* v : op->st().variables()) found.emplace(v->name, v);
+  }
+  std::vector<const Node*> result;
+  for (const auto& [name, node] : found) result.push_back(node);
+  return result;
+}
+
+Work count_work(const LazyOp* root) {
+  Work work;
+  for (const LazyOp* op : toposort(root)) {
+    if (info(op->op).group == OpGroup::Buffer || op->op == Op::Cast || op->op == Op::Bitcast) continue;
+    const bool reduces = is_reduce(op->op);
+    const Sint elements = product(reduces ? op->src[0]->shape : op->shape);
+    work.flops = work.flops + elements;
+    if (op->op != Op::ReduceSum) continue;
+    const LazyOp* value = op->src[0];
+    while (value->op == Op::Cast) value = value->src[0];
+    if (value->op == Op::Mul) work.macs = work.macs + elements;
+  }
+  return work;
+}
+
+std::string shape_text(const std::vector<Sint>& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); i++) text += (i == 0 ? "" : ",") + to_text(shape[i]);
+  return text + "]";
+}
+
+std::string to_text(const LazyOp* root) {
+  std::string text;
+  std::map<const LazyOp*, int> number;  // for look-up only, never walked
+  for (const LazyOp* op : toposort(root)) {
+    const int n = static_cast<int>(number.size());
+    number[op] = n;
+    text += "%" + std::to_string(n) + " = " + std::string(name_of(op->op)) + " " + std::string(name_of(op->dtype)) + " " + shape_text(op->shape);
+    for (const LazyOp* s : op->src) text += " %" + std::to_string(number[s]);
+    if (const auto* m = std::get_if<MemBuffer>(&op->arg)) text += " buffer " + std::to_string(m->index) + " " + m->st.to_text();
+    if (const auto* c = std::get_if<ConstBuffer>(&op->arg)) text += " " + c->value.to_text() + " " + c->st.to_text();
+    if (const auto* i = std::get_if<IndexBuffer>(&op->arg)) text += " " + i->st.to_text();
+    if (const auto* r = std::get_if<ReduceAxes>(&op->arg)) {
+      text += " axes";
+      for (int axis : r->axes) text += " " + std::to_string(axis);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace etch

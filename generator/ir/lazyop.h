@@ -1,0 +1,100 @@
+// LazyOp: the tree (with shared parts, a DAG) that one kernel computes, leaves Load/Const/Index, root Store. Nodes are
+// interned in a LazyOps and immutable: equal trees are the same pointer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "ir/op.h"
+#include "ir/scalar.h"
+#include "shape/shapetracker.h"
+
+namespace etch {
+
+/// A buffer that a kernel reads or writes: number `index` among the kernel's arguments (0 is the output).
+struct MemBuffer {
+  int index = 0;
+  ShapeTracker st;
+  bool operator==(const MemBuffer&) const = default;
+};
+
+/// One value seen through `st` (so that a padded constant has zeros around it).
+struct ConstBuffer {
+  Scalar value;
+  ShapeTracker st;
+  bool operator==(const ConstBuffer&) const = default;
+};
+
+/// The position that `st` gives, as a value: Index through a contiguous st of shape (n) is 0, 1, ... n-1.
+struct IndexBuffer {
+  ShapeTracker st;
+  bool operator==(const IndexBuffer&) const = default;
+};
+
+/// Reduced axes, ascending; each becomes size 1.
+struct ReduceAxes {
+  std::vector<int> axes;
+  bool operator==(const ReduceAxes&) const = default;
+};
+
+using LazyArg = std::variant<std::monostate, MemBuffer, ConstBuffer, IndexBuffer, ReduceAxes>;
+
+struct LazyOp {
+  Op op{};
+  DType dtype{};  // of the result; for Store and Load, of the buffer
+  std::vector<const LazyOp*> src;
+  LazyArg arg;
+  std::vector<Sint> shape;  // of the result
+
+  bool operator==(const LazyOp&) const = default;
+  const ShapeTracker& st() const;  // of a Load, Const, Index or Store
+  const MemBuffer& mem() const { return std::get<MemBuffer>(arg); }
+  const ConstBuffer& constant() const { return std::get<ConstBuffer>(arg); }
+  const std::vector<int>& axes() const { return std::get<ReduceAxes>(arg).axes; }
+};
+
+struct LazyOpHash {
+  std::size_t operator()(const LazyOp& op) const;
+};
+
+/// Makes and owns LazyOps. Every function checks arity, shapes and types and throws InternalError where they do not fit.
+class LazyOps {
+ public:
+  const LazyOp* load(int buffer, DType dtype, ShapeTracker st);
+  const LazyOp* constant(Scalar value, ShapeTracker st);
+  const LazyOp* index(DType dtype, ShapeTracker st);
+  /// An elementwise operation on equal shapes.
+  const LazyOp* elementwise(Op op, std::vector<const LazyOp*> src);
+  const LazyOp* cast(const LazyOp* a, DType dtype);
+  const LazyOp* bitcast(const LazyOp* a, DType dtype);
+  const LazyOp* reduce(Op op, const LazyOp* a, std::vector<int> axes);
+  /// `st` is contiguous, of the shape of `value`.
+  const LazyOp* store(int buffer, const LazyOp* value, ShapeTracker st);
+
+ private:
+  const LazyOp* intern(LazyOp op);
+  std::unordered_set<LazyOp, LazyOpHash> nodes_;  // node-based: addresses stay
+};
+
+/// The dtype of op(src...), as LazyOps::elementwise gives it.
+DType result_dtype(Op op, const std::vector<DType>& src);
+/// All nodes below and including `root`, sources first.
+std::vector<const LazyOp*> toposort(const LazyOp* root);
+/// Free variables of all ShapeTrackers and shapes, by name.
+std::vector<const Node*> variables(const LazyOp* root);
+/// Multiply-accumulates, or elementwise operations, and the rest: what tinygrad's FlopCounter counts.
+struct Work {
+  Sint macs = 0;   // elements of each ReduceSum whose operand is a Mul (through casts), before reducing
+  Sint flops = 0;  // elements of each elementwise operation and each reduction's input; casts and Where of bool are free
+};
+Work count_work(const LazyOp* root);
+/// Several lines, one node a line, sources first, numbered: %2 = Add float32 [4,8] %0 %1
+std::string to_text(const LazyOp* root);
+/// "[1,64,8,8]"
+std::string shape_text(const std::vector<Sint>& shape);
+
+}  // namespace etch

@@ -1,0 +1,209 @@
+// Tensor: what an importer or a person writes networks with. A Tensor is a handle to a LazyBuffer of a LazyGraph; every
+// method adds to the graph and computes nothing. Shapes may hold Variables (Sint). Operands broadcast as in numpy and
+// promote as in tinygrad (least_upper_dtype; C++ numbers are weak: they take the tensor's type).
+// A call that can't be right (shapes that do not broadcast, a bad axis) throws std::invalid_argument-like ShapeError,
+// which callers turn into a UserError that names the node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/dtype.h"
+#include "ir/op.h"
+#include "shape/shapetracker.h"
+
+namespace etch {
+
+class LazyGraph;
+struct LazyBuffer;
+
+/// A Tensor method was called with shapes, axes or types that do not fit; the text says what was found and what is accepted.
+class ShapeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using Shape = std::vector<Sint>;
+using Padding = std::vector<std::pair<Sint, Sint>>;  // (before, after) per axis
+
+/// Window parameters of convolution and pooling over the last `kernel.size()` axes.
+struct Window {
+  std::vector<std::int64_t> kernel;
+  std::vector<std::int64_t> stride;    // empty: 1 each
+  std::vector<std::int64_t> dilation;  // empty: 1 each
+  std::vector<std::pair<std::int64_t, std::int64_t>> pads;  // empty: 0 each; may be asymmetric and negative
+  bool ceil = false;                   // pooling: round the output size up
+};
+
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(LazyGraph* graph, const LazyBuffer* buffer) : graph_(graph), buffer_(buffer) {}
+
+  // --- facts
+  const Shape& shape() const;
+  int rank() const { return static_cast<int>(shape().size()); }
+  /// Size of `axis`; negative counts from the end.
+  Sint dim(int axis) const;
+  DType dtype() const;
+  /// Product of the shape.
+  Sint size() const;
+  LazyGraph& graph() const { return *graph_; }
+  const LazyBuffer* buffer() const { return buffer_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+  /// The values, if they depend on constants alone (computed by interp, cached in the graph); nothing if an input is involved.
+  std::optional<Array> evaluate() const;
+
+  // --- creation
+  static Tensor input(LazyGraph& graph, const std::string& name, DType dtype, Shape shape);
+  /// A constant with data; `name` is what the emitted weights call it (may be empty).
+  static Tensor constant(LazyGraph& graph, Array data, const std::string& name = "");
+  /// One value everywhere; takes no memory.
+  static Tensor full(LazyGraph& graph, Shape shape, Scalar value);
+  Tensor full_like(double value) const;
+  /// start, start+step, ... (n values); takes no memory (Op::Index).
+  static Tensor arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scalar step);
+  /// 0, 1, ... n-1
+  static Tensor arange(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
+  static Tensor eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal = 0);
+
+  // --- movement (free: only the ShapeTracker changes)
+  Tensor reshape(Shape shape) const;  // at most one -1
+  Tensor permute(std::vector<int> axes) const;
+  Tensor transpose(int a = -2, int b = -1) const;
+  Tensor expand(Shape shape) const;  // new axes in front allowed
+  Tensor pad(Padding pads, double value = 0) const;  // negative amounts shrink
+  Tensor shrink(Padding ranges) const;               // [begin, end) per axis
+  Tensor flip(std::vector<int> axes) const;
+  /// Every step-th element per axis, negative steps go backwards from the end.
+  Tensor stride(std::vector<std::int64_t> steps) const;
+  /// numpy's x[start:end:step] along one axis, with numpy's clamping of out-of-range and negative bounds.
+  Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1) const;
+  Tensor squeeze(std::vector<int> axes) const;
+  Tensor unsqueeze(int axis) const;
+  Tensor flatten(int start = 0, int end = -1) const;
+  Tensor repeat(std::vector<std::int64_t> times) const;
+  static Tensor cat(const std::vector<Tensor>& tensors, int axis);
+  static Tensor stack(const std::vector<Tensor>& tensors, int axis);
+  std::vector<Tensor> split(int axis, const std::vector<std::int64_t>& sizes) const;
+
+  // --- types and realisation
+  Tensor cast(DType dtype) const;
+  Tensor bitcast(DType dtype) const;
+  /// Asks the scheduler to store this in memory.
+  Tensor contiguous() const;
+
+  // --- elementwise
+  /// Any unary row of ops.def but Cast, Bitcast; a float op on an integer tensor converts it to float32 first.
+  Tensor unary(Op op) const;
+  Tensor neg() const;  // of bool: not
+  Tensor logical_not() const;
+  Tensor bitwise_not() const;
+  Tensor exp() const { return unary(Op::Exp); }
+  Tensor exp2() const { return unary(Op::Exp2); }
+  Tensor log() const { return unary(Op::Log); }
+  Tensor log2() const { return unary(Op::Log2); }
+  Tensor sqrt() const { return unary(Op::Sqrt); }
+  Tensor sin() const { return unary(Op::Sin); }
+  Tensor cos() const { return unary(Op::Cos); }
+  Tensor tanh() const { return unary(Op::Tanh); }
+  Tensor erf() const { return unary(Op::Erf); }
+  Tensor floor() const { return unary(Op::Floor); }
+  Tensor ceil() const { return unary(Op::Ceil); }
+  Tensor reciprocal() const;
+  Tensor abs() const;
+  Tensor sign() const;
+  Tensor square() const;
+  Tensor relu() const;
+  Tensor sigmoid() const;
+  Tensor clip(std::optional<double> low, std::optional<double> high) const;
+  Tensor leaky_relu(double slope) const;
+  Tensor elu(double alpha) const;
+  Tensor selu() const;
+  Tensor celu(double alpha) const;
+  Tensor gelu(bool tanh_form) const;
+  Tensor silu() const;
+  Tensor hardswish() const;
+  Tensor hardsigmoid(double alpha, double beta) const;
+  Tensor softplus() const;
+  Tensor softsign() const;
+  Tensor mish() const;
+
+  /// Any binary row of ops.def, after broadcasting and promotion.
+  static Tensor binary(Op op, const Tensor& a, const Tensor& b);
+  Tensor operator+(const Tensor& b) const { return binary(Op::Add, *this, b); }
+  Tensor operator-(const Tensor& b) const { return binary(Op::Sub, *this, b); }
+  Tensor operator*(const Tensor& b) const { return binary(Op::Mul, *this, b); }
+  Tensor operator/(const Tensor& b) const { return binary(Op::Div, *this, b); }
+  Tensor operator<(const Tensor& b) const { return binary(Op::CmpLt, *this, b); }
+  Tensor operator+(double b) const { return *this + full_like(b); }
+  Tensor operator-(double b) const { return *this - full_like(b); }
+  Tensor operator*(double b) const { return *this * full_like(b); }
+  Tensor operator/(double b) const { return *this / full_like(b); }
+  Tensor operator<(double b) const { return *this < full_like(b); }
+  Tensor operator-() const { return neg(); }
+  Tensor equal(const Tensor& b) const { return binary(Op::CmpEq, *this, b); }
+  Tensor maximum(const Tensor& b) const { return binary(Op::Max, *this, b); }
+  Tensor minimum(const Tensor& b) const { return binary(Op::Min, *this, b); }
+  Tensor pow(const Tensor& b) const { return binary(Op::Pow, *this, b); }
+  /// this (bool) ? a : b
+  Tensor where(const Tensor& a, const Tensor& b) const;
+
+  // --- reductions; `axes` empty means all
+  Tensor reduce(Op op, std::vector<int> axes, bool keepdim) const;  // in the tensor's own type
+  Tensor sum(std::vector<int> axes = {}, bool keepdim = false) const;  // accumulates in sum_dtype; float16/bfloat16 cast back
+  Tensor max(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMax, std::move(axes), keepdim); }
+  Tensor min(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMin, std::move(axes), keepdim); }
+  Tensor prod(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceProd, std::move(axes), keepdim); }
+  Tensor mean(std::vector<int> axes = {}, bool keepdim = false) const;
+  Tensor variance(std::vector<int> axes = {}, bool keepdim = false, int correction = 0) const;
+  /// int64 position of the largest (first of equals, or last if asked).
+  Tensor argmax(int axis, bool keepdim, bool last = false) const;
+  Tensor argmin(int axis, bool keepdim, bool last = false) const;
+  Tensor softmax(int axis) const;
+  Tensor softmax(std::vector<int> axes) const;
+  Tensor log_softmax(int axis) const;
+  Tensor log_softmax(std::vector<int> axes) const;
+  Tensor cumsum(int axis, bool exclusive = false, bool reverse = false) const;
+
+  // --- products, windows
+  /// numpy.matmul: batched, broadcasting, 1-d operands too.
+  Tensor matmul(const Tensor& b) const;
+  static Tensor einsum(const std::string& equation, const std::vector<Tensor>& operands);
+  /// this [N,C,d...], weight [M,C/groups,k...], bias [M] or empty.
+  Tensor conv(const Tensor& weight, const Tensor& bias, const Window& window, std::int64_t groups = 1) const;
+  /// weight [C,M/groups,k...]; output_pads add to the far end.
+  Tensor conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const std::vector<std::int64_t>& output_pads,
+                        std::int64_t groups = 1) const;
+  /// [N,C,d...] -> [N,C,o...,k...]: all windows; padded with `pad_value`.
+  Tensor windows(const Window& window, double pad_value) const;
+  Tensor max_pool(const Window& window) const;
+  Tensor average_pool(const Window& window, bool count_include_pad) const;
+  Tensor lp_pool(const Window& window, std::int64_t p) const;
+  Tensor linear(const Tensor& weight, const Tensor& bias) const;  // this [.., K] x weight [K, M] + bias
+  /// Per channel (axis 1) scale, bias, mean, variance.
+  Tensor batchnorm(const Tensor& scale, const Tensor& bias, const Tensor& mean, const Tensor& variance, double epsilon) const;
+  /// Over the axes from `axis` on, no scale.
+  Tensor layernorm(int axis, double epsilon) const;
+
+  // --- indexing
+  /// ONNX Gather: take slices along `axis` at `index` (any integer type and shape; negative counts from the end).
+  Tensor gather(int axis, const Tensor& index) const;
+  /// ONNX GatherElements.
+  Tensor gather_elements(int axis, const Tensor& index) const;
+  /// 1 where arange(depth) == this along a new last axis, else 0, in bool.
+  Tensor one_hot(Sint depth) const;
+  Tensor triu(std::int64_t diagonal = 0) const;
+  Tensor tril(std::int64_t diagonal = 0) const;
+
+ private:
+  LazyGraph* graph_ = nullptr;
+  const LazyBuffer* buffer_ = nullptr;
+};
+
+}  // namespace etch
