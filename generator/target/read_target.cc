@@ -1,0 +1,289 @@
+// The XML side of target.h. The schema is the table kSchema: which elements there are, where, how often, and what
+// attributes they take; the functions below it only turn checked text into values.
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+using Element = tinyxml2::XMLElement;
+
+struct Rule {
+  std::string_view parent, name;
+  bool required, repeats;
+  std::array<std::string_view, 6> required_attributes, optional_attributes;
+  bool has_text;
+};
+
+// parent, element, required, repeats, required attributes, optional attributes, holds text
+constexpr Rule kSchema[] = {
+    {"", "target", true, false, {"name"}, {}, false},
+    {"target", "description", true, false, {}, {}, true},
+    {"target", "language", false, false, {}, {}, true},
+    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer"}, false},
+    {"target", "registers", true, false, {"float"}, {}, false},
+    {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
+    {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
+    {"target", "arena", false, false, {"align"}, {}, false},
+    {"target", "math", false, false, {"double"}, {}, false},
+    {"target", "toolchain", true, false, {"file"}, {"triple", "include"}, false},
+    {"toolchain", "compiler", true, true, {}, {}, true},
+    {"toolchain", "flag", false, true, {}, {}, true},
+    {"toolchain", "link", false, true, {}, {}, true},
+    {"toolchain", "library", false, true, {}, {}, true},
+    {"target", "emulator", false, false, {"program"}, {}, false},
+    {"emulator", "arg", false, true, {}, {}, true},
+};
+
+std::string list(const std::vector<std::string_view>& words) {
+  std::string result;
+  for (std::string_view word : words) result += (result.empty() ? "" : ", ") + std::string(word);
+  return result.empty() ? "none" : result;
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  return s;
+}
+
+/// The text directly in an element, wherever it stands between comments and other elements.
+std::string text_of(const Element& e) {
+  std::string result;
+  for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr; n = n->NextSibling())
+    if (n->ToText() != nullptr) result += n->Value();
+  return std::string(trimmed(result));
+}
+
+/// One file: it knows the name for messages.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void fail(int line, const std::string& what, const std::string& help = "") const {
+    throw UserError(file_ + ":" + std::to_string(line), what, help);
+  }
+
+  void check_schema(const Element& e, std::string_view parent) const {
+    const Rule& rule = rule_of(e, parent);
+    check_attributes(e, rule);
+    check_children(e);
+    const std::string text = text_of(e);
+    if (rule.has_text && (text.empty() || e.FirstChildElement() != nullptr))
+      fail(e.GetLineNum(), quoted(e) + " has to hold a text and nothing else");
+    if (!rule.has_text && !text.empty()) fail(e.GetLineNum(), quoted(e) + " holds the text '" + text + "', none is accepted");
+    for (const Element* c = e.FirstChildElement(); c != nullptr; c = c->NextSiblingElement()) check_schema(*c, e.Name());
+  }
+
+  std::string attribute(const Element& e, const char* name, std::string fallback = "") const {
+    const char* value = e.Attribute(name);
+    return value == nullptr ? fallback : std::string(trimmed(value));
+  }
+
+  /// A count with an optional 0x in front and an optional K, M or G (of 1024) behind.
+  int64_t number(const Element& e, const char* name, int64_t low, int64_t high, int64_t fallback) const {
+    if (e.Attribute(name) == nullptr) return fallback;
+    const std::string value = attribute(e, name);
+    const auto n = parse_number(value);
+    if (!n || *n < low || *n > high)
+      fail(
+          e.GetLineNum(),
+          quoted(e) + ": " + name + " is '" + value + "', accepted is a number from " + std::to_string(low) + " to " + std::to_string(high),
+          "numbers are decimal or 0x..., K, M and G behind a decimal number multiply by 1024");
+    return *n;
+  }
+
+  bool boolean(const Element& e, const char* name, bool fallback) const {
+    if (e.Attribute(name) == nullptr) return fallback;
+    return choice(e, name, attribute(e, name), {"true", "false"}) == 0;
+  }
+
+  std::size_t choice(const Element& e, std::string_view what, std::string_view value, const std::vector<std::string_view>& choices) const {
+    const auto it = std::ranges::find(choices, value);
+    if (it == choices.end())
+      fail(e.GetLineNum(), quoted(e) + ": " + std::string(what) + " is '" + std::string(value) + "', accepted are " + list(choices));
+    return static_cast<std::size_t>(it - choices.begin());
+  }
+
+  std::vector<std::string> texts(const Element& parent, const char* name) const {
+    std::vector<std::string> result;
+    for (const Element* e = parent.FirstChildElement(name); e != nullptr; e = e->NextSiblingElement(name)) result.push_back(text_of(*e));
+    return result;
+  }
+
+  static std::string quoted(const Element& e) { return "<" + std::string(e.Name()) + ">"; }
+
+ private:
+  static std::optional<int64_t> parse_number(std::string_view text) {
+    int64_t factor = 1;
+    const bool hex = text.starts_with("0x");
+    if (hex) text.remove_prefix(2);
+    if (!hex && !text.empty()) {
+      constexpr std::string_view kSuffixes = "KMG";
+      if (const std::size_t at = kSuffixes.find(text.back()); at != std::string_view::npos) {
+        factor = int64_t{1} << (10 * (at + 1));
+        text.remove_suffix(1);
+      }
+    }
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty() || text[0] == '-') return std::nullopt;
+    if (value > INT64_MAX / factor) return std::nullopt;
+    return value * factor;
+  }
+
+  const Rule& rule_of(const Element& e, std::string_view parent) const {
+    std::vector<std::string_view> known;
+    for (const Rule& rule : kSchema) {
+      if (rule.parent != parent) continue;
+      if (rule.name == e.Name()) return rule;
+      known.push_back(rule.name);
+    }
+    const std::string place = parent.empty() ? "at the top" : "in <" + std::string(parent) + ">";
+    fail(e.GetLineNum(), "unknown element " + quoted(e) + " " + place + ", accepted are " + list(known));
+  }
+
+  void check_attributes(const Element& e, const Rule& rule) const {
+    std::vector<std::string_view> known;
+    for (const auto& some : {rule.required_attributes, rule.optional_attributes})
+      for (std::string_view name : some)
+        if (!name.empty()) known.push_back(name);
+    for (const auto* a = e.FirstAttribute(); a != nullptr; a = a->Next())
+      if (std::ranges::find(known, a->Name()) == known.end())
+        fail(a->GetLineNum(), quoted(e) + ": unknown attribute " + a->Name() + ", accepted are " + list(known));
+    for (std::string_view name : rule.required_attributes)
+      if (!name.empty() && attribute(e, std::string(name).c_str()).empty())
+        fail(e.GetLineNum(), quoted(e) + " needs the attribute " + std::string(name));
+  }
+
+  void check_children(const Element& e) const {
+    for (const Rule& rule : kSchema) {
+      if (rule.parent != e.Name()) continue;
+      const std::string name(rule.name);
+      const Element* first = e.FirstChildElement(name.c_str());
+      if (first == nullptr && rule.required) fail(e.GetLineNum(), quoted(e) + " needs an element <" + name + ">");
+      const Element* second = first == nullptr ? nullptr : first->NextSiblingElement(name.c_str());
+      if (second != nullptr && !rule.repeats)
+        fail(second->GetLineNum(), "<" + name + "> stands twice, first in line " + std::to_string(first->GetLineNum()));
+    }
+  }
+
+  std::string file_;
+};
+
+void read_core(const Reader& in, const Element& root, Target& t) {
+  const Element& core = *root.FirstChildElement("core");
+  t.core = in.attribute(core, "name");
+  constexpr Fpu kFpus[] = {Fpu::None, Fpu::Single, Fpu::Double};
+  t.fpu = kFpus[in.choice(core, "fpu", in.attribute(core, "fpu"), {"none", "single", "double"})];
+  t.fma = in.boolean(core, "fma", false);
+  t.parallelism = in.number(core, "threads", 1, 4096, 1);
+  constexpr int64_t kPointers[] = {16, 32, 64};
+  t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];
+  t.float_registers = in.number(*root.FirstChildElement("registers"), "float", 0, 1024, 0);
+  if (const Element* e = root.FirstChildElement("vector")) {
+    constexpr int64_t kWidths[] = {0, 64, 128, 256, 512, 1024};
+    t.vector.bits = kWidths[in.choice(*e, "bits", in.attribute(*e, "bits"), {"0", "64", "128", "256", "512", "1024"})];
+    t.vector.registers = in.number(*e, "registers", 0, 1024, 0);
+    t.vector.extensions = in.boolean(*e, "extensions", false);
+    if ((t.vector.bits == 0) != (t.vector.registers == 0))
+      in.fail(e->GetLineNum(), "<vector>: bits and registers are both 0 or both not 0");
+    if (t.vector.bits == 0 && t.vector.extensions) in.fail(e->GetLineNum(), "<vector>: extensions is true, but bits is 0");
+  }
+}
+
+void read_memories(const Reader& in, const Element& root, Target& t) {
+  if (const Element* e = root.FirstChildElement("arena")) {
+    t.arena_align = in.number(*e, "align", 1, 4096, 16);
+    if ((t.arena_align & (t.arena_align - 1)) != 0)
+      in.fail(e->GetLineNum(), "<arena>: align is " + std::to_string(t.arena_align) + ", accepted are powers of two");
+  }
+  for (const Element* e = root.FirstChildElement("memory"); e != nullptr; e = e->NextSiblingElement("memory")) {
+    Memory m;
+    m.name = in.attribute(*e, "name");
+    m.kind = in.choice(*e, "kind", in.attribute(*e, "kind"), {"ram", "flash"}) == 0 ? MemoryKind::Ram : MemoryKind::Flash;
+    m.size = in.number(*e, "size", 1, int64_t{1} << 50, 0);
+    m.origin = in.number(*e, "origin", 0, int64_t{1} << 50, 0);
+    for (const Memory& other : t.memories) {
+      if (other.name == m.name) in.fail(e->GetLineNum(), "<memory>: the name '" + m.name + "' is taken");
+      if (m.origin < other.origin + other.size && other.origin < m.origin + m.size)
+        in.fail(e->GetLineNum(), "<memory>: " + m.name + " and " + other.name + " overlap");
+    }
+    t.memories.push_back(m);
+  }
+}
+
+/// Fills in {NAME.origin} and {NAME.size}, so that the memory map is said once.
+std::string fill_in(const Reader& in, int line, std::string text, const Target& t) {
+  for (const Memory& m : t.memories)
+    for (const auto& [key, value] : {std::pair("{" + m.name + ".origin}", m.origin), std::pair("{" + m.name + ".size}", m.size)})
+      for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key))
+        text.replace(at, key.size(), std::to_string(value));
+  if (text.find('{') != std::string::npos)
+    in.fail(line, "<link>: '" + text + "' names no memory of this target, accepted are {NAME.origin} and {NAME.size}");
+  return text;
+}
+
+void read_tools(const Reader& in, const Element& root, Target& t) {
+  const Element& tools = *root.FirstChildElement("toolchain");
+  t.toolchain.file = in.attribute(tools, "file");
+  t.toolchain.triple = in.attribute(tools, "triple");
+  t.toolchain.include = in.attribute(tools, "include");
+  t.toolchain.compilers = in.texts(tools, "compiler");
+  t.toolchain.flags = in.texts(tools, "flag");
+  t.toolchain.libraries = in.texts(tools, "library");
+  for (const Element* e = tools.FirstChildElement("link"); e != nullptr; e = e->NextSiblingElement("link"))
+    t.toolchain.link.push_back(fill_in(in, e->GetLineNum(), text_of(*e), t));
+  if (const Element* e = root.FirstChildElement("math")) {
+    const std::string all = in.attribute(*e, "double");
+    std::set<std::string> seen;
+    for (std::size_t at = 0; at < all.size();) {
+      const std::size_t end = std::min(all.find(' ', at), all.size());
+      const std::string name = all.substr(at, end - at);
+      if (!name.empty() && !seen.insert(name).second) in.fail(e->GetLineNum(), "<math>: " + name + " stands twice");
+      if (!name.empty()) t.double_math.push_back(name);
+      at = end + 1;
+    }
+  }
+  if (const Element* e = root.FirstChildElement("emulator")) {
+    t.emulator.program = in.attribute(*e, "program");
+    t.emulator.args = in.texts(*e, "arg");
+  }
+}
+
+}  // namespace
+
+Target read_target(const std::filesystem::path& file) {
+  const Reader in(file.string());
+  tinyxml2::XMLDocument document;
+  const tinyxml2::XMLError error = document.LoadFile(file.c_str());
+  if (error == tinyxml2::XML_ERROR_FILE_NOT_FOUND || error == tinyxml2::XML_ERROR_FILE_COULD_NOT_BE_OPENED ||
+      error == tinyxml2::XML_ERROR_FILE_READ_ERROR)
+    throw UserError(file.string(), "the target description cannot be read", "check the name and the file's permissions");
+  if (error != tinyxml2::XML_SUCCESS || document.RootElement() == nullptr)
+    in.fail(std::max(1, document.ErrorLineNum()), std::string("this is not well-formed XML (") + document.ErrorName() + ")");
+  const Element& root = *document.RootElement();
+  in.check_schema(root, "");
+  Target t;
+  t.name = in.attribute(root, "name");
+  if (t.name != file.stem().string())
+    in.fail(root.GetLineNum(), "<target>: name is '" + t.name + "', the file's name says '" + file.stem().string() + "'");
+  t.description = in.texts(root, "description").front();
+  if (const Element* e = root.FirstChildElement("language"))
+    t.language = in.choice(*e, "the text", in.texts(root, "language").front(), {"c", "opencl"}) == 0 ? Language::C : Language::OpenCl;
+  read_core(in, root, t);
+  read_memories(in, root, t);
+  read_tools(in, root, t);
+  return t;
+}
+
+}  // namespace etch

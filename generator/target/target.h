@@ -1,0 +1,93 @@
+// What the C is generated for, as a value: core, registers, memories, toolchain, emulator. It is read from one XML file
+// a target (targets/*.xml); nothing in etch asks for a target by name, only for what it can do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace etch {
+
+/// The language of the kernels.
+enum class Language { C, OpenCl };
+std::string_view text(Language language);  // "c", "opencl"
+
+/// What is done in hardware: no floating point at all, float only (double is a library call), or both.
+enum class Fpu { None, Single, Double };
+std::string_view text(Fpu fpu);  // "none", "single", "double"
+
+enum class MemoryKind { Ram, Flash };
+std::string_view text(MemoryKind kind);  // "ram", "flash"
+
+/// One memory region of the board.
+struct Memory {
+  std::string name;  // as link flags name it: {ram.origin}
+  MemoryKind kind = MemoryKind::Ram;
+  int64_t origin = 0;  // address of the first byte; 0 where the system chooses (host)
+  int64_t size = 0;    // bytes
+};
+
+/// Vectors of float that kernels may be written with.
+struct Vector {
+  int64_t bits = 0;         // width of one register; 0: scalar code only
+  bool extensions = false;  // the compiler has GNU vector extensions (vector_size) and makes good code of them
+  int64_t registers = 0;    // architectural vector registers; a tile keeps a few of them free for operands
+};
+
+/// How emitted C becomes a program. `compilers` are command names, best first.
+struct Toolchain {
+  std::string file;                    // in toolchains/, for CMAKE_TOOLCHAIN_FILE
+  std::vector<std::string> compilers;  // use the first that is installed
+  std::vector<std::string> flags;      // of every compilation, and of linking
+  std::vector<std::string> link;       // of linking only, before the libraries; memories are filled in already
+  std::vector<std::string> libraries;  // last on the link line
+  std::string triple;                  // as clang names the target; empty: the host's own
+  std::string include;                 // folder of the C library's headers; empty: the host's own
+};
+
+/// The machine that runs the program where the board is absent. Empty program: it runs on the host itself.
+struct Emulator {
+  std::string program;            // "qemu-system-arm"
+  std::vector<std::string> args;  // machine and devices; the caller adds what concerns the run
+};
+
+struct Target {
+  std::string name;         // "cortex-m4f": the file's name without .xml
+  std::string description;  // one line for `etch targets`
+  Language language = Language::C;
+  std::string core;  // as -mcpu or -march takes it
+  Fpu fpu = Fpu::Double;
+  bool fma = false;         // a*b+c in one instruction
+  int64_t parallelism = 1;  // hardware threads that one run may use
+  int64_t pointer_bits = 64;
+  Vector vector;
+  int64_t float_registers = 16;          // scalar float registers (of 32 bits)
+  int64_t arena_align = 16;              // bytes: the widest aligned access of a kernel
+  std::vector<Memory> memories;          // empty: as much as there is
+  std::vector<std::string> double_math;  // functions of float that its C library computes in double: "exp2f", "log2f"
+  Toolchain toolchain;
+  Emulator emulator;
+
+  /// The C library's `function` ("exp2f") computes in double here, so the runtime's own has to be called.
+  bool computes_in_double(std::string_view function) const;
+  /// Sum of the sizes of all memories of this kind; 0 where the target names none.
+  int64_t bytes(MemoryKind kind) const;
+  /// Is what is built for this target run on the machine that runs etch?
+  bool is_host() const { return emulator.program.empty(); }
+  /// Floats in one vector register; 1 where there are none.
+  int64_t float_lanes() const { return vector.bits == 0 ? 1 : vector.bits / 32; }
+};
+
+/// Reads one target. Throws UserError ("targets/x.xml:12: ...") at an unknown element or attribute, at a value out of
+/// range, and where something is missing or said twice.
+Target read_target(const std::filesystem::path& file);
+
+/// Reads `dir`/`name`.xml. An unknown name is a UserError that lists the known ones.
+Target find_target(std::string_view name, const std::filesystem::path& dir);
+
+/// The names of all targets in `dir`, sorted.
+std::vector<std::string> target_names(const std::filesystem::path& dir);
+
+}  // namespace etch

@@ -1,0 +1,239 @@
+#include "target/target.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/tempdir.h"
+
+namespace etch {
+namespace {
+
+const std::filesystem::path kTargets = std::filesystem::path(ETCH_SOURCE_DIR) / "targets";
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// The file that the bad rows below change: small, complete, one element a line.
+constexpr std::string_view kGood = R"(<target name="t">
+<description>a test</description>
+<core name="cortex-m7" fpu="single" fma="true" pointer="32"/>
+<registers float="32"/>
+<vector bits="128" registers="8" extensions="true"/>
+<memory name="itcm" kind="flash" origin="0x1000" size="64K"/>
+<memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
+<memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
+<arena align="8"/>
+<math double="exp2f log2f"/>
+<toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf">
+<compiler>first</compiler>
+<compiler><!-- after the first --> second </compiler>
+<flag>-O2</flag>
+<link>-Wl,--defsym=a={itcm.origin},{ram.size}</link>
+<library>-lm</library>
+</toolchain>
+<emulator program="qemu"><arg>-M</arg><arg>board</arg></emulator>
+</target>
+)";
+
+std::filesystem::path write(const TempDir& dir, std::string_view text, const char* name = "t.xml") {
+  std::ofstream(dir.path() / name) << text;
+  return dir.path() / name;
+}
+
+TEST(Target, EveryFieldIsRead) {
+  const TempDir dir;
+  const Target t = read_target(write(dir, kGood));
+  EXPECT_EQ(t.name, "t");
+  EXPECT_EQ(t.description, "a test");
+  EXPECT_EQ(t.language, Language::C);
+  EXPECT_EQ(t.core, "cortex-m7");
+  EXPECT_EQ(t.fpu, Fpu::Single);
+  EXPECT_TRUE(t.fma);
+  EXPECT_EQ(t.parallelism, 1);
+  EXPECT_EQ(t.pointer_bits, 32);
+  EXPECT_EQ(t.float_registers, 32);
+  EXPECT_EQ(t.vector.bits, 128);
+  EXPECT_EQ(t.vector.registers, 8);
+  EXPECT_TRUE(t.vector.extensions);
+  EXPECT_EQ(t.float_lanes(), 4);
+  ASSERT_EQ(t.memories.size(), 3u);
+  EXPECT_EQ(t.memories[1].name, "ram");
+  EXPECT_EQ(t.memories[1].origin, 0x20000000);
+  EXPECT_EQ(t.bytes(MemoryKind::Ram), (2 << 20) + 0x100);
+  EXPECT_EQ(t.bytes(MemoryKind::Flash), 65536);
+  EXPECT_EQ(t.arena_align, 8);
+  EXPECT_TRUE(t.computes_in_double("log2f"));
+  EXPECT_FALSE(t.computes_in_double("log2"));
+  EXPECT_EQ(t.toolchain.file, "gcc.cmake");
+  EXPECT_EQ(t.toolchain.triple, "thumbv7em-none-eabihf");
+  EXPECT_EQ(t.toolchain.compilers, (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(t.toolchain.flags, (std::vector<std::string>{"-O2"}));
+  EXPECT_EQ(t.toolchain.link, (std::vector<std::string>{"-Wl,--defsym=a=4096,2097152"}));
+  EXPECT_EQ(t.toolchain.libraries, (std::vector<std::string>{"-lm"}));
+  EXPECT_EQ(t.emulator.program, "qemu");
+  EXPECT_EQ(t.emulator.args, (std::vector<std::string>{"-M", "board"}));
+  EXPECT_FALSE(t.is_host());
+}
+
+TEST(Target, Defaults) {
+  const TempDir dir;
+  const Target t = read_target(write(dir, R"(<target name="t"><description>d</description><core name="c" fpu="none"/>
+    <registers float="0"/><toolchain file="f"><compiler>cc</compiler></toolchain></target>)"));
+  EXPECT_EQ(t.language, Language::C);
+  EXPECT_EQ(t.fpu, Fpu::None);
+  EXPECT_EQ(t.vector.bits, 0);
+  EXPECT_EQ(t.float_lanes(), 1);
+  EXPECT_EQ(t.pointer_bits, 64);
+  EXPECT_EQ(t.bytes(MemoryKind::Ram), 0);
+  EXPECT_TRUE(t.is_host());
+}
+
+struct BadRow {
+  const char *from, *to;  // one change of kGood
+  int line;
+  const char* message;
+};
+
+constexpr BadRow kBad[] = {
+    {"<target name=\"t\">", "<target name=\"u\">", 1, "name is 'u', the file's name says 't'"},
+    {"<target name=\"t\">", "<target>", 1, "<target> needs the attribute name"},
+    {"<target name=\"t\">", "<target name=\"t\" colour=\"red\">", 1, "<target>: unknown attribute colour, accepted are name"},
+    {"<target name=\"t\">", "<target name=\"t\">stray", 1, "<target> holds the text 'stray', none is accepted"},
+    {"<description>a test</description>", "", 1, "<target> needs an element <description>"},
+    {"<description>a test</description>", "<description/>", 2, "<description> has to hold a text and nothing else"},
+    {"<description>a test</description>", "<description>a</description><description>b</description>", 2,
+     "<description> stands twice, first in line 2"},
+    {"<description>a test</description>", "<description>a</description><language>ada</language>", 2,
+     "<language>: the text is 'ada', accepted are c, opencl"},
+    {"fpu=\"single\"", "fpu=\"half\"", 3, "<core>: fpu is 'half', accepted are none, single, double"},
+    {"fpu=\"single\"", "", 3, "<core> needs the attribute fpu"},
+    {"fma=\"true\"", "fma=\"yes\"", 3, "<core>: fma is 'yes', accepted are true, false"},
+    {"pointer=\"32\"", "pointer=\"33\"", 3, "<core>: pointer is '33', accepted are 16, 32, 64"},
+    {"pointer=\"32\"", "threads=\"0\"", 3, "<core>: threads is '0', accepted is a number from 1 to 4096"},
+    {"<registers float=\"32\"/>", "", 1, "<target> needs an element <registers>"},
+    {"<registers float=\"32\"/>", "<registers float=\"-1\"/>", 4, "<registers>: float is '-1', accepted is a number from 0 to 1024"},
+    {"<registers float=\"32\"/>", "<registers float=\"many\"/>", 4, "float is 'many'"},
+    {"<registers float=\"32\"/>", "<registers float=\"1e3\"/>", 4, "float is '1e3'"},
+    {"bits=\"128\"", "bits=\"100\"", 5, "<vector>: bits is '100', accepted are 0, 64, 128, 256, 512, 1024"},
+    {"bits=\"128\"", "bits=\"0\"", 5, "<vector>: bits and registers are both 0 or both not 0"},
+    {"bits=\"128\" registers=\"8\"", "bits=\"0\" registers=\"0\"", 5, "<vector>: extensions is true, but bits is 0"},
+    {"<vector", "<vektor", 5, "unknown element <vektor> in <target>, accepted are description, language, core, registers, vector, memory"},
+    {"size=\"64K\"", "size=\"0\"", 6, "<memory>: size is '0', accepted is a number from 1 to 1125899906842624"},
+    {"size=\"64K\"", "size=\"64KB\"", 6, "size is '64KB'"},
+    {"size=\"64K\"", "size=\"0x10K\"", 6, "size is '0x10K'"},
+    {"size=\"64K\"", "size=\"99999999999999999999\"", 6, "size is '99999999999999999999'"},
+    {"size=\"64K\"", "size=\"9223372036854775807K\"", 6, "size is '9223372036854775807K'"},
+    {"size=\"64K\"", "size=\"\"", 6, "<memory> needs the attribute size"},
+    {"kind=\"flash\"", "kind=\"rom\"", 6, "<memory>: kind is 'rom', accepted are ram, flash"},
+    {"name=\"dtcm\"", "name=\"ram\"", 8, "<memory>: the name 'ram' is taken"},
+    {"origin=\"0x30000000\"", "origin=\"0x20001000\"", 8, "<memory>: dtcm and ram overlap"},
+    {"align=\"8\"", "align=\"12\"", 9, "<arena>: align is 12, accepted are powers of two"},
+    {"exp2f log2f", "exp2f exp2f", 10, "<math>: exp2f stands twice"},
+    {"<compiler>first</compiler>", "<compiler><b>x</b></compiler>", 12, "<compiler> has to hold a text and nothing else"},
+    {"<flag>-O2</flag>", "<flags>-O2</flags>", 14, "unknown element <flags> in <toolchain>, accepted are compiler, flag, link, library"},
+    {"{ram.size}", "{rom.size}", 15, "names no memory of this target"},
+    {"{ram.size}", "{ram.end}", 15, "names no memory of this target"},
+    {"program=\"qemu\"", "", 18, "<emulator> needs the attribute program"},
+    {"</emulator>", "", 18, "this is not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)"},
+    {"<target name=\"t\">", "<board name=\"t\">", 1, "this is not well-formed XML"},
+};
+
+TEST(Target, BadFilesNameFileAndLine) {
+  const TempDir dir;
+  for (const BadRow& row : kBad) {
+    SCOPED_TRACE(row.message);
+    std::string text(kGood);
+    const std::size_t at = text.find(row.from);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, std::string_view(row.from).size(), row.to);
+    const std::filesystem::path file = write(dir, text);
+    try {
+      read_target(file);
+      ADD_FAILURE() << "accepted";
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.where(), file.string() + ":" + std::to_string(row.line));
+      EXPECT_NE(e.problem().find(row.message), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(Target, OtherBadFiles) {
+  const TempDir dir;
+  EXPECT_THROW(read_target(dir.path() / "absent.xml"), UserError);
+  EXPECT_THROW(read_target(dir.path()), UserError);
+  EXPECT_THROW(read_target(write(dir, "")), UserError);
+  EXPECT_THROW(read_target(write(dir, "\x01\x02 no xml")), UserError);
+  EXPECT_THROW(read_target(write(dir, "<board name=\"t\"/>")), UserError);
+}
+
+TEST(Target, FindByName) {
+  EXPECT_EQ(find_target("cortex-m4f", kTargets).name, "cortex-m4f");
+  try {
+    find_target("z80", kTargets);
+    ADD_FAILURE() << "accepted";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.problem(), "unknown target 'z80', known are cortex-m4f, host, x86-64-v3, x86-64-v4");
+  }
+  EXPECT_THROW(find_target("../targets/host", kTargets), UserError);
+  EXPECT_THROW(find_target("", kTargets), UserError);
+  EXPECT_THROW(find_target("host", kTargets / "absent"), UserError);
+}
+
+struct ShippedRow {
+  const char* name;
+  Fpu fpu;
+  int64_t pointer_bits, vector_bits, vector_registers, align;
+  bool host;
+};
+
+// Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
+constexpr ShippedRow kShipped[] = {
+    {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
+    {"host", Fpu::Double, 64, 128, 16, 16, true},
+    {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
+    {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
+};
+
+TEST(Target, ShippedOnes) {
+  std::vector<std::string> rows;
+  for (const ShippedRow& row : kShipped) {
+    SCOPED_TRACE(row.name);
+    rows.push_back(row.name);
+    const Target t = find_target(row.name, kTargets);
+    EXPECT_EQ(t.fpu, row.fpu);
+    EXPECT_EQ(t.pointer_bits, row.pointer_bits);
+    EXPECT_EQ(t.vector.bits, row.vector_bits);
+    EXPECT_EQ(t.vector.registers, row.vector_registers);
+    EXPECT_EQ(t.arena_align, row.align);
+    EXPECT_EQ(t.is_host(), row.host);
+    EXPECT_GE(t.arena_align * 8, t.vector.bits);
+    EXPECT_TRUE(std::filesystem::exists(kTargets.parent_path() / "toolchains" / t.toolchain.file)) << t.toolchain.file;
+  }
+  EXPECT_EQ(target_names(kTargets), rows);
+}
+
+/// The bare-metal toolchain file stands alone in an emitted project, so it says the flags again: they have to agree.
+TEST(Target, ToolchainFileAgrees) {
+  const Target t = find_target("cortex-m4f", kTargets);
+  std::istringstream words(read(kTargets.parent_path() / "toolchains" / t.toolchain.file));
+  std::set<std::string> said;
+  for (std::string word; words >> word;) {
+    std::erase_if(word, [](char c) { return c == '"' || c == ')'; });
+    said.insert(word);
+  }
+  for (const auto& list : {t.toolchain.flags, t.toolchain.link})
+    for (const std::string& flag : list)
+      EXPECT_TRUE(said.contains(flag) || flag.starts_with("-O")) << flag;
+}
+
+}  // namespace
+}  // namespace etch
