@@ -1,0 +1,63 @@
+// What one ONNX operator sees of its node: inputs as Tensors, attributes, the opset. An operator is one row of
+// operators.def and one function Outputs f(NodeContext&).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lazy/tensor.h"
+
+namespace etch {
+
+using Outputs = std::vector<Tensor>;
+
+/// One node while it is imported. Attributes are read by name and remembered: one that is present but that the operator
+/// never asked for is an error after the call, so that no attribute is ignored silently.
+class NodeContext {
+ public:
+  virtual ~NodeContext() = default;
+
+  virtual const std::string& name() const = 0;     // the node's name, or its first output's
+  virtual const std::string& op_type() const = 0;  // "Conv"
+  virtual int opset() const = 0;                   // of the node's domain, as the model imports it
+  virtual LazyGraph& graph() const = 0;
+
+  virtual int input_count() const = 0;
+  virtual int output_count() const = 0;            // as the node lists them (trailing empty names not counted)
+  virtual bool has_output(int i) const = 0;        // listed and not an empty name
+  virtual bool has_input(int i) const = 0;         // false also for an empty name
+  /// Input `i`; a UserError names the node if it is absent.
+  virtual Tensor input(int i) const = 0;
+  /// The value of input `i` if it depends on constants alone.
+  virtual std::optional<Array> constant(int i) const = 0;
+  /// The same; a UserError if it is not known while generating. `what` names it: "shape", "axes".
+  virtual Array require_constant(int i, const std::string& what) const = 0;
+  /// The integers of such an input. Dimensions that are Variables pass through (from Shape of a symbolic tensor).
+  virtual std::vector<Sint> require_dims(int i, const std::string& what) const = 0;
+
+  virtual bool has_attribute(const std::string& name) = 0;
+  virtual std::int64_t attribute_int(const std::string& name, std::optional<std::int64_t> fallback = std::nullopt) = 0;
+  virtual double attribute_float(const std::string& name, std::optional<double> fallback = std::nullopt) = 0;
+  virtual std::string attribute_string(const std::string& name, std::optional<std::string> fallback = std::nullopt) = 0;
+  virtual std::vector<std::int64_t> attribute_ints(const std::string& name, std::optional<std::vector<std::int64_t>> fallback = std::nullopt) = 0;
+  virtual std::vector<double> attribute_floats(const std::string& name, std::optional<std::vector<double>> fallback = std::nullopt) = 0;
+  virtual Array attribute_tensor(const std::string& name) = 0;
+  /// Says that the operator knows the attribute and that it does not matter here (with the reason beside the call).
+  virtual void acknowledge(const std::string& name) = 0;
+
+  /// Throws a UserError at this node ("model.onnx: node 'conv2' (Conv)").
+  [[noreturn]] virtual void fail(const std::string& what, const std::string& help = "") const = 0;
+};
+
+/// One row of the operator table. Of several rows with one name, the one with the largest `since` <= the model's opset counts.
+struct OperatorRow {
+  const char* name;
+  int since;          // first opset for which `function` implements the operator's definition
+  const char* types;  // of the first input (or of the output where there is none): f float, i integer, b bool
+  Outputs (*function)(NodeContext&);
+};
+
+}  // namespace etch

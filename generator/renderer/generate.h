@@ -1,0 +1,17 @@
+// From the AST of one kernel to the text of one function: Kernel + OptOps, Linearizer, UOp passes, renderer.
+#pragma once
+
+#include <vector>
+
+#include "codegen/options.h"
+#include "ir/lazyop.h"
+
+namespace etch {
+
+/// `constants`: for each buffer whether it is a constant that may be laid out anew.
+/// Throws InternalError if an index can't be proved inside its buffer (`buffer_elements`, which may hold Variables),
+/// and ShapeError-like std::invalid_argument if options.opts holds an illegal step.
+GeneratedKernel generate_kernel(const LazyOp* ast, const std::vector<Sint>& buffer_elements, const std::vector<bool>& constants,
+                                const KernelNames& names, const CodegenOptions& options);
+
+}  // namespace etch
