@@ -1,0 +1,152 @@
+// Bounds of polynomials. A sum of independent products reaches its extremes at the ends of the ranges; a variable whose
+// range ends at an expression is put at that end first, so that (b in [0, n-1]) gives b - n < 0.
+#include <algorithm>
+#include <optional>
+
+#include "shape/int_math.h"
+#include "shape/poly.h"
+
+namespace etch {
+namespace {
+
+bool is_product(const Node* n) { return n->kind == NodeKind::Mul; }
+
+bool is_simple(const Poly& p) {
+  for (const Term& t : p.terms) {
+    if (is_product(t.mono) || t.mono->upper) return false;
+  }
+  return true;
+}
+
+int64_t interval_lower(const Poly& p) {
+  int64_t lo = p.constant;
+  for (const Term& t : p.terms) {
+    lo = saturating_add(lo, saturating_mul(t.coef > 0 ? t.mono->min : t.mono->max, t.coef));
+    if (is_saturated(lo)) return kInt64Min;
+  }
+  return lo;
+}
+
+// p = a * factor + rest, if a occurs at most once in each product.
+bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest) {
+  for (const Term& t : p.terms) {
+    const Node* other = nullptr;
+    if (!divide_mono(t.mono, a, &other)) {
+      rest->terms.push_back(t);
+    } else if (other == nullptr) {
+      factor->constant = t.coef;
+    } else {
+      const Node* again = nullptr;
+      if (divide_mono(other, a, &again)) return false;
+      factor->terms.push_back({other, t.coef});
+    }
+  }
+  rest->constant = p.constant;
+  std::sort(factor->terms.begin(), factor->terms.end(), [](const Term& x, const Term& y) { return compare(x.mono, y.mono) < 0; });
+  return true;
+}
+
+bool mentions(Sint x, const Node* a) {
+  if (x.is_int()) return false;
+  if (x.node() == a) return true;
+  return std::any_of(x.node()->src.begin(), x.node()->src.end(), [&](const Sint& s) { return mentions(s, a); });
+}
+
+std::vector<const Node*> distinct_atoms(const Poly& p) {
+  std::vector<const Node*> all;
+  for (const Term& t : p.terms) {
+    for (const Node* a : atoms_of(t.mono)) {
+      if (std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
+    }
+  }
+  return all;
+}
+
+// A univariate polynomial over few values: all of them.
+std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
+  if (is_saturated(a->max) || a->max - a->min > 256) return std::nullopt;
+  int64_t lo = kInt64Max;
+  for (int64_t v = a->min; v <= a->max; ++v) {
+    int64_t sum = p.constant;
+    for (const Term& t : p.terms) {
+      int64_t value = t.coef;
+      for (std::size_t k = atoms_of(t.mono).size(); k > 0; --k) value = saturating_mul(value, v);
+      sum = saturating_add(sum, value);
+    }
+    if (is_saturated(sum)) return std::nullopt;
+    lo = std::min(lo, sum);
+  }
+  return lo;
+}
+
+int64_t lower(const Poly& p, int budget) {
+  if (is_simple(p) || budget <= 0) return interval_lower(p);
+  std::vector<const Node*> atoms = distinct_atoms(p);
+  if (atoms.size() == 1 && !atoms[0]->upper) {
+    if (auto lo = enumerate_lower(p, atoms[0])) return *lo;
+  }
+  auto depended_on = [&](const Node* a) {
+    return std::any_of(atoms.begin(), atoms.end(), [&](const Node* b) { return b != a && b->upper && mentions(*b->upper, a); });
+  };
+  auto in_product = [&](const Node* a) {
+    return std::any_of(p.terms.begin(), p.terms.end(), [&](const Term& t) {
+      const Node* rest;
+      return is_product(t.mono) && divide_mono(t.mono, a, &rest);
+    });
+  };
+  for (int pass = 0; pass < 2; ++pass) {  // first those with symbolic ends, then other factors of products
+    for (const Node* a : atoms) {
+      if ((pass == 0) != a->upper.has_value() || depended_on(a)) continue;
+      if (pass == 1 && !in_product(a)) continue;
+      Poly factor, rest;
+      if (!split_by(p, a, &factor, &rest)) continue;
+      int64_t best = kInt64Max;
+      int sign = factor.terms.empty() ? (factor.constant > 0 ? 1 : -1) : 0;
+      if (sign >= 0) best = std::min(best, lower(add(rest, factor, a->min), budget - 1));
+      if (sign <= 0) {
+        Poly end = a->upper ? to_poly(*a->upper) : Poly{{}, a->max};
+        best = std::min(best, lower(add(rest, multiply(factor, end)), budget - 1));
+      }
+      return a->upper ? std::max(best, interval_lower(p)) : best;
+    }
+  }
+  return interval_lower(p);
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> bounds(const Poly& p) {
+  constexpr int kBudget = 12;  // each level can double the work
+  int64_t lo = lower(p, kBudget);
+  int64_t hi = saturating_neg(lower(scale(p, -1), kBudget));
+  return {lo, hi};
+}
+
+std::optional<Sint> upper_expr(const Poly& p) {
+  if (std::none_of(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.mono->upper || is_product(t.mono); })) return std::nullopt;
+  Poly left = p;
+  bool changed = false;
+  for (int rounds = 0; rounds < 64; ++rounds) {
+    std::vector<const Node*> atoms = distinct_atoms(left);
+    auto it = std::find_if(atoms.begin(), atoms.end(), [&](const Node* a) {
+      return a->upper &&
+             std::none_of(atoms.begin(), atoms.end(), [&](const Node* b) { return b != a && b->upper && mentions(*b->upper, a); });
+    });
+    if (it == atoms.end()) break;
+    Poly factor, rest;
+    if (!split_by(left, *it, &factor, &rest)) return std::nullopt;
+    std::pair<int64_t, int64_t> sign = bounds(factor);
+    if (sign.first >= 0) {
+      left = add(rest, multiply(factor, to_poly(*(*it)->upper)));
+    } else if (sign.second <= 0) {
+      left = add(rest, factor, (*it)->min);
+    } else {
+      return std::nullopt;
+    }
+    changed = true;
+  }
+  if (!changed) return std::nullopt;
+  return from_poly(left);
+}
+
+}  // namespace etch

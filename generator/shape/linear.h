@@ -1,0 +1,16 @@
+// Internal to shape/: a comparison as a linear constraint over atoms.
+#pragma once
+
+#include "shape/poly.h"
+
+namespace etch {
+
+/// poly < limit; the constant of poly is 0.
+struct Linear {
+  Poly poly;
+  int64_t limit;
+};
+
+Linear linear_of(const Node* condition);
+
+}  // namespace etch

@@ -1,0 +1,120 @@
+// Interning, variables, and the order of nodes.
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
+
+#include "base/hash.h"
+#include "shape/int_math.h"
+#include "shape/poly.h"
+#include "shape/symbolic.h"
+
+namespace etch {
+namespace {
+
+std::size_t hash_sint(const Sint& x) { return x.is_int() ? hash_mix(11, static_cast<std::uint64_t>(x.as_int())) : x.node()->hash; }
+
+std::size_t hash_node(const Node& n) {
+  std::size_t h = hash_mix(17, static_cast<std::uint64_t>(n.kind));
+  for (const Sint& s : n.src) h = hash_mix(h, hash_sint(s));
+  if (n.kind == NodeKind::Variable) {
+    h = hash_mix(h, std::hash<std::string>{}(n.name));
+    h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(n.min)), hash_sint(n.max_expr));
+  }
+  return h;
+}
+
+bool same_node(const Node& a, const Node& b) {
+  if (a.hash != b.hash || a.kind != b.kind || a.src != b.src) return false;
+  return a.kind != NodeKind::Variable || (a.name == b.name && a.min == b.min && a.max_expr == b.max_expr);
+}
+
+struct HashNode {
+  std::size_t operator()(const Node* n) const { return n->hash; }
+};
+struct SameNode {
+  bool operator()(const Node* a, const Node* b) const { return same_node(*a, *b); }
+};
+
+int compare_sints(const Sint& a, const Sint& b) {
+  if (a.is_int() != b.is_int()) return a.is_int() ? 1 : -1;
+  if (!a.is_int()) return compare(a.node(), b.node());
+  return a.as_int() == b.as_int() ? 0 : a.as_int() < b.as_int() ? -1 : 1;
+}
+
+}  // namespace
+
+struct Symbols::Store {
+  std::deque<Node> nodes;  // addresses stay valid
+  std::unordered_set<const Node*, HashNode, SameNode> known;
+};
+
+Symbols::Symbols() : store_(std::make_unique<Store>()) {}
+Symbols::~Symbols() = default;
+std::size_t Symbols::size() const { return store_->nodes.size(); }
+
+const Node* Symbols::intern(Node node) {
+  node.owner = this;
+  node.hash = hash_node(node);
+  for (const Sint& s : node.src) check(s.is_int() || s.node()->owner == this, "all nodes of an expression have one owner");
+  if (auto it = store_->known.find(&node); it != store_->known.end()) return *it;
+  store_->nodes.push_back(std::move(node));
+  const Node* added = &store_->nodes.back();
+  store_->known.insert(added);
+  return added;
+}
+
+Sint Symbols::variable(const std::string& name, int64_t min, Sint max) {
+  check(!name.empty(), "a variable has a name");
+  check(min >= 0, "the lower bound of a variable is not negative");
+  check(max.max() >= min, "the upper bound of a variable is not below its lower bound");
+  if (max.is_int(min)) return min;
+  check(max.is_int() || max.min() >= min - 1, "a symbolic range is at worst empty");
+  Node n{.kind = NodeKind::Variable,
+         .owner = this,
+         .min = min,
+         .max = max.max(),
+         .src = {},
+         .name = name,
+         .max_expr = max,
+         .upper = {},
+         .hash = 0};
+  if (!max.is_int()) {
+    check(max.node()->owner == this, "all nodes of an expression have one owner");
+    auto deeper = upper_expr(to_poly(max));
+    n.upper = deeper ? *deeper : max;
+  }
+  return Sint(*intern(std::move(n)));
+}
+
+int64_t Sint::as_int() const {
+  check(is_int(), "the value is a plain integer");
+  return value_;
+}
+int64_t Sint::min() const { return node_ ? node_->min : value_; }
+int64_t Sint::max() const { return node_ ? node_->max : value_; }
+
+const std::string& name(const Node& variable) {
+  check(variable.kind == NodeKind::Variable, "only variables have a name");
+  return variable.name;
+}
+
+int compare(const Node* a, const Node* b) {
+  if (a == b) return 0;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  if (a->kind == NodeKind::Variable) {
+    if (int c = a->name.compare(b->name); c != 0) return c < 0 ? -1 : 1;
+    if (a->min != b->min) return a->min < b->min ? -1 : 1;
+    return compare_sints(a->max_expr, b->max_expr);
+  }
+  if (a->src.size() != b->src.size()) return a->src.size() < b->src.size() ? -1 : 1;
+  for (std::size_t k = 0; k < a->src.size(); ++k) {
+    if (int c = compare_sints(a->src[k], b->src[k]); c != 0) return c;
+  }
+  return 0;
+}
+
+}  // namespace etch
+
+std::size_t std::hash<etch::Sint>::operator()(const etch::Sint& x) const noexcept {
+  return x.is_int() ? etch::hash_mix(11, static_cast<std::uint64_t>(x.as_int())) : x.node()->hash;
+}

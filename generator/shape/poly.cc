@@ -1,0 +1,195 @@
+// Polynomials: conversion, sums and products.
+#include "shape/poly.h"
+
+#include <algorithm>
+
+#include "shape/int_math.h"
+
+namespace etch {
+namespace {
+
+bool is_product(const Node* n) { return n->kind == NodeKind::Mul && !n->src[1].is_int(); }
+
+Term to_term(const Node* n) {
+  if (n->kind == NodeKind::Mul && n->src[1].is_int()) return {n->src[0].node(), n->src[1].as_int()};
+  return {n, 1};
+}
+
+Node plain(NodeKind kind, std::vector<Sint> src, std::pair<int64_t, int64_t> range) {
+  return Node{.kind = kind,
+              .owner = nullptr,
+              .min = range.first,
+              .max = range.second,
+              .src = std::move(src),
+              .name = {},
+              .max_expr = 0,
+              .upper = {},
+              .hash = 0};
+}
+
+Sint term_node(const Term& t) {
+  if (t.coef == 1) return Sint(*t.mono);
+  int64_t a = saturating_mul(t.mono->min, t.coef), b = saturating_mul(t.mono->max, t.coef);
+  return Sint(*t.mono->owner->intern(plain(NodeKind::Mul, {Sint(*t.mono), t.coef}, {std::min(a, b), std::max(a, b)})));
+}
+
+bool term_less(const Term& a, const Term& b) { return compare(a.mono, b.mono) < 0; }
+
+}  // namespace
+
+Symbols* owner_of(const Poly& p) { return p.terms.empty() ? nullptr : p.terms[0].mono->owner; }
+
+Poly to_poly(Sint x) {
+  Poly p;
+  if (x.is_int()) {
+    p.constant = x.as_int();
+  } else if (x.node()->kind == NodeKind::Sum) {
+    p.terms.reserve(x.node()->src.size());
+    for (const Sint& s : x.node()->src) {
+      if (s.is_int()) {
+        p.constant = s.as_int();
+      } else {
+        p.terms.push_back(to_term(s.node()));
+      }
+    }
+  } else {
+    p.terms.push_back(to_term(x.node()));
+  }
+  return p;
+}
+
+Sint from_poly(const Poly& p) {
+  if (p.terms.empty()) return p.constant;
+  if (p.terms.size() == 1 && p.constant == 0) return term_node(p.terms[0]);
+  std::pair<int64_t, int64_t> range = bounds(p);
+  if (range.first == range.second && !is_saturated(range.first)) return range.first;
+  std::vector<Sint> src;
+  src.reserve(p.terms.size() + 1);
+  for (const Term& t : p.terms) src.push_back(term_node(t));
+  if (p.constant != 0) src.push_back(p.constant);
+  return Sint(*p.terms[0].mono->owner->intern(plain(NodeKind::Sum, std::move(src), range)));
+}
+
+Poly add(const Poly& a, const Poly& b, int64_t b_factor) {
+  Poly r;
+  r.constant = checked_add(a.constant, checked_mul(b.constant, b_factor));
+  r.terms.reserve(a.terms.size() + b.terms.size());
+  auto i = a.terms.begin(), j = b.terms.begin();
+  while (i != a.terms.end() || j != b.terms.end()) {
+    int c = i == a.terms.end() ? 1 : j == b.terms.end() ? -1 : compare(i->mono, j->mono);
+    if (c < 0) {
+      r.terms.push_back(*i++);
+    } else if (c > 0) {
+      r.terms.push_back({j->mono, checked_mul(j->coef, b_factor)});
+      ++j;
+    } else {
+      int64_t coef = checked_add(i->coef, checked_mul(j->coef, b_factor));
+      if (coef != 0) r.terms.push_back({i->mono, coef});
+      ++i, ++j;
+    }
+  }
+  return r;
+}
+
+Poly scale(const Poly& a, int64_t factor) {
+  Poly r;
+  if (factor == 0) return r;
+  r.constant = checked_mul(a.constant, factor);
+  r.terms.reserve(a.terms.size());
+  for (const Term& t : a.terms) r.terms.push_back({t.mono, checked_mul(t.coef, factor)});
+  return r;
+}
+
+std::vector<const Node*> atoms_of(const Node* mono) {
+  std::vector<const Node*> atoms;
+  while (is_product(mono)) {  // right-nested: (a * (b * c))
+    atoms.push_back(mono->src[0].node());
+    mono = mono->src[1].node();
+  }
+  atoms.push_back(mono);
+  return atoms;
+}
+
+const Node* product_of(const std::vector<const Node*>& atoms) {
+  const Node* r = atoms.back();
+  for (std::size_t k = atoms.size() - 1; k-- > 0;) {
+    int64_t lo = kInt64Max, hi = kInt64Min;
+    for (int64_t a : {atoms[k]->min, atoms[k]->max}) {
+      for (int64_t b : {r->min, r->max}) {
+        lo = std::min(lo, saturating_mul(a, b));
+        hi = std::max(hi, saturating_mul(a, b));
+      }
+    }
+    r = r->owner->intern(plain(NodeKind::Mul, {Sint(*atoms[k]), Sint(*r)}, {lo, hi}));
+  }
+  return r;
+}
+
+const Node* multiply_monos(const Node* a, const Node* b) {
+  std::vector<const Node*> atoms = atoms_of(a);
+  for (const Node* n : atoms_of(b)) atoms.push_back(n);
+  std::sort(atoms.begin(), atoms.end(), [](const Node* x, const Node* y) { return compare(x, y) < 0; });
+  // A condition times itself is itself.
+  auto boolean = [](const Node* n) { return n->kind == NodeKind::Lt || n->kind == NodeKind::And; };
+  atoms.erase(std::unique(atoms.begin(), atoms.end(), [&](const Node* x, const Node* y) { return x == y && boolean(x); }), atoms.end());
+  return product_of(atoms);
+}
+
+bool divide_mono(const Node* a, const Node* b, const Node** rest) {
+  std::vector<const Node*> left = atoms_of(a);
+  for (const Node* n : atoms_of(b)) {
+    auto it = std::find(left.begin(), left.end(), n);
+    if (it == left.end()) return false;
+    left.erase(it);
+  }
+  *rest = left.empty() ? nullptr : product_of(left);
+  return true;
+}
+
+Poly multiply(const Poly& a, const Poly& b) {
+  if (b.terms.empty()) return scale(a, b.constant);
+  if (a.terms.empty()) return scale(b, a.constant);
+  Poly r = scale(a, b.constant);
+  r = add(r, b, a.constant);
+  r.constant = checked_mul(a.constant, b.constant);
+  for (const Term& x : a.terms) {
+    Poly row;
+    for (const Term& y : b.terms) row.terms.push_back({multiply_monos(x.mono, y.mono), checked_mul(x.coef, y.coef)});
+    std::sort(row.terms.begin(), row.terms.end(), term_less);
+    Poly merged;
+    for (const Term& t : row.terms) {
+      if (!merged.terms.empty() && merged.terms.back().mono == t.mono) {
+        merged.terms.back().coef = checked_add(merged.terms.back().coef, t.coef);
+      } else {
+        merged.terms.push_back(t);
+      }
+    }
+    std::erase_if(merged.terms, [](const Term& t) { return t.coef == 0; });
+    r = add(r, merged);
+  }
+  return r;
+}
+
+int64_t content(const Poly& p) {
+  int64_t g = 0;
+  for (const Term& t : p.terms) g = gcd64(g, t.coef);
+  return g;
+}
+
+Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor) {
+  Symbols* owner = owner_of(numerator) ? owner_of(numerator) : owner_of(divisor);
+  check(owner != nullptr && numerator.min() >= 0 && divisor.min() > 0, "a division node has a numerator >= 0 and a divisor > 0");
+  Node n = plain(kind, {numerator, divisor}, {0, 0});
+  if (kind == NodeKind::Div) {
+    n.min = is_saturated(divisor.max()) ? 0 : numerator.min() / divisor.max();
+    n.max = is_saturated(numerator.max()) ? kInt64Max : numerator.max() / divisor.min();
+    if (auto up = upper_expr(to_poly(numerator)); up && divisor.is_int()) n.upper = floordiv(*up, divisor);
+  } else {
+    n.max = std::min(numerator.max(), is_saturated(divisor.max()) ? kInt64Max : divisor.max() - 1);
+    if (!divisor.is_int()) n.upper = divisor - 1;
+  }
+  if (n.min == n.max) return n.min;
+  return Sint(*owner->intern(std::move(n)));
+}
+
+}  // namespace etch

@@ -1,0 +1,61 @@
+// Internal to shape/: expressions as polynomials with integer coefficients. Every Sint is one: a sum of terms (product of
+// atoms) * coefficient, plus a constant. Atoms are the nodes that are neither Sum nor Mul.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "shape/symbolic.h"
+
+namespace etch {
+
+/// mono * coef; `mono` is an atom or a product of atoms (a Mul of two nodes).
+struct Term {
+  const Node* mono;
+  int64_t coef;
+};
+
+struct Poly {
+  std::vector<Term> terms;  // sorted by compare(), each mono once, no coefficient 0
+  int64_t constant = 0;
+};
+
+/// Order of nodes by structure: the same in every run, whatever was built before.
+int compare(const Node* a, const Node* b);
+
+Poly to_poly(Sint x);
+/// The expression as it is, without looking for simplifications between its terms.
+Sint from_poly(const Poly& p);
+/// The expression, after combining terms: (x//c)*c + x%c = x and its relatives.
+Sint simplified(const Poly& p);
+
+Poly add(const Poly& a, const Poly& b, int64_t b_factor = 1);
+Poly scale(const Poly& a, int64_t factor);
+Poly multiply(const Poly& a, const Poly& b);
+
+/// The atoms of a product, sorted; one with repetition for each power.
+std::vector<const Node*> atoms_of(const Node* mono);
+/// The product of two monomials, of atoms.
+const Node* multiply_monos(const Node* a, const Node* b);
+const Node* product_of(const std::vector<const Node*>& atoms);
+/// a / b where every atom of b is in a; false if not. *rest is null for the quotient 1.
+bool divide_mono(const Node* a, const Node* b, const Node** rest);
+
+/// gcd of the coefficients (not of the constant); 0 without terms.
+int64_t content(const Poly& p);
+
+/// Sound bounds, exact for sums of independent products of variables each with its own range, symbolic ranges included.
+std::pair<int64_t, int64_t> bounds(const Poly& p);
+/// The largest value with every variable of symbolic range at its end, as an expression in the sizes; absent if no
+/// variable of the expression has a symbolic range.
+std::optional<Sint> upper_expr(const Poly& p);
+
+/// The owner of an expression; nullptr for an int.
+inline Symbols* owner_of(Sint x) { return x.is_int() ? nullptr : x.node()->owner; }
+Symbols* owner_of(const Poly& p);
+
+/// Makes interned nodes; the caller guarantees the rules of symbolic.h.
+Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor);
+
+}  // namespace etch

@@ -1,0 +1,175 @@
+#include "shape/shapetracker.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "shape/int_math.h"
+#include "shape/merge.h"
+
+namespace etch {
+namespace {
+
+// Position and validity of the element at `idxs` of one view; conditions are appended.
+Sint through_view(const View& v, const std::vector<Sint>& idxs, std::vector<Sint>* conditions) {
+  std::vector<Sint> terms{v.offset};
+  for (std::size_t k = 0; k < idxs.size(); ++k) {
+    if (!v.shape[k].is_int(1) && !v.strides[k].is_int(0)) terms.push_back(idxs[k] * v.strides[k]);
+    if (!v.mask) continue;
+    const auto& [begin, end] = (*v.mask)[k];
+    if (!begin.is_int(0)) conditions->push_back(ge(idxs[k], begin));
+    if (end != v.shape[k]) conditions->push_back(lt(idxs[k], end));
+  }
+  return sum(terms);
+}
+
+// The index of each axis for a flat row-major index.
+std::vector<Sint> unflatten(Sint flat, const std::vector<Sint>& shape) {
+  std::vector<Sint> idxs(shape.size(), 0);
+  Sint step = 1;
+  std::size_t first = 0;
+  while (first < shape.size() && shape[first].is_int(1)) ++first;
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    if (shape[k].is_int(1)) continue;
+    Sint digit = floordiv(flat, step);
+    idxs[k] = k == first ? digit : floormod(digit, shape[k]);
+    step = step * shape[k];
+  }
+  return idxs;
+}
+
+}  // namespace
+
+ShapeTracker ShapeTracker::from_shape(std::vector<Sint> shape) { return ShapeTracker({View::create(std::move(shape))}); }
+
+ShapeTracker::ShapeTracker(std::vector<View> views) : views_(std::move(views)) {
+  check(!views_.empty(), "a tracker has at least one view");
+}
+
+ShapeTracker::Index ShapeTracker::expr_idxs(const std::vector<Sint>& idxs) const {
+  check(idxs.size() == shape().size(), "one index per axis");
+  std::vector<Sint> conditions;
+  Sint idx = through_view(views_.back(), idxs, &conditions);
+  for (std::size_t k = views_.size() - 1; k-- > 0;) {
+    const View& v = views_[k];
+    if (v.contiguous) continue;
+    idx = through_view(v, unflatten(idx, v.shape), &conditions);
+  }
+  Sint valid = ands(conditions);
+  if (valid.is_int(0)) return {0, 0};
+  return {views_.size() == 1 ? idx : simplify_under(idx, valid), valid};
+}
+
+ShapeTracker::Index ShapeTracker::expr_node(Sint flat) const { return expr_idxs(unflatten(flat, shape())); }
+
+namespace {
+
+ShapeTracker with_last(const std::vector<View>& views, View last) {
+  std::vector<View> r(views.begin(), views.end() - 1);
+  r.push_back(std::move(last));
+  return ShapeTracker(merge_views(std::move(r)));
+}
+
+}  // namespace
+
+ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape) const {
+  if (auto v = views_.back().reshape(new_shape)) return with_last(views_, std::move(*v));
+  std::vector<View> r = views_;
+  r.push_back(View::create(new_shape));
+  return ShapeTracker(merge_views(std::move(r)));
+}
+
+ShapeTracker ShapeTracker::permute(const std::vector<int>& axes) const { return with_last(views_, views_.back().permute(axes)); }
+ShapeTracker ShapeTracker::expand(const std::vector<Sint>& new_shape) const { return with_last(views_, views_.back().expand(new_shape)); }
+ShapeTracker ShapeTracker::pad(const std::vector<Range>& amounts) const { return with_last(views_, views_.back().pad(amounts)); }
+ShapeTracker ShapeTracker::shrink(const std::vector<Range>& ranges) const { return with_last(views_, views_.back().shrink(ranges)); }
+ShapeTracker ShapeTracker::stride(const std::vector<int64_t>& steps) const { return with_last(views_, views_.back().stride(steps)); }
+
+ShapeTracker ShapeTracker::simplify() const { return ShapeTracker(merge_views(views_)); }
+
+ShapeTracker ShapeTracker::operator+(const ShapeTracker& other) const {
+  std::vector<View> r = views_;
+  for (const View& v : other.views_) {
+    r.push_back(v);
+    r = merge_views(std::move(r));
+  }
+  return ShapeTracker(std::move(r));
+}
+
+std::optional<ShapeTracker> ShapeTracker::invert(const std::vector<Sint>& out_shape) const {
+  std::vector<View> r;
+  for (std::size_t k = views_.size(); k-- > 0;) {
+    auto v = views_[k].invert(k == 0 ? out_shape : views_[k - 1].shape);
+    if (!v) return std::nullopt;
+    r.push_back(std::move(*v));
+  }
+  return ShapeTracker(merge_views(std::move(r))).reshape(out_shape);
+}
+
+std::vector<std::optional<Sint>> ShapeTracker::real_strides(bool ignore_valid) const {
+  const View& last = views_.back();
+  std::vector<std::optional<Sint>> r(last.shape.size());
+  if (views_.size() == 1 && (!last.mask || ignore_valid)) {
+    for (std::size_t k = 0; k < r.size(); ++k) r[k] = last.strides[k];
+    return r;
+  }
+  IndexProbe probe(views_);
+  Index at = expr_idxs(probe.idxs());
+  for (std::size_t k = 0; k < r.size(); ++k) {
+    if (!ignore_valid && probe.mentions(at.valid, k)) continue;
+    r[k] = probe.stride(at.idx, k);
+  }
+  return r;
+}
+
+std::vector<int> ShapeTracker::unit_stride_axes(bool ignore_valid) const {
+  std::vector<std::optional<Sint>> strides = real_strides(ignore_valid);
+  std::vector<int> r;
+  for (std::size_t k = 0; k < strides.size(); ++k) {
+    if (strides[k] && strides[k]->is_int(1)) r.push_back(static_cast<int>(k));
+  }
+  return r;
+}
+
+bool ShapeTracker::axis_is_masked(int axis) const {
+  IndexProbe probe(views_);
+  return probe.mentions(expr_idxs(probe.idxs()).valid, static_cast<std::size_t>(axis));
+}
+
+int64_t ShapeTracker::real_size() const {
+  auto zero = [](const Sint& s) { return s.is_int(0); };
+  if (std::any_of(shape().begin(), shape().end(), zero)) return 0;
+  IndexProbe probe(views_);
+  Index at = expr_idxs(probe.idxs());
+  if (at.valid.is_int(0)) return 0;
+  std::pair<int64_t, int64_t> range = bounds_under(at.idx, at.valid);
+  return range.first > range.second ? 0 : checked_add(range.second, 1);
+}
+
+std::vector<const Node*> ShapeTracker::variables() const {
+  std::vector<Sint> all;
+  for (const View& v : views_) {
+    all.insert(all.end(), v.shape.begin(), v.shape.end());
+    all.insert(all.end(), v.strides.begin(), v.strides.end());
+    all.push_back(v.offset);
+    if (!v.mask) continue;
+    for (const Range& m : *v.mask) {
+      all.push_back(m.first);
+      all.push_back(m.second);
+    }
+  }
+  return etch::variables(all);
+}
+
+std::string ShapeTracker::to_text() const {
+  std::string r = "ShapeTracker(";
+  for (std::size_t k = 0; k < views_.size(); ++k) r += (k ? ", " : "") + views_[k].to_text();
+  return r + ")";
+}
+
+std::size_t ShapeTracker::hash() const {
+  std::size_t h = 5;
+  for (const View& v : views_) h = hash_mix(h, v.hash());
+  return h;
+}
+
+}  // namespace etch

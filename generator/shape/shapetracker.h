@@ -1,0 +1,80 @@
+// ShapeTracker: the views between a buffer and what a kernel sees. Movement operations (reshape, permute, expand, pad,
+// shrink, stride) change it instead of the data. views.front() is nearest to the buffer, views.back() is the visible
+// one: an index goes through the last view, its result is unflattened for the one before, and so on.
+//
+// A ShapeTracker is a value. It is always kept simple: adjacent views are merged when one view can say the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shape/symbolic.h"
+#include "shape/view.h"
+
+namespace etch {
+
+class ShapeTracker {
+ public:
+  /// All elements of a buffer of that shape, in row-major order.
+  static ShapeTracker from_shape(std::vector<Sint> shape);
+  explicit ShapeTracker(std::vector<View> views);
+
+  const std::vector<View>& views() const { return views_; }
+  const std::vector<Sint>& shape() const { return views_.back().shape; }
+  /// Number of visible elements.
+  Sint size() const { return views_.back().size(); }
+  bool contiguous() const { return views_.size() == 1 && views_.front().contiguous; }
+
+  /// The same number of elements under another shape. An unprovable equality of symbolic sizes is an internal error.
+  ShapeTracker reshape(const std::vector<Sint>& new_shape) const;
+  ShapeTracker permute(const std::vector<int>& axes) const;
+  ShapeTracker expand(const std::vector<Sint>& new_shape) const;
+  ShapeTracker pad(const std::vector<Range>& amounts) const;
+  ShapeTracker shrink(const std::vector<Range>& ranges) const;
+  ShapeTracker stride(const std::vector<int64_t>& steps) const;
+
+  /// Fewest views that we can find; the map from index to buffer stays the same.
+  ShapeTracker simplify() const;
+  /// This one, then `other` on top of it (other's buffer is what this one shows).
+  ShapeTracker operator+(const ShapeTracker& other) const;
+  /// The tracker that leads back to `out_shape`, if no element is lost.
+  std::optional<ShapeTracker> invert(const std::vector<Sint>& out_shape) const;
+
+  struct Index {
+    Sint idx;    // position in the buffer; meaningless where valid is 0
+    Sint valid;  // 1: always read; 0: always padding
+  };
+  /// Position read by the element at `idxs` (one per axis).
+  Index expr_idxs(const std::vector<Sint>& idxs) const;
+  /// The same for a flat row-major index.
+  Index expr_node(Sint flat) const;
+
+  /// Per axis: the stride of the whole tracker, if it is one number; nothing if masked (unless ignore_valid).
+  std::vector<std::optional<Sint>> real_strides(bool ignore_valid = false) const;
+  std::vector<int> unit_stride_axes(bool ignore_valid = false) const;
+  /// Whether the validity depends on the index of that axis.
+  bool axis_is_masked(int axis) const;
+  /// Largest position read + 1: exact when all sizes are ints (0 if nothing is read), an upper bound when symbolic.
+  int64_t real_size() const;
+  /// Free variables of all views, sorted by name.
+  std::vector<const Node*> variables() const;
+
+  std::string to_text() const;
+  friend bool operator==(const ShapeTracker& a, const ShapeTracker& b) { return a.views_ == b.views_; }
+  std::size_t hash() const;
+
+ private:
+  std::vector<View> views_;
+};
+
+/// For each new axis the old axes that make it up, if the new shape merges neighbouring old axes; else nothing.
+std::optional<std::vector<std::vector<int>>> get_contraction(const std::vector<Sint>& old_shape, const std::vector<Sint>& new_shape);
+
+}  // namespace etch
+
+template <>
+struct std::hash<etch::ShapeTracker> {
+  std::size_t operator()(const etch::ShapeTracker& st) const noexcept { return st.hash(); }
+};
