@@ -1,0 +1,133 @@
+// etch: the command line. Status 0 done, 1 the model or the result is not acceptable, 2 a command line that can't be parsed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "base/error.h"
+#include "cli/options.h"
+
+namespace etch {
+namespace {
+
+void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
+  auto* model = app.add_option("model", args.model, "the network, an .onnx file");
+  if (model_required) model->required();
+  app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name");
+  app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16")->type_name("NAME=N|A..B")->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
+  app.add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
+  app.add_option("--weights", args.weights, "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")->capture_default_str();
+  app.add_option("--cc", args.cc, "C compiler, instead of the target's");
+  app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
+  app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan")->delimiter(',');
+}
+
+struct Commands {
+  CompileArgs compile, inspect;
+  RunArgs run;
+  ValidateArgs validate;
+  AuditArgs audit;
+  std::vector<std::filesystem::path> conformance;
+  std::filesystem::path targets_dir;
+};
+
+void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen) {
+  CLI::App* sub = app.add_subcommand("compile", "write a folder of C: sources, weights, runtime, build files, self-test, report");
+  add_model_options(*sub, args, true);
+  sub->add_option("-o,--output", args.output, "the folder to write; an existing one is replaced if etch wrote it")->required();
+  sub->add_option("--seed", args.seed, "of the self-test's input")->capture_default_str();
+  sub->callback([&args, &chosen] { chosen = [&args] { return compile_command(args); }; });
+}
+
+void add_inspect(CLI::App& app, CompileArgs& args, std::function<int()>& chosen) {
+  CLI::App* sub = app.add_subcommand("inspect", "operators, shapes, work, parameters, memory, kernels");
+  add_model_options(*sub, args, true);
+  sub->add_flag("--json", args.json, "the report as JSON");
+  sub->callback([&args, &chosen] { chosen = [&args] { return inspect_command(args); }; });
+}
+
+void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
+  CLI::App* sub = app.add_subcommand("run", "run on this machine, print or save the outputs");
+  add_model_options(*sub, args, true);
+  sub->add_option("--backend", args.backend, "interp, c or opencl")->capture_default_str();
+  sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random")->expected(1)->take_all();
+  sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: its largest")->expected(1)->take_all();
+  sub->add_option("--seed", args.seed, "of random inputs")->capture_default_str();
+  sub->add_option("--output", args.output, "folder for the outputs, as .npy");
+  sub->callback([&args, &chosen] { chosen = [&args] { return run_command(args); }; });
+}
+
+void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chosen) {
+  CLI::App* sub = app.add_subcommand("validate", "compare backends, and the emitted project on its target, with the reference");
+  add_model_options(*sub, args, false);
+  args.backends = {"all"};
+  sub->add_option("--backends", args.backends, "all, or some of interp,c,opencl")->delimiter(',');
+  sub->add_option("--input", args.inputs, "[NAME=]FILE")->expected(1)->take_all();
+  sub->add_option("--data", args.data, "folder with test_data_set_N/{input,output}_K.pb");
+  sub->add_option("--suite", args.suite, "validate every folder below that has model.onnx and test_data_set_N");
+  sub->add_option("--seed", args.seed, "of random inputs")->capture_default_str();
+  sub->add_option("--rtol", args.relative, "accepted error relative to each value")->capture_default_str();
+  sub->add_option("--atol", args.absolute, "accepted error relative to the largest value")->capture_default_str();
+  sub->add_option("-o,--output", args.output, "keep the emitted project here");
+  sub->add_flag("--json", args.json, "the result as JSON");
+  sub->callback([&args, &chosen, sub] {
+    args.target_given = sub->count("--target") > 0;
+    if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
+    chosen = [&args] { return validate_command(args); };
+  });
+}
+
+void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
+  CLI::App* audit = app.add_subcommand("audit", "check the C of a folder: heap, recursion, VLAs, mutable statics, loops, double");
+  audit->add_option("dir", args.audit.dir, "the folder")->required();
+  audit->add_option("--target", args.audit.target, "whose FPU counts")->capture_default_str();
+  audit->add_option("--targets-dir", args.audit.targets_dir, "folder of target descriptions");
+  audit->add_flag("--json", args.audit.json, "the result as JSON");
+  audit->callback([&args, &chosen] { chosen = [&args] { return audit_command(args.audit); }; });
+
+  CLI::App* conformance = app.add_subcommand("conformance", "run case files of symbolic algebra, ShapeTrackers and kernels");
+  conformance->add_option("files", args.conformance, "JSON files")->required();
+  conformance->callback([&args, &chosen] { chosen = [&args] { return conformance_command(args.conformance); }; });
+
+  app.add_subcommand("ops", "the supported ONNX operators, with opsets and types")->callback([&chosen] { chosen = [] { return ops_command(); }; });
+  CLI::App* targets = app.add_subcommand("targets", "the supported targets");
+  targets->add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
+  targets->callback([&args, &chosen] { chosen = [&args] { return targets_command(args.targets_dir); }; });
+}
+
+int run_tool(int argc, char** argv) {
+  CLI::App app{"etch burns a trained network into plain C", "etch"};
+  app.set_version_flag("--version", "etch " ETCH_VERSION);
+  app.require_subcommand(1);
+  Commands args;
+  std::function<int()> chosen;
+  add_compile(app, args.compile, chosen);
+  add_run(app, args.run, chosen);
+  add_validate(app, args.validate, chosen);
+  add_inspect(app, args.inspect, chosen);
+  add_others(app, args, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return chosen();
+}
+
+}  // namespace
+}  // namespace etch
+
+int main(int argc, char** argv) {
+  try {
+    return etch::run_tool(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "etch: error: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "etch: error: {}\n", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,67 @@
+// The command line as values. CLI11 parses it; what it can't parse ends with status 2, what it can but is not acceptable
+// (an unknown target) is a UserError like any other.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace etch {
+
+/// What `compile`, `run`, `inspect` and `validate` say about the model and how to lower it.
+struct ModelArgs {
+  std::filesystem::path model;
+  std::string name;                   // prefix and file names; empty: the file's name
+  std::vector<std::string> dims;      // "batch=1", "batch=1..16"
+  std::string target = "host";
+  std::string weights = "auto";       // auto, c, incbin, blob
+  std::vector<std::string> dump;      // stages to print
+  bool optimize = true;               // false: kernels as the AST says, no OptOps
+  std::filesystem::path targets_dir;  // empty: the project's own
+  std::string cc;                     // empty: the target's
+};
+
+struct CompileArgs : ModelArgs {
+  std::filesystem::path output;
+  std::uint64_t seed = 0;  // of the self-test's input
+  bool json = false;
+};
+
+struct RunArgs : ModelArgs {
+  std::string backend = "interp";
+  std::vector<std::string> inputs;  // "FILE" or "NAME=FILE"
+  std::uint64_t seed = 0;
+  std::filesystem::path output;  // folder for the outputs; empty: print them
+  std::vector<std::string> sets;  // "batch=3": the value of a Variable
+};
+
+struct ValidateArgs : CompileArgs {
+  std::vector<std::string> backends;  // or "all"
+  std::vector<std::string> inputs;
+  std::filesystem::path data;   // a folder of test_data_set_N, or of input_K files
+  std::filesystem::path suite;  // a folder of models with test data
+  bool target_given = false;    // run the emitted project too
+  double relative = 1e-3, absolute = 1e-5;
+};
+
+struct AuditArgs {
+  std::filesystem::path dir;
+  std::string target = "host";
+  std::filesystem::path targets_dir;
+  bool json = false;
+};
+
+// One function a command (cli/commands.h); each returns the exit status.
+int compile_command(const CompileArgs& args);
+int run_command(const RunArgs& args);
+int inspect_command(const CompileArgs& args);
+int validate_command(const ValidateArgs& args);
+int audit_command(const AuditArgs& args);
+int conformance_command(const std::vector<std::filesystem::path>& files);
+int ops_command();
+int targets_command(const std::filesystem::path& targets_dir);
+
+}  // namespace etch
