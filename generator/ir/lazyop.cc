@@ -18,12 +18,6 @@ std::size_t hash_sints(std::size_t seed, const std::vector<Sint>& values) {
 
 bool same_shape(const std::vector<Sint>& a, const std::vector<Sint>& b) { return a == b; }
 
-Sint product(const std::vector<Sint>& shape) {
-  Sint n = 1;
-  for (const Sint& d : shape) n = n * d;
-  return n;
-}
-
 bool is_compare(Op op) { return op == Op::CmpLt || op == Op::CmpEq || op == Op::CmpNe; }
 
 }  // namespace
