@@ -1,0 +1,257 @@
+#include "memory/pack.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+bool live_together(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
+std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
+
+// For each block the blocks that may not overlap it.
+std::vector<std::vector<int>> conflicts(const std::vector<Block>& blocks) {
+  std::vector<std::vector<int>> result(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); i++) {
+    for (std::size_t j = 0; j < i; j++) {
+      if (!live_together(blocks[i], blocks[j])) continue;
+      result[i].push_back(static_cast<int>(j));
+      result[j].push_back(static_cast<int>(i));
+    }
+  }
+  return result;
+}
+
+Packing place_in_order(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& against, const std::vector<int>& order) {
+  Packing packing{std::vector<std::int64_t>(blocks.size(), -1), 0};
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+  for (int i : order) {
+    const Block& block = blocks[static_cast<std::size_t>(i)];
+    taken.clear();
+    for (int j : against[static_cast<std::size_t>(i)]) {
+      const std::int64_t at = packing.offsets[static_cast<std::size_t>(j)];
+      if (at >= 0) taken.emplace_back(at, at + blocks[static_cast<std::size_t>(j)].bytes);
+    }
+    std::sort(taken.begin(), taken.end());
+    std::int64_t offset = 0;
+    for (const auto& [begin, end] : taken) {
+      if (offset + block.bytes <= begin) break;
+      offset = std::max(offset, align_up(end, block.align));
+    }
+    packing.offsets[static_cast<std::size_t>(i)] = offset;
+    packing.bytes = std::max(packing.bytes, offset + block.bytes);
+  }
+  return packing;
+}
+
+int duration(const Block& b) { return b.last - b.first; }
+
+// Ties fall back to the number of the block, so that the order is total.
+template <class Key>
+std::vector<int> sorted_by(const std::vector<Block>& blocks, Key key) {
+  std::vector<int> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return key(blocks[static_cast<std::size_t>(a)]) < key(blocks[static_cast<std::size_t>(b)]); });
+  return order;
+}
+
+// Steps with most live bytes first; at each step its blocks by size.
+std::vector<int> by_breadth(const std::vector<Block>& blocks) {
+  int steps = 0;
+  for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
+  std::vector<std::pair<std::int64_t, int>> breadth;
+  for (int t = 0; t < steps; t++) {
+    std::int64_t live = 0;
+    for (const Block& b : blocks) live += b.first <= t && t <= b.last ? b.bytes : 0;
+    breadth.emplace_back(-live, t);
+  }
+  std::sort(breadth.begin(), breadth.end());
+  const std::vector<int> by_size = sorted_by(blocks, [](const Block& b) { return -b.bytes; });
+  std::vector<int> order;
+  std::vector<bool> seen(blocks.size());
+  for (const auto& [live, t] : breadth) {
+    for (int i : by_size) {
+      const Block& b = blocks[static_cast<std::size_t>(i)];
+      if (seen[static_cast<std::size_t>(i)] || t < b.first || b.last < t) continue;
+      seen[static_cast<std::size_t>(i)] = true;
+      order.push_back(i);
+    }
+  }
+  return order;
+}
+
+std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks) {
+  using Key = std::pair<std::int64_t, std::int64_t>;
+  return {
+      sorted_by(blocks, [](const Block& b) { return Key(-b.bytes, b.first); }),
+      sorted_by(blocks, [](const Block& b) { return Key(-b.bytes, -duration(b)); }),
+      by_breadth(blocks),
+      sorted_by(blocks, [](const Block& b) { return Key(b.first, -b.bytes); }),
+      sorted_by(blocks, [](const Block& b) { return Key(-b.last, -b.bytes); }),
+      sorted_by(blocks, [](const Block& b) { return Key(-duration(b), -b.bytes); }),
+      sorted_by(blocks, [](const Block& b) { return Key(-(duration(b) + 1) * b.bytes, b.first); }),
+  };
+}
+
+// A random number generator of our own: the same numbers on every machine.
+class Lcg {
+ public:
+  int below(int n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int>((state_ >> 33) % static_cast<std::uint64_t>(n));
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+// Moves one block at a time to another place of the order; a change that is no worse stays.
+void local_search(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& against, std::vector<int> order, std::int64_t goal,
+                  Packing& best) {
+  const int n = static_cast<int>(order.size());
+  if (n < 2) return;
+  Lcg random;
+  std::int64_t current = place_in_order(blocks, against, order).bytes;
+  const int rounds = static_cast<int>(std::min<std::int64_t>(4000, 4000000 / (static_cast<std::int64_t>(n) * n) + 200));
+  for (int round = 0; round < rounds && best.bytes > goal; round++) {
+    std::vector<int> changed = order;
+    const int from = random.below(n);
+    const int to = random.below(n);
+    const int moved = changed[static_cast<std::size_t>(from)];
+    changed.erase(changed.begin() + from);
+    changed.insert(changed.begin() + to, moved);
+    Packing packing = place_in_order(blocks, against, changed);
+    if (packing.bytes > current) continue;
+    current = packing.bytes;
+    order = std::move(changed);
+    if (packing.bytes < best.bytes) best = std::move(packing);
+  }
+}
+
+// Branch and bound over a skyline: blocks are placed by rising offset, each on top of what lies below it at its steps. Some
+// optimal packing has that form: push every block of it down in the order of offsets until none moves.
+class Skyline {
+ public:
+  Skyline(const std::vector<Block>& blocks, std::int64_t goal, Packing& best) : blocks_(blocks), goal_(goal), best_(best) {
+    int steps = 0;
+    for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
+    height_.resize(static_cast<std::size_t>(steps));
+    rest_.resize(static_cast<std::size_t>(steps));
+    for (const Block& b : blocks)
+      for (int t = b.first; t <= b.last; t++) rest_[static_cast<std::size_t>(t)] += b.bytes;
+    current_.assign(blocks.size(), -1);
+    by_size_ = sorted_by(blocks, [](const Block& b) { return std::pair(-b.bytes, b.first); });
+  }
+
+  /// Depth is the number of blocks, at most kMaxBlocks.
+  void search(std::size_t placed, std::int64_t floor) {
+    if (best_.bytes <= goal_ || work_ > kMaxWork) return;
+    if (placed == blocks_.size()) {
+      best_ = {current_, *std::max_element(height_.begin(), height_.end())};
+      return;
+    }
+    for (int i : by_size_) {
+      if (current_[static_cast<std::size_t>(i)] >= 0) continue;
+      try_block(i, placed, floor);
+      if (best_.bytes <= goal_ || work_ > kMaxWork) return;
+    }
+  }
+
+  static constexpr std::size_t kMaxBlocks = 200;
+
+ private:
+  static constexpr std::int64_t kMaxWork = 20'000'000;
+
+  void try_block(int i, std::size_t placed, std::int64_t floor) {
+    const Block& b = blocks_[static_cast<std::size_t>(i)];
+    std::int64_t offset = 0;
+    for (int t = b.first; t <= b.last; t++) offset = std::max(offset, height_[static_cast<std::size_t>(t)]);
+    offset = align_up(offset, b.align);
+    work_ += static_cast<std::int64_t>(height_.size());
+    if (offset < floor) return;  // its turn was earlier
+    if (offset + b.bytes >= best_.bytes) return;
+    const std::vector<std::int64_t> saved = height_;
+    for (int t = b.first; t <= b.last; t++) {
+      height_[static_cast<std::size_t>(t)] = offset + b.bytes;
+      rest_[static_cast<std::size_t>(t)] -= b.bytes;
+    }
+    current_[static_cast<std::size_t>(i)] = offset;
+    if (can_improve(offset)) search(placed + 1, offset);
+    current_[static_cast<std::size_t>(i)] = -1;
+    for (int t = b.first; t <= b.last; t++) rest_[static_cast<std::size_t>(t)] += b.bytes;
+    height_ = saved;
+  }
+
+  // What is not yet placed at a step lies above both the skyline and the offset of the block placed last.
+  bool can_improve(std::int64_t floor) const {
+    for (std::size_t t = 0; t < height_.size(); t++)
+      if (rest_[t] > 0 && std::max(height_[t], floor) + rest_[t] >= best_.bytes) return false;
+    return true;
+  }
+
+  const std::vector<Block>& blocks_;
+  std::int64_t goal_;
+  Packing& best_;
+  std::vector<std::int64_t> height_, rest_;  // by step: top of what is placed, bytes of what is not
+  std::vector<std::int64_t> current_;
+  std::vector<int> by_size_;
+  std::int64_t work_ = 0;
+};
+
+// Only steps at which something begins matter; numbering them densely keeps the skyline short.
+std::vector<Block> with_dense_steps(std::vector<Block> blocks) {
+  std::vector<int> starts;
+  for (const Block& b : blocks) starts.push_back(b.first);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  // The number of the last start that is not after `step`.
+  auto dense = [&](int step) { return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), step) - starts.begin()) - 1; };
+  for (Block& b : blocks) {
+    b.first = dense(b.first);
+    b.last = dense(b.last);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::int64_t lower_bound_bytes(const std::vector<Block>& blocks) {
+  std::int64_t bound = 0;
+  // The sum changes upwards only where a block begins.
+  for (const Block& at : blocks) {
+    std::int64_t live = 0;
+    for (const Block& b : blocks) live += b.first <= at.first && at.first <= b.last ? b.bytes : 0;
+    bound = std::max(bound, live);
+  }
+  return bound;
+}
+
+Packing first_fit(const std::vector<Block>& blocks, const std::vector<int>& order) {
+  return place_in_order(blocks, conflicts(blocks), order);
+}
+
+Packing pack(const std::vector<Block>& input) {
+  for (const Block& b : input) check(b.bytes >= 0 && b.first <= b.last && b.first >= 0 && b.align > 0, "a block has a size and a lifetime");
+  if (input.empty()) return {};
+  const std::vector<Block> blocks = with_dense_steps(input);
+  const std::int64_t goal = lower_bound_bytes(blocks);
+  const std::vector<std::vector<int>> against = conflicts(blocks);
+  Packing best{{}, std::numeric_limits<std::int64_t>::max()};
+  std::vector<int> best_order;
+  for (const std::vector<int>& order : starting_orders(blocks)) {
+    Packing packing = place_in_order(blocks, against, order);
+    if (packing.bytes >= best.bytes) continue;
+    best = std::move(packing);
+    best_order = order;
+  }
+  local_search(blocks, against, best_order, goal, best);
+  if (best.bytes > goal && blocks.size() <= Skyline::kMaxBlocks) Skyline(blocks, goal, best).search(0, 0);
+  return best;
+}
+
+}  // namespace etch

@@ -1,0 +1,184 @@
+#include "memory/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "memory/pack.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
+  switch (buffer.kind) {
+    case BufferKind::Intermediate:
+      return true;
+    case BufferKind::Input:
+    case BufferKind::Output:
+      return options.include_io;
+    case BufferKind::Constant:
+      return false;
+  }
+  return false;
+}
+
+// First call that writes (for an input: the first of all), last call that touches (for an output: the last of all).
+void find_lifetimes(const Program& program, std::vector<Placement>& placements) {
+  const int calls = static_cast<int>(program.calls.size());
+  for (int c = 0; c < calls; c++) {
+    for (int b : program.calls[at(c)].buffers) {
+      Placement& p = placements[at(b)];
+      if (p.first < 0) p.first = c;
+      p.last = c;
+    }
+  }
+  for (std::size_t b = 0; b < placements.size(); b++) {
+    Placement& p = placements[b];
+    if (p.first < 0) continue;
+    if (program.buffers[b].kind == BufferKind::Input) p.first = 0;
+    if (program.buffers[b].kind == BufferKind::Output) p.last = calls - 1;
+  }
+}
+
+// A buffer may stand in several arguments of one call; each of them has to allow it.
+bool may_replace(const ProgramCall& call, int in) {
+  bool found = false;
+  for (std::size_t i = 1; i < call.buffers.size(); i++) {
+    if (call.buffers[i] != in) continue;
+    if (!call.may_alias[i]) return false;
+    found = true;
+  }
+  return found;
+}
+
+// An output takes the place of an input that nobody reads afterwards and that the kernel allows.
+void choose_in_place(const Program& program, const PlanOptions& options, std::vector<Placement>& placements) {
+  for (std::size_t c = 0; c < program.calls.size(); c++) {
+    const ProgramCall& call = program.calls[c];
+    const int out = call.buffers.front();
+    Placement& output = placements[at(out)];
+    if (output.first != static_cast<int>(c) || !in_arena(program.buffers[at(out)], options)) continue;
+    for (std::size_t i = 1; i < call.buffers.size() && output.in_place_of < 0; i++) {
+      const int in = call.buffers[i];
+      const bool dies = placements[at(in)].last == static_cast<int>(c) && program.buffers[at(in)].kind != BufferKind::Output;
+      if (in == out || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options)) continue;
+      if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes()) continue;
+      output.in_place_of = in;
+    }
+  }
+}
+
+// One block for each chain of buffers that replace each other in place.
+struct Chains {
+  std::vector<Block> blocks;
+  std::vector<int> of_buffer;  // number of the block, -1: not in the arena
+};
+
+Chains chain_blocks(const Program& program, const PlanOptions& options, const std::vector<Placement>& placements) {
+  Chains chains{{}, std::vector<int>(placements.size(), -1)};
+  std::vector<int> by_first(placements.size());
+  std::iota(by_first.begin(), by_first.end(), 0);
+  // A buffer is written after the one that it replaces, so that one's chain exists already.
+  std::stable_sort(by_first.begin(), by_first.end(), [&](int a, int b) { return placements[at(a)].first < placements[at(b)].first; });
+  for (int b : by_first) {
+    const Placement& p = placements[at(b)];
+    if (p.first < 0 || !in_arena(program.buffers[at(b)], options)) continue;
+    const std::int64_t bytes = program.buffers[at(b)].max_bytes();
+    if (p.in_place_of >= 0 && chains.of_buffer[at(p.in_place_of)] >= 0) {
+      const int chain = chains.of_buffer[at(p.in_place_of)];
+      chains.of_buffer[at(b)] = chain;
+      chains.blocks[at(chain)].last = std::max(chains.blocks[at(chain)].last, p.last);
+      continue;
+    }
+    chains.of_buffer[at(b)] = static_cast<int>(chains.blocks.size());
+    chains.blocks.push_back({bytes, p.first, p.last, alignment_for(bytes, options.align)});
+  }
+  return chains;
+}
+
+int first_step_with(const std::vector<Block>& blocks, std::int64_t bytes) {
+  int steps = 0;
+  for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
+  for (int t = 0; t < steps; t++) {
+    std::int64_t live = 0;
+    for (const Block& b : blocks) live += b.first <= t && t <= b.last ? b.bytes : 0;
+    if (live == bytes) return t;
+  }
+  return -1;
+}
+
+bool overlap(std::int64_t a, std::int64_t a_bytes, std::int64_t b, std::int64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+
+}  // namespace
+
+std::int64_t alignment_for(std::int64_t bytes, std::int64_t align) {
+  std::int64_t result = 1;
+  while (result < align && result * 2 <= bytes) result *= 2;
+  return result;
+}
+
+MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
+  check(options.align > 0 && (options.align & (options.align - 1)) == 0, "the alignment of an arena is a power of two");
+  MemoryPlan plan;
+  plan.align = options.align;
+  plan.placements.resize(program.buffers.size());
+  find_lifetimes(program, plan.placements);
+  if (options.in_place) choose_in_place(program, options, plan.placements);
+  const Chains chains = chain_blocks(program, options, plan.placements);
+  const Packing packing = pack(chains.blocks);
+  for (std::size_t b = 0; b < plan.placements.size(); b++)
+    if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])];
+  plan.arena_bytes = packing.bytes;
+  plan.lower_bound_bytes = lower_bound_bytes(chains.blocks);
+  plan.peak_call = first_step_with(chains.blocks, plan.lower_bound_bytes);
+  verify(plan, program);
+  return plan;
+}
+
+void verify(const MemoryPlan& plan, const Program& program) {
+  check(plan.placements.size() == program.buffers.size(), "one placement for each buffer");
+  check(plan.lower_bound_bytes <= plan.arena_bytes, "no arena is smaller than the lower bound");
+  for (std::size_t i = 0; i < plan.placements.size(); i++) {
+    const Placement& a = plan.placements[i];
+    const std::int64_t a_bytes = program.buffers[i].max_bytes();
+    if (a.offset < 0) {
+      check(program.buffers[i].kind != BufferKind::Intermediate || a.first < 0, "every intermediate has a place");
+      continue;
+    }
+    check(a.offset % alignment_for(a_bytes, plan.align) == 0, "every buffer is aligned");
+    check(a.offset + a_bytes <= plan.arena_bytes, "every buffer lies inside the arena");
+    for (std::size_t j = 0; j < i; j++) {
+      const Placement& b = plan.placements[j];
+      if (b.offset < 0 || a.last < b.first || b.last < a.first) continue;
+      const bool replaces =
+          (a.in_place_of == static_cast<int>(j) && b.last == a.first) || (b.in_place_of == static_cast<int>(i) && a.last == b.first);
+      check(replaces || !overlap(a.offset, a_bytes, b.offset, program.buffers[j].max_bytes()), "live buffers do not overlap");
+    }
+  }
+}
+
+std::string to_text(const MemoryPlan& plan, const Program& program) {
+  std::string text = fmt::format("arena {} bytes, align {}, lower bound {}", plan.arena_bytes, plan.align, plan.lower_bound_bytes);
+  if (plan.peak_call >= 0) text += fmt::format(" (call {})", plan.peak_call);
+  text += "\n";
+  std::vector<int> order;
+  for (std::size_t b = 0; b < plan.placements.size(); b++)
+    if (plan.placements[b].offset >= 0) order.push_back(static_cast<int>(b));
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return plan.placements[at(a)].first < plan.placements[at(b)].first; });
+  for (int b : order) {
+    const Placement& p = plan.placements[at(b)];
+    const ProgramBuffer& buffer = program.buffers[at(b)];
+    const std::int64_t end = p.offset + std::max<std::int64_t>(buffer.max_bytes(), 1) - 1;
+    text += fmt::format("{:>9} .. {:>9}  {:<24} {} {}  calls {}-{}", p.offset, end, buffer.name, name_of(buffer.dtype),
+                        shape_text(buffer.shape), p.first, p.last);
+    if (p.in_place_of >= 0) text += fmt::format("  in place of {}", program.buffers[at(p.in_place_of)].name);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace etch

@@ -1,0 +1,52 @@
+// Where each buffer of a Program lives. Inputs, outputs and constants are the caller's memory; every intermediate gets an
+// offset in one arena. A pure function of the program: no addresses, no hashing, the same plan on every machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+namespace etch {
+
+struct PlanOptions {
+  std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
+  bool include_io = false;  // inputs and outputs too: what a runtime that owns them needs. An input's place may be reused
+                            // after its last use
+  bool in_place = true;     // false: an output never shares memory with an input of its call
+};
+
+struct Placement {
+  std::int64_t offset = -1;   // bytes from the start of the arena; -1: not in the arena
+  int first = -1, last = -1;  // calls during which the buffer holds something that is needed; -1: never used
+  int in_place_of = -1;       // the buffer over which it is written
+};
+
+struct MemoryPlan {
+  std::vector<Placement> placements;  // one for each buffer of the program
+  std::int64_t arena_bytes = 0;
+  std::int64_t align = 1;
+  std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; buffers that share a place in place count once
+  int peak_call = -1;                  // the first call at which that many bytes are live
+};
+
+/// Lifetimes, in-place outputs, packing. Buffers whose shape has Variables get the bytes of their largest shape.
+MemoryPlan plan_memory(const Program& program, const PlanOptions& options = {});
+
+/// Alignment that a buffer or constant of that many bytes gets: `align`, or less where the buffer is smaller than that (no
+/// aligned access can be wider than the buffer).
+std::int64_t alignment_for(std::int64_t bytes, std::int64_t align);
+
+/// Throws InternalError unless every intermediate that is used has an aligned place inside the arena and no two that live at
+/// one call overlap, except an output over the input that it replaces.
+void verify(const MemoryPlan& plan, const Program& program);
+
+/// A table, one buffer a line: bytes in the arena, name, type, shape, calls.
+std::string to_text(const MemoryPlan& plan, const Program& program);
+
+/// The same calls in an order that needs fewer live bytes at its worst call, or the program unchanged if none is found.
+/// What depends on what stays in order.
+Program reorder(Program program);
+
+}  // namespace etch

@@ -1,0 +1,114 @@
+#include "program/program.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+bool in_range(int i, std::size_t size) { return i >= 0 && static_cast<std::size_t>(i) < size; }
+
+void verify_names(const Program& program) {
+  std::set<std::string> names;
+  for (const ProgramBuffer& b : program.buffers) check(names.insert(b.name).second, "buffer names are unique");
+  names.clear();
+  for (const ProgramKernel& k : program.kernels) check(!k.name.empty() && names.insert(k.name).second, "kernel names are unique");
+  names.clear();
+  for (const ProgramVariable& v : program.variables) {
+    check(!v.name.empty() && names.insert(v.name).second, "variable names are unique");
+    check(0 <= v.min && v.min <= v.max, "a variable has a range");
+  }
+}
+
+void verify_buffers(const Program& program) {
+  for (const ProgramBuffer& b : program.buffers) {
+    check(b.max_elements >= 0, "a buffer has a size");
+    if (b.kind != BufferKind::Constant) continue;
+    check(b.data.dtype() == b.dtype && b.data.size() == b.max_elements, "a constant has data of its type and size");
+  }
+  for (int i : program.inputs) {
+    check(in_range(i, program.buffers.size()), "an input is a buffer");
+    check(program.buffers[static_cast<std::size_t>(i)].kind == BufferKind::Input, "an input is marked as one");
+  }
+  for (int i : program.outputs) {
+    check(in_range(i, program.buffers.size()), "an output is a buffer");
+    check(program.buffers[static_cast<std::size_t>(i)].kind == BufferKind::Output, "an output is marked as one");
+  }
+}
+
+void verify_calls(const Program& program) {
+  std::vector<bool> written;
+  for (const ProgramBuffer& b : program.buffers) written.push_back(b.kind == BufferKind::Input || b.kind == BufferKind::Constant);
+  for (const ProgramCall& call : program.calls) {
+    check(in_range(call.kernel, program.kernels.size()), "a call names a kernel");
+    const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
+    check(!call.buffers.empty() && call.buffers.size() == kernel.arg_dtypes.size(), "a call has a buffer for each argument");
+    check(call.may_alias.size() == call.buffers.size() && !call.may_alias[0],
+          "a call says of each argument whether it may be the output's");
+    for (std::size_t i = 0; i < call.buffers.size(); i++) {
+      check(in_range(call.buffers[i], program.buffers.size()), "an argument is a buffer");
+      const std::size_t b = static_cast<std::size_t>(call.buffers[i]);
+      check(program.buffers[b].dtype == kernel.arg_dtypes[i], "an argument has the type of its buffer");
+      if (i > 0) check(written[b], "a buffer is written before it is read");
+    }
+    const std::size_t out = static_cast<std::size_t>(call.buffers[0]);
+    const BufferKind kind = program.buffers[out].kind;
+    check(kind == BufferKind::Intermediate || kind == BufferKind::Output, "inputs and constants are not written");
+    written[out] = true;
+  }
+  for (int i : program.outputs) check(written[static_cast<std::size_t>(i)], "every output is written");
+}
+
+std::string_view kind_text(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::Input:
+      return "input";
+    case BufferKind::Output:
+      return "output";
+    case BufferKind::Intermediate:
+      return "intermediate";
+    case BufferKind::Constant:
+      return "constant";
+  }
+  return "";
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+}  // namespace
+
+void verify(const Program& program) {
+  verify_names(program);
+  verify_buffers(program);
+  verify_calls(program);
+}
+
+std::string to_text(const Program& program) {
+  std::string text = "program in " + program.language + "\n";
+  for (const ProgramVariable& v : program.variables) text += fmt::format("variable {} {}..{}\n", v.name, v.min, v.max);
+  for (std::size_t i = 0; i < program.buffers.size(); i++) {
+    const ProgramBuffer& b = program.buffers[i];
+    text += fmt::format("b{:<4} {:<12} {:<8} {} {}\n", i, kind_text(b.kind), name_of(b.dtype), b.name, shape_text(b.shape));
+  }
+  for (std::size_t i = 0; i < program.kernels.size(); i++) {
+    const ProgramKernel& k = program.kernels[i];
+    text += fmt::format("k{:<4} {} {} [{}]\n", i, k.name, k.shape_name, k.opts);
+  }
+  for (std::size_t i = 0; i < program.calls.size(); i++) {
+    const ProgramCall& c = program.calls[i];
+    std::vector<std::string> args;
+    for (std::size_t a = 0; a < c.buffers.size(); a++) args.push_back(fmt::format("b{}{}", c.buffers[a], c.may_alias[a] ? "*" : ""));
+    text += fmt::format("call {:<4} k{} ({})  {}\n", i, c.kernel, joined(args), joined(c.nodes));
+  }
+  return text;
+}
+
+}  // namespace etch

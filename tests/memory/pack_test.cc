@@ -1,0 +1,115 @@
+#include "memory/pack.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace etch {
+namespace {
+
+void expect_valid(const std::vector<Block>& blocks, const Packing& packing) {
+  ASSERT_EQ(packing.offsets.size(), blocks.size());
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < blocks.size(); i++) {
+    EXPECT_GE(packing.offsets[i], 0);
+    EXPECT_EQ(packing.offsets[i] % blocks[i].align, 0);
+    end = std::max(end, packing.offsets[i] + blocks[i].bytes);
+    for (std::size_t j = 0; j < i; j++) {
+      bool share_a_step = false;
+      for (int t = 0; t < 300; t++)
+        share_a_step |= blocks[i].first <= t && t <= blocks[i].last && blocks[j].first <= t && t <= blocks[j].last;
+      if (!share_a_step) continue;
+      const bool apart =
+          packing.offsets[i] + blocks[i].bytes <= packing.offsets[j] || packing.offsets[j] + blocks[j].bytes <= packing.offsets[i];
+      EXPECT_TRUE(apart) << "blocks " << i << " and " << j;
+    }
+  }
+  EXPECT_EQ(packing.bytes, end);
+}
+
+std::int64_t bound_by_steps(const std::vector<Block>& blocks) {
+  std::int64_t bound = 0;
+  for (int t = 0; t < 300; t++) {
+    std::int64_t live = 0;
+    for (const Block& b : blocks)
+      if (b.first <= t && t <= b.last) live += b.bytes;
+    bound = std::max(bound, live);
+  }
+  return bound;
+}
+
+// The smallest arena over all orders of first-fit: for unaligned blocks one of them is optimal.
+std::int64_t optimum(const std::vector<Block>& blocks) {
+  std::vector<int> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::int64_t best = std::numeric_limits<std::int64_t>::max();
+  do best = std::min(best, first_fit(blocks, order).bytes);
+  while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+TEST(Pack, KnownCases) {
+  struct Case {
+    const char* what;
+    std::vector<Block> blocks;
+    std::int64_t bytes;  // by hand
+  };
+  const Case cases[] = {
+      {"nothing", {}, 0},
+      {"one block", {{100, 0, 3}}, 100},
+      {"a chain needs two neighbours at a time", {{100, 0, 1}, {50, 1, 2}, {100, 2, 3}}, 150},
+      {"three at once", {{10, 0, 2}, {20, 0, 2}, {30, 2, 4}}, 60},
+      {"a block that lives on is not in the way", {{4, 0, 9}, {6, 0, 1}, {6, 2, 3}, {6, 4, 9}}, 10},
+      {"alignment costs what it must", {{3, 0, 1, 1}, {8, 0, 1, 8}}, 11},
+      {"an empty block", {{0, 0, 1}, {8, 0, 1}}, 8},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    const Packing packing = pack(c.blocks);
+    if (!c.blocks.empty()) expect_valid(c.blocks, packing);
+    EXPECT_EQ(packing.bytes, c.bytes);
+  }
+}
+
+// Of few blocks the packing is optimal, whatever the sizes: compared with all orders.
+TEST(Pack, SmallCasesAreOptimal) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; round++) {
+    std::vector<Block> blocks;
+    const int n = 1 + static_cast<int>(random() % 7);
+    for (int i = 0; i < n; i++) {
+      const int first = static_cast<int>(random() % 8);
+      blocks.push_back({1 + static_cast<std::int64_t>(random() % 9), first, first + static_cast<int>(random() % 4), 1});
+    }
+    SCOPED_TRACE(round);
+    const Packing packing = pack(blocks);
+    expect_valid(blocks, packing);
+    EXPECT_EQ(packing.bytes, optimum(blocks));
+  }
+}
+
+TEST(Pack, RandomBlocksDoNotOverlapAndAreNearTheBound) {
+  std::mt19937 random(11);
+  double worst = 1;
+  for (int round = 0; round < 15; round++) {
+    std::vector<Block> blocks;
+    const int n = 2 + static_cast<int>(random() % 120);
+    for (int i = 0; i < n; i++) {
+      const int first = static_cast<int>(random() % 100);
+      const int length = random() % 5 == 0 ? static_cast<int>(random() % 60) : static_cast<int>(random() % 4);
+      blocks.push_back({1 + static_cast<std::int64_t>(random() % 100000), first, first + length, 1 << (random() % 5)});
+    }
+    SCOPED_TRACE(round);
+    const Packing packing = pack(blocks);
+    expect_valid(blocks, packing);
+    EXPECT_EQ(lower_bound_bytes(blocks), bound_by_steps(blocks));
+    EXPECT_EQ(pack(blocks).offsets, packing.offsets);
+    worst = std::max(worst, static_cast<double>(packing.bytes) / static_cast<double>(bound_by_steps(blocks)));
+  }
+  EXPECT_LE(worst, 1.05);
+}
+
+}  // namespace
+}  // namespace etch

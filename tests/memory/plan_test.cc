@@ -1,0 +1,218 @@
+#include "memory/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+int add_buffer(Program& p, BufferKind kind, std::int64_t elements, DType dtype = DType::Float32) {
+  ProgramBuffer b;
+  b.name = "b" + std::to_string(p.buffers.size());
+  b.kind = kind;
+  b.dtype = dtype;
+  b.shape = {Sint(elements)};
+  b.max_elements = elements;
+  p.buffers.push_back(b);
+  return static_cast<int>(p.buffers.size()) - 1;
+}
+
+void add_call(Program& p, std::vector<int> buffers, std::vector<bool> may_alias = {}) {
+  ProgramCall call;
+  call.buffers = std::move(buffers);
+  may_alias.resize(call.buffers.size(), false);
+  call.may_alias = may_alias;
+  p.calls.push_back(call);
+}
+
+// Independent of the planner: what a buffer holds is replayed call by call. Each byte of the arena remembers which value was
+// written there last; a call finds its inputs' values unharmed, except where it writes over an input that it may replace.
+void expect_replay(const Program& p, const MemoryPlan& plan) {
+  std::vector<int> arena(static_cast<std::size_t>(plan.arena_bytes), -1);
+  auto holds = [&](int b) {
+    const Placement& place = plan.placements[static_cast<std::size_t>(b)];
+    for (std::int64_t i = 0; i < p.buffers[static_cast<std::size_t>(b)].max_bytes(); i++)
+      if (arena[static_cast<std::size_t>(place.offset + i)] != b) return false;
+    return true;
+  };
+  for (std::size_t c = 0; c < p.calls.size(); c++) {
+    const ProgramCall& call = p.calls[c];
+    for (std::size_t i = 1; i < call.buffers.size(); i++) {
+      const int b = call.buffers[i];
+      if (p.buffers[static_cast<std::size_t>(b)].kind != BufferKind::Intermediate) continue;
+      EXPECT_TRUE(holds(b)) << "call " << c << " reads " << b;
+    }
+    const int out = call.buffers[0];
+    if (p.buffers[static_cast<std::size_t>(out)].kind != BufferKind::Intermediate) continue;
+    const Placement& place = plan.placements[static_cast<std::size_t>(out)];
+    for (std::int64_t k = 0; k < p.buffers[static_cast<std::size_t>(out)].max_bytes(); k++)
+      arena[static_cast<std::size_t>(place.offset + k)] = out;
+    for (std::size_t i = 1; i < call.buffers.size(); i++) {
+      const int b = call.buffers[i];
+      if (b == out || call.may_alias[i] || p.buffers[static_cast<std::size_t>(b)].kind != BufferKind::Intermediate) continue;
+      EXPECT_TRUE(holds(b)) << "call " << c << " writes over " << b << ", which it reads";
+    }
+  }
+}
+
+Program random_program(std::mt19937& random, int calls) {
+  Program p;
+  std::vector<int> values{add_buffer(p, BufferKind::Input, 64)};
+  p.inputs = values;
+  const std::int64_t sizes[] = {1, 3, 16, 64, 64, 64, 500};
+  for (int c = 0; c < calls; c++) {
+    const bool last = c + 1 == calls;
+    const int out = add_buffer(p, last ? BufferKind::Output : BufferKind::Intermediate, sizes[random() % 7]);
+    std::vector<int> buffers{out};
+    std::vector<bool> alias{false};
+    const int arguments = 1 + static_cast<int>(random() % 3);
+    for (int i = 0; i < arguments; i++) {
+      const std::size_t back = std::min<std::size_t>(values.size(), 1 + random() % 5);
+      const int in = values[values.size() - back];
+      if (std::find(buffers.begin(), buffers.end(), in) != buffers.end()) continue;
+      buffers.push_back(in);
+      alias.push_back(random() % 2 == 0 &&
+                      p.buffers[static_cast<std::size_t>(in)].max_elements == p.buffers[static_cast<std::size_t>(out)].max_elements);
+    }
+    add_call(p, buffers, alias);
+    values.push_back(out);
+  }
+  p.outputs = {values.back()};
+  return p;
+}
+
+TEST(Plan, RandomProgramsKeepTheirValues) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 150; round++) {
+    SCOPED_TRACE(round);
+    const Program p = random_program(random, 1 + static_cast<int>(random() % 60));
+    const MemoryPlan plan = plan_memory(p);
+    expect_replay(p, plan);
+    const Program better = reorder(p);
+    const MemoryPlan better_plan = plan_memory(better);
+    expect_replay(better, better_plan);
+    EXPECT_LE(better_plan.lower_bound_bytes, plan.lower_bound_bytes);
+    EXPECT_LE(static_cast<double>(plan.arena_bytes), 1.05 * static_cast<double>(plan.lower_bound_bytes) + 32);
+  }
+}
+
+TEST(Plan, ChainsOfElementwiseCallsShareOnePlace) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 100);
+  const int a = add_buffer(p, BufferKind::Intermediate, 100);
+  const int b = add_buffer(p, BufferKind::Intermediate, 100);
+  const int c = add_buffer(p, BufferKind::Intermediate, 100, DType::Int32);
+  const int out = add_buffer(p, BufferKind::Output, 100);
+  add_call(p, {a, in}, {false, true});
+  add_call(p, {b, a}, {false, true});
+  add_call(p, {c, b}, {false, true});
+  add_call(p, {out, c}, {false, true});
+  const MemoryPlan plan = plan_memory(p);
+  EXPECT_EQ(plan.arena_bytes, 400);
+  EXPECT_EQ(plan.lower_bound_bytes, 400);
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(a)].in_place_of, -1);  // an input is the caller's
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(b)].in_place_of, a);
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(c)].in_place_of, b);
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(out)].offset, -1);
+  PlanOptions apart;
+  apart.in_place = false;
+  EXPECT_EQ(plan_memory(p, apart).arena_bytes, 800);
+  PlanOptions all;
+  all.include_io = true;
+  EXPECT_EQ(plan_memory(p, all).arena_bytes, 400);
+}
+
+TEST(Plan, NotInPlaceWhereAnotherArgumentForbidsOrTheInputIsNeededLater) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 10);
+  const int a = add_buffer(p, BufferKind::Intermediate, 10);
+  const int b = add_buffer(p, BufferKind::Intermediate, 10);
+  const int c = add_buffer(p, BufferKind::Intermediate, 10);
+  const int out = add_buffer(p, BufferKind::Output, 10);
+  add_call(p, {a, in});
+  add_call(p, {b, a}, {false, true});            // a is read again below
+  add_call(p, {c, a, a}, {false, true, false});  // the same buffer in two arguments, one of which reads elsewhere
+  add_call(p, {out, b, c}, {false, true, true});
+  const MemoryPlan plan = plan_memory(p);
+  for (const Placement& place : plan.placements) EXPECT_EQ(place.in_place_of, -1);
+  EXPECT_EQ(plan.lower_bound_bytes, 120);
+  EXPECT_EQ(plan.peak_call, 2);
+}
+
+TEST(Plan, ReorderFinishesOneBranchBeforeTheNext) {
+  // Two branches, each large inside and small at its end: written side by side they need both large buffers at once.
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 1);
+  const int big1 = add_buffer(p, BufferKind::Intermediate, 1000);
+  const int big2 = add_buffer(p, BufferKind::Intermediate, 1000);
+  const int small1 = add_buffer(p, BufferKind::Intermediate, 10);
+  const int small2 = add_buffer(p, BufferKind::Intermediate, 10);
+  const int out = add_buffer(p, BufferKind::Output, 10);
+  add_call(p, {big1, in});
+  add_call(p, {big2, in});
+  add_call(p, {small1, big1});
+  add_call(p, {small2, big2});
+  add_call(p, {out, small1, small2});
+  EXPECT_EQ(plan_memory(p).lower_bound_bytes, 8040);
+  const Program better = reorder(p);
+  EXPECT_EQ(plan_memory(better).lower_bound_bytes, 4080);
+  expect_replay(better, plan_memory(better));
+}
+
+TEST(Plan, ReorderKeepsTheOrderOfWritesToOneBuffer) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 8);
+  const int a = add_buffer(p, BufferKind::Intermediate, 8);
+  const int b = add_buffer(p, BufferKind::Intermediate, 800);
+  const int out = add_buffer(p, BufferKind::Output, 8);
+  add_call(p, {a, in});
+  add_call(p, {b, a});
+  add_call(p, {a, in});  // a again, after b has read the first one
+  add_call(p, {out, a, b});
+  const Program after = reorder(p);
+  std::vector<int> outs;
+  for (const ProgramCall& call : after.calls) outs.push_back(call.buffers[0]);
+  EXPECT_EQ(outs, (std::vector<int>{a, b, a, out}));
+}
+
+TEST(Plan, AlignmentGrowsWithTheBuffer) {
+  const struct {
+    std::int64_t bytes, align, expected;
+  } rows[] = {{1, 16, 1}, {4, 16, 4}, {40, 64, 32}, {64, 64, 64}, {1000, 16, 16}, {0, 16, 1}};
+  for (const auto& row : rows) EXPECT_EQ(alignment_for(row.bytes, row.align), row.expected) << row.bytes;
+}
+
+TEST(Plan, VerifyFindsAPlantedOverlap) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 10);
+  const int a = add_buffer(p, BufferKind::Intermediate, 10);
+  const int b = add_buffer(p, BufferKind::Intermediate, 10);
+  const int out = add_buffer(p, BufferKind::Output, 10);
+  add_call(p, {a, in});
+  add_call(p, {b, a});
+  add_call(p, {out, b});
+  MemoryPlan plan = plan_memory(p);
+  EXPECT_NO_THROW(verify(plan, p));
+  plan.placements[static_cast<std::size_t>(b)].offset = plan.placements[static_cast<std::size_t>(a)].offset;
+  EXPECT_THROW(verify(plan, p), InternalError);
+}
+
+TEST(Plan, TextNamesEveryBufferWithItsLifetime) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 10);
+  const int a = add_buffer(p, BufferKind::Intermediate, 10);
+  const int out = add_buffer(p, BufferKind::Output, 10);
+  add_call(p, {a, in});
+  add_call(p, {out, a});
+  EXPECT_EQ(to_text(plan_memory(p), p),
+            "arena 40 bytes, align 16, lower bound 40 (call 0)\n"
+            "        0 ..        39  b1                       float32 [10]  calls 0-1\n");
+}
+
+}  // namespace
+}  // namespace etch
