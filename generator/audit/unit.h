@@ -1,0 +1,36 @@
+// What one translation unit says about itself; audit.cc joins the units. Internal to audit/.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "audit/audit.h"
+
+namespace clang {
+class ASTContext;
+}
+
+namespace etch {
+
+/// A function across translation units: static ones are told apart by their file.
+struct FunctionKey {
+  std::string file;  // empty for external functions
+  std::string name;
+  friend auto operator<=>(const FunctionKey&, const FunctionKey&) = default;
+};
+
+struct UnitFacts {
+  std::vector<Finding> findings;
+  std::vector<std::pair<FunctionKey, AuditedFunction>> functions;
+  std::vector<AuditedObject> objects;
+  std::set<std::pair<FunctionKey, FunctionKey>> calls;
+  std::set<std::pair<FunctionKey, std::string>> indirect_calls;  // caller, type of the function called
+  std::set<std::pair<FunctionKey, std::string>> address_taken;   // function, its type
+};
+
+/// Collects the facts of a parsed unit.
+UnitFacts examine(clang::ASTContext& context, const AuditOptions& options);
+
+}  // namespace etch
