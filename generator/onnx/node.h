@@ -26,9 +26,9 @@ class NodeContext {
   virtual LazyGraph& graph() const = 0;
 
   virtual int input_count() const = 0;
-  virtual int output_count() const = 0;            // as the node lists them (trailing empty names not counted)
-  virtual bool has_output(int i) const = 0;        // listed and not an empty name
-  virtual bool has_input(int i) const = 0;         // false also for an empty name
+  virtual int output_count() const = 0;      // as the node lists them (trailing empty names not counted)
+  virtual bool has_output(int i) const = 0;  // listed and not an empty name
+  virtual bool has_input(int i) const = 0;   // false also for an empty name
   /// Input `i`; a UserError names the node if it is absent.
   virtual Tensor input(int i) const = 0;
   /// The value of input `i` if it depends on constants alone.
@@ -42,7 +42,8 @@ class NodeContext {
   virtual std::int64_t attribute_int(const std::string& name, std::optional<std::int64_t> fallback = std::nullopt) = 0;
   virtual double attribute_float(const std::string& name, std::optional<double> fallback = std::nullopt) = 0;
   virtual std::string attribute_string(const std::string& name, std::optional<std::string> fallback = std::nullopt) = 0;
-  virtual std::vector<std::int64_t> attribute_ints(const std::string& name, std::optional<std::vector<std::int64_t>> fallback = std::nullopt) = 0;
+  virtual std::vector<std::int64_t> attribute_ints(const std::string& name,
+                                                   std::optional<std::vector<std::int64_t>> fallback = std::nullopt) = 0;
   virtual std::vector<double> attribute_floats(const std::string& name, std::optional<std::vector<double>> fallback = std::nullopt) = 0;
   virtual Array attribute_tensor(const std::string& name) = 0;
   /// Says that the operator knows the attribute and that it does not matter here (with the reason beside the call).

@@ -1,0 +1,358 @@
+#include "onnx/import.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "lazy/graph.h"
+#include "onnx/imported_node.h"
+#include "onnx/limits.h"
+#include "onnx/naming.h"
+#include "onnx/operators.h"
+#include "onnx/order.h"
+#include "onnx/protobuf_file.h"
+#include "onnx/shape_arithmetic.h"
+#include "onnx/tensor_proto.h"
+#include "onnx/types.h"
+
+namespace etch {
+namespace {
+
+using onnx::GraphProto;
+using onnx::ModelProto;
+using onnx::NodeProto;
+using onnx::ValueInfoProto;
+
+DType dtype_of(const Value& value) { return value.tensor ? value.tensor.dtype() : value.symbolic->dtype; }
+
+bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// One import, step by step; what is imported so far is in `result_` and `values_`.
+class Importer {
+ public:
+  Importer(const ImportOptions& options, ModelProto& model) : options_(options), model_(model), graph_proto_(*model.mutable_graph()) {
+    place_ = options.path.empty() ? "model" : options.path.string();
+    folder_ = options.path.parent_path();
+    result_.graph = LazyGraph::create();
+  }
+
+  ImportedModel run() {
+    read_header();
+    refuse_functions();
+    const std::vector<int> order = node_order(graph_proto_, place_);
+    read_initializers();
+    read_inputs();
+    for (int i : order) import_node(graph_proto_.node(i));
+    read_outputs();
+    require_used_bindings();
+    return std::move(result_);
+  }
+
+ private:
+  void read_header() {
+    if (!model_.has_graph() || graph_proto_.node_size() + graph_proto_.output_size() == 0) {
+      throw UserError(place_, "the file has no graph, an ONNX model is expected", "check that it is the file that the exporter wrote");
+    }
+    for (const auto& import : model_.opset_import()) {
+      if (is_main_domain(import.domain())) result_.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
+    }
+    if (result_.opset == 0) {
+      throw UserError(place_, "the model names no opset of ai.onnx", "export it again; opsets 7 to 21 are accepted");
+    }
+    if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
+      throw UserError(place_,
+                      "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
+                          std::to_string(kNewestOpset) + " are accepted",
+                      "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
+                          ", or convert it with onnx.version_converter");
+    }
+    result_.ir_version = model_.ir_version();
+    result_.producer = model_.producer_name();
+    if (!model_.producer_version().empty()) result_.producer += (result_.producer.empty() ? "" : " ") + model_.producer_version();
+    const std::string stem = options_.path.stem().string();
+    result_.name = c_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
+  }
+
+  void refuse_functions() const {
+    for (const auto& tensor : graph_proto_.sparse_initializer()) {
+      throw UserError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
+                      "convert it to a dense tensor when exporting");
+    }
+    for (const NodeProto& node : graph_proto_.node()) {
+      for (const auto& function : model_.functions()) {
+        if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
+        throw UserError(node_place(place_, node), "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
+                        "inline the functions: onnx.inliner.inline_local_functions(model)");
+      }
+      if (is_main_domain(node.domain())) continue;
+      throw UserError(node_place(place_, node), "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
+                      "export the model without operators of other domains");
+    }
+  }
+
+  // --- values
+
+  std::string value_place(const std::string& kind, const std::string& name) const { return place_ + ": " + kind + " '" + name + "'"; }
+
+  void define(const std::string& name, Value value) { values_.insert_or_assign(name, std::move(value)); }
+
+  /// Converts one after the other and frees the file's copy: both together would double the memory.
+  void read_initializers() {
+    for (auto& tensor : *graph_proto_.mutable_initializer()) {
+      const std::string name = tensor.name();
+      const Array array = array_of_proto(tensor, value_place("initializer", name), folder_);
+      require_declared_like(name, array);
+      tensor.Clear();
+      tensor.set_name(name);
+      count_parameters(array.dtype(), array.size());
+      define(name, {Tensor::constant(*result_.graph, array, name), std::nullopt});
+      initializers_.insert(name);
+    }
+  }
+
+  /// An initializer that also stands among the inputs (always in IR 3) must be what the input says.
+  void require_declared_like(const std::string& name, const Array& array) const {
+    for (const ValueInfoProto& input : graph_proto_.input()) {
+      if (input.name() != name || !input.type().has_tensor_type()) continue;
+      const auto& type = input.type().tensor_type();
+      bool same = dtype_of_onnx(type.elem_type()) == array.dtype();
+      if (type.has_shape()) {
+        same = same && type.shape().dim_size() == static_cast<int>(array.shape().size());
+        for (int i = 0; same && i < type.shape().dim_size(); ++i) {
+          same = !type.shape().dim(i).has_dim_value() || type.shape().dim(i).dim_value() == array.shape()[static_cast<std::size_t>(i)];
+        }
+      }
+      if (same) continue;
+      const Shape shape(array.shape().begin(), array.shape().end());
+      throw UserError(
+          value_place("initializer", name),
+          "it is " + std::string(name_of(array.dtype())) + " " + shape_text(shape) + ", the graph input of the same name says otherwise",
+          "the file is damaged or was edited wrongly; export the model again");
+    }
+  }
+
+  void count_parameters(DType dtype, std::int64_t count) {
+    if (dtype != DType::Int64) result_.parameter_count += count;  // int64 tensors are shapes and axes
+  }
+
+  void read_inputs() {
+    for (const ValueInfoProto& info : graph_proto_.input()) {
+      if (initializers_.contains(info.name())) continue;
+      const std::string place = value_place("graph input", info.name());
+      const auto& type = require_tensor_type(info, place);
+      const DType dtype = require_dtype(type.elem_type(), place);
+      if (!type.has_shape()) throw UserError(place, "it has no shape", "export the model with input shapes");
+      Shape shape;
+      for (int axis = 0; axis < type.shape().dim_size(); ++axis)
+        shape.push_back(read_dim(type.shape().dim(axis), info.name(), axis, place));
+      require_sane_shape(shape, place);
+      const Tensor tensor = Tensor::input(*result_.graph, info.name(), dtype, shape);
+      result_.inputs.push_back({info.name(), names_.add(info.name()), dtype, shape, tensor});
+      define(info.name(), {tensor, std::nullopt});
+    }
+  }
+
+  const onnx::TypeProto_Tensor& require_tensor_type(const ValueInfoProto& info, const std::string& place) const {
+    if (!info.type().has_tensor_type()) {
+      throw UserError(place, info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
+                      "export the model with plain tensors at its border");
+    }
+    return info.type().tensor_type();
+  }
+
+  DType require_dtype(int type, const std::string& place) const {
+    if (const auto dtype = dtype_of_onnx(type)) return *dtype;
+    throw UserError(place, "its element type is " + onnx_type_name(type) + ", accepted are " + accepted_types_text(),
+                    "export the model with one of these types");
+  }
+
+  /// A size, a bound name, or a Variable with the range that was given for the name.
+  Sint read_dim(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis, const std::string& place) {
+    if (dim.has_dim_value()) {
+      if (dim.dim_value() < 0) {
+        throw UserError(place, "its size at axis " + std::to_string(axis) + " is " + std::to_string(dim.dim_value()) + ", sizes are >= 0");
+      }
+      return dim.dim_value();
+    }
+    const std::string name = dim.dim_param().empty() ? input + "[" + std::to_string(axis) + "]" : dim.dim_param();
+    const auto known = dims_.find(name);
+    if (known != dims_.end()) return known->second;
+    known_dims_.push_back(name);
+    for (const DimBinding& binding : options_.dims) {
+      if (binding.name == name) return dims_[name] = bind(binding);
+    }
+    throw UserError(
+        place,
+        "its size at axis " + std::to_string(axis) + " is not fixed" + (dim.dim_param().empty() ? "" : ": it is called '" + name + "'"),
+        "pass --dim " + name + "=VALUE, or --dim " + name + "=MIN..MAX to keep it variable");
+  }
+
+  Sint bind(const DimBinding& binding) {
+    const std::string range = std::to_string(binding.min) + (binding.max == binding.min ? "" : ".." + std::to_string(binding.max));
+    if (binding.min < 1 || binding.max < binding.min || binding.max > kMaxElements) {
+      throw UserError("--dim " + binding.name + "=" + range,
+                      "a size from 1 to " + std::to_string(kMaxElements) + " is expected, or a range MIN..MAX of such");
+    }
+    if (binding.min == binding.max) return binding.min;
+    ImportedDim dim{binding.name, names_.add(binding.name), binding.min, binding.max, 0};
+    dim.size = result_.graph->symbols().variable(dim.c_name, dim.min, dim.max);
+    result_.dims.push_back(dim);
+    return dim.size;
+  }
+
+  void require_used_bindings() const {
+    for (const DimBinding& binding : options_.dims) {
+      if (std::find(known_dims_.begin(), known_dims_.end(), binding.name) != known_dims_.end()) continue;
+      std::string text;
+      for (const std::string& name : known_dims_) text += (text.empty() ? "" : ", ") + ("'" + name + "'");
+      throw UserError(place_, "no dimension is called '" + binding.name + "'",
+                      text.empty() ? "all sizes of the model are fixed: leave --dim out" : "the model's variable dimensions: " + text);
+    }
+  }
+
+  // --- nodes
+
+  const OperatorRow& require_operator(const NodeProto& node) const {
+    if (const OperatorRow* row = find_operator(node.op_type(), result_.opset)) return *row;
+    if (const auto oldest = oldest_opset_of(node.op_type())) {
+      throw UserError(
+          node_place(place_, node),
+          "the operator is supported from opset " + std::to_string(*oldest) + " on, the model uses opset " + std::to_string(result_.opset),
+          "export the model with opset " + std::to_string(*oldest) + " or newer");
+    }
+    const std::string nearest = nearest_operator(node.op_type());
+    throw UserError(
+        node_place(place_, node), "operator '" + node.op_type() + "' is not supported at opset " + std::to_string(result_.opset),
+        nearest.empty() ? "'etch ops' lists the supported operators" : "did the exporter mean '" + nearest + "'? 'etch ops' lists all");
+  }
+
+  void import_node(const NodeProto& proto) {
+    const OperatorRow& row = require_operator(proto);
+    std::vector<const Value*> inputs;
+    for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? nullptr : &values_.at(name));
+    ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_);
+    const std::string name = unique_node_name(node.name());
+    const OriginScope origin(*result_.graph, name);
+    if (node.has_input(0)) require_type(node, row, dtype_of(*node.inputs()[0]), "input 0");
+    std::vector<Value> outputs;
+    try {
+      if (auto values = shape_arithmetic(node, row)) {
+        outputs = std::move(*values);
+      } else {
+        for (const Tensor& tensor : row.function(node)) outputs.push_back({tensor, std::nullopt});
+      }
+    } catch (const ShapeError& error) {
+      node.fail(error.what());
+    }
+    node.require_all_asked();
+    define_outputs(proto, node, row, outputs);
+    ++result_.node_count;
+    result_.node_names.push_back(name);
+    result_.operators.push_back(proto.op_type());
+  }
+
+  void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {
+    if (accepts(row, dtype)) return;
+    node.fail("its " + what + " is " + std::string(name_of(dtype)) + ", accepted are: " + types_text(row),
+              "insert a Cast, or export the model with another type");
+  }
+
+  void define_outputs(const NodeProto& proto, const ImportedNode& node, const OperatorRow& row, std::vector<Value>& outputs) {
+    for (int i = 0; i < proto.output_size(); ++i) {
+      if (proto.output(i).empty()) continue;
+      const std::size_t index = static_cast<std::size_t>(i);
+      if (index >= outputs.size() || (!outputs[index].tensor && !outputs[index].symbolic)) {
+        node.fail("its output " + std::to_string(i) + " ('" + proto.output(i) + "') is not supported",
+                  "export the model without this output");
+      }
+      if (outputs[index].tensor) {
+        require_sane_shape(outputs[index].tensor.shape(), node.place() + ": output '" + proto.output(i) + "'");
+        if (i == 0 && !node.has_input(0)) require_type(node, row, outputs[index].tensor.dtype(), "output 0");
+        if (proto.op_type() == "Constant" || proto.op_type() == "ConstantOfShape") count_constant(outputs[index].tensor);
+      }
+      define(proto.output(i), std::move(outputs[index]));
+    }
+  }
+
+  void count_constant(const Tensor& tensor) {
+    if (tensor.size().is_int()) count_parameters(tensor.dtype(), tensor.size().as_int());
+  }
+
+  std::string unique_node_name(const std::string& name) {
+    std::string candidate = name;
+    for (int n = 2; !node_names_.insert(candidate).second; ++n) candidate = name + "_" + std::to_string(n);
+    return candidate;
+  }
+
+  // --- outputs
+
+  void read_outputs() {
+    if (graph_proto_.output_size() == 0) throw UserError(place_, "the graph has no outputs", "mark at least one value as an output");
+    for (const ValueInfoProto& info : graph_proto_.output()) {
+      const std::string place = value_place("graph output", info.name());
+      const auto value = values_.find(info.name());
+      if (value == values_.end()) {
+        throw UserError(place, "it is made by no node, graph input or initializer", "the file is damaged; export the model again");
+      }
+      if (!output_names_.insert(info.name()).second) throw UserError(place, "it is listed twice among the outputs");
+      Tensor tensor = value->second.tensor;
+      if (!tensor) {
+        const auto made = tensor_of(*result_.graph, *value->second.symbolic);
+        if (!made)
+          throw UserError(place, "it is computed from a variable dimension and may be negative", "bind the dimension: --dim NAME=VALUE");
+        tensor = *made;
+      }
+      compare_declared(info, tensor, place);
+      result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
+    }
+  }
+
+  /// The type that the file declares must be ours; a wrong shape is common in exported files and changes nothing.
+  void compare_declared(const ValueInfoProto& info, const Tensor& tensor, const std::string& place) {
+    if (!info.has_type()) return;
+    const auto& type = require_tensor_type(info, place);
+    if (type.elem_type() != 0 && require_dtype(type.elem_type(), place) != tensor.dtype()) {
+      throw UserError(place,
+                      "it is declared as " + onnx_type_name(type.elem_type()) + ", the nodes make " + std::string(name_of(tensor.dtype())),
+                      "the file was edited wrongly; export the model again");
+    }
+    if (!type.has_shape()) return;
+    bool same = type.shape().dim_size() == tensor.rank();
+    for (int axis = 0; same && axis < tensor.rank(); ++axis) {
+      const auto& dim = type.shape().dim(axis);
+      same = !dim.has_dim_value() || !tensor.dim(axis).is_int() || tensor.dim(axis).as_int() == dim.dim_value();
+    }
+    if (!same)
+      result_.warnings.push_back("graph output '" + info.name() + "': its shape is " + shape_text(tensor.shape()) +
+                                 ", the file declares another");
+  }
+
+  const ImportOptions& options_;
+  ModelProto& model_;
+  GraphProto& graph_proto_;
+  std::string place_;
+  std::filesystem::path folder_;
+  ImportedModel result_;
+  CNames names_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, Sint> dims_;
+  std::vector<std::string> known_dims_;  // names of dimensions without a size, in order
+  std::set<std::string> initializers_, node_names_, output_names_;
+};
+
+}  // namespace
+
+ImportedModel import_onnx(const ImportOptions& options) {
+  ModelProto model;
+  if (options.bytes.empty()) {
+    read_message(options.path, "an ONNX model", model);
+  } else {
+    parse_message(options.bytes, options.path.empty() ? "model" : options.path.string(), "an ONNX model", model);
+  }
+  return Importer(options, model).run();
+}
+
+}  // namespace etch

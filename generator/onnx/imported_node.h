@@ -1,0 +1,77 @@
+// NodeContext over an ONNX NodeProto: what the importer hands to operator functions.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "onnx/node.h"
+#include "onnx/value.h"
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+}  // namespace onnx
+
+namespace etch {
+
+class ImportedNode final : public NodeContext {
+ public:
+  /// `inputs` has an entry for each input that the node lists (nullptr: an empty name); `place` begins every error.
+  ImportedNode(const onnx::NodeProto& node, std::string place, int opset, LazyGraph& graph, std::vector<const Value*> inputs,
+               std::filesystem::path folder);
+
+  const std::string& name() const override { return name_; }
+  const std::string& op_type() const override;
+  int opset() const override { return opset_; }
+  LazyGraph& graph() const override { return graph_; }
+
+  int input_count() const override { return static_cast<int>(inputs_.size()); }
+  int output_count() const override;
+  bool has_output(int i) const override;
+  bool has_input(int i) const override { return i < input_count() && inputs_[static_cast<std::size_t>(i)] != nullptr; }
+  Tensor input(int i) const override;
+  std::optional<Array> constant(int i) const override;
+  Array require_constant(int i, const std::string& what) const override;
+  std::vector<Sint> require_dims(int i, const std::string& what) const override;
+
+  bool has_attribute(const std::string& name) override;
+  std::int64_t attribute_int(const std::string& name, std::optional<std::int64_t> fallback = std::nullopt) override;
+  double attribute_float(const std::string& name, std::optional<double> fallback) override;
+  std::string attribute_string(const std::string& name, std::optional<std::string> fallback) override;
+  std::vector<std::int64_t> attribute_ints(const std::string& name, std::optional<std::vector<std::int64_t>> fallback) override;
+  std::vector<double> attribute_floats(const std::string& name, std::optional<std::vector<double>> fallback) override;
+  Array attribute_tensor(const std::string& name) override;
+  void acknowledge(const std::string& name) override { asked_.insert(name); }
+
+  [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
+
+  /// The values behind the inputs, as the constructor got them.
+  const std::vector<const Value*>& inputs() const { return inputs_; }
+  /// The same node on other inputs.
+  ImportedNode with_inputs(std::vector<const Value*> inputs) const;
+  const std::string& place() const { return place_; }
+  /// Takes over which attributes `other` was asked for.
+  void acknowledge_all(const ImportedNode& other) { asked_.insert(other.asked_.begin(), other.asked_.end()); }
+  /// UserError if an attribute is there that nobody asked for.
+  void require_all_asked() const;
+
+ private:
+  const onnx::AttributeProto* find(const std::string& name);
+  const onnx::AttributeProto& require(const std::string& name);
+  [[noreturn]] void fail_type(const onnx::AttributeProto& attribute, const std::string& accepted) const;
+  const Value& require_value(int i) const;
+
+  const onnx::NodeProto& node_;
+  std::string place_;
+  std::string name_;
+  int opset_;
+  LazyGraph& graph_;
+  std::vector<const Value*> inputs_;
+  std::filesystem::path folder_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace etch

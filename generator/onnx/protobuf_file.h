@@ -1,0 +1,23 @@
+// Reading a protobuf message from a file or from bytes: large models allowed, nothing printed on standard error, every
+// failure a UserError.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace etch {
+
+/// Fills `message` from the file. `kind` says in an error what the file should have been: "an ONNX model".
+void read_message(const std::filesystem::path& path, const std::string& kind, google::protobuf::Message& message);
+/// The same from bytes; `where` stands for the file.
+void parse_message(const std::string& bytes, const std::string& where, const std::string& kind, google::protobuf::Message& message);
+/// The message's bytes, the same on every machine and in every run.
+std::string serialize_message(const google::protobuf::Message& message);
+/// Writes `bytes`; UserError if the file can't be written in full.
+void write_file(const std::filesystem::path& path, const std::string& bytes);
+
+}  // namespace etch
