@@ -8,6 +8,10 @@
 
 namespace etch {
 
+/// The text of a C kernel is one function as runtime_c/etch_runtime.h calls it:
+///   static void NAME(void *const *arg)    arg[0] the output, then the inputs, then the variables (const int32_t *)
+/// No two pointers of it may be `restrict` where an input may be the output itself (in place).
+///
 /// `constants`: for each buffer whether it is a constant that may be laid out anew.
 /// Throws InternalError if an index can't be proved inside its buffer (`buffer_elements`, which may hold Variables),
 /// and ShapeError-like std::invalid_argument if options.opts holds an illegal step.

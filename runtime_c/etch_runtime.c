@@ -1,0 +1,150 @@
+/* etch runtime; see etch_runtime.h. */
+#include "etch_runtime.h"
+
+/* --- status ----------------------------------------------------------------------------------------------------------- */
+
+#if ETCH_STATUS_TEXT
+const char *etch_status_text(etch_status status) {
+  switch (status) {
+    case ETCH_OK: return "ok";
+    case ETCH_NULL: return "a pointer is null";
+    case ETCH_ARENA_SMALL: return "the arena is too small";
+    case ETCH_ARENA_ALIGN: return "the arena is not aligned";
+    case ETCH_RANGE: return "a size is out of range";
+    case ETCH_BLOB_SIZE: return "the weights have the wrong number of bytes";
+    case ETCH_BLOB_FORMAT: return "the weights are in another format";
+    case ETCH_BLOB_OTHER: return "the weights are of another model";
+    case ETCH_BLOB_DAMAGED: return "the weights are damaged";
+    case ETCH_BLOB_ALIGN: return "the weights are not aligned";
+    case ETCH_NO_SPACE: return "no space left in the arena";
+  }
+  return "unknown status";
+}
+#endif
+
+/* --- program ---------------------------------------------------------------------------------------------------------- */
+
+static int misaligned(const void *address, size_t align) { return ((uintptr_t)address & (uintptr_t)(align - 1u)) != 0u; }
+
+/* Kernels only read constants and variables; their argument type has to serve outputs too. */
+static void *without_const(const void *address) { return (void *)(uintptr_t)address; }
+
+#if ETCH_CHECK_ARGUMENTS
+static etch_status check_frame(const etch_program *program, const etch_frame *frame) {
+  uint32_t i;
+  if (program->arena_bytes != 0u) {
+    if (frame->arena == NULL) return ETCH_NULL;
+    if (frame->arena_bytes < program->arena_bytes) return ETCH_ARENA_SMALL;
+    if (misaligned(frame->arena, program->arena_align)) return ETCH_ARENA_ALIGN;
+  }
+  if (program->constants_align != 0u) {
+    if (frame->constants == NULL) return ETCH_NULL;
+    if (misaligned(frame->constants, program->constants_align)) return ETCH_BLOB_ALIGN;
+  }
+  for (i = 0; i < program->io_count; i++) {
+    if (frame->io[i] == NULL) return ETCH_NULL;
+  }
+  if (program->variable_count != 0u && frame->variables == NULL) return ETCH_NULL;
+  for (i = 0; i < program->variable_count; i++) {
+    const int32_t value = frame->variables[i];
+    if (value < program->variables[i].min || value > program->variables[i].max) return ETCH_RANGE;
+  }
+  return ETCH_OK;
+}
+#endif
+
+static void *address_of(etch_ref ref, const etch_frame *frame) {
+  switch ((etch_pool)ref.pool) {
+    case ETCH_ARENA: return (unsigned char *)frame->arena + ref.at;
+    case ETCH_CONST: return without_const((const unsigned char *)frame->constants + ref.at);
+    case ETCH_IO: return frame->io[ref.at];
+    case ETCH_VAR: return without_const(frame->variables + ref.at);
+  }
+  return NULL;
+}
+
+etch_status etch_run(const etch_program *program, const etch_frame *frame) {
+  uint32_t c;
+  if (program == NULL || frame == NULL || frame->io == NULL || frame->arg == NULL) return ETCH_NULL;
+#if ETCH_CHECK_ARGUMENTS
+  {
+    const etch_status status = check_frame(program, frame);
+    if (status != ETCH_OK) return status;
+  }
+#endif
+  for (c = 0; c < program->call_count; c++) {
+    const etch_call *const call = &program->calls[c];
+    const etch_ref *const refs = &program->args[call->first_arg];
+    uint32_t i;
+    for (i = 0; i < call->arg_count; i++) frame->arg[i] = address_of(refs[i], frame);
+    call->kernel(frame->arg);
+#if ETCH_PROFILE
+    if (frame->after != NULL) frame->after(frame->user, c, frame->arg);
+#endif
+  }
+  return ETCH_OK;
+}
+
+/* --- weights in a blob ------------------------------------------------------------------------------------------------- */
+
+uint64_t etch_hash(const void *data, size_t bytes) {
+  const unsigned char *const p = (const unsigned char *)data;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  size_t i;
+  for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+etch_status etch_blob_open(const etch_blob_info *expected, const void *blob, const void **constants) {
+  const etch_blob_header *const header = (const etch_blob_header *)blob;
+  if (expected == NULL || blob == NULL || constants == NULL) return ETCH_NULL;
+  *constants = NULL;
+  if (misaligned(blob, expected->align < 8u ? 8u : expected->align)) return ETCH_BLOB_ALIGN;
+  if (header->magic != ETCH_BLOB_MAGIC || header->version != ETCH_BLOB_VERSION) return ETCH_BLOB_FORMAT;
+  if (header->hash != expected->hash || header->payload_bytes != expected->payload_bytes) return ETCH_BLOB_OTHER;
+  *constants = (const unsigned char *)blob + ETCH_BLOB_HEADER_BYTES;
+  return ETCH_OK;
+}
+
+etch_status etch_blob_check(const etch_blob_info *expected, const void *blob, size_t blob_bytes) {
+  const void *constants;
+  etch_status status;
+  if (expected == NULL || blob == NULL) return ETCH_NULL;
+  if (blob_bytes < ETCH_BLOB_HEADER_BYTES) return ETCH_BLOB_SIZE;
+  status = etch_blob_open(expected, blob, &constants);
+  if (status != ETCH_OK) return status;
+  if (blob_bytes - ETCH_BLOB_HEADER_BYTES != expected->payload_bytes) return ETCH_BLOB_SIZE;
+  return etch_hash(constants, blob_bytes - ETCH_BLOB_HEADER_BYTES) == expected->hash ? ETCH_OK : ETCH_BLOB_DAMAGED;
+}
+
+/* --- arena -------------------------------------------------------------------------------------------------------------- */
+
+etch_status etch_arena_init(etch_arena *arena, void *memory, size_t bytes) {
+  if (arena == NULL || memory == NULL) return ETCH_NULL;
+  arena->memory = (unsigned char *)memory;
+  arena->bytes = bytes;
+  arena->used = 0;
+  arena->peak = 0;
+  return ETCH_OK;
+}
+
+etch_status etch_arena_take(etch_arena *arena, size_t bytes, size_t align, void **block) {
+  size_t gap;
+  if (arena == NULL || block == NULL) return ETCH_NULL;
+  *block = NULL;
+  if (align == 0u || (align & (align - 1u)) != 0u) return ETCH_ARENA_ALIGN;
+  gap = (size_t)(0u - (uintptr_t)(arena->memory + arena->used)) & (align - 1u);
+  /* Written so that no sum can wrap around. */
+  if (gap > arena->bytes - arena->used || bytes > arena->bytes - arena->used - gap) return ETCH_NO_SPACE;
+  *block = arena->memory + arena->used + gap;
+  arena->used += gap + bytes;
+  if (arena->used > arena->peak) arena->peak = arena->used;
+  return ETCH_OK;
+}
+
+etch_status etch_arena_release(etch_arena *arena, size_t mark) {
+  if (arena == NULL) return ETCH_NULL;
+  if (mark > arena->used) return ETCH_RANGE;
+  arena->used = mark;
+  return ETCH_OK;
+}

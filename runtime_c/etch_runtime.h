@@ -1,0 +1,199 @@
+/* etch runtime: what every emitted model needs on the target. C99, no heap, no mutable state of its own, no recursion.
+ *
+ * A model is data: a program table whose rows are kernel calls, with places for their arguments. etch_run walks the table.
+ *
+ *   static unsigned char arena[KWS_ARENA_BYTES] ETCH_ALIGNED(KWS_ARENA_ALIGN);
+ *   if (kws_run(arena, sizeof arena, features, scores) != ETCH_OK) { ... }
+ *
+ * All memory that is written belongs to the caller: arena and outputs. Two runs with two arenas may overlap in time. */
+#ifndef ETCH_RUNTIME_H
+#define ETCH_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ETCH_RUNTIME_ABI 1 /* emitted headers refuse another number */
+
+/* --- options: set them on the compiler's command line, the same for all files of the image ---------------------------- */
+
+/* Where constants live, for weights emitted as C. Example: -D'ETCH_CONST_SECTION=__attribute__((section(".qspi")))' moves
+ * them to external flash: internal flash is saved, each read costs the external access time. */
+#ifndef ETCH_CONST_SECTION
+#define ETCH_CONST_SECTION
+#endif
+
+/* 1: NAME_profile() and NAME_calls[] exist, and a function of yours is called after every kernel: for time by layer, or to
+ * look at intermediate values. Costs one test a call and the names in flash. 0: nothing of it is in the image. */
+#ifndef ETCH_PROFILE
+#define ETCH_PROFILE 0
+#endif
+
+/* 1: etch_run tests sizes, addresses and ranges before the first kernel: a mistake of the caller becomes a status instead of
+ * a write to somewhere. About 150 bytes of code, nothing per kernel. 0: the caller has proved its calls by other means. */
+#ifndef ETCH_CHECK_ARGUMENTS
+#define ETCH_CHECK_ARGUMENTS 1
+#endif
+
+/* 1: etch_status_text exists; about 400 bytes of text in flash if it is called. */
+#ifndef ETCH_STATUS_TEXT
+#define ETCH_STATUS_TEXT 1
+#endif
+
+/* Aligns a buffer of the caller. Elsewhere than with GCC and clang the caller aligns by other means; etch_run checks it. */
+#ifndef ETCH_ALIGNED
+#if defined(__GNUC__)
+#define ETCH_ALIGNED(n) __attribute__((aligned(n)))
+#else
+#define ETCH_ALIGNED(n)
+#endif
+#endif
+
+/* --- status ----------------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+  ETCH_OK = 0,
+  ETCH_NULL = 1,         /* a pointer that must not be null is null */
+  ETCH_ARENA_SMALL = 2,  /* the arena has fewer bytes than the model's ARENA_BYTES */
+  ETCH_ARENA_ALIGN = 3,  /* the arena's address is not a multiple of the model's ARENA_ALIGN */
+  ETCH_RANGE = 4,        /* a size (a batch, a length) is outside the range that the model was generated for */
+  ETCH_BLOB_SIZE = 5,    /* the weights have another number of bytes than the model's; a file that was cut off? */
+  ETCH_BLOB_FORMAT = 6,  /* not a weights file, of another version of the format, or of a machine of other byte order */
+  ETCH_BLOB_OTHER = 7,   /* a weights file, but not this model's */
+  ETCH_BLOB_DAMAGED = 8, /* this model's weights file, but its bytes have changed */
+  ETCH_BLOB_ALIGN = 9,   /* the address of the weights is not a multiple of the model's WEIGHTS_ALIGN */
+  ETCH_NO_SPACE = 10     /* etch_arena_take: the rest of the arena is too small */
+} etch_status;
+
+#if ETCH_STATUS_TEXT
+/* One line for a log; never null. */
+const char *etch_status_text(etch_status status);
+#endif
+
+/* --- program ---------------------------------------------------------------------------------------------------------- */
+
+/* A kernel gets the addresses of its buffers, the output first, then those of its variables (const int32_t). */
+typedef void (*etch_kernel)(void *const *arg);
+
+typedef enum {
+  ETCH_ARENA, /* at: byte offset into the arena */
+  ETCH_CONST, /* at: byte offset into the constants */
+  ETCH_IO,    /* at: number of an input or output, inputs first */
+  ETCH_VAR    /* at: number of a variable */
+} etch_pool;
+
+/* Where one argument of a kernel is. */
+typedef struct {
+  uint8_t pool; /* etch_pool */
+  uint32_t at;
+} etch_ref;
+
+typedef struct {
+  etch_kernel kernel;
+  uint32_t first_arg; /* into the program's args */
+  uint32_t arg_count;
+} etch_call;
+
+/* Smallest and largest value of a variable. */
+typedef struct {
+  int32_t min;
+  int32_t max;
+} etch_range;
+
+typedef struct {
+  const etch_call *calls;
+  const etch_ref *args;
+  const etch_range *variables; /* null: all sizes are fixed */
+  uint32_t call_count;
+  uint32_t io_count;
+  uint32_t variable_count;
+  uint32_t arena_bytes;
+  uint32_t arena_align;
+  uint32_t constants_align; /* 0: the model has no constants */
+} etch_program;
+
+/* After each call, with ETCH_PROFILE: `call` counts from 0, arg[0] is what was written. */
+typedef void (*etch_after_call)(void *user, uint32_t call, void *const *arg);
+
+/* What one run works with; NAME_run fills it in. */
+typedef struct {
+  void *arena;
+  size_t arena_bytes;
+  const void *constants;
+  void *const *io;          /* inputs, then outputs */
+  const int32_t *variables; /* null: the program has none */
+  void **arg;               /* room for the arguments of the call that has most of them */
+  etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
+  void *user;
+} etch_frame;
+
+/* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
+etch_status etch_run(const etch_program *program, const etch_frame *frame);
+
+/* What NAME_calls[] says of call n, for profiles and taps. */
+typedef struct {
+  const char *nodes;     /* ONNX nodes that it computes: "conv1, relu1" */
+  const char *output;    /* ONNX value that it writes */
+  const char *type;      /* of the output's elements: "float32" */
+  uint32_t output_bytes; /* largest, if sizes vary */
+} etch_call_info;
+
+/* --- weights in a blob: NAME_weights.bin, placed or loaded by the caller ------------------------------------------------ */
+
+#define ETCH_BLOB_MAGIC 0x42435445u /* "ETCB", read as a little-endian word */
+#define ETCH_BLOB_VERSION 1u
+#define ETCH_BLOB_HEADER_BYTES 64u
+
+/* The first 64 bytes of a blob; the constants follow. */
+typedef struct {
+  uint32_t magic;
+  uint32_t version;
+  uint64_t payload_bytes; /* without header */
+  uint64_t hash;          /* etch_hash of the payload */
+  uint32_t align;         /* the address of the blob has to be a multiple of it */
+  uint32_t reserved[9];   /* 0 */
+} etch_blob_header;
+
+/* What a model expects of its blob. */
+typedef struct {
+  uint64_t payload_bytes;
+  uint64_t hash;
+  uint32_t align;
+} etch_blob_info;
+
+/* 64-bit FNV-1a over bytes; etch computed the same when it wrote the blob. */
+uint64_t etch_hash(const void *data, size_t bytes);
+
+/* Fast: reads the header only. On success *constants is the address of the constants. */
+etch_status etch_blob_open(const etch_blob_info *expected, const void *blob, const void **constants);
+
+/* Thorough: etch_blob_open, the number of bytes that there are, and the hash over all of them (once, at start-up). */
+etch_status etch_blob_check(const etch_blob_info *expected, const void *blob, size_t blob_bytes);
+
+/* --- arena: one block of memory for several models ---------------------------------------------------------------------- */
+
+/* Hands out aligned pieces of one buffer of the caller, front to back. Models that run one after the other share: mark, take,
+ * run, release. The model's own buffers lie inside its piece at offsets planned offline. */
+typedef struct {
+  unsigned char *memory;
+  size_t bytes;
+  size_t used;
+  size_t peak; /* largest `used` so far: what the buffer could be cut to */
+} etch_arena;
+
+etch_status etch_arena_init(etch_arena *arena, void *memory, size_t bytes);
+
+/* On success *block is `bytes` bytes at a multiple of `align` (a power of two); else it is null and the arena unchanged. */
+etch_status etch_arena_take(etch_arena *arena, size_t bytes, size_t align, void **block);
+
+/* Everything taken since `mark = arena->used` is free again. A mark beyond `used` changes nothing and is ETCH_RANGE. */
+etch_status etch_arena_release(etch_arena *arena, size_t mark);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
