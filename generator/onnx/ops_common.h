@@ -1,0 +1,55 @@
+// What several operator functions share: axes, constants in a tensor's own type, checks that name the node.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "onnx/node.h"
+
+namespace etch::operators {
+
+/// `axis` counted from the front; UserError at the node if it is not one of a tensor of `rank`. `what` names it.
+int axis_of(const NodeContext& node, std::int64_t axis, int rank, const std::string& what = "attribute axis");
+/// The same for several, sorted; an axis named twice is an error.
+std::vector<int> axes_of(const NodeContext& node, const std::vector<std::int64_t>& axes, int rank, const std::string& what = "axes");
+/// Size of `axis`, which must be known while generating; `what` names the tensor.
+std::int64_t fixed_dim(const NodeContext& node, const Tensor& tensor, int axis, const std::string& what);
+/// The same for all axes.
+std::vector<std::int64_t> fixed_shape(const NodeContext& node, const Tensor& tensor, const std::string& what);
+/// "[2, 3]"
+std::string list_text(const std::vector<std::int64_t>& values);
+
+/// One value in the type of `like`, of rank 0 (it broadcasts).
+Tensor number(const Tensor& like, double value);
+Tensor integer(const Tensor& like, std::int64_t value);
+/// One value in `dtype`.
+Tensor number(LazyGraph& graph, DType dtype, double value);
+Tensor integer(LazyGraph& graph, DType dtype, std::int64_t value);
+/// A constant tensor of positions.
+Tensor index_constant(LazyGraph& graph, std::vector<std::int64_t> shape, const std::vector<std::int64_t>& values);
+/// A constant tensor of a float type.
+Tensor float_constant(LazyGraph& graph, DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values);
+
+/// UserError unless inputs `a` and `b` have one type, as ONNX demands of them.
+void require_same_type(const NodeContext& node, int a, int b);
+/// UserError unless input `i` has one of `accepted`.
+void require_type(const NodeContext& node, int i, const std::vector<DType>& accepted);
+/// UserError unless the inputs' count is in [low, high].
+void require_inputs(const NodeContext& node, int low, int high);
+
+/// `x` as an integer type that holds positions, negative ones counted from the end of an axis of `size`.
+Tensor wrapped_index(const Tensor& x, const Sint& size);
+/// 0, 1, ... size-1 along `axis` of `rank` axes, 1 elsewhere.
+Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType dtype = DType::Int64);
+/// `x` with the axes in `order` in front, the rest behind; and the way back.
+Tensor move_axis(const Tensor& x, int from, int to);
+/// x in float32 if it is of a 16-bit float type: for sums and products that round only once, at the end.
+Tensor widened(const Tensor& x);
+/// true where x is NaN; for integers a constant false.
+Tensor is_nan(const Tensor& x);
+
+/// The element type that an attribute or a type number of ONNX names; UserError if it is none of ours.
+DType dtype_of_number(const NodeContext& node, std::int64_t type, const std::string& what);
+
+}  // namespace etch::operators
