@@ -84,14 +84,17 @@ void require_inputs(const NodeContext& node, int low, int high) {
 }
 
 Tensor wrapped_index(const Tensor& x, const Sint& size) {
-  if (is_unsigned(x.dtype())) return x.cast(DType::Int64);
   const Tensor index = x.cast(DType::Int64);
-  const Tensor zero = integer(index, 0);
-  const Tensor wrap = size.is_int() ? integer(index, size.as_int()) : Tensor::full(x.graph(), {}, Scalar::of_int(DType::Int64, 0));
-  if (size.is_int()) return (index < zero).where(index + wrap, index);
-  // The last position along an axis of symbolic size, plus one, is the size itself as a value.
-  const Tensor extent = Tensor::arange(x.graph(), size).max() + integer(index, 1);
-  return (index < zero).where(index + extent, index);
+  if (is_unsigned(x.dtype())) return index;
+  // A symbolic size as a value is the sum of as many ones.
+  const Tensor extent = size.is_int() ? integer(index, size.as_int())
+                                      : Tensor::full(x.graph(), {size}, Scalar::of_int(DType::Int64, 1)).reduce(Op::ReduceSum, {0}, false);
+  return (index < integer(index, 0)).where(index + extent, index);
+}
+
+Tensor folded_index(const Tensor& x) {
+  const std::optional<Array> value = x.evaluate();
+  return value ? index_constant(x.graph(), value->shape(), value->ints()) : x;
 }
 
 Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType dtype) {

@@ -40,6 +40,8 @@ void require_inputs(const NodeContext& node, int low, int high);
 
 /// `x` as an integer type that holds positions, negative ones counted from the end of an axis of `size`.
 Tensor wrapped_index(const Tensor& x, const Sint& size);
+/// The same positions as data, in a small type, if they depend on constants alone.
+Tensor folded_index(const Tensor& x);
 /// 0, 1, ... size-1 along `axis` of `rank` axes, 1 elsewhere.
 Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType dtype = DType::Int64);
 /// `x` with the axes in `order` in front, the rest behind; and the way back.

@@ -1,0 +1,205 @@
+// Operators that choose elements by position or value: gathers, one-hot, top-k, triangles, ranges.
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/operators.h"
+#include "onnx/ops_common.h"
+
+namespace etch::operators {
+namespace {
+
+/// The one number of a constant input.
+Scalar constant_number(const NodeContext& node, int i, const std::string& what) {
+  const Array array = node.require_constant(i, what);
+  if (array.size() != 1) node.fail("its " + what + " has " + std::to_string(array.size()) + " elements, it must have 1");
+  return array.at(0);
+}
+
+void fail_unknown_size(const NodeContext& node, const std::string& what) {
+  node.fail("the size of its output depends on the values of " + what + ", it must be known while generating",
+            "make " + what + " a constant, or replace the node by a mask (Where) of fixed size");
+}
+
+}  // namespace
+
+Outputs gather_elements(NodeContext& node) {
+  require_inputs(node, 2, 2);
+  require_type(node, 1, {DType::Int32, DType::Int64});
+  const Tensor x = node.input(0), index = node.input(1);
+  if (index.rank() != x.rank()) node.fail("indices have " + std::to_string(index.rank()) + " axes, data has " + std::to_string(x.rank()));
+  return {x.gather_elements(axis_of(node, node.attribute_int("axis", 0), x.rank()), index)};
+}
+
+/// The last axis of indices holds positions along the data's axes batch_dims, batch_dims + 1, ...; they become one position.
+Outputs gather_nd(NodeContext& node) {
+  require_inputs(node, 2, 2);
+  require_type(node, 1, {DType::Int32, DType::Int64});
+  const Tensor x = node.input(0), index = node.input(1);
+  const int batch = static_cast<int>(node.opset() >= 12 ? node.attribute_int("batch_dims", 0) : 0);
+  if (index.rank() < 1 || x.rank() < 1) node.fail("data and indices need at least one axis");
+  const int depth = static_cast<int>(fixed_dim(node, index, -1, "indices"));
+  if (batch < 0 || batch >= index.rank() || batch >= x.rank() || depth < 1 || depth > x.rank() - batch) {
+    node.fail("indices select " + std::to_string(depth) + " axes after " + std::to_string(batch) + " batch axes, data has " + std::to_string(x.rank()) + " axes");
+  }
+  Sint span = 1;  // elements in the selected axes
+  Tensor position;
+  for (int k = depth - 1; k >= 0; --k) {
+    const Tensor coordinate = wrapped_index(index.slice(-1, k, k + 1).squeeze({index.rank() - 1}), x.dim(batch + k));
+    if (!position) {
+      position = coordinate;
+    } else {
+      position = position + coordinate * integer(coordinate, span.as_int());
+    }
+    span = k > 0 ? Sint(span.as_int() * fixed_dim(node, x, batch + k, "data")) : span * x.dim(batch + k);
+  }
+  Sint rows = span;
+  for (int axis = batch - 1; axis >= 0; --axis) {
+    if (!rows.is_int()) fixed_dim(node, x, axis + 1, "data");
+    position = position + positions(x.graph(), x.dim(axis), axis, position.rank()) * integer(position, rows.as_int());
+    rows = rows * x.dim(axis);
+  }
+  Shape shape{rows};
+  for (int axis = batch + depth; axis < x.rank(); ++axis) shape.push_back(x.dim(axis));
+  return {x.reshape(shape).gather(0, folded_index(position))};
+}
+
+/// values[1] where the new axis' position is the index, values[0] elsewhere (also for an index out of range).
+Outputs one_hot(NodeContext& node) {
+  require_inputs(node, 3, 3);
+  const Tensor index = node.input(0), values = node.input(2);
+  const std::int64_t depth = constant_number(node, 1, "depth").cast(DType::Int64).as_int();
+  if (depth < 1) node.fail("its depth is " + std::to_string(depth), "it must be at least 1");
+  if (values.rank() != 1 || !values.dim(0).is_int(2)) node.fail("input values must have 2 elements: off and on");
+  const int axis = axis_of(node, node.attribute_int("axis", -1), index.rank() + 1);
+  const Tensor wrapped = wrapped_index(index, depth).unsqueeze(axis);
+  const Tensor hit = wrapped.equal(positions(index.graph(), depth, axis, index.rank() + 1));
+  const Tensor off = values.slice(0, 0, 1).squeeze({0}), on = values.slice(0, 1, 2).squeeze({0});
+  return {hit.where(on, off)};
+}
+
+/// Element i goes to the place given by how many elements come before it: those that are larger (or smaller), and of equal
+/// ones those that stand before it. NaN counts as larger than every number.
+Outputs top_k(NodeContext& node) {
+  require_inputs(node, node.opset() >= 10 ? 2 : 1, node.opset() >= 10 ? 2 : 1);
+  const Tensor x = node.input(0);
+  const int axis = axis_of(node, node.attribute_int("axis", -1), x.rank());
+  const std::int64_t k = node.opset() >= 10 ? constant_number(node, 1, "k").as_int() : node.attribute_int("k");
+  const bool largest = node.opset() < 11 || node.attribute_int("largest", 1) != 0;
+  if (node.opset() >= 11) node.acknowledge("sorted");  // unsorted means any order: sorted is one
+  const Sint size = x.dim(axis);
+  if (k < 0 || k > size.min()) node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
+  const Tensor rows = move_axis(x, axis, x.rank() - 1);
+  const int rank = rows.rank();
+  const Tensor self = rows.unsqueeze(rank), other = rows.unsqueeze(rank - 1);
+  Tensor before = largest ? self < other : other < self, same = self.equal(other);
+  if (is_float(x.dtype())) {
+    const Tensor nan_self = is_nan(self), nan_other = is_nan(other);
+    before = Tensor::binary(Op::Or, before, largest ? Tensor::binary(Op::And, nan_other, nan_self.logical_not())
+                                                    : Tensor::binary(Op::And, nan_self, nan_other.logical_not()));
+    same = Tensor::binary(Op::Or, same, Tensor::binary(Op::And, nan_self, nan_other));
+  }
+  const Tensor earlier = positions(x.graph(), size, rank, rank + 1, DType::Int32) < positions(x.graph(), size, rank - 1, rank + 1, DType::Int32);
+  const Tensor counted = Tensor::binary(Op::Or, before, Tensor::binary(Op::And, same, earlier));
+  const Tensor place = counted.cast(DType::Int32).reduce(Op::ReduceSum, {rank}, false);
+  const Tensor hit = place.unsqueeze(rank - 1).equal(positions(x.graph(), k, rank - 1, rank + 1, DType::Int32));
+  const Tensor source = positions(x.graph(), size, rank, rank + 1);
+  const Tensor index = hit.where(source, integer(source, 0)).reduce(Op::ReduceSum, {rank}, false);
+  const Tensor values = rows.gather_elements(rank - 1, index);
+  return {move_axis(values, rank - 1, axis), move_axis(index, rank - 1, axis)};
+}
+
+Outputs compress(NodeContext& node) {
+  require_inputs(node, 2, 2);
+  require_type(node, 1, {DType::Bool});
+  const std::optional<Array> condition = node.constant(1);
+  if (!condition) fail_unknown_size(node, "condition");
+  const bool flat = !node.has_attribute("axis");
+  const Tensor x = flat ? node.input(0).reshape({node.input(0).size()}) : node.input(0);
+  const int axis = flat ? 0 : axis_of(node, node.attribute_int("axis"), x.rank());
+  if (condition->size() > fixed_dim(node, x, axis, "input")) {
+    node.fail("condition has " + std::to_string(condition->size()) + " elements, the axis " + to_text(x.dim(axis)), "shorten the condition");
+  }
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t i = 0; i < condition->size(); ++i) {
+    if (condition->int_at(i) != 0) chosen.push_back(i);
+  }
+  const auto count = static_cast<std::int64_t>(chosen.size());
+  return {x.gather(axis, index_constant(x.graph(), {count}, chosen))};
+}
+
+Outputs non_zero(NodeContext& node) {
+  const std::optional<Array> x = node.constant(0);
+  if (!x) fail_unknown_size(node, "its input");
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 0; i < x->size(); ++i) {
+    if (x->double_at(i) != 0) found.push_back(i);
+  }
+  const std::size_t rank = x->shape().size();
+  std::vector<std::int64_t> result(rank * found.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    std::int64_t rest = found[k];
+    for (std::size_t axis = rank; axis-- > 0; rest /= x->shape()[axis]) result[axis * found.size() + k] = rest % x->shape()[axis];
+  }
+  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(rank), static_cast<std::int64_t>(found.size())};
+  return {Tensor::constant(node.graph(), Array::of_ints(DType::Int64, shape, result))};
+}
+
+Outputs unique(NodeContext& node) {
+  fail_unknown_size(node, "its input");
+  return {};
+}
+
+Outputs reverse_sequence(NodeContext& node) {
+  require_inputs(node, 2, 2);
+  require_type(node, 1, {DType::Int64});
+  const Tensor x = node.input(0), lengths = node.input(1);
+  const int batch = axis_of(node, node.attribute_int("batch_axis", 1), x.rank(), "attribute batch_axis");
+  const int time = axis_of(node, node.attribute_int("time_axis", 0), x.rank(), "attribute time_axis");
+  if (batch == time || batch > 1 || time > 1) node.fail("batch_axis is " + std::to_string(batch) + " and time_axis " + std::to_string(time), "one is 0, the other 1");
+  Shape shape(static_cast<std::size_t>(x.rank()), Sint(1));
+  shape[static_cast<std::size_t>(batch)] = x.dim(batch);
+  const Tensor length = lengths.reshape(shape), step = positions(x.graph(), x.dim(time), time, x.rank());
+  const Tensor source = (step < length).where(length - integer(length, 1) - step, step);
+  return {x.gather_elements(time, source.expand(x.shape()))};
+}
+
+/// start, start + delta, ... below limit (above it for a negative delta).
+Outputs range(NodeContext& node) {
+  require_inputs(node, 3, 3);
+  require_same_type(node, 0, 1);
+  require_same_type(node, 0, 2);
+  const Scalar start = constant_number(node, 0, "start"), delta = constant_number(node, 2, "delta");
+  const DType dtype = node.input(0).dtype();
+  if (delta.as_double() == 0) node.fail("its delta is 0", "give another delta");
+  if (is_float(dtype)) {
+    const double limit = constant_number(node, 1, "limit").as_double();
+    const double count = std::ceil((limit - start.as_double()) / delta.as_double());
+    if (!(count < 9e15)) node.fail("it makes " + std::to_string(count) + " elements");
+    return {Tensor::arange(node.graph(), static_cast<std::int64_t>(std::max(count, 0.0)), dtype, start, delta)};
+  }
+  const std::vector<Sint> limits = node.require_dims(1, "limit");
+  if (limits.size() != 1) node.fail("its limit has " + std::to_string(limits.size()) + " elements, it must have 1");
+  const std::int64_t step = delta.as_int();
+  const Sint span = step > 0 ? limits[0] - start.as_int() : Sint(start.as_int()) - limits[0];
+  Sint count = floordiv(span + (std::abs(step) - 1), std::abs(step));
+  if (count.is_int()) count = std::max<std::int64_t>(count.as_int(), 0);
+  if (count.min() < 0) node.fail("its limit " + to_text(limits[0]) + " may be below its start", "bind the dimension to a larger least value");
+  return {Tensor::arange(node.graph(), count, dtype, start, delta)};
+}
+
+Outputs eye_like(NodeContext& node) {
+  const Tensor x = node.input(0);
+  if (x.rank() != 2) node.fail("its input has " + std::to_string(x.rank()) + " axes, EyeLike takes a matrix");
+  const DType dtype = node.has_attribute("dtype") ? dtype_of_number(node, node.attribute_int("dtype"), "attribute dtype") : x.dtype();
+  return {Tensor::eye(node.graph(), x.dim(0), x.dim(1), dtype, node.attribute_int("k", 0))};
+}
+
+Outputs trilu(NodeContext& node) {
+  require_inputs(node, 1, 2);
+  const Tensor x = node.input(0);
+  if (x.rank() < 2) node.fail("its input has " + std::to_string(x.rank()) + " axes, Trilu takes matrices");
+  const std::int64_t diagonal = node.has_input(1) ? constant_number(node, 1, "k").as_int() : 0;
+  return {node.attribute_int("upper", 1) != 0 ? x.triu(diagonal) : x.tril(diagonal)};
+}
+
+}  // namespace etch::operators
