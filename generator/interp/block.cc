@@ -1,0 +1,259 @@
+#include "interp/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/toposort.h"
+#include "ir/array.h"
+
+namespace etch::interp {
+namespace {
+
+bool is_leaf(const LazyOp* op) { return info(op->op).group == OpGroup::Buffer || is_reduce(op->op); }
+
+struct Half {
+  std::uint16_t bits;
+};
+struct BHalf {
+  std::uint16_t bits;
+};
+
+template <class T>
+double to_double(T v) { return static_cast<double>(v); }
+template <>
+double to_double(Half v) {
+  if ((v.bits & 0x7c00u) == 0 || (v.bits & 0x7c00u) == 0x7c00u) return static_cast<double>(half_to_float(v.bits));
+  // Normal numbers without a call: the exponent is moved from bias 15 to bias 127.
+  const std::uint32_t bits = ((v.bits & 0x8000u) << 16) | (((v.bits & 0x7fffu) << 13) + (112u << 23));
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return static_cast<double>(f);
+}
+template <>
+double to_double(BHalf v) { return static_cast<double>(bfloat16_to_float(v.bits)); }
+
+template <class T, class Out, class Convert>
+void gather(const Access& access, const std::byte* memory, std::int64_t elements, std::int64_t start, std::int64_t count, Out* out, Convert convert) {
+  access.walk(
+      start, count,
+      [&](std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n) {
+        const std::int64_t end = position + step * (n - 1);
+        check(std::min(position, end) >= 0 && std::max(position, end) < elements, "a kernel reads inside its buffers");
+        const std::byte* p = memory + position * static_cast<std::int64_t>(sizeof(T));
+        const std::int64_t bytes = step * static_cast<std::int64_t>(sizeof(T));
+        T v;
+        if (step == 0) {
+          std::memcpy(&v, p, sizeof v);
+          std::fill_n(out + at, n, convert(v));
+        } else if (step == 1) {
+          for (std::int64_t k = 0; k < n; k++) {
+            std::memcpy(&v, p + k * static_cast<std::int64_t>(sizeof(T)), sizeof v);
+            out[at + k] = convert(v);
+          }
+        } else {
+          for (std::int64_t k = 0; k < n; k++) {
+            std::memcpy(&v, p + k * bytes, sizeof v);
+            out[at + k] = convert(v);
+          }
+        }
+      },
+      [&](std::int64_t at, std::int64_t n) { std::fill_n(out + at, n, Out{0}); });
+}
+
+template <class T>
+void gather_float(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
+  gather<T>(access, in.data, in.elements, start, count, out.f.data(), [](T v) { return to_double(v); });
+}
+template <class T>
+void gather_int(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
+  gather<T>(access, in.data, in.elements, start, count, out.i.data(), [](T v) { return static_cast<std::int64_t>(v); });
+}
+
+void load(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
+  switch (in.dtype) {
+    case DType::Bool:
+      gather<std::uint8_t>(access, in.data, in.elements, start, count, out.i.data(), [](std::uint8_t v) -> std::int64_t { return v != 0; });
+      return;
+    case DType::Int8: return gather_int<std::int8_t>(access, in, start, count, out);
+    case DType::UInt8: return gather_int<std::uint8_t>(access, in, start, count, out);
+    case DType::Int16: return gather_int<std::int16_t>(access, in, start, count, out);
+    case DType::UInt16: return gather_int<std::uint16_t>(access, in, start, count, out);
+    case DType::Int32: return gather_int<std::int32_t>(access, in, start, count, out);
+    case DType::UInt32: return gather_int<std::uint32_t>(access, in, start, count, out);
+    case DType::Int64:
+    case DType::UInt64: return gather_int<std::int64_t>(access, in, start, count, out);
+    case DType::Float16: return gather_float<Half>(access, in, start, count, out);
+    case DType::BFloat16: return gather_float<BHalf>(access, in, start, count, out);
+    case DType::Float32: return gather_float<float>(access, in, start, count, out);
+    case DType::Float64: return gather_float<double>(access, in, start, count, out);
+  }
+}
+
+// Const and Index: a value of the position, 0 where masked.
+template <class Out, class Value>
+void positions(const Access& access, std::int64_t start, std::int64_t count, Out* out, Value value) {
+  access.walk(
+      start, count,
+      [&](std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n) {
+        for (std::int64_t k = 0; k < n; k++) out[at + k] = value(position + k * step);
+      },
+      [&](std::int64_t at, std::int64_t n) { std::fill_n(out + at, n, Out{0}); });
+}
+
+}  // namespace
+
+std::vector<FixedView> views_of(const LazyOp* leaf, const Inputs& inputs) {
+  if (!is_reduce(leaf->op)) return fixed(leaf->st(), *inputs.vars);
+  const Reduced& done = inputs.reduced.at(leaf);
+  FixedView view;
+  view.shape = done.shape;
+  view.strides.resize(done.shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t k = done.shape.size(); k-- > 0; stride *= done.shape[k]) view.strides[k] = done.shape[k] == 1 ? 0 : stride;
+  return {view};
+}
+
+namespace {
+
+std::vector<const LazyOp*> region(const LazyOp* root) {
+  static const std::vector<const LazyOp*> none;
+  return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return is_leaf(op) ? none : op->src; });
+}
+
+}  // namespace
+
+std::vector<const LazyOp*> leaves_of(const LazyOp* root) {
+  std::vector<const LazyOp*> leaves;
+  for (const LazyOp* op : region(root))
+    if (is_leaf(op)) leaves.push_back(op);
+  return leaves;
+}
+
+BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs) {
+  const std::vector<const LazyOp*> order = region(root);
+  std::unordered_map<const LazyOp*, std::size_t> at;  // for look-up only
+  const auto block = static_cast<std::size_t>(std::clamp<std::int64_t>(size_of(domain), 1, kBlock));
+  steps_.resize(order.size());
+  for (std::size_t k = 0; k < order.size(); k++) {
+    const LazyOp* op = order[k];
+    Step& step = steps_[k];
+    at[op] = k;
+    step.op = op->op;
+    step.dtype = op->dtype;
+    if (is_float(op->dtype)) {
+      step.out.f.resize(block);
+    } else {
+      step.out.i.resize(block);
+    }
+    if (!is_leaf(op)) {
+      for (const LazyOp* s : op->src) step.src.push_back(&steps_[at.at(s)].out);
+      step.src_dtype = op->src.back()->dtype;
+      step.constant = true;
+      for (const LazyOp* s : op->src) step.constant = step.constant && steps_[at.at(s)].constant;
+      if (step.constant) apply(step.op, step.dtype, step.src_dtype, step.src, block, step.out);
+      continue;
+    }
+    if (is_reduce(op->op)) {
+      step.reduced = &inputs.reduced.at(op);
+      const bool f = is_float(op->dtype);
+      step.input = {f ? DType::Float64 : DType::Int64,
+                    reinterpret_cast<const std::byte*>(f ? static_cast<const void*>(step.reduced->values.f.data()) : step.reduced->values.i.data()),
+                    element_count(step.reduced->shape)};
+    }
+    if (op->op == Op::Load) {
+      const int index = op->mem().index;
+      check(index >= 1 && index <= static_cast<int>(inputs.buffers->size()), "a Load names one of the kernel's inputs");
+      step.input = (*inputs.buffers)[static_cast<std::size_t>(index - 1)];
+      check(step.input.dtype == op->dtype, "a Load has the type of its buffer");
+    }
+    const std::vector<FixedView> views = views_of(op, inputs);
+    step.access = std::make_unique<Access>(views, domain);
+    if (op->op != Op::Const) continue;
+    step.float_value = op->constant().value.as_double();
+    step.int_value = op->constant().value.as_int();
+    bool masked = false;
+    for (const FixedView& v : views) masked = masked || !v.mask_begin.empty();
+    if (masked) continue;
+    step.constant = true;
+    std::fill(step.out.f.begin(), step.out.f.end(), step.float_value);
+    std::fill(step.out.i.begin(), step.out.i.end(), step.int_value);
+  }
+}
+
+std::int64_t BlockProgram::unit_run() const {
+  std::int64_t shortest = kBlock;
+  for (const Step& step : steps_)
+    if (step.access && !step.constant) shortest = std::min(shortest, step.access->unit_run());
+  return shortest;
+}
+
+void BlockProgram::read(Step& step, std::int64_t start, std::int64_t count) const {
+  const bool f = is_float(step.dtype);
+  if (step.op == Op::Const) {
+    if (f) {
+      positions(*step.access, start, count, step.out.f.data(), [&](std::int64_t) { return step.float_value; });
+    } else {
+      positions(*step.access, start, count, step.out.i.data(), [&](std::int64_t) { return step.int_value; });
+    }
+  } else if (step.op == Op::Index) {
+    if (f) {
+      positions(*step.access, start, count, step.out.f.data(), [](std::int64_t p) { return static_cast<double>(p); });
+    } else {
+      positions(*step.access, start, count, step.out.i.data(), [&](std::int64_t p) { return wrapped(step.dtype, p); });
+    }
+  } else {
+    load(*step.access, step.input, start, count, step.out);
+  }
+}
+
+const Block& BlockProgram::run(std::int64_t start, std::int64_t count) {
+  for (Step& step : steps_) {
+    if (step.constant) continue;
+    if (step.access) {
+      read(step, start, count);
+    } else {
+      apply(step.op, step.dtype, step.src_dtype, step.src, static_cast<std::size_t>(count), step.out);
+    }
+  }
+  return steps_.back().out;
+}
+
+namespace {
+
+template <class T, class From>
+void write_as(const From* values, std::int64_t count, std::byte* memory, std::int64_t at) {
+  std::byte* p = memory + at * static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t k = 0; k < count; k++) {
+    const T v = static_cast<T>(values[k]);
+    std::memcpy(p + k * static_cast<std::int64_t>(sizeof(T)), &v, sizeof v);
+  }
+}
+
+}  // namespace
+
+void write_block(DType dtype, const Block& values, std::int64_t count, std::byte* memory, std::int64_t at) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::Int8:
+    case DType::UInt8: return write_as<std::uint8_t>(values.i.data(), count, memory, at);
+    case DType::Int16:
+    case DType::UInt16: return write_as<std::uint16_t>(values.i.data(), count, memory, at);
+    case DType::Int32:
+    case DType::UInt32: return write_as<std::uint32_t>(values.i.data(), count, memory, at);
+    case DType::Int64:
+    case DType::UInt64: return write_as<std::int64_t>(values.i.data(), count, memory, at);
+    case DType::Float32: return write_as<float>(values.f.data(), count, memory, at);
+    case DType::Float64: return write_as<double>(values.f.data(), count, memory, at);
+    case DType::Float16:
+    case DType::BFloat16:
+      for (std::int64_t k = 0; k < count; k++) {
+        const double v = values.f[static_cast<std::size_t>(k)];
+        const std::uint16_t bits = dtype == DType::Float16 ? double_to_half(v) : double_to_bfloat16(v);
+        std::memcpy(memory + (at + k) * 2, &bits, 2);
+      }
+      return;
+  }
+}
+
+}  // namespace etch::interp

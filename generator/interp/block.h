@@ -1,0 +1,64 @@
+// Internal to interp/: a subtree of elementwise operations, evaluated block by block along a Domain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "interp/access.h"
+#include "interp/elementwise.h"
+
+namespace etch::interp {
+
+inline constexpr std::int64_t kBlock = 1024;  // elements; a dozen registers of it stay in the L1 and L2 caches
+
+/// The value of a reduction, row-major in its own shape, whole.
+struct Reduced {
+  DType dtype{};
+  std::vector<std::int64_t> shape;
+  Block values;
+};
+
+/// What the leaves of a kernel read.
+struct Inputs {
+  const std::vector<InterpInput>* buffers = nullptr;
+  const VarValues* vars = nullptr;
+  std::unordered_map<const LazyOp*, Reduced> reduced;  // reductions that are done; for look-up only
+};
+
+/// The views of a leaf (Load, Const, Index) or of a finished reduction.
+std::vector<FixedView> views_of(const LazyOp* leaf, const Inputs& inputs);
+/// Leaves and reductions below `root`, each once; `root` itself if it is one.
+std::vector<const LazyOp*> leaves_of(const LazyOp* root);
+
+class BlockProgram {
+ public:
+  BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs);
+  /// Values of positions [start, start + count) of the domain, count <= kBlock. Valid until the next call.
+  const Block& run(std::int64_t start, std::int64_t count);
+  DType dtype() const { return steps_.back().dtype; }
+  /// The shortest of the leaves' unit runs: small means that this order of the domain is slow to read.
+  std::int64_t unit_run() const;
+
+ private:
+  struct Step {
+    Op op{};
+    DType dtype{}, src_dtype{};
+    std::vector<const Block*> src;
+    Block out;
+    std::unique_ptr<Access> access;      // leaves only
+    const Reduced* reduced = nullptr;
+    InterpInput input;
+    double float_value = 0;  // Const
+    std::int64_t int_value = 0;
+    bool constant = false;   // `out` never changes
+  };
+  void read(Step& step, std::int64_t start, std::int64_t count) const;
+  std::vector<Step> steps_;  // sources first; never resized after construction
+};
+
+/// Writes values[0, count) to elements [at, ...) of memory that holds `dtype`.
+void write_block(DType dtype, const Block& values, std::int64_t count, std::byte* memory, std::int64_t at);
+
+}  // namespace etch::interp

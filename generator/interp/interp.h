@@ -1,0 +1,43 @@
+// The reference backend: a kernel's AST evaluated on host arrays. Everything else is compared with it, and constants are
+// folded with it.
+//
+// Floats (all four types) are held in double from the leaves to the store: a value is rounded to its type where a Cast goes
+// to a narrower type, where its bits are asked for (Bitcast), and when it is stored. Integers are exact in 64 bits and wrap
+// to their type after every operation; no integer ever passes through a double unless that is provably exact.
+// Sums of products are matrix products of blocks: a product that is summed is never stored.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/lazyop.h"
+
+namespace etch {
+
+using VarValues = std::map<std::string, std::int64_t>;
+
+/// Evaluates the AST below `store` (an Op::Store). `inputs[i]` is the buffer that a Load with MemBuffer.index == i + 1
+/// reads. Every variable of the AST has a value in `vars`. The result has the store's shape.
+Array interp_evaluate(const LazyOp* store, const std::vector<const Array*>& inputs, const VarValues& vars = {});
+
+/// Memory that is read: `elements` elements of type `dtype`.
+struct InterpInput {
+  DType dtype{};
+  const std::byte* data = nullptr;
+  std::int64_t elements = 0;
+};
+
+/// The same into the caller's memory, which holds `out_elements` elements of the store's type, at least as many as the
+/// store's shape has. `out` may be one of the inputs only if no element is read after it was written.
+void interp_evaluate_into(const LazyOp* store, const std::vector<InterpInput>& inputs, const VarValues& vars, std::byte* out,
+                          std::int64_t out_elements);
+
+/// The array that `st` shows of `data`: element j is element st.expr_node(j) of data, or 0 where the mask says so. Its shape
+/// is st's. The shape of `data` plays no part, only its elements.
+Array relayout(const Array& data, const ShapeTracker& st, const VarValues& vars = {});
+
+}  // namespace etch
