@@ -1,31 +1,3 @@
-// ONNX names to C identifiers. ONNX allows any text ("gpu_0/data_0", "1", "int", even nothing); C does not.
-//
-//   c_identifier("gpu_0/data_0")  ->  "gpu_0_data_0"
-//   c_identifier("int")           ->  "int_"          (words of C and C++, and names that C reserves, get a '_')
-//   CNames names; names.add("a/b") -> "a_b"; names.add("a:b") -> "a_b_2"
+// Names are base/naming.h, for everybody.
 #pragma once
-
-#include <set>
-#include <string>
-#include <string_view>
-
-namespace etch {
-
-/// `name` as an identifier of C99 and C++: every run of other characters becomes one '_'; "n" stands before a leading digit;
-/// never empty, never a keyword, never reserved (no leading or double '_').
-std::string c_identifier(std::string_view name);
-/// Whether `text` is such an identifier already.
-bool is_c_identifier(std::string_view text);
-
-/// Identifiers that stay apart: the second name that comes out as "a_b" is "a_b_2".
-class CNames {
- public:
-  /// Reserves and returns an identifier for `name`, none that was returned before. Names that differ only in case are kept
-  /// apart too (macros are made of them in upper case).
-  std::string add(std::string_view name);
-
- private:
-  std::set<std::string> taken_;  // in lower case
-};
-
-}  // namespace etch
+#include "base/naming.h"

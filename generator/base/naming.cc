@@ -1,4 +1,4 @@
-#include "onnx/naming.h"
+#include "base/naming.h"
 
 #include <algorithm>
 #include <iterator>
