@@ -72,7 +72,7 @@ class Judge {
   std::string judge_comparison(const Expr* e) {
     const auto* op = dyn_cast<BinaryOperator>(e);
     if (op == nullptr || !op->isRelationalOp()) return "its condition is not a comparison (<, <=, >, >=) of a counter with a bound";
-    std::string reason = "its condition compares no integer variable of the function";
+    std::string reason;  // of the left side where both could be the counter: that is how most people write it
     for (const bool swapped : {false, true}) {
       Comparison c;
       c.counter = variable(swapped ? op->getRHS() : op->getLHS());
@@ -83,9 +83,9 @@ class Judge {
       if (c.counter == nullptr || !c.counter->hasLocalStorage() || !c.counter->getType()->isIntegerType()) continue;
       const std::string why = judge_counter(c);
       if (why.empty()) return "";
-      reason = why;
+      if (reason.empty()) reason = why;
     }
-    return reason;
+    return reason.empty() ? "its condition compares no integer variable of the function" : reason;
   }
 
   std::string judge_counter(const Comparison& c) {

@@ -1,0 +1,54 @@
+// The worst case of stack from the compiler's own figures: the deepest path through the calls, each function with the
+// bytes that the compiler gave it. What is not known is named, never guessed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace etch {
+
+struct StackFunction {
+  std::optional<int64_t> bytes;   // nothing: no figure, or one that depends on values (a VLA)
+  std::set<std::string> callees;  // names in the graph
+  bool indirect = false;          // calls through a pointer
+};
+
+/// By the compiler's name: static functions carry their file in front ("net.c:k0"), as -fcallgraph-info writes them.
+using StackGraph = std::map<std::string, StackFunction>;
+
+/// gcc -fcallgraph-info=su: one .ci file, functions with bytes and calls.
+StackGraph parse_callgraph_info(std::string_view text);
+
+/// gcc or clang -fstack-usage: one .su file, functions with bytes, no calls.
+StackGraph parse_stack_usage(std::string_view text);
+
+/// objdump -d --no-show-raw-insn of Arm code. A function's bytes are the sum of all that its instructions take off the
+/// stack pointer, which is never less than the truth; for the library's functions, of which no compiler output is left.
+StackGraph parse_arm_disassembly(std::string_view text);
+
+/// Both together. Calls are joined; a figure of `first` goes before one of `second`. A bare name in `second` means the
+/// static function of that name in `first` where there is exactly one.
+StackGraph merge(const StackGraph& first, const StackGraph& second);
+
+/// Who is called through pointers: caller -> callees, both as bare or full names ({"etch_run", {"k0_conv", "k1_pool"}}).
+using IndirectCalls = std::map<std::string, std::vector<std::string>>;
+
+struct StackBound {
+  std::optional<int64_t> bytes;         // nothing where `unresolved` is not empty
+  std::vector<std::string> path;        // the deepest one, entry first: "etch_run 56"
+  std::vector<std::string> unresolved;  // "f: calls through a pointer", "g: no figure", "h: calls itself", sorted
+};
+
+/// The deepest path from `entry`, its own bytes included. A call through a pointer by a function that `indirect` does not
+/// list is unresolved; so is recursion.
+StackBound worst_case_stack(const StackGraph& graph, std::string_view entry, const IndirectCalls& indirect = {});
+
+/// The names of all functions that a call of `entry` can reach, itself included, sorted.
+std::vector<std::string> reachable(const StackGraph& graph, std::string_view entry, const IndirectCalls& indirect = {});
+
+}  // namespace etch

@@ -1,0 +1,163 @@
+#include "audit/stack.h"
+
+#include <gtest/gtest.h>
+
+namespace etch {
+namespace {
+
+// As gcc 12 writes it; the depths below were added by hand.
+constexpr std::string_view kNet = R"VCG(graph: { title: "net.c"
+node: { title: "net.c:k0" label: "k0\nnet.c:8:13\n40 bytes (static)" }
+node: { title: "net.c:k1" label: "k1\nnet.c:22:13\n16 bytes (static)" }
+node: { title: "expf" label: "expf\n/usr/include/math.h:473:14" shape : ellipse }
+edge: { sourcename: "net.c:k1" targetname: "expf" label: "net.c:27:14" }
+node: { title: "net_run" label: "net_run\nnet.c:38:5\n24 bytes (static)" }
+node: { title: "etch_run" label: "etch_run\netch_runtime.h:29:5" shape : ellipse }
+edge: { sourcename: "net_run" targetname: "etch_run" label: "net.c:42:10" }
+}
+)VCG";
+constexpr std::string_view kRuntime = R"VCG(graph: { title: "etch_runtime.c"
+node: { title: "etch_run" label: "etch_run\netch_runtime.c:3:5\n56 bytes (static)" }
+node: { title: "__indirect_call" label: "Indirect Call Placeholder" shape : ellipse }
+edge: { sourcename: "etch_run" targetname: "__indirect_call" label: "etch_runtime.c:18:5" }
+}
+)VCG";
+constexpr std::string_view kOdd = R"VCG(graph: { title: "odd.c"
+node: { title: "dynamic" label: "dynamic\nodd.c:1:1\n24 bytes (dynamic)" }
+node: { title: "bounded" label: "bounded\nodd.c:2:1\n24 bytes (dynamic,bounded)" }
+node: { title: "again" label: "again\nodd.c:3:1\n8 bytes (static)" }
+node: { title: "back" label: "back\nodd.c:4:1\n8 bytes (static)" }
+edge: { sourcename: "again" targetname: "back" label: "odd.c:3:2" }
+edge: { sourcename: "back" targetname: "again" label: "odd.c:4:2" }
+node: { title: "diamond" label: "diamond\nodd.c:5:1\n1 bytes (static)" }
+node: { title: "left" label: "left\nodd.c:6:1\n10 bytes (static)" }
+node: { title: "right" label: "right\nodd.c:7:1\n20 bytes (static)" }
+node: { title: "bottom" label: "bottom\nodd.c:8:1\n100 bytes (static)" }
+edge: { sourcename: "diamond" targetname: "left" label: "odd.c:5:2" }
+edge: { sourcename: "diamond" targetname: "right" label: "odd.c:5:3" }
+edge: { sourcename: "left" targetname: "bottom" label: "odd.c:6:2" }
+edge: { sourcename: "right" targetname: "bottom" label: "odd.c:7:2" }
+}
+)VCG";
+constexpr std::string_view kLibrary =
+    "net.elf:     file format elf32-littlearm\n\n"
+    "00000374 <expf>:\n"
+    " 374:\tvmov\tr2, s0\n"
+    " 378:\tpush\t{r4, r5, lr}\n"
+    " 37a:\tsub\tsp, #20\n"
+    " 37c:\tvpush\t{d8-d10}\n"
+    " 380:\tbls.n\t388 <expf+0x14>\n"
+    " 3a4:\tb.w\t51c <__math_oflowf>\n"
+    " 3a8:\tldr\tr0, [pc, #292]\t@ (4c4 <expf+0x150>)\n"
+    " 3b0:\tadd\tsp, #20\n"
+    " 3b2:\tpop\t{r4, r5, pc}\n"
+    "\n"
+    "0000051c <__math_oflowf>:\n"
+    " 51c:\tstr.w\tlr, [sp, #-8]!\n"
+    " 520:\tstmdb\tsp!, {r4, r5, r6, lr}\n"
+    " 524:\tbl\t600 <with_errno>\n"
+    " 528:\tldr\tpc, [sp], #4\n"
+    "\n"
+    "00000600 <with_errno>:\n"
+    " 600:\tsub.w\tsp, sp, #4096\n"
+    " 604:\tbx\tlr\n"
+    "\n"
+    "00000700 <moves>:\n"
+    " 700:\tmov\tsp, r3\n"
+    "\n"
+    "00000710 <pointer>:\n"
+    " 710:\tblx\tr3\n"
+    "\n"
+    "00000720 <spills>:\n"
+    " 720:\tvpush\t{s16-s19}\n"
+    " 724:\tstrd\tr0, r1, [sp, #-16]!\n"
+    " 728:\tstr\tr0, [sp, #4]\n";
+
+StackGraph all() {
+  StackGraph graph = merge(parse_callgraph_info(kNet), parse_callgraph_info(kRuntime));
+  graph = merge(graph, parse_callgraph_info(kOdd));
+  return merge(graph, parse_arm_disassembly(kLibrary));
+}
+
+struct Row {
+  const char* entry;
+  std::optional<int64_t> bytes;
+  std::vector<std::string> path, unresolved;
+};
+
+// expf: 12 + 20 + 24 = 56; __math_oflowf: 8 + 16 = 24; with_errno: 4096
+const Row kRows[] = {
+    {"net_run",
+     24 + 56 + 16 + 56 + 24 + 4096,
+     {"net_run 24", "etch_run 56", "net.c:k1 16", "expf 56", "__math_oflowf 24", "with_errno 4096"},
+     {}},
+    {"k0", 40, {"net.c:k0 40"}, {}},
+    {"net.c:k0", 40, {"net.c:k0 40"}, {}},
+    {"bounded", 24, {"bounded 24"}, {}},
+    {"dynamic", std::nullopt, {"dynamic 0"}, {"dynamic: no figure"}},
+    {"diamond", 121, {"diamond 1", "right 20", "bottom 100"}, {}},
+    {"again", std::nullopt, {"again 8", "back 8"}, {"again: calls itself"}},
+    {"moves", std::nullopt, {"moves 0"}, {"moves: no figure"}},
+    {"pointer", std::nullopt, {"pointer 0"}, {"pointer: calls through a pointer"}},
+    {"spills", 16 + 16, {"spills 32"}, {}},
+    {"absent", std::nullopt, {}, {"absent: no such function"}},
+};
+
+TEST(Stack, WorstCase) {
+  const StackGraph graph = all();
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.entry);
+    const StackBound bound = worst_case_stack(graph, row.entry, {{"etch_run", {"k0", "k1"}}});
+    EXPECT_EQ(bound.bytes, row.bytes);
+    EXPECT_EQ(bound.path, row.path);
+    EXPECT_EQ(bound.unresolved, row.unresolved);
+  }
+}
+
+TEST(Stack, WhatIsMissingIsNamed) {
+  const StackGraph graph = merge(parse_callgraph_info(kNet), parse_callgraph_info(kRuntime));
+  EXPECT_EQ(worst_case_stack(graph, "net_run").unresolved, (std::vector<std::string>{"etch_run: calls through a pointer"}));
+  EXPECT_EQ(worst_case_stack(graph, "net_run", {{"etch_run", {"k0", "k1"}}}).unresolved, (std::vector<std::string>{"expf: no figure"}));
+  EXPECT_EQ(worst_case_stack(graph, "net_run", {{"etch_run", {"k0"}}}).bytes, 24 + 56 + 40);
+  EXPECT_EQ(worst_case_stack(graph, "net_run", {{"etch_run", {"k0", "gone"}}}).unresolved, (std::vector<std::string>{"gone: no figure"}));
+}
+
+TEST(Stack, NamesOfTwoFiles) {
+  std::string other(kNet);
+  for (std::size_t at = other.find("net.c"); at != std::string::npos; at = other.find("net.c", at)) other.replace(at, 5, "two.c");
+  for (std::size_t at = other.find("net_run"); at != std::string::npos; at = other.find("net_run", at)) other.replace(at, 7, "two_run");
+  for (std::size_t at = other.find("40 bytes"); at != std::string::npos; at = other.find("40 bytes", at)) other.replace(at, 8, "64 bytes");
+  const StackGraph graph = merge(merge(parse_callgraph_info(kNet), parse_callgraph_info(other)), parse_callgraph_info(kRuntime));
+  EXPECT_EQ(worst_case_stack(graph, "k0").unresolved, (std::vector<std::string>{"k0: more than one function of this name"}));
+  EXPECT_EQ(worst_case_stack(graph, "net_run", {{"etch_run", {"k0"}}}).bytes, 24 + 56 + 64);  // both k0 are meant
+  EXPECT_EQ(worst_case_stack(graph, "net_run", {{"etch_run", {"net.c:k0"}}}).bytes, 24 + 56 + 40);
+}
+
+TEST(Stack, UsageFiles) {
+  const StackGraph graph = parse_stack_usage(
+      "etch_runtime.c:3:5:etch_run\t56\tstatic\nnet.c:k0\t40\tstatic\nnet.c:9:1:vla\t24\tdynamic\nnet.c:9:1:b\t32\tdynamic,"
+      "bounded\n\nbroken line\n");
+  ASSERT_EQ(graph.size(), 4u);
+  EXPECT_EQ(graph.at("etch_run").bytes, 56);
+  EXPECT_EQ(graph.at("k0").bytes, 40);
+  EXPECT_EQ(graph.at("vla").bytes, std::nullopt);
+  EXPECT_EQ(graph.at("b").bytes, 32);
+}
+
+TEST(Stack, Reachable) {
+  EXPECT_EQ(reachable(all(), "net_run", {{"etch_run", {"k1"}}}),
+            (std::vector<std::string>{"__math_oflowf", "etch_run", "expf", "net.c:k1", "net_run", "with_errno"}));
+  EXPECT_EQ(reachable(all(), "again"), (std::vector<std::string>{"again", "back"}));
+}
+
+TEST(Stack, GarbageIsNoCrash) {
+  for (const char* text :
+       {"", "\n", "node:", "node: { title: \"", "edge: { sourcename: \"a\"", "x\ty", "000 <f>:\n 1:\tpush\t{", " 1:\tb"}) {
+    parse_callgraph_info(text);
+    parse_stack_usage(text);
+    parse_arm_disassembly(text);
+  }
+}
+
+}  // namespace
+}  // namespace etch
