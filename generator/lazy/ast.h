@@ -1,0 +1,28 @@
+// From LazyBuffers to the AST of one kernel: operations down to the buffers that are in memory, with every view pushed
+// down to the leaves.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "lazy/graph.h"
+
+namespace etch {
+
+/// The AST of one kernel and the buffers that it reads: inputs[i] is MemBuffer i + 1.
+struct Ast {
+  const LazyOp* store = nullptr;
+  std::vector<const LazyBuffer*> inputs;
+};
+
+/// Computes `out` (a base, or a view: then the kernel copies what the view shows) from bases for which `in_memory` holds
+/// (Input and Data are always). At most one reduction may be below `out` before memory is reached, and what lies between
+/// it and `out` must show all its elements in order; both are the scheduler's business and checked here.
+/// Views that pad: where an operation does not give 0 for zeros, the padding is a Where around it.
+Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
+
+/// An operation on zeros gives 0 (+0.0), so that padding may move from its result to its operands. `base` is computed from
+/// what `in_memory` says, as in build_ast.
+bool keeps_zero(const LazyBuffer* base, const std::function<bool(const LazyBuffer*)>& in_memory);
+
+}  // namespace etch

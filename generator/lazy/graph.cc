@@ -1,0 +1,253 @@
+#include "lazy/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/toposort.h"
+#include "lazy/algebra.h"
+
+namespace etch {
+namespace {
+
+std::size_t hash_of(const LazyBuffer& b) {
+  std::size_t h = hash_mix(static_cast<std::size_t>(b.kind), static_cast<std::uint64_t>(b.dtype));
+  h = hash_mix(h, b.st.hash());
+  if (b.kind == LazyKind::View) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(b.base));
+  if (b.kind == LazyKind::Compute) h = hash_mix(h, static_cast<std::uint64_t>(b.op));
+  for (const LazyBuffer* s : b.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
+  h = hash_all(h, b.axes);
+  if (b.kind == LazyKind::Const) h = hash_mix(h, b.value.bits());
+  if (b.kind == LazyKind::Data) h = hash_mix(h, b.data.content_hash());
+  return h;
+}
+
+bool same(const LazyBuffer& a, const LazyBuffer& b) {
+  if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || !(a.st == b.st)) return false;
+  if (a.kind == LazyKind::View) return a.base == b.base;
+  if (a.kind == LazyKind::Compute) return a.op == b.op;
+  if (a.kind == LazyKind::Const) return a.value == b.value;
+  if (a.kind == LazyKind::Data) return a.data == b.data;
+  return a.kind != LazyKind::Input;
+}
+
+ShapeTracker contiguous_tracker(const std::vector<Sint>& shape) { return ShapeTracker::from_shape(shape); }
+
+bool is_positive_zero(const Scalar& value) { return value.bits() == 0; }
+
+LazyBuffer base_of(LazyKind kind, DType dtype, const std::vector<Sint>& shape) {
+  return LazyBuffer{.kind = kind, .dtype = dtype, .st = contiguous_tracker(shape)};
+}
+
+}  // namespace
+
+std::string_view name_of(LazyKind kind) {
+  switch (kind) {
+    case LazyKind::Input: return "Input";
+    case LazyKind::Data: return "Data";
+    case LazyKind::Const: return "Const";
+    case LazyKind::Index: return "Index";
+    case LazyKind::Compute: return "Compute";
+    case LazyKind::Contiguous: return "Contiguous";
+    case LazyKind::View: return "View";
+  }
+  return "";
+}
+
+std::vector<const LazyBuffer*> sources(const LazyBuffer* buffer) {
+  if (!buffer->is_base()) return {buffer->base};
+  return buffer->src;
+}
+
+std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots) {
+  std::vector<const LazyBuffer*> bases;
+  for (const LazyBuffer* root : roots) bases.push_back(root->base);
+  // src may be views; the bases below them are what counts.
+  std::vector<const LazyBuffer*> order;
+  for (const LazyBuffer* b : toposort<LazyBuffer>(bases, sources))
+    if (b->is_base()) order.push_back(b);
+  return order;
+}
+
+bool is_masked(const ShapeTracker& st) {
+  return std::ranges::any_of(st.views(), [](const View& v) { return v.mask.has_value(); });
+}
+
+bool is_empty(const std::vector<Sint>& shape) {
+  return std::ranges::any_of(shape, [](const Sint& d) { return d.is_int(0); });
+}
+
+const Scalar* const_value(const LazyBuffer* buffer) {
+  if (buffer->base->kind != LazyKind::Const || is_masked(buffer->st)) return nullptr;
+  return &buffer->base->value;
+}
+
+std::shared_ptr<LazyGraph> LazyGraph::create() { return std::shared_ptr<LazyGraph>(new LazyGraph); }
+
+const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
+  buffer.number = static_cast<int>(buffers_.size());
+  buffer.origins = origins_;
+  const bool fixed = buffer.st.variables().empty();
+  const auto below = sources(&buffer);
+  buffer.constant = fixed && buffer.kind != LazyKind::Input && std::ranges::all_of(below, [](const LazyBuffer* s) { return s->constant; });
+  LazyBuffer* kept = &buffers_.emplace_back(std::move(buffer));
+  if (kept->base == nullptr) kept->base = kept;
+  return kept;
+}
+
+const LazyBuffer* LazyGraph::intern(LazyBuffer buffer) {
+  const std::size_t h = hash_of(buffer);
+  const auto [first, last] = interned_.equal_range(h);
+  for (auto it = first; it != last; ++it)
+    if (same(*it->second, buffer)) return it->second;
+  const LazyBuffer* kept = add(std::move(buffer));
+  interned_.emplace(h, kept);
+  return kept;
+}
+
+const LazyBuffer* LazyGraph::input(const std::string& name, DType dtype, const std::vector<Sint>& shape) {
+  LazyBuffer b = base_of(LazyKind::Input, dtype, shape);
+  b.name = name;
+  return add(std::move(b));
+}
+
+const LazyBuffer* LazyGraph::data(Array data, const std::string& name) {
+  const std::vector<Sint> shape(data.shape().begin(), data.shape().end());
+  if (data.size() == 0) return constant(Scalar::of_int(data.dtype(), 0), shape);
+  LazyBuffer b = base_of(LazyKind::Data, data.dtype(), shape);
+  b.data = std::move(data);
+  b.name = name;
+  const LazyBuffer* kept = intern(std::move(b));
+  if (kept->name.empty() && !name.empty()) const_cast<LazyBuffer*>(kept)->name = name;  // ours: the name is no part of its identity
+  return kept;
+}
+
+const LazyBuffer* LazyGraph::constant(Scalar value, const std::vector<Sint>& shape) {
+  if (is_empty(shape)) value = Scalar::of_int(value.dtype(), 0);
+  LazyBuffer b = base_of(LazyKind::Const, value.dtype(), {});
+  b.value = value;
+  const LazyBuffer* base = intern(std::move(b));
+  if (shape.empty()) return base;
+  const std::vector<Sint> ones(shape.size(), 1);
+  LazyBuffer v{.kind = LazyKind::View, .dtype = value.dtype(), .st = base->st.reshape(ones).expand(shape), .base = base};
+  return intern(std::move(v));
+}
+
+const LazyBuffer* LazyGraph::index(DType dtype, Sint n) {
+  check(is_legal(Op::Index, dtype), "an index is a number");
+  if (n.is_int(0) || n.is_int(1)) return constant(Scalar::of_int(dtype, 0), {n});
+  return intern(base_of(LazyKind::Index, dtype, {n}));
+}
+
+const LazyBuffer* LazyGraph::view(const LazyBuffer* a, ShapeTracker st) {
+  const LazyBuffer* base = a->base;
+  if (is_empty(st.shape())) return constant(Scalar::of_int(a->dtype, 0), st.shape());
+  if (base->kind == LazyKind::Const && (is_positive_zero(base->value) || !is_masked(st))) return constant(base->value, st.shape());
+  if (st == base->st) return base;
+  LazyBuffer v{.kind = LazyKind::View, .dtype = a->dtype, .st = std::move(st), .base = base};
+  return intern(std::move(v));
+}
+
+const LazyBuffer* LazyGraph::compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes) {
+  std::vector<Sint> shape = src[0]->shape();
+  for (int axis : axes) shape[static_cast<std::size_t>(axis)] = 1;
+  LazyBuffer b = base_of(LazyKind::Compute, dtype, shape);
+  b.op = op;
+  b.src = src;
+  b.axes = std::move(axes);
+  return intern(std::move(b));
+}
+
+const LazyBuffer* LazyGraph::elementwise(Op op, const std::vector<const LazyBuffer*>& src) {
+  check(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::MulAcc, "an elementwise operation of an AST");
+  std::vector<DType> dtypes;
+  for (const LazyBuffer* s : src) {
+    check(s->shape() == src[0]->shape(), "the operands of an operation have one shape");
+    dtypes.push_back(s->dtype);
+  }
+  const DType dtype = result_dtype(op, dtypes);
+  if (is_empty(src[0]->shape())) return constant(Scalar::of_int(dtype, 0), src[0]->shape());
+  if (const LazyBuffer* simple = simplify_elementwise(*this, op, src)) return simple;
+  return compute(op, dtype, src, {});
+}
+
+const LazyBuffer* LazyGraph::cast(const LazyBuffer* a, DType dtype) {
+  if (a->dtype == dtype) return a;
+  if (const Scalar* value = const_value(a)) return constant(value->cast(dtype), a->shape());
+  if (a->kind == LazyKind::Compute && a->op == Op::Cast && is_lossless(a->src[0]->dtype, a->dtype)) return cast(a->src[0], dtype);
+  return compute(Op::Cast, dtype, {a}, {});
+}
+
+const LazyBuffer* LazyGraph::bitcast(const LazyBuffer* a, DType dtype) {
+  if (a->dtype == dtype) return a;
+  check(bytes_of(a->dtype) == bytes_of(dtype), "a bitcast keeps the size");
+  if (is_empty(a->shape())) return constant(Scalar::of_int(dtype, 0), a->shape());
+  return compute(Op::Bitcast, dtype, {a}, {});
+}
+
+const LazyBuffer* LazyGraph::reduce(Op op, const LazyBuffer* a, std::vector<int> axes) {
+  check(is_reduce(op) && is_legal(op, a->dtype), "the reduction exists for its type");
+  check(std::ranges::is_sorted(axes), "reduced axes ascend");
+  if (const LazyBuffer* simple = simplify_reduce(*this, op, a, axes)) return simple;
+  std::erase_if(axes, [&](int axis) { return a->shape()[static_cast<std::size_t>(axis)].is_int(1); });
+  if (axes.empty()) return a;
+  return compute(op, a->dtype, {a}, std::move(axes));
+}
+
+const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
+  const LazyKind kind = a->base->kind;
+  const bool stored = kind == LazyKind::Input || kind == LazyKind::Data || kind == LazyKind::Contiguous;
+  if (stored && a->st.contiguous() && a->st.size() == a->base->st.size()) return a;
+  if (is_empty(a->shape())) return a;
+  LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
+  b.src = {a};
+  return intern(std::move(b));
+}
+
+const LazyBuffer* LazyGraph::rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src) {
+  OriginScope scope(*this, like->origins);
+  switch (like->kind) {
+    case LazyKind::Input:
+    case LazyKind::Data:
+    case LazyKind::Const:
+    case LazyKind::Index: return like;
+    case LazyKind::View: {
+      check(src[0]->shape() == like->base->shape(), "a rewrite keeps shapes");
+      return src[0] == like->base ? like : view(src[0], src[0]->st + like->st);
+    }
+    case LazyKind::Contiguous: return contiguous(src[0]);
+    case LazyKind::Compute: break;
+  }
+  if (src == like->src) return like;
+  if (like->op == Op::Cast) return cast(src[0], like->dtype);
+  if (like->op == Op::Bitcast) return bitcast(src[0], like->dtype);
+  if (is_reduce(like->op)) return reduce(like->op, src[0], like->axes);
+  return elementwise(like->op, src);
+}
+
+std::string to_text(const std::vector<const LazyBuffer*>& outputs) {
+  std::string text;
+  std::unordered_map<const LazyBuffer*, int> number;  // for look-up only
+  for (const LazyBuffer* b : toposort<LazyBuffer>(outputs, sources)) {
+    const int n = static_cast<int>(number.size());
+    number[b] = n;
+    text += "%" + std::to_string(n) + " = " + std::string(b->kind == LazyKind::Compute ? name_of(b->op) : name_of(b->kind));
+    text += " " + std::string(name_of(b->dtype)) + " " + shape_text(b->shape());
+    for (const LazyBuffer* s : sources(b)) text += " %" + std::to_string(number[s]);
+    if (b->is_reduction()) {
+      text += " axes";
+      for (int axis : b->axes) text += " " + std::to_string(axis);
+    }
+    if (b->kind == LazyKind::Const) text += " " + b->value.to_text();
+    if (b->kind == LazyKind::View) text += " " + b->st.to_text();
+    if (!b->name.empty()) text += " '" + b->name + "'";
+    for (std::size_t i = 0; i < b->origins.size(); i++) text += (i == 0 ? "  # " : ", ") + b->origins[i];
+    text += "\n";
+  }
+  text += "outputs";
+  for (const LazyBuffer* b : outputs) text += " %" + std::to_string(number[b]);
+  return text + "\n";
+}
+
+}  // namespace etch

@@ -1,0 +1,129 @@
+// LazyGraph: owner of everything one traced network consists of. A LazyBuffer is a value that will be computed: either a
+// base (an input, a constant, an operation) or a view, which is a base seen through a ShapeTracker. Movement operations
+// only make views, so they are free. Buffers are interned: an equal operation on equal sources is the same pointer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/array.h"
+#include "ir/lazyop.h"
+
+namespace etch {
+
+enum class LazyKind : std::uint8_t {
+  Input,       // memory that the caller fills
+  Data,        // a constant with data
+  Const,       // one value, shape []; takes no memory
+  Index,       // 0, 1, ... n-1, shape [n]; takes no memory
+  Compute,     // op of src: elementwise, cast or reduction (axes)
+  Contiguous,  // src[0], stored in memory in row-major order
+  View,        // base through st
+};
+std::string_view name_of(LazyKind kind);
+
+struct LazyBuffer {
+  LazyKind kind{};
+  DType dtype{};
+  ShapeTracker st;                     // of a base: contiguous
+  const LazyBuffer* base = nullptr;    // of a base: itself
+  Op op{};                             // Compute
+  std::vector<const LazyBuffer*> src;  // Compute: of the result's shape (elementwise); Contiguous
+  std::vector<int> axes;               // reductions: ascending, each becomes size 1
+  Scalar value;                        // Const
+  Array data;                          // Data
+  std::string name;                    // Input and Data: as the model calls it
+  bool constant = false;               // depends on constants alone, and no size in it is a Variable
+  std::vector<std::string> origins;    // what it was traced from (names of ONNX nodes); usually one
+  int number = 0;                      // in order of creation: what any order is decided by
+
+  const std::vector<Sint>& shape() const { return st.shape(); }
+  bool is_base() const { return kind != LazyKind::View; }
+  bool is_reduction() const { return kind == LazyKind::Compute && is_reduce(op); }
+};
+
+/// The buffers that `buffer` is computed from: a view's base, an operation's src.
+std::vector<const LazyBuffer*> sources(const LazyBuffer* buffer);
+/// Bases below and including those of `roots`, sources first.
+std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
+/// The value, if it is the same unmasked constant everywhere; else nullptr.
+const Scalar* const_value(const LazyBuffer* buffer);
+/// Some view of `st` hides elements.
+bool is_masked(const ShapeTracker& st);
+/// Some dimension is 0.
+bool is_empty(const std::vector<Sint>& shape);
+
+class LazyGraph {
+ public:
+  static std::shared_ptr<LazyGraph> create();
+  LazyGraph(const LazyGraph&) = delete;
+  LazyGraph& operator=(const LazyGraph&) = delete;
+
+  Symbols& symbols() { return symbols_; }
+  LazyOps& ops() { return ops_; }
+
+  /// Each call is a new input.
+  const LazyBuffer* input(const std::string& name, DType dtype, const std::vector<Sint>& shape);
+  /// Equal data is the same buffer, under its first non-empty name.
+  const LazyBuffer* data(Array data, const std::string& name = "");
+  const LazyBuffer* constant(Scalar value, const std::vector<Sint>& shape);
+  const LazyBuffer* index(DType dtype, Sint n);
+  /// Sources have one shape. Constants are folded and identities applied, never at the expense of NaN, infinity or -0.0.
+  const LazyBuffer* elementwise(Op op, const std::vector<const LazyBuffer*>& src);
+  const LazyBuffer* cast(const LazyBuffer* a, DType dtype);
+  const LazyBuffer* bitcast(const LazyBuffer* a, DType dtype);
+  /// The reduced axes stay with size 1.
+  const LazyBuffer* reduce(Op op, const LazyBuffer* a, std::vector<int> axes);
+  const LazyBuffer* contiguous(const LazyBuffer* a);
+  /// `st` is on a's base.
+  const LazyBuffer* view(const LazyBuffer* a, ShapeTracker st);
+  /// The same operation on other sources (a rewritten part of the graph); keeps the origins of `like`.
+  const LazyBuffer* rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
+
+  /// The value of a constant buffer, computed on the host and kept. check()s that it is constant.
+  const Array& evaluate(const LazyBuffer* buffer);
+
+  /// Stamped on the buffers made from now on; see OriginScope.
+  const std::vector<std::string>& origins() const { return origins_; }
+  void set_origins(std::vector<std::string> origins) { origins_ = std::move(origins); }
+  const std::deque<LazyBuffer>& buffers() const { return buffers_; }
+
+ private:
+  LazyGraph() = default;
+  const LazyBuffer* intern(LazyBuffer buffer);
+  const LazyBuffer* add(LazyBuffer buffer);
+  const LazyBuffer* compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes);
+
+  Symbols symbols_;  // first, so that it goes last: everything below refers to its nodes
+  LazyOps ops_;
+  std::deque<LazyBuffer> buffers_;
+  std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
+  std::unordered_map<const LazyBuffer*, Array> evaluated_;
+  std::vector<std::string> origins_;
+};
+
+/// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node). A buffer that was
+/// interned before keeps its origin.
+class OriginScope {
+ public:
+  OriginScope(LazyGraph& graph, std::string origin) : OriginScope(graph, std::vector<std::string>{std::move(origin)}) {}
+  OriginScope(LazyGraph& graph, std::vector<std::string> origins) : graph_(graph), before_(graph.origins()) { graph.set_origins(std::move(origins)); }
+  ~OriginScope() { graph_.set_origins(std::move(before_)); }
+  OriginScope(const OriginScope&) = delete;
+  OriginScope& operator=(const OriginScope&) = delete;
+
+ private:
+  LazyGraph& graph_;
+  std::vector<std::string> before_;
+};
+
+/// One line for each base and view that the outputs need, sources first:
+///   %3 = ReduceSum float32 [4,1] %2 axes 1   # fc1
+std::string to_text(const std::vector<const LazyBuffer*>& outputs);
+
+}  // namespace etch
