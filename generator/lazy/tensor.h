@@ -70,6 +70,8 @@ class Tensor {
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scalar step);
   /// 0, 1, ... n-1
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
+  /// `n` as a tensor of rank 0: a constant, or computed when the program runs if `n` holds a Variable.
+  static Tensor size_value(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
   static Tensor eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal = 0);
 
   // --- movement (free: only the ShapeTracker changes)
@@ -182,6 +184,8 @@ class Tensor {
                         std::int64_t groups = 1) const;
   /// [N,C,d...] -> [N,C,o...,k...]: all windows; padded with `pad_value`.
   Tensor windows(const Window& window, double pad_value) const;
+  /// The same over the last kernel.size() axes, without padding: [.., d...] -> [.., o..., k...]. A view, so free.
+  Tensor last_windows(const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& dilation) const;
   Tensor max_pool(const Window& window) const;
   Tensor average_pool(const Window& window, bool count_include_pad) const;
   Tensor lp_pool(const Window& window, std::int64_t p) const;
@@ -192,6 +196,8 @@ class Tensor {
   Tensor layernorm(int axis, double epsilon) const;
 
   // --- indexing
+  /// The elements at equal positions of two axes of one size, as a new last axis.
+  Tensor diagonal(int a, int b) const;
   /// ONNX Gather: take slices along `axis` at `index` (any integer type and shape; negative counts from the end).
   Tensor gather(int axis, const Tensor& index) const;
   /// ONNX GatherElements.

@@ -1,0 +1,200 @@
+// Indexing by values. What an index selects is a sum in which all other terms are 0, chosen by Where and not by a product,
+// so that infinities and NaN that are not selected do no harm.
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "lazy/graph.h"
+#include "lazy/tensor.h"
+#include "lazy/tensor_util.h"
+
+namespace etch {
+namespace {
+
+constexpr std::size_t kMostSlices = 16;  // a constant index that falls into more runs than this is looked up by value
+
+void check_index(const Tensor& index, const char* what) {
+  if (!is_int(index.dtype())) throw ShapeError(std::string(what) + ": the index is " + std::string(name_of(index.dtype())) + ", accepted are integers");
+}
+
+/// Positions counted from the start, in a type that is cheap to compare.
+Tensor from_start(const Tensor& index, const Sint& size) {
+  const bool small = size.max() < std::numeric_limits<std::int32_t>::max();
+  const Tensor i = index.cast(small ? DType::Int32 : DType::Int64);
+  if (is_unsigned(index.dtype()) && bytes_of(index.dtype()) < bytes_of(i.dtype())) return i;
+  return (i < 0.0).where(i + Tensor::size_value(index.graph(), size, i.dtype()), i);
+}
+
+/// The one element along `axis` for which `here` holds.
+Tensor select(const Tensor& here, const Tensor& x, int axis) {
+  const Tensor zero = Tensor::full(x.graph(), {}, Scalar::of_int(x.dtype(), 0));
+  const Op op = x.dtype() == DType::Bool ? Op::ReduceMax : Op::ReduceSum;
+  return here.where(x, zero).reduce(op, {axis}, false);
+}
+
+Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
+  Shape shape(static_cast<std::size_t>(rank), 1);
+  shape[index_of(axis)] = n;
+  return Tensor::arange(graph, n, dtype).reshape(shape);
+}
+
+/// x[.., begin : begin + step * (count - 1) + 1 : step, ..]
+Tensor run_of(const Tensor& x, int axis, const Sint& begin, std::int64_t step, std::int64_t count) {
+  Padding ranges;
+  for (const Sint& d : x.shape()) ranges.emplace_back(0, d);
+  const Sint last = begin + step * (count - 1);
+  ranges[index_of(axis)] = step < 0 ? std::pair<Sint, Sint>{last, begin + 1} : std::pair<Sint, Sint>{begin, last + 1};
+  std::vector<std::int64_t> steps(x.shape().size(), 1);
+  steps[index_of(axis)] = step == 0 ? 1 : step;
+  Tensor taken = x.shrink(ranges).stride(steps);
+  if (step != 0 || count == 1) return taken;
+  Shape wide = taken.shape();
+  wide[index_of(axis)] = count;
+  return taken.expand(wide);
+}
+
+struct Run {
+  Sint begin;
+  std::int64_t step = 0, count = 1;
+};
+
+/// The positions as runs with one step each; longest first taken.
+std::vector<Run> runs_of(const std::vector<std::int64_t>& positions, const Sint& size) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < positions.size();) {
+    std::size_t end = i + 1;
+    std::int64_t step = 0;
+    if (end < positions.size() && (positions[i] < 0) == (positions[end] < 0)) {
+      step = positions[end] - positions[i];
+      while (end < positions.size() && positions[end] - positions[end - 1] == step && (positions[end] < 0) == (positions[i] < 0)) end++;
+    }
+    runs.push_back({positions[i] < 0 ? size + positions[i] : Sint(positions[i]), step, static_cast<std::int64_t>(end - i)});
+    i = end;
+  }
+  return runs;
+}
+
+/// numpy.take on the host, of 64-bit or smaller elements by their bytes.
+Array take(const Array& x, int axis, const std::vector<std::int64_t>& positions) {
+  const std::int64_t size = x.shape()[index_of(axis)], bytes = bytes_of(x.dtype());
+  std::int64_t outer = 1, inner = bytes;
+  for (int i = 0; i < axis; i++) outer *= x.shape()[index_of(i)];
+  for (std::size_t i = index_of(axis) + 1; i < x.shape().size(); i++) inner *= x.shape()[i];
+  std::vector<std::byte> out;
+  out.reserve(static_cast<std::size_t>(outer * inner) * positions.size());
+  for (std::int64_t o = 0; o < outer; o++)
+    for (std::int64_t p : positions) {
+      const std::byte* from = x.bytes().data() + (o * size + (p < 0 ? p + size : p)) * inner;
+      out.insert(out.end(), from, from + inner);
+    }
+  std::vector<std::int64_t> shape = x.shape();
+  shape[index_of(axis)] = static_cast<std::int64_t>(positions.size());
+  return Array(x.dtype(), std::move(shape), std::move(out));
+}
+
+/// By a constant index of rank 1: slices, or on the host; nothing if neither is good.
+std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
+  const Sint size = x.dim(axis);
+  for (std::int64_t p : positions)
+    if (p >= size.max() || p < -size.max())
+      throw ShapeError("gather: index " + std::to_string(p) + " of axis " + std::to_string(axis) + " of " + shape_text(x.shape()));
+  if (positions.empty()) {
+    Shape none = x.shape();
+    none[index_of(axis)] = 0;
+    return Tensor::full(x.graph(), none, Scalar::of_int(x.dtype(), 0));
+  }
+  const std::vector<Run> runs = runs_of(positions, size);
+  if (runs.size() > 1)
+    if (const std::optional<Array> values = x.evaluate()) return Tensor::constant(x.graph(), take(*values, axis, positions));
+  if (runs.size() > kMostSlices) return std::nullopt;
+  std::vector<Tensor> parts;
+  for (const Run& run : runs) parts.push_back(run_of(x, axis, run.begin, run.step, run.count));
+  return Tensor::cat(parts, axis);
+}
+
+}  // namespace
+
+Tensor Tensor::gather(int axis, const Tensor& index) const {
+  axis = normal_axis(axis, rank(), "gather");
+  check_index(index, "gather");
+  const Shape before(shape().begin(), shape().begin() + axis), after(shape().begin() + axis + 1, shape().end());
+  Shape result = before;
+  result.insert(result.end(), index.shape().begin(), index.shape().end());
+  result.insert(result.end(), after.begin(), after.end());
+  if (is_empty(result)) return full(*graph_, result, Scalar::of_int(dtype(), 0));
+  if (const std::optional<Array> values = index.evaluate())
+    if (const auto found = gather_constant(*this, axis, values->ints())) return found->reshape(result);
+  if (dim(axis).is_int(0)) throw ShapeError("gather: from axis " + std::to_string(axis) + " of " + shape_text(shape()) + ", which is empty");
+
+  // [before.., n, after..] selected by [n, size] == position: rank of the result plus one, the size just before `after`.
+  const Tensor i = from_start(index.reshape({index.size()}), dim(axis));
+  const int wide = rank() + 1;
+  Shape index_shape(static_cast<std::size_t>(wide), 1);
+  index_shape[index_of(axis)] = index.size();
+  const Tensor here = i.reshape(index_shape).equal(line(*graph_, dim(axis), i.dtype(), wide, axis + 1));
+  return select(here, unsqueeze(axis), axis + 1).reshape(result);
+}
+
+Tensor Tensor::gather_elements(int axis, const Tensor& index) const {
+  axis = normal_axis(axis, rank(), "gather elements");
+  check_index(index, "gather elements");
+  const std::string text = "gather elements: shapes " + shape_text(shape()) + " and " + shape_text(index.shape());
+  if (index.rank() != rank()) throw ShapeError(text + " differ in rank");
+  if (is_empty(index.shape())) return full(*graph_, index.shape(), Scalar::of_int(dtype(), 0));
+  Padding ranges;
+  for (int k = 0; k < rank(); k++) {
+    const Sint end = k == axis ? dim(k) : index.dim(k);
+    if ((dim(k) - end).max() < 0) throw ShapeError(text + ": axis " + std::to_string(k));
+    ranges.emplace_back(0, end);
+  }
+  const Tensor x = shrink(ranges).unsqueeze(axis);                    // [.., 1, size, ..]
+  const Tensor i = from_start(index, dim(axis)).unsqueeze(axis + 1);  // [.., n, 1, ..]
+  const Tensor here = i.equal(line(*graph_, dim(axis), i.dtype(), rank() + 1, axis + 1));
+  return select(here, x, axis + 1);
+}
+
+Tensor Tensor::one_hot(Sint depth) const {
+  check_index(*this, "one hot");
+  const Tensor i = unsqueeze(-1);
+  return i.equal(line(*graph_, depth, dtype(), i.rank(), i.rank() - 1));
+}
+
+Tensor Tensor::triu(std::int64_t diagonal) const {
+  if (rank() < 2) throw ShapeError("triu: of a tensor of rank " + std::to_string(rank()));
+  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2), column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
+  return (column < row + static_cast<double>(diagonal)).where(full_like(0), *this);
+}
+
+Tensor Tensor::tril(std::int64_t diagonal) const {
+  if (rank() < 2) throw ShapeError("tril: of a tensor of rank " + std::to_string(rank()));
+  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2), column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
+  return (row + static_cast<double>(diagonal) < column).where(full_like(0), *this);
+}
+
+Tensor Tensor::diagonal(int a, int b) const {
+  a = normal_axis(a, rank(), "diagonal");
+  b = normal_axis(b, rank(), "diagonal");
+  if (a == b || !(dim(a) == dim(b))) throw ShapeError("diagonal: axes " + std::to_string(a) + " and " + std::to_string(b) + " of " + shape_text(shape()));
+  const Sint n = dim(a);
+  std::vector<int> order;
+  Shape outer;
+  for (int i = 0; i < rank(); i++)
+    if (i != a && i != b) {
+      order.push_back(i);
+      outer.push_back(dim(i));
+    }
+  order.insert(order.end(), {a, b});
+  // Rows of n + 1 instead of n: each starts one column later, so that the diagonal is the first column.
+  Shape flat = outer, rows = outer, result = outer;
+  flat.push_back(n * n);
+  rows.insert(rows.end(), {n, n + 1});
+  result.push_back(n);
+  Padding pads(flat.size(), {0, 0}), first;
+  pads.back() = {0, n};
+  const Tensor wide = permute(order).reshape(flat).pad(pads).reshape(rows);
+  for (const Sint& d : rows) first.emplace_back(0, d);
+  first.back() = {0, 1};
+  return wide.shrink(first).reshape(result);
+}
+
+}  // namespace etch

@@ -1,0 +1,23 @@
+// Internal to lazy/: what the files of Tensor share.
+#pragma once
+
+#include <vector>
+
+#include "lazy/tensor.h"
+
+namespace etch {
+
+/// `axis` from 0 to rank - 1; a ShapeError that names `what` if there is no such axis.
+int normal_axis(int axis, int rank, const char* what);
+/// All of them, ascending; none twice.
+std::vector<int> normal_axes(std::vector<int> axes, int rank, const char* what);
+/// The same, where none means all.
+std::vector<int> reduced_axes(const std::vector<int>& axes, int rank, const char* what);
+Shape broadcast_shapes(const Shape& a, const Shape& b);
+Tensor broadcast_to(const Tensor& x, const Shape& shape);
+/// `x` in `dtype`.
+Tensor promote(const Tensor& x, DType dtype);
+
+inline std::size_t index_of(int axis) { return static_cast<std::size_t>(axis); }
+
+}  // namespace etch

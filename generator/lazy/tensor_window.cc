@@ -1,0 +1,253 @@
+// Products of tensors, and everything with a window: convolution and pooling.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+#include "lazy/graph.h"
+#include "lazy/tensor.h"
+#include "lazy/tensor_util.h"
+
+namespace etch {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+/// A window with every field filled in and checked for a tensor of `rank` axes, the first two of them not in the window.
+Window complete(const Window& given, int rank, const char* what) {
+  Window w = given;
+  const std::size_t n = w.kernel.size();
+  if (w.stride.empty()) w.stride.assign(n, 1);
+  if (w.dilation.empty()) w.dilation.assign(n, 1);
+  if (w.pads.empty()) w.pads.assign(n, {0, 0});
+  const std::string name = std::string(what) + ": ";
+  if (static_cast<int>(n) + 2 != rank)
+    throw ShapeError(name + "a window of " + std::to_string(n) + " axes for a tensor of rank " + std::to_string(rank) + "; accepted is rank " + std::to_string(n + 2));
+  if (w.stride.size() != n || w.dilation.size() != n || w.pads.size() != n) throw ShapeError(name + "kernel, strides, dilations and pads differ in length");
+  for (std::size_t i = 0; i < n; i++)
+    if (w.kernel[i] < 1 || w.stride[i] < 1 || w.dilation[i] < 1) throw ShapeError(name + "kernel, strides and dilations must be at least 1");
+  return w;
+}
+
+std::int64_t extent(const Window& w, std::size_t i) { return w.dilation[i] * (w.kernel[i] - 1) + 1; }
+
+/// What rounding up adds behind each axis beyond its padding. A window that would start in that padding does not count.
+Ints ceil_extra(const Shape& shape, const Window& w, const char* what) {
+  Ints extra(w.kernel.size(), 0);
+  if (!w.ceil) return extra;
+  for (std::size_t i = 0; i < extra.size(); i++) {
+    if (w.stride[i] == 1) continue;
+    const Sint& size = shape[i + 2];
+    if (!size.is_int()) throw ShapeError(std::string(what) + ": rounding up along an axis that is a variable; accepted are fixed sizes");
+    const std::int64_t before = w.pads[i].first, padded = size.as_int() + before + w.pads[i].second;
+    if (padded < extent(w, i)) continue;
+    std::int64_t outputs = (padded - extent(w, i) + w.stride[i] - 1) / w.stride[i] + 1;
+    if ((outputs - 1) * w.stride[i] >= size.as_int() + before) outputs--;
+    extra[i] = std::max<std::int64_t>(0, (outputs - 1) * w.stride[i] + extent(w, i) - padded);
+  }
+  return extra;
+}
+
+Padding padding_of(const Window& w, const Ints& extra, bool with_pads = true) {
+  Padding pads(2, {0, 0});
+  for (std::size_t i = 0; i < w.kernel.size(); i++)
+    pads.emplace_back(with_pads ? w.pads[i].first : 0, (with_pads ? w.pads[i].second : 0) + extra[i]);
+  return pads;
+}
+
+/// The last n axes of the windows view: those of the kernel.
+std::vector<int> kernel_axes(std::size_t n) {
+  std::vector<int> axes(n);
+  std::iota(axes.begin(), axes.end(), -static_cast<int>(n));
+  return axes;
+}
+
+double smallest(DType dtype) {
+  if (is_float(dtype)) return -std::numeric_limits<double>::infinity();
+  return dtype == DType::Bool || is_unsigned(dtype) ? 0 : static_cast<double>(int_min(dtype));
+}
+
+/// Sum of products in the type that sums of `dtype` accumulate in; half types are cast back.
+Tensor sum_of_products(const Tensor& a, const Tensor& b, DType dtype, const std::vector<int>& axes) {
+  const Tensor total = (a * b).reduce(Op::ReduceSum, axes, false);
+  return is_float(dtype) ? total.cast(dtype) : total;
+}
+
+}  // namespace
+
+Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& dilation) const {
+  const std::size_t n = kernel.size(), first = shape().size() - n;
+  Shape wide = shape();
+  for (std::size_t i = 0; i < n; i++) {
+    const Sint reach = shape()[first + i] - (dilation[i] * (kernel[i] - 1) + 1);
+    if (reach.max() < 0)
+      throw ShapeError("window: a kernel of " + std::to_string(kernel[i]) + " with dilation " + std::to_string(dilation[i]) + " does not fit into " + to_text(shape()[first + i]) +
+                       " elements (padding included) of axis " + std::to_string(first + i));
+    wide[first + i] = floordiv(reach, stride[i]) + 1;
+  }
+  for (std::int64_t k : kernel) wide.push_back(k);
+  if (is_empty(wide)) return full(*graph_, wide, Scalar::of_int(dtype(), 0));
+  // Element (.., o, k) is element (.., o * stride + k * dilation): on the last view itself where that is not masked along
+  // these axes, else one more view on it.
+  std::vector<View> views = buffer_->st.views();
+  View last = views.back();
+  const auto is_whole = [&](std::size_t axis) { return !last.mask || ((*last.mask)[axis].first.is_int(0) && (*last.mask)[axis].second == last.shape[axis]); };
+  bool whole = true;
+  for (std::size_t i = first; i < last.shape.size(); i++) whole = whole && is_whole(i);
+  if (whole)
+    views.pop_back();
+  else
+    last = View::create(last.shape);
+  std::vector<Sint> strides = last.strides;
+  std::optional<std::vector<Range>> mask = last.mask;
+  for (std::size_t i = 0; i < n; i++) {
+    strides.push_back(last.strides[first + i] * dilation[i]);
+    strides[first + i] = strides[first + i] * stride[i];
+    if (mask) (*mask)[first + i] = {0, wide[first + i]};
+  }
+  if (mask)
+    for (std::int64_t k : kernel) mask->emplace_back(0, k);
+  views.push_back(View::create(wide, strides, last.offset, mask));
+  return {graph_, graph_->view(buffer_, ShapeTracker(std::move(views)).simplify())};
+}
+
+Tensor Tensor::windows(const Window& window, double pad_value) const {
+  const Window w = complete(window, rank(), "windows");
+  return pad(padding_of(w, ceil_extra(shape(), w, "windows")), pad_value).last_windows(w.kernel, w.stride, w.dilation);
+}
+
+Tensor Tensor::max_pool(const Window& window) const { return windows(window, smallest(dtype())).max(kernel_axes(window.kernel.size())); }
+
+Tensor Tensor::average_pool(const Window& window, bool count_include_pad) const {
+  const Window w = complete(window, rank(), "average pool");
+  const std::vector<int> axes = kernel_axes(w.kernel.size());
+  const Ints extra = ceil_extra(shape(), w, "average pool");
+  const DType wide = dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+  const Tensor total = cast(wide).windows(w, 0).reduce(Op::ReduceSum, axes, false);
+  // How many elements of each window count: padding only if asked, what rounding up adds never.
+  Shape ones_shape = shape();
+  ones_shape[0] = ones_shape[1] = 1;
+  Tensor ones = full(*graph_, ones_shape, Scalar::of_int(wide, 1));
+  ones = ones.pad(padding_of(w, Ints(extra.size(), 0)), count_include_pad ? 1 : 0).pad(padding_of(w, extra, false));
+  const Tensor count = ones.last_windows(w.kernel, w.stride, w.dilation).reduce(Op::ReduceSum, axes, false);
+  return (total / count).cast(least_upper_float(dtype()));
+}
+
+Tensor Tensor::lp_pool(const Window& window, std::int64_t p) const {
+  if (p < 1) throw ShapeError("lp pool: p is " + std::to_string(p) + ", accepted is 1 and more");
+  const Tensor power = full(*graph_, {}, Scalar::of_int(dtype(), p));
+  const Tensor total = windows(window, 0).abs().pow(power).sum(kernel_axes(window.kernel.size()));
+  if (p == 1) return total;
+  return p == 2 ? total.sqrt() : total.pow(total.full_like(1.0 / static_cast<double>(p)));
+}
+
+Tensor Tensor::matmul(const Tensor& b) const {
+  if (rank() == 0 || b.rank() == 0) throw ShapeError("matmul: of a scalar");
+  if (rank() == 1) return unsqueeze(0).matmul(b).squeeze({b.rank() == 1 ? 0 : -2});
+  if (b.rank() == 1) return matmul(b.unsqueeze(1)).squeeze({-1});
+  if (!(dim(-1) == b.dim(-2)))
+    throw ShapeError("matmul: " + shape_text(shape()) + " by " + shape_text(b.shape()) + ": " + to_text(dim(-1)) + " columns against " + to_text(b.dim(-2)) + " rows");
+  const DType type = least_upper_dtype(dtype(), b.dtype()), wide = sum_dtype(type);
+  // [.., m, 1, k] * [.., 1, n, k], summed over k
+  const Tensor x = cast(wide).unsqueeze(-2), y = b.cast(wide).transpose().unsqueeze(-3);
+  return sum_of_products(x, y, type, {-1});
+}
+
+Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
+  const Tensor product = matmul(weight);
+  return bias ? product + bias : product;
+}
+
+Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& window, std::int64_t groups) const {
+  const Window w = complete(window, rank(), "conv");
+  const std::size_t n = w.kernel.size();
+  const std::string text = "conv: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
+  if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int() || !dim(1).is_int()) throw ShapeError(text + ": the ranks differ");
+  const std::int64_t outputs = weight.dim(0).as_int(), inputs = weight.dim(1).as_int();
+  if (groups < 1 || outputs % groups != 0 || dim(1).as_int() != inputs * groups) throw ShapeError(text + ": channels and groups do not fit");
+  for (std::size_t i = 0; i < n; i++)
+    if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
+  const DType type = least_upper_dtype(dtype(), weight.dtype()), wide = sum_dtype(type);
+
+  // x: [N, g, 1, o.., c/g, k..]; weight: [1, g, M/g, 1.., c/g, k..]. The sum runs over c/g and k.
+  const Tensor cut = cast(wide).windows(w, 0);
+  Shape split{dim(0), groups, 1, inputs}, kernel_shape{1, groups, outputs / groups}, result{dim(0), outputs};
+  std::vector<int> order{0, 1, 2}, summed;
+  for (std::size_t i = 0; i < n; i++) {
+    split.push_back(cut.dim(static_cast<int>(i) + 2));
+    result.push_back(split.back());
+    kernel_shape.push_back(1);
+    order.push_back(static_cast<int>(i) + 4);
+  }
+  order.push_back(3);
+  kernel_shape.push_back(inputs);
+  for (std::size_t i = 0; i < n; i++) {
+    split.push_back(w.kernel[i]);
+    kernel_shape.push_back(w.kernel[i]);
+    order.push_back(static_cast<int>(n + i) + 4);
+  }
+  for (std::size_t i = 0; i <= n; i++) summed.push_back(static_cast<int>(3 + n + i));
+  const Tensor product = sum_of_products(cut.reshape(split).permute(order), weight.cast(wide).reshape(kernel_shape), type, summed).reshape(result);
+  if (!bias) return product;
+  Shape channel(result.size(), 1);
+  channel[1] = outputs;
+  return product + bias.reshape(channel);
+}
+
+Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads, std::int64_t groups) const {
+  const Window w = complete(window, rank(), "conv_transpose");
+  const std::size_t n = w.kernel.size();
+  const std::string text = "conv_transpose: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
+  if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int()) throw ShapeError(text + ": the ranks differ");
+  const std::int64_t inputs = weight.dim(0).as_int(), outputs = weight.dim(1).as_int();
+  if (groups < 1 || inputs % groups != 0 || !dim(1).is_int(inputs)) throw ShapeError(text + ": channels and groups do not fit");
+  if (!output_pads.empty() && output_pads.size() != n) throw ShapeError(text + ": output_padding has another length than the kernel");
+
+  // A convolution with the flipped kernel over the input with stride - 1 zeros between its elements.
+  Tensor x = *this;
+  Window inner{.kernel = w.kernel, .stride = Ints(n, 1), .dilation = w.dilation, .pads = {}, .ceil = false};
+  std::vector<int> flipped;
+  for (std::size_t i = 0; i < n; i++) {
+    const int axis = static_cast<int>(i) + 2;
+    if (w.stride[i] > 1) {
+      const Sint size = x.dim(axis);
+      Padding gap(static_cast<std::size_t>(x.rank()) + 1, {0, 0});
+      gap[i + 3] = {0, w.stride[i] - 1};
+      x = x.unsqueeze(axis + 1).pad(gap).flatten(axis, axis + 1);
+      Padding ranges;
+      for (const Sint& d : x.shape()) ranges.emplace_back(0, d);
+      ranges[i + 2] = {0, (size - 1) * w.stride[i] + 1};
+      x = x.shrink(ranges);
+    }
+    const std::int64_t reach = extent(w, i) - 1;
+    inner.pads.emplace_back(reach - w.pads[i].first, reach - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]));
+    flipped.push_back(static_cast<int>(i) + 3);
+  }
+  // weight [C, M/g, k..] -> [g, C/g, M/g, k..] -> [M, C/g, k..]
+  Shape parts{groups, inputs / groups, outputs}, merged{groups * outputs, inputs / groups};
+  for (std::int64_t k : w.kernel) {
+    parts.push_back(k);
+    merged.push_back(k);
+  }
+  const Tensor kernel = weight.reshape(parts).flip(flipped).transpose(1, 2).reshape(merged);
+  return x.conv(kernel, bias, inner, groups);
+}
+
+Tensor Tensor::batchnorm(const Tensor& scale, const Tensor& bias, const Tensor& mean, const Tensor& variance, double epsilon) const {
+  Shape channel(static_cast<std::size_t>(rank()), 1);
+  channel.at(1) = dim(1);
+  // x * s + (bias - mean * s): one multiplication and one addition, by vectors that depend on constants alone.
+  const Tensor s = scale / (variance + epsilon).sqrt();
+  return *this * s.reshape(channel) + (bias - mean * s).reshape(channel);
+}
+
+Tensor Tensor::layernorm(int axis, double epsilon) const {
+  std::vector<int> axes;
+  for (int i = normal_axis(axis, rank(), "layernorm"); i < rank(); i++) axes.push_back(i);
+  const DType out = least_upper_float(dtype());
+  const Tensor x = cast(dtype() == DType::Float64 ? DType::Float64 : DType::Float32);
+  const Tensor centered = x - x.mean(axes, true);
+  return (centered / (centered.square().mean(axes, true) + epsilon).sqrt()).cast(out);
+}
+
+}  // namespace etch
