@@ -12,7 +12,8 @@ namespace {
 
 bool is_value(const Scalar* s, double value) {
   if (s == nullptr) return false;
-  return is_float(s->dtype()) ? *s == Scalar::of_double(s->dtype(), value) : *s == Scalar::of_int(s->dtype(), static_cast<std::int64_t>(value));
+  return is_float(s->dtype()) ? *s == Scalar::of_double(s->dtype(), value)
+                              : *s == Scalar::of_int(s->dtype(), static_cast<std::int64_t>(value));
 }
 
 bool all_bits(const Scalar* s) {
@@ -104,7 +105,8 @@ const LazyBuffer* simplify_elementwise(LazyGraph& graph, Op op, const std::vecto
   if (op == Op::Neg && src[0]->kind == LazyKind::Compute && src[0]->op == Op::Neg) return src[0]->src[0];
   if (src.size() != 2) return nullptr;
   if ((op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or) && src[0] == src[1]) return src[0];
-  if (op == Op::Sub && src[0] == src[1] && !is_float(src[0]->dtype)) return graph.constant(Scalar::of_int(src[0]->dtype, 0), src[0]->shape());
+  if (op == Op::Sub && src[0] == src[1] && !is_float(src[0]->dtype))
+    return graph.constant(Scalar::of_int(src[0]->dtype, 0), src[0]->shape());
   if (const Scalar* right = const_value(src[1])) return simplify_right(graph, op, src[0], src[1], right);
   if (const_value(src[0]) == nullptr || !is_commutative(op)) return nullptr;
   // One form for both orders, so that x + 1 and 1 + x are one buffer.
@@ -123,8 +125,10 @@ const LazyBuffer* simplify_reduce(LazyGraph& graph, Op op, const LazyBuffer* a, 
   if (value == nullptr) return nullptr;
   if (op == Op::ReduceMax || op == Op::ReduceMin) return graph.constant(*value, shape);
   if (!count.is_int()) return nullptr;
-  if (op == Op::ReduceSum) return graph.constant(fold_scalars(Op::Mul, {*value, Scalar::of_double(a->dtype, static_cast<double>(count.as_int()))}), shape);
-  if (is_float(a->dtype)) return graph.constant(Scalar::of_double(a->dtype, std::pow(value->as_double(), static_cast<double>(count.as_int()))), shape);
+  if (op == Op::ReduceSum)
+    return graph.constant(fold_scalars(Op::Mul, {*value, Scalar::of_double(a->dtype, static_cast<double>(count.as_int()))}), shape);
+  if (is_float(a->dtype))
+    return graph.constant(Scalar::of_double(a->dtype, std::pow(value->as_double(), static_cast<double>(count.as_int()))), shape);
   return nullptr;
 }
 

@@ -107,7 +107,8 @@ class Builder {
       const LazyBuffer* s = item.base->src[0];
       return {{s->base, s->st, is_masked(s->st)}};
     }
-    for (const LazyBuffer* s : item.base->src) items.push_back({s->base, s->st == s->base->st ? item.st : s->st + item.st, is_masked(s->st)});
+    for (const LazyBuffer* s : item.base->src)
+      items.push_back({s->base, s->st == s->base->st ? item.st : s->st + item.st, is_masked(s->st)});
     return items;
   }
 

@@ -27,7 +27,8 @@ Equation parse(const std::string& text) {
     if (text.compare(i, 3, "...") == 0) {
       clean += kEllipsis;
       i += 2;
-    } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0 || text[i] == ',' || text.compare(i, 2, "->") == 0 || (text[i] == '>' && i > 0 && text[i - 1] == '-')) {
+    } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0 || text[i] == ',' || text.compare(i, 2, "->") == 0 ||
+               (text[i] == '>' && i > 0 && text[i - 1] == '-')) {
       clean += text[i];
     } else {
       throw ShapeError("einsum: '" + text + "' holds '" + text[i] + "'; accepted are letters, commas, ... and ->");
@@ -88,7 +89,8 @@ Tensor without_repeats(Tensor x, std::string& letters) {
 Tensor Tensor::einsum(const std::string& equation, const std::vector<Tensor>& operands) {
   Equation e = parse(equation);
   if (operands.empty() || e.terms.size() != operands.size())
-    throw ShapeError("einsum: '" + equation + "' names " + std::to_string(e.terms.size()) + " operands, given are " + std::to_string(operands.size()));
+    throw ShapeError("einsum: '" + equation + "' names " + std::to_string(e.terms.size()) + " operands, given are " +
+                     std::to_string(operands.size()));
   DType dtype = operands[0].dtype();
   int hidden = 0;
   std::vector<Tensor> parts;

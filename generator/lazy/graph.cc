@@ -44,13 +44,20 @@ LazyBuffer base_of(LazyKind kind, DType dtype, const std::vector<Sint>& shape) {
 
 std::string_view name_of(LazyKind kind) {
   switch (kind) {
-    case LazyKind::Input: return "Input";
-    case LazyKind::Data: return "Data";
-    case LazyKind::Const: return "Const";
-    case LazyKind::Index: return "Index";
-    case LazyKind::Compute: return "Compute";
-    case LazyKind::Contiguous: return "Contiguous";
-    case LazyKind::View: return "View";
+    case LazyKind::Input:
+      return "Input";
+    case LazyKind::Data:
+      return "Data";
+    case LazyKind::Const:
+      return "Const";
+    case LazyKind::Index:
+      return "Index";
+    case LazyKind::Compute:
+      return "Compute";
+    case LazyKind::Contiguous:
+      return "Contiguous";
+    case LazyKind::View:
+      return "View";
   }
   return "";
 }
@@ -211,13 +218,16 @@ const LazyBuffer* LazyGraph::rebuild(const LazyBuffer* like, const std::vector<c
     case LazyKind::Input:
     case LazyKind::Data:
     case LazyKind::Const:
-    case LazyKind::Index: return like;
+    case LazyKind::Index:
+      return like;
     case LazyKind::View: {
       check(src[0]->shape() == like->base->shape(), "a rewrite keeps shapes");
       return src[0] == like->base ? like : view(src[0], src[0]->st + like->st);
     }
-    case LazyKind::Contiguous: return contiguous(src[0]);
-    case LazyKind::Compute: break;
+    case LazyKind::Contiguous:
+      return contiguous(src[0]);
+    case LazyKind::Compute:
+      break;
   }
   if (src == like->src) return like;
   if (like->op == Op::Cast) return cast(src[0], like->dtype);

@@ -30,17 +30,17 @@ std::string_view name_of(LazyKind kind);
 struct LazyBuffer {
   LazyKind kind{};
   DType dtype{};
-  ShapeTracker st;                     // of a base: contiguous
-  const LazyBuffer* base = nullptr;    // of a base: itself
-  Op op{};                             // Compute
-  std::vector<const LazyBuffer*> src;  // Compute: of the result's shape (elementwise); Contiguous
-  std::vector<int> axes;               // reductions: ascending, each becomes size 1
-  Scalar value;                        // Const
-  Array data;                          // Data
-  std::string name;                    // Input and Data: as the model calls it
-  bool constant = false;               // depends on constants alone, and no size in it is a Variable
-  std::vector<std::string> origins;    // what it was traced from (names of ONNX nodes); usually one
-  int number = 0;                      // in order of creation: what any order is decided by
+  ShapeTracker st;                          // of a base: contiguous
+  const LazyBuffer* base = nullptr;         // of a base: itself
+  Op op{};                                  // Compute
+  std::vector<const LazyBuffer*> src = {};  // Compute: of the result's shape (elementwise); Contiguous
+  std::vector<int> axes = {};               // reductions: ascending, each becomes size 1
+  Scalar value = {};                        // Const
+  Array data = {};                          // Data
+  std::string name = {};                    // Input and Data: as the model calls it
+  bool constant = false;                    // depends on constants alone, and no size in it is a Variable
+  std::vector<std::string> origins = {};    // what it was traced from (names of ONNX nodes); usually one
+  int number = 0;                           // in order of creation: what any order is decided by
 
   const std::vector<Sint>& shape() const { return st.shape(); }
   bool is_base() const { return kind != LazyKind::View; }
@@ -112,7 +112,9 @@ class LazyGraph {
 class OriginScope {
  public:
   OriginScope(LazyGraph& graph, std::string origin) : OriginScope(graph, std::vector<std::string>{std::move(origin)}) {}
-  OriginScope(LazyGraph& graph, std::vector<std::string> origins) : graph_(graph), before_(graph.origins()) { graph.set_origins(std::move(origins)); }
+  OriginScope(LazyGraph& graph, std::vector<std::string> origins) : graph_(graph), before_(graph.origins()) {
+    graph.set_origins(std::move(origins));
+  }
   ~OriginScope() { graph_.set_origins(std::move(before_)); }
   OriginScope(const OriginScope&) = delete;
   OriginScope& operator=(const OriginScope&) = delete;

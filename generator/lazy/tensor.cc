@@ -15,8 +15,8 @@ namespace etch {
 
 int normal_axis(int axis, int rank, const char* what) {
   if (axis < -rank || axis >= rank)
-    throw ShapeError(std::string(what) + ": axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank) + ", accepted are " +
-                     std::to_string(-rank) + " to " + std::to_string(rank - 1));
+    throw ShapeError(std::string(what) + ": axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank) +
+                     ", accepted are " + std::to_string(-rank) + " to " + std::to_string(rank - 1));
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -65,7 +65,9 @@ std::optional<Array> Tensor::evaluate() const {
 
 // --- creation
 
-Tensor Tensor::input(LazyGraph& graph, const std::string& name, DType dtype, Shape shape) { return {&graph, graph.input(name, dtype, shape)}; }
+Tensor Tensor::input(LazyGraph& graph, const std::string& name, DType dtype, Shape shape) {
+  return {&graph, graph.input(name, dtype, shape)};
+}
 Tensor Tensor::constant(LazyGraph& graph, Array data, const std::string& name) { return {&graph, graph.data(std::move(data), name)}; }
 Tensor Tensor::full(LazyGraph& graph, Shape shape, Scalar value) { return {&graph, graph.constant(value, shape)}; }
 Tensor Tensor::full_like(double value) const { return full(*graph_, shape(), Scalar::of_double(dtype(), value)); }
@@ -107,7 +109,8 @@ Tensor Tensor::reshape(Shape shape) const {
 }
 
 Tensor Tensor::permute(std::vector<int> axes) const {
-  if (static_cast<int>(axes.size()) != rank()) throw ShapeError("permute: " + std::to_string(axes.size()) + " axes for a tensor of shape " + shape_text(shape()));
+  if (static_cast<int>(axes.size()) != rank())
+    throw ShapeError("permute: " + std::to_string(axes.size()) + " axes for a tensor of shape " + shape_text(shape()));
   for (int& axis : axes) axis = normal_axis(axis, rank(), "permute");
   normal_axes(axes, rank(), "permute");
   return {graph_, graph_->view(buffer_, buffer_->st.permute(axes))};
@@ -120,19 +123,22 @@ Tensor Tensor::transpose(int a, int b) const {
 }
 
 Tensor Tensor::expand(Shape shape) const {
-  if (shape.size() < this->shape().size()) throw ShapeError("expand: " + shape_text(this->shape()) + " to the lower rank of " + shape_text(shape));
+  if (shape.size() < this->shape().size())
+    throw ShapeError("expand: " + shape_text(this->shape()) + " to the lower rank of " + shape_text(shape));
   Shape own(shape.size() - this->shape().size(), 1);
   own.insert(own.end(), this->shape().begin(), this->shape().end());
   for (std::size_t i = 0; i < shape.size(); i++) {
     if (shape[i].is_int(-1)) shape[i] = own[i];
-    if (!(own[i] == shape[i]) && !own[i].is_int(1)) throw ShapeError("expand: " + shape_text(this->shape()) + " to " + shape_text(shape) + ": only dimensions of 1 expand");
+    if (!(own[i] == shape[i]) && !own[i].is_int(1))
+      throw ShapeError("expand: " + shape_text(this->shape()) + " to " + shape_text(shape) + ": only dimensions of 1 expand");
   }
   const ShapeTracker aligned = own == this->shape() ? buffer_->st : buffer_->st.reshape(own);
   return {graph_, graph_->view(buffer_, own == shape ? aligned : aligned.expand(shape))};
 }
 
 Tensor Tensor::pad(Padding pads, double value) const {
-  if (static_cast<int>(pads.size()) != rank()) throw ShapeError("pad: " + std::to_string(pads.size()) + " pairs for a tensor of shape " + shape_text(shape()));
+  if (static_cast<int>(pads.size()) != rank())
+    throw ShapeError("pad: " + std::to_string(pads.size()) + " pairs for a tensor of shape " + shape_text(shape()));
   Padding keep, grow;
   bool grows = false, cuts = false;
   for (std::size_t i = 0; i < pads.size(); i++) {
@@ -157,12 +163,14 @@ Tensor Tensor::pad(Padding pads, double value) const {
 }
 
 Tensor Tensor::shrink(Padding ranges) const {
-  if (static_cast<int>(ranges.size()) != rank()) throw ShapeError("shrink: " + std::to_string(ranges.size()) + " ranges for a tensor of shape " + shape_text(shape()));
+  if (static_cast<int>(ranges.size()) != rank())
+    throw ShapeError("shrink: " + std::to_string(ranges.size()) + " ranges for a tensor of shape " + shape_text(shape()));
   bool whole = true;
   for (std::size_t i = 0; i < ranges.size(); i++) {
     const auto& [begin, end] = ranges[i];
     if (begin.min() < 0 || (end - begin).max() < 0 || (shape()[i] - end).max() < 0)
-      throw ShapeError("shrink: [" + to_text(begin) + ", " + to_text(end) + ") of axis " + std::to_string(i) + " of " + shape_text(shape()));
+      throw ShapeError("shrink: [" + to_text(begin) + ", " + to_text(end) + ") of axis " + std::to_string(i) + " of " +
+                       shape_text(shape()));
     whole = whole && begin.is_int(0) && end == shape()[i];
   }
   if (whole) return *this;
@@ -179,7 +187,8 @@ Tensor Tensor::flip(std::vector<int> axes) const {
 }
 
 Tensor Tensor::stride(std::vector<std::int64_t> steps) const {
-  if (static_cast<int>(steps.size()) != rank()) throw ShapeError("stride: " + std::to_string(steps.size()) + " steps for a tensor of shape " + shape_text(shape()));
+  if (static_cast<int>(steps.size()) != rank())
+    throw ShapeError("stride: " + std::to_string(steps.size()) + " steps for a tensor of shape " + shape_text(shape()));
   if (std::ranges::find(steps, 0) != steps.end()) throw ShapeError("stride: a step is 0");
   if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }) || is_empty(shape())) return *this;
   return {graph_, graph_->view(buffer_, buffer_->st.stride(steps))};
@@ -206,8 +215,9 @@ Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, std::int64_
   if (!size.is_int()) {
     const bool to_the_end = end >= size.max();
     if (start < 0 || step != 1 || (end < 0 && !to_the_end) || start > size.min() || (!to_the_end && end > size.min()))
-      throw ShapeError("slice: [" + std::to_string(start) + ":" + std::to_string(end) + ":" + std::to_string(step) + "] of axis " + std::to_string(axis) + " of " +
-                       shape_text(shape()) + "; of a dimension that is a variable only a part that is always there can be taken, with step 1");
+      throw ShapeError("slice: [" + std::to_string(start) + ":" + std::to_string(end) + ":" + std::to_string(step) + "] of axis " +
+                       std::to_string(axis) + " of " + shape_text(shape()) +
+                       "; of a dimension that is a variable only a part that is always there can be taken, with step 1");
     range = {start, to_the_end ? size : Sint(std::max(start, end))};
     return shrink(ranges);
   }
@@ -254,7 +264,8 @@ Tensor Tensor::flatten(int start, int end) const {
 }
 
 Tensor Tensor::repeat(std::vector<std::int64_t> times) const {
-  if (times.size() < shape().size()) throw ShapeError("repeat: " + std::to_string(times.size()) + " counts for a tensor of shape " + shape_text(shape()));
+  if (times.size() < shape().size())
+    throw ShapeError("repeat: " + std::to_string(times.size()) + " counts for a tensor of shape " + shape_text(shape()));
   Shape ones(times.size() - shape().size(), 1), spread, wide, result;
   ones.insert(ones.end(), shape().begin(), shape().end());
   for (std::size_t i = 0; i < times.size(); i++) {
@@ -308,14 +319,18 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, int axis) {
   for (const Tensor& t : tensors) {
     Shape a = t.shape(), b = tensors[0].shape();
     if (a.size() == b.size()) a[index_of(axis)] = b[index_of(axis)] = 1;
-    if (a != b) throw ShapeError("cat: shapes " + shape_text(tensors[0].shape()) + " and " + shape_text(t.shape()) + " along axis " + std::to_string(axis));
+    if (a != b)
+      throw ShapeError("cat: shapes " + shape_text(tensors[0].shape()) + " and " + shape_text(t.shape()) + " along axis " +
+                       std::to_string(axis));
     if (!t.dim(axis).is_int(0)) parts.push_back(promote(t, dtype));
   }
   if (parts.empty()) return tensors[0].cast(dtype);
   while (parts.size() > 1) {
     std::vector<Tensor> joined;
     for (std::size_t i = 0; i < parts.size(); i += kJoined)
-      joined.push_back(join({parts.begin() + static_cast<std::ptrdiff_t>(i), parts.begin() + static_cast<std::ptrdiff_t>(std::min(parts.size(), i + kJoined))}, axis));
+      joined.push_back(join({parts.begin() + static_cast<std::ptrdiff_t>(i),
+                             parts.begin() + static_cast<std::ptrdiff_t>(std::min(parts.size(), i + kJoined))},
+                            axis));
     parts = std::move(joined);
   }
   return parts[0];

@@ -34,10 +34,10 @@ using Padding = std::vector<std::pair<Sint, Sint>>;  // (before, after) per axis
 /// Window parameters of convolution and pooling over the last `kernel.size()` axes.
 struct Window {
   std::vector<std::int64_t> kernel;
-  std::vector<std::int64_t> stride;    // empty: 1 each
-  std::vector<std::int64_t> dilation;  // empty: 1 each
+  std::vector<std::int64_t> stride;                         // empty: 1 each
+  std::vector<std::int64_t> dilation;                       // empty: 1 each
   std::vector<std::pair<std::int64_t, std::int64_t>> pads;  // empty: 0 each; may be asymmetric and negative
-  bool ceil = false;                   // pooling: round the output size up
+  bool ceil = false;                                        // pooling: round the output size up
 };
 
 class Tensor {
@@ -78,7 +78,7 @@ class Tensor {
   Tensor reshape(Shape shape) const;  // at most one -1
   Tensor permute(std::vector<int> axes) const;
   Tensor transpose(int a = -2, int b = -1) const;
-  Tensor expand(Shape shape) const;  // new axes in front allowed
+  Tensor expand(Shape shape) const;                  // new axes in front allowed
   Tensor pad(Padding pads, double value = 0) const;  // negative amounts shrink
   Tensor shrink(Padding ranges) const;               // [begin, end) per axis
   Tensor flip(std::vector<int> axes) const;
@@ -157,7 +157,7 @@ class Tensor {
   Tensor where(const Tensor& a, const Tensor& b) const;
 
   // --- reductions; `axes` empty means all
-  Tensor reduce(Op op, std::vector<int> axes, bool keepdim) const;  // in the tensor's own type
+  Tensor reduce(Op op, std::vector<int> axes, bool keepdim) const;     // in the tensor's own type
   Tensor sum(std::vector<int> axes = {}, bool keepdim = false) const;  // accumulates in sum_dtype; float16/bfloat16 cast back
   Tensor max(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMax, std::move(axes), keepdim); }
   Tensor min(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMin, std::move(axes), keepdim); }
@@ -185,7 +185,8 @@ class Tensor {
   /// [N,C,d...] -> [N,C,o...,k...]: all windows; padded with `pad_value`.
   Tensor windows(const Window& window, double pad_value) const;
   /// The same over the last kernel.size() axes, without padding: [.., d...] -> [.., o..., k...]. A view, so free.
-  Tensor last_windows(const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& dilation) const;
+  Tensor last_windows(const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride,
+                      const std::vector<std::int64_t>& dilation) const;
   Tensor max_pool(const Window& window) const;
   Tensor average_pool(const Window& window, bool count_include_pad) const;
   Tensor lp_pool(const Window& window, std::int64_t p) const;

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMostSlices = 16;  // a constant index that falls into more runs than this is looked up by value
 
 void check_index(const Tensor& index, const char* what) {
-  if (!is_int(index.dtype())) throw ShapeError(std::string(what) + ": the index is " + std::string(name_of(index.dtype())) + ", accepted are integers");
+  if (!is_int(index.dtype()))
+    throw ShapeError(std::string(what) + ": the index is " + std::string(name_of(index.dtype())) + ", accepted are integers");
 }
 
 /// Positions counted from the start, in a type that is cheap to compare.
@@ -124,7 +125,8 @@ Tensor Tensor::gather(int axis, const Tensor& index) const {
   if (is_empty(result)) return full(*graph_, result, Scalar::of_int(dtype(), 0));
   if (const std::optional<Array> values = index.evaluate())
     if (const auto found = gather_constant(*this, axis, values->ints())) return found->reshape(result);
-  if (dim(axis).is_int(0)) throw ShapeError("gather: from axis " + std::to_string(axis) + " of " + shape_text(shape()) + ", which is empty");
+  if (dim(axis).is_int(0))
+    throw ShapeError("gather: from axis " + std::to_string(axis) + " of " + shape_text(shape()) + ", which is empty");
 
   // [before.., n, after..] selected by [n, size] == position: rank of the result plus one, the size just before `after`.
   const Tensor i = from_start(index.reshape({index.size()}), dim(axis));
@@ -161,20 +163,23 @@ Tensor Tensor::one_hot(Sint depth) const {
 
 Tensor Tensor::triu(std::int64_t diagonal) const {
   if (rank() < 2) throw ShapeError("triu: of a tensor of rank " + std::to_string(rank()));
-  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2), column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
+  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2),
+               column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
   return (column < row + static_cast<double>(diagonal)).where(full_like(0), *this);
 }
 
 Tensor Tensor::tril(std::int64_t diagonal) const {
   if (rank() < 2) throw ShapeError("tril: of a tensor of rank " + std::to_string(rank()));
-  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2), column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
+  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2),
+               column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
   return (row + static_cast<double>(diagonal) < column).where(full_like(0), *this);
 }
 
 Tensor Tensor::diagonal(int a, int b) const {
   a = normal_axis(a, rank(), "diagonal");
   b = normal_axis(b, rank(), "diagonal");
-  if (a == b || !(dim(a) == dim(b))) throw ShapeError("diagonal: axes " + std::to_string(a) + " and " + std::to_string(b) + " of " + shape_text(shape()));
+  if (a == b || !(dim(a) == dim(b)))
+    throw ShapeError("diagonal: axes " + std::to_string(a) + " and " + std::to_string(b) + " of " + shape_text(shape()));
   const Sint n = dim(a);
   std::vector<int> order;
   Shape outer;

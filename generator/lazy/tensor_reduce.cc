@@ -118,7 +118,8 @@ Tensor Tensor::cumsum(int axis, bool exclusive, bool reverse) const {
   if (!is_legal(Op::ReduceSum, dtype())) throw ShapeError("cumsum: of " + std::string(name_of(dtype())));
   const Tensor x = reverse ? flip({axis}) : *this;
   const Sint n = dim(axis);
-  if (!n.is_int()) throw ShapeError("cumsum: axis " + std::to_string(axis) + " of " + shape_text(shape()) + " is a variable; accepted are fixed sizes");
+  if (!n.is_int())
+    throw ShapeError("cumsum: axis " + std::to_string(axis) + " of " + shape_text(shape()) + " is a variable; accepted are fixed sizes");
   if (n.is_int(0)) return *this;
   // Element i is the sum of the window of n that ends at i (exclusive: before i).
   Padding pads(shape().size(), {0, 0});

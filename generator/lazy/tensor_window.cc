@@ -22,10 +22,13 @@ Window complete(const Window& given, int rank, const char* what) {
   if (w.pads.empty()) w.pads.assign(n, {0, 0});
   const std::string name = std::string(what) + ": ";
   if (static_cast<int>(n) + 2 != rank)
-    throw ShapeError(name + "a window of " + std::to_string(n) + " axes for a tensor of rank " + std::to_string(rank) + "; accepted is rank " + std::to_string(n + 2));
-  if (w.stride.size() != n || w.dilation.size() != n || w.pads.size() != n) throw ShapeError(name + "kernel, strides, dilations and pads differ in length");
+    throw ShapeError(name + "a window of " + std::to_string(n) + " axes for a tensor of rank " + std::to_string(rank) +
+                     "; accepted is rank " + std::to_string(n + 2));
+  if (w.stride.size() != n || w.dilation.size() != n || w.pads.size() != n)
+    throw ShapeError(name + "kernel, strides, dilations and pads differ in length");
   for (std::size_t i = 0; i < n; i++)
-    if (w.kernel[i] < 1 || w.stride[i] < 1 || w.dilation[i] < 1) throw ShapeError(name + "kernel, strides and dilations must be at least 1");
+    if (w.kernel[i] < 1 || w.stride[i] < 1 || w.dilation[i] < 1)
+      throw ShapeError(name + "kernel, strides and dilations must be at least 1");
   return w;
 }
 
@@ -81,8 +84,9 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
   for (std::size_t i = 0; i < n; i++) {
     const Sint reach = shape()[first + i] - (dilation[i] * (kernel[i] - 1) + 1);
     if (reach.max() < 0)
-      throw ShapeError("window: a kernel of " + std::to_string(kernel[i]) + " with dilation " + std::to_string(dilation[i]) + " does not fit into " + to_text(shape()[first + i]) +
-                       " elements (padding included) of axis " + std::to_string(first + i));
+      throw ShapeError("window: a kernel of " + std::to_string(kernel[i]) + " with dilation " + std::to_string(dilation[i]) +
+                       " does not fit into " + to_text(shape()[first + i]) + " elements (padding included) of axis " +
+                       std::to_string(first + i));
     wide[first + i] = floordiv(reach, stride[i]) + 1;
   }
   for (std::int64_t k : kernel) wide.push_back(k);
@@ -91,7 +95,9 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
   // these axes, else one more view on it.
   std::vector<View> views = buffer_->st.views();
   View last = views.back();
-  const auto is_whole = [&](std::size_t axis) { return !last.mask || ((*last.mask)[axis].first.is_int(0) && (*last.mask)[axis].second == last.shape[axis]); };
+  const auto is_whole = [&](std::size_t axis) {
+    return !last.mask || ((*last.mask)[axis].first.is_int(0) && (*last.mask)[axis].second == last.shape[axis]);
+  };
   bool whole = true;
   for (std::size_t i = first; i < last.shape.size(); i++) whole = whole && is_whole(i);
   if (whole)
@@ -146,7 +152,8 @@ Tensor Tensor::matmul(const Tensor& b) const {
   if (rank() == 1) return unsqueeze(0).matmul(b).squeeze({b.rank() == 1 ? 0 : -2});
   if (b.rank() == 1) return matmul(b.unsqueeze(1)).squeeze({-1});
   if (!(dim(-1) == b.dim(-2)))
-    throw ShapeError("matmul: " + shape_text(shape()) + " by " + shape_text(b.shape()) + ": " + to_text(dim(-1)) + " columns against " + to_text(b.dim(-2)) + " rows");
+    throw ShapeError("matmul: " + shape_text(shape()) + " by " + shape_text(b.shape()) + ": " + to_text(dim(-1)) + " columns against " +
+                     to_text(b.dim(-2)) + " rows");
   const DType type = least_upper_dtype(dtype(), b.dtype()), wide = sum_dtype(type);
   // [.., m, 1, k] * [.., 1, n, k], summed over k
   const Tensor x = cast(wide).unsqueeze(-2), y = b.cast(wide).transpose().unsqueeze(-3);
@@ -161,10 +168,13 @@ Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
 Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& window, std::int64_t groups) const {
   const Window w = complete(window, rank(), "conv");
   const std::size_t n = w.kernel.size();
-  const std::string text = "conv: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
-  if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int() || !dim(1).is_int()) throw ShapeError(text + ": the ranks differ");
+  const std::string text =
+      "conv: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
+  if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int() || !dim(1).is_int())
+    throw ShapeError(text + ": the ranks differ");
   const std::int64_t outputs = weight.dim(0).as_int(), inputs = weight.dim(1).as_int();
-  if (groups < 1 || outputs % groups != 0 || dim(1).as_int() != inputs * groups) throw ShapeError(text + ": channels and groups do not fit");
+  if (groups < 1 || outputs % groups != 0 || dim(1).as_int() != inputs * groups)
+    throw ShapeError(text + ": channels and groups do not fit");
   for (std::size_t i = 0; i < n; i++)
     if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
   const DType type = least_upper_dtype(dtype(), weight.dtype()), wide = sum_dtype(type);
@@ -187,17 +197,20 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& wind
     order.push_back(static_cast<int>(n + i) + 4);
   }
   for (std::size_t i = 0; i <= n; i++) summed.push_back(static_cast<int>(3 + n + i));
-  const Tensor product = sum_of_products(cut.reshape(split).permute(order), weight.cast(wide).reshape(kernel_shape), type, summed).reshape(result);
+  const Tensor product =
+      sum_of_products(cut.reshape(split).permute(order), weight.cast(wide).reshape(kernel_shape), type, summed).reshape(result);
   if (!bias) return product;
   Shape channel(result.size(), 1);
   channel[1] = outputs;
   return product + bias.reshape(channel);
 }
 
-Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads, std::int64_t groups) const {
+Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads,
+                              std::int64_t groups) const {
   const Window w = complete(window, rank(), "conv_transpose");
   const std::size_t n = w.kernel.size();
-  const std::string text = "conv_transpose: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
+  const std::string text =
+      "conv_transpose: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
   if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int()) throw ShapeError(text + ": the ranks differ");
   const std::int64_t inputs = weight.dim(0).as_int(), outputs = weight.dim(1).as_int();
   if (groups < 1 || inputs % groups != 0 || !dim(1).is_int(inputs)) throw ShapeError(text + ": channels and groups do not fit");
