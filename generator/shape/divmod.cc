@@ -34,7 +34,7 @@ bool cut(const Poly& p, int64_t f, Poly* a, Poly* b, int64_t* j) {
       b->terms.push_back(t);
     }
   }
-  if (a->terms.empty()) return false;
+  if (a->terms.empty() || b->terms.empty()) return false;
   std::pair<int64_t, int64_t> range = bounds(*b);
   if (is_saturated(range.first) || is_saturated(range.second)) return false;
   *j = floor_div(range.first, f);
@@ -66,6 +66,20 @@ Poly absorb_division(const Poly& p, const Node* division) {
   return add(r, to_poly(division->src[0]));
 }
 
+// -1 - p: floor(p/k) = -1 - floor((-1-p)/k) and p%k = k-1 - (-1-p)%k. A flipped index thus shares its divisions with the
+// index itself.
+Poly complement(const Poly& p) {
+  Poly r = scale(p, -1);
+  r.constant -= 1;
+  return r;
+}
+
+bool mostly_negative(const Poly& p) {
+  auto negative = 2 * std::count_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.coef < 0; });
+  auto all = static_cast<std::ptrdiff_t>(p.terms.size());
+  return negative > all || (negative == all && p.terms[0].coef < 0);
+}
+
 Sint div_int(const Poly& p, int64_t k);
 
 // p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k.
@@ -83,6 +97,7 @@ Sint div_reduced(Poly p, int64_t k) {
     a.constant = j;
     return div_int(a, k / f);
   }
+  if (mostly_negative(p)) return Sint(-1) - div_int(complement(p), k);
   if (p.terms.size() == 1 && p.constant == 0 && p.terms[0].coef == 1) {
     const Node* m = p.terms[0].mono;
     if (m->kind == NodeKind::Mod && m->src[1].is_int() && m->src[1].as_int() % k == 0) {
@@ -140,6 +155,19 @@ Poly reduce_mod(Poly p, int64_t k) {
   return p;
 }
 
+// What it takes to compute p.
+std::ptrdiff_t operations(const Poly& p) {
+  auto factors = std::count_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.coef != 1; });
+  return factors + static_cast<std::ptrdiff_t>(p.terms.size()) - 1 + (p.constant != 0);
+}
+
+// A common factor of a modulo is taken out where that costs no operation: (4*a)%8 is (a%2)*4, but (6*a)%8 stays.
+bool factoring_is_free(const Poly& p, int64_t g) {
+  auto freed = std::count_if(p.terms.begin(), p.terms.end(), [&](const Term& t) { return t.coef == g; });
+  freed += p.constant != 0 && p.constant < g;
+  return freed >= 1 + (p.constant % g != 0);
+}
+
 Sint mod_int(const Poly& whole, int64_t k) {
   check(k != 0, "nothing is taken modulo 0");
   if (k < 0) return -mod_int(scale(whole, -1), -k);
@@ -149,7 +177,7 @@ Sint mod_int(const Poly& whole, int64_t k) {
   Poly p = reduce_mod(whole, k);
   if (p.terms.empty()) return p.constant;
   int64_t g = gcd64(content(p), k);
-  if (g > 1) {
+  if (g > 1 && factoring_is_free(p, g)) {
     Poly small = p;
     for (Term& t : small.terms) t.coef /= g;
     small.constant = p.constant / g;
@@ -167,6 +195,8 @@ Sint mod_int(const Poly& whole, int64_t k) {
     b.constant -= j * f;
     return mod_int(a, k / f) * f + simplified(b);
   }
+  Poly other = reduce_mod(complement(p), k);
+  if (2 + operations(other) <= operations(p)) return k - 1 - mod_int(other, k);
   return make_divmod(NodeKind::Mod, from_poly(p), k);
 }
 

@@ -72,11 +72,10 @@ std::optional<View> merge_symbolically(const std::vector<View>& views) {
   }
   std::vector<Range> mask;
   for (const Sint& s : shape) mask.push_back({0, s});
-  if (!at.valid.is_int()) {
-    std::vector<Sint> conditions = at.valid.node()->kind == NodeKind::And ? at.valid.node()->src : std::vector<Sint>{at.valid};
-    for (const Sint& c : conditions) {
-      if (!as_range(linear_of(c.node()), probe.idxs(), probe, &mask)) return std::nullopt;
-    }
+  if (at.valid.is_int()) return View::create(shape, std::move(strides), offset);
+  std::vector<Sint> conditions = at.valid.node()->kind == NodeKind::And ? at.valid.node()->src : std::vector<Sint>{at.valid};
+  for (const Sint& c : conditions) {
+    if (!as_range(linear_of(c.node()), probe.idxs(), probe, &mask)) return std::nullopt;
   }
   return View::create(shape, std::move(strides), offset, std::move(mask));
 }
@@ -86,7 +85,8 @@ std::optional<View> merge_two(const View& inner, const View& outer) {
   if (outer.contiguous && product(inner.shape) == product(outer.shape)) {
     if (auto v = inner.reshape(outer.shape)) return v;
   }
-  return merge_symbolically({inner, outer});
+  if (auto v = merge_symbolically({inner, outer})) return v;
+  return merge_by_trial({inner, outer});
 }
 
 bool mentions_node(Sint x, const Node* a) {
@@ -133,12 +133,20 @@ std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
 }
 
 std::vector<View> merge_views(std::vector<View> views) {
+  if (views.size() == 1) return views;
+  const View& last = views.back();
+  auto zero = [](const Sint& s) { return s.is_int(0); };
+  if (std::any_of(last.shape.begin(), last.shape.end(), zero)) return {View::create(last.shape)};
+  if (last.is_empty()) return {last};
   for (std::size_t k = views.size() - 1; k > 0; --k) {
     auto merged = merge_two(views[k - 1], views[k]);
     if (!merged) continue;
     views[k - 1] = std::move(*merged);
     views.erase(views.begin() + static_cast<std::ptrdiff_t>(k));
     k = std::min(k + 1, views.size());  // the merged view may now merge with the one after it
+  }
+  if (views.size() > 2) {
+    if (auto one = merge_by_trial(views)) return {*one};
   }
   return views;
 }

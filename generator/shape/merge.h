@@ -12,6 +12,16 @@ namespace etch {
 /// Merges neighbouring views wherever one view can say the same.
 std::vector<View> merge_views(std::vector<View> views);
 
+/// One view with the map of all of `views`, found by trying all indices; sizes must be ints and few.
+std::optional<View> merge_by_trial(const std::vector<View>& views);
+
+/// Largest position read by the views, -1 if none; all sizes are ints. Exact unless the search gets too long, then an
+/// upper bound.
+int64_t largest_position(const std::vector<View>& views);
+
+/// Whether every size, stride, offset and mask is an int.
+bool all_ints(const View& v);
+
 /// Index variables over the visible shape, owned by the sizes' Symbols or, if all are ints, by itself.
 class IndexProbe {
  public:

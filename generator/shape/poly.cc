@@ -71,6 +71,7 @@ Sint from_poly(const Poly& p) {
 }
 
 Poly add(const Poly& a, const Poly& b, int64_t b_factor) {
+  if (b_factor == 0) return a;
   Poly r;
   r.constant = checked_add(a.constant, checked_mul(b.constant, b_factor));
   r.terms.reserve(a.terms.size() + b.terms.size());
@@ -186,7 +187,14 @@ Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor) {
     if (auto up = upper_expr(to_poly(numerator)); up && divisor.is_int()) n.upper = floordiv(*up, divisor);
   } else {
     n.max = std::min(numerator.max(), is_saturated(divisor.max()) ? kInt64Max : divisor.max() - 1);
-    if (!divisor.is_int()) n.upper = divisor - 1;
+    if (divisor.is_int()) {  // with (6*a+1)%8, only 1, 3, 5, 7
+      Poly p = to_poly(numerator);
+      int64_t g = gcd64(content(p), divisor.as_int());
+      n.min = floor_mod(p.constant, g);
+      n.max = std::min(n.max, divisor.as_int() - g + n.min);
+    } else {
+      n.upper = divisor - 1;
+    }
   }
   if (n.min == n.max) return n.min;
   return Sint(*owner->intern(std::move(n)));

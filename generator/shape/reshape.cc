@@ -110,6 +110,7 @@ std::optional<View> View::reshape(const std::vector<Sint>& new_shape) const {
       step = step * axes[k];
     }
   }
+  if (new_shape.empty()) return create({}, std::nullopt, new_offset);
   return create(new_shape, std::move(new_strides), new_offset, std::move(new_mask));
 }
 

@@ -47,6 +47,9 @@ ShapeTracker::ShapeTracker(std::vector<View> views) : views_(std::move(views)) {
 
 ShapeTracker::Index ShapeTracker::expr_idxs(const std::vector<Sint>& idxs) const {
   check(idxs.size() == shape().size(), "one index per axis");
+  for (const View& v : views_) {
+    if (v.is_empty()) return {0, 0};
+  }
   std::vector<Sint> conditions;
   Sint idx = through_view(views_.back(), idxs, &conditions);
   for (std::size_t k = views_.size() - 1; k-- > 0;) {
@@ -59,7 +62,11 @@ ShapeTracker::Index ShapeTracker::expr_idxs(const std::vector<Sint>& idxs) const
   return {views_.size() == 1 ? idx : simplify_under(idx, valid), valid};
 }
 
-ShapeTracker::Index ShapeTracker::expr_node(Sint flat) const { return expr_idxs(unflatten(flat, shape())); }
+ShapeTracker::Index ShapeTracker::expr_node(Sint flat) const {
+  auto zero = [](const Sint& s) { return s.is_int(0); };
+  if (std::any_of(shape().begin(), shape().end(), zero)) return {0, 0};
+  return expr_idxs(unflatten(flat, shape()));
+}
 
 namespace {
 
@@ -73,6 +80,15 @@ ShapeTracker with_last(const std::vector<View>& views, View last) {
 
 ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape) const {
   if (auto v = views_.back().reshape(new_shape)) return with_last(views_, std::move(*v));
+  std::vector<View> r = views_;
+  r.push_back(View::create(new_shape));
+  return ShapeTracker(merge_views(std::move(r)));
+}
+
+ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const {
+  Sint before = size(), after = product(new_shape);
+  if (before == after) return reshape(new_shape);
+  check(evaluate(before, values) == evaluate(after, values), "reshape keeps the number of elements");
   std::vector<View> r = views_;
   r.push_back(View::create(new_shape));
   return ShapeTracker(merge_views(std::move(r)));
@@ -96,20 +112,23 @@ ShapeTracker ShapeTracker::operator+(const ShapeTracker& other) const {
 }
 
 std::optional<ShapeTracker> ShapeTracker::invert(const std::vector<Sint>& out_shape) const {
-  std::vector<View> r;
+  ShapeTracker r = from_shape(shape());
   for (std::size_t k = views_.size(); k-- > 0;) {
-    auto v = views_[k].invert(k == 0 ? out_shape : views_[k - 1].shape);
-    if (!v) return std::nullopt;
-    r.push_back(std::move(*v));
+    auto undo = views_[k].invert();
+    const std::vector<Sint>& below = k == 0 ? out_shape : views_[k - 1].shape;
+    if (!undo || undo->size() != product(below)) return std::nullopt;
+    r = (r + ShapeTracker({*undo})).reshape(below);
   }
-  return ShapeTracker(merge_views(std::move(r))).reshape(out_shape);
+  return r;
 }
 
 std::vector<std::optional<Sint>> ShapeTracker::real_strides(bool ignore_valid) const {
   const View& last = views_.back();
   std::vector<std::optional<Sint>> r(last.shape.size());
-  if (views_.size() == 1 && (!last.mask || ignore_valid)) {
-    for (std::size_t k = 0; k < r.size(); ++k) r[k] = last.strides[k];
+  if (views_.size() == 1) {
+    for (std::size_t k = 0; k < r.size(); ++k) {
+      if (ignore_valid || !axis_is_masked(static_cast<int>(k))) r[k] = last.strides[k];
+    }
     return r;
   }
   IndexProbe probe(views_);
@@ -131,6 +150,11 @@ std::vector<int> ShapeTracker::unit_stride_axes(bool ignore_valid) const {
 }
 
 bool ShapeTracker::axis_is_masked(int axis) const {
+  if (views_.size() == 1) {
+    const View& v = views_.front();
+    auto k = static_cast<std::size_t>(axis);
+    return v.mask && !v.shape[k].is_int(1) && !v.is_empty() && (*v.mask)[k] != Range{0, v.shape[k]};
+  }
   IndexProbe probe(views_);
   return probe.mentions(expr_idxs(probe.idxs()).valid, static_cast<std::size_t>(axis));
 }
@@ -138,6 +162,7 @@ bool ShapeTracker::axis_is_masked(int axis) const {
 int64_t ShapeTracker::real_size() const {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   if (std::any_of(shape().begin(), shape().end(), zero)) return 0;
+  if (std::all_of(views_.begin(), views_.end(), all_ints)) return checked_add(largest_position(views_), 1);
   IndexProbe probe(views_);
   Index at = expr_idxs(probe.idxs());
   if (at.valid.is_int(0)) return 0;

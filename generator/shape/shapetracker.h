@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class ShapeTracker {
 
   /// The same number of elements under another shape. An unprovable equality of symbolic sizes is an internal error.
   ShapeTracker reshape(const std::vector<Sint>& new_shape) const;
+  /// The same where the sizes are equal for these values of the variables: how a dimension becomes a variable, and back.
+  /// The result holds for these values only.
+  ShapeTracker reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const;
   ShapeTracker permute(const std::vector<int>& axes) const;
   ShapeTracker expand(const std::vector<Sint>& new_shape) const;
   ShapeTracker pad(const std::vector<Range>& amounts) const;

@@ -37,15 +37,36 @@ bool contains(const Poly& p, const Poly& part) {
   return std::all_of(part.terms.begin(), part.terms.end(), [&](const Term& t) { return coefficient(p, t.mono) == t.coef; });
 }
 
+// (g*y + r) % (g*c) = g*(y%c) + r, as far as it can be: factor g, y, c and r.
+struct Remainder {
+  int64_t factor = 1;
+  Sint y, c;
+  int64_t rest = 0;
+};
+
+Remainder remainder_of(const Node* mod) {
+  Remainder r{1, mod->src[0], mod->src[1], 0};
+  if (!r.c.is_int()) return r;
+  Poly y = to_poly(r.y);
+  int64_t g = gcd64(content(y), r.c.as_int());
+  if (g == 1) return r;
+  for (Term& t : y.terms) t.coef /= g;
+  r.rest = floor_mod(y.constant, g);
+  y.constant = floor_div(y.constant, g);
+  return {g, from_poly(y), r.c.as_int() / g, r.rest};
+}
+
 // m*(y%c) + m*c*(x//c) = m*x where x = y (mod c).
 std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
-  Sint y = mod.mono->src[0], c = mod.mono->src[1];
+  Remainder r = remainder_of(mod.mono);
+  int64_t m = mod.coef * r.factor;
   for (const Term& t : p.terms) {
     for (const Node* a : atoms_of(t.mono)) {
-      if (a->kind != NodeKind::Div || a->src[1] != c || !congruent(a->src[0], y, c)) continue;
-      Poly both = scale(multiply(one(a), to_poly(c)), mod.coef);
+      if (a->kind != NodeKind::Div || a->src[1] != r.c || !congruent(a->src[0], r.y, r.c)) continue;
+      Poly both = scale(multiply(one(a), to_poly(r.c)), m);
       if (!contains(p, both)) continue;
-      return add(add(without(p, mod.mono), both, -1), to_poly(a->src[0]), mod.coef);
+      Poly joined = add(add(without(p, mod.mono), both, -1), to_poly(a->src[0]), m);
+      return add(joined, Poly{{}, r.rest}, mod.coef);
     }
   }
   return std::nullopt;
@@ -53,18 +74,19 @@ std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
 
 // m*(y%c) + m*c*((z + x//c) % d) = m*((c*z + x) % (c*d)) where x = y (mod c).
 std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
-  Sint y = mod.mono->src[0];
   if (!mod.mono->src[1].is_int()) return std::nullopt;
-  int64_t c = mod.mono->src[1].as_int();
+  Remainder r = remainder_of(mod.mono);
+  int64_t c = r.c.as_int(), m = mod.coef * r.factor;
   for (const Term& t : p.terms) {
     int64_t want;
-    if (t.mono->kind != NodeKind::Mod || __builtin_mul_overflow(mod.coef, c, &want) || t.coef != want) continue;
+    if (t.mono->kind != NodeKind::Mod || __builtin_mul_overflow(m, c, &want) || t.coef != want) continue;
     Poly z = to_poly(t.mono->src[0]);
     for (const Term& u : z.terms) {
-      if (u.coef != 1 || u.mono->kind != NodeKind::Div || u.mono->src[1] != Sint(c) || !congruent(u.mono->src[0], y, c)) continue;
+      if (u.coef != 1 || u.mono->kind != NodeKind::Div || u.mono->src[1] != Sint(c) || !congruent(u.mono->src[0], r.y, c)) continue;
       Poly numerator = add(scale(without(z, u.mono), c), to_poly(u.mono->src[0]));
       Sint joined = floormod(from_poly(numerator), t.mono->src[1] * c);
-      return add(without(without(p, mod.mono), t.mono), to_poly(joined), mod.coef);
+      Poly rest = add(without(without(p, mod.mono), t.mono), Poly{{}, r.rest}, mod.coef);
+      return add(rest, to_poly(joined), m);
     }
   }
   return std::nullopt;

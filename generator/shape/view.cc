@@ -56,6 +56,7 @@ View View::create(std::vector<Sint> shape, std::optional<std::vector<Sint>> stri
   for (std::size_t k = 0; k < v.shape.size(); ++k) {
     if (v.shape[k].is_int(1)) v.strides[k] = 0;
   }
+  if (v.mask && v.shape.empty()) return v;  // a scalar that is padding
   if (v.mask) {
     bool hides = false;
     for (std::size_t k = 0; k < v.shape.size(); ++k) {
@@ -81,6 +82,7 @@ View View::create(std::vector<Sint> shape, std::optional<std::vector<Sint>> stri
 bool View::is_empty() const {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   if (std::any_of(shape.begin(), shape.end(), zero)) return true;
+  if (mask && mask->empty()) return true;
   return mask && std::any_of(mask->begin(), mask->end(), [](const Range& m) { return m.second.is_int(0); });
 }
 
@@ -168,11 +170,10 @@ View View::stride(const std::vector<int64_t>& steps) const {
   return create(std::move(new_shape), std::move(new_strides), new_offset, mask ? std::optional(std::move(new_mask)) : std::nullopt);
 }
 
-std::optional<View> View::invert(const std::vector<Sint>& out_shape) const {
+std::optional<View> View::invert() const {
   View whole = create(shape);
-  std::vector<Range> kept;
   View v = *this;
-  if (mask) {  // undo a pad by a shrink
+  if (mask) {  // a shrink undoes a pad
     whole = whole.shrink(*mask);
     v = v.shrink(*mask);
   }
@@ -182,13 +183,11 @@ std::optional<View> View::invert(const std::vector<Sint>& out_shape) const {
   v = v.stride(flips);
   std::vector<int> order(shape.size());
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int>(k);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return v.strides[static_cast<std::size_t>(a)].max() > v.strides[static_cast<std::size_t>(b)].max();
-  });
-  whole = whole.permute(order);
-  v = v.permute(order);
-  if (product(whole.shape) != product(out_shape) || !v.contiguous) return std::nullopt;
-  return whole.reshape(out_shape);
+  auto stride_of = [&](int axis) { return v.strides[static_cast<std::size_t>(axis)]; };
+  // By decreasing stride; symbolic ones cannot tell their order, so they keep it unless it is provable.
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride_of(a).max() > stride_of(b).max(); });
+  if (!v.permute(order).contiguous) return std::nullopt;
+  return whole.permute(order);
 }
 
 std::string View::to_text() const {

@@ -1,6 +1,8 @@
 // View: how a box of indices reads a flat buffer. Element (i0, i1, ...) is at offset + sum(i_k * strides_k); where a mask
 // is given and an index is outside [begin, end) of its axis, the element is padding (0) and nothing is read.
 //
+// A view of rank 0 that reads nothing has a mask as well, an empty one.
+//
 // A View is a value. Every movement returns a new one; sizes, strides, offset and mask may be symbolic.
 #pragma once
 
@@ -43,8 +45,9 @@ struct View {
   View stride(const std::vector<int64_t>& steps) const;
   /// The same elements in row-major order under another shape, or nothing if one view can't say that.
   std::optional<View> reshape(const std::vector<Sint>& new_shape) const;
-  /// The view that undoes a permute or flip of a buffer of shape `out_shape`; nothing if elements repeat or are lost.
-  std::optional<View> invert(const std::vector<Sint>& out_shape) const;
+  /// The view of what this one shows that restores the order of the buffer (not its shape): undoes permute, flip and pad.
+  /// Nothing if elements repeat or are lost.
+  std::optional<View> invert() const;
 
   std::string to_text() const;
   friend bool operator==(const View& a, const View& b) {

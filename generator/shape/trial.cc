@@ -1,0 +1,200 @@
+// What the views say about plain integers: merging by trying all indices, and the largest position read.
+#include <algorithm>
+#include <queue>
+
+#include "shape/int_math.h"
+#include "shape/merge.h"
+
+namespace etch {
+namespace {
+
+constexpr int64_t kMaxTrials = 1 << 16;
+constexpr int kMaxBoxes = 1 << 16;
+
+struct Axis {
+  int64_t size, stride, begin, end;
+};
+
+struct PlainView {
+  std::vector<Axis> axes;
+  int64_t offset;
+  bool empty;
+};
+
+std::vector<PlainView> plain(const std::vector<View>& views) {
+  std::vector<PlainView> r;
+  for (const View& v : views) {
+    PlainView p{{}, v.offset.as_int(), v.is_empty()};
+    for (std::size_t k = 0; k < v.shape.size(); ++k) {
+      int64_t size = v.shape[k].as_int();
+      bool masked = v.mask.has_value();
+      p.axes.push_back(
+          {size, v.strides[k].as_int(), masked ? (*v.mask)[k].first.as_int() : 0, masked ? (*v.mask)[k].second.as_int() : size});
+    }
+    r.push_back(std::move(p));
+  }
+  return r;
+}
+
+// Position of a flat index through one view, -1 if masked.
+int64_t through(const PlainView& v, int64_t flat) {
+  int64_t at = v.offset;
+  for (std::size_t k = v.axes.size(); k-- > 0;) {
+    const Axis& a = v.axes[k];
+    int64_t i = flat % a.size;
+    flat /= a.size;
+    if (i < a.begin || i >= a.end) return -1;
+    at += i * a.stride;
+  }
+  return at;
+}
+
+int64_t through_all(const std::vector<PlainView>& views, int64_t flat) {
+  for (std::size_t n = views.size(); n-- > 0 && flat >= 0;) flat = through(views[n], flat);
+  return flat;
+}
+
+using Box = std::vector<std::pair<int64_t, int64_t>>;  // [begin, end) per axis of the last view
+
+// Largest position through v for flat indices in [low, high], at most; -1 if all are masked.
+int64_t bound_through(const PlainView& v, int64_t low, int64_t high) {
+  int64_t at = v.offset, best = -1;
+  // While the digits of both ends agree they are fixed; at the first that differs there are three cases: the lowest
+  // digit with a restricted rest, those between with any rest, the highest. All are covered by [low digit, high digit]
+  // with any rest, which is what is used.
+  int64_t inner = 1;
+  for (const Axis& a : v.axes) inner *= a.size;
+  for (std::size_t k = 0; k < v.axes.size(); ++k) {
+    const Axis& a = v.axes[k];
+    inner /= a.size;
+    int64_t first = low / inner % a.size, last = high / inner % a.size;
+    if (first == last) {
+      if (first < a.begin || first >= a.end) return -1;
+      at += first * a.stride;
+      continue;
+    }
+    first = std::max(first, a.begin);
+    last = std::min(last, a.end - 1);
+    if (first > last) return -1;
+    best = at + std::max(first * a.stride, last * a.stride);
+    for (std::size_t j = k + 1; j < v.axes.size(); ++j) {
+      best += std::max(v.axes[j].begin * v.axes[j].stride, (v.axes[j].end - 1) * v.axes[j].stride);
+    }
+    return best;
+  }
+  return at;
+}
+
+// The same for the smallest; used between views only.
+int64_t lower_through(const PlainView& v, int64_t low, int64_t high) {
+  PlainView mirrored = v;
+  mirrored.offset = -v.offset;
+  for (Axis& a : mirrored.axes) a.stride = -a.stride;
+  constexpr int64_t kLift = int64_t{1} << 40;  // keeps it positive, -1 means masked
+  mirrored.offset += kLift;
+  int64_t r = bound_through(mirrored, low, high);
+  return r < 0 ? -1 : kLift - r;
+}
+
+int64_t upper_bound(const std::vector<PlainView>& views, const Box& box) {
+  const PlainView& last = views.back();
+  int64_t low = last.offset, high = last.offset;
+  for (std::size_t k = 0; k < box.size(); ++k) {
+    int64_t a = box[k].first * last.axes[k].stride, b = (box[k].second - 1) * last.axes[k].stride;
+    low += std::min(a, b);
+    high += std::max(a, b);
+  }
+  for (std::size_t n = views.size() - 1; n-- > 0;) {
+    int64_t next_high = bound_through(views[n], low, high);
+    if (next_high < 0) return -1;
+    low = n == 0 ? 0 : std::max<int64_t>(0, lower_through(views[n], low, high));
+    high = next_high;
+  }
+  return high;
+}
+
+}  // namespace
+
+bool all_ints(const View& v) {
+  auto is_int = [](const Sint& s) { return s.is_int(); };
+  if (!v.offset.is_int() || !std::all_of(v.shape.begin(), v.shape.end(), is_int) ||
+      !std::all_of(v.strides.begin(), v.strides.end(), is_int))
+    return false;
+  return !v.mask || std::all_of(v.mask->begin(), v.mask->end(), [](const Range& m) { return m.first.is_int() && m.second.is_int(); });
+}
+
+int64_t largest_position(const std::vector<View>& views) {
+  std::vector<PlainView> all = plain(views);
+  Box whole;
+  for (const Axis& a : all.back().axes) whole.push_back({a.begin, a.end});
+  for (const PlainView& v : all) {
+    if (v.empty) return -1;
+  }
+  // Best first: the box that could reach furthest is cut in two until it is one index.
+  auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::priority_queue<std::pair<int64_t, Box>, std::vector<std::pair<int64_t, Box>>, decltype(less)> open(less);
+  open.push({upper_bound(all, whole), whole});
+  for (int n = 0; n < kMaxBoxes && !open.empty(); ++n) {
+    auto [bound, box] = open.top();
+    open.pop();
+    if (bound < 0) return -1;
+    auto widest = std::max_element(box.begin(), box.end(), [](auto& a, auto& b) { return a.second - a.first < b.second - b.first; });
+    if (box.empty() || widest->second - widest->first == 1 || all.size() == 1) return bound;
+    int64_t middle = widest->first + (widest->second - widest->first) / 2;
+    Box left = box, right = box;
+    left[static_cast<std::size_t>(widest - box.begin())].second = middle;
+    right[static_cast<std::size_t>(widest - box.begin())].first = middle;
+    open.push({upper_bound(all, left), left});
+    open.push({upper_bound(all, right), right});
+  }
+  return open.empty() ? -1 : open.top().first;
+}
+
+std::optional<View> merge_by_trial(const std::vector<View>& views) {
+  if (!std::all_of(views.begin(), views.end(), all_ints)) return std::nullopt;
+  std::vector<PlainView> all = plain(views);
+  const std::vector<Axis>& axes = all.back().axes;
+  int64_t size = 1;
+  for (const Axis& a : axes) {
+    if (__builtin_mul_overflow(size, a.size, &size) || size > kMaxTrials) return std::nullopt;
+  }
+  const std::vector<Sint>& shape = views.back().shape;
+  std::vector<int64_t> first(axes.size()), last(axes.size()), index(axes.size(), 0), strides(axes.size(), 0);
+  std::vector<int64_t> position(static_cast<std::size_t>(size));
+  int64_t valid = 0, offset = 0, corner = 0;
+  for (int64_t p = 0; p < size; ++p) {
+    position[static_cast<std::size_t>(p)] = through_all(all, p);
+    if (position[static_cast<std::size_t>(p)] >= 0) {
+      if (valid++ == 0) first = last = index, corner = p;
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        first[k] = std::min(first[k], index[k]);
+        last[k] = std::max(last[k], index[k]);
+      }
+    }
+    for (std::size_t k = axes.size(); k-- > 0 && ++index[k] == axes[k].size;) index[k] = 0;
+  }
+  if (valid == 0) return View::create(shape, std::nullopt, 0, std::vector<Range>(shape.size(), Range{0, 0}));
+  int64_t box = 1, step = 1;
+  for (std::size_t k = 0; k < axes.size(); ++k) box *= last[k] - first[k] + 1;
+  if (box != valid) return std::nullopt;  // the valid indices are no box
+  offset = position[static_cast<std::size_t>(corner)];
+  for (std::size_t k = axes.size(); k-- > 0; step *= axes[k].size) {
+    if (last[k] > first[k]) strides[k] = position[static_cast<std::size_t>(corner + step)] - position[static_cast<std::size_t>(corner)];
+    offset -= strides[k] * first[k];
+    if (k == 0) break;
+  }
+  std::fill(index.begin(), index.end(), 0);
+  for (int64_t p = 0; p < size; ++p) {
+    int64_t expect = offset;
+    for (std::size_t k = 0; k < axes.size(); ++k) expect += strides[k] * index[k];
+    if (position[static_cast<std::size_t>(p)] >= 0 && position[static_cast<std::size_t>(p)] != expect) return std::nullopt;
+    for (std::size_t k = axes.size(); k-- > 0 && ++index[k] == axes[k].size;) index[k] = 0;
+  }
+  std::vector<Range> mask;
+  for (std::size_t k = 0; k < axes.size(); ++k) mask.push_back({first[k], last[k] + 1});
+  std::vector<Sint> steps(strides.begin(), strides.end());
+  if (shape.empty()) return View::create(shape, steps, offset);
+  return View::create(shape, std::move(steps), offset, std::move(mask));
+}
+
+}  // namespace etch
