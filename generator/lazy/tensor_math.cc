@@ -112,7 +112,8 @@ Tensor Tensor::abs() const {
 
 Tensor Tensor::sign() const {
   if (dtype() == DType::Bool) return *this;
-  const Tensor zero = full_like(0), positive = (zero < *this).where(full_like(1), *this);  // zeros and NaN stay
+  const Tensor zero = full_like(0);
+  const Tensor positive = (zero < *this).where(full_like(1), *this + zero);  // 0 and NaN stay; + 0.0 makes 0.0 of -0.0
   return is_unsigned(dtype()) ? positive : (*this < zero).where(full_like(-1), positive);
 }
 
