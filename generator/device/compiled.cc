@@ -1,0 +1,36 @@
+// Compiled: kernels are functions of this process, called on host memory.
+#include "device/compiler.h"
+#include "device/replay.h"
+
+namespace etch {
+namespace {
+
+class Compiled : public LoadedProgram {
+ public:
+  Compiled(const Program& program, std::unique_ptr<KernelLibrary> library, bool guards)
+      : program_(&program), library_(std::move(library)), replay_(program, guards) {}
+
+  std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
+    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t>) {
+      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+      std::vector<std::int32_t> values;
+      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
+      std::vector<void*> arg(memory.begin(), memory.end());
+      for (std::int32_t& v : values) arg.push_back(&v);
+      library_->function(call.kernel)(arg.data());
+    });
+  }
+
+ private:
+  const Program* program_;
+  std::unique_ptr<KernelLibrary> library_;
+  Replay replay_;
+};
+
+}  // namespace
+
+std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, bool guards) {
+  return std::make_unique<Compiled>(program, std::move(library), guards);
+}
+
+}  // namespace etch
