@@ -23,12 +23,12 @@ struct DimBinding {
 };
 
 struct ImportOptions {
-  std::filesystem::path path;
+  std::filesystem::path path = {};
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
-  std::string bytes;
-  std::vector<DimBinding> dims;
+  std::string bytes = {};
+  std::vector<DimBinding> dims = {};
   /// What the emitted names begin with; empty: the file's name.
-  std::string name;
+  std::string name = {};
 };
 
 struct ImportedTensor {

@@ -76,7 +76,8 @@ Outputs bit_shift(NodeContext& node) {
   const std::string direction = node.attribute_string("direction");
   if (direction != "LEFT" && direction != "RIGHT") node.fail("attribute direction is '" + direction + "'", "accepted are LEFT and RIGHT");
   if (!is_unsigned(node.input(0).dtype())) {
-    node.fail("input 0 is " + std::string(name_of(node.input(0).dtype())) + ", BitShift takes unsigned integers", "insert a Cast before the node");
+    node.fail("input 0 is " + std::string(name_of(node.input(0).dtype())) + ", BitShift takes unsigned integers",
+              "insert a Cast before the node");
   }
   return bitwise(node, direction == "LEFT" ? Op::Shl : Op::Shr);
 }
@@ -87,7 +88,8 @@ Outputs mod(NodeContext& node) {
   require_same_type(node, 0, 1);
   const Tensor a = node.input(0), b = node.input(1);
   const bool fmod = node.attribute_int("fmod", 0) != 0;
-  if (is_float(a.dtype()) && !fmod) node.fail("attribute fmod is 0 with " + std::string(name_of(a.dtype())), "ONNX wants fmod = 1 for floats");
+  if (is_float(a.dtype()) && !fmod)
+    node.fail("attribute fmod is 0 with " + std::string(name_of(a.dtype())), "ONNX wants fmod = 1 for floats");
   const Tensor rest = Tensor::binary(Op::Mod, a, b);
   if (fmod || is_unsigned(a.dtype())) return {rest};
   const Tensor zero = integer(rest, 0);

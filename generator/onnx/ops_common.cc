@@ -27,7 +27,8 @@ std::vector<int> axes_of(const NodeContext& node, const std::vector<std::int64_t
 std::int64_t fixed_dim(const NodeContext& node, const Tensor& tensor, int axis, const std::string& what) {
   const Sint size = tensor.dim(axis);
   if (!size.is_int()) {
-    node.fail("axis " + std::to_string(axis) + " of the " + what + " has the symbolic size " + to_text(size) + ", this operator needs a fixed one",
+    node.fail("axis " + std::to_string(axis) + " of the " + what + " has the symbolic size " + to_text(size) +
+                  ", this operator needs a fixed one",
               "give the dimension a number when exporting or compiling the model");
   }
   return size.as_int();
@@ -73,7 +74,8 @@ void require_type(const NodeContext& node, int i, const std::vector<DType>& acce
   if (std::find(accepted.begin(), accepted.end(), found) != accepted.end()) return;
   std::string names;
   for (DType dtype : accepted) names += (names.empty() ? "" : ", ") + std::string(name_of(dtype));
-  node.fail("input " + std::to_string(i) + " is " + std::string(name_of(found)) + ", accepted is " + names, "insert a Cast before the node");
+  node.fail("input " + std::to_string(i) + " is " + std::string(name_of(found)) + ", accepted is " + names,
+            "insert a Cast before the node");
 }
 
 void require_inputs(const NodeContext& node, int low, int high) {
@@ -112,9 +114,7 @@ Tensor move_axis(const Tensor& x, int from, int to) {
   return x.permute(axes);
 }
 
-Tensor widened(const Tensor& x) {
-  return x.dtype() == DType::Float16 || x.dtype() == DType::BFloat16 ? x.cast(DType::Float32) : x;
-}
+Tensor widened(const Tensor& x) { return x.dtype() == DType::Float16 || x.dtype() == DType::BFloat16 ? x.cast(DType::Float32) : x; }
 
 Tensor is_nan(const Tensor& x) {
   if (!is_float(x.dtype())) return Tensor::full(x.graph(), x.shape(), Scalar::of_int(DType::Bool, 0));

@@ -39,7 +39,8 @@ Outputs gather_nd(NodeContext& node) {
   if (index.rank() < 1 || x.rank() < 1) node.fail("data and indices need at least one axis");
   const int depth = static_cast<int>(fixed_dim(node, index, -1, "indices"));
   if (batch < 0 || batch >= index.rank() || batch >= x.rank() || depth < 1 || depth > x.rank() - batch) {
-    node.fail("indices select " + std::to_string(depth) + " axes after " + std::to_string(batch) + " batch axes, data has " + std::to_string(x.rank()) + " axes");
+    node.fail("indices select " + std::to_string(depth) + " axes after " + std::to_string(batch) + " batch axes, data has " +
+              std::to_string(x.rank()) + " axes");
   }
   Sint span = 1;  // elements in the selected axes
   Tensor position;
@@ -87,18 +88,21 @@ Outputs top_k(NodeContext& node) {
   const bool largest = node.opset() < 11 || node.attribute_int("largest", 1) != 0;
   if (node.opset() >= 11) node.acknowledge("sorted");  // unsorted means any order: sorted is one
   const Sint size = x.dim(axis);
-  if (k < 0 || k > size.min()) node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
+  if (k < 0 || k > size.min())
+    node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
   const Tensor rows = move_axis(x, axis, x.rank() - 1);
   const int rank = rows.rank();
   const Tensor self = rows.unsqueeze(rank), other = rows.unsqueeze(rank - 1);
   Tensor before = largest ? self < other : other < self, same = self.equal(other);
   if (is_float(x.dtype())) {
     const Tensor nan_self = is_nan(self), nan_other = is_nan(other);
-    before = Tensor::binary(Op::Or, before, largest ? Tensor::binary(Op::And, nan_other, nan_self.logical_not())
-                                                    : Tensor::binary(Op::And, nan_self, nan_other.logical_not()));
+    before = Tensor::binary(
+        Op::Or, before,
+        largest ? Tensor::binary(Op::And, nan_other, nan_self.logical_not()) : Tensor::binary(Op::And, nan_self, nan_other.logical_not()));
     same = Tensor::binary(Op::Or, same, Tensor::binary(Op::And, nan_self, nan_other));
   }
-  const Tensor earlier = positions(x.graph(), size, rank, rank + 1, DType::Int32) < positions(x.graph(), size, rank - 1, rank + 1, DType::Int32);
+  const Tensor earlier =
+      positions(x.graph(), size, rank, rank + 1, DType::Int32) < positions(x.graph(), size, rank - 1, rank + 1, DType::Int32);
   const Tensor counted = Tensor::binary(Op::Or, before, Tensor::binary(Op::And, same, earlier));
   const Tensor place = counted.cast(DType::Int32).reduce(Op::ReduceSum, {rank}, false);
   const Tensor hit = place.unsqueeze(rank - 1).equal(positions(x.graph(), k, rank - 1, rank + 1, DType::Int32));
@@ -117,7 +121,8 @@ Outputs compress(NodeContext& node) {
   const Tensor x = flat ? node.input(0).reshape({node.input(0).size()}) : node.input(0);
   const int axis = flat ? 0 : axis_of(node, node.attribute_int("axis"), x.rank());
   if (condition->size() > fixed_dim(node, x, axis, "input")) {
-    node.fail("condition has " + std::to_string(condition->size()) + " elements, the axis " + to_text(x.dim(axis)), "shorten the condition");
+    node.fail("condition has " + std::to_string(condition->size()) + " elements, the axis " + to_text(x.dim(axis)),
+              "shorten the condition");
   }
   std::vector<std::int64_t> chosen;
   for (std::int64_t i = 0; i < condition->size(); ++i) {
@@ -155,7 +160,8 @@ Outputs reverse_sequence(NodeContext& node) {
   const Tensor x = node.input(0), lengths = node.input(1);
   const int batch = axis_of(node, node.attribute_int("batch_axis", 1), x.rank(), "attribute batch_axis");
   const int time = axis_of(node, node.attribute_int("time_axis", 0), x.rank(), "attribute time_axis");
-  if (batch == time || batch > 1 || time > 1) node.fail("batch_axis is " + std::to_string(batch) + " and time_axis " + std::to_string(time), "one is 0, the other 1");
+  if (batch == time || batch > 1 || time > 1)
+    node.fail("batch_axis is " + std::to_string(batch) + " and time_axis " + std::to_string(time), "one is 0, the other 1");
   Shape shape(static_cast<std::size_t>(x.rank()), Sint(1));
   shape[static_cast<std::size_t>(batch)] = x.dim(batch);
   const Tensor length = lengths.reshape(shape), step = positions(x.graph(), x.dim(time), time, x.rank());
@@ -183,7 +189,8 @@ Outputs range(NodeContext& node) {
   const Sint span = step > 0 ? limits[0] - start.as_int() : Sint(start.as_int()) - limits[0];
   Sint count = floordiv(span + (std::abs(step) - 1), std::abs(step));
   if (count.is_int()) count = std::max<std::int64_t>(count.as_int(), 0);
-  if (count.min() < 0) node.fail("its limit " + to_text(limits[0]) + " may be below its start", "bind the dimension to a larger least value");
+  if (count.min() < 0)
+    node.fail("its limit " + to_text(limits[0]) + " may be below its start", "bind the dimension to a larger least value");
   return {Tensor::arange(node.graph(), count, dtype, start, delta)};
 }
 

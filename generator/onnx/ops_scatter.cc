@@ -15,22 +15,34 @@ Merge merge_of(NodeContext& node) {
   if (node.opset() < 16) return Merge::None;  // no such attribute
   const std::string text = node.attribute_string("reduction", "none");
   Merge merge = Merge::None;
-  if (text == "add") merge = Merge::Add;
-  else if (text == "mul") merge = Merge::Mul;
-  else if (text == "max" && node.opset() >= 18) merge = Merge::Max;
-  else if (text == "min" && node.opset() >= 18) merge = Merge::Min;
-  else if (text != "none") node.fail("attribute reduction is '" + text + "'", node.opset() >= 18 ? "accepted are none, add, mul, max and min" : "accepted are none, add and mul");
-  if (merge != Merge::None && node.input(0).dtype() == DType::Bool) node.fail("attribute reduction is '" + text + "' with bool", "accepted is none");
+  if (text == "add")
+    merge = Merge::Add;
+  else if (text == "mul")
+    merge = Merge::Mul;
+  else if (text == "max" && node.opset() >= 18)
+    merge = Merge::Max;
+  else if (text == "min" && node.opset() >= 18)
+    merge = Merge::Min;
+  else if (text != "none")
+    node.fail("attribute reduction is '" + text + "'",
+              node.opset() >= 18 ? "accepted are none, add, mul, max and min" : "accepted are none, add and mul");
+  if (merge != Merge::None && node.input(0).dtype() == DType::Bool)
+    node.fail("attribute reduction is '" + text + "' with bool", "accepted is none");
   return merge;
 }
 
 Tensor merged(Merge merge, const Tensor& old, const Tensor& update) {
   switch (merge) {
-    case Merge::None: return update;
-    case Merge::Add: return old + update;
-    case Merge::Mul: return old * update;
-    case Merge::Max: return old.maximum(update);
-    case Merge::Min: return old.minimum(update);
+    case Merge::None:
+      return update;
+    case Merge::Add:
+      return old + update;
+    case Merge::Mul:
+      return old * update;
+    case Merge::Max:
+      return old.maximum(update);
+    case Merge::Min:
+      return old.minimum(update);
   }
   return update;
 }
@@ -41,21 +53,29 @@ Tensor neutral(Merge merge, const Tensor& like) {
   const bool is_float_type = is_float(like.dtype());
   switch (merge) {
     case Merge::None:
-    case Merge::Add: return integer(like, 0);
-    case Merge::Mul: return integer(like, 1);
-    case Merge::Max: return is_float_type ? number(like, -infinity) : integer(like, int_min(like.dtype()));
-    case Merge::Min: return is_float_type ? number(like, infinity) : integer(like, int_max(like.dtype()));
+    case Merge::Add:
+      return integer(like, 0);
+    case Merge::Mul:
+      return integer(like, 1);
+    case Merge::Max:
+      return is_float_type ? number(like, -infinity) : integer(like, int_min(like.dtype()));
+    case Merge::Min:
+      return is_float_type ? number(like, infinity) : integer(like, int_max(like.dtype()));
   }
   return integer(like, 0);
 }
 
 Op reduce_op(Merge merge) {
   switch (merge) {
-    case Merge::Mul: return Op::ReduceProd;
+    case Merge::Mul:
+      return Op::ReduceProd;
     case Merge::None:
-    case Merge::Max: return Op::ReduceMax;
-    case Merge::Min: return Op::ReduceMin;
-    case Merge::Add: return Op::ReduceSum;
+    case Merge::Max:
+      return Op::ReduceMax;
+    case Merge::Min:
+      return Op::ReduceMin;
+    case Merge::Add:
+      return Op::ReduceSum;
   }
   return Op::ReduceSum;
 }
@@ -193,7 +213,8 @@ Outputs scatter_nd(NodeContext& node) {
   const Tensor data = node.input(0), index = node.input(1), updates = node.input(2);
   if (index.rank() < 1) node.fail("indices need at least one axis");
   const int depth = static_cast<int>(fixed_dim(node, index, -1, "indices"));
-  if (depth < 1 || depth > data.rank()) node.fail("indices select " + std::to_string(depth) + " axes, data has " + std::to_string(data.rank()));
+  if (depth < 1 || depth > data.rank())
+    node.fail("indices select " + std::to_string(depth) + " axes, data has " + std::to_string(data.rank()));
   Shape expected(index.shape().begin(), index.shape().end() - 1);
   Sint updates_count = 1, row_size = 1;
   for (const Sint& size : expected) updates_count = updates_count * size;
@@ -201,7 +222,8 @@ Outputs scatter_nd(NodeContext& node) {
     expected.push_back(data.dim(axis));
     row_size = row_size * data.dim(axis);
   }
-  if (updates.shape() != expected) node.fail("the shape of updates is not that of indices without the last axis, then that of the data's rows");
+  if (updates.shape() != expected)
+    node.fail("the shape of updates is not that of indices without the last axis, then that of the data's rows");
 
   Tensor position;
   std::int64_t span = 1;
@@ -215,7 +237,8 @@ Outputs scatter_nd(NodeContext& node) {
   const Tensor targets = position.reshape({updates_count});
   if (const std::optional<Array> fixed = targets.evaluate()) {
     const Array coordinates = node.require_constant(1, "indices");
-    for (std::int64_t i = 0; i < coordinates.size(); ++i) wrapped(node, coordinates.int_at(i), data.dim(static_cast<int>(i % depth)).as_int());
+    for (std::int64_t i = 0; i < coordinates.size(); ++i)
+      wrapped(node, coordinates.int_at(i), data.dim(static_cast<int>(i % depth)).as_int());
     return {scatter_rows(merge, rows, span, changes, fixed->ints()).reshape(data.shape())};
   }
   return {scatter_rows(merge, rows, changes, targets).reshape(data.shape())};

@@ -46,7 +46,8 @@ Outputs abs(NodeContext& node) {
 Outputs neg(NodeContext& node) {
   const Tensor x = node.input(0);
   if (is_unsigned(x.dtype())) {
-    node.fail("the input is " + std::string(name_of(x.dtype())) + ", Neg takes signed integers and floats", "insert a Cast before the node");
+    node.fail("the input is " + std::string(name_of(x.dtype())) + ", Neg takes signed integers and floats",
+              "insert a Cast before the node");
   }
   return {-x};
 }
@@ -84,7 +85,8 @@ Outputs hard_sigmoid(NodeContext& node) {
 Outputs leaky_relu(NodeContext& node) { return {node.input(0).leaky_relu(node.attribute_float("alpha", 0.01f))}; }
 
 Outputs selu(NodeContext& node) {
-  const double alpha = node.attribute_float("alpha", 1.67326319217681884765625), gamma = node.attribute_float("gamma", 1.05070102214813232421875);
+  const double alpha = node.attribute_float("alpha", 1.67326319217681884765625),
+               gamma = node.attribute_float("gamma", 1.05070102214813232421875);
   const Tensor x = node.input(0);
   const Tensor negative = number(x, alpha) * x.exp() - number(x, alpha);
   return {number(x, gamma) * (number(x, 0) < x).where(x, negative)};
@@ -105,11 +107,13 @@ Outputs shrink(NodeContext& node) {
     const Tensor above = (number(x, lambd) < x).where(x - number(x, bias), zero);
     return {(x < number(x, -lambd)).where(x + number(x, bias), above)};
   }
-  if (bias != std::trunc(bias)) node.fail("attribute bias is " + std::to_string(bias) + " with integers", "give a whole bias, or cast to float before");
+  if (bias != std::trunc(bias))
+    node.fail("attribute bias is " + std::to_string(bias) + " with integers", "give a whole bias, or cast to float before");
   // For a whole x: x < -lambd is x < ceil(-lambd), x > lambd is x > floor(lambd); out of the type's range neither or all are.
   const double low = std::ceil(-lambd), high = std::floor(lambd);
   const Tensor wide = x.cast(DType::Int64);  // a uint64 above 2^63 would be negative: it is above every lambd we accept
-  if (x.dtype() == DType::UInt64 || std::abs(lambd) > 9e15) node.fail("lambd " + std::to_string(lambd) + " with " + std::string(name_of(x.dtype())), "cast to int64 or float before");
+  if (x.dtype() == DType::UInt64 || std::abs(lambd) > 9e15)
+    node.fail("lambd " + std::to_string(lambd) + " with " + std::string(name_of(x.dtype())), "cast to int64 or float before");
   const Tensor shift = number(x, bias);
   const Tensor above = (number(wide, high) < wide).where(x - shift, zero);
   return {(wide < number(wide, low)).where(x + shift, above)};
@@ -120,7 +124,8 @@ Outputs prelu(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_same_type(node, 0, 1);
   const Tensor x = node.input(0), slope = node.input(1);
-  if (slope.rank() > x.rank()) node.fail("the slope has " + std::to_string(slope.rank()) + " axes, x has " + std::to_string(x.rank()), "reshape the slope");
+  if (slope.rank() > x.rank())
+    node.fail("the slope has " + std::to_string(slope.rank()) + " axes, x has " + std::to_string(x.rank()), "reshape the slope");
   const Tensor result = (x < integer(x, 0)).where(x * slope, x);
   if (result.shape() != x.shape()) node.fail("the slope does not broadcast to the shape of x", "reshape the slope");
   return {result};

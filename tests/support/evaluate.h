@@ -1,0 +1,129 @@
+// For tests: the outputs of an imported model for given inputs, each operation by the reference interpreter, without the
+// scheduler. Slow and simple.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "interp/interp.h"
+#include "lazy/ast.h"
+#include "lazy/graph.h"
+#include "onnx/import.h"
+#include "onnx/tensor_proto.h"
+
+namespace etch::test {
+
+inline std::vector<std::int64_t> numbers(const std::vector<Sint>& shape, const VarValues& vars) {
+  std::vector<std::int64_t> result;
+  for (const Sint& d : shape) result.push_back(evaluate(d, vars));
+  return result;
+}
+
+/// Bases that get memory: all but operations that make their operands larger.
+inline std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<const LazyBuffer*>& order,
+                                                          const std::unordered_set<const LazyBuffer*>& targets, const VarValues& vars) {
+  std::unordered_set<const LazyBuffer*> stored;
+  std::unordered_map<const LazyBuffer*, std::int64_t> memory;
+  for (const LazyBuffer* b : order) {
+    std::int64_t below = 0;
+    for (const LazyBuffer* s : b->src) below += memory.at(s->base);
+    const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
+    const std::int64_t size = evaluate(product(b->shape()), vars);
+    const bool input = b->kind == LazyKind::Data || b->kind == LazyKind::Input;
+    const bool store = input || targets.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous || (!leaf && size <= below);
+    if (store) stored.insert(b);
+    memory[b] = store ? size : leaf ? 1 : below;
+  }
+  return stored;
+}
+
+/// The values of `tensors`, all of one graph. `inputs` by the Tensors' names.
+inline std::vector<Array> evaluate_tensors(const std::vector<Tensor>& tensors, const std::map<std::string, Array>& inputs,
+                                           const VarValues& vars = {}) {
+  LazyGraph& graph = tensors.at(0).graph();
+  std::vector<const LazyBuffer*> roots;
+  for (const Tensor& t : tensors) roots.push_back(t.buffer());
+  const std::vector<const LazyBuffer*> order = toposort_bases(roots);
+  const auto stored = stored_bases(order, {}, vars);
+  std::unordered_map<const LazyBuffer*, Array> arrays;
+  const auto compute = [&](const LazyBuffer* b, bool may_read_itself) {
+    const Ast ast = build_ast(graph, b, [&](const LazyBuffer* base) { return stored.contains(base) && (may_read_itself || base != b); });
+    std::vector<const Array*> read;
+    for (const LazyBuffer* input : ast.inputs) read.push_back(&arrays.at(input));
+    return interp_evaluate(ast.store, read, vars).reshaped(numbers(b->shape(), vars));
+  };
+  for (const LazyBuffer* b : order) {
+    if (!stored.contains(b)) continue;
+    if (b->kind == LazyKind::Data)
+      arrays.emplace(b, b->data);
+    else if (b->kind == LazyKind::Input)
+      arrays.emplace(b, inputs.at(b->name).reshaped(numbers(b->shape(), vars)));
+    else
+      arrays.emplace(b, compute(b, false));
+  }
+  std::vector<Array> results;
+  for (const Tensor& t : tensors) {
+    const LazyBuffer* b = t.buffer();
+    results.push_back(b->is_base() && stored.contains(b) ? arrays.at(b) : compute(b, true));
+  }
+  return results;
+}
+
+inline std::vector<Array> evaluate_model(const ImportedModel& model, const std::map<std::string, Array>& inputs,
+                                         const VarValues& vars = {}) {
+  std::vector<Tensor> tensors;
+  for (const ImportedTensor& output : model.outputs) tensors.push_back(output.tensor);
+  return evaluate_tensors(tensors, inputs, vars);
+}
+
+/// input_K.pb or output_K.pb of a test_data_set folder, K = 0, 1, ...
+inline std::vector<NamedArray> read_data_set(const std::filesystem::path& folder, const std::string& kind) {
+  std::vector<NamedArray> arrays;
+  for (int k = 0;; ++k) {
+    const std::filesystem::path file = folder / (kind + "_" + std::to_string(k) + ".pb");
+    if (!std::filesystem::exists(file)) return arrays;
+    arrays.push_back(read_tensor_file(file));
+  }
+}
+
+/// Test data of bfloat16 is written as uint16, because numpy has no such type.
+inline Array as_declared(const Array& array, DType declared) {
+  if (declared != DType::BFloat16 || array.dtype() != DType::UInt16) return array;
+  return Array(declared, array.shape(), {array.bytes().begin(), array.bytes().end()});
+}
+
+/// Empty if equal: integers exactly, floats within rtol * |want| + atol * max|want| + tiny; NaN and infinities in the same places.
+inline std::string difference(const Array& got, const Array& want, double rtol, double atol) {
+  if (got.dtype() != want.dtype()) return "type " + std::string(name_of(got.dtype())) + ", expected " + std::string(name_of(want.dtype()));
+  if (got.shape() != want.shape()) {
+    std::string text = "shape";
+    for (std::int64_t d : got.shape()) text += " " + std::to_string(d);
+    text += ", expected";
+    for (std::int64_t d : want.shape()) text += " " + std::to_string(d);
+    return text;
+  }
+  double largest = 0;
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    const double w = want.double_at(i);
+    if (std::isfinite(w)) largest = std::max(largest, std::abs(w));
+  }
+  for (std::int64_t i = 0; i < want.size(); ++i) {
+    if (!is_float(want.dtype())) {
+      if (got.int_at(i) == want.int_at(i)) continue;
+    } else {
+      const double g = got.double_at(i), w = want.double_at(i);
+      if ((std::isnan(g) && std::isnan(w)) || g == w) continue;
+      if (std::isfinite(w) && std::abs(g - w) <= rtol * std::abs(w) + atol * largest + 1e-7) continue;
+    }
+    return "element " + std::to_string(i) + " is " + got.at(i).to_text() + ", expected " + want.at(i).to_text();
+  }
+  return "";
+}
+
+}  // namespace etch::test
