@@ -1,0 +1,164 @@
+#include "emulator/cross_build.h"
+
+#include <algorithm>
+#include <fstream>
+#include <future>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "emulator/tools.h"
+
+namespace etch {
+namespace {
+
+struct Source {
+  std::filesystem::path file, object;
+  bool counts = true;  // as code or weights of the model
+};
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+bool is_source(const std::filesystem::path& file) { return file.extension() == ".c" || file.extension() == ".S"; }
+
+std::vector<Source> sources_of(const std::filesystem::path& dir, const std::filesystem::path& build_dir, const BuildOptions& options) {
+  std::vector<Source> sources;
+  std::error_code bad;
+  for (std::filesystem::directory_iterator it(dir, bad), end; !bad && it != end; it.increment(bad)) {
+    const std::string name = it->path().filename().string();
+    if (!is_source(it->path()) || std::ranges::find(options.leave_out, name) != options.leave_out.end()) continue;
+    sources.push_back({it->path().filename(), build_dir / (name + ".o"), it->path().stem() != "selftest"});
+  }
+  if (sources.empty()) throw UserError(dir.string(), "there is no .c file in this folder", "name the folder that etch compile wrote");
+  for (const auto& file : options.extra_sources)
+    sources.push_back({std::filesystem::absolute(file), build_dir / ("extra_" + file.filename().string() + ".o"), false});
+  std::ranges::sort(sources, {}, &Source::object);
+  return sources;
+}
+
+/// The compiler's first messages: enough to see what is wrong, without pages of it.
+std::string first_lines(const std::string& text, int count) {
+  std::size_t end = 0;
+  for (int i = 0; i < count && end != std::string::npos; i++) end = text.find('\n', end == 0 ? 0 : end + 1);
+  return text.substr(0, end);
+}
+
+void run_or_throw(const std::vector<std::string>& command, const std::filesystem::path& cwd, const std::string& what, double timeout_s) {
+  ProcessOptions options;
+  options.cwd = cwd;
+  options.timeout_s = timeout_s;
+  options.env = {{"LC_ALL", "C"}};
+  const ProcessResult result = run_process(command, options);
+  if (!result.ok())
+    throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
+}
+
+/// gcc says who calls whom and how deep; clang says only how deep, which is of no use without the calls.
+bool tells_calls(const std::string& compiler) {
+  return compiler.find("clang") == std::string::npos && compiler.find("gcc") != std::string::npos;
+}
+
+void compile(const Source& source, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
+             const BuildOptions& options) {
+  std::vector<std::string> command{compiler};
+  command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  for (const char* flag : {"-ffunction-sections", "-fdata-sections"})
+    if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
+  if (tells_calls(compiler)) command.insert(command.end(), {"-fstack-usage", "-fcallgraph-info=su"});
+  for (const std::string& define : options.defines) command.push_back("-D" + define);
+  command.insert(command.end(), options.flags.begin(), options.flags.end());
+  command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
+  run_or_throw(command, dir, (dir / source.file).string(), options.timeout_s);
+}
+
+void compile_all(const std::vector<Source>& sources, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
+                 const BuildOptions& options) {
+  std::vector<std::future<void>> runs;
+  for (const Source& source : sources)
+    runs.push_back(std::async(std::launch::async, [&] { compile(source, dir, target, compiler, options); }));
+  for (auto& run : runs) run.wait();  // all of them, before the first error leaves and takes `sources` along
+  for (auto& run : runs) run.get();
+}
+
+void link(const std::vector<Source>& sources, const std::filesystem::path& build_dir, const Target& target, CrossBuild& build,
+          double timeout_s) {
+  std::vector<std::string> command{build.compiler};
+  command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  for (const Source& source : sources) command.push_back(source.object.string());
+  command.insert(command.end(), target.toolchain.link.begin(), target.toolchain.link.end());
+  command.insert(command.end(), target.toolchain.libraries.begin(), target.toolchain.libraries.end());
+  const std::filesystem::path map = build_dir / "program.map";
+  for (const std::string& flag : {std::string("-Wl,--gc-sections"), "-Wl,-Map=" + map.string()})
+    if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
+  command.insert(command.end(), {"-o", build.elf.string()});
+  run_or_throw(command, build_dir, build.elf.string(), timeout_s);
+  build.map = parse_link_map(read(map));
+}
+
+void count_sizes(const std::vector<Source>& sources, CrossBuild& build) {
+  for (const Source& source : sources) {
+    if (!source.counts) continue;
+    const auto at = std::ranges::find(build.map.objects, source.object.filename().string(), &ObjectSize::object);
+    if (at == build.map.objects.end()) continue;
+    const bool weights = source.file.stem().string().ends_with("_weights");
+    (weights ? build.weights_bytes : build.code_bytes) += at->text + at->rodata;
+  }
+}
+
+StackGraph graph_of(const std::vector<Source>& sources, const Target& target, const CrossBuild& build) {
+  StackGraph graph;
+  if (!tells_calls(build.compiler)) return graph;
+  for (const Source& source : sources) {
+    std::filesystem::path info = source.object;
+    graph = merge(graph, parse_callgraph_info(read(info.replace_extension(".ci"))));
+  }
+  const bool arm = target.toolchain.triple.starts_with("thumb") || target.toolchain.triple.starts_with("arm");
+  if (const auto listing = arm ? disassemble(target, build.elf) : std::nullopt) graph = merge(graph, parse_arm_disassembly(*listing));
+  return graph;
+}
+
+}  // namespace
+
+std::optional<std::string> target_compiler(const Target& target) {
+  for (const std::string& compiler : target.toolchain.compilers)
+    if (find_program(compiler)) return compiler;
+  return std::nullopt;
+}
+
+CrossBuild build_project(const std::filesystem::path& dir, const Target& target, const std::filesystem::path& build_dir,
+                         const BuildOptions& options) {
+  CrossBuild build;
+  const auto compiler = target_compiler(target);
+  if (!compiler)
+    throw UserError("target '" + target.name + "'", "its compiler " + target.toolchain.compilers.front() + " is not installed",
+                    "install it (Debian: apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi for Cortex-M), or leave --target out");
+  build.compiler = *compiler;
+  std::error_code bad;
+  std::filesystem::create_directories(build_dir, bad);
+  if (bad)
+    throw UserError(build_dir.string(), "the build folder cannot be made (" + bad.message() + ")", "name a folder that can be written");
+  const std::filesystem::path out = std::filesystem::canonical(build_dir);
+  build.elf = out / "program.elf";
+  const std::vector<Source> sources = sources_of(dir, out, options);
+  compile_all(sources, std::filesystem::canonical(dir), target, build.compiler, options);
+  link(sources, out, target, build, options.timeout_s);
+  count_sizes(sources, build);
+  build.stack = graph_of(sources, target, build);
+  return build;
+}
+
+StackBound stack_bound(const StackGraph& graph, const std::string& entry, const std::vector<std::string>& kernels) {
+  // Only what the compiler itself called an indirect call in functions of the model is meant; libraries' own are not resolved.
+  IndirectCalls calls;
+  for (const std::string& name : reachable(graph, entry))
+    if (const auto it = graph.find(name); it != graph.end() && it->second.indirect) calls[name] = kernels;
+  return worst_case_stack(graph, entry, calls);
+}
+
+}  // namespace etch

@@ -1,0 +1,50 @@
+// Builds an emitted folder with a target's own compiler and says what it costs: code, weights, stack, and what the libraries
+// bring along. Nothing is run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/stack.h"
+#include "emulator/link_map.h"
+#include "target/target.h"
+
+namespace etch {
+
+struct BuildOptions {
+  std::vector<std::string> defines;                  // NAME or NAME=VALUE
+  std::vector<std::string> flags;                    // after the target's own
+  std::vector<std::filesystem::path> extra_sources;  // compiled too: a main() of one's own
+  std::vector<std::string> leave_out;                // file names in the folder that are not compiled: "selftest.c"
+  double timeout_s = 300;                            // a compiler run
+};
+
+struct CrossBuild {
+  std::filesystem::path elf;
+  std::string compiler;  // the command that was found
+  LinkMap map;
+  /// Text and rodata of the emitted objects and the runtime: not weights (*_weights), not the self-test, not
+  /// `extra_sources`, not libraries.
+  int64_t code_bytes = 0;
+  /// Of the objects *_weights.
+  int64_t weights_bytes = 0;
+  /// Calls and frames: from the compiler where it tells both (gcc), from the disassembly for libraries (Arm).
+  StackGraph stack;
+};
+
+/// The first of the target's compilers that is installed; nothing where none is.
+std::optional<std::string> target_compiler(const Target& target);
+
+/// Compiles every .c and .S in `dir` and links them into `build_dir`/program.elf. Throws UserError where no compiler is
+/// installed, and where it refuses the code (with its first messages).
+CrossBuild build_project(const std::filesystem::path& dir, const Target& target, const std::filesystem::path& build_dir,
+                         const BuildOptions& options = {});
+
+/// The worst case of stack from `entry`. Any function of `graph` that calls through a pointer may reach `kernels`, which is
+/// what a program table holds (AuditReport::table_functions).
+StackBound stack_bound(const StackGraph& graph, const std::string& entry, const std::vector<std::string>& kernels);
+
+}  // namespace etch

@@ -1,0 +1,58 @@
+#include "emulator/elf.h"
+
+#include <elf.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+/// A record at an offset, copied because it need not be aligned.
+template <class T>
+T record(std::string_view bytes, uint64_t at, const std::string& file) {
+  if (at > bytes.size() || bytes.size() - at < sizeof(T)) throw UserError(file, "this ELF file is cut off", "build it again");
+  T result;
+  std::memcpy(&result, bytes.data() + at, sizeof result);
+  return result;
+}
+
+template <class Header, class Section, class Symbol>
+std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::string& file) {
+  std::map<std::string, ElfSymbol> result;
+  const auto header = record<Header>(bytes, 0, file);
+  for (uint64_t s = 0; s < header.e_shnum; s++) {
+    const auto table = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    const auto names = record<Section>(bytes, header.e_shoff + uint64_t{table.sh_link} * header.e_shentsize, file);
+    for (uint64_t at = 0; at + sizeof(Symbol) <= table.sh_size; at += sizeof(Symbol)) {
+      const auto symbol = record<Symbol>(bytes, table.sh_offset + at, file);
+      const uint64_t begin = uint64_t{names.sh_offset} + symbol.st_name;
+      if (symbol.st_name == 0 || begin >= bytes.size()) continue;
+      const std::string_view rest = bytes.substr(begin);
+      const bool function = ELF32_ST_TYPE(symbol.st_info) == STT_FUNC;
+      const uint64_t address = function && header.e_machine == EM_ARM ? symbol.st_value & ~uint64_t{1} : symbol.st_value;
+      result.try_emplace(std::string(rest.substr(0, rest.find('\0'))), ElfSymbol{address, symbol.st_size, function});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  const std::string bytes = text.str();
+  const bool little = bytes.size() > EI_NIDENT && bytes.starts_with(ELFMAG) && bytes[EI_DATA] == ELFDATA2LSB;
+  if (!in || !little) throw UserError(file.string(), "this is no little-endian ELF file", "name the program that the compiler linked");
+  if (bytes[EI_CLASS] == ELFCLASS32) return symbols<Elf32_Ehdr, Elf32_Shdr, Elf32_Sym>(bytes, file.string());
+  return symbols<Elf64_Ehdr, Elf64_Shdr, Elf64_Sym>(bytes, file.string());
+}
+
+}  // namespace etch

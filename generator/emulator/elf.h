@@ -1,0 +1,21 @@
+// The symbol table of a linked program: where functions begin and how long they are.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace etch {
+
+struct ElfSymbol {
+  uint64_t address = 0;  // without the bit that marks Thumb functions
+  uint64_t size = 0;
+  bool function = false;
+};
+
+/// Every named symbol of a little-endian ELF file of 32 or 64 bits. Where a name stands twice (static functions of two
+/// files) the first one counts. Throws UserError where the file is no such file.
+std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file);
+
+}  // namespace etch

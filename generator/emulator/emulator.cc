@@ -1,0 +1,125 @@
+#include "emulator/emulator.h"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "emulator/elf.h"
+#include "emulator/tools.h"
+
+namespace etch {
+namespace {
+
+std::string hex(uint64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+/// In QEMU's lists a comma ends an entry, and two of them mean one.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (char c : text) result += c == ',' ? std::string(",,") : std::string(1, c);
+  return result;
+}
+
+std::filesystem::path find_plugin(const EmulatorOptions& options) {
+  if (!options.plugin.empty()) return options.plugin;
+  std::error_code bad;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", bad);
+  for (const std::filesystem::path& file : {std::filesystem::path(ETCH_QEMU_PLUGIN), self.parent_path() / "etch_qemu_plugin.so",
+                                            self.parent_path() / "../lib/etch/etch_qemu_plugin.so"})
+    if (std::filesystem::exists(file, bad)) return file;
+  throw UserError("etch_qemu_plugin.so", "the counting plugin is neither where it was built nor beside the tool",
+                  "build the target etch_qemu_plugin");
+}
+
+/// The plugin's arguments: where the stack is, and each function's entry and frame.
+std::string plugin_arguments(const Target& target, const std::filesystem::path& elf, const EmulatorOptions& options) {
+  const auto symbols = read_elf_symbols(elf);
+  std::string text;
+  const auto low = symbols.find("__bss_end"), high = symbols.find("__stack");
+  if (low != symbols.end() && high != symbols.end()) text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
+  for (const std::string& name : options.functions) {
+    const auto symbol = symbols.find(name);
+    if (symbol == symbols.end())
+      throw UserError(elf.string(), "there is no function '" + name + "' in this program", "name an external function");
+    const auto listing = disassemble(target, elf, name);
+    const FrameProbe probe = (listing ? find_frame_probe(*listing, name) : std::nullopt).value_or(FrameProbe{});
+    text += ",watch=" + name + ":" + hex(symbol->second.address) + ":" + hex(probe.address) + ":" + hex(static_cast<uint64_t>(probe.taken));
+  }
+  return text;
+}
+
+std::vector<FunctionRun> read_runs(const std::filesystem::path& file) {
+  std::vector<FunctionRun> runs;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json j = nlohmann::json::parse(line);
+    FunctionRun run;
+    run.function = j.at("function");
+    run.returned = j.at("returned");
+    run.instructions = j.at("instructions");
+    run.loads = j.at("loads");
+    run.stores = j.at("stores");
+    run.load_bytes = j.at("load_bytes");
+    run.store_bytes = j.at("store_bytes");
+    if (!j.at("stack_bytes").is_null()) run.stack_bytes = j.at("stack_bytes").get<int64_t>();
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+}  // namespace
+
+bool emulator_available(const Target& target, std::string* why) {
+  std::string reason;
+  if (target.emulator.program.empty()) {
+    reason = "the target has no emulator: what is built for it runs on the host";
+  } else if (!find_program(target.emulator.program)) {
+    reason = target.emulator.program + " is not installed";
+  }
+  if (why != nullptr) *why = reason;
+  return reason.empty();
+}
+
+EmulatorResult run_emulated(const Target& target, const std::filesystem::path& elf, const EmulatorOptions& options) {
+  std::string why;
+  if (!emulator_available(target, &why))
+    throw UserError("target '" + target.name + "'", why,
+                    "install it (Debian: apt-get install qemu-system-arm for Cortex-M), or leave --target out");
+  std::error_code bad;
+  if (!std::filesystem::is_regular_file(elf, bad)) throw UserError(elf.string(), "there is no such program", "build it first");
+  const TempDir temp("etch-emulator");
+  const std::filesystem::path counts = temp.path() / "counts.jsonl";
+  const std::filesystem::path program = std::filesystem::absolute(elf);
+  std::vector<std::string> command{target.emulator.program};
+  command.insert(command.end(), target.emulator.args.begin(), target.emulator.args.end());
+  command.insert(command.end(), {"-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program.string()});
+  if (!options.functions.empty()) {
+    const std::string plugin = std::filesystem::absolute(find_plugin(options)).string();
+    command.insert(command.end(),
+                   {"-plugin", escaped(plugin) + ",out=" + escaped(counts.string()) + plugin_arguments(target, program, options)});
+  }
+  ProcessOptions process;
+  process.cwd = options.cwd;
+  process.timeout_s = options.timeout_s;
+  const ProcessResult run = run_process(command, process);
+  EmulatorResult result;
+  result.started = run.started;
+  result.timed_out = run.timed_out;
+  result.exit_code = run.exit_code;
+  result.console = run.out + run.err;
+  result.seconds = run.seconds;
+  if (run.started && !run.timed_out && !options.functions.empty()) {
+    if (!std::filesystem::exists(counts))
+      throw UserError(target.emulator.program, "it ended without counts (" + describe(run) + "): " + result.console, "");
+    result.runs = read_runs(counts);
+  }
+  return result;
+}
+
+}  // namespace etch

@@ -1,0 +1,33 @@
+// What the linker put where, from its map file (-Wl,-Map): sizes by object file after unused sections are gone, and what
+// came from libraries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace etch {
+
+/// Bytes that one object file has in the program.
+struct ObjectSize {
+  std::string object;  // "net.o", "libc.a(memcpy.c.o)"; without folders
+  bool library = false;
+  int64_t text = 0, rodata = 0, data = 0, bss = 0;
+};
+
+struct LinkMap {
+  std::vector<ObjectSize> objects;           // in the map's order
+  std::vector<std::string> library_symbols;  // global symbols of what libraries gave, sorted
+};
+
+/// Reads GNU ld's map file. What it does not understand it leaves out.
+LinkMap parse_link_map(std::string_view text);
+
+/// Of `names`, those that mean a heap: malloc, free, _sbrk ...
+std::vector<std::string> heap_symbols(const std::vector<std::string>& names);
+
+/// Of `names`, those that compute in double by software: __aeabi_dadd, __muldf3, __extendsfdf2 ...
+std::vector<std::string> soft_double_symbols(const std::vector<std::string>& names);
+
+}  // namespace etch

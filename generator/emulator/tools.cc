@@ -1,0 +1,74 @@
+#include "emulator/tools.h"
+
+#include <charconv>
+
+#include "audit/stack.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "emulator/cross_build.h"
+
+namespace etch {
+namespace {
+
+/// "arm-none-eabi-gcc" has "arm-none-eabi-objdump" beside it; "gcc" and "clang-19" use "objdump".
+std::string objdump_of(const std::string& compiler) {
+  const std::size_t dash = compiler.rfind("-gcc");
+  return dash == std::string::npos ? "objdump" : compiler.substr(0, dash) + "-objdump";
+}
+
+/// The address in front of a listing's line: " 378:\tpush..." is 0x378.
+std::optional<uint64_t> address_of(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  const std::size_t colon = line.find(":\t");
+  if (begin == std::string_view::npos || colon == std::string_view::npos || begin == 0) return std::nullopt;
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, value, 16);
+  return error == std::errc() && end == line.data() + colon ? std::optional(value) : std::nullopt;
+}
+
+/// What parse_arm_disassembly makes of this one line: bytes taken off the stack pointer.
+int64_t taken_by(std::string_view line) {
+  const StackGraph one = parse_arm_disassembly("00000000 <f>:\n" + std::string(line) + "\n");
+  return one.at("f").bytes.value_or(0);
+}
+
+}  // namespace
+
+std::optional<std::string> disassemble(const Target& target, const std::filesystem::path& elf, std::string_view function) {
+  const auto compiler = target_compiler(target);
+  if (!compiler) return std::nullopt;
+  std::vector<std::string> command{objdump_of(*compiler), "-d", "--no-show-raw-insn"};
+  if (!function.empty()) command.back() = "--disassemble=" + std::string(function), command.push_back("--no-show-raw-insn");
+  command.push_back(elf.string());
+  const ProcessResult result = run_process(command);
+  return result.ok() ? std::optional(result.out) : std::nullopt;
+}
+
+std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function) {
+  const std::size_t title = listing.find("<" + std::string(function) + ">:\n");
+  if (title == std::string_view::npos) return std::nullopt;
+  listing.remove_prefix(listing.find('\n', title) + 1);
+  FrameProbe probe;
+  while (!listing.empty() && listing[0] != '\n') {
+    const std::string_view line = listing.substr(0, listing.find('\n'));
+    listing.remove_prefix(std::min(line.size() + 1, listing.size()));
+    const auto address = address_of(line);
+    const std::string_view text = line.substr(std::min(line.find('\t'), line.size() - 1) + 1);
+    if (!address || text.starts_with("b")) return std::nullopt;
+    const int64_t taken = taken_by(line);
+    probe.taken += taken;
+    probe.address = *address;
+    if (taken > 0 && !text.starts_with("sub")) return probe;
+    // After `sub sp, #16`, `str r0, [sp, #4]` stores 12 below.
+    const std::size_t slot = text.find("[sp");
+    if (!text.starts_with("st") && !text.starts_with("vst")) continue;
+    if (slot == std::string_view::npos || probe.taken == 0) continue;
+    int64_t offset = 0;
+    if (text.substr(slot).starts_with("[sp, #")) std::from_chars(text.data() + slot + 6, text.data() + text.size(), offset);
+    probe.taken -= offset;
+    return probe.taken > 0 ? std::optional(probe) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace etch

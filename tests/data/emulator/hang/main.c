@@ -1,0 +1,4 @@
+int main(void) {
+  volatile int turns = 0;
+  for (;;) turns++;
+}

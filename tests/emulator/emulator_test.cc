@@ -1,0 +1,310 @@
+#include "emulator/emulator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "emulator/cross_build.h"
+#include "emulator/elf.h"
+#include "emulator/tools.h"
+
+namespace etch {
+namespace {
+
+const std::filesystem::path kData = std::filesystem::path(ETCH_TEST_DATA) / "emulator";
+const std::filesystem::path kProject = std::filesystem::path(ETCH_TEST_DATA) / "audit/project";
+const std::filesystem::path kTargets = std::filesystem::path(ETCH_SOURCE_DIR) / "targets";
+
+/// Every test here needs the cross compiler and the emulated board.
+class Emulated : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (!target_compiler(target)) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
+    if (!emulator_available(target, &why)) GTEST_SKIP() << why;
+  }
+  CrossBuild build(const std::filesystem::path& dir, const BuildOptions& options = {}) {
+    return build_project(dir, target, temp.path() / "build", options);
+  }
+
+  const Target target = find_target("cortex-m4f", kTargets);
+  const TempDir temp;
+};
+
+TEST_F(Emulated, CountsAreExact) {
+  const CrossBuild program = build(kData / "counts");
+  EmulatorOptions options;
+  options.functions = {"sum", "around"};
+  const EmulatorResult result = run_emulated(target, program.elf, options);
+  ASSERT_TRUE(result.ok()) << result.console;
+  EXPECT_EQ(result.console, "111\n");
+  struct Row {
+    const char* function;
+    int64_t instructions, loads, stores, load_bytes, store_bytes, stack_bytes;
+  };
+  // sum(n): 4 n + 4 instructions, see count.S; around: 4 + 3 of 3 with 2 jumps between + 1, beside its three sums
+  constexpr Row kRows[] = {
+      {"sum", 44, 12, 2, 48, 8, 8}, {"sum", 8, 3, 2, 12, 8, 8},   {"sum", 44, 12, 2, 48, 8, 8},
+      {"sum", 44, 12, 2, 48, 8, 8}, {"sum", 44, 12, 2, 48, 8, 8}, {"around", 4 + 9 + 2 + 1 + 3 * 44, 4 + 36, 4 + 6, 160, 40, 16 + 8},
+      {"sum", 44, 12, 2, 48, 8, 8},
+  };
+  ASSERT_EQ(result.runs.size(), std::size(kRows));
+  for (std::size_t i = 0; i < std::size(kRows); i++) {
+    SCOPED_TRACE(i);
+    const FunctionRun& run = result.runs[i];
+    EXPECT_EQ(run.function, kRows[i].function);
+    EXPECT_TRUE(run.returned);
+    EXPECT_EQ(run.instructions, kRows[i].instructions);
+    EXPECT_EQ(run.loads, kRows[i].loads);
+    EXPECT_EQ(run.stores, kRows[i].stores);
+    EXPECT_EQ(run.load_bytes, kRows[i].load_bytes);
+    EXPECT_EQ(run.store_bytes, kRows[i].store_bytes);
+    EXPECT_EQ(run.stack_bytes, kRows[i].stack_bytes);
+  }
+}
+
+TEST_F(Emulated, EqualInEveryRun) {
+  const CrossBuild program = build(kData / "counts");
+  EmulatorOptions options;
+  options.functions = {"main"};
+  const EmulatorResult first = run_emulated(target, program.elf, options), second = run_emulated(target, program.elf, options);
+  ASSERT_EQ(first.runs.size(), 1u) << first.console;
+  ASSERT_EQ(second.runs.size(), 1u);
+  EXPECT_GT(first.runs[0].instructions, 1000);
+  EXPECT_EQ(first.runs[0].instructions, second.runs[0].instructions);
+  EXPECT_EQ(first.runs[0].loads, second.runs[0].loads);
+  EXPECT_EQ(first.runs[0].stores, second.runs[0].stores);
+  EXPECT_EQ(first.runs[0].stack_bytes, second.runs[0].stack_bytes);
+}
+
+TEST_F(Emulated, StackIsWithinTheCompilersBound) {
+  const CrossBuild program = build(kData / "counts");
+  EmulatorOptions options;
+  options.functions = {"deep"};
+  const EmulatorResult result = run_emulated(target, program.elf, options);
+  ASSERT_EQ(result.runs.size(), 1u) << result.console;
+  const StackBound bound = worst_case_stack(program.stack, "deep");
+  ASSERT_TRUE(bound.bytes) << (bound.unresolved.empty() ? "" : bound.unresolved[0]);
+  EXPECT_GE(*result.runs[0].stack_bytes, 1000 + 40 + 8);  // two arrays, and what sum takes
+  EXPECT_LE(*result.runs[0].stack_bytes, *bound.bytes);
+  EXPECT_LE(*bound.bytes, 1000 + 40 + 8 + 64);
+}
+
+TEST_F(Emulated, ProjectRunsAndIsMeasured) {
+  const CrossBuild program = build(kProject);
+  EmulatorOptions options;
+  options.functions = {"net_run"};
+  const EmulatorResult result = run_emulated(target, program.elf, options);
+  EXPECT_TRUE(result.ok()) << result.console;
+  EXPECT_EQ(result.console, "PASS\n");
+  ASSERT_EQ(result.runs.size(), 1u);
+  EXPECT_GT(result.runs[0].instructions, 16 * 8 * 3);  // 128 multiply-accumulates, each at least two loads and the sum
+  const StackBound bound = stack_bound(program.stack, "net_run", audit_directory(kProject).table_functions);
+  ASSERT_TRUE(bound.bytes) << (bound.unresolved.empty() ? "" : bound.unresolved[0]);
+  EXPECT_LE(*result.runs[0].stack_bytes, *bound.bytes);
+  EXPECT_GE(*result.runs[0].stack_bytes, *bound.bytes - 16);  // the deepest path runs; expf's own callees are for overflow
+  EXPECT_EQ(program.weights_bytes, 16 * 8 * 4);
+  EXPECT_EQ(heap_symbols(program.map.library_symbols), std::vector<std::string>());
+  EXPECT_EQ(soft_double_symbols(program.map.library_symbols), std::vector<std::string>());
+  EXPECT_TRUE(std::ranges::find(program.map.library_symbols, "expf") != program.map.library_symbols.end());
+}
+
+/// The sizes of the map are those of the object files, less what nobody calls.
+TEST_F(Emulated, CodeBytesAreThoseOfTheObjects) {
+  const CrossBuild program = build(kProject);
+  int64_t expected = 0;
+  for (const char* object : {"net.c.o", "etch_runtime.c.o"}) {
+    const ProcessResult size = run_process({"arm-none-eabi-size", (program.elf.parent_path() / object).string()});
+    std::istringstream lines(size.out);
+    std::string header;
+    std::getline(lines, header);
+    int64_t text = 0;
+    lines >> text;
+    expected += text;
+  }
+  EXPECT_GT(expected, 200);
+  EXPECT_EQ(program.code_bytes, expected);
+  std::filesystem::copy(kProject, temp.path() / "more", std::filesystem::copy_options::recursive);
+  std::ofstream(temp.path() / "more/etch_runtime.c", std::ios::app) << "int etch_unused(int x) { return x * 7 % 13; }\n";
+  EXPECT_EQ(build(temp.path() / "more").code_bytes, expected);
+}
+
+TEST_F(Emulated, HeapAndDoubleShowInTheMap) {
+  std::filesystem::copy(kProject, temp.path() / "worse", std::filesystem::copy_options::recursive);
+  std::ofstream(temp.path() / "worse/net.c", std::ios::app) << "#include <stdlib.h>\n"
+                                                               "void *net_block(unsigned n);\n"
+                                                               "double net_twice(double x);\n"
+                                                               "void *net_block(unsigned n) { return malloc(n); }\n"
+                                                               "double net_twice(double x) { return x + x; }\n";
+  std::ofstream(temp.path() / "main.c")
+      << "void *net_block(unsigned);\ndouble net_twice(double);\n"
+         "int main(int n, char **v) { (void)v; return net_block((unsigned)n) == 0 || net_twice(n) > 3; }\n";
+  BuildOptions options;
+  options.leave_out = {"selftest.c"};
+  options.extra_sources = {temp.path() / "main.c"};
+  const CrossBuild program = build(temp.path() / "worse", options);
+  const auto heap = heap_symbols(program.map.library_symbols), soft = soft_double_symbols(program.map.library_symbols);
+  EXPECT_TRUE(std::ranges::find(heap, "malloc") != heap.end());
+  EXPECT_TRUE(std::ranges::find(soft, "__aeabi_dadd") != soft.end());
+  EXPECT_FALSE(soft_double_symbols(reachable(program.stack, "net_twice")).empty());
+  EXPECT_TRUE(soft_double_symbols(reachable(program.stack, "net_run")).empty());
+}
+
+TEST_F(Emulated, HangIsEnded) {
+  const CrossBuild program = build(kData / "hang");
+  EmulatorOptions options;
+  options.timeout_s = 1;
+  options.functions = {"main"};
+  const EmulatorResult result = run_emulated(target, program.elf, options);
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_FALSE(result.ok());
+  EXPECT_LT(result.seconds, 10);
+  EXPECT_TRUE(result.runs.empty());
+}
+
+TEST_F(Emulated, FilesAndExitStatus) {
+  const CrossBuild program = build(kData / "files");
+  EmulatorOptions options;
+  options.cwd = temp.path();
+  EXPECT_EQ(run_emulated(target, program.elf, options).exit_code, 3);  // no in.bin
+  std::ofstream(temp.path() / "in.bin") << std::string("\x01\x02\x03\x04", 4);
+  const EmulatorResult result = run_emulated(target, program.elf, options);
+  EXPECT_EQ(result.exit_code, 7) << result.console;
+  std::ifstream out(temp.path() / "out.bin", std::ios::binary);
+  EXPECT_EQ(out.get(), 10);
+}
+
+TEST_F(Emulated, Errors) {
+  EXPECT_THROW(build(kData / "bad"), UserError);
+  EXPECT_THROW(build(temp.path()), UserError);
+  EXPECT_THROW(run_emulated(target, temp.path() / "absent.elf"), UserError);
+  const CrossBuild program = build(kData / "hang");
+  EmulatorOptions options;
+  options.functions = {"no_such_function"};
+  EXPECT_THROW(run_emulated(target, program.elf, options), UserError);
+}
+
+TEST(EmulatorTools, MissingOnesAreNamed) {
+  Target target = find_target("cortex-m4f", kTargets);
+  target.toolchain.compilers = {"no-such-gcc"};
+  target.emulator.program = "no-such-emulator";
+  EXPECT_FALSE(target_compiler(target));
+  std::string why;
+  EXPECT_FALSE(emulator_available(target, &why));
+  EXPECT_EQ(why, "no-such-emulator is not installed");
+  const TempDir temp;
+  try {
+    build_project(kProject, target, temp.path());
+    ADD_FAILURE() << "accepted";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("no-such-gcc is not installed"), std::string::npos);
+  }
+  EXPECT_THROW(run_emulated(target, kProject / "net.c"), UserError);
+  EXPECT_FALSE(emulator_available(find_target("host", kTargets), &why));
+}
+
+TEST(EmulatorTools, HostBuild) {
+  const Target target = find_target("host", kTargets);
+  if (!target_compiler(target)) GTEST_SKIP() << "no C compiler is installed";
+  const TempDir temp;
+  const CrossBuild program = build_project(kProject, target, temp.path() / "b");
+  EXPECT_EQ(run_process({program.elf.string()}).out, "PASS\n");
+  EXPECT_EQ(program.weights_bytes, 16 * 8 * 4);
+  EXPECT_GT(program.code_bytes, 200);
+}
+
+TEST(EmulatorTools, FrameProbe) {
+  struct Row {
+    const char* code;
+    uint64_t address;
+    int64_t taken;
+  };
+  constexpr Row kRows[] = {
+      {" 100:\tpush\t{r4, lr}\n", 0x100, 8},
+      {" 100:\tmov\tr3, r0\n 102:\tstmdb\tsp!, {r4, r5, r6, lr}\n", 0x102, 16},
+      {" 100:\tvpush\t{d8-d9}\n", 0x100, 16},
+      {" 100:\tsub\tsp, #8\n 102:\tpush\t{r4, lr}\n", 0x102, 16},
+      {" 100:\tstr.w\tlr, [sp, #-8]!\n", 0x100, 8},
+      {" 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp, #4]\n", 0x102, 12},
+      {" 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp]\n", 0x102, 16},
+      {" 100:\tbx\tlr\n", 0, 0},
+      {" 100:\tb.n\t200 <g>\n 102:\tpush\t{r4, lr}\n", 0, 0},
+      {"", 0, 0},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.code);
+    const auto probe = find_frame_probe("x\n00000100 <f>:\n" + std::string(row.code) + "\n00000300 <g>:\n 300:\tpush\t{r4, lr}\n", "f");
+    EXPECT_EQ(probe.has_value(), row.taken != 0);
+    if (!probe) continue;
+    EXPECT_EQ(probe->address, row.address);
+    EXPECT_EQ(probe->taken, row.taken);
+  }
+}
+
+TEST(EmulatorTools, SymbolKinds) {
+  const std::vector<std::string> names = {"__aeabi_dadd", "__aeabi_f2d", "__aeabi_idiv",   "__aeabi_uldivmod", "__adddf3", "__floatsidf",
+                                          "__fixdfsi",    "__addsf3",    "expf",           "malloc",           "memcpy",   "_sbrk",
+                                          "net_df2",      "__aeabi_d2f", "__aeabi_cdcmple"};
+  EXPECT_EQ(soft_double_symbols(names), (std::vector<std::string>{"__aeabi_dadd", "__aeabi_f2d", "__adddf3", "__floatsidf", "__fixdfsi",
+                                                                  "__aeabi_d2f", "__aeabi_cdcmple"}));
+  EXPECT_EQ(heap_symbols(names), (std::vector<std::string>{"malloc", "_sbrk"}));
+}
+
+TEST(LinkMap, Sample) {
+  const LinkMap map = parse_link_map(
+      "Archive member included to satisfy reference by file (symbol)\n\n .text.gone 0x0 0x40 net.o\n\n"
+      "Linker script and memory map\n\n"
+      "LOAD net.o\n"
+      ".text           0x00000000      0x264\n"
+      " *(.text*)\n"
+      " .text.net_run  0x00000264       0x20 net.o\n"
+      "                0x00000264                net_run\n"
+      " .text.a_function_with_a_long_name\n"
+      "                0x00000284       0x30 dir with space/net.o\n"
+      "                0x00000284                a_function_with_a_long_name\n"
+      " *fill*         0x000002b4        0x4 \n"
+      " .text.expf     0x00000374      0x18c /usr/lib/x/libc.a(libm_exp.o)\n"
+      "                0x00000374                expf\n"
+      " .text.unused   0x00000374        0x0 /usr/lib/x/libc.a(libm_log.o)\n"
+      "                0x00000374                logf\n"
+      " .rodata.table  0x00000500       0x10 net.o\n"
+      " .rodata        0x00000510        0x8 net_weights.o\n"
+      "                [!provide]                PROVIDE (__x = .)\n"
+      " .data.state    0x20000000        0x4 net.o\n"
+      " .bss.arena     0x20000004      0x100 selftest.o\n"
+      " COMMON         0x20000104        0x8 selftest.o\n"
+      " .debug_info    0x00000000      0x999 net.o\n");
+  ASSERT_EQ(map.objects.size(), 5u);
+  EXPECT_EQ(map.objects[0].object, "net.o");
+  EXPECT_EQ(map.objects[0].text, 0x50);
+  EXPECT_EQ(map.objects[0].rodata, 0x10);
+  EXPECT_EQ(map.objects[0].data, 4);
+  EXPECT_FALSE(map.objects[0].library);
+  EXPECT_EQ(map.objects[1].object, "libc.a(libm_exp.o)");
+  EXPECT_TRUE(map.objects[1].library);
+  EXPECT_EQ(map.objects[3].rodata, 8);
+  EXPECT_EQ(map.objects[4].bss, 0x108);
+  EXPECT_EQ(map.library_symbols, (std::vector<std::string>{"expf"}));
+  EXPECT_TRUE(parse_link_map("").objects.empty());
+}
+
+TEST(Elf, BadFiles) {
+  EXPECT_THROW(read_elf_symbols(kProject / "net.c"), UserError);
+  EXPECT_THROW(read_elf_symbols(kProject / "absent"), UserError);
+  const TempDir temp;
+  std::ofstream(temp.path() / "short") << std::string(
+                                              "\x7f"
+                                              "ELF\x01\x01\x01",
+                                              7)
+                                       << std::string(30, '\0');
+  EXPECT_THROW(read_elf_symbols(temp.path() / "short"), UserError);
+}
+
+}  // namespace
+}  // namespace etch
