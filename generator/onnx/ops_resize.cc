@@ -1,0 +1,192 @@
+// Resize and Upsample, all their forms: which axes change, by which scale, with which filter.
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/operators.h"
+#include "onnx/ops_common.h"
+#include "onnx/resample.h"
+
+namespace etch::operators {
+namespace {
+
+template <class T>
+struct Named {
+  const char* name;
+  T value;
+};
+
+constexpr Named<Coordinates> kCoordinates[] = {
+    {"half_pixel", Coordinates::HalfPixel},
+    {"half_pixel_symmetric", Coordinates::HalfPixelSymmetric},
+    {"pytorch_half_pixel", Coordinates::PytorchHalfPixel},
+    {"align_corners", Coordinates::AlignCorners},
+    {"asymmetric", Coordinates::Asymmetric},
+    {"tf_half_pixel_for_nn", Coordinates::TfHalfPixelForNn},
+    {"tf_crop_and_resize", Coordinates::TfCropAndResize},
+};
+constexpr Named<Interpolation> kModes[] = {{"nearest", Interpolation::Nearest},
+                                           {"linear", Interpolation::Linear},
+                                           {"bilinear", Interpolation::Linear},
+                                           {"cubic", Interpolation::Cubic}};
+constexpr Named<NearestRounding> kRoundings[] = {
+    {"round_prefer_floor", NearestRounding::RoundPreferFloor},
+    {"round_prefer_ceil", NearestRounding::RoundPreferCeil},
+    {"floor", NearestRounding::Floor},
+    {"ceil", NearestRounding::Ceil},
+};
+
+template <class T, std::size_t N>
+T chosen(NodeContext& node, const Named<T> (&rows)[N], const std::string& attribute, const std::string& fallback) {
+  const std::string text = node.attribute_string(attribute, fallback);
+  std::string accepted;
+  for (const Named<T>& row : rows) {
+    if (text == row.name) return row.value;
+    accepted += (accepted.empty() ? "" : ", ") + std::string(row.name);
+  }
+  node.fail("attribute " + attribute + " is '" + text + "'", "accepted are " + accepted);
+  return rows[0].value;
+}
+
+/// What an optional input holds, if it is there and not empty.
+std::optional<Array> optional_values(const NodeContext& node, int i, const std::string& what) {
+  if (!node.has_input(i) || node.input(i).size().is_int(0)) return std::nullopt;
+  return node.require_constant(i, what);
+}
+
+struct Plan {
+  Tensor x;
+  std::vector<int> axes;            // those that scales, sizes and roi speak of
+  std::vector<ResampledAxis> each;  // of these; an axis that keeps its size is left out of both
+};
+
+void check_count(const NodeContext& node, const std::string& what, std::size_t found, std::size_t wanted) {
+  if (found != wanted) node.fail("its " + what + " has " + std::to_string(found) + " elements, it must have " + std::to_string(wanted));
+}
+
+/// Output sizes from scales: rounded down, in float32 as the scales are.
+Plan plan_scales(const NodeContext& node, const Tensor& x, const std::vector<int>& axes, const std::vector<double>& scales) {
+  check_count(node, "scales", scales.size(), axes.size());
+  Plan plan{x, {}, {}};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0)) node.fail("a scale is " + std::to_string(scales[i]), "scales are above 0");
+    ResampledAxis axis{1, 1, scales[i]};
+    if (scales[i] == 1 && !x.dim(axes[i]).is_int()) continue;
+    axis.in = fixed_dim(node, x, axes[i], "input");
+    axis.out = static_cast<std::int64_t>(std::floor(static_cast<float>(axis.in) * static_cast<float>(scales[i])));
+    plan.axes.push_back(axes[i]);
+    plan.each.push_back(axis);
+  }
+  return plan;
+}
+
+Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes, int input) {
+  const std::vector<Sint> sizes = node.require_dims(input, "sizes");
+  check_count(node, "sizes", sizes.size(), axes.size());
+  const std::string policy = node.opset() >= 18 ? node.attribute_string("keep_aspect_ratio_policy", "stretch") : "stretch";
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
+    node.fail("attribute keep_aspect_ratio_policy is '" + policy + "'", "accepted are stretch, not_larger and not_smaller");
+  }
+  Plan plan{x, {}, {}};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (sizes[i] == x.dim(axes[i]) && policy == "stretch" && !sizes[i].is_int()) continue;
+    if (!sizes[i].is_int())
+      node.fail("an output size is the symbolic " + to_text(sizes[i]), "bind the dimension to one value: --dim NAME=VALUE");
+    const std::int64_t in = fixed_dim(node, x, axes[i], "input"), out = sizes[i].as_int();
+    if (out < 1 || in < 1) node.fail("it makes " + std::to_string(out) + " elements of " + std::to_string(in), "sizes are at least 1");
+    plan.axes.push_back(axes[i]);
+    plan.each.push_back({in, out, static_cast<double>(out) / static_cast<double>(in)});
+  }
+  if (policy == "stretch" || plan.each.empty()) return plan;
+  const auto by_scale = [](const ResampledAxis& a, const ResampledAxis& b) { return a.scale < b.scale; };
+  const auto [least, largest] = std::minmax_element(plan.each.begin(), plan.each.end(), by_scale);
+  const double scale = policy == "not_larger" ? least->scale : largest->scale;
+  for (ResampledAxis& axis : plan.each) {
+    axis.scale = scale;
+    axis.out = static_cast<std::int64_t>(scale * static_cast<double>(axis.in) + 0.5);
+  }
+  return plan;
+}
+
+Tensor apply(const Plan& plan, const Resampling& resampling, double outside) {
+  Tensor x = plan.x;
+  const DType dtype = x.dtype();
+  const bool through_float = resampling.interpolation != Interpolation::Nearest && !is_float(dtype);
+  if (through_float) x = x.cast(DType::Float32);
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+    const ResampledAxis& axis = plan.each[i];
+    if (axis.in == axis.out && axis.scale == 1 && resampling.coordinates != Coordinates::TfCropAndResize) continue;
+    x = resampled(x, plan.axes[i], taps_of(resampling, axis), outside);
+  }
+  return x.cast(dtype);
+}
+
+std::vector<int> all_axes(const Tensor& x) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+Resampling old_form(NodeContext& node) {
+  Resampling resampling;
+  resampling.interpolation = chosen(node, kModes, "mode", "nearest");
+  if (resampling.interpolation == Interpolation::Cubic) node.fail("attribute mode is 'cubic'", "opset 11 is the first that defines it");
+  resampling.coordinates = Coordinates::Asymmetric;
+  resampling.rounding = NearestRounding::Floor;
+  return resampling;
+}
+
+/// Region of interest: starts of all axes, then ends.
+void set_roi(const NodeContext& node, Plan& plan, const std::vector<int>& axes) {
+  const std::optional<Array> roi = optional_values(node, 1, "roi");
+  if (!roi) node.fail("attribute coordinate_transformation_mode is tf_crop_and_resize, but there is no roi", "give the input roi");
+  check_count(node, "roi", static_cast<std::size_t>(roi->size()), 2 * axes.size());
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+    const auto at = std::find(axes.begin(), axes.end(), plan.axes[i]) - axes.begin();
+    plan.each[i].roi_start = roi->double_at(at);
+    plan.each[i].roi_end = roi->double_at(at + static_cast<std::int64_t>(axes.size()));
+  }
+}
+
+}  // namespace
+
+Outputs upsample(NodeContext& node) {
+  const Tensor x = node.input(0);
+  std::vector<double> scales;
+  if (node.opset() >= 9) {
+    scales = node.require_constant(1, "scales").doubles();
+  } else {
+    scales = node.attribute_floats("scales");
+  }
+  return {apply(plan_scales(node, x, all_axes(x), scales), old_form(node), 0)};
+}
+
+Outputs resize(NodeContext& node) {
+  const Tensor x = node.input(0);
+  if (node.opset() < 11) {
+    return {apply(plan_scales(node, x, all_axes(x), node.require_constant(1, "scales").doubles()), old_form(node), 0)};
+  }
+  Resampling r;
+  r.interpolation = chosen(node, kModes, "mode", "nearest");
+  r.coordinates = chosen(node, kCoordinates, "coordinate_transformation_mode", "half_pixel");
+  r.rounding = chosen(node, kRoundings, "nearest_mode", "round_prefer_floor");
+  r.cubic_coefficient = node.attribute_float("cubic_coeff_a", -0.75);
+  r.exclude_outside = node.attribute_int("exclude_outside", 0) != 0 && r.interpolation != Interpolation::Nearest;
+  r.antialias = node.opset() >= 18 && node.attribute_int("antialias", 0) != 0 && r.interpolation != Interpolation::Nearest;
+  const double outside = node.attribute_float("extrapolation_value", 0.0);
+
+  std::vector<int> axes = all_axes(x);
+  if (node.opset() >= 18 && node.has_attribute("axes")) {
+    axes.clear();  // in the order given: scales, sizes and roi follow it
+    for (std::int64_t axis : node.attribute_ints("axes")) axes.push_back(axis_of(node, axis, x.rank(), "attribute axes"));
+  }
+  const std::optional<Array> scales = optional_values(node, 2, "scales");
+  const bool sizes = node.has_input(3) && !node.input(3).size().is_int(0);
+  if (scales.has_value() == sizes)
+    node.fail(sizes ? "it has both scales and sizes" : "it has neither scales nor sizes", "give one of them");
+  if (!sizes) node.acknowledge("keep_aspect_ratio_policy");  // it is about sizes
+  Plan plan = sizes ? plan_sizes(node, x, axes, 3) : plan_scales(node, x, axes, scales->doubles());
+  if (r.coordinates == Coordinates::TfCropAndResize) set_roi(node, plan, axes);
+  return {apply(plan, r, outside)};
+}
+
+}  // namespace etch::operators

@@ -1,0 +1,53 @@
+// Resampling along one axis, as Resize and Upsample define it: every output position is a weighted sum of a few input
+// positions, all known while generating.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lazy/tensor.h"
+
+namespace etch::operators {
+
+enum class Interpolation : std::uint8_t { Nearest, Linear, Cubic };
+enum class Coordinates : std::uint8_t {
+  HalfPixel,           // (x + 0.5) / scale - 0.5
+  HalfPixelSymmetric,  // the same about the centre, where the output size was rounded
+  PytorchHalfPixel,    // as HalfPixel, but -0.5 where the output has one element
+  AlignCorners,        // first and last elements keep their places
+  Asymmetric,          // x / scale
+  TfHalfPixelForNn,    // (x + 0.5) / scale
+  TfCropAndResize,     // the region of interest becomes the output
+};
+enum class NearestRounding : std::uint8_t { RoundPreferFloor, RoundPreferCeil, Floor, Ceil };
+
+struct Resampling {
+  Interpolation interpolation = Interpolation::Nearest;
+  Coordinates coordinates = Coordinates::HalfPixel;
+  NearestRounding rounding = NearestRounding::RoundPreferFloor;
+  double cubic_coefficient = -0.75;
+  bool exclude_outside = false;  // taps outside of the input weigh nothing; else they read the nearest edge
+  bool antialias = false;        // a wider filter when shrinking
+};
+
+/// One axis: `in` elements become `out`; `scale` is out / in before rounding.
+struct ResampledAxis {
+  std::int64_t in = 1, out = 1;
+  double scale = 1;
+  double roi_start = 0, roi_end = 1;  // TfCropAndResize
+};
+
+struct Tap {
+  std::int64_t position = 0;
+  double weight = 0;
+};
+
+/// For each output position its taps, by position, none of weight 0; no taps where TfCropAndResize leaves the input.
+std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const ResampledAxis& axis);
+/// `x` resampled along `axis` by `taps`; positions without taps get `outside`.
+Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps, double outside);
+/// x at `positions` along `axis`: a view where the positions are regular, else a gather.
+Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& positions);
+
+}  // namespace etch::operators
