@@ -13,16 +13,6 @@ Outputs bitwise(NodeContext& node, Op op) {
   return {Tensor::binary(op, node.input(0), node.input(1))};
 }
 
-/// x to a whole power >= 1 by squaring.
-Tensor whole_power(const Tensor& x, std::int64_t exponent) {
-  Tensor result, square = x;
-  for (std::int64_t rest = exponent; rest > 0; rest /= 2) {
-    if (rest % 2 == 1) result = result ? result * square : square;
-    if (rest > 1) square = square * square;
-  }
-  return result;
-}
-
 /// Integers: products modulo 2^bits. Six bits of the exponent are enough: 64 and more overflow for every base but -1, 0
 /// and 1, whose powers depend on the lowest bit only. A negative exponent gives 0, but for the bases 1 and -1.
 Tensor integer_power(const Tensor& x, const Tensor& exponent) {
@@ -54,15 +44,6 @@ std::optional<double> constant_exponent(NodeContext& node, const Tensor& x) {
   if (exponent.rank() > x.rank() || !exponent.size().is_int(1)) return std::nullopt;
   const std::optional<Array> value = node.constant(1);
   return value ? std::optional(value->double_at(0)) : std::nullopt;
-}
-
-Tensor float_power(NodeContext& node, const Tensor& x) {
-  const std::optional<double> exponent = constant_exponent(node, x);
-  // The common exponents of layer norms and the like, without a call of pow.
-  if (exponent == 0.5) return x.sqrt();
-  if (exponent == -1) return x.reciprocal();
-  if (exponent == 1 || exponent == 2 || exponent == 3) return whole_power(x, static_cast<std::int64_t>(*exponent));
-  return x.pow(node.input(1).cast(x.dtype()));
 }
 
 }  // namespace
@@ -103,9 +84,9 @@ Outputs pow(NodeContext& node) {
   const Tensor x = node.input(0), exponent = node.input(1);
   if (node.opset() < 12) require_same_type(node, 0, 1);
   if (exponent.dtype() == DType::Bool) node.fail("the exponent is bool, accepted are integers and floats", "insert a Cast before the node");
-  if (is_float(x.dtype())) return {float_power(node, x)};
   const std::optional<double> value = constant_exponent(node, x);
-  if (value && *value == std::trunc(*value) && *value >= 1 && *value < 64) return {whole_power(x, static_cast<std::int64_t>(*value))};
+  if (is_float(x.dtype())) return {x.pow(value ? number(x, *value) : exponent.cast(x.dtype()))};
+  if (value && *value == std::trunc(*value) && *value >= 0 && *value < 64) return {x.pow(number(x, *value))};
   if (is_int(exponent.dtype())) return {integer_power(x, exponent)};
   // An integer to a fractional power: in float64, which holds every int32; the result's fraction is cut off.
   return {x.cast(DType::Float64).pow(exponent.cast(DType::Float64)).cast(x.dtype())};

@@ -88,9 +88,7 @@ void require_inputs(const NodeContext& node, int low, int high) {
 Tensor wrapped_index(const Tensor& x, const Sint& size) {
   const Tensor index = x.cast(DType::Int64);
   if (is_unsigned(x.dtype())) return index;
-  // A symbolic size as a value is the sum of as many ones.
-  const Tensor extent = size.is_int() ? integer(index, size.as_int())
-                                      : Tensor::full(x.graph(), {size}, Scalar::of_int(DType::Int64, 1)).reduce(Op::ReduceSum, {0}, false);
+  const Tensor extent = Tensor::size_value(x.graph(), size, DType::Int64);
   return (index < integer(index, 0)).where(index + extent, index);
 }
 

@@ -1,0 +1,125 @@
+// Operators that move elements between space and channels, cut and pad about the centre, and add up patches.
+#include <algorithm>
+
+#include "ir/lazyop.h"
+#include "onnx/operators.h"
+#include "onnx/ops_common.h"
+
+namespace etch::operators {
+namespace {
+
+std::int64_t block_of(NodeContext& node, const Tensor& x) {
+  if (x.rank() != 4) node.fail("its input has the shape " + shape_text(x.shape()) + ", [N, C, H, W] is expected");
+  const std::int64_t block = node.attribute_int("blocksize");
+  if (block < 1) node.fail("attribute blocksize is " + std::to_string(block), "it is at least 1");
+  return block;
+}
+
+void require_multiple(const NodeContext& node, const std::string& what, std::int64_t size, std::int64_t factor) {
+  if (size % factor != 0) node.fail("its " + what + " " + std::to_string(size) + " is no multiple of " + std::to_string(factor));
+}
+
+std::vector<std::int64_t> listed(NodeContext& node, const std::string& name, std::size_t count, std::int64_t fallback) {
+  const std::vector<std::int64_t> values = node.attribute_ints(name, std::vector<std::int64_t>(count, fallback));
+  if (values.size() != count)
+    node.fail("attribute " + name + " is " + list_text(values) + ", " + std::to_string(count) + " numbers are expected");
+  return values;
+}
+
+}  // namespace
+
+/// DCR: channels are [block, block, C]; CRD: [C, block, block].
+Outputs depth_to_space(NodeContext& node) {
+  const Tensor x = node.input(0);
+  const std::int64_t block = block_of(node, x), channels = fixed_dim(node, x, 1, "input");
+  const std::string mode = node.opset() >= 11 ? node.attribute_string("mode", "DCR") : "DCR";
+  if (mode != "DCR" && mode != "CRD") node.fail("attribute mode is '" + mode + "'", "accepted are DCR and CRD");
+  require_multiple(node, "number of channels", channels, block * block);
+  const Sint n = x.dim(0), c = channels / (block * block), h = x.dim(2), w = x.dim(3);
+  const Tensor blocks = mode == "DCR" ? x.reshape({n, block, block, c, h, w}).permute({0, 3, 4, 1, 5, 2})
+                                      : x.reshape({n, c, block, block, h, w}).permute({0, 1, 4, 2, 5, 3});
+  return {blocks.reshape({n, c, h * block, w * block})};
+}
+
+Outputs space_to_depth(NodeContext& node) {
+  const Tensor x = node.input(0);
+  const std::int64_t block = block_of(node, x);
+  const std::int64_t h = fixed_dim(node, x, 2, "input"), w = fixed_dim(node, x, 3, "input");
+  require_multiple(node, "height", h, block);
+  require_multiple(node, "width", w, block);
+  const Tensor blocks = x.reshape({x.dim(0), x.dim(1), h / block, block, w / block, block}).permute({0, 3, 5, 1, 2, 4});
+  return {blocks.reshape({x.dim(0), x.dim(1) * (block * block), h / block, w / block})};
+}
+
+/// Each axis is cut or padded with zeros to the given size, half on either side; an odd element goes to the end.
+Outputs center_crop_pad(NodeContext& node) {
+  require_inputs(node, 2, 2);
+  Tensor x = node.input(0);
+  const std::vector<std::int64_t> sizes = node.require_constant(1, "shape").ints();
+  std::vector<int> axes;
+  if (node.has_attribute("axes")) {
+    for (std::int64_t axis : node.attribute_ints("axes")) axes.push_back(axis_of(node, axis, x.rank(), "attribute axes"));
+  } else {
+    for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  }
+  if (axes.size() != sizes.size()) {
+    node.fail("its shape has " + std::to_string(sizes.size()) + " elements for " + std::to_string(axes.size()) + " axes");
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t size = fixed_dim(node, x, axes[i], "input"), wanted = sizes[i];
+    if (wanted < 0) node.fail("its shape holds " + std::to_string(wanted), "sizes are 0 or more");
+    if (wanted < size) {
+      const std::int64_t start = (size - wanted) / 2;
+      x = x.slice(axes[i], start, start + wanted);
+    } else if (wanted > size) {
+      Padding pads(static_cast<std::size_t>(x.rank()), {Sint(0), Sint(0)});
+      pads[static_cast<std::size_t>(axes[i])] = {(wanted - size) / 2, (wanted - size) - (wanted - size) / 2};
+      x = x.pad(pads);
+    }
+  }
+  return {x};
+}
+
+/// [N, C * k..., blocks] -> [N, C, image...]: overlapping patches add up. That is a transposed convolution whose weights put
+/// each element of a patch at its place.
+Outputs col2im(NodeContext& node) {
+  require_inputs(node, 3, 3);
+  const Tensor x = node.input(0);
+  const std::vector<std::int64_t> image = node.require_constant(1, "image_shape").ints(),
+                                  block = node.require_constant(2, "block_shape").ints();
+  const std::size_t count = image.size();
+  if (x.rank() != 3) node.fail("its input has the shape " + shape_text(x.shape()) + ", 3 axes are expected");
+  if (block.size() != count || count < 1 || count > 3)
+    node.fail("image_shape is " + list_text(image) + " and block_shape " + list_text(block), "give 1 to 3 sizes in each");
+  Window window{.kernel = block,
+                .stride = listed(node, "strides", count, 1),
+                .dilation = listed(node, "dilations", count, 1),
+                .pads = {},
+                .ceil = false};
+  const std::vector<std::int64_t> pads = listed(node, "pads", 2 * count, 0);
+  std::int64_t patch = 1, blocks = 1;
+  Shape spread{x.dim(0), x.dim(1)};
+  std::vector<std::int64_t> rest;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t free = image[i] + pads[i] + pads[count + i] - (window.dilation[i] * (block[i] - 1) + 1);
+    if (window.stride[i] < 1 || window.dilation[i] < 1 || block[i] < 1 || free < 0)
+      node.fail("block_shape " + list_text(block) + " does not fit image_shape " + list_text(image));
+    window.pads.emplace_back(pads[i], pads[count + i]);
+    rest.push_back(free % window.stride[i]);
+    spread.push_back(free / window.stride[i] + 1);
+    patch *= block[i];
+    blocks *= free / window.stride[i] + 1;
+  }
+  const std::int64_t channels = fixed_dim(node, x, 1, "input");
+  if (channels % patch != 0 || !x.dim(2).is_int(blocks)) {
+    node.fail("its input has the shape " + shape_text(x.shape()) + ", [N, C * " + std::to_string(patch) + ", " + std::to_string(blocks) +
+              "] is expected");
+  }
+  std::vector<std::int64_t> ones(static_cast<std::size_t>(channels * patch), 0), weight_shape{channels, 1};
+  for (std::int64_t c = 0; c < channels; ++c) ones[static_cast<std::size_t>(c * patch + c % patch)] = 1;
+  weight_shape.insert(weight_shape.end(), block.begin(), block.end());
+  const Tensor weight = Tensor::constant(x.graph(), Array::of_ints(x.dtype(), weight_shape, ones));
+  return {x.reshape(spread).conv_transpose(weight, Tensor(), window, rest, channels / patch)};
+}
+
+}  // namespace etch::operators
