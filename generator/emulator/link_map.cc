@@ -128,12 +128,13 @@ std::vector<std::string> heap_symbols(const std::vector<std::string>& names) {
 std::vector<std::string> soft_double_symbols(const std::vector<std::string>& names) {
   return select(names, [](const std::string& name) {
     const std::string_view n = name;
-    // Arm's names (__aeabi_dadd, __aeabi_cdcmple, __aeabi_f2d, __aeabi_i2d, __aeabi_ul2d), and GCC's (__adddf3, __extendsfdf2)
+    // Arm's names: __aeabi_dadd, __aeabi_cdcmple, and __aeabi_f2d, __aeabi_i2d, __aeabi_ul2d
     if (n.starts_with("__aeabi_d") && !n.starts_with("__aeabi_div")) return true;
     if (n.starts_with("__aeabi_cd") || (n.starts_with("__aeabi_") && n.ends_with("2d"))) return true;
-    const bool ends =
-        std::ranges::any_of(std::initializer_list<std::string_view>{"2", "3", "si", "di", "df"}, [&](auto e) { return n.ends_with(e); });
-    return n.starts_with("__") && n.find("df") != std::string_view::npos && ends;
+    // GCC's: __adddf3, __ledf2, __extendsfdf2; __fixdfsi, __fixunsdfdi, __truncdfsf2; __floatsidf
+    if (!n.starts_with("__")) return false;
+    if (n.ends_with("df2") || n.ends_with("df3") || (n.starts_with("__float") && n.ends_with("df"))) return true;
+    return n.starts_with("__fixdf") || n.starts_with("__fixunsdf") || n.starts_with("__truncdf");
   });
 }
 

@@ -156,6 +156,21 @@ TEST_F(Emulated, HeapAndDoubleShowInTheMap) {
   EXPECT_TRUE(soft_double_symbols(reachable(program.stack, "net_run")).empty());
 }
 
+/// The target's list of float functions that bring double along is what a linked program shows.
+TEST_F(Emulated, DoubleMathIsAsTheTargetSays) {
+  constexpr const char* kFunctions[] = {"expf",  "exp2f",  "logf",  "log2f", "log10f", "log1pf", "expm1f", "sinf",  "cosf",    "tanf",
+                                        "tanhf", "asinf",  "acosf", "atanf", "asinhf", "acoshf", "atanhf", "sinhf", "coshf",   "erff",
+                                        "sqrtf", "floorf", "ceilf", "rintf", "roundf", "truncf", "fabsf",  "cbrtf", "lgammaf", "tgammaf"};
+  for (const char* function : kFunctions) {
+    SCOPED_TRACE(function);
+    const TempDir dir;
+    std::ofstream(dir.path() / "main.c")
+        << "#include <math.h>\nextern volatile float x;\nvolatile float x = 1;\nint main(void) { return (int)" << function << "(x); }\n";
+    const CrossBuild program = build_project(dir.path(), target, dir.path() / "build");
+    EXPECT_EQ(!soft_double_symbols(program.map.library_symbols).empty(), target.computes_in_double(function));
+  }
+}
+
 TEST_F(Emulated, HangIsEnded) {
   const CrossBuild program = build(kData / "hang");
   EmulatorOptions options;
@@ -248,11 +263,13 @@ TEST(EmulatorTools, FrameProbe) {
 }
 
 TEST(EmulatorTools, SymbolKinds) {
-  const std::vector<std::string> names = {"__aeabi_dadd", "__aeabi_f2d", "__aeabi_idiv",   "__aeabi_uldivmod", "__adddf3", "__floatsidf",
-                                          "__fixdfsi",    "__addsf3",    "expf",           "malloc",           "memcpy",   "_sbrk",
-                                          "net_df2",      "__aeabi_d2f", "__aeabi_cdcmple"};
+  const std::vector<std::string> names = {"__aeabi_dadd", "__aeabi_f2d", "__aeabi_idiv",    "__aeabi_uldivmod",
+                                          "__adddf3",     "__floatsidf", "__fixdfsi",       "__addsf3",
+                                          "expf",         "malloc",      "memcpy",          "_sbrk",
+                                          "net_df2",      "__aeabi_d2f", "__aeabi_cdcmple", "__math_invalidf",
+                                          "__truncdfsf2"};
   EXPECT_EQ(soft_double_symbols(names), (std::vector<std::string>{"__aeabi_dadd", "__aeabi_f2d", "__adddf3", "__floatsidf", "__fixdfsi",
-                                                                  "__aeabi_d2f", "__aeabi_cdcmple"}));
+                                                                  "__aeabi_d2f", "__aeabi_cdcmple", "__truncdfsf2"}));
   EXPECT_EQ(heap_symbols(names), (std::vector<std::string>{"malloc", "_sbrk"}));
 }
 
