@@ -1,6 +1,7 @@
 // The ONNX backend's node tests, as the package libonnx-testdata installs them: every folder is imported and interpreted.
 // What is refused must be refused by a UserError; nothing may come out wrong.
 #include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <cmath>
 #include <filesystem>
@@ -21,9 +22,34 @@ struct Outcome {
   std::string text;
 };
 
-Outcome run_folder(const fs::path& folder) {
+std::string bytes_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The model with its inputs from `first` on turned into initializers that hold the data set's values: what exporters write
+/// where the tests have shapes, axes and sizes as inputs. Empty if there is no such input.
+std::string with_constants(const fs::path& folder, int first) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(bytes_of_file(folder / "model.onnx"))) return "";
+  onnx::GraphProto& graph = *model.mutable_graph();
+  if (first >= graph.input_size()) return "";
+  for (int i = first; i < graph.input_size(); ++i) {
+    const std::string bytes = bytes_of_file(folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb"));
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    if (!tensor.ParseFromString(bytes)) return "";
+    tensor.set_name(graph.input(i).name());
+  }
+  graph.mutable_input()->DeleteSubrange(first, graph.input_size() - first);
+  return model.SerializeAsString();
+}
+
+/// numpy has no bfloat16: the test data were made by cutting bits off, ours are rounded, so they differ by one step.
+double relative_tolerance(DType dtype) { return dtype == DType::BFloat16 ? 1.0 / 128 : 1e-3; }
+
+Outcome run_model(const fs::path& folder, const std::string& bytes) {
   try {
-    const ImportedModel model = import_onnx({.path = folder / "model.onnx"});
+    const ImportedModel model = import_onnx({.path = folder / "model.onnx", .bytes = bytes});
     for (int set = 0; fs::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
       const fs::path data = folder / ("test_data_set_" + std::to_string(set));
       const std::vector<NamedArray> inputs = test::read_data_set(data, "input"), wanted = test::read_data_set(data, "output");
@@ -32,8 +58,9 @@ Outcome run_folder(const fs::path& folder) {
         values[model.inputs[i].name] = test::as_declared(inputs.at(i).array, model.inputs[i].dtype);
       const std::vector<Array> got = test::evaluate_model(model, values);
       for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const DType dtype = model.outputs.at(i).dtype;
         const std::string difference =
-            test::difference(got.at(i), test::as_declared(wanted[i].array, model.outputs.at(i).dtype), 1e-3, 1e-6);
+            test::difference(got.at(i), test::as_declared(wanted[i].array, dtype), relative_tolerance(dtype), 1e-6);
         if (!difference.empty()) return {Outcome::Failed, "output " + std::to_string(i) + ": " + difference};
       }
     }
@@ -43,6 +70,17 @@ Outcome run_folder(const fs::path& folder) {
   } catch (const std::exception& error) {
     return {Outcome::Failed, error.what()};
   }
+}
+
+/// As it is; where a value must be known while generating, with all inputs but the first as constants, then with all.
+Outcome run_folder(const fs::path& folder) {
+  Outcome outcome = run_model(folder, "");
+  for (int first = 1; first >= 0 && outcome.kind == Outcome::Refused && outcome.text.find("known while generating") != std::string::npos;
+       --first) {
+    const std::string bytes = with_constants(folder, first);
+    if (!bytes.empty()) outcome = run_model(folder, bytes);
+  }
+  return outcome;
 }
 
 TEST(NodeSuite, NothingFailsAndMostPass) {
@@ -61,7 +99,7 @@ TEST(NodeSuite, NothingFailsAndMostPass) {
     if (outcome.kind == Outcome::Failed) ADD_FAILURE() << folder.filename().string() << ": " << outcome.text;
   }
   std::cout << passed << " passed, " << refused << " refused, of " << folders.size() << "\n";
-  EXPECT_GE(passed, 500);
+  EXPECT_GE(passed, 790);
 }
 
 }  // namespace
