@@ -1,15 +1,177 @@
-// Bounds under a condition.
+// Bounds under a condition. Expression and condition become a linear program: its variables are the products of atoms
+// that occur; x//c and x%c are tied to x by 0 <= x - c*(x//c) < c, an index to its symbolic end, a product to its factors.
+#include <algorithm>
+#include <unordered_map>
+
 #include "shape/int_math.h"
+#include "shape/linear.h"
+#include "shape/linear_bound.h"
 #include "shape/poly.h"
 
 namespace etch {
+namespace {
+
+constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
+
+// x - c*(x//c) for each x%c that stands alone; products keep theirs.
+Poly without_mods(Poly p) {
+  for (int rounds = 0; rounds < 16; ++rounds) {
+    auto it = std::find_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.mono->kind == NodeKind::Mod; });
+    if (it == p.terms.end()) break;
+    Term t = *it;
+    p.terms.erase(it);
+    Poly x = to_poly(t.mono->src[0]), c = to_poly(t.mono->src[1]);
+    p = add(p, x, t.coef);
+    p = add(p, multiply(c, to_poly(floordiv(t.mono->src[0], t.mono->src[1]))), -t.coef);
+  }
+  return p;
+}
+
+class Facts {
+ public:
+  explicit Facts(Sint valid) {
+    if (valid.is_int()) return;
+    const Node* n = valid.node();
+    std::vector<Sint> conditions = n->kind == NodeKind::And ? n->src : std::vector<Sint>{valid};
+    for (const Sint& c : conditions) {
+      if (c.node()->kind != NodeKind::Lt) continue;
+      Linear l = linear_of(c.node());
+      l.poly.constant = -(l.limit - 1);
+      add_row(l.poly);
+    }
+  }
+
+  /// Sound range of p, or nothing if the condition can't hold.
+  std::optional<std::pair<int64_t, int64_t>> range(const Poly& whole) {
+    Poly p = without_mods(whole);
+    std::vector<LinearProgram::Entry> up = entries(p), down;
+    for (const LinearProgram::Entry& e : up) down.push_back({e.var, -e.coef});
+    complete();
+    if (!propagate(&program_)) return std::nullopt;
+    auto low = lower_bound(program_, up), high = lower_bound(program_, down);
+    return std::pair{low ? saturating_add(*low, p.constant) : kInt64Min, high ? saturating_add(-*high, p.constant) : kInt64Max};
+  }
+
+ private:
+  std::size_t var(const Node* mono) {
+    auto [it, added] = index_.emplace(mono, monos_.size());
+    if (added) {
+      monos_.push_back(mono);
+      program_.low.push_back(mono->min);
+      program_.high.push_back(mono->max);
+    }
+    return it->second;
+  }
+
+  std::vector<LinearProgram::Entry> entries(const Poly& p) {
+    std::vector<LinearProgram::Entry> r;
+    for (const Term& t : p.terms) r.push_back({var(t.mono), t.coef});
+    return r;
+  }
+
+  // whole <= 0
+  void add_row(const Poly& whole) {
+    Poly p = without_mods(whole);
+    if (p.terms.empty() || program_.rows.size() >= kMaxRows) return;
+    program_.rows.push_back({entries(p), -p.constant});
+  }
+
+  // Rows that tie each variable to what it is made of; new variables may come in on the way.
+  void complete() {
+    for (; done_ < monos_.size() && done_ < kMaxVars; ++done_) {
+      const Node* n = monos_[done_];
+      Poly self{{{n, 1}}, 0};
+      if (n->kind == NodeKind::Variable) {
+        if (!n->max_expr.is_int()) add_row(add(self, to_poly(n->max_expr), -1));
+      } else if (n->kind == NodeKind::Div) {
+        Poly x = to_poly(n->src[0]), c = to_poly(n->src[1]), cq = multiply(c, self);
+        add_row(add(cq, x, -1));  // c*q <= x
+        Poly rest = add(add(x, cq, -1), c, -1);
+        rest.constant += 1;
+        add_row(rest);  // x - c*q <= c - 1
+      } else if (n->kind == NodeKind::Mod) {
+        Poly below = add(self, to_poly(n->src[1]), -1);
+        below.constant += 1;
+        program_.rows.push_back({entries(below), -below.constant});
+      } else if (n->kind == NodeKind::Mul) {
+        tie_product(n, self);
+      }
+    }
+  }
+
+  // m = a*b: the four products of (a - low a), (high a - a) and (b - low b), (high b - b) are not negative.
+  void tie_product(const Node* n, const Poly& self) {
+    const Node *a = n->src[0].node(), *b = n->src[1].node();
+    if (is_saturated(a->max) || is_saturated(b->max) || is_saturated(a->min) || is_saturated(b->min)) return;
+    std::size_t va = var(a), vb = var(b);
+    int64_t la = program_.low[va], ha = program_.high[va], lb = program_.low[vb], hb = program_.high[vb];
+    Poly pa{{{a, 1}}, 0}, pb{{{b, 1}}, 0};
+    auto row = [&](int64_t ca, int64_t cb, int64_t sign) {  // sign * (m - cb*a - ca*b + ca*cb) <= 0
+      int64_t corner;
+      if (__builtin_mul_overflow(ca, cb, &corner)) return;
+      Poly p = add(add(self, pa, -cb), pb, -ca);
+      p.constant += corner;
+      add_row(scale(p, sign));
+    };
+    row(la, lb, -1);
+    row(ha, hb, -1);
+    row(la, hb, 1);
+    row(ha, lb, 1);
+    for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
+      if (x->upper && y->min >= 0) add_row(add(self, multiply(to_poly(*x->upper), Poly{{{y, 1}}, 0}), -1));
+    }
+  }
+
+  LinearProgram program_;
+  std::vector<const Node*> monos_;
+  std::unordered_map<const Node*, std::size_t> index_;
+  std::size_t done_ = 0;
+};
+
+// x with every division and modulo replaced that the condition decides.
+Sint simplify(Sint x, Sint valid) {
+  if (x.is_int()) return x;
+  const Node& n = *x.node();
+  std::vector<Sint> src;
+  for (const Sint& s : n.src) src.push_back(simplify(s, valid));
+  switch (n.kind) {
+    case NodeKind::Variable:
+    case NodeKind::Lt:
+    case NodeKind::And: return x;
+    case NodeKind::Mul: return src[0] * src[1];
+    case NodeKind::Sum: return sum(src);
+    case NodeKind::Div:
+    case NodeKind::Mod: break;
+  }
+  bool div = n.kind == NodeKind::Div;
+  if (src[1].is_int() && !src[0].is_int()) {
+    std::pair<int64_t, int64_t> range = bounds_under(src[0], valid);
+    int64_t k = src[1].as_int();
+    bool known = range.first <= range.second && !is_saturated(range.first) && !is_saturated(range.second);
+    if (known && floor_div(range.first, k) == floor_div(range.second, k)) {
+      int64_t block = floor_div(range.first, k);
+      return div ? Sint(block) : src[0] - block * k;
+    }
+  }
+  return div ? floordiv(src[0], src[1]) : floormod(src[0], src[1]);
+}
+
+}  // namespace
 
 std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid) {
   if (valid.is_int(0)) return {1, 0};
-  return {expr.min(), expr.max()};
+  std::pair<int64_t, int64_t> plain{expr.min(), expr.max()};
+  Poly p = to_poly(expr);
+  auto variable = [](const Term& t) { return t.mono->kind == NodeKind::Variable; };
+  if (valid.is_int() && std::all_of(p.terms.begin(), p.terms.end(), variable)) return plain;  // exact already
+  auto r = Facts(valid).range(p);
+  if (!r) return {1, 0};
+  return {std::max(plain.first, r->first), std::min(plain.second, r->second)};
 }
 
 bool proves_nonnegative(Sint expr, Sint valid) {
+  if (valid.is_int(0) || expr.min() >= 0) return true;
+  if (expr.max() < 0 && valid.is_int()) return false;
   std::pair<int64_t, int64_t> range = bounds_under(expr, valid);
   return range.first >= 0 || range.first > range.second;
 }
@@ -18,9 +180,7 @@ bool proves_less(Sint expr, Sint bound, Sint valid) { return proves_nonnegative(
 
 Sint simplify_under(Sint expr, Sint valid) {
   if (expr.is_int() || valid.is_int()) return expr;
-  std::pair<int64_t, int64_t> range = bounds_under(expr, valid);
-  if (range.first == range.second) return range.first;
-  return expr;
+  return simplify(expr, valid);
 }
 
 }  // namespace etch

@@ -1,0 +1,31 @@
+// Internal to shape/: bounds of a linear form under linear constraints.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace etch {
+
+struct LinearProgram {
+  struct Entry {
+    std::size_t var;
+    int64_t coef;
+  };
+  struct Row {  // sum of coef * var <= limit
+    std::vector<Entry> entries;
+    int64_t limit;
+  };
+  std::vector<int64_t> low, high;  // range of each variable (an integer)
+  std::vector<Row> rows;
+};
+
+/// Narrows low and high by the rows, one row at a time. False if a range gets empty: the rows contradict each other.
+bool propagate(LinearProgram* p);
+
+/// A sound lower bound of the sum of `objective` wherever all rows hold, best for rational values; nothing if a range in
+/// the objective is unlimited or the numbers get too large. The multipliers that prove it are found in floating point;
+/// the bound is computed from them in exact arithmetic, so that it holds whatever they are.
+std::optional<int64_t> lower_bound(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective);
+
+}  // namespace etch

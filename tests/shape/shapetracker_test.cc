@@ -1,0 +1,238 @@
+// Random histories of movement operations against arrays of positions that are moved element by element.
+#include "shape/shapetracker.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+// An array of buffer positions, -1 for padding: the operations by their definition.
+struct Array {
+  std::vector<int64_t> shape, data;
+
+  static Array from_shape(std::vector<int64_t> shape) {
+    Array a{std::move(shape), {}};
+    for (int64_t k = 0; k < a.count(); ++k) a.data.push_back(k);
+    return a;
+  }
+  int64_t count() const {
+    int64_t n = 1;
+    for (int64_t s : shape) n *= s;
+    return n;
+  }
+  int64_t at(const std::vector<int64_t>& idx) const {
+    int64_t flat = 0;
+    for (std::size_t k = 0; k < idx.size(); ++k) {
+      if (idx[k] < 0 || idx[k] >= shape[k]) return -1;
+      flat = flat * shape[k] + idx[k];
+    }
+    return data[static_cast<std::size_t>(flat)];
+  }
+  // The array of `new_shape` whose element at idx is this one's at from(idx).
+  template <class F>
+  Array make(std::vector<int64_t> new_shape, F from) const {
+    Array r{std::move(new_shape), {}};
+    std::vector<int64_t> idx(r.shape.size(), 0);
+    for (int64_t n = r.count(); n > 0; --n) {
+      r.data.push_back(at(from(idx)));
+      for (std::size_t k = idx.size(); k-- > 0 && ++idx[k] == r.shape[k];) idx[k] = 0;
+    }
+    return r;
+  }
+};
+
+std::vector<Sint> sints(const std::vector<int64_t>& v) { return {v.begin(), v.end()}; }
+
+class History {
+ public:
+  explicit History(unsigned seed) : rng(seed) {
+    int rank = pick(1, 4);
+    std::vector<int64_t> shape;
+    for (int k = 0; k < rank; ++k) shape.push_back(pick(1, 6));
+    truth = Array::from_shape(shape);
+    st = ShapeTracker::from_shape(sints(shape));
+  }
+  int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); }
+
+  void step() {
+    using Indices = std::vector<int64_t>;
+    std::vector<int64_t> shape = truth.shape;
+    std::size_t rank = shape.size();
+    switch (pick(0, 5)) {
+      case 0: {
+        std::vector<int> axes(rank);
+        for (std::size_t k = 0; k < rank; ++k) axes[k] = static_cast<int>(k);
+        std::shuffle(axes.begin(), axes.end(), rng);
+        Indices to;
+        for (int a : axes) to.push_back(shape[static_cast<std::size_t>(a)]);
+        truth = truth.make(to, [&](const Indices& i) {
+          Indices r(rank);
+          for (std::size_t k = 0; k < rank; ++k) r[static_cast<std::size_t>(axes[k])] = i[k];
+          return r;
+        });
+        st = st.permute(axes);
+        break;
+      }
+      case 1: {
+        std::vector<int64_t> to = random_shape(truth.count());
+        truth.shape = to;
+        st = st.reshape(sints(to));
+        break;
+      }
+      case 2: {
+        Indices to = shape;
+        for (int64_t& s : to) s = s == 1 && pick(0, 1) ? pick(1, 3) : s;
+        if (product_of(to) > 2000) break;
+        truth = truth.make(to, [&](Indices i) {
+          for (std::size_t k = 0; k < rank; ++k) i[k] = std::min(i[k], shape[k] - 1);
+          return i;
+        });
+        st = st.expand(sints(to));
+        break;
+      }
+      case 3: {
+        std::vector<Range> amounts;
+        Indices to = shape, before;
+        for (std::size_t k = 0; k < rank; ++k) {
+          int64_t b = pick(0, 4) ? 0 : pick(0, 3), e = pick(0, 4) ? 0 : pick(0, 3);
+          amounts.push_back({b, e});
+          before.push_back(b);
+          to[k] += b + e;
+        }
+        if (product_of(to) > 2000) break;
+        truth = truth.make(to, [&](Indices i) {
+          for (std::size_t k = 0; k < rank; ++k) i[k] -= before[k];
+          return i;
+        });
+        st = st.pad(amounts);
+        break;
+      }
+      case 4: {
+        std::vector<Range> ranges;
+        Indices to = shape, begin;
+        for (std::size_t k = 0; k < rank; ++k) {
+          int64_t b = pick(0, static_cast<int>(shape[k]) - 1), e = pick(static_cast<int>(b) + 1, static_cast<int>(shape[k]));
+          if (pick(0, 1)) b = 0, e = shape[k];
+          ranges.push_back({b, e});
+          begin.push_back(b);
+          to[k] = e - b;
+        }
+        truth = truth.make(to, [&](Indices i) {
+          for (std::size_t k = 0; k < rank; ++k) i[k] += begin[k];
+          return i;
+        });
+        st = st.shrink(ranges);
+        break;
+      }
+      default: {
+        Indices steps, to;
+        for (std::size_t k = 0; k < rank; ++k) {
+          int64_t m = pick(0, 2) ? 1 : pick(1, 3);
+          steps.push_back(pick(0, 2) ? m : -m);
+          to.push_back((shape[k] + m - 1) / m);
+        }
+        truth = truth.make(to, [&](Indices i) {
+          for (std::size_t k = 0; k < rank; ++k) i[k] = steps[k] > 0 ? i[k] * steps[k] : shape[k] - 1 + i[k] * steps[k];
+          return i;
+        });
+        st = st.stride(steps);
+      }
+    }
+  }
+
+  Array truth;
+  ShapeTracker st = ShapeTracker::from_shape({});
+  std::mt19937 rng;
+
+ private:
+  static int64_t product_of(const std::vector<int64_t>& v) {
+    int64_t n = 1;
+    for (int64_t s : v) n *= s;
+    return n;
+  }
+  std::vector<int64_t> random_shape(int64_t count) {
+    std::vector<int64_t> r;
+    while (count > 1 && r.size() < 3) {
+      std::vector<int64_t> divisors;
+      for (int64_t d = 1; d <= count; ++d) {
+        if (count % d == 0) divisors.push_back(d);
+      }
+      r.push_back(divisors[static_cast<std::size_t>(pick(0, static_cast<int>(divisors.size()) - 1))]);
+      count /= r.back();
+    }
+    r.push_back(count);
+    return r;
+  }
+};
+
+std::map<std::string, int64_t> values_at(int64_t flat, const std::vector<int64_t>& shape) {
+  std::map<std::string, int64_t> v{{"flat", flat}};
+  for (std::size_t k = shape.size(); k-- > 0; flat /= shape[k]) v["idx" + std::to_string(k)] = flat % shape[k];
+  return v;
+}
+
+void expect_positions(const ShapeTracker& st, const Array& truth, unsigned seed) {
+  Symbols s;
+  std::vector<Sint> idxs;
+  for (std::size_t k = 0; k < truth.shape.size(); ++k) idxs.push_back(s.variable("idx" + std::to_string(k), 0, truth.shape[k] - 1));
+  ShapeTracker::Index at = st.expr_idxs(idxs), flat_at = st.expr_node(s.variable("flat", 0, truth.count() - 1));
+  int64_t largest = -1;
+  for (int64_t p = 0; p < truth.count(); ++p) {
+    auto values = values_at(p, truth.shape);
+    int64_t want = truth.data[static_cast<std::size_t>(p)];
+    largest = std::max(largest, want);
+    for (const ShapeTracker::Index& x : {at, flat_at}) {
+      int64_t got = evaluate(x.valid, values) ? evaluate(x.idx, values) : -1;
+      ASSERT_EQ(got, want) << "seed " << seed << " element " << p << " " << st.to_text() << " " << to_text(x.idx) << " " << to_text(x.valid);
+    }
+  }
+  EXPECT_EQ(st.real_size(), largest + 1) << "seed " << seed << " " << st.to_text();
+  EXPECT_TRUE(proves_nonnegative(at.idx, at.valid)) << "seed " << seed << " " << to_text(at.idx) << " where " << to_text(at.valid);
+  EXPECT_TRUE(proves_less(at.idx, largest + 1, at.valid)) << "seed " << seed << " " << to_text(at.idx) << " where " << to_text(at.valid);
+}
+
+TEST(ShapeTracker, RandomHistoriesReadTheRightElements) {
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    History h(seed);
+    for (int n = h.pick(1, 7); n > 0; --n) h.step();
+    expect_positions(h.st, h.truth, seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ShapeTracker, RandomSumsReadTheRightElements) {
+  for (unsigned seed = 5000; seed < 5400; ++seed) {
+    History h(seed);
+    for (int n = h.pick(1, 4); n > 0; --n) h.step();
+    ShapeTracker below = h.st;
+    Array before = h.truth;
+    h.st = ShapeTracker::from_shape(sints(before.shape));
+    for (int n = h.pick(1, 4); n > 0; --n) h.step();
+    expect_positions(below + h.st, h.truth, seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ShapeTracker, InvertLeadsBack) {
+  int inverted = 0;
+  for (unsigned seed = 9000; seed < 9600; ++seed) {
+    History h(seed);
+    std::vector<Sint> shape = h.st.shape();
+    for (int n = h.pick(1, 4); n > 0; --n) h.step();
+    auto inverse = h.st.invert(shape);
+    if (!inverse) continue;
+    ++inverted;
+    ShapeTracker both = h.st + *inverse;
+    EXPECT_EQ(both.shape(), shape);
+    EXPECT_TRUE(both.contiguous()) << "seed " << seed << " " << both.to_text();
+  }
+  EXPECT_GT(inverted, 100);
+}
+
+}  // namespace
+}  // namespace etch
