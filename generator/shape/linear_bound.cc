@@ -56,6 +56,13 @@ class Dual {
     for (std::size_t j = 0; j < n_; ++j) eliminate_gain(j);
   }
 
+  /// The values of the variables at which the bound is reached, if they are rational.
+  std::vector<double> primal(const LinearProgram& p) const {
+    std::vector<double> x;
+    for (std::size_t j = 0; j < n_; ++j) x.push_back(static_cast<double>(p.low[j]) - gain_[m_ + j]);
+    return x;
+  }
+
   std::vector<double> solve() {
     for (int n = 0; n < kMaxPivots; ++n) {
       std::size_t enter = width_;
@@ -198,6 +205,37 @@ std::optional<int64_t> lower_bound(const LinearProgram& p, const std::vector<Ent
   std::optional<int64_t> best = proved(p, objective, Dual(p, objective).solve());
   if (!best || !plain) return best ? best : plain;
   return std::max(*best, *plain);
+}
+
+bool proves_at_least(const LinearProgram& p, const std::vector<Entry>& objective, int64_t target, int max_cuts) {
+  std::vector<LinearProgram> open{p};
+  for (int n = 0; !open.empty(); ++n) {
+    LinearProgram now = std::move(open.back());
+    open.pop_back();
+    if (!propagate(&now)) continue;
+    auto plain = proved(now, objective, std::vector<double>(now.rows.size(), 0.0));
+    if (!plain) return false;
+    if (*plain >= target) continue;
+    Dual dual(now, objective);
+    auto bound = proved(now, objective, dual.solve());
+    if (bound && *bound >= target) continue;
+    if (n >= max_cuts) return false;
+    std::vector<double> x = dual.primal(now);
+    std::size_t cut = x.size();
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      if (std::abs(x[j] - std::round(x[j])) < 1e-5 || !(x[j] > static_cast<double>(now.low[j])) ||
+          !(x[j] < static_cast<double>(now.high[j])))
+        continue;
+      if (cut == x.size() || now.high[j] - now.low[j] < now.high[cut] - now.low[cut]) cut = j;
+    }
+    if (cut == x.size()) return false;  // reached by integers
+    auto middle = static_cast<int64_t>(std::floor(x[cut]));
+    open.push_back(now);
+    open.back().low[cut] = middle + 1;
+    open.push_back(std::move(now));
+    open.back().high[cut] = middle;
+  }
+  return true;
 }
 
 }  // namespace etch

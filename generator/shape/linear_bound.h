@@ -28,4 +28,8 @@ bool propagate(LinearProgram* p);
 /// the bound is computed from them in exact arithmetic, so that it holds whatever they are.
 std::optional<int64_t> lower_bound(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective);
 
+/// True if the sum of `objective` is proved to be at least `target` wherever all rows hold. Cuts the range of a variable
+/// in two where the best rational values are not integers, at most `max_cuts` times.
+bool proves_at_least(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective, int64_t target, int max_cuts);
+
 }  // namespace etch

@@ -12,6 +12,7 @@ namespace etch {
 namespace {
 
 constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
+constexpr int kMaxCuts = 200;
 
 // x - c*(x//c) for each x%c that stands alone; products keep theirs.
 Poly without_mods(Poly p) {
@@ -46,10 +47,16 @@ class Facts {
     Poly p = without_mods(whole);
     std::vector<LinearProgram::Entry> up = entries(p), down;
     for (const LinearProgram::Entry& e : up) down.push_back({e.var, -e.coef});
-    complete();
-    if (!propagate(&program_)) return std::nullopt;
+    if (!complete()) return std::nullopt;
     auto low = lower_bound(program_, up), high = lower_bound(program_, down);
     return std::pair{low ? saturating_add(*low, p.constant) : kInt64Min, high ? saturating_add(-*high, p.constant) : kInt64Max};
+  }
+
+  /// True if p >= 0 is proved.
+  bool nonnegative(const Poly& whole) {
+    Poly p = without_mods(whole);
+    std::vector<LinearProgram::Entry> objective = entries(p);
+    return !complete() || proves_at_least(program_, objective, -p.constant, kMaxCuts);
   }
 
  private:
@@ -76,8 +83,10 @@ class Facts {
     program_.rows.push_back({entries(p), -p.constant});
   }
 
-  // Rows that tie each variable to what it is made of; new variables may come in on the way.
-  void complete() {
+  // Rows that tie each variable to what it is made of; new variables may come in on the way. False if they contradict
+  // each other.
+  bool complete() {
+    if (!propagate(&program_)) return false;
     for (; done_ < monos_.size() && done_ < kMaxVars; ++done_) {
       const Node* n = monos_[done_];
       Poly self{{{n, 1}}, 0};
@@ -97,6 +106,7 @@ class Facts {
         tie_product(n, self);
       }
     }
+    return propagate(&program_);
   }
 
   // m = a*b: the four products of (a - low a), (high a - a) and (b - low b), (high b - b) are not negative.
@@ -137,11 +147,15 @@ Sint simplify(Sint x, Sint valid) {
   switch (n.kind) {
     case NodeKind::Variable:
     case NodeKind::Lt:
-    case NodeKind::And: return x;
-    case NodeKind::Mul: return src[0] * src[1];
-    case NodeKind::Sum: return sum(src);
+    case NodeKind::And:
+      return x;
+    case NodeKind::Mul:
+      return src[0] * src[1];
+    case NodeKind::Sum:
+      return sum(src);
     case NodeKind::Div:
-    case NodeKind::Mod: break;
+    case NodeKind::Mod:
+      break;
   }
   bool div = n.kind == NodeKind::Div;
   if (src[1].is_int() && !src[0].is_int()) {
@@ -171,9 +185,8 @@ std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid) {
 
 bool proves_nonnegative(Sint expr, Sint valid) {
   if (valid.is_int(0) || expr.min() >= 0) return true;
-  if (expr.max() < 0 && valid.is_int()) return false;
-  std::pair<int64_t, int64_t> range = bounds_under(expr, valid);
-  return range.first >= 0 || range.first > range.second;
+  if (valid.is_int() && (expr.max() < 0 || expr.node()->kind == NodeKind::Variable)) return false;
+  return Facts(valid).nonnegative(to_poly(expr));
 }
 
 bool proves_less(Sint expr, Sint bound, Sint valid) { return proves_nonnegative(bound - expr - 1, valid); }

@@ -28,17 +28,38 @@ void expect_agreement(const ConformanceReport& report, const std::map<std::strin
 }
 
 TEST(Conformance, Symbolic) {
-  expect_agreement(check_symbolic(read_cases("symbolic_cases.json")),
-                   {{"test_symbolic", 148}, {"other_tests", 6}, {"numeric", 260}, {"st_index", 52}, {"st_valid", 41}, {"launch_dims", 18},
-                    {"loops", 30}, {"conditions", 28}, {"image_float4", 13}, {"fuzz_tape", 32}, {"symbolic_bounds", 25}, {"v08_wrong", 19},
-                    {"v08_missed", 17}, {"equality", 25}, {"substitute", 13}, {"errors", 5}});
+  expect_agreement(check_symbolic(read_cases("symbolic_cases.json")), {{"test_symbolic", 148},
+                                                                       {"other_tests", 6},
+                                                                       {"numeric", 260},
+                                                                       {"st_index", 52},
+                                                                       {"st_valid", 41},
+                                                                       {"launch_dims", 18},
+                                                                       {"loops", 30},
+                                                                       {"conditions", 28},
+                                                                       {"image_float4", 13},
+                                                                       {"fuzz_tape", 32},
+                                                                       {"symbolic_bounds", 25},
+                                                                       {"v08_wrong", 19},
+                                                                       {"v08_missed", 17},
+                                                                       {"equality", 25},
+                                                                       {"substitute", 13},
+                                                                       {"errors", 5}});
 }
 
 TEST(Conformance, ShapeTracker) {
-  expect_agreement(check_shapetracker(read_cases("shapetracker_cases.json")),
-                   {{"unit_tests", 335}, {"tensor_programs", 156}, {"edge", 4}, {"random", 139}, {"random_medium", 21},
-                    {"random_multiview", 43}, {"v08_wrong", 17}, {"direct_views", 9}, {"view_reshape", 3}, {"invert", 40}, {"add", 45},
-                    {"contraction", 22}, {"symbolic", 39}});
+  expect_agreement(check_shapetracker(read_cases("shapetracker_cases.json")), {{"unit_tests", 335},
+                                                                               {"tensor_programs", 156},
+                                                                               {"edge", 4},
+                                                                               {"random", 139},
+                                                                               {"random_medium", 21},
+                                                                               {"random_multiview", 43},
+                                                                               {"v08_wrong", 17},
+                                                                               {"direct_views", 9},
+                                                                               {"view_reshape", 3},
+                                                                               {"invert", 40},
+                                                                               {"add", 45},
+                                                                               {"contraction", 22},
+                                                                               {"symbolic", 39}});
 }
 
 // The checker itself must see a wrong value, a wrong bound, an extra operation and a superfluous view.

@@ -25,7 +25,7 @@ TEST(Prove, PaddedConvolution) {
     auto [lo, hi] = bounds_under(idx, valid);
     EXPECT_EQ(lo, 0);
     EXPECT_EQ(hi, H * W - 1);
-    EXPECT_FALSE(proves_less(idx, H * W - 1, valid));  // it is reached
+    EXPECT_FALSE(proves_less(idx, H * W - 1, valid));   // it is reached
     EXPECT_FALSE(proves_nonnegative(idx, lt(row, H)));  // without the condition it is not inside
   }
 }

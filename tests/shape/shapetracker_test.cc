@@ -188,11 +188,15 @@ void expect_positions(const ShapeTracker& st, const Array& truth, unsigned seed)
     largest = std::max(largest, want);
     for (const ShapeTracker::Index& x : {at, flat_at}) {
       int64_t got = evaluate(x.valid, values) ? evaluate(x.idx, values) : -1;
-      ASSERT_EQ(got, want) << "seed " << seed << " element " << p << " " << st.to_text() << " " << to_text(x.idx) << " " << to_text(x.valid);
+      ASSERT_EQ(got, want) << "seed " << seed << " element " << p << " " << st.to_text() << " " << to_text(x.idx) << " "
+                           << to_text(x.valid);
     }
   }
   EXPECT_EQ(st.real_size(), largest + 1) << "seed " << seed << " " << st.to_text();
   EXPECT_TRUE(proves_nonnegative(at.idx, at.valid)) << "seed " << seed << " " << to_text(at.idx) << " where " << to_text(at.valid);
+  if (largest >= 0) {  // both ends of the claim: what is read is not excluded
+    EXPECT_FALSE(proves_less(at.idx, largest, at.valid)) << "seed " << seed << " " << st.to_text();
+  }
   EXPECT_TRUE(proves_less(at.idx, largest + 1, at.valid)) << "seed " << seed << " " << to_text(at.idx) << " where " << to_text(at.valid);
 }
 

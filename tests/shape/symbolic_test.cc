@@ -223,7 +223,8 @@ TEST(Symbolic, Texts) {
 TEST(Symbolic, TextsDoNotDependOnHistory) {
   Symbols s, t;
   Sint a = s.variable("a", 0, 7), b = s.variable("b", 0, 3);
-  Sint tb = t.variable("b", 0, 3), unused = t.variable("c", 0, 3) * tb, ta = t.variable("a", 0, 7);
+  Sint tb = t.variable("b", 0, 3), before = t.variable("c", 0, 3) * tb, ta = t.variable("a", 0, 7);
+  EXPECT_EQ(to_text(before), "(b*c)");
   EXPECT_EQ(to_text(floordiv(a + b * 3, 2) + b * a), to_text(ta * tb + floordiv(tb * 3 + ta, 2)));
   Sint x = a + b, y = tb + ta;
   ASSERT_EQ(x.node()->src.size(), y.node()->src.size());
