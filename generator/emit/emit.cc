@@ -1,0 +1,117 @@
+#include "emit/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "base/naming.h"
+#include "base/runtime_text.h"
+#include "emit/project.h"
+
+namespace etch {
+namespace {
+
+std::string_view form_text(const Project& p) {
+  if (!p.has_constants()) return "none";
+  switch (p.weights) {
+    case WeightsForm::Auto:
+    case WeightsForm::C:
+      return "c";
+    case WeightsForm::Incbin:
+      return "incbin";
+    case WeightsForm::Blob:
+      return "blob";
+  }
+  return "";
+}
+
+void check_acceptable(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  if (program.language != "c") {
+    throw UserError(options.name, fmt::format("kernels in language '{}' can't be emitted, only 'c'", program.language),
+                    "choose a target whose language is c (etch targets lists them); 'etch run --backend opencl' runs OpenCL on the host");
+  }
+  if (!is_c_identifier(options.name)) {
+    throw UserError("name '" + options.name + "'", "the prefix of all symbols has to be an identifier of C",
+                    "give another with --name, for instance --name " + c_identifier(options.name));
+  }
+  check(!program.calls.empty(), "a program that is emitted has a call");
+  check(plan.placements.size() == program.buffers.size(), "the plan is of this program");
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (plan.arena_bytes > kMost)
+    throw UserError(options.name, fmt::format("the arena has {} bytes, at most {} can be emitted", plan.arena_bytes, kMost));
+  for (const ProgramVariable& v : program.variables)
+    if (v.max > std::numeric_limits<std::int32_t>::max())
+      throw UserError(options.name, fmt::format("size '{}' goes up to {}, at most {} can be emitted", v.name, v.max,
+                                                std::numeric_limits<std::int32_t>::max()));
+}
+
+bool uses_math(const std::string& source) { return source.find("#include \"etch_math.h\"") != std::string::npos; }
+
+}  // namespace
+
+WeightsForm weights_form(const std::string& text) {
+  if (text == "auto") return WeightsForm::Auto;
+  if (text == "c") return WeightsForm::C;
+  if (text == "incbin") return WeightsForm::Incbin;
+  if (text == "blob") return WeightsForm::Blob;
+  throw UserError("--weights " + text, "unknown form of weights", "choose one of auto, c, incbin, blob");
+}
+
+Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  const Project p = make_project(program, plan, options);
+  Report r;
+  r.name = options.name;
+  r.tool_version = options.tool_version;
+  r.model_file = options.model_file;
+  r.model_sha256 = options.model_sha256;
+  r.target = options.target_name;
+  r.options = options.options_text;
+  r.arena_bytes = plan.arena_bytes;
+  r.arena_lower_bound_bytes = plan.lower_bound_bytes;
+  r.arena_align = plan.align;
+  for (int b : program.inputs) r.input_bytes += program.buffers[static_cast<std::size_t>(b)].max_bytes();
+  for (int b : program.outputs) r.output_bytes += program.buffers[static_cast<std::size_t>(b)].max_bytes();
+  r.weights_bytes = p.constants_bytes;
+  r.weights_form = form_text(p);
+  r.functions = static_cast<int>(program.kernels.size());
+  for (const ProgramKernel& k : program.kernels) r.indices_proved += k.indices_proved;
+  for (const ProgramCall& call : program.calls) {
+    const ProgramKernel& k = program.kernels[static_cast<std::size_t>(call.kernel)];
+    r.kernels.push_back({k.name, call.nodes, k.shape_name, call.macs.max(), call.bytes.max()});
+    r.macs += call.macs.max();
+  }
+  for (std::size_t b = 0; b < plan.placements.size(); b++) {
+    const Placement& place = plan.placements[b];
+    if (place.offset < 0) continue;
+    r.buffers.push_back({program.buffers[b].name, place.offset, program.buffers[b].max_bytes(), place.first, place.last});
+  }
+  std::stable_sort(r.buffers.begin(), r.buffers.end(), [](const ReportBuffer& a, const ReportBuffer& b) { return a.first < b.first; });
+  return r;
+}
+
+std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  check_acceptable(program, plan, options);
+  const Project p = make_project(program, plan, options);
+  std::vector<EmittedFile> files;
+  files.push_back({p.name + ".h", model_header(p)});
+  files.push_back({p.name + ".c", model_source(p)});
+  const bool math = uses_math(files.back().text);
+  if (p.has_constants()) {
+    files.push_back({p.name + "_weights.h", weights_header(p)});
+    if (p.weights == WeightsForm::C) files.push_back({p.name + "_weights.c", weights_source(p)});
+    if (p.weights == WeightsForm::Incbin) files.push_back({p.name + "_weights.S", weights_assembler(p)});
+    if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p)});
+  }
+  for (const RuntimeFile& file : runtime_files())
+    if (file.name != "etch_math.h" || math) files.push_back({std::string(file.name), std::string(file.text)});
+  if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
+  files.push_back({"CMakeLists.txt", build_file(p)});
+  const Report report = make_report(program, plan, options);
+  files.push_back({"report.txt", to_text(report)});
+  files.push_back({"report.json", to_json(report)});
+  return files;
+}
+
+}  // namespace etch

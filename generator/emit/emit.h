@@ -1,0 +1,63 @@
+// From a Program and its memory plan to the files of a C project: model, weights, runtime, self-test, build file, report.
+// The files are values; write_project (emit/write.h) puts them on the disk. Equal arguments give equal bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emit/report.h"
+#include "ir/array.h"
+#include "memory/plan.h"
+#include "program/program.h"
+
+namespace etch {
+
+struct EmittedFile {
+  std::string name;  // without folder
+  std::string text;  // any bytes
+};
+
+/// What the weights become.
+///   C       a struct with literals: builds with any C compiler
+///   Incbin  an assembler file that includes a binary one: megabytes compile at once (GNU as, clang)
+///   Blob    a binary file that the caller places or loads, checked by size, hash and version
+///   Auto    C below one megabyte, else Incbin
+enum class WeightsForm : std::uint8_t { Auto, C, Incbin, Blob };
+/// "auto", "c", "incbin", "blob"; anything else is a UserError.
+WeightsForm weights_form(const std::string& text);
+
+/// A run of the model with known result, computed by the reference.
+struct SelfTest {
+  std::vector<Array> inputs;            // in the order of program.inputs
+  std::vector<Array> expected;          // in the order of program.outputs
+  std::vector<std::int64_t> variables;  // values, in the order of program.variables
+  std::uint32_t seed = 1;               // inputs that equal lcg_input of this seed become a loop instead of literals
+  double relative = 1e-3;               // a float may differ by relative * its value + absolute * the largest value of its output
+  double absolute = 1e-5;
+};
+
+struct EmitOptions {
+  std::string name = "model";  // prefix of symbols and files: a C identifier
+  std::string tool_version = "0.1.0";
+  std::string model_file;  // "kws.onnx", without folder
+  std::string model_sha256;
+  std::string model_facts;   // "13 nodes, opset 17"; may be empty
+  std::string options_text;  // "--target cortex-m4f"; may be empty
+  std::string target_name;   // may be empty
+  WeightsForm weights = WeightsForm::Auto;
+  std::optional<SelfTest> selftest;
+};
+
+/// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
+std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
+
+/// What is known of the project without a compiler for the target.
+Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
+
+/// Input number `number` of a self-test: reproducible values in [-1, 1) for floats, in 0..1 for bool, over the whole range of
+/// 8-bit integers, in 0..99 for other integers. Simple enough to be computed by the emitted self-test.
+Array lcg_input(DType dtype, const std::vector<std::int64_t>& shape, std::uint32_t seed, int number);
+
+}  // namespace etch

@@ -1,0 +1,332 @@
+#include "emit/formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+// How tightly a text holds together: what is looser than its surroundings gets parentheses.
+enum Strength { kLoose, kCompare, kSum, kProduct, kTight };
+
+struct Text {
+  std::string text;
+  Strength strength = kTight;
+};
+
+std::string wrapped(const Text& t, Strength at_least) { return t.strength >= at_least ? t.text : "(" + t.text + ")"; }
+
+using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;  // coefficient of each variable, constant
+
+// The expression as a linear one, if it is; the stack is of the expression's depth.
+std::optional<Linear> linear(Sint x) {
+  Linear result;
+  std::vector<std::pair<Sint, std::int64_t>> stack{{x, 1}};
+  while (!stack.empty()) {
+    const auto [e, factor] = stack.back();
+    stack.pop_back();
+    if (e.is_int()) {
+      result.second += e.as_int() * factor;
+      continue;
+    }
+    const Node& node = *e.node();
+    if (node.kind == NodeKind::Variable) {
+      result.first[node.name] += factor;
+    } else if (node.kind == NodeKind::Sum) {
+      for (Sint s : node.src) stack.emplace_back(s, factor);
+    } else if (node.kind == NodeKind::Mul && node.src[1].is_int()) {
+      stack.emplace_back(node.src[0], factor * node.src[1].as_int());
+    } else {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& terms, std::int64_t constant) {
+  std::string text;
+  for (const auto& [name, factor] : terms) {
+    if (factor == 0) continue;
+    if (factor < 0) text += "-";
+    if (factor > 0 && !text.empty()) text += "+";
+    text += std::abs(factor) == 1 ? name : fmt::format("{}*{}", std::abs(factor), name);
+  }
+  if (constant != 0 || text.empty()) text += fmt::format("{}{}", constant > 0 && !text.empty() ? "+" : "", constant);
+  return text;
+}
+
+std::int64_t rounded_quotient(std::int64_t a, std::int64_t b) {
+  const std::int64_t q = a / b, r = a % b;
+  if (2 * std::abs(r) < b) return q;
+  return a < 0 ? q - 1 : q + 1;
+}
+
+class Writer {
+ public:
+  Writer(const LazyOp* store, const std::vector<FormulaBuffer>& buffers) : store_(store), buffers_(buffers), order_(toposort(store)) {
+    name_axes();
+    for (const LazyOp* op : order_)
+      for (const LazyOp* s : op->src) uses_[s]++;
+  }
+
+  std::vector<std::string> lines() {
+    for (const LazyOp* op : order_) {
+      if (op == store_) break;
+      Text t = text_of_op(op);
+      if (uses_[op] > 1 && !op->src.empty()) {
+        const std::string name = fmt::format("t{}", lines_.size());
+        lines_.push_back(name + " = " + t.text);
+        t = {name, kTight};
+      }
+      texts_[op] = std::move(t);
+    }
+    lines_.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_->st()).idx) + " = " + texts_[store_->src[0]].text);
+    return std::move(lines_);
+  }
+
+ private:
+  // Axes of size 1 have no name and index 0; reduced axes are those that some reduction sums over.
+  void name_axes() {
+    std::vector<Sint> full;
+    std::set<int> reduced;
+    for (const LazyOp* op : order_) {
+      const std::vector<Sint>& shape = op->op == Op::Store ? op->st().shape() : op->shape;
+      if (full.size() < shape.size()) full.resize(shape.size(), Sint(1));
+      for (std::size_t a = 0; a < shape.size(); a++)
+        if (!shape[a].is_int(1)) full[a] = shape[a];
+      if (is_reduce(op->op)) reduced.insert(op->axes().begin(), op->axes().end());
+    }
+    std::vector<std::size_t> outer, inner;
+    for (std::size_t a = 0; a < full.size(); a++)
+      if (!full[a].is_int(1)) (reduced.contains(static_cast<int>(a)) ? inner : outer).push_back(a);
+    axes_.assign(full.size(), Sint(0));
+    static const std::vector<std::vector<std::string>> kOuter{{}, {"n"}, {"m", "n"}, {"c", "y", "x"}, {"n", "c", "y", "x"}};
+    static const std::vector<std::vector<std::string>> kInner{{}, {"k"}, {"i", "j"}, {"k", "i", "j"}};
+    name_group(full, outer, kOuter, "a");
+    name_group(full, inner, kInner, "r");
+  }
+
+  void name_group(const std::vector<Sint>& full, const std::vector<std::size_t>& group, const std::vector<std::vector<std::string>>& names,
+                  const std::string& otherwise) {
+    for (std::size_t i = 0; i < group.size(); i++) {
+      const std::string name = group.size() < names.size() ? names[group.size()][i] : otherwise + std::to_string(i);
+      axes_[group[i]] = symbols(full).variable(name, 0, full[group[i]] - 1);
+      names_.push_back(name);
+    }
+  }
+
+  // Sizes that are Variables belong to the program's Symbols, and so must the indices then.
+  Symbols& symbols(const std::vector<Sint>& full) {
+    for (Sint s : full)
+      if (!s.is_int()) return *s.node()->owner;
+    const std::vector<const Node*> used = variables(store_);
+    if (!used.empty()) return *used.front()->owner;
+    if (!own_) own_ = std::make_unique<Symbols>();
+    return *own_;
+  }
+
+  ShapeTracker::Index index_in(const ShapeTracker& st) const {
+    std::vector<Sint> index;
+    for (std::size_t a = 0; a < st.shape().size(); a++) index.push_back(st.shape()[a].is_int(1) ? Sint(0) : axes_[a]);
+    return st.expr_idxs(index);
+  }
+
+  std::vector<std::pair<std::string, std::int64_t>> in_order(const std::map<std::string, std::int64_t>& terms) const {
+    std::vector<std::pair<std::string, std::int64_t>> result;
+    for (const std::string& name : names_)
+      if (const auto it = terms.find(name); it != terms.end()) result.push_back(*it);
+    for (const auto& term : terms)
+      if (std::find(names_.begin(), names_.end(), term.first) == names_.end()) result.push_back(term);
+    return result;
+  }
+
+  std::string flat_text(Sint idx) const {
+    const std::optional<Linear> parts = linear(idx);
+    return parts ? text_of(in_order(parts->first), parts->second) : to_text(idx);
+  }
+
+  // "[c][y+i-1][x+j-1]": each term goes to the outermost dimension whose stride divides it.
+  std::string position(const FormulaBuffer& buffer, Sint idx) const {
+    std::optional<Linear> parts = linear(idx);
+    const bool fixed =
+        std::all_of(buffer.shape.begin() + (buffer.shape.empty() ? 0 : 1), buffer.shape.end(), [](Sint s) { return s.is_int(); });
+    if (!parts || !fixed || buffer.shape.empty()) return idx.is_int(0) && buffer.shape.empty() ? "[0]" : "[" + flat_text(idx) + "]";
+    std::string text;
+    std::vector<Sint> strides = strides_for_shape(buffer.shape);
+    for (std::size_t d = 0; d < buffer.shape.size(); d++) {
+      if (buffer.shape[d].is_int(1)) continue;
+      const std::int64_t stride = strides[d].as_int();
+      std::map<std::string, std::int64_t> here;
+      for (auto& [name, factor] : parts->first) {
+        if (stride == 0 || factor % stride != 0) continue;
+        here[name] = factor / stride;
+        factor = 0;
+      }
+      const std::int64_t constant = stride == 0 ? 0 : rounded_quotient(parts->second, stride);
+      parts->second -= constant * stride;
+      text += "[" + text_of(in_order(here), constant) + "]";
+    }
+    const bool all_placed =
+        parts->second == 0 && std::all_of(parts->first.begin(), parts->first.end(), [](const auto& t) { return t.second == 0; });
+    if (!all_placed) return "[" + flat_text(idx) + "]";
+    return text.empty() ? "[0]" : text;
+  }
+
+  std::string reduce_text(const LazyOp* op, const char* name) const {
+    std::string axes;
+    for (int a : op->axes()) {
+      if (axes_[static_cast<std::size_t>(a)].is_int()) continue;
+      axes += (axes.empty() ? "" : ",") + axes_[static_cast<std::size_t>(a)].node()->name;
+    }
+    return fmt::format("{}[{}]({})", name, axes, texts_.at(op->src[0]).text);
+  }
+
+  Text text_of_leaf(const LazyOp* op) const {
+    const ShapeTracker::Index index = index_in(op->st());
+    const bool masked = !index.valid.is_int(1);
+    if (op->op == Op::Load) {
+      const FormulaBuffer& buffer = buffers_.at(static_cast<std::size_t>(op->mem().index));
+      return {buffer.name + position(buffer, index.idx) + (masked ? "?" : ""), kTight};
+    }
+    const std::string value = op->op == Op::Const ? op->constant().value.to_text() : flat_text(index.idx);
+    if (masked) return {fmt::format("({} if {} else 0)", value, to_text(index.valid)), kTight};
+    return {value, op->op == Op::Const || value.find_first_of("+-", 1) == std::string::npos ? kTight : kSum};
+  }
+
+  static bool is_zero(const LazyOp* op) { return op->op == Op::Const && op->constant().value.as_double() == 0; }
+
+  Text infix(const LazyOp* op, const char* symbol, Strength strength, bool associative) const {
+    const Strength right = associative ? strength : static_cast<Strength>(strength + 1);
+    return {wrapped(texts_.at(op->src[0]), strength) + symbol + wrapped(texts_.at(op->src[1]), right), strength};
+  }
+
+  Text call(const std::string& name, const LazyOp* op) const {
+    std::string arguments;
+    for (const LazyOp* s : op->src) arguments += (arguments.empty() ? "" : ", ") + texts_.at(s).text;
+    return {name + "(" + arguments + ")", kTight};
+  }
+
+  Text named_call(const LazyOp* op) const {
+    std::string name(name_of(op->op));
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return call(name, op);
+  }
+
+  Text text_of_op(const LazyOp* op) const {
+    switch (op->op) {
+      case Op::Load:
+      case Op::Const:
+      case Op::Index:
+        return text_of_leaf(op);
+      case Op::Neg:
+        return {"-" + wrapped(texts_.at(op->src[0]), kTight), kProduct};
+      case Op::Add:
+        return infix(op, " + ", kSum, true);
+      case Op::Sub:
+        return infix(op, " - ", kSum, false);
+      case Op::Mul:
+        return infix(op, " * ", kProduct, true);
+      case Op::Div:
+        return infix(op, " / ", kProduct, false);
+      case Op::Mod:
+        return infix(op, " % ", kProduct, false);
+      case Op::CmpLt:
+        return infix(op, " < ", kCompare, false);
+      case Op::CmpEq:
+        return infix(op, " == ", kCompare, false);
+      case Op::CmpNe:
+        return infix(op, " != ", kCompare, false);
+      case Op::And:
+        return infix(op, " & ", kLoose, true);
+      case Op::Or:
+        return infix(op, " | ", kLoose, false);
+      case Op::Xor:
+        return infix(op, " ^ ", kLoose, false);
+      case Op::Shl:
+        return infix(op, " << ", kLoose, false);
+      case Op::Shr:
+        return infix(op, " >> ", kLoose, false);
+      case Op::Where:
+        return {fmt::format("{} ? {} : {}", wrapped(texts_.at(op->src[0]), kCompare), wrapped(texts_.at(op->src[1]), kSum),
+                            wrapped(texts_.at(op->src[2]), kSum)),
+                kLoose};
+      case Op::Max:
+        if (is_zero(op->src[1])) return {"relu(" + texts_.at(op->src[0]).text + ")", kTight};
+        return named_call(op);
+      case Op::Cast:
+      case Op::Bitcast:
+        return call(std::string(op->op == Op::Bitcast ? "bits_as_" : "") + std::string(name_of(op->dtype)), op);
+      case Op::ReduceSum:
+        return {reduce_text(op, "sum"), kTight};
+      case Op::ReduceMax:
+        return {reduce_text(op, "max"), kTight};
+      case Op::ReduceMin:
+        return {reduce_text(op, "min"), kTight};
+      case Op::ReduceProd:
+        return {reduce_text(op, "prod"), kTight};
+      case Op::Exp:
+      case Op::Exp2:
+      case Op::Log:
+      case Op::Log2:
+      case Op::Sin:
+      case Op::Cos:
+      case Op::Tan:
+      case Op::Asin:
+      case Op::Acos:
+      case Op::Atan:
+      case Op::Sinh:
+      case Op::Cosh:
+      case Op::Tanh:
+      case Op::Asinh:
+      case Op::Acosh:
+      case Op::Atanh:
+      case Op::Erf:
+      case Op::Sqrt:
+      case Op::Floor:
+      case Op::Ceil:
+      case Op::Trunc:
+      case Op::Rint:
+      case Op::Min:
+      case Op::Pow:
+      case Op::MulAcc:
+        return named_call(op);
+      case Op::Store:
+        break;
+    }
+    fail_check("a store is the root of an AST", std::source_location::current());
+  }
+
+  const LazyOp* store_;
+  const std::vector<FormulaBuffer>& buffers_;
+  std::vector<const LazyOp*> order_;
+  std::unique_ptr<Symbols> own_;
+  std::vector<Sint> axes_;          // index along each axis
+  std::vector<std::string> names_;  // of the indices, outermost first
+  std::unordered_map<const LazyOp*, int> uses_;
+  std::unordered_map<const LazyOp*, Text> texts_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
+  std::vector<std::string> lines = Writer(store, buffers).lines();
+  if (lines.size() <= max_lines) return lines;
+  const std::size_t left_out = lines.size() - max_lines + 1;
+  const auto from = lines.end() - 1 - static_cast<std::ptrdiff_t>(left_out);
+  lines.erase(from, lines.end() - 1);
+  lines.insert(lines.end() - 1, fmt::format("... {} more", left_out));
+  return lines;
+}
+
+}  // namespace etch

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/literals.h"
+#include "emit/project.h"
+#include "emit/signature.h"
+
+namespace etch {
+namespace {
+
+std::string provenance(const Project& p) {
+  const EmitOptions& o = *p.options;
+  std::string text = p.first_line() + "\n";
+  std::string from = in_comment(o.model_file.empty() ? "a program made by hand" : o.model_file);
+  if (!o.model_sha256.empty()) from += ", sha256 " + o.model_sha256;
+  if (!o.model_facts.empty()) from += " (" + in_comment(o.model_facts) + ")";
+  text += " *   from     " + from + "\n";
+  if (!o.options_text.empty()) text += " *   options  " + in_comment(o.options_text) + "\n";
+  std::int64_t macs = 0;
+  for (const ProgramCall& call : p.program->calls) macs += call.macs.max();
+  text += fmt::format(" *   work     {} calls of {} kernels, {} multiply-accumulates{}\n", p.program->calls.size(),
+                      p.program->kernels.size(), grouped(macs), p.program->variables.empty() ? "" : " at most");
+  text += fmt::format(" *   memory   arena {} bytes (lower bound {}), constants {} bytes */\n", grouped(p.plan->arena_bytes),
+                      grouped(p.plan->lower_bound_bytes), grouped(p.constants_bytes));
+  return text;
+}
+
+std::string io_macros(const Project& p) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  auto add = [&](const std::vector<int>& buffers, const char* what) {
+    for (int b : buffers) {
+      const ProgramBuffer& buffer = p.program->buffers[static_cast<std::size_t>(b)];
+      rows.emplace_back(fmt::format("#define {} {}u", count_macro(p, b), std::max<std::int64_t>(buffer.max_elements, 1)),
+                        fmt::format("/* {} \"{}\" {} */", what, in_comment(buffer.name), type_text(buffer)));
+    }
+  };
+  add(p.program->inputs, "input ");
+  add(p.program->outputs, "output");
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.first.size());
+  std::string text =
+      "/* Elements of each input and output" + std::string(p.program->variables.empty() ? "" : ", at their largest") + ". */\n";
+  for (const auto& [define, comment] : rows) text += fmt::format("{:<{}} {}\n", define, width, comment);
+  for (std::size_t v = 0; v < p.program->variables.size(); v++) {
+    const ProgramVariable& variable = p.program->variables[v];
+    const std::string name = p.macro + "_" + p.upper(p.variable_names[v]);
+    text += fmt::format("#define {0}_MIN {1}\n#define {0}_MAX {2}\n", name, variable.min, variable.max);
+  }
+  return text;
+}
+
+std::string what_it_computes(const Project& p) {
+  std::vector<std::string> inputs, outputs;
+  for (int b : p.program->inputs) inputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
+  for (int b : p.program->outputs) outputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
+  std::string text = "/* Computes " + list_text(outputs) + (inputs.empty() ? "" : " from " + list_text(inputs)) + ".";
+  text += " The arena needs no initial content and keeps none that the next run needs.\n";
+  for (std::size_t v = 0; v < p.program->variables.size(); v++) {
+    text += fmt::format(" * {}: {} to {}, else ETCH_RANGE.", p.variable_names[v], p.program->variables[v].min, p.program->variables[v].max);
+    text += v + 1 == p.program->variables.size() ? " Inputs and outputs have the elements of the shape with that value.\n" : "\n";
+  }
+  if (p.plan->arena_bytes == 0) text += " * No arena is needed: arena may be null.\n";
+  if (p.weights == WeightsForm::Blob && p.has_constants())
+    text += fmt::format(" * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n",
+                        p.name, p.macro);
+  text.back() = ' ';
+  return text + "*/\n";
+}
+
+std::string blob_functions(const Project& p) {
+  if (p.weights != WeightsForm::Blob || !p.has_constants()) return "";
+  return fmt::format(
+      "/* Thorough check of the weights, once at start-up: size, version, and a hash over all bytes. */\n"
+      "etch_status {0}_check_weights(const void *weights, size_t weights_bytes);\n\n",
+      p.name);
+}
+
+std::string sizes(const Project& p) {
+  std::string text;
+  if (p.plan->arena_bytes == 0) {
+    text += fmt::format("#define {}_ARENA_BYTES 1u /* none is needed; C has no arrays of 0 bytes */\n", p.macro);
+  } else {
+    text += fmt::format("#define {}_ARENA_BYTES {}u\n", p.macro, p.plan->arena_bytes);
+  }
+  text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
+  if (p.has_constants()) {
+    const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
+    text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
+    if (p.weights == WeightsForm::Blob)
+      text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, std::max<std::int64_t>(p.constants_align, 8));
+  }
+  return text;
+}
+
+bool uses_bool(const Project& p) {
+  auto is_bool = [&](int b) { return p.program->buffers[static_cast<std::size_t>(b)].dtype == DType::Bool; };
+  return std::any_of(p.program->inputs.begin(), p.program->inputs.end(), is_bool) ||
+         std::any_of(p.program->outputs.begin(), p.program->outputs.end(), is_bool);
+}
+
+}  // namespace
+
+std::string count_macro(const Project& p, int buffer) {
+  return fmt::format("{}_{}_COUNT", p.macro, p.upper(p.buffer_names[static_cast<std::size_t>(buffer)]));
+}
+
+std::string parameters(const Project& p, bool profile) {
+  std::vector<std::string> result{"void *arena", "size_t arena_bytes"};
+  if (p.weights == WeightsForm::Blob && p.has_constants()) result.push_back("const void *weights");
+  for (const std::string& v : p.variable_names) result.push_back("int32_t " + v);
+  for (int b : p.program->inputs)
+    result.push_back(
+        fmt::format("const {} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
+  for (int b : p.program->outputs)
+    result.push_back(
+        fmt::format("{} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
+  if (profile) {
+    result.push_back("etch_after_call after");
+    result.push_back("void *user");
+  }
+  return list_text(result);
+}
+
+std::string model_header(const Project& p) {
+  std::string text = provenance(p);
+  text += fmt::format("#ifndef {0}_H\n#define {0}_H\n\n", p.macro);
+  if (uses_bool(p)) text += "#include <stdbool.h>\n\n";
+  text += fmt::format(
+      "#include \"etch_runtime.h\"\n"
+      "#if ETCH_RUNTIME_ABI != 1\n"
+      "#error \"{}.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
+      "#endif\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+      p.name);
+  text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p) + what_it_computes(p);
+  text += fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
+  text += fmt::format(
+      "#if ETCH_PROFILE\n"
+      "/* The same, calling after(user, n, arguments) when call n is done; {0}_calls[n] says what it was. */\n"
+      "etch_status {0}_profile({1});\n"
+      "#define {2}_CALL_COUNT {3}u\n"
+      "extern const etch_call_info {0}_calls[{4}];\n"
+      "#endif\n\n",
+      p.name, parameters(p, true), p.macro, p.program->calls.size(), std::max<std::size_t>(p.program->calls.size(), 1));
+  return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+}  // namespace etch

@@ -1,0 +1,55 @@
+// What an integrator asks before flashing: does it fit, where does the work go, was it proved. What needs a compiler for the
+// target is absent until `etch validate --target` has measured it, and the report says so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace etch {
+
+/// One call of the program.
+struct ReportKernel {
+  std::string name;                // of the emitted function
+  std::vector<std::string> nodes;  // ONNX nodes
+  std::string shape;               // "r_4_8_8_3_3"
+  std::int64_t macs = 0;
+  std::int64_t bytes = 0;  // read and written at least once
+};
+
+struct ReportBuffer {
+  std::string name;
+  std::int64_t offset = 0, bytes = 0;
+  int first = 0, last = 0;  // calls
+};
+
+/// What the audit of the emitted C found.
+struct ReportAudit {
+  int functions = 0;
+  std::int64_t bounded_loops = 0;
+  std::vector<std::string> findings;
+};
+
+struct Report {
+  std::string name, tool_version, model_file, model_sha256, target, options;
+  std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, arena_align = 1;
+  std::int64_t input_bytes = 0, output_bytes = 0;
+  std::int64_t weights_bytes = 0;
+  std::string weights_form;  // "c", "incbin", "blob", "none"
+  std::int64_t macs = 0;
+  std::int64_t indices_proved = 0;
+  int functions = 0;  // distinct kernels
+  std::vector<ReportKernel> kernels;
+  std::vector<ReportBuffer> buffers;
+  std::optional<ReportAudit> audit;
+  // measured
+  std::optional<std::int64_t> code_bytes, stack_bytes, stack_bound_bytes, instructions, loads, stores;
+};
+
+/// One object, keys in fixed order, absent figures null.
+std::string to_json(const Report& report);
+/// For people.
+std::string to_text(const Report& report);
+
+}  // namespace etch
