@@ -11,6 +11,7 @@ struct Row {
 constexpr Row kDevices[] = {
     {"interp", make_interp_device},
     {"c", make_c_device},
+    {"opencl", make_opencl_device},
 };
 
 }  // namespace

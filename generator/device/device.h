@@ -43,6 +43,8 @@ struct DeviceOptions {
   std::filesystem::path opencl_program;
   /// OPENCL: "gpu", "cpu", or part of a device's or platform's name. Empty: a GPU if there is one.
   std::string opencl_device;
+  /// OPENCL: folder for PoCL's compiled kernels, kept between runs. Empty: a temporary one for each device.
+  std::filesystem::path opencl_cache;
   /// Seconds after which a compiler or a run in a child process is given up. Zero: never.
   double timeout_s = 300;
   /// Guard zones around every buffer, checked after each call, and memory that was never written holds NaN: finds stores

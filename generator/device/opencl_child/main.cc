@@ -1,0 +1,121 @@
+// etch-opencl: reads requests on standard input (a socket), answers on it. The tool starts it; it is of no use by hand.
+#include <poll.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "device/frames.h"
+#include "device/opencl_child/runner.h"
+
+namespace {
+
+using etch::Frame;
+using etch::FrameKind;
+using etch::FrameStatus;
+using nlohmann::json;
+using namespace etch::opencl;
+
+constexpr int kSocket = 0;
+
+void reply(FrameKind kind, const json& text, const std::vector<std::span<const std::byte>>& parts = {}) {
+  if (etch::write_frame(kSocket, kind, text.dump(-1, ' ', false, json::error_handler_t::replace), parts, 0) != FrameStatus::Ok) _exit(0);  // nobody listens any more
+}
+
+// The parts of a frame's blob, each named by a buffer number: [[buffer, bytes], ...].
+std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::vector<std::byte>& blob) {
+  std::map<int, std::span<const std::byte>> parts;
+  std::size_t at = 0;
+  for (const auto& entry : list) {
+    const std::size_t bytes = entry.at(1);
+    parts[entry.at(0)] = std::span(blob).subspan(at, bytes);
+    at += bytes;
+  }
+  return parts;
+}
+
+json info_of(const Runner& runner) {
+  const DeviceInfo& i = runner.info();
+  return {{"ok", true}, {"platform", i.platform}, {"device", i.name}, {"version", i.version}, {"half", i.has_half}, {"double", i.has_double}};
+}
+
+void load(Runner& runner, const json& request, const Frame& frame) {
+  ProgramSpec spec{request.at("source"), {}, parts_of(request.at("constants"), frame.blob)};
+  for (const auto& k : request.at("kernels")) spec.kernels.push_back({k.at("name"), k.at("variables")});
+  reply(FrameKind::Reply, {{"ok", true}, {"program", runner.load(spec)}});
+}
+
+void run(Runner& runner, const json& request, const Frame& frame) {
+  RunSpec spec;
+  spec.bytes = request.at("bytes").get<std::vector<std::int64_t>>();
+  spec.last_use = request.at("last_use").get<std::vector<int>>();
+  spec.outputs = request.at("outputs").get<std::vector<int>>();
+  spec.inputs = parts_of(request.at("inputs"), frame.blob);
+  spec.tap = request.at("tap");
+  spec.guards = request.at("guards");
+  spec.seconds = request.at("seconds");
+  for (const auto& c : request.at("calls"))
+    spec.calls.push_back({c.at("kernel"), c.at("buffers").get<std::vector<int>>(), c.at("values").get<std::vector<std::int32_t>>(),
+                          c.at("groups").get<std::vector<std::size_t>>(), c.at("local").get<std::vector<std::size_t>>()});
+  RunEvents events;
+  events.before = [](int call) { reply(FrameKind::Progress, call); };
+  events.tap = [](int call, std::span<const std::byte> written) { reply(FrameKind::Tap, call, {written}); };
+  try {
+    const RunResult result = runner.run(request.at("program"), spec, events);
+    std::vector<std::span<const std::byte>> parts(result.outputs.begin(), result.outputs.end());
+    reply(FrameKind::Reply, {{"ok", true}, {"seconds", result.seconds}}, parts);
+  } catch (const GuardError& e) {
+    reply(FrameKind::Reply, {{"ok", false}, {"error", e.what()}, {"buffer", e.buffer}});
+  }
+}
+
+void serve(std::optional<Runner>& runner, const Frame& frame) {
+  const json request = json::parse(frame.json);
+  const std::string op = request.at("op");
+  try {
+    if (op == "open") {
+      runner.emplace(request.at("device").get<std::string>());
+      reply(FrameKind::Reply, info_of(*runner));
+    } else if (!runner) {
+      throw OpenCLError("no device was chosen");
+    } else if (op == "load") {
+      load(*runner, request, frame);
+    } else if (op == "unload") {
+      runner->unload(request.at("program"));
+      reply(FrameKind::Reply, {{"ok", true}});
+    } else {
+      run(*runner, request, frame);
+    }
+  } catch (const OpenCLError& e) {
+    reply(FrameKind::Reply, {{"ok", false}, {"error", e.what()}});
+  }
+}
+
+// A kernel that never ends would keep this process alive after the tool is gone.
+void end_with_parent() {
+  pollfd p{kSocket, 0, 0};
+  while ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) == 0) poll(&p, 1, -1);
+  _exit(0);
+}
+
+}  // namespace
+
+int main() {
+  if (isatty(kSocket) != 0) {
+    std::cerr << "etch-opencl is started by etch\n";
+    return 2;
+  }
+  std::thread(end_with_parent).detach();
+  std::optional<Runner> runner;
+  Frame frame;
+  while (etch::read_frame(kSocket, frame, 0) == FrameStatus::Ok) {
+    try {
+      serve(runner, frame);
+    } catch (const std::exception& e) {
+      reply(FrameKind::Reply, {{"ok", false}, {"error", e.what()}});
+    }
+  }
+  _exit(0);  // without the driver's own end, which may hang
+}

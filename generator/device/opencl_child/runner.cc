@@ -1,0 +1,260 @@
+#include "device/opencl_child/runner.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+namespace etch::opencl {
+namespace {
+
+constexpr std::int64_t kGuard = 256;  // bytes behind a buffer
+constexpr std::byte kGuardByte{0xFF};
+constexpr std::size_t kMaxLog = 4000;
+
+void ok(cl_int code, const std::string& what) {
+  if (code == CL_SUCCESS) return;
+  std::string name;
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY) name = ", no memory";
+  if (code == CL_INVALID_WORK_GROUP_SIZE) name = ", invalid work-group size";
+  if (code == CL_INVALID_ARG_SIZE || code == CL_INVALID_KERNEL_ARGS) name = ", wrong arguments";
+  throw OpenCLError(what + ": OpenCL error " + std::to_string(code) + name);
+}
+
+std::string text_of(cl_device_id device, cl_device_info what) {
+  std::size_t n = 0;
+  if (clGetDeviceInfo(device, what, 0, nullptr, &n) != CL_SUCCESS || n == 0) return "";
+  std::string text(n, '\0');
+  clGetDeviceInfo(device, what, n, text.data(), nullptr);
+  return text.c_str();
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+struct Candidate {
+  cl_device_id device;
+  cl_device_type type;
+  DeviceInfo info;
+};
+
+std::vector<Candidate> all_devices() {
+  cl_uint count = 0;
+  if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) throw OpenCLError("no OpenCL platform is installed");
+  std::vector<cl_platform_id> platforms(count);
+  ok(clGetPlatformIDs(count, platforms.data(), nullptr), "list of platforms");
+  std::vector<Candidate> result;
+  for (cl_platform_id platform : platforms) {
+    char name[256] = "";
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+    cl_uint n = 0;
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n) != CL_SUCCESS) continue;
+    std::vector<cl_device_id> devices(n);
+    ok(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr), "list of devices");
+    for (cl_device_id d : devices) {
+      Candidate c{d, 0, {name, text_of(d, CL_DEVICE_NAME), text_of(d, CL_DEVICE_VERSION)}};
+      clGetDeviceInfo(d, CL_DEVICE_TYPE, sizeof c.type, &c.type, nullptr);
+      const std::string extensions = text_of(d, CL_DEVICE_EXTENSIONS);
+      c.info.is_cpu = (c.type & CL_DEVICE_TYPE_CPU) != 0;
+      c.info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
+      c.info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
+      result.push_back(std::move(c));
+    }
+  }
+  if (result.empty()) throw OpenCLError("the OpenCL platforms have no device");
+  return result;
+}
+
+Candidate choose(const std::string& wanted) {
+  std::vector<Candidate> all = all_devices();
+  std::string names;
+  for (const Candidate& c : all) names += (names.empty() ? "" : ", ") + c.info.name;
+  const std::string want = lower(wanted);
+  std::erase_if(all, [&](const Candidate& c) {
+    if (want.empty()) return false;
+    if (want == "gpu") return (c.type & CL_DEVICE_TYPE_GPU) == 0;
+    if (want == "cpu") return (c.type & CL_DEVICE_TYPE_CPU) == 0;
+    return lower(c.info.name).find(want) == std::string::npos && lower(c.info.platform).find(want) == std::string::npos;
+  });
+  if (all.empty()) throw OpenCLError("no OpenCL device is '" + wanted + "'; there is " + names);
+  const auto gpu = std::ranges::find_if(all, [](const Candidate& c) { return (c.type & CL_DEVICE_TYPE_GPU) != 0; });
+  return gpu != all.end() ? *gpu : all.front();
+}
+
+std::string log_of(cl_program program, cl_device_id device) {
+  std::size_t n = 0;
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &n);
+  std::string log(n, '\0');
+  if (n > 0) clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, n, log.data(), nullptr);
+  return std::string(log.c_str()).substr(0, kMaxLog);
+}
+
+cl_mem mem_of(const Buffer& buffer) { return static_cast<cl_mem>(buffer.memory()); }
+
+}  // namespace
+
+void* BufferAllocator::allocate(std::int64_t bytes) {
+  if (bytes < 0) return nullptr;
+  cl_int code = CL_SUCCESS;
+  cl_mem memory = clCreateBuffer(context_, CL_MEM_READ_WRITE, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), nullptr, &code);
+  return code == CL_SUCCESS ? memory : nullptr;
+}
+
+void BufferAllocator::release(void* memory, std::int64_t) {
+  clFinish(queue_);  // nothing that was started may still use it
+  clReleaseMemObject(static_cast<cl_mem>(memory));
+}
+
+Runner::Runner(const std::string& wanted) {
+  const Candidate chosen = choose(wanted);
+  info_ = chosen.info;
+  device_ = chosen.device;
+  cl_int code = CL_SUCCESS;
+  context_ = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
+  ok(code, "context on " + info_.name);
+  queue_ = clCreateCommandQueue(context_, device_, 0, &code);
+  ok(code, "command queue on " + info_.name);
+  memory_ = std::make_unique<BufferAllocator>(context_, queue_);
+  kept_ = std::make_unique<LRUAllocator>(*memory_);
+}
+
+Runner::~Runner() {
+  for (auto& [number, loaded] : programs_) release(loaded);
+  programs_.clear();
+  kept_.reset();
+  if (queue_ != nullptr) clReleaseCommandQueue(queue_);
+  if (context_ != nullptr) clReleaseContext(context_);
+}
+
+void Runner::release(Loaded& loaded) {
+  for (cl_kernel k : loaded.kernels) clReleaseKernel(k);
+  if (loaded.program != nullptr) clReleaseProgram(loaded.program);
+  loaded = Loaded();
+}
+
+int Runner::load(const ProgramSpec& spec) {
+  const char* text = spec.source.c_str();
+  const std::size_t length = spec.source.size();
+  Loaded loaded;
+  cl_int code = CL_SUCCESS;
+  loaded.program = clCreateProgramWithSource(context_, 1, &text, &length, &code);
+  ok(code, "program");
+  code = clBuildProgram(loaded.program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
+  if (code != CL_SUCCESS) {
+    const std::string log = log_of(loaded.program, device_);
+    release(loaded);
+    throw OpenCLError("the kernels do not compile (OpenCL error " + std::to_string(code) + ")\n" + log);
+  }
+  for (const KernelSpec& k : spec.kernels) {
+    loaded.kernels.push_back(clCreateKernel(loaded.program, k.name.c_str(), &code));
+    if (code != CL_SUCCESS) loaded.kernels.pop_back();
+    ok(code, "kernel '" + k.name + "'");
+  }
+  for (const auto& [index, bytes] : spec.constants) {
+    Buffer buffer = make(static_cast<std::int64_t>(bytes.size()), true);
+    if (!bytes.empty()) ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "constant");
+    loaded.constants.emplace(index, std::move(buffer));
+  }
+  programs_.emplace(next_, std::move(loaded));
+  return next_++;
+}
+
+void Runner::unload(int program) {
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) return;
+  release(found->second);
+  programs_.erase(found);
+}
+
+Buffer Runner::make(std::int64_t bytes, bool guards) {
+  const std::int64_t all = bytes + (guards ? kGuard : 0);
+  try {
+    Buffer buffer(*kept_, all);
+    if (guards) {
+      const auto size = static_cast<std::size_t>(buffer.bytes());
+      ok(clEnqueueFillBuffer(queue_, mem_of(buffer), &kGuardByte, 1, 0, size, 0, nullptr, nullptr), "fill");
+    }
+    return buffer;
+  } catch (const std::bad_alloc&) {
+    throw OpenCLError("no memory for a buffer of " + std::to_string(all) + " bytes");
+  }
+}
+
+void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::vector<Buffer>& buffers) {
+  cl_kernel kernel = loaded.kernels.at(static_cast<std::size_t>(call.kernel));
+  cl_uint arg = 0;
+  for (int b : call.buffers) {
+    const auto constant = loaded.constants.find(b);
+    cl_mem memory = mem_of(constant != loaded.constants.end() ? constant->second : buffers.at(static_cast<std::size_t>(b)));
+    ok(clSetKernelArg(kernel, arg, sizeof memory, &memory), "buffer argument " + std::to_string(arg));
+    arg++;
+  }
+  for (std::int32_t value : call.values) {
+    ok(clSetKernelArg(kernel, arg, sizeof value, &value), "variable argument " + std::to_string(arg));
+    arg++;
+  }
+  std::vector<std::size_t> global = call.groups;
+  for (std::size_t k = 0; k < global.size(); k++) global[k] *= call.local[k];
+  if (std::ranges::find(global, std::size_t{0}) != global.end()) return;  // an empty grid
+  ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(), call.local.data(), 0, nullptr, nullptr), "start");
+}
+
+void Runner::check_guard(const Buffer& buffer, std::int64_t bytes, int index) {
+  std::vector<std::byte> guard(static_cast<std::size_t>(kGuard));
+  ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, static_cast<std::size_t>(bytes), guard.size(), guard.data(), 0, nullptr, nullptr), "guard");
+  const auto wrong = std::ranges::find_if(guard, [](std::byte b) { return b != kGuardByte; });
+  if (wrong == guard.end()) return;
+  throw GuardError(std::to_string(wrong - guard.begin()), index);
+}
+
+void Runner::read(const Buffer& buffer, std::vector<std::byte>& to) {
+  if (to.empty()) return;
+  ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, 0, to.size(), to.data(), 0, nullptr, nullptr), "result");
+}
+
+RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events) {
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) throw OpenCLError("no such program");
+  const Loaded& loaded = found->second;
+  std::vector<Buffer> buffers(spec.bytes.size());
+  const auto is_constant = [&](int b) { return loaded.constants.contains(b); };
+  const auto buffer_of = [&](int b) -> const Buffer& { return is_constant(b) ? loaded.constants.at(b) : buffers.at(static_cast<std::size_t>(b)); };
+  const auto bytes_of = [&](int b) { return spec.bytes.at(static_cast<std::size_t>(b)); };
+  for (const auto& [b, bytes] : spec.inputs) {
+    Buffer& buffer = buffers.at(static_cast<std::size_t>(b));
+    buffer = make(bytes_of(b), spec.guards);
+    if (!bytes.empty()) ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "input");
+  }
+  RunResult result;
+  for (int c = 0; c < static_cast<int>(spec.calls.size()); c++) {
+    const CallSpec& call = spec.calls[static_cast<std::size_t>(c)];
+    for (int b : call.buffers)
+      if (!is_constant(b) && buffers.at(static_cast<std::size_t>(b)).memory() == nullptr) buffers[static_cast<std::size_t>(b)] = make(bytes_of(b), spec.guards);
+    if (events.before) events.before(c);
+    const auto begin = std::chrono::steady_clock::now();
+    launch(loaded, call, buffers);
+    // A processor's driver runs kernels in this process: waiting tells which one crashed.
+    if (info_.is_cpu || spec.tap || spec.guards || spec.seconds) ok(clFinish(queue_), "run");
+    if (spec.seconds) result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    for (int b : call.buffers)
+      if (spec.guards) check_guard(buffer_of(b), bytes_of(b), b);
+    if (spec.tap) {
+      std::vector<std::byte> written(static_cast<std::size_t>(bytes_of(call.buffers[0])));
+      read(buffer_of(call.buffers[0]), written);
+      events.tap(c, written);
+    }
+    for (int b : call.buffers)
+      if (spec.last_use.at(static_cast<std::size_t>(b)) == c) buffers.at(static_cast<std::size_t>(b)) = Buffer();
+  }
+  for (int b : spec.outputs) {
+    result.outputs.emplace_back(static_cast<std::size_t>(bytes_of(b)));
+    read(buffer_of(b), result.outputs.back());
+  }
+  ok(clFinish(queue_), "run");
+  return result;
+}
+
+}  // namespace etch::opencl

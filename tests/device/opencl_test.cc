@@ -1,0 +1,211 @@
+// The OPENCL device on hand-written kernels: results, and what is reported when things go wrong.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "device/device.h"
+#include "support/programs.h"
+
+namespace etch {
+namespace {
+
+using test::floats;
+using test::ProgramBuilder;
+
+DeviceOptions options_for_tests() {
+  DeviceOptions options;
+  options.opencl_program = ETCH_BUILD_DIR "/etch-opencl";
+  options.timeout_s = 60;
+  return options;
+}
+
+// The device, or nothing and a line that says why.
+std::unique_ptr<Device> device_or_skip(const DeviceOptions& options = options_for_tests()) {
+  auto device = make_device("opencl", options);
+  std::string why;
+  if (device->available(&why)) return device;
+  std::cout << "skipped, no OpenCL: " << why << "\n";
+  return nullptr;
+}
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const DeviceError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+void expect_error(const std::string& got, const std::string& part) { EXPECT_NE(got.find(part), std::string::npos) << "got: " << got; }
+
+constexpr const char* kTwice = "__kernel void twice(__global float *o, __global const float *x) { int i = get_group_id(0); o[i] = 2.0f * x[i]; }\n";
+constexpr const char* kAdd =
+    "__kernel void add(__global float *o, __global const float *a, __global const float *b) {\n"
+    "  int i = get_group_id(0) * get_local_size(0) + get_local_id(0); o[i] = a[i] + b[i]; }\n";
+
+// h = 2x; y = h + w
+Program two_calls() {
+  ProgramBuilder b("opencl");
+  const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
+  const int h = b.intermediate("h", DType::Float32, {4}), w = b.constant("w", floats({4}, {10, 20, 30, 40}));
+  b.call(b.kernel("twice", kTwice, 2, {}, {4}), {h, x});
+  b.call(b.kernel("add", kAdd, 3, {}, {2}, {2}), {y, h, w});
+  return b.take();
+}
+
+// y = body applied to x, both of two floats
+Program one_call(const std::string& body) {
+  ProgramBuilder b("opencl");
+  const int x = b.input("x", DType::Float32, {2}), y = b.output("y", DType::Float32, {2});
+  b.call(b.kernel("suspect", "__kernel void suspect(__global float *o, __global float *x) { " + body + " }\n", 2, {}, {1}), {y, x});
+  return b.take();
+}
+
+TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  EXPECT_FALSE(device->description().empty());
+  const Program program = two_calls();
+  const auto loaded = device->load(program);
+  std::vector<std::pair<int, std::vector<double>>> seen;
+  std::vector<double> seconds;
+  RunOptions run;
+  run.tap = [&](int call, const Array& output) { seen.emplace_back(call, output.doubles()); };
+  run.call_seconds = &seconds;
+  EXPECT_EQ(loaded->run({floats({4}, {1, 2, 3, 4})}, {}, run)[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
+  EXPECT_EQ(seen, (std::vector<std::pair<int, std::vector<double>>>{{0, {2, 4, 6, 8}}, {1, {12, 24, 36, 48}}}));
+  EXPECT_EQ(seconds.size(), 2u);
+  EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 1})})[0].doubles(), (std::vector<double>{10, 20, 30, 42}));
+  // A second program in the same process.
+  const Program other = one_call("o[0] = x[1]; o[1] = x[0];");
+  EXPECT_EQ(device->load(other)->run({floats({2}, {1, 2})})[0].doubles(), (std::vector<double>{2, 1}));
+  EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 2})})[0].doubles(), (std::vector<double>{10, 20, 30, 44}));
+}
+
+TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  Symbols symbols;
+  const Sint n = symbols.variable("n", 1, 6);
+  ProgramBuilder b("opencl");
+  b.variable("n", 1, 6);
+  const int x = b.input("x", DType::Int32, {n, 3}), y = b.output("y", DType::Int32, {3, n});
+  b.call(b.kernel("transpose", "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
+                               "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n", 2, {"n"}, {3, n}, {1, 1}), {y, x});
+  const Program program = b.take();
+  const auto loaded = device->load(program);
+  for (std::int64_t k = 1; k <= 6; k++) {
+    std::vector<std::int64_t> in, expected(static_cast<std::size_t>(3 * k));
+    for (std::int64_t i = 0; i < 3 * k; i++) {
+      in.push_back(i);
+      expected[static_cast<std::size_t>(i % 3 * k + i / 3)] = i + 100 * k;
+    }
+    const Array out = loaded->run({Array::of_ints(DType::Int32, {k, 3}, in)}, {{"n", k}})[0];
+    EXPECT_EQ(out.shape(), (std::vector<std::int64_t>{3, k}));
+    EXPECT_EQ(out.ints(), expected);
+  }
+}
+
+TEST(OpenCLDevice, UsesLocalMemoryAndThePrelude) {
+  DeviceOptions options = options_for_tests();
+  options.prelude = "inline float etch_plus(float a, float b) { return a + b; }\n";
+  const auto device = device_or_skip(options);
+  if (!device) GTEST_SKIP();
+  ProgramBuilder b("opencl");
+  const int x = b.input("x", DType::Float32, {64}), y = b.output("y", DType::Float32, {2});
+  b.call(b.kernel("sum", "__kernel void sum(__global float *o, __global const float *x) {\n  __local float s[32]; int l = get_local_id(0), g = get_group_id(0);\n"
+                         "  s[l] = x[g * 32 + l];\n  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = etch_plus(s[l], s[l + d]); }\n"
+                         "  if (l == 0) o[g] = s[0]; }\n", 2, {}, {2}, {32}), {y, x});
+  const Program program = b.take();
+  std::vector<double> in(64);
+  for (std::size_t i = 0; i < 64; i++) in[i] = static_cast<double>(i);
+  EXPECT_EQ(device->load(program)->run({floats({64}, in)})[0].doubles(), (std::vector<double>{496, 1520}));
+}
+
+TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  const Program good = two_calls();
+  const auto loaded = device->load(good);
+  const Program bad = one_call("if (x[0] > 0.0f) *(volatile __global float *)(0x10 + (size_t)x[1]) = 1.0f; o[0] = 7.0f; o[1] = x[1];");
+  const auto suspect = device->load(bad);
+  EXPECT_EQ(suspect->run({floats({2}, {0, 3})})[0].doubles(), (std::vector<double>{7, 3}));
+  if (device->description().find("Portable Computing Language") != std::string::npos) {  // a GPU may not care
+    const std::string got = error_of([&] { suspect->run({floats({2}, {1, 0})}); });
+    expect_error(got, "OPENCL, call 0, kernel 'suspect'");
+    expect_error(got, "killed by signal 11");
+  }
+  EXPECT_EQ(loaded->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
+  EXPECT_EQ(suspect->run({floats({2}, {0, 4})})[0].doubles(), (std::vector<double>{7, 4}));
+}
+
+TEST(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  const Program program = one_call("volatile __global float *p = x; while (p[0] > 0.0f) { } o[0] = 7.0f; o[1] = 8.0f;");
+  device->load(program)->run({floats({2}, {0, 0})});  // compiled now
+  DeviceOptions options = options_for_tests();
+  options.timeout_s = 5;
+  const auto hasty = make_device("opencl", options);
+  const auto loaded = hasty->load(program);
+  const std::string got = error_of([&] { loaded->run({floats({2}, {1, 0})}); });
+  expect_error(got, "kernel 'suspect'");
+  expect_error(got, "gave no sign: timed out after 5 s");
+  EXPECT_EQ(loaded->run({floats({2}, {0, 0})})[0].doubles(), (std::vector<double>{7, 8}));
+}
+
+TEST(OpenCLDevice, ReportsWhatTheCompilerSays) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  const Program program = one_call("o[0] = not_declared;");
+  const std::string got = error_of([&] { device->load(program); });
+  expect_error(got, "OPENCL, building the kernels: the kernels do not compile");
+  expect_error(got, "not_declared");
+  const Program good = two_calls();
+  EXPECT_EQ(device->load(good)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
+}
+
+TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
+  DeviceOptions options = options_for_tests();
+  options.guards = true;
+  const auto device = device_or_skip(options);
+  if (!device) GTEST_SKIP();
+  const struct {
+    const char* body;
+    const char* expected;
+  } kRows[] = {
+      {"o[0] = 1.0f; o[1] = 2.0f;", ""},
+      {"o[2] = 3.0f;", "kernel 'suspect': wrote 0 bytes after the end of buffer 'y'"},
+      {"x[3] = 3.0f;", "kernel 'suspect': wrote 4 bytes after the end of buffer 'x'"},
+  };
+  for (const auto& row : kRows) {
+    const Program program = one_call(row.body);
+    const std::string got = error_of([&] { device->load(program)->run({floats({2}, {1, 2})}); });
+    if (*row.expected == 0) {
+      EXPECT_EQ(got, "");
+    } else {
+      expect_error(got, row.expected);
+    }
+  }
+}
+
+TEST(OpenCLDevice, SaysWhyItIsNotAvailable) {
+  DeviceOptions options = options_for_tests();
+  options.opencl_program = "/nowhere/etch-opencl";
+  std::string why;
+  EXPECT_FALSE(make_device("opencl", options)->available(&why));
+  EXPECT_EQ(why, "the program /nowhere/etch-opencl is not there");
+  options.opencl_program = "/bin/true";  // ends at once
+  EXPECT_FALSE(make_device("opencl", options)->available(&why));
+  EXPECT_EQ(why, "the process ended: exit status 0");
+  if (!device_or_skip()) GTEST_SKIP();
+  options = options_for_tests();
+  options.opencl_device = "no such device";
+  EXPECT_FALSE(make_device("opencl", options)->available(&why));
+  expect_error(why, "no OpenCL device is 'no such device'; there is ");
+}
+
+}  // namespace
+}  // namespace etch
