@@ -132,23 +132,44 @@ std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
   return from_poly(factor);
 }
 
-std::vector<View> merge_views(std::vector<View> views) {
-  if (views.size() == 1) return views;
-  const View& last = views.back();
+namespace {
+
+// Whether the last view alone decides: no element, or only padding.
+bool reads_nothing(const View& last) {
   auto zero = [](const Sint& s) { return s.is_int(0); };
-  if (std::any_of(last.shape.begin(), last.shape.end(), zero)) return {View::create(last.shape)};
-  if (last.is_empty()) return {last};
-  for (std::size_t k = views.size() - 1; k > 0; --k) {
-    auto merged = merge_two(views[k - 1], views[k]);
-    if (!merged) continue;
-    views[k - 1] = std::move(*merged);
-    views.erase(views.begin() + static_cast<std::ptrdiff_t>(k));
-    k = std::min(k + 1, views.size());  // the merged view may now merge with the one after it
+  return last.is_empty() || std::any_of(last.shape.begin(), last.shape.end(), zero);
+}
+
+std::vector<View> nothing_read(const View& last) {
+  if (last.mask) return {last};
+  return {View::create(last.shape)};
+}
+
+}  // namespace
+
+std::vector<View> merge_last_view(std::vector<View> views) {
+  if (views.size() > 1 && reads_nothing(views.back())) return nothing_read(views.back());
+  bool changed = true;
+  while (views.size() > 1 && changed) {
+    auto merged = merge_two(views[views.size() - 2], views.back());
+    changed = merged.has_value();
+    if (!changed) break;
+    views.pop_back();
+    views.back() = std::move(*merged);
   }
   if (views.size() > 2) {
     if (auto one = merge_by_trial(views)) return {*one};
   }
   return views;
+}
+
+std::vector<View> merge_views(std::vector<View> views) {
+  std::vector<View> done;
+  for (View& v : views) {
+    done.push_back(std::move(v));
+    done = merge_last_view(std::move(done));
+  }
+  return done;
 }
 
 }  // namespace etch

@@ -11,6 +11,8 @@ namespace etch {
 
 /// Merges neighbouring views wherever one view can say the same.
 std::vector<View> merge_views(std::vector<View> views);
+/// The same where only the last view is new: what is below was merged before.
+std::vector<View> merge_last_view(std::vector<View> views);
 
 /// One view with the map of all of `views`, found by trying all indices; sizes must be ints and few.
 std::optional<View> merge_by_trial(const std::vector<View>& views);

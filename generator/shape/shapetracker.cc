@@ -73,7 +73,7 @@ namespace {
 ShapeTracker with_last(const std::vector<View>& views, View last) {
   std::vector<View> r(views.begin(), views.end() - 1);
   r.push_back(std::move(last));
-  return ShapeTracker(merge_views(std::move(r)));
+  return ShapeTracker(merge_last_view(std::move(r)));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape) const {
   if (auto v = views_.back().reshape(new_shape)) return with_last(views_, std::move(*v));
   std::vector<View> r = views_;
   r.push_back(View::create(new_shape));
-  return ShapeTracker(merge_views(std::move(r)));
+  return ShapeTracker(merge_last_view(std::move(r)));
 }
 
 ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const {
@@ -91,7 +91,7 @@ ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape, const std
   check(evaluate(before, values) == evaluate(after, values), "reshape keeps the number of elements");
   std::vector<View> r = views_;
   r.push_back(View::create(new_shape));
-  return ShapeTracker(merge_views(std::move(r)));
+  return ShapeTracker(merge_last_view(std::move(r)));
 }
 
 ShapeTracker ShapeTracker::permute(const std::vector<int>& axes) const { return with_last(views_, views_.back().permute(axes)); }
@@ -106,7 +106,7 @@ ShapeTracker ShapeTracker::operator+(const ShapeTracker& other) const {
   std::vector<View> r = views_;
   for (const View& v : other.views_) {
     r.push_back(v);
-    r = merge_views(std::move(r));
+    r = merge_last_view(std::move(r));
   }
   return ShapeTracker(std::move(r));
 }

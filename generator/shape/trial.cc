@@ -8,7 +8,7 @@
 namespace etch {
 namespace {
 
-constexpr int64_t kMaxTrials = 1 << 16;
+constexpr int64_t kMaxTrials = 1 << 16, kMaxMaskedTrials = 1 << 13;
 constexpr int kMaxBoxes = 1 << 16;
 
 struct Axis {
@@ -150,50 +150,78 @@ int64_t largest_position(const std::vector<View>& views) {
   return open.empty() ? -1 : open.top().first;
 }
 
+namespace {
+
+// Steps a row-major index; the last axis runs fastest.
+void advance(std::vector<int64_t>* index, const std::vector<Axis>& axes) {
+  for (std::size_t k = axes.size(); k-- > 0 && ++(*index)[k] == axes[k].size;) (*index)[k] = 0;
+}
+
+struct Extent {
+  std::vector<int64_t> first, last;  // smallest box around the valid indices
+  int64_t corner = -1;               // flat index of its first element
+};
+
+// The valid indices if they are a box, nothing otherwise or if there are none; *any tells these two apart.
+std::optional<Extent> valid_box(const std::vector<PlainView>& views, int64_t size, bool* any) {
+  const std::vector<Axis>& axes = views.back().axes;
+  std::vector<int64_t> index(axes.size(), 0);
+  Extent e{index, index, -1};
+  int64_t valid = 0, box = 1;
+  for (int64_t p = 0; p < size; ++p, advance(&index, axes)) {
+    if (through_all(views, p) < 0) continue;
+    if (valid++ == 0) e = {index, index, p};
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      e.first[k] = std::min(e.first[k], index[k]);
+      e.last[k] = std::max(e.last[k], index[k]);
+    }
+  }
+  *any = valid > 0;
+  for (std::size_t k = 0; k < axes.size(); ++k) box *= e.last[k] - e.first[k] + 1;
+  if (box != valid) return std::nullopt;
+  return e;
+}
+
+bool is_masked(const PlainView& v) {
+  return std::any_of(v.axes.begin(), v.axes.end(), [](const Axis& a) { return a.begin > 0 || a.end < a.size; });
+}
+
+}  // namespace
+
 std::optional<View> merge_by_trial(const std::vector<View>& views) {
   if (!std::all_of(views.begin(), views.end(), all_ints)) return std::nullopt;
   std::vector<PlainView> all = plain(views);
   const std::vector<Axis>& axes = all.back().axes;
+  bool masked = std::any_of(all.begin(), all.end(), is_masked), any = true;
   int64_t size = 1;
   for (const Axis& a : axes) {
-    if (__builtin_mul_overflow(size, a.size, &size) || size > kMaxTrials) return std::nullopt;
+    if (__builtin_mul_overflow(size, a.size, &size) || size > (masked ? kMaxMaskedTrials : kMaxTrials)) return std::nullopt;
   }
   const std::vector<Sint>& shape = views.back().shape;
-  std::vector<int64_t> first(axes.size()), last(axes.size()), index(axes.size(), 0), strides(axes.size(), 0);
-  std::vector<int64_t> position(static_cast<std::size_t>(size));
-  int64_t valid = 0, offset = 0, corner = 0;
-  for (int64_t p = 0; p < size; ++p) {
-    position[static_cast<std::size_t>(p)] = through_all(all, p);
-    if (position[static_cast<std::size_t>(p)] >= 0) {
-      if (valid++ == 0) first = last = index, corner = p;
-      for (std::size_t k = 0; k < axes.size(); ++k) {
-        first[k] = std::min(first[k], index[k]);
-        last[k] = std::max(last[k], index[k]);
-      }
-    }
-    for (std::size_t k = axes.size(); k-- > 0 && ++index[k] == axes[k].size;) index[k] = 0;
+  Extent e{std::vector<int64_t>(axes.size(), 0), {}, 0};
+  for (const Axis& a : axes) e.last.push_back(a.size - 1);
+  if (masked) {
+    auto box = valid_box(all, size, &any);
+    if (!any) return View::create(shape, std::nullopt, 0, std::vector<Range>(shape.size(), Range{0, 0}));
+    if (!box) return std::nullopt;
+    e = *box;
   }
-  if (valid == 0) return View::create(shape, std::nullopt, 0, std::vector<Range>(shape.size(), Range{0, 0}));
-  int64_t box = 1, step = 1;
-  for (std::size_t k = 0; k < axes.size(); ++k) box *= last[k] - first[k] + 1;
-  if (box != valid) return std::nullopt;  // the valid indices are no box
-  offset = position[static_cast<std::size_t>(corner)];
+  int64_t start = through_all(all, e.corner), offset = start, step = 1;
+  std::vector<int64_t> strides(axes.size(), 0), index(axes.size(), 0);
   for (std::size_t k = axes.size(); k-- > 0; step *= axes[k].size) {
-    if (last[k] > first[k]) strides[k] = position[static_cast<std::size_t>(corner + step)] - position[static_cast<std::size_t>(corner)];
-    offset -= strides[k] * first[k];
-    if (k == 0) break;
+    if (e.last[k] > e.first[k]) strides[k] = through_all(all, e.corner + step) - start;
+    offset -= strides[k] * e.first[k];
   }
-  std::fill(index.begin(), index.end(), 0);
-  for (int64_t p = 0; p < size; ++p) {
+  for (int64_t p = 0; p < size; ++p, advance(&index, axes)) {
     int64_t expect = offset;
     for (std::size_t k = 0; k < axes.size(); ++k) expect += strides[k] * index[k];
-    if (position[static_cast<std::size_t>(p)] >= 0 && position[static_cast<std::size_t>(p)] != expect) return std::nullopt;
-    for (std::size_t k = axes.size(); k-- > 0 && ++index[k] == axes[k].size;) index[k] = 0;
+    int64_t got = through_all(all, p);
+    if (got >= 0 && got != expect) return std::nullopt;
   }
-  std::vector<Range> mask;
-  for (std::size_t k = 0; k < axes.size(); ++k) mask.push_back({first[k], last[k] + 1});
   std::vector<Sint> steps(strides.begin(), strides.end());
   if (shape.empty()) return View::create(shape, steps, offset);
+  std::vector<Range> mask;
+  for (std::size_t k = 0; k < axes.size(); ++k) mask.push_back({e.first[k], e.last[k] + 1});
   return View::create(shape, std::move(steps), offset, std::move(mask));
 }
 
