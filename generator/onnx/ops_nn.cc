@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/lazyop.h"
+#include "onnx/convolution.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -123,9 +124,7 @@ void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Win
 
 }  // namespace
 
-Outputs conv(NodeContext& node) {
-  const Tensor x = node.input(0), weight = node.input(1);
-  require_same_type(node, 0, 1);
+Tensor convolution(NodeContext& node, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   spatial_axes(node, x, 3);
   if (weight.rank() != x.rank())
     node.fail("its weight has the shape " + shape_text(weight.shape()) + ", " + std::to_string(x.rank()) + " axes are expected");
@@ -138,7 +137,16 @@ Outputs conv(NodeContext& node) {
         "input " + shape_text(x.shape()) + " and weight " + shape_text(weight.shape()) + " do not fit with group " + std::to_string(groups),
         "the weight is [M, C / group, ...] and M a multiple of group");
   }
-  return {x.conv(weight, bias_of(node, 2, outputs), window, groups)};
+  if (bias && (bias.rank() != 1 || !bias.dim(0).is_int(outputs))) {
+    node.fail("its bias has the shape " + shape_text(bias.shape()) + ", [" + std::to_string(outputs) + "] is expected");
+  }
+  return x.conv(weight, bias, window, groups);
+}
+
+Outputs conv(NodeContext& node) {
+  require_same_type(node, 0, 1);
+  if (node.has_input(2)) require_same_type(node, 0, 2);
+  return {convolution(node, node.input(0), node.input(1), node.has_input(2) ? node.input(2) : Tensor())};
 }
 
 Outputs conv_transpose(NodeContext& node) {

@@ -1,6 +1,7 @@
 // Quantisation and what computes on quantised tensors. Sums are exact integers; only the scaling is float.
 #include <algorithm>
 
+#include "onnx/convolution.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 #include "onnx/quantisation.h"
@@ -43,6 +44,12 @@ Tensor parameter_along(const NodeContext& node, const Tensor& parameter, const T
   Shape shape(static_cast<std::size_t>(x.rank()), Sint(1));
   shape[static_cast<std::size_t>(axis)] = x.dim(axis);
   return parameter.reshape(shape);
+}
+
+Tensor one_number(const NodeContext& node, int input, const std::string& what) {
+  const Tensor value = node.input(input);
+  if (!value.size().is_int(1)) node.fail("the " + what + " has the shape " + to_text(value.shape()) + ", one number is expected");
+  return value.reshape({});
 }
 
 struct QuantAttributes {
@@ -169,6 +176,33 @@ Outputs qlinear_matmul(NodeContext& node) {
   const Tensor y_scale = matrix_parameter(node, 6, sum, true), y_zero = matrix_parameter(node, 7, sum, true);
   const Tensor factor = widened(a_scale) * widened(b_scale) / widened(y_scale);
   return {saturated(sum.cast(factor.dtype()) * factor, y_zero, node.input(7).dtype())};
+}
+
+/// Inputs: x, weight, x_zero, weight_zero (one number, or one per output channel).
+Outputs conv_integer(NodeContext& node) {
+  require_inputs(node, 2, 4);
+  require_type(node, 0, kBytes);
+  require_type(node, 1, kBytes);
+  const Tensor x = centred(node.input(0), node.has_input(2) ? one_number(node, 2, "zero point of x") : Tensor());
+  const Tensor weight =
+      centred(node.input(1), node.has_input(3) ? parameter_along(node, node.input(3), node.input(1), 0, 0, "zero point") : Tensor());
+  return {convolution(node, x, weight, Tensor())};
+}
+
+/// Inputs: x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias in int32 scaled by x_scale * weight_scale.
+Outputs qlinear_conv(NodeContext& node) {
+  require_inputs(node, 8, 9);
+  require_type(node, 0, kBytes);
+  require_type(node, 3, kBytes);
+  require_type(node, 7, kBytes);
+  if (node.has_input(8)) require_type(node, 8, {DType::Int32});
+  const Tensor weight = node.input(3);
+  const Tensor sum = convolution(node, centred(node.input(0), one_number(node, 2, "zero point of x")),
+                                 centred(weight, parameter_along(node, node.input(5), weight, 0, 0, "zero point")),
+                                 node.has_input(8) ? node.input(8) : Tensor());
+  const Tensor factor =
+      one_number(node, 1, "scale of x") * parameter_along(node, node.input(4), sum, 1, 0, "scale") / one_number(node, 6, "scale of y");
+  return {saturated(sum.cast(factor.dtype()) * factor, one_number(node, 7, "zero point of y"), node.input(7).dtype())};
 }
 
 }  // namespace etch::operators

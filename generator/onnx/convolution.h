@@ -1,0 +1,12 @@
+// A convolution by a node's attributes (auto_pad, dilations, group, kernel_shape, pads, strides), for every operator that
+// is one: Conv on floats, ConvInteger and QLinearConv on integers less their zero points.
+#pragma once
+
+#include "onnx/node.h"
+
+namespace etch::operators {
+
+/// x [N, C, d...] by weight [M, C / group, k...], bias [M] or empty. UserError at the node if they do not fit.
+Tensor convolution(NodeContext& node, const Tensor& x, const Tensor& weight, const Tensor& bias);
+
+}  // namespace etch::operators
