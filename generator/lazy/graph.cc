@@ -212,6 +212,12 @@ const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
   return intern(std::move(b));
 }
 
+const LazyBuffer* LazyGraph::copy(const LazyBuffer* a) {
+  LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
+  b.src = {a};
+  return add(std::move(b));
+}
+
 const LazyBuffer* LazyGraph::rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src) {
   OriginScope scope(*this, like->origins);
   switch (like->kind) {

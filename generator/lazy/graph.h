@@ -80,6 +80,8 @@ class LazyGraph {
   /// The reduced axes stay with size 1.
   const LazyBuffer* reduce(Op op, const LazyBuffer* a, std::vector<int> axes);
   const LazyBuffer* contiguous(const LazyBuffer* a);
+  /// The same as a new buffer, whatever `a` is: an output of its own.
+  const LazyBuffer* copy(const LazyBuffer* a);
   /// `st` is on a's base.
   const LazyBuffer* view(const LazyBuffer* a, ShapeTracker st);
   /// The same operation on other sources (a rewritten part of the graph); keeps the origins of `like`.

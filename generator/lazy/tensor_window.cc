@@ -119,7 +119,13 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
 
 Tensor Tensor::windows(const Window& window, double pad_value) const {
   const Window w = complete(window, rank(), "windows");
-  return pad(padding_of(w, ceil_extra(shape(), w, "windows")), pad_value).last_windows(w.kernel, w.stride, w.dilation);
+  const Padding pads = padding_of(w, ceil_extra(shape(), w, "windows"));
+  const Tensor cut = pad(pads).last_windows(w.kernel, w.stride, w.dilation);
+  const Scalar fill = Scalar::of_double(dtype(), pad_value);
+  if (fill.bits() == 0) return cut;
+  // The choice stands behind the windows and not before them, so that the padded tensor never has to be stored.
+  const Tensor inside = full(*graph_, shape(), Scalar::of_int(DType::Bool, 1)).pad(pads).last_windows(w.kernel, w.stride, w.dilation);
+  return inside.where(cut, full(*graph_, cut.shape(), fill));
 }
 
 Tensor Tensor::max_pool(const Window& window) const { return windows(window, smallest(dtype())).max(kernel_axes(window.kernel.size())); }

@@ -1,0 +1,193 @@
+#include "schedule/fold.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "schedule/cost.h"
+#include "schedule/rewrite.h"
+
+namespace etch {
+namespace {
+
+bool is_op(const LazyBuffer* b, Op op) { return b->kind == LazyKind::Compute && b->op == op; }
+
+/// All elements of the base, in order, perhaps under another shape.
+bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
+
+class ScaleFolder {
+ public:
+  ScaleFolder(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) : graph_(graph), old_uses_(count_uses(outputs)) {}
+
+  const LazyBuffer* visit(const LazyBuffer* old, const LazyBuffer* rebuilt) {
+    const LazyBuffer* result = rebuilt;
+    if (old->kind == LazyKind::Compute && !rebuilt->constant && is_float(rebuilt->dtype) && rebuilt->kind == LazyKind::Compute) {
+      OriginScope scope(graph_, rebuilt->origins);
+      if (const LazyBuffer* folded = fold(rebuilt)) result = folded;
+    }
+    // What stands for a base is used as often as the base was.
+    if (old->is_base()) uses_[result->base] += old_uses_.at(old);
+    return result;
+  }
+
+ private:
+  bool used_once(const LazyBuffer* b) const {
+    const auto it = uses_.find(b->base);
+    return it == uses_.end() || it->second == 1;
+  }
+
+  const LazyBuffer* fold(const LazyBuffer* b) {
+    if (b->src.size() != 2) return nullptr;
+    const bool commutes = b->op == Op::Mul || b->op == Op::Add;
+    const LazyBuffer *x = b->src[0], *c = b->src[1];
+    if (commutes && x->constant) std::swap(x, c);
+    if (!c->constant || x->constant) return nullptr;
+    if (b->op == Op::Mul) return scale(x, c);
+    if (b->op == Op::Div) return scale(x, graph_.elementwise(Op::Div, {graph_.constant(Scalar::of_int(c->dtype, 1), c->shape()), c}));
+    if (b->op == Op::Add) return offset(x, c);
+    if (b->op == Op::Sub) return offset(x, graph_.elementwise(Op::Neg, {c}));
+    return nullptr;
+  }
+
+  /// `constant` under the shape of the base that `x` shows.
+  const LazyBuffer* below(const LazyBuffer* constant, const LazyBuffer* x) {
+    return graph_.view(constant, constant->st.reshape(x->base->shape()));
+  }
+  /// `y`, of the shape of the base that `x` shows, seen as x sees it.
+  const LazyBuffer* above(const LazyBuffer* y, const LazyBuffer* x) { return graph_.view(y, y->st.reshape(x->shape())); }
+
+  /// x + c where x is (y + d) and y a sum: nullptr if it is not. Other chains of additions keep their order: people round
+  /// by adding and subtracting a large number.
+  const LazyBuffer* offset(const LazyBuffer* x, const LazyBuffer* c) {
+    if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
+    const auto inner = constant_offset(x->base);
+    if (!inner) return nullptr;
+    const auto [y, d] = *inner;
+    if (!is_op(y->base, Op::ReduceSum)) return nullptr;
+    const LazyBuffer* total = small_elementwise(Op::Add, d, below(c, x));
+    return above(graph_.elementwise(Op::Add, {y, total}), x);
+  }
+
+  /// x * s where the product can move into constants before it: nullptr if it can't.
+  const LazyBuffer* scale(const LazyBuffer* x, const LazyBuffer* s) {
+    if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
+    const LazyBuffer* inner = below(s, x);
+    if (is_op(x->base, Op::ReduceSum)) {
+      const LazyBuffer* sum = scale_sum(x->base, inner);
+      return sum == nullptr ? nullptr : above(sum, x);
+    }
+    const auto sum = constant_offset(x->base);
+    if (!sum) return nullptr;
+    const LazyBuffer* scaled = scale(sum->first, inner);
+    if (scaled == nullptr) return nullptr;
+    return above(graph_.elementwise(Op::Add, {scaled, small_elementwise(Op::Mul, sum->second, inner)}), x);
+  }
+
+  /// sum(a * w) * s with s of the sum's shape.
+  const LazyBuffer* scale_sum(const LazyBuffer* sum, const LazyBuffer* s) {
+    const LazyBuffer* product = sum->src[0];
+    if (!is_op(product, Op::Mul) || !used_once(product)) return nullptr;
+    const bool first = product->src[0]->constant;
+    const LazyBuffer *a = product->src[first ? 1 : 0], *w = product->src[first ? 0 : 1];
+    if (!w->constant || a->constant) return nullptr;
+    const LazyBuffer* wide = graph_.view(s, s->st.expand(product->shape()));
+    const LazyBuffer* scaled = small_elementwise(Op::Mul, w, wide);
+    // Not where each output has its own scale: the weights would grow.
+    if (scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
+    std::vector<std::string> origins = sum->origins;
+    for (const std::string& o : graph_.origins())
+      if (std::ranges::find(origins, o) == origins.end()) origins.push_back(o);
+    OriginScope scope(graph_, origins);
+    return graph_.reduce(Op::ReduceSum, graph_.elementwise(Op::Mul, {a, scaled}), sum->axes);
+  }
+
+  std::optional<std::pair<const LazyBuffer*, const LazyBuffer*>> constant_offset(const LazyBuffer* b) {
+    if (!is_op(b, Op::Add) && !is_op(b, Op::Sub)) return std::nullopt;
+    const LazyBuffer *x = b->src[0], *c = b->src[1];
+    if (b->op == Op::Add && x->constant) std::swap(x, c);
+    if (!c->constant || x->constant) return std::nullopt;
+    return std::pair{x, b->op == Op::Sub ? graph_.elementwise(Op::Neg, {c}) : c};
+  }
+
+  /// op(a, b), computed only along the axes on which a or b varies, and expanded.
+  const LazyBuffer* small_elementwise(Op op, const LazyBuffer* a, const LazyBuffer* b) {
+    const auto sa = a->st.real_strides(), sb = b->st.real_strides();
+    const std::vector<Sint>& shape = a->shape();
+    std::vector<Range> ranges;
+    for (std::size_t i = 0; i < shape.size(); i++) {
+      const bool same = sa[i] && sb[i] && sa[i]->is_int(0) && sb[i]->is_int(0);
+      ranges.emplace_back(0, same ? Sint(1) : shape[i]);
+    }
+    const LazyBuffer* small = graph_.elementwise(op, {graph_.view(a, a->st.shrink(ranges)), graph_.view(b, b->st.shrink(ranges))});
+    return graph_.view(small, small->st.expand(shape));
+  }
+
+  LazyGraph& graph_;
+  std::unordered_map<const LazyBuffer*, int> old_uses_, uses_;  // before and after the rewrite
+};
+
+/// What a constant is made from.
+struct Made {
+  std::int64_t data = 0;             // elements of the Data below, each once a use
+  const LazyBuffer* main = nullptr;  // the largest of them that has a name
+  bool reduces = false, expensive = false;
+};
+
+/// Constant operations that are worth a table: not what is larger than its sources and cheap to compute where it is used.
+bool is_worthwhile(const LazyBuffer* b, const Made& made) {
+  if (b->kind == LazyKind::Contiguous || b->is_reduction()) return true;
+  const std::int64_t size = b->st.size().as_int();
+  if (made.data > 0 || made.reduces) return size <= 4 * made.data + 1024;
+  return made.expensive && size <= 65536;
+}
+
+}  // namespace
+
+std::vector<const LazyBuffer*> fold_scales(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
+  ScaleFolder folder(graph, outputs);
+  return rewrite(graph, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) { return folder.visit(old, rebuilt); });
+}
+
+std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
+  const std::vector<const LazyBuffer*> order = toposort_bases(outputs);
+  std::unordered_map<const LazyBuffer*, Made> made;
+  for (const LazyBuffer* b : order) {
+    if (!b->constant) continue;
+    Made m;
+    if (b->kind == LazyKind::Data) m = {b->st.size().as_int(), b, false, false};
+    for (const LazyBuffer* s : b->src) {
+      const Made& below = made.at(s->base);
+      m.data += below.data;
+      m.reduces = m.reduces || below.reduces;
+      m.expensive = m.expensive || below.expensive;
+      if (below.main != nullptr && (m.main == nullptr || below.main->st.size().max() > m.main->st.size().max())) m.main = below.main;
+    }
+    if (b->kind == LazyKind::Compute) {
+      m.reduces = m.reduces || b->is_reduction();
+      m.expensive = m.expensive || cost_of(b->op) >= kExpensive;
+    }
+    made.emplace(b, m);
+  }
+
+  // From the outputs down: a constant that an operation needs is folded, or needs its own sources.
+  std::unordered_set<const LazyBuffer*> needed, folded;
+  const auto need = [&](const LazyBuffer* b) {
+    const bool computed = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous;
+    if (b->constant && computed && is_worthwhile(b, made.at(b)))
+      folded.insert(b);
+    else
+      needed.insert(b);
+  };
+  for (const LazyBuffer* o : outputs) need(o->base);
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (needed.contains(*it))
+      for (const LazyBuffer* s : (*it)->src) need(s->base);
+
+  return rewrite(graph, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
+    if (!folded.contains(old)) return rebuilt;
+    const LazyBuffer* main = made.at(old).main;
+    return graph.data(graph.evaluate(old), main == nullptr ? "" : main->name);
+  });
+}
+
+}  // namespace etch

@@ -1,0 +1,134 @@
+// Schedules run by the reference against numpy, and how many kernels they take.
+#include "schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "support/run_schedule.h"
+#include "support/tensor_cases.h"
+
+namespace etch {
+namespace {
+
+/// The tensors of a case: input `only` (or, if -1, every input) is known when the network runs, the others while generating.
+std::vector<Tensor> make_inputs(LazyGraph& graph, const test::TensorCase& c, int only, std::map<std::string, Array>& values) {
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < static_cast<int>(c.inputs.size()); i++) {
+    const Array& a = c.inputs[static_cast<std::size_t>(i)];
+    const std::string name = "x" + std::to_string(i);
+    if (only != -1 && i != only) {
+      inputs.push_back(Tensor::constant(graph, a, name));
+      continue;
+    }
+    inputs.push_back(Tensor::input(graph, name, a.dtype(), Shape(a.shape().begin(), a.shape().end())));
+    values.emplace(name, a);
+  }
+  return inputs;
+}
+
+TEST(Schedule, MethodsOnInputsAgreeWithNumpy) {
+  for (const test::TensorCase& c : test::tensor_cases()) {
+    const int variants = c.inputs.size() > 1 ? static_cast<int>(c.inputs.size()) : 0;
+    for (int only = -1; only < variants; only++) {
+      const std::string what = c.name + ", run time input " + std::to_string(only);
+      try {
+        const auto graph = LazyGraph::create();
+        std::map<std::string, Array> values;
+        const std::vector<Tensor> inputs = make_inputs(*graph, c, only, values);
+        const Schedule schedule = create_schedule(*graph, {{"y", c.build(inputs)}});
+        const std::vector<Array> got = test::run_schedule(schedule, values);
+        EXPECT_EQ(test::difference(got.at(0), c.expected), "") << what << "\n" << to_text(schedule);
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << what << ": " << e.what();
+      }
+    }
+  }
+}
+
+Array random_array(std::vector<std::int64_t> shape, int seed) {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < n; i++) values.push_back(static_cast<double>((i * 7919 + seed * 104729) % 61 - 30) / 16);
+  return Array::of_doubles(DType::Float32, std::move(shape), values);
+}
+
+struct Net {
+  LazyGraph& graph;
+  int weights = 0;
+  Tensor input(const std::string& name, Shape shape) { return Tensor::input(graph, name, DType::Float32, std::move(shape)); }
+  Tensor weight(std::vector<std::int64_t> shape) {
+    weights++;
+    return Tensor::constant(graph, random_array(std::move(shape), weights), "w" + std::to_string(weights));
+  }
+  Tensor positive(std::vector<std::int64_t> shape) {
+    return Tensor::constant(graph, *(weight(std::move(shape)).square() + 0.5).evaluate());
+  }
+};
+
+const Window kWindow3{.kernel = {3, 3}, .stride = {}, .dilation = {}, .pads = {{1, 1}, {1, 1}}};
+
+Tensor conv3(Net& n, const Tensor& x, std::int64_t outputs, bool bias = true) {
+  const std::int64_t inputs = x.dim(1).as_int();
+  return x.conv(n.weight({outputs, inputs, 3, 3}), bias ? n.weight({outputs}) : Tensor(), kWindow3);
+}
+
+Tensor norm(Net& n, const Tensor& x) {
+  const std::int64_t c = x.dim(1).as_int();
+  return x.batchnorm(n.weight({c}), n.weight({c}), n.weight({c}), n.positive({c}), 1e-5);
+}
+
+struct CountRow {
+  const char* name;
+  int kernels;
+  Tensor (*build)(Net&);
+};
+
+constexpr CountRow kCounts[] = {
+    {"conv + relu", 1, [](Net& n) { return conv3(n, n.input("x", {1, 3, 8, 8}), 4).relu(); }},
+    {"conv + bn + relu", 1, [](Net& n) { return norm(n, conv3(n, n.input("x", {1, 3, 8, 8}), 4, false)).relu(); }},
+    {"conv + bias + bn + relu", 1, [](Net& n) { return norm(n, conv3(n, n.input("x", {1, 3, 8, 8}), 4)).relu(); }},
+    {"conv + bias + residual + relu", 1,
+     [](Net& n) { return (conv3(n, n.input("x", {1, 3, 8, 8}), 4) + n.input("r", {1, 4, 8, 8})).relu(); }},
+    {"residual of the input", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {1, 4, 8, 8});
+       return (norm(n, conv3(n, x, 4)) + x).relu();
+     }},
+    {"relu before conv", 2, [](Net& n) { return conv3(n, n.input("x", {1, 3, 8, 8}).relu(), 4); }},
+    {"two convs", 2, [](Net& n) { return conv3(n, conv3(n, n.input("x", {1, 3, 8, 8}), 4).relu(), 5).relu(); }},
+    {"two convs added", 2,
+     [](Net& n) {
+       const Tensor x = n.input("x", {1, 3, 8, 8});
+       return (norm(n, conv3(n, x, 4)) + norm(n, conv3(n, x, 4))).relu();
+     }},
+    {"hardswish uses the conv twice", 1, [](Net& n) { return norm(n, conv3(n, n.input("x", {1, 3, 8, 8}), 4)).hardswish(); }},
+    {"silu", 1, [](Net& n) { return conv3(n, n.input("x", {1, 3, 8, 8}), 4).silu(); }},
+    {"gelu of matmul", 1, [](Net& n) { return n.input("x", {4, 8}).matmul(n.weight({8, 3})).gelu(false); }},
+    {"matmul + bias", 1, [](Net& n) { return n.input("x", {4, 8}).linear(n.weight({8, 3}), n.weight({3})); }},
+    {"MLP layer", 1, [](Net& n) { return n.input("x", {4, 8}).linear(n.weight({8, 3}), n.weight({3})).relu(); }},
+    {"transposed weight", 1, [](Net& n) { return n.input("x", {4, 8}).matmul(n.weight({3, 8}).transpose()); }},
+    {"softmax", 3, [](Net& n) { return n.input("x", {4, 8}).softmax(1); }},
+    {"layernorm", 3, [](Net& n) { return n.input("x", {4, 8}).layernorm(1, 1e-5); }},
+    {"argmax", 2, [](Net& n) { return n.input("x", {4, 8}).argmax(1, false); }},
+    {"max pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).max_pool(kWindow3); }},
+    {"average pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).average_pool(kWindow3, false); }},
+    {"global average pool", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).mean({2, 3}, true); }},
+    {"conv + flatten + linear", 2,
+     [](Net& n) { return conv3(n, n.input("x", {1, 3, 4, 4}), 4).relu().flatten(1).linear(n.weight({64, 3}), n.weight({3})); }},
+    {"cat", 1, [](Net& n) { return Tensor::cat({n.input("x", {2, 3}), n.input("y", {2, 4}), n.input("z", {2, 5})}, 1); }},
+    {"elementwise chain", 1, [](Net& n) { return ((n.input("x", {4, 8}) * 3.0 + 1.0).relu() - n.input("y", {8})).exp(); }},
+    {"copy of an input", 1, [](Net& n) { return n.input("x", {4, 8}); }},
+    {"transposed input", 1, [](Net& n) { return n.input("x", {4, 8}).transpose(); }},
+};
+
+TEST(Schedule, KernelCounts) {
+  for (const CountRow& row : kCounts) {
+    const auto graph = LazyGraph::create();
+    Net net{*graph};
+    const Schedule schedule = create_schedule(*graph, {{"y", row.build(net)}});
+    EXPECT_EQ(static_cast<int>(schedule.items.size()), row.kernels) << row.name << "\n" << to_text(schedule);
+  }
+}
+
+}  // namespace
+}  // namespace etch
