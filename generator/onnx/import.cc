@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/naming.h"
 #include "lazy/graph.h"
 #include "onnx/imported_node.h"
 #include "onnx/limits.h"
-#include "onnx/naming.h"
 #include "onnx/operators.h"
 #include "onnx/order.h"
 #include "onnx/protobuf_file.h"

@@ -1,0 +1,18 @@
+// Layers of the zoo by the Tensor API, with the same weights that GraphBuilder makes for a node of that name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lazy/tensor.h"
+
+namespace etch::layers {
+
+/// weight NAME.weight; bias NAME.bias unless there is none.
+Tensor conv(const Tensor& x, const std::string& name, std::int64_t outputs, const Window& window, std::int64_t groups = 1,
+            bool bias = true);
+Tensor batch_norm(const Tensor& x, const std::string& name);
+Tensor dense(const Tensor& x, const std::string& name, std::int64_t outputs);
+
+}  // namespace etch::layers
