@@ -12,7 +12,7 @@ Tensor around(const Tensor& x, const std::string& name, std::int64_t count, doub
 }
 
 Tensor weight(const Tensor& x, const std::string& name, std::vector<std::int64_t> shape, std::int64_t fan_in) {
-  const float scale = static_cast<float>(std::sqrt(3.0 / static_cast<double>(fan_in)));
+  const float scale = static_cast<float>(std::sqrt(6.0 / static_cast<double>(fan_in)));
   return Tensor::constant(x.graph(), seeded_array(name, std::move(shape), scale), name);
 }
 

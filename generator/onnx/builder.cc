@@ -118,8 +118,8 @@ GraphBuilder::Value GraphBuilder::initializer(const std::string& name, const Arr
   return name;
 }
 
-GraphBuilder::Value GraphBuilder::seeded(const std::string& name, const Ints& shape, std::int64_t fan_in, double gain) {
-  return initializer(name, seeded_array(name, shape, static_cast<float>(std::sqrt(3.0 / static_cast<double>(fan_in)) * gain)));
+GraphBuilder::Value GraphBuilder::seeded(const std::string& name, const Ints& shape, std::int64_t fan_in) {
+  return initializer(name, seeded_array(name, shape, static_cast<float>(std::sqrt(6.0 / static_cast<double>(fan_in)))));
 }
 
 GraphBuilder::Value GraphBuilder::seeded_around(const std::string& name, const Ints& shape, double offset, double scale) {

@@ -53,8 +53,9 @@ class GraphBuilder {
 
   Value input(const std::string& name, DType dtype, const std::vector<OnnxDim>& shape);
   Value initializer(const std::string& name, const Array& array, Storage storage = Storage::Raw);
-  /// A float32 weight made from its name: uniform, deviation 1 / sqrt(fan_in). See seeded.h.
-  Value seeded(const std::string& name, const Ints& shape, std::int64_t fan_in, double gain = 1);
+  /// A float32 weight made from its name: uniform, deviation sqrt(2 / fan_in), which keeps values in range through layers of
+  /// ReLU. See seeded.h.
+  Value seeded(const std::string& name, const Ints& shape, std::int64_t fan_in);
   /// offset + u * scale, u uniform in [-1, 1)
   Value seeded_around(const std::string& name, const Ints& shape, double offset, double scale);
   /// A small int64 vector as an initializer.
