@@ -221,6 +221,9 @@ AuditOptions audit_options(const Target& target) {
 }
 
 AuditReport audit_c(const std::vector<std::filesystem::path>& files, const AuditOptions& options) {
+  std::error_code bad;
+  if (!std::filesystem::is_directory(ETCH_CLANG_RESOURCES "/include", bad))
+    throw UserError(ETCH_CLANG_RESOURCES, "Clang's own headers (stddef.h ...) are not here", "install Debian's libclang-common-19-dev");
   std::vector<UnitFacts> units;
   for (const auto& file : files) units.push_back(parse(file, options));
   AuditReport report = join(units);

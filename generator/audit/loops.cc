@@ -121,7 +121,8 @@ class Judge {
     }
     const QualType bound_type = strip(c.bound)->getType();
     if (!bound_type->isIntegerType()) return "the bound of " + name + " is not an integer";
-    if (context_.getIntWidth(bound_type) > width) return "the type of " + name + " is narrower than that of its bound";
+    const bool sign_lost = is_signed && !bound_type->isSignedIntegerOrEnumerationType() && context_.getIntWidth(bound_type) == width;
+    if (context_.getIntWidth(bound_type) > width || sign_lost) return "the type of " + name + " is narrower than that of its bound";
     if (!is_signed && (c.inclusive || step > 1)) return name + " is unsigned and may wrap at a large bound";
     return "";
   }

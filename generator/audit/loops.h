@@ -24,7 +24,7 @@ namespace etch {
 /// A loop in its function: `parent` is the loop around it, or null.
 struct LoopFacts {
   const clang::Stmt* parent = nullptr;
-  bool has_continue = false;  // one that belongs to this loop
+  bool has_continue = false;  // one that belongs to this loop, or a goto, which may skip as much
 };
 
 /// One place that writes a variable, and the innermost loop around it.

@@ -59,6 +59,7 @@ const FunctionType* pointee_function(QualType type) {
 }
 
 bool is_double(QualType type) {
+  if (const auto* vector = type->getAs<VectorType>()) type = vector->getElementType();
   const auto* builtin = type->getAs<BuiltinType>();
   if (const auto* complex = type->getAs<ComplexType>()) builtin = complex->getElementType()->getAs<BuiltinType>();
   return builtin != nullptr && (builtin->getKind() == BuiltinType::Double || builtin->getKind() == BuiltinType::LongDouble);
@@ -126,6 +127,7 @@ class Body : public RecursiveASTVisitor<Body> {
     return true;
   }
   bool VisitGotoStmt(GotoStmt* s) {
+    for (const Stmt* loop = loop_; loop != nullptr; loop = facts_.facts[loop].parent) facts_.facts[loop].has_continue = true;
     const SourceLocation label = s->getLabel()->getStmt() == nullptr ? SourceLocation() : s->getLabel()->getStmt()->getBeginLoc();
     if (label.isValid() && unit_.sources_.isBeforeInTranslationUnit(label, s->getGotoLoc()))
       found(s, "unbounded-loop", "goto jumps backwards");
@@ -185,6 +187,11 @@ class Body : public RecursiveASTVisitor<Body> {
       if (!v->getType()->isVariablyModifiedType() && !v->getType()->isIncompleteType())
         audited_.stack_array_bytes += unit_.context_.getTypeSizeInChars(v->getType()).getQuantity();
     }
+    return true;
+  }
+  bool VisitCompoundLiteralExpr(CompoundLiteralExpr* e) {
+    if (e->isFileScope() && !e->getType().isConstant(unit_.context_) && !unit_.has_main_)
+      found(e, "mutable-static", "an unnamed variable of static storage: state has to be the caller's");
     return true;
   }
   bool VisitCastExpr(CastExpr* cast) {

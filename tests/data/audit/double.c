@@ -20,3 +20,7 @@ void add(float *x) { *x += 0.25; }  // expect: double
 void add_f(float *x) { *x += 0.25f; }
 double minus(double x) { return -x; }  // expect: double
 long double longer(long double x) { return x * x; }  // expect: double
+typedef double pair __attribute__((vector_size(16)));
+pair both(pair x) { return x * x; }  // expect: double
+typedef float four __attribute__((vector_size(16)));
+four all(four x) { return x * x; }

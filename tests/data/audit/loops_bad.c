@@ -36,6 +36,7 @@ void narrow(unsigned n) {
   for (uint8_t i = 0; i < 300; i++) opaque();  // expect: unbounded-loop
   for (uint8_t i = 0; i <= 255; i++) opaque();  // expect: unbounded-loop
   for (uint8_t i = 0; i < n; i++) opaque();  // expect: unbounded-loop
+  for (int i = 0; i < n; i++) opaque();  // expect: unbounded-loop
   for (unsigned i = 0; i <= n; i++) opaque();  // expect: unbounded-loop
   for (unsigned i = 0; i < n; i += 4) opaque();  // expect: unbounded-loop
   for (unsigned i = 8; i >= 0; i--) opaque();  // expect: unbounded-loop
@@ -59,6 +60,21 @@ void sometimes(int n) {
   while (i < n) {  // expect: unbounded-loop
     if (opaque()) continue;
     i++;
+  }
+}
+void skipped(int n) {
+  int i = 0;
+  while (i < n) {  // expect: unbounded-loop
+    if (opaque()) goto skip;
+    i++;
+  skip:
+    opaque();
+  }
+  for (int k = 0; k < n; k++) {
+    if (opaque()) goto next;
+    opaque();
+  next:
+    opaque();
   }
 }
 int jumps(int n, jmp_buf env) {

@@ -12,9 +12,11 @@ const struct {
 } record = {1, weights};
 static _Thread_local int mine;  // expect: mutable-static
 static const volatile uint32_t reg = 0;  // expect: mutable-static
+static int *const hidden = (int[]){1, 2};  // expect: mutable-static
+static const int *const fixed = (const int[]){1, 2};
 int next(void) {
   static int n;  // expect: mutable-static
   static const int step = 1;
   int local = 0;
-  return n += step + local + counter + mine + (int)reg + elsewhere + constant_elsewhere + names[0][0] + slots[0][0];
+  return n += step + local + counter + mine + (int)reg + elsewhere + constant_elsewhere + names[0][0] + hidden[0] + fixed[0] + slots[0][0];
 }
