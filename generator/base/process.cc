@@ -48,12 +48,16 @@ struct Pipe {
   Fd read, write;
 };
 
+/// A number above the three standard ones, which may be free where the caller has closed its own: a descriptor that already
+/// is number 0 would keep its close-on-exec mark.
+Fd above_standard(Fd fd) { return fd.get() > 2 || !fd.is_open() ? std::move(fd) : Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3)); }
+
 /// Both ends close on exec: the child gets its own by dup2, and no other child started meanwhile inherits any.
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw UserError("", std::string("no pipe to another program: ") + std::strerror(errno), "raise ulimit -n");
-  return {Fd(ends[0]), Fd(ends[1])};
+  return {above_standard(Fd(ends[0])), above_standard(Fd(ends[1]))};
 }
 
 void set_nonblocking(const Fd& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -75,6 +76,20 @@ TEST(Process, EnvironmentAndFolder) {
   EXPECT_EQ(r.out, "first /nowhere\n" + std::filesystem::canonical(dir.path()).string() + "\n");
   options.cwd = "/no/such/folder";
   EXPECT_FALSE(run_process({"true"}, options).started);
+}
+
+/// Also where the caller has no standard input and output of its own (a daemon).
+TEST(Process, ClosedStandardDescriptors) {
+  EXPECT_EXIT(
+      {
+        close(0);
+        close(1);
+        ProcessOptions options;
+        options.stdin_text = "abc";
+        const ProcessResult r = run_process({"cat"}, options);
+        _exit(r.ok() && r.out == "abc" ? 42 : 1);
+      },
+      testing::ExitedWithCode(42), "");
 }
 
 /// A program that never ends, and whose child ignores the terminal's signals, is ended with its child.
