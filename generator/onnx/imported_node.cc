@@ -70,6 +70,8 @@ bool is(const AttributeProto& a, AttributeProto::AttributeType type) {
       return a.floats_size() > 0 || is_empty(a);
     case AttributeProto::INTS:
       return a.ints_size() > 0 || is_empty(a);
+    case AttributeProto::STRINGS:
+      return a.strings_size() > 0 || is_empty(a);
     default:
       return false;
   }
@@ -205,6 +207,14 @@ std::vector<double> ImportedNode::attribute_floats(const std::string& name, std:
   const AttributeProto& attribute = require(name);
   if (!is(attribute, AttributeProto::FLOATS)) fail_type(attribute, "list of floats");
   return {attribute.floats().begin(), attribute.floats().end()};
+}
+
+std::vector<std::string> ImportedNode::attribute_strings(const std::string& name, std::optional<std::vector<std::string>> fallback) {
+  const AttributeProto* a = find(name);
+  if (a == nullptr && fallback) return *fallback;
+  const AttributeProto& attribute = require(name);
+  if (!is(attribute, AttributeProto::STRINGS)) fail_type(attribute, "list of strings");
+  return {attribute.strings().begin(), attribute.strings().end()};
 }
 
 Array ImportedNode::attribute_tensor(const std::string& name) {

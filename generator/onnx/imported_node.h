@@ -43,6 +43,7 @@ class ImportedNode final : public NodeContext {
   std::string attribute_string(const std::string& name, std::optional<std::string> fallback) override;
   std::vector<std::int64_t> attribute_ints(const std::string& name, std::optional<std::vector<std::int64_t>> fallback) override;
   std::vector<double> attribute_floats(const std::string& name, std::optional<std::vector<double>> fallback) override;
+  std::vector<std::string> attribute_strings(const std::string& name, std::optional<std::vector<std::string>> fallback) override;
   Array attribute_tensor(const std::string& name) override;
   void acknowledge(const std::string& name) override { asked_.insert(name); }
 
