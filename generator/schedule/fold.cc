@@ -15,13 +15,16 @@ bool is_op(const LazyBuffer* b, Op op) { return b->kind == LazyKind::Compute && 
 /// All elements of the base, in order, perhaps under another shape.
 bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
 
+/// Its values are known while generating, even if it is spread over an axis that is a Variable.
+bool is_known(const LazyBuffer* b) { return b->base->constant; }
+
 class ScaleFolder {
  public:
   ScaleFolder(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) : graph_(graph), old_uses_(count_uses(outputs)) {}
 
   const LazyBuffer* visit(const LazyBuffer* old, const LazyBuffer* rebuilt) {
     const LazyBuffer* result = rebuilt;
-    if (old->kind == LazyKind::Compute && !rebuilt->constant && is_float(rebuilt->dtype) && rebuilt->kind == LazyKind::Compute) {
+    if (old->kind == LazyKind::Compute && !is_known(rebuilt) && is_float(rebuilt->dtype) && rebuilt->kind == LazyKind::Compute) {
       OriginScope scope(graph_, rebuilt->origins);
       if (const LazyBuffer* folded = fold(rebuilt)) result = folded;
     }
@@ -40,12 +43,12 @@ class ScaleFolder {
     if (b->src.size() != 2) return nullptr;
     const bool commutes = b->op == Op::Mul || b->op == Op::Add;
     const LazyBuffer *x = b->src[0], *c = b->src[1];
-    if (commutes && x->constant) std::swap(x, c);
-    if (!c->constant || x->constant) return nullptr;
+    if (commutes && is_known(x)) std::swap(x, c);
+    if (!is_known(c) || is_known(x)) return nullptr;
     if (b->op == Op::Mul) return scale(x, c);
-    if (b->op == Op::Div) return scale(x, graph_.elementwise(Op::Div, {graph_.constant(Scalar::of_int(c->dtype, 1), c->shape()), c}));
+    if (b->op == Op::Div) return scale(x, small(Op::Div, {graph_.constant(Scalar::of_int(c->dtype, 1), c->shape()), c}));
     if (b->op == Op::Add) return offset(x, c);
-    if (b->op == Op::Sub) return offset(x, graph_.elementwise(Op::Neg, {c}));
+    if (b->op == Op::Sub) return offset(x, small(Op::Neg, {c}));
     return nullptr;
   }
 
@@ -64,7 +67,8 @@ class ScaleFolder {
     if (!inner) return nullptr;
     const auto [y, d] = *inner;
     if (!is_op(y->base, Op::ReduceSum)) return nullptr;
-    const LazyBuffer* total = small_elementwise(Op::Add, d, below(c, x));
+    const LazyBuffer* total = small(Op::Add, {d, below(c, x)});
+    if (!is_known(total)) return nullptr;
     return above(graph_.elementwise(Op::Add, {y, total}), x);
   }
 
@@ -80,20 +84,21 @@ class ScaleFolder {
     if (!sum) return nullptr;
     const LazyBuffer* scaled = scale(sum->first, inner);
     if (scaled == nullptr) return nullptr;
-    return above(graph_.elementwise(Op::Add, {scaled, small_elementwise(Op::Mul, sum->second, inner)}), x);
+    const LazyBuffer* moved = small(Op::Mul, {sum->second, inner});
+    return is_known(moved) ? above(graph_.elementwise(Op::Add, {scaled, moved}), x) : nullptr;
   }
 
   /// sum(a * w) * s with s of the sum's shape.
   const LazyBuffer* scale_sum(const LazyBuffer* sum, const LazyBuffer* s) {
     const LazyBuffer* product = sum->src[0];
     if (!is_op(product, Op::Mul) || !used_once(product)) return nullptr;
-    const bool first = product->src[0]->constant;
+    const bool first = is_known(product->src[0]);
     const LazyBuffer *a = product->src[first ? 1 : 0], *w = product->src[first ? 0 : 1];
-    if (!w->constant || a->constant) return nullptr;
+    if (!is_known(w) || is_known(a)) return nullptr;
     const LazyBuffer* wide = graph_.view(s, s->st.expand(product->shape()));
-    const LazyBuffer* scaled = small_elementwise(Op::Mul, w, wide);
+    const LazyBuffer* scaled = small(Op::Mul, {w, wide});
     // Not where each output has its own scale: the weights would grow.
-    if (scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
+    if (!is_known(scaled) || scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
     std::vector<std::string> origins = sum->origins;
     for (const std::string& o : graph_.origins())
       if (std::ranges::find(origins, o) == origins.end()) origins.push_back(o);
@@ -104,22 +109,25 @@ class ScaleFolder {
   std::optional<std::pair<const LazyBuffer*, const LazyBuffer*>> constant_offset(const LazyBuffer* b) {
     if (!is_op(b, Op::Add) && !is_op(b, Op::Sub)) return std::nullopt;
     const LazyBuffer *x = b->src[0], *c = b->src[1];
-    if (b->op == Op::Add && x->constant) std::swap(x, c);
-    if (!c->constant || x->constant) return std::nullopt;
-    return std::pair{x, b->op == Op::Sub ? graph_.elementwise(Op::Neg, {c}) : c};
+    if (b->op == Op::Add && is_known(x)) std::swap(x, c);
+    if (!is_known(c) || is_known(x)) return std::nullopt;
+    return std::pair{x, b->op == Op::Sub ? small(Op::Neg, {c}) : c};
   }
 
-  /// op(a, b), computed only along the axes on which a or b varies, and expanded.
-  const LazyBuffer* small_elementwise(Op op, const LazyBuffer* a, const LazyBuffer* b) {
-    const auto sa = a->st.real_strides(), sb = b->st.real_strides();
-    const std::vector<Sint>& shape = a->shape();
+  /// op(src...), computed only along the axes on which a source varies, and expanded.
+  const LazyBuffer* small(Op op, const std::vector<const LazyBuffer*>& src) {
+    const std::vector<Sint>& shape = src[0]->shape();
     std::vector<Range> ranges;
-    for (std::size_t i = 0; i < shape.size(); i++) {
-      const bool same = sa[i] && sb[i] && sa[i]->is_int(0) && sb[i]->is_int(0);
-      ranges.emplace_back(0, same ? Sint(1) : shape[i]);
+    ranges.assign(shape.size(), {0, 1});
+    for (const LazyBuffer* s : src) {
+      const auto strides = s->st.real_strides();
+      for (std::size_t i = 0; i < shape.size(); i++)
+        if (!strides[i] || !strides[i]->is_int(0)) ranges[i].second = shape[i];
     }
-    const LazyBuffer* small = graph_.elementwise(op, {graph_.view(a, a->st.shrink(ranges)), graph_.view(b, b->st.shrink(ranges))});
-    return graph_.view(small, small->st.expand(shape));
+    std::vector<const LazyBuffer*> parts;
+    for (const LazyBuffer* s : src) parts.push_back(graph_.view(s, s->st.shrink(ranges)));
+    const LazyBuffer* value = graph_.elementwise(op, parts);
+    return graph_.view(value, value->st.expand(shape));
   }
 
   LazyGraph& graph_;
