@@ -1,0 +1,49 @@
+// UOpBuilder: appends UOps to a list. A value that was already made in a scope that is still open is not made again
+// (common subexpressions), and scopes (loops, ifs) are opened and closed here.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "ir/uop.h"
+
+namespace etch {
+
+class UOpBuilder {
+ public:
+  UOpBuilder() : scopes_(1) {}
+  /// Shares the pool of `uops`, with an empty order.
+  explicit UOpBuilder(const UOpList& uops) : scopes_(1) { list_.pool = uops.pool; }
+
+  /// Appends `uop`, or returns the equal value that is there.
+  const UOp* add(UOp uop);
+  /// Appends a UOp of the same pool as it is, unless an equal value is there (which is then returned).
+  const UOp* add(const UOp* uop);
+  /// Ends the innermost scope, which `start` opened (by add).
+  void end(const UOp* start);
+  /// A position to which pure values may later be moved: nothing is shared across it.
+  UOpList finish() { return std::move(list_); }
+
+  const UOp* constant(Scalar value) { return add(UOp{.uop = UOpKind::Const, .dtype = value.dtype(), .value = value}); }
+  const UOp* alu(Op op, DType dtype, std::vector<const UOp*> src, bool exact = false);
+  const UOp* cast(const UOp* a, DType dtype);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const UOp* u) const;
+  };
+  struct Same {
+    bool operator()(const UOp* a, const UOp* b) const { return a->same(*b); }
+  };
+  void opened(const UOp* u);
+
+  UOpList list_;
+  std::unordered_set<const UOp*, Hash, Same> known_;  // look-up only
+  std::vector<std::vector<const UOp*>> scopes_;
+};
+
+/// Whether equal UOps have equal values wherever both stand: not accumulators, not loads of memory that the kernel writes
+/// and shares, nothing with an effect.
+bool is_pure(const UOp& uop);
+
+}  // namespace etch

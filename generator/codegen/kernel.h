@@ -1,0 +1,104 @@
+// Kernel: the loops of one AST and what has been done to them. It starts as one axis for each merged dimension of the AST;
+// every OptOp splits an axis or changes its kind. The ShapeTrackers are never cut: an axis is a part of a dimension, and the
+// index of a dimension is the sum of its axes times their multipliers, so a split never makes a mask or a view worse.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/options.h"
+#include "ir/lazyop.h"
+
+namespace etch {
+
+enum class AxisKind : std::uint8_t { Global, Local, Group, Reduce, Unroll, Upcast, Vector };
+
+/// Part of dimension `dim`: its index times `multiplier` is added to the dimension's.
+struct Axis {
+  AxisKind kind{};
+  int dim = 0;
+  Sint size = 1;
+  std::int64_t multiplier = 1;
+};
+
+/// A dimension of the (merged) AST, or, with a parent, a padded axis: PADTO turns the axis into a dimension of its own,
+/// whose index counts only below `valid`.
+struct Dim {
+  Sint valid = 1;
+  bool reduce = false;
+  int parent = -1;
+  std::int64_t multiplier = 1;
+};
+
+/// A leaf of the AST, or its root, with its ShapeTracker over the merged dimensions.
+struct KernelBuf {
+  const LazyOp* op = nullptr;
+  ShapeTracker st;
+  std::vector<std::optional<Sint>> strides;  // per dimension of the AST
+};
+
+class Kernel {
+ public:
+  /// Throws InternalError for an AST that is more than one reduction deep.
+  Kernel(const LazyOp* ast, const CodegenOptions& options);
+
+  const LazyOp* ast() const { return ast_; }
+  const CodegenOptions& options() const { return *options_; }
+  /// Root first, then the leaves in the order of the AST.
+  const std::vector<KernelBuf>& bufs() const { return bufs_; }
+  const KernelBuf& buf_of(const LazyOp* op) const;
+  /// The reductions: all over the same axes, none below another.
+  const std::vector<const LazyOp*>& reduces() const { return reduces_; }
+  /// Dimensions of the merged AST come first, then those that PADTO made.
+  const std::vector<Dim>& dims() const { return dims_; }
+  int ast_dims() const { return ast_dims_; }
+  /// Order: Global, Local, Group, Reduce, Unroll and Upcast as applied, Vector.
+  const std::vector<Axis>& axes() const { return axes_; }
+  const std::vector<Opt>& applied() const { return applied_; }
+
+  int count(AxisKind kind) const;
+  /// Position of the first axis that is not Global or Local.
+  int first_reduce() const { return count(AxisKind::Global) + count(AxisKind::Local); }
+  /// Position of the first Unroll, Upcast or Vector axis.
+  int first_upcast() const;
+  bool reduces_axis(int axis) const { return dims_[static_cast<std::size_t>(root_dim(axis))].reduce; }
+  /// The dimension of the AST that an axis is a part of.
+  int root_dim(int axis) const;
+  /// What one step along `axis` adds to the position in `buf`; nothing where masks or several views make it vary.
+  std::optional<Sint> stride(const KernelBuf& buf, int axis) const;
+  /// The stride of the buffer's outermost view, masked or not (what the heuristics look at).
+  Sint view_stride(const KernelBuf& buf, int axis) const;
+  /// Loads the lanes' mask changes along that axis.
+  bool is_masked(const KernelBuf& buf, int axis) const;
+  /// Lanes of the Vector axis, 1 without one.
+  int lanes() const;
+
+  /// Does one step. Throws std::invalid_argument saying why it is illegal; the kernel is then unchanged.
+  void apply(const Opt& opt);
+  /// r_2_3_4, E_8_4: sizes of the axes.
+  std::string shape_name() const;
+
+ private:
+  void shift_to(int axis, std::int64_t amount, bool top, int insert_before, AxisKind kind);
+  int axis_of(const Opt& opt) const;
+  std::int64_t amount_of(const Opt& opt, int axis) const;
+  void apply_padto(int axis, std::int64_t amount);
+  void merge_dims(const std::vector<Sint>& full);
+
+  const LazyOp* ast_;
+  const CodegenOptions* options_;
+  std::vector<KernelBuf> bufs_;
+  std::vector<const LazyOp*> reduces_;
+  std::vector<Dim> dims_;
+  int ast_dims_ = 0;
+  std::vector<Axis> axes_;
+  std::vector<Opt> applied_;
+};
+
+/// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
+void hand_coded_optimizations(Kernel& kernel);
+/// Tiles of vectors; false (and the kernel unchanged) where none fits.
+bool vector_optimizations(Kernel& kernel, const std::vector<bool>& constants);
+
+}  // namespace etch

@@ -1,0 +1,54 @@
+#include "codegen/linearizer.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "codegen/linearizer_state.h"
+
+namespace etch {
+
+Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : k_(kernel), options_(options), index_(b_) {
+  const std::vector<const Node*> vars = variables(kernel.ast());
+  if (vars.empty()) own_symbols_ = std::make_unique<Symbols>();
+  symbols_ = vars.empty() ? own_symbols_.get() : vars[0]->owner;
+  for (const LazyOp* op : toposort(kernel.ast())) number_.emplace(op, static_cast<int>(number_.size()));
+  axis_index_.assign(kernel.axes().size(), 0);
+  check(kernel.axes().size() <= 64, "a kernel has at most 64 axes");
+}
+
+void Linearizer::declare_arguments() {
+  std::map<int, DType> dtypes;
+  for (const KernelBuf& b : k_.bufs())
+    if (b.op->op == Op::Load || b.op->op == Op::Store) dtypes[b.op->mem().index] = b.op->dtype;
+  for (const auto& [index, dtype] : dtypes) {
+    check(index < static_cast<int>(options_.buffer_elements.size()), "every buffer has a size");
+    buffers_[index] = b_.add(UOp{.uop = UOpKind::DefineGlobal, .dtype = dtype, .number = index});
+  }
+  for (const Node* v : variables(k_.ast())) {
+    index_.declare(v->name, b_.add(UOp{.uop = UOpKind::DefineVar, .dtype = DType::Int32, .name = v->name}));
+    result_.variables.push_back(v->name);
+  }
+}
+
+// Once for every copy: the value, which reads the reductions, and its store.
+void Linearizer::store_outputs() {
+  for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });
+}
+
+Linearized Linearizer::run() {
+  declare_arguments();
+  if (options_.grid) {
+    open_grid();
+  } else {
+    open_axes(AxisKind::Global);
+  }
+  if (!k_.reduces().empty()) reduce();
+  store_outputs();
+  while (!open_.empty()) close(open_.back());
+  result_.uops = b_.finish();
+  return std::move(result_);
+}
+
+Linearized linearize(const Kernel& kernel, const LinearizeOptions& options) { return Linearizer(kernel, options).run(); }
+
+}  // namespace etch

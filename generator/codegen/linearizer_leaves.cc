@@ -1,0 +1,151 @@
+// Linearizer: loads, constants, positions and stores.
+#include <algorithm>
+
+#include "base/error.h"
+#include "codegen/linearizer_state.h"
+
+namespace etch {
+
+// The index of every dimension, from those of the axes; a padded axis is a dimension that is part of another.
+std::vector<Sint> Linearizer::dim_indices() const {
+  const auto& dims = k_.dims();
+  std::vector<Sint> idx(dims.size(), 0);
+  for (std::size_t i = 0; i < k_.axes().size(); i++) {
+    const Axis& a = k_.axes()[i];
+    idx[static_cast<std::size_t>(a.dim)] += axis_index_[i] * a.multiplier;
+  }
+  for (std::size_t d = dims.size(); d-- > 0;)
+    if (dims[d].parent >= 0) idx[static_cast<std::size_t>(dims[d].parent)] += idx[d] * dims[d].multiplier;
+  return idx;
+}
+
+Linearizer::Place Linearizer::place_of(const KernelBuf& buf) const {
+  std::vector<Sint> idx = dim_indices();
+  std::vector<Sint> valid;
+  const auto& dims = k_.dims();
+  for (std::size_t d = static_cast<std::size_t>(k_.ast_dims()); d < dims.size(); d++) {
+    int root = static_cast<int>(d);
+    while (dims[static_cast<std::size_t>(root)].parent >= 0) root = dims[static_cast<std::size_t>(root)].parent;
+    const auto& stride = buf.strides[static_cast<std::size_t>(root)];
+    if (!stride || !stride->is_int(0)) valid.push_back(lt(idx[d], dims[d].valid));
+  }
+  idx.resize(static_cast<std::size_t>(k_.ast_dims()));
+  // A buffer that is read after the reduction has size 1 where others have the reduced dimension.
+  for (std::size_t d = 0; d < idx.size(); d++)
+    if (buf.st.shape()[d].is_int(1)) idx[d] = 0;
+  const bool is_memory = buf.op->op == Op::Load || buf.op->op == Op::Store;
+  const std::size_t argument = is_memory ? static_cast<std::size_t>(buf.op->mem().index) : options_.layouts.size();
+  Place place;
+  if (argument < options_.layouts.size() && options_.layouts[argument]) {
+    for (std::size_t i = 0; i < k_.axes().size(); i++) place.idx += axis_index_[i] * (*options_.layouts[argument])[i];
+  } else {
+    const ShapeTracker::Index at = buf.st.expr_idxs(idx);
+    place.idx = at.idx;
+    valid.push_back(at.valid);
+  }
+  place.valid = ands(valid);
+  if (!place.valid.is_int()) place.idx = simplify_under(place.idx, place.valid);
+  return place;
+}
+
+// One place if it is the same for all lanes; else one a lane.
+std::vector<Linearizer::Place> Linearizer::lanes_of(const KernelBuf& buf) {
+  const int lanes = k_.lanes();
+  if (lanes == 1 || (relevant_axes(buf.op) >> (k_.axes().size() - 1) & 1) == 0) return {place_of(buf)};
+  std::vector<Place> places;
+  for (int l = 0; l < lanes; l++) {
+    axis_index_.back() = l;
+    places.push_back(place_of(buf));
+  }
+  axis_index_.back() = 0;
+  return places;
+}
+
+namespace {
+
+// The lanes lie side by side and are there together.
+template <class Places>
+bool is_vector(const Places& places) {
+  for (std::size_t l = 1; l < places.size(); l++)
+    if (!(places[l].idx == places[0].idx + static_cast<std::int64_t>(l)) || !(places[l].valid == places[0].valid)) return false;
+  return true;
+}
+
+}  // namespace
+
+void Linearizer::prove(const KernelBuf& buf, const Place& place, int lanes) {
+  const int index = buf.op->mem().index;
+  const Sint elements = options_.buffer_elements[static_cast<std::size_t>(index)];
+  const bool inside = proves_nonnegative(place.idx, place.valid) && proves_less(place.idx + (lanes - 1), elements, place.valid);
+  if (!inside) {
+    check(false, "index " + to_text(place.idx) + " of buffer " + std::to_string(index) + " is proved inside its " + to_text(elements) +
+                     " elements where " + to_text(place.valid) + " holds; " + buf.st.to_text());
+  }
+  result_.indices_proved++;
+}
+
+const UOp* Linearizer::buffer(const KernelBuf& buf) { return buffers_.at(buf.op->mem().index); }
+
+const UOp* Linearizer::where_valid(Sint valid, const UOp* value) {
+  if (valid.is_int(1)) return value;
+  const UOp* zero = b_.constant(Scalar::of_int(value->dtype, 0));
+  if (valid.is_int(0)) return zero;
+  return b_.alu(Op::Where, value->dtype, {index_.condition(valid), value, zero});
+}
+
+const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes) {
+  const DType dtype = buf.op->dtype;
+  const UOp* zero = b_.constant(Scalar::of_int(dtype, 0));
+  if (place.valid.is_int(0)) return zero;
+  prove(buf, place, lanes);
+  UOp u{.uop = UOpKind::Load, .dtype = dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx)}};
+  if (!place.valid.is_int(1)) {
+    u.src.push_back(index_.condition(place.valid));
+    u.src.push_back(zero);
+  }
+  return b_.add(std::move(u));
+}
+
+const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int lanes) {
+  if (buf.op->op == Op::Load) return load(buf, place, lanes);
+  if (buf.op->op == Op::Const) return where_valid(place.valid, b_.constant(buf.op->constant().value));
+  if (place.valid.is_int(0)) return b_.constant(Scalar::of_int(buf.op->dtype, 0));
+  return where_valid(place.valid, b_.cast(index_.integer(place.idx), buf.op->dtype));
+}
+
+const UOp* Linearizer::leaf(const LazyOp* op) {
+  const KernelBuf& buf = k_.buf_of(op);
+  const std::vector<Place> places = lanes_of(buf);
+  if (places.size() == 1) return leaf_value(buf, places[0], 1);
+  if (op->op == Op::Load && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0))
+    return load(buf, places[0], k_.lanes());
+  UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = k_.lanes()};
+  for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
+  if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];
+  return b_.add(std::move(vector));
+}
+
+void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes) {
+  if (place.valid.is_int(0)) return;
+  prove(buf, place, lanes);
+  UOp u{.uop = UOpKind::Store, .dtype = buf.op->dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx), value}};
+  if (!place.valid.is_int(1)) u.src.push_back(index_.condition(place.valid));
+  b_.add(std::move(u));
+}
+
+void Linearizer::store(const UOp* value) {
+  const KernelBuf& buf = k_.bufs()[0];
+  const std::vector<Place> places = lanes_of(buf);
+  if (places.size() == 1) return store_one(buf, places[0], value, 1);
+  if (buf.op->dtype == DType::Float32 && is_vector(places)) {
+    if (value->lanes == 1) {
+      UOp vector{.uop = UOpKind::Vectorize, .dtype = value->dtype, .lanes = k_.lanes()};
+      vector.src.assign(static_cast<std::size_t>(k_.lanes()), value);
+      value = b_.add(std::move(vector));
+    }
+    return store_one(buf, places[0], value, k_.lanes());
+  }
+  for (int l = 0; l < k_.lanes(); l++) store_one(buf, places[static_cast<std::size_t>(l)], lane(value, l), 1);
+}
+
+}  // namespace etch

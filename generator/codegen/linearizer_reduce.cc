@@ -1,0 +1,103 @@
+// Linearizer: reductions, into accumulators and, for grouped axes, on through memory that the work-group shares.
+#include "base/error.h"
+#include "codegen/linearizer_state.h"
+
+namespace etch {
+namespace {
+
+// The value that changes nothing.
+Scalar start_of(const LazyOp* op) {
+  const DType dtype = op->dtype;
+  const bool max = op->op == Op::ReduceMax;
+  if (op->op == Op::ReduceSum) return Scalar::of_int(dtype, 0);
+  if (op->op == Op::ReduceProd) return Scalar::of_int(dtype, 1);
+  if (is_float(dtype)) return Scalar::of_double(dtype, max ? -__builtin_inf() : __builtin_inf());
+  if (dtype == DType::Bool) return Scalar::of_int(dtype, max ? 0 : 1);
+  return Scalar::of_int(dtype, max ? int_min(dtype) : int_max(dtype));
+}
+
+Op step_of(Op reduce) {
+  if (reduce == Op::ReduceSum) return Op::Add;
+  if (reduce == Op::ReduceProd) return Op::Mul;
+  return reduce == Op::ReduceMax ? Op::Max : Op::Min;
+}
+
+}  // namespace
+
+void Linearizer::define_accumulators() {
+  for (const LazyOp* op : k_.reduces()) {
+    for_each(axes_of(AxisKind::Upcast), [&] {
+      const Scalar start = start_of(op);
+      UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = k_.lanes(), .number = defined_++, .value = start};
+      accumulators_[{number_.at(op), key_of(relevant_axes(op))}] = b_.add(std::move(acc));
+    });
+  }
+}
+
+void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
+  const UOp*& newest = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+  const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
+  const UOp* next = elementwise(step_of(op->op), op->dtype, {newest, x});
+  newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
+}
+
+void Linearizer::reduce() {
+  define_accumulators();
+  const std::size_t outside = open_.size();
+  open_axes(AxisKind::Reduce);
+  for_each(axes_of(AxisKind::Unroll), [&] {
+    for_each(axes_of(AxisKind::Upcast), [&] {
+      for (const LazyOp* op : k_.reduces()) accumulate(op, value(op->src[0]));
+    });
+  });
+  while (open_.size() > outside) close(open_.back());
+  values_.clear();
+  for (std::size_t i = 0; i < axis_index_.size(); i++)
+    if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
+  if (!axes_of(AxisKind::Group).empty()) reduce_group();
+}
+
+std::int64_t Linearizer::count(const std::vector<int>& axes) const {
+  std::int64_t n = 1;
+  for (int a : axes) n *= k_.axes()[static_cast<std::size_t>(a)].size.as_int();
+  return n;
+}
+
+// The number of the current combination of `axes`, row-major.
+Sint Linearizer::position(const std::vector<int>& axes) const {
+  Sint p = 0;
+  for (int a : axes) p = p * k_.axes()[static_cast<std::size_t>(a)].size + axis_index_[static_cast<std::size_t>(a)];
+  return p;
+}
+
+// Each work-item leaves its sums in shared memory; the first one of each group adds them up and goes on alone.
+void Linearizer::reduce_group() {
+  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), upcast = axes_of(AxisKind::Upcast);
+  const std::int64_t items = count(group), copies = count(upcast);
+  const Sint first = position(local) * items, mine = position(group);
+  std::int64_t number = 0;
+  std::vector<const UOp*> shared;
+  for (const LazyOp* op : k_.reduces()) {
+    shared.push_back(b_.add(UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies}));
+    for_each(upcast, [&] {
+      const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+      b_.add(UOp{.uop = UOpKind::Store, .dtype = op->dtype, .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});
+    });
+  }
+  b_.add(UOp{.uop = UOpKind::Barrier});
+  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(lt(mine, 1))}}));
+  accumulators_.clear();
+  define_accumulators();
+  const UOp* loop = open_loop("g0", items);
+  const Sint other = symbols_->variable("g0", 0, items - 1);
+  for (std::size_t r = 0; r < k_.reduces().size(); r++) {
+    const LazyOp* op = k_.reduces()[r];
+    for_each(upcast, [&] {
+      const UOp* at = index_.integer((first + other) * copies + position(upcast));
+      accumulate(op, b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {shared[r], at}}));
+    });
+  }
+  close(loop);
+}
+
+}  // namespace etch

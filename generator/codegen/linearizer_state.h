@@ -1,0 +1,103 @@
+// Internal to the linearizer: what its files (loops, leaves, values, reduce) share.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "codegen/builder.h"
+#include "codegen/index.h"
+#include "codegen/linearizer.h"
+
+namespace etch {
+
+class Linearizer {
+ public:
+  Linearizer(const Kernel& kernel, const LinearizeOptions& options);
+  Linearized run();
+
+ private:
+  // linearizer.cc: order of everything
+  void declare_arguments();
+  void store_outputs();
+
+  // linearizer_loops.cc
+  const UOp* open_loop(const std::string& name, Sint size);
+  void open_axes(AxisKind kind);
+  void open_grid();
+  void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
+  void close(const UOp* start);
+  std::vector<int> axes_of(AxisKind kind) const;
+
+  // linearizer_leaves.cc
+  /// Where a leaf or the store is, for the current values of the axes.
+  struct Place {
+    Sint idx = 0, valid = 1;
+  };
+  Place place_of(const KernelBuf& buf) const;
+  std::vector<Place> lanes_of(const KernelBuf& buf);
+  std::vector<Sint> dim_indices() const;
+  void prove(const KernelBuf& buf, const Place& place, int lanes);
+  const UOp* leaf(const LazyOp* op);
+  const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
+  const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
+  const UOp* where_valid(Sint valid, const UOp* value);
+  void store(const UOp* value);
+  void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
+  const UOp* buffer(const KernelBuf& buf);
+
+  // linearizer_values.cc
+  /// Value of `op` for the current values of the unrolled and upcast axes.
+  const UOp* value(const LazyOp* op);
+  const UOp* compute(const LazyOp* op);
+  const std::vector<const LazyOp*>& order_of(const LazyOp* op);
+  const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
+  const UOp* lane(const UOp* v, int number);
+  std::uint64_t relevant_axes(const LazyOp* op);
+  std::int64_t key_of(std::uint64_t axes) const;
+  /// Calls f for every combination of the given axes, the first one slowest; sets axis_index_.
+  template <class F>
+  void for_each(const std::vector<int>& axes, F f);
+
+  // linearizer_reduce.cc
+  void reduce();
+  void reduce_group();
+  void define_accumulators();
+  void accumulate(const LazyOp* op, const UOp* x);
+  Sint position(const std::vector<int>& axes) const;
+  std::int64_t count(const std::vector<int>& axes) const;
+
+  const Kernel& k_;
+  const LinearizeOptions& options_;
+  std::unique_ptr<Symbols> own_symbols_;
+  Symbols* symbols_ = nullptr;
+  UOpBuilder b_;
+  IndexLowering index_;
+  Linearized result_;
+  std::vector<const UOp*> open_;       // scopes, outermost first
+  std::vector<Sint> axis_index_;       // per axis: its variable, or the number of the current copy
+  std::map<int, const UOp*> buffers_;  // by argument
+  std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
+  std::map<std::pair<int, std::int64_t>, const UOp*> values_;         // by number of the LazyOp and copy
+  std::unordered_map<const LazyOp*, int> number_;                     // of each LazyOp, in topological order
+  std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: its newest Phi, at first itself
+  std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
+  std::int64_t defined_ = 0;  // accumulators so far
+};
+
+template <class F>
+void Linearizer::for_each(const std::vector<int>& axes, F f) {
+  std::vector<std::int64_t> at(axes.size(), 0);
+  while (true) {
+    for (std::size_t i = 0; i < axes.size(); i++) axis_index_[static_cast<std::size_t>(axes[i])] = at[i];
+    f();
+    std::size_t i = axes.size();
+    while (i > 0 && ++at[i - 1] == k_.axes()[static_cast<std::size_t>(axes[i - 1])].size.as_int()) at[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+}  // namespace etch

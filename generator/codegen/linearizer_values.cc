@@ -1,0 +1,105 @@
+// Linearizer: the value of each LazyOp, for each copy that unrolled and upcast axes make of it.
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/toposort.h"
+#include "codegen/linearizer_state.h"
+
+namespace etch {
+namespace {
+
+// What is one instruction on a whole register of floats.
+bool has_vector_form(Op op, DType dtype) {
+  if (dtype != DType::Float32) return false;
+  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div || op == Op::Neg || op == Op::Max || op == Op::Min || op == Op::MulAcc;
+}
+
+}  // namespace
+
+// One bit for each unrolled, upcast or vector axis along which the value can differ.
+std::uint64_t Linearizer::relevant_axes(const LazyOp* op) {
+  if (const auto found = relevant_.find(op); found != relevant_.end()) return found->second;
+  std::uint64_t axes = 0;
+  const int n = static_cast<int>(k_.axes().size());
+  const bool is_leaf = info(op->op).group == OpGroup::Buffer && op->op != Op::Store;
+  for (int i = k_.first_upcast(); i < n; i++) {
+    bool relevant = false;
+    if (is_leaf) {
+      const auto stride = k_.stride(k_.buf_of(op), i);
+      relevant = !stride || !stride->is_int(0);
+    } else if (is_reduce(op->op)) {
+      relevant = k_.axes()[static_cast<std::size_t>(i)].kind != AxisKind::Unroll;
+    } else if (op->op == Op::Store) {
+      relevant = true;
+    }
+    if (relevant) axes |= std::uint64_t{1} << i;
+  }
+  if (!is_leaf && !is_reduce(op->op))
+    for (const LazyOp* s : op->src) axes |= relevant_axes(s);
+  relevant_[op] = axes;
+  return axes;
+}
+
+// A number for the current copy, as far as `axes` tell copies apart.
+std::int64_t Linearizer::key_of(std::uint64_t axes) const {
+  std::int64_t key = 0;
+  for (std::size_t i = 0; i < k_.axes().size(); i++) {
+    const Axis& a = k_.axes()[i];
+    if (a.kind == AxisKind::Vector || (axes >> i & 1) == 0) continue;
+    key = key * a.size.as_int() + axis_index_[i].as_int();
+  }
+  return key;
+}
+
+// What `op` needs, sources first; what lies below a reduction is the reduction's own affair.
+const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
+  auto [found, is_new] = orders_.try_emplace(op);
+  if (!is_new) return found->second;
+  static const std::vector<const LazyOp*> kNothing;
+  found->second = toposort<LazyOp>({op}, [](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_reduce(o->op) ? kNothing : o->src; });
+  return found->second;
+}
+
+const UOp* Linearizer::value(const LazyOp* op) {
+  const UOp* last = nullptr;
+  for (const LazyOp* needed : order_of(op)) {
+    const auto [place, is_new] = values_.try_emplace({number_.at(needed), key_of(relevant_axes(needed))});
+    if (is_new) place->second = compute(needed);
+    last = place->second;
+  }
+  return last;
+}
+
+const UOp* Linearizer::compute(const LazyOp* op) {
+  if (info(op->op).group == OpGroup::Buffer) return leaf(op);
+  if (is_reduce(op->op)) return accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+  std::vector<const UOp*> src;
+  for (const LazyOp* s : op->src) src.push_back(values_.at({number_.at(s), key_of(relevant_axes(s))}));
+  return elementwise(op->op, op->dtype, src);
+}
+
+const UOp* Linearizer::lane(const UOp* v, int number) {
+  if (v->lanes == 1) return v;
+  if (v->uop == UOpKind::Vectorize) return v->src[static_cast<std::size_t>(number)];
+  return b_.add(UOp{.uop = UOpKind::Gep, .dtype = v->dtype, .src = {v}, .number = number});
+}
+
+const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const UOp*>& src) {
+  int lanes = 1;
+  for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
+  const auto scalar = [&](const std::vector<const UOp*>& operands) {
+    if (op == Op::Cast) return b_.cast(operands[0], dtype);
+    if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});
+    return b_.alu(op, dtype, operands);
+  };
+  if (lanes == 1 || has_vector_form(op, dtype)) return scalar(src);
+  UOp vector{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes};
+  for (int l = 0; l < lanes; l++) {
+    std::vector<const UOp*> operands;
+    for (const UOp* s : src) operands.push_back(lane(s, l));
+    vector.src.push_back(scalar(operands));
+  }
+  return b_.add(std::move(vector));
+}
+
+}  // namespace etch

@@ -1,0 +1,73 @@
+// UOps: the steps of one linearised kernel, in the order in which they are done. A UOp is immutable and names its operands
+// by pointer; a list of them is SSA, except that a Phi changes its accumulator: who uses the Phi reads the new value, who
+// uses the DefineAcc reads what it held at the start of the iteration.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dtype.h"
+#include "ir/op.h"
+#include "ir/scalar.h"
+
+namespace etch {
+
+enum class UOpKind : std::uint8_t {
+#define UOP(name, effect, meaning) name,
+#include "ir/uops.def"
+#undef UOP
+};
+
+struct UOpInfo {
+  std::string_view name;
+  bool has_effect;
+  std::string_view meaning;
+};
+
+inline constexpr UOpInfo kUOps[] = {
+#define UOP(name, effect, meaning) {#name, effect != 0, meaning},
+#include "ir/uops.def"
+#undef UOP
+};
+
+inline const UOpInfo& info(UOpKind uop) { return kUOps[static_cast<std::size_t>(uop)]; }
+inline std::string_view name_of(UOpKind uop) { return info(uop).name; }
+inline bool has_effect(UOpKind uop) { return info(uop).has_effect; }
+
+struct UOp {
+  UOpKind uop{};
+  DType dtype{};  // of the value; of the element for buffers
+  int lanes = 1;  // of the value
+  std::vector<const UOp*> src;
+  Op op{};                      // Alu
+  bool exact = false;           // Alu on integers: proved not to wrap around, divisors positive, numerators not negative
+  std::int64_t number = 0;      // see uops.def
+  std::int64_t size = 0;        // DefineLocal: elements
+  std::optional<Scalar> value;  // Const, DefineAcc
+  std::string name;             // DefineVar, Loop, Special
+  std::int64_t serial = 0;      // order of creation, for nothing but deterministic look-up
+
+  /// Equal but for the serial number.
+  bool same(const UOp& other) const;
+};
+
+/// The steps in order, and the owner of them all (shared by the lists that passes make of each other).
+struct UOpList {
+  std::shared_ptr<std::deque<UOp>> pool = std::make_shared<std::deque<UOp>>();
+  std::vector<const UOp*> order;
+
+  /// A new UOp in the pool, not yet in the order.
+  const UOp* make(UOp uop);
+};
+
+/// One a line, indented by loops, operands by number: "%7 = Alu Add float32 %3 %6".
+std::string to_text(const UOpList& uops);
+/// Checks order, scopes, arity, types and lanes; throws InternalError naming `after`, the pass that was run last.
+void verify(const UOpList& uops, std::string_view after);
+
+}  // namespace etch
