@@ -1,0 +1,189 @@
+// tinygrad's hand-coded optimisations: which axes to upcast, unroll, group and make local, in its order.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "codegen/kernel.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool is_int(const Kernel& k, int axis) { return k.axes()[at(axis)].size.is_int(); }
+std::int64_t size_of(const Kernel& k, int axis) { return k.axes()[at(axis)].size.as_int(); }
+
+
+// Elements of the output that the loops make; nothing if that is not known.
+std::optional<std::int64_t> outputs(const Kernel& k) {
+  std::int64_t n = 1;
+  for (int i = 0; i < k.first_reduce(); i++) {
+    if (!is_int(k, i)) return std::nullopt;
+    n *= size_of(k, i);
+  }
+  return n;
+}
+
+std::int64_t copies(const Kernel& k) {
+  std::int64_t n = 1;
+  for (int i = k.first_upcast(); i < static_cast<int>(k.axes().size()); i++) n *= size_of(k, i);
+  return n;
+}
+
+// A row per work-item group: for products of a matrix and a vector.
+bool matvec(Kernel& k) {
+  constexpr std::int64_t kBlock = 4, kThreads = 8, kRows = 4;
+  if (!k.options().has_local || k.reduces().size() != 1 || k.reduces()[0]->op != Op::ReduceSum || k.axes().size() < 2) return false;
+  const LazyOp* mul = k.reduces()[0]->src[0];
+  if (mul->op != Op::Mul || mul->src[0]->op != Op::Load || mul->src[1]->op != Op::Load) return false;
+  const KernelBuf &b0 = k.buf_of(mul->src[0]), &b1 = k.buf_of(mul->src[1]);
+  const auto is_expanded = [&](const KernelBuf& b) {
+    for (int i = 0; i < static_cast<int>(k.axes().size()); i++) {
+      const auto s = k.stride(b, i);
+      if (s && s->is_int(0)) return true;
+    }
+    return false;
+  };
+  const int first = k.first_reduce();
+  if (first >= static_cast<int>(k.axes().size())) return false;
+  const auto s0 = k.stride(b0, first);
+  if (!s0 || !s0->is_int(1) || (is_expanded(b0) && is_expanded(b1)) || !is_int(k, first)) return false;
+  for (int g = 0; g < first; g++) {
+    if (!is_int(k, g) || size_of(k, first) % kThreads != 0 || size_of(k, g) % (kBlock * kRows) != 0) continue;
+    k.apply({OptOp::Group, 0, kThreads});
+    k.apply({OptOp::Local, g, kBlock});
+    if (is_int(k, g) && size_of(k, g) % kRows == 0 && size_of(k, g) > 1) k.apply({OptOp::Upcast, g, kRows});
+    return true;
+  }
+  return false;
+}
+
+// Few outputs, long sums: work-items share one sum.
+bool group(Kernel& k) {
+  const int first = k.first_reduce();
+  const auto n = outputs(k);
+  if (!k.options().has_local || !n || *n > 2048 || first > 2 || first >= k.first_upcast() || !is_int(k, first)) return false;
+  const std::vector<std::int64_t> sizes = *n <= 32 ? std::vector<std::int64_t>{256, 16} : std::vector<std::int64_t>{16};
+  for (std::int64_t size : sizes) {
+    if (size_of(k, first) % size != 0) continue;
+    k.apply({OptOp::GroupTop, 0, size});
+    return true;
+  }
+  return false;
+}
+
+// Small axes along which something is masked: the tests vanish.
+void upcast_masked(Kernel& k) {
+  std::vector<int> chosen;
+  std::int64_t n = copies(k);
+  for (int axis = 0; axis < k.first_reduce(); axis++) {
+    if (!is_int(k, axis) || size_of(k, axis) > 7 || size_of(k, axis) < 2) continue;
+    const bool masked = std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.is_masked(b, axis); });
+    if (!masked || n * size_of(k, axis) > 49) continue;
+    n *= size_of(k, axis);
+    chosen.push_back(axis);
+  }
+  for (auto it = chosen.rbegin(); it != chosen.rend(); ++it) k.apply({OptOp::Upcast, *it, 0});
+}
+
+// Axes along which some buffer does not move: what it holds is read once for several outputs.
+void upcast_shared(Kernel& k) {
+  std::vector<int> done;  // dimensions
+  while (true) {
+    const auto n = outputs(k);
+    if (!n || *n < 1024) return;
+    using Choice = std::tuple<int, std::int64_t, int, std::int64_t>;
+    std::vector<Choice> choices;
+    for (int axis = 0; axis < k.first_reduce(); axis++) {
+      for (std::int64_t amount : {3, 4}) {
+        if (std::ranges::find(done, k.root_dim(axis)) != done.end() || size_of(k, axis) % amount != 0) continue;
+        bool shared = false;
+        int moving = 0;
+        std::int64_t total = 0;
+        for (const KernelBuf& b : k.bufs()) {
+          const Sint stride = k.view_stride(b, axis);
+          bool was_shared = false;
+          for (int u = k.first_upcast(); u < static_cast<int>(k.axes().size()); u++) {
+            const auto s = k.stride(b, u);
+            was_shared = was_shared || (s && s->is_int(0));
+          }
+          shared = shared || (stride.is_int(0) && !was_shared);
+          moving += stride.min() > 0 ? 1 : 0;
+          total += stride.is_int() ? stride.as_int() : 0;
+        }
+        if (shared) choices.emplace_back(moving, total, axis, amount);
+      }
+    }
+    if (choices.empty()) return;
+    const Choice best = *std::ranges::min_element(choices);
+    done.push_back(k.root_dim(std::get<2>(best)));
+    k.apply({OptOp::Upcast, std::get<2>(best), std::get<3>(best)});
+  }
+}
+
+void unroll(Kernel& k) {
+  const int first = k.first_reduce();
+  if (first >= k.first_upcast()) return;
+  bool unrolled = false;
+  for (const Axis& a : k.axes()) unrolled = unrolled || a.kind == AxisKind::Unroll;
+  if ((unrolled && copies(k) > 4) || copies(k) >= 64) return;
+  const int last = k.first_upcast() - 1;
+  if (!is_int(k, last)) return;
+  const std::int64_t size = size_of(k, last);
+  if (size <= 32) {
+    k.apply({OptOp::Unroll, last - first, 0});
+    if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3) k.apply({OptOp::Unroll, last - 1 - first, 0});
+  } else if (size % 4 == 0) {
+    k.apply({OptOp::Unroll, last - first, 4});
+  }
+}
+
+void upcast_last(Kernel& k) {
+  const int last = k.first_upcast() - 1;
+  if (k.first_upcast() != static_cast<int>(k.axes().size()) || last < 0 || !is_int(k, last) || size_of(k, last) % 4 != 0) return;
+  if (last < k.first_reduce()) k.apply({OptOp::Upcast, last, 4});
+}
+
+void locals(Kernel& k) {
+  struct Rank {
+    bool shared;
+    int axis;
+  };
+  std::vector<Rank> ranking;
+  for (int axis = 0; axis < k.first_reduce(); axis++) {
+    if (!is_int(k, axis)) continue;
+    ranking.push_back({std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.view_stride(b, axis).is_int(0); }), axis});
+  }
+  std::ranges::sort(ranking, [](const Rank& a, const Rank& b) { return std::tie(b.shared, b.axis) < std::tie(a.shared, a.axis); });
+  std::vector<std::pair<int, std::int64_t>> chosen;
+  std::int64_t items = 1;
+  for (const Rank& r : ranking) {
+    for (std::int64_t size : {32, 16, 8, 4, 3, 2}) {
+      if ((size == 32 && r.axis != 0) || size_of(k, r.axis) % size != 0 || items * size > 128) continue;
+      chosen.emplace_back(r.axis, size);
+      items *= size;
+      break;
+    }
+  }
+  if (chosen.size() > 3) chosen.resize(3);
+  std::ranges::sort(chosen);
+  int deleted = 0;
+  for (const auto& [axis, size] : chosen) {
+    const bool whole = size_of(k, axis - deleted) == size;
+    k.apply({OptOp::Local, axis - deleted, size});
+    deleted += whole ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+void hand_coded_optimizations(Kernel& k) {
+  if (matvec(k) || group(k)) return;
+  upcast_masked(k);
+  upcast_shared(k);
+  unroll(k);
+  upcast_last(k);
+  if (k.options().has_local) locals(k);
+}
+
+}  // namespace etch

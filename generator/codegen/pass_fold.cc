@@ -1,0 +1,157 @@
+// Pass: exact simplification and common subexpressions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "codegen/passes.h"
+#include "codegen/rebuild.h"
+
+namespace etch {
+namespace {
+
+bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
+bool is_zero(const UOp* u) { return is_const(u) && !is_float(u->dtype) && u->value->as_int() == 0; }
+bool is_one(const UOp* u) { return is_const(u) && (is_float(u->dtype) ? u->value->as_double() == 1.0 : u->value->as_int() == 1); }
+
+int bits_of(DType d) { return 8 * bytes_of(d); }
+
+std::optional<Scalar> evaluate_int(Op op, DType dtype, std::int64_t a, std::int64_t b) {
+  const auto wrapped = [&](std::uint64_t v) { return Scalar::of_int(dtype, static_cast<std::int64_t>(v)); };
+  const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
+  const bool is_u64 = dtype == DType::UInt64;
+  const bool less = is_u64 ? ua < ub : a < b;
+  const bool more = is_u64 ? ub < ua : b < a;
+  const bool wide_shift = is_u64 ? ub >= 64 : (b < 0 || b >= bits_of(dtype));
+  switch (op) {
+    case Op::Neg: return wrapped(0 - ua);
+    case Op::Add: return wrapped(ua + ub);
+    case Op::Sub: return wrapped(ua - ub);
+    case Op::Mul: return wrapped(ua * ub);
+    case Op::Div:
+      if (b == 0) return wrapped(0);
+      if (is_u64) return wrapped(ua / ub);
+      return b == -1 ? wrapped(0 - ua) : Scalar::of_int(dtype, a / b);
+    case Op::Mod:
+      if (b == 0) return wrapped(0);
+      if (is_u64) return wrapped(ua % ub);
+      return b == -1 ? wrapped(0) : Scalar::of_int(dtype, a % b);
+    case Op::Max: return Scalar::of_int(dtype, less ? b : a);
+    case Op::Min: return Scalar::of_int(dtype, more ? b : a);
+    case Op::And: return wrapped(ua & ub);
+    case Op::Or: return wrapped(ua | ub);
+    case Op::Xor: return wrapped(ua ^ ub);
+    case Op::Shl: return wide_shift ? wrapped(0) : wrapped(ua << ub);
+    case Op::Shr:
+      if (is_u64) return wide_shift ? wrapped(0) : wrapped(ua >> ub);
+      return Scalar::of_int(dtype, a >> (wide_shift ? 63 : b));
+    case Op::CmpLt: return Scalar::of_int(DType::Bool, less ? 1 : 0);
+    case Op::CmpEq: return Scalar::of_int(DType::Bool, a == b ? 1 : 0);
+    case Op::CmpNe: return Scalar::of_int(DType::Bool, a != b ? 1 : 0);
+    // NOLINTNEXTLINE: all that is left is not integer arithmetic, and is left as it is
+    default: return std::nullopt;
+  }
+}
+
+// float32 arithmetic is done in float; float16 and bfloat16 in float too, then rounded (which of_double does).
+template <class F>
+std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
+  const auto result = [&](F v) { return Scalar::of_double(dtype, static_cast<double>(v)); };
+  const auto truth = [](bool v) { return Scalar::of_int(DType::Bool, v ? 1 : 0); };
+  switch (op) {
+    case Op::Neg: return result(-a);
+    case Op::Add: return result(a + b);
+    case Op::Sub: return result(a - b);
+    case Op::Mul: return result(a * b);
+    case Op::Div: return result(a / b);
+    case Op::Max: return result(a < b || b != b ? b : a);
+    case Op::Min: return result(b < a || b != b ? b : a);
+    case Op::Sqrt: return result(std::sqrt(a));
+    case Op::Floor: return result(std::floor(a));
+    case Op::Ceil: return result(std::ceil(a));
+    case Op::Trunc: return result(std::trunc(a));
+    case Op::CmpLt: return truth(a < b);
+    case Op::CmpEq: return truth(a == b);
+    case Op::CmpNe: return truth(a != b);
+    // NOLINTNEXTLINE: what the C library computes is computed by the target's
+    default: return std::nullopt;
+  }
+}
+
+const UOp* fold_where(const UOp& u) {
+  if (is_const(u.src[0])) return u.src[0]->value->as_int() != 0 ? u.src[1] : u.src[2];
+  return u.src[1] == u.src[2] ? u.src[1] : nullptr;
+}
+
+// x + 0 is x, and so on; nullptr if nothing is known. A float's x + 0 is not x (x may be -0.0), x - 0 is.
+const UOp* fold_identity(const UOp& u) {
+  const UOp* a = u.src[0];
+  const UOp* b = u.src.size() > 1 ? u.src[1] : nullptr;
+  if (u.op == Op::Where) return fold_where(u);
+  if (b == nullptr || u.src.size() > 2) return nullptr;
+  const bool is_integer = !is_float(a->dtype) && a->dtype != DType::Bool;
+  const auto keep = [&](const UOp* x) { return x->lanes == u.lanes && x->dtype == u.dtype ? x : nullptr; };
+  if (u.op == Op::Mul && is_one(b)) return keep(a);
+  if (u.op == Op::Mul && is_one(a)) return keep(b);
+  if (u.op == Op::Div && is_one(b)) return keep(a);
+  if (u.op == Op::Sub && is_float(a->dtype) && is_const(b) && b->value->bits() == 0) return keep(a);
+  if (is_integer) {
+    if ((u.op == Op::Add || u.op == Op::Or || u.op == Op::Xor) && is_zero(a)) return keep(b);
+    if ((u.op == Op::Add || u.op == Op::Sub || u.op == Op::Or || u.op == Op::Xor || u.op == Op::Shl || u.op == Op::Shr) && is_zero(b)) return keep(a);
+    if ((u.op == Op::Mul || u.op == Op::And) && is_zero(a)) return keep(a);
+    if ((u.op == Op::Mul || u.op == Op::And) && is_zero(b)) return keep(b);
+  }
+  if (u.dtype == DType::Bool && a->dtype == DType::Bool && (u.op == Op::And || u.op == Op::Or)) {
+    const bool neutral = u.op == Op::And;
+    if (is_const(a)) return (a->value->as_int() != 0) == neutral ? b : a;
+    if (is_const(b)) return (b->value->as_int() != 0) == neutral ? a : b;
+    if (a == b) return a;
+  }
+  return nullptr;
+}
+
+const UOp* fold_load(UOpBuilder& b, UOp& u) {
+  if (u.src.size() != 4 || !is_const(u.src[2])) return nullptr;
+  if (u.src[2]->value->as_int() == 0) return u.lanes == u.src[3]->lanes ? u.src[3] : nullptr;
+  u.src.resize(2);
+  return b.add(std::move(u));
+}
+
+const UOp* fold(UOpBuilder& b, UOp& u) {
+  if (u.uop == UOpKind::Load) return fold_load(b, u);
+  if (u.uop == UOpKind::Gep && u.src[0]->uop == UOpKind::Vectorize) return u.src[0]->src[static_cast<std::size_t>(u.number)];
+  if (u.uop == UOpKind::Cast && is_const(u.src[0])) return b.constant(u.src[0]->value->cast(u.dtype));
+  if (u.uop == UOpKind::Cast && u.src[0]->dtype == u.dtype) return u.src[0];
+  if (u.uop != UOpKind::Alu) return nullptr;
+  if (const UOp* same = fold_identity(u)) return same;
+  std::vector<Scalar> values;
+  for (const UOp* s : u.src) {
+    if (!is_const(s)) return nullptr;
+    values.push_back(*s->value);
+  }
+  const auto value = evaluate(u.op, u.dtype, values);
+  return value ? b.constant(*value) : nullptr;
+}
+
+}  // namespace
+
+std::optional<Scalar> evaluate(Op op, DType dtype, const std::vector<Scalar>& src) {
+  if (op == Op::Where) return src[0].as_int() != 0 ? src[1] : src[2];
+  if (op == Op::MulAcc) {
+    const auto product = evaluate(Op::Mul, dtype, {src[0], src[1]});
+    return product && !is_float(dtype) ? evaluate(Op::Add, dtype, {*product, src[2]}) : std::nullopt;
+  }
+  const DType type = src[0].dtype();
+  const Scalar& b = src.back();
+  if (type == DType::Float64) return evaluate_float<double>(op, dtype, src[0].as_double(), b.as_double());
+  if (is_float(type)) return evaluate_float<float>(op, dtype, static_cast<float>(src[0].as_double()), static_cast<float>(b.as_double()));
+  return evaluate_int(op, dtype, src[0].as_int(), b.as_int());
+}
+
+UOpList fold_constants(const UOpList& uops) {
+  return rebuild(uops, [](UOpBuilder& b, UOp u, const UOp* original) {
+    if (const UOp* simpler = fold(b, u)) return simpler;
+    return add_again(b, std::move(u), original);
+  });
+}
+
+}  // namespace etch

@@ -1,0 +1,30 @@
+// Passes over UOps. Each is a function from a list to a list that shares the pool; optimize() runs them all, and verifies
+// after each.
+#pragma once
+
+#include "ir/uop.h"
+
+namespace etch {
+
+/// Exact simplification: operations on constants, x*1, x+0 for integers, conditions that are known, equal branches; and
+/// common subexpressions. Floats keep their NaNs and signed zeros.
+///   before:  CONST 2; CONST 3; MUL -> 6 is used      after:  CONST 6
+UOpList fold_constants(const UOpList& uops);
+/// Keeps stores, loops and what they need; the order does not change.
+///   before:  CONST 1; LOAD a[i]; LOAD b[i]; STORE c[i] = a[i]      after:  LOAD a[i]; STORE c[i] = a[i]
+UOpList remove_dead(const UOpList& uops);
+/// Moves values out of the loops and ifs that they do not depend on.
+///   before:  LOOP i { LOOP j { LOAD a[i]; ... } }      after:  LOOP i { LOAD a[i]; LOOP j { ... } }
+UOpList hoist_invariants(const UOpList& uops);
+/// A sum of n equal terms is a product.
+///   before:  LOOP i < 9 { acc = acc + x }      after:  acc = acc + x * 9
+UOpList sum_loops(const UOpList& uops);
+/// a * b + c as one UOp where the product is used only there (C's text is the same; contraction is the compiler's affair).
+UOpList fuse_mulacc(const UOpList& uops);
+/// All of them.
+UOpList optimize(const UOpList& uops);
+
+/// For fold_constants: the value of `op` on constants of one type (for Where: condition first), if it is known exactly.
+std::optional<Scalar> evaluate(Op op, DType dtype, const std::vector<Scalar>& src);
+
+}  // namespace etch

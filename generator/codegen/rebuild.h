@@ -1,0 +1,34 @@
+// For passes that replace UOps one by one: the list again, each UOp with its operands replaced, then given to `replace`.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "codegen/builder.h"
+
+namespace etch {
+
+/// `replace(builder, uop, original)` returns what stands for the UOp from now on: builder.add(uop) if nothing else.
+template <class Replace>
+UOpList rebuild(const UOpList& uops, Replace replace) {
+  UOpBuilder builder(uops);
+  std::unordered_map<const UOp*, const UOp*> now;  // look-up only
+  for (const UOp* u : uops.order) {
+    if (u->uop == UOpKind::End) {
+      builder.end(now.at(u->src[0]));
+      continue;
+    }
+    UOp copy = *u;
+    for (const UOp*& s : copy.src) s = now.at(s);
+    now[u] = replace(builder, std::move(copy), u);
+  }
+  return builder.finish();
+}
+
+/// Adds `uop`, taking the original itself if nothing about it changed.
+inline const UOp* add_again(UOpBuilder& builder, UOp uop, const UOp* original) {
+  return uop.same(*original) ? builder.add(original) : builder.add(std::move(uop));
+}
+
+}  // namespace etch

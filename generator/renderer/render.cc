@@ -1,0 +1,227 @@
+// UOps to text, one step after the other.
+#include "renderer/render.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+constexpr int kMaxDepth = 12;             // of nesting in one expression
+constexpr std::size_t kMaxLength = 110;   // of an expression that is put into another
+
+}  // namespace
+
+std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    if (text[i] != '$') {
+      result += text[i];
+      continue;
+    }
+    const char key = text[++i];
+    const auto found = std::ranges::find(values, key, &std::pair<char, std::string>::first);
+    check(found != values.end(), "every placeholder of a template has a value");
+    result += found->second;
+  }
+  return result;
+}
+
+Renderer::Renderer(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
+                   const CodegenOptions& options)
+    : uops_(uops), style_(style), names_(names), variables_(variables), options_(options) {
+  taken_.insert(names.args.begin(), names.args.end());
+  taken_.insert(variables.begin(), variables.end());
+  taken_.insert({names.function, "arg"});
+}
+
+// A value used once, in the scope where it is made, stands where it is used.
+void Renderer::count_uses() {
+  std::unordered_map<const UOp*, int> scope, uses;
+  std::vector<int> open{0};
+  int scopes = 0;
+  std::unordered_map<const UOp*, bool> same_scope;
+  for (const UOp* u : uops_.order) {
+    if (u->uop == UOpKind::End) open.pop_back();
+    scope[u] = open.back();
+    for (const UOp* s : u->src) {
+      uses[s]++;
+      same_scope[s] = scope[s] == scope[u];
+    }
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) open.push_back(++scopes);
+  }
+  for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && same_scope[u];
+}
+
+void Renderer::line(const std::string& text) { text_ += std::string(2 * indent_, ' ') + text + "\n"; }
+
+void Renderer::open(const std::string& text) {
+  line(text);
+  indent_++;
+}
+
+std::string Renderer::unique(const std::string& prefix) {
+  while (true) {
+    std::string name = prefix + std::to_string(counters_[prefix]++);
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+std::string Renderer::type_of(const UOp* u) const {
+  if (u->lanes > 1) return vector_type(u->lanes);
+  const bool is_index = u->exact || u->uop == UOpKind::Loop || u->uop == UOpKind::Special;
+  if (is_index && u->dtype == DType::Int32) return "int";
+  return std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]);
+}
+
+std::string Renderer::name_for(const UOp* u) {
+  if (u->uop == UOpKind::Load) return unique("v");
+  if (u->dtype == DType::Bool) return unique("m");
+  return unique(u->exact ? "x" : "t");
+}
+
+void Renderer::bind(const UOp* u, const std::string& value) {
+  const std::string name = name_for(u);
+  line("const " + type_of(u) + " " + name + " = " + value + ";");
+  exprs_[u] = {name};
+}
+
+void Renderer::define(const UOp* u, Expr e) {
+  const bool fits = e.depth <= kMaxDepth && e.text.size() <= kMaxLength;
+  if (e.precedence == kAtom && e.depth == 0) exprs_[u] = std::move(e);
+  else if (may_inline_.at(u) && fits) exprs_[u] = std::move(e);
+  else bind(u, e.text);
+}
+
+void Renderer::force_name(const UOp* u) {
+  const Expr e = expr(u);
+  if (e.depth > 0) bind(u, e.text);
+}
+
+std::string Renderer::operand(const UOp* u, int precedence) {
+  const Expr& e = expr(u);
+  return e.precedence < precedence ? "(" + e.text + ")" : e.text;
+}
+
+void Renderer::head() {
+  std::map<std::int64_t, const UOp*> globals;
+  std::set<std::int64_t> written;
+  for (const UOp* u : uops_.order) {
+    if (u->uop == UOpKind::DefineGlobal) globals[u->number] = u;
+    if (u->uop == UOpKind::Store && u->src[0]->uop == UOpKind::DefineGlobal) written.insert(u->src[0]->number);
+  }
+  const auto pointer = [&](std::size_t i) {
+    const auto found = globals.find(static_cast<std::int64_t>(i));
+    const DType dtype = found == globals.end() ? DType::UInt8 : found->second->dtype;
+    const bool is_const = !written.contains(static_cast<std::int64_t>(i));
+    return (is_const ? "const " : "") + std::string(style_.global_prefix) + std::string(style_.store_type[static_cast<std::size_t>(dtype)]) + " *";
+  };
+  const std::string start = std::string(style_.kernel_prefix) + names_.function + "(";
+  const std::size_t buffers = names_.args.size();
+  for (const auto& [number, u] : globals) {
+    check(number < static_cast<std::int64_t>(buffers), "every buffer has a name");
+    exprs_[u] = {names_.args[static_cast<std::size_t>(number)]};
+  }
+  if (!style_.arguments_in_table) {
+    std::string arguments;
+    for (std::size_t i = 0; i < buffers; i++) arguments += (i == 0 ? "" : ", ") + pointer(i) + names_.args[i];
+    for (const std::string& v : variables_) arguments += ", const int " + v;
+    return open(start + arguments + ") {");
+  }
+  open(start + "void *const *arg) {");
+  for (const auto& [number, u] : globals) {
+    const auto i = static_cast<std::size_t>(number);
+    line(pointer(i) + "const " + names_.args[i] + " = (" + pointer(i) + ")arg[" + std::to_string(i) + "];");
+  }
+  for (std::size_t v = 0; v < variables_.size(); v++) {
+    const bool is_used = std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == variables_[v]; });
+    if (is_used) line("const int " + variables_[v] + " = *(const int32_t *)arg[" + std::to_string(buffers + v) + "];");
+  }
+  if (globals.empty() && variables_.empty()) line("(void)arg;");
+}
+
+void Renderer::step(const UOp* u) {
+  const auto dimension = [&](std::string_view text) {
+    const std::pair<char, std::string> value[] = {{'0', std::to_string(u->number)}};
+    return substitute(text, value);
+  };
+  switch (u->uop) {
+    case UOpKind::DefineGlobal: return;
+    case UOpKind::DefineVar: exprs_[u] = {u->name}; return;
+    case UOpKind::DefineLocal: {
+      const std::string name = unique("shared");
+      const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
+      line(std::string(style_.local_prefix) + std::string(type) + " " + name + "[" + std::to_string(u->size) + "];");
+      exprs_[u] = {name};
+      return;
+    }
+    case UOpKind::DefineAcc: return accumulator(u);
+    case UOpKind::Special: {
+      const std::string name = unique(u->name);
+      line("const " + type_of(u) + " " + name + " = " + dimension(u->name == "gid" ? style_.group_id : style_.local_id) + ";");
+      exprs_[u] = {name};
+      return;
+    }
+    case UOpKind::Loop: {
+      std::string name = u->name;
+      if (!taken_.insert(name).second && std::ranges::find(names_.args, name) != names_.args.end()) name = unique(name + "_");
+      const std::string type = type_of(u);
+      open("for (" + type + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name + "++) {");
+      exprs_[u] = {name};
+      return;
+    }
+    case UOpKind::If: return open("if (" + expr(u->src[0]).text + ") {");
+    case UOpKind::End:
+      indent_--;
+      return line("}");
+    case UOpKind::Barrier: return line(std::string(style_.barrier) + ";");
+    case UOpKind::Const: {
+      std::string text = literal(style_, *u->value);
+      const int precedence = text[0] == '-' || text[0] == '(' ? kUnary : kAtom;
+      exprs_[u] = {std::move(text), precedence};
+      return;
+    }
+    case UOpKind::Load: return load(u);
+    case UOpKind::Store: return store(u);
+    case UOpKind::Phi: return phi(u);
+    case UOpKind::Alu: return define(u, alu(u));
+    case UOpKind::Cast: return define(u, cast(u, kCastTexts));
+    case UOpKind::Bitcast: return define(u, cast(u, kBitcastTexts));
+    case UOpKind::Gep:
+      force_name(u->src[0]);
+      exprs_[u] = {expr(u->src[0]).text + "[" + std::to_string(u->number) + "]"};
+      return;
+    case UOpKind::Vectorize: return vectorize(u);
+  }
+}
+
+Rendered Renderer::run() {
+  count_uses();
+  head();
+  for (const UOp* u : uops_.order) step(u);
+  text_ += "}\n";
+  Rendered result{text_, {}};
+  std::set<std::string> helpers;
+  const std::string body = text_.substr(text_.find('\n'));
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = body.find("etch_"); at != std::string::npos; at = body.find("etch_", at + 1)) {
+    if (is_word(body[at - 1])) continue;
+    std::size_t end = at;
+    while (end < body.size() && is_word(body[end])) end++;
+    std::string word = body.substr(at, end - at);
+    if (!taken_.contains(word)) helpers.insert(std::move(word));
+  }
+  result.helpers.assign(helpers.begin(), helpers.end());
+  return result;
+}
+
+Rendered render(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
+                const CodegenOptions& options) {
+  return Renderer(uops, style, names, variables, options).run();
+}
+
+}  // namespace etch

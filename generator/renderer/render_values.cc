@@ -1,0 +1,222 @@
+// The text of single values: literals, operations, conversions, loads, stores, accumulators.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "renderer/render.h"
+
+namespace etch {
+namespace {
+
+bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
+
+bool rounds(Op op) {
+  static constexpr Op kExactOps[] = {Op::Neg, Op::Max, Op::Min, Op::Where, Op::Floor, Op::Ceil, Op::Trunc, Op::Rint};
+  return std::ranges::find(kExactOps, op) == std::end(kExactOps);
+}
+
+std::string_view short_name(DType dtype) {
+  static constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  return kNames[static_cast<std::size_t>(dtype)];
+}
+
+DType unsigned_of(DType dtype) {
+  switch (dtype) {
+    case DType::Int8: return DType::UInt8;
+    case DType::Int16: return DType::UInt16;
+    case DType::Int32: return DType::UInt32;
+    case DType::Int64: return DType::UInt64;
+    case DType::Bool:
+    case DType::UInt8:
+    case DType::UInt16:
+    case DType::UInt32:
+    case DType::UInt64:
+    case DType::Float16:
+    case DType::BFloat16:
+    case DType::Float32:
+    case DType::Float64: return dtype;
+  }
+  return dtype;
+}
+
+// A constant that needs no care at that place: a divisor that is neither 0 nor -1, a shift in range, no NaN.
+bool is_harmless(Op op, const UOp* u) {
+  if (!is_const(u)) return false;
+  const DType type = u->dtype;
+  if (is_float(type)) return !u->value->is_nan();
+  if (type == DType::Bool) return true;
+  const std::int64_t v = u->value->as_int();
+  if (op == Op::Div || op == Op::Mod) return v != 0 && (v != -1 || is_unsigned(type));
+  if (op == Op::Shl || op == Op::Shr) return v >= 0 && v < 8 * bytes_of(type);
+  return true;
+}
+
+int appearances(std::string_view text, char operand) {
+  int n = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); i++) n += text[i] == '$' && text[i + 1] == operand ? 1 : 0;
+  return n;
+}
+
+}  // namespace
+
+unsigned class_of(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
+
+std::string literal(const CStyle& style, Scalar value) {
+  const DType type = value.dtype();
+  std::string text = value.to_text();
+  const std::pair<char, std::string> digits[] = {{'0', text}};
+  switch (type) {
+    case DType::Bool:
+    case DType::Int8:
+    case DType::UInt8:
+    case DType::Int16:
+    case DType::UInt16: return text;
+    case DType::Int32: return value.as_int() == int_min(DType::Int32) ? std::string(style.i32_min) : text;
+    case DType::UInt32: return text + "u";
+    case DType::Int64: return value.as_int() == int_min(DType::Int64) ? std::string(style.i64_min) : substitute(style.i64_literal, digits);
+    case DType::UInt64: return substitute(style.u64_literal, digits);
+    case DType::Float16:
+    case DType::BFloat16:
+    case DType::Float32:
+    case DType::Float64: break;
+  }
+  const bool wide = type == DType::Float64;
+  if (value.is_nan()) return std::string(wide ? style.nan64 : style.nan);
+  if (std::isinf(value.as_double())) return (value.as_double() < 0 ? "-" : "") + std::string(wide ? style.infinity64 : style.infinity);
+  return wide ? text : text + "f";
+}
+
+const OpText& Renderer::row_of(const UOp* u) const {
+  const UOp* typed = u->src[u->op == Op::Where ? 1 : 0];
+  const unsigned type = u->lanes > 1 ? unsigned{kVec} : u->exact ? unsigned{kExact} : class_of(typed->dtype);
+  const UOp* right = u->src.size() > 1 ? u->src[1] : nullptr;
+  for (const OpText& row : kOpTexts) {
+    if (row.op != u->op || (row.classes & type) == 0) continue;
+    bool fits = true;
+    switch (row.when) {
+      case When::Any: break;
+      case When::ConstRight: fits = is_harmless(u->op, right); break;
+      case When::ConstLeft: fits = is_harmless(u->op, u->src[0]); break;
+      case When::ZeroRight: fits = is_const(right) && right->value->as_double() == 0.0; break;
+      case When::NativeMath: fits = options_.native_exp2_log2; break;
+    }
+    if (fits) return row;
+  }
+  check(false, "every operation has a text for its type: " + std::string(name_of(u->op)) + " " + std::string(name_of(typed->dtype)));
+  return kOpTexts[0];
+}
+
+Renderer::Expr Renderer::fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type) {
+  std::vector<std::pair<char, std::string>> values;
+  for (std::size_t i = 0; i < u->src.size(); i++) {
+    const char key = static_cast<char>('0' + i);
+    if (appearances(text, key) > 1 || (u->lanes > 1 && precedence == kUnary && u->src.size() > 1)) force_name(u->src[i]);
+  }
+  int depth = 0;
+  for (std::size_t i = 0; i < u->src.size(); i++) {
+    values.emplace_back(static_cast<char>('0' + i), operand(u->src[i], i < required.size() ? required[i] : 0));
+    depth = std::max(depth, expr(u->src[i]).depth);
+  }
+  const auto name = [&](DType d) { return std::string(style_.value_type[static_cast<std::size_t>(d)]); };
+  values.emplace_back('T', name(type));
+  values.emplace_back('U', name(unsigned_of(type)));
+  values.emplace_back('W', name(DType::UInt32));
+  values.emplace_back('F', type == DType::Float64 ? "" : std::string(style_.math_suffix));
+  values.emplace_back('S', std::string(short_name(type)));
+  values.emplace_back('L', std::to_string(u->lanes));
+  return {substitute(text, values), precedence, depth + 1};
+}
+
+Renderer::Expr Renderer::alu(const UOp* u) {
+  const OpText& row = row_of(u);
+  const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
+  Expr e = fill(row.text, row.precedence, row.operands, u, type);
+  if (u->dtype == DType::Float16 && rounds(u->op)) e = {"etch_round_half(" + e.text + ")", kAtom, e.depth + 1};
+  if (u->dtype == DType::BFloat16 && rounds(u->op)) e = {"etch_round_bfloat16(" + e.text + ")", kAtom, e.depth + 1};
+  return e;
+}
+
+Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
+  const DType from = u->src[0]->dtype;
+  for (const CastText& row : rows) {
+    if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
+    if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
+    const int required[] = {row.operand};
+    // $T and $S name the result; a bitcast's $U is the unsigned type of the operand.
+    const bool names_operand = row.text.find("$U") != std::string_view::npos;
+    return fill(row.text, row.precedence, required, u, names_operand ? from : u->dtype);
+  }
+  check(false, "every conversion has a text: " + std::string(name_of(from)) + " to " + std::string(name_of(u->dtype)));
+  return {};
+}
+
+void Renderer::load(const UOp* u) {
+  const std::string buffer = expr(u->src[0]).text;
+  const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
+  const int depth = std::max(expr(u->src[1]).depth, u->src.size() == 4 ? expr(u->src[2]).depth : 0) + 1;
+  if (u->lanes > 1) {
+    const std::string place = "*(const " + vector_type(u->lanes) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
+    if (u->src.size() == 2) return define(u, {place, kUnary, depth});
+    const std::string name = unique("v");
+    line(vector_type(u->lanes) + " " + name + " = {" + expr(u->src[3]).text + "};");
+    line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
+    exprs_[u] = {name};
+    return;
+  }
+  const std::string_view form = is_local ? "" : style_.load[static_cast<std::size_t>(u->dtype)];
+  const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
+  Expr e{substitute(form.empty() ? "$b[$i]" : form, values), form.ends_with("0") ? kCompare : kAtom, depth};
+  if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
+  if (is_local) return bind(u, e.text);
+  define(u, e);
+}
+
+void Renderer::store(const UOp* u) {
+  const UOp* value = u->src[2];
+  const std::string buffer = expr(u->src[0]).text, index = expr(u->src[1]).text;
+  std::string text;
+  if (u->lanes > 1) {
+    text = "*(" + vector_type(u->lanes) + "_u *)&" + buffer + "[" + index + "] = " + expr(value).text;
+  } else {
+    const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
+    const std::string_view form = is_local ? "" : style_.store[static_cast<std::size_t>(u->dtype)];
+    const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', index}, {'v', expr(value).text}};
+    text = substitute(form.empty() ? "$b[$i] = $v" : form, values);
+  }
+  line((u->src.size() == 4 ? "if (" + expr(u->src[3]).text + ") " : "") + text + ";");
+}
+
+void Renderer::vectorize(const UOp* u) {
+  std::string lanes;
+  for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + expr(s).text;
+  bind(u, "{" + lanes + "}");
+}
+
+void Renderer::accumulator(const UOp* u) {
+  const std::string name = unique("acc"), start = literal(style_, *u->value);
+  if (u->lanes == 1) {
+    line(type_of(u) + " " + name + " = " + start + ";");
+  } else {
+    const bool is_zero = u->value->bits() == 0;
+    std::string lanes = start;
+    for (int l = 1; l < u->lanes && !is_zero; l++) lanes += ", " + start;
+    line(type_of(u) + " " + name + " = {" + lanes + "};");
+  }
+  exprs_[u] = {name};
+}
+
+// acc += x where C's operator is the operation, else acc = ...
+void Renderer::phi(const UOp* u) {
+  const std::string acc = expr(u->src[0]).text;
+  const UOp* v = u->src[1];
+  const unsigned type = v->lanes > 1 ? unsigned{kVec} : class_of(v->dtype);
+  const bool is_plain = (type & (kF32 | kF64 | kU32 | kU64 | kVec)) != 0 && v->uop == UOpKind::Alu && expr(v).depth > 0;
+  exprs_[u] = {acc};
+  if (is_plain && v->op == Op::Add && expr(v->src[0]).text == acc) return line(acc + " += " + expr(v->src[1]).text + ";");
+  if (is_plain && v->op == Op::MulAcc && expr(v->src[2]).text == acc)
+    return line(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";");
+  line(acc + " = " + expr(v).text + ";");
+}
+
+}  // namespace etch

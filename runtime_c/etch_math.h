@@ -1,0 +1,321 @@
+/* Arithmetic that emitted kernels use where C leaves a result undefined, or where a C library would compute in double. The
+ * same text is C99, C++ and OpenCL C. Nothing here is undefined for any input, and no function of float uses double.
+ *
+ *   etch_f32_to_i8 ...      float to integer: truncates, wraps modulo 2^bits; NaN and infinity give 0
+ *   etch_div_i32 ...        x / 0 = 0, INT_MIN / -1 = INT_MIN;  etch_mod_i32: x % 0 = 0
+ *   etch_shl_i32 ...        shifts by any amount
+ *   etch_half_to_float ...  IEEE binary16 and bfloat16 as bits; rounding to nearest even
+ *   etch_exp2f ...          exp2, log2, pow in float
+ */
+#ifndef ETCH_MATH_H
+#define ETCH_MATH_H
+
+#if defined(__OPENCL_VERSION__)
+#define ETCH_INLINE static
+typedef char int8_t;
+typedef uchar uint8_t;
+typedef short int16_t;
+typedef ushort uint16_t;
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+#define UINT64_C(x) x##UL
+#define ETCH_FLOOR_F32(x) floor(x)
+ETCH_INLINE uint32_t etch_f32_bits(float x) { return as_uint(x); }
+ETCH_INLINE float etch_f32_of_bits(uint32_t b) { return as_float(b); }
+ETCH_INLINE uint64_t etch_f64_bits(double x) { return as_ulong(x); }
+ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return as_double(b); }
+#else
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#define ETCH_INLINE static inline
+#define ETCH_FLOOR_F32(x) floorf(x)
+ETCH_INLINE uint32_t etch_f32_bits(float x) {
+  uint32_t b;
+  memcpy(&b, &x, sizeof b);
+  return b;
+}
+ETCH_INLINE float etch_f32_of_bits(uint32_t b) {
+  float x;
+  memcpy(&x, &b, sizeof x);
+  return x;
+}
+#if !defined(ETCH_NO_DOUBLE)
+ETCH_INLINE uint64_t etch_f64_bits(double x) {
+  uint64_t b;
+  memcpy(&b, &x, sizeof b);
+  return b;
+}
+ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
+  double x;
+  memcpy(&x, &b, sizeof x);
+  return x;
+}
+#endif
+#if defined(__GNUC__)
+/* Registers of floats. The forms that end in _u may lie anywhere in an array of float. */
+typedef float etch_f32x4 __attribute__((vector_size(16)));
+typedef float etch_f32x8 __attribute__((vector_size(32)));
+typedef float etch_f32x16 __attribute__((vector_size(64)));
+typedef int32_t etch_i32x4 __attribute__((vector_size(16)));
+typedef int32_t etch_i32x8 __attribute__((vector_size(32)));
+typedef int32_t etch_i32x16 __attribute__((vector_size(64)));
+typedef float etch_f32x4_u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float etch_f32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float etch_f32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
+#endif
+#endif
+
+/* --- float to integer ------------------------------------------------------------------------------------------------ */
+
+ETCH_INLINE uint64_t etch_f32_to_u64(float x) {
+  const uint32_t b = etch_f32_bits(x);
+  const int shift = (int)(b >> 23 & 0xffu) - 150; /* value = mantissa * 2^shift */
+  const uint64_t mantissa = (b & 0x7fffffu) | 0x800000u;
+  uint64_t v;
+  if (shift >= 64 || shift <= -24) return 0; /* a multiple of 2^64, infinity, NaN; or below 1 */
+  v = shift >= 0 ? mantissa << shift : mantissa >> -shift;
+  return b >> 31 != 0 ? 0 - v : v;
+}
+ETCH_INLINE int64_t etch_f32_to_i64(float x) { return (int64_t)etch_f32_to_u64(x); }
+ETCH_INLINE int32_t etch_f32_to_i32(float x) {
+  return x > -2147483648.0f && x < 2147483648.0f ? (int32_t)x : (int32_t)(uint32_t)(etch_f32_to_u64(x) & 0xffffffffu);
+}
+ETCH_INLINE uint32_t etch_f32_to_u32(float x) {
+  return x > -1.0f && x < 4294967296.0f ? (uint32_t)x : (uint32_t)(etch_f32_to_u64(x) & 0xffffffffu);
+}
+ETCH_INLINE int16_t etch_f32_to_i16(float x) { return (int16_t)etch_f32_to_i32(x); }
+ETCH_INLINE uint16_t etch_f32_to_u16(float x) { return (uint16_t)etch_f32_to_i32(x); }
+ETCH_INLINE int8_t etch_f32_to_i8(float x) { return (int8_t)etch_f32_to_i32(x); }
+ETCH_INLINE uint8_t etch_f32_to_u8(float x) { return (uint8_t)etch_f32_to_i32(x); }
+
+#if !defined(ETCH_NO_DOUBLE)
+ETCH_INLINE uint64_t etch_f64_to_u64(double x) {
+  const uint64_t b = etch_f64_bits(x);
+  const int shift = (int)(b >> 52 & 0x7ffu) - 1075;
+  const uint64_t mantissa = (b & UINT64_C(0xfffffffffffff)) | UINT64_C(0x10000000000000);
+  uint64_t v;
+  if (shift >= 64 || shift <= -53) return 0;
+  v = shift >= 0 ? mantissa << shift : mantissa >> -shift;
+  return b >> 63 != 0 ? 0 - v : v;
+}
+ETCH_INLINE int64_t etch_f64_to_i64(double x) { return (int64_t)etch_f64_to_u64(x); }
+ETCH_INLINE int32_t etch_f64_to_i32(double x) { return (int32_t)(uint32_t)(etch_f64_to_u64(x) & 0xffffffffu); }
+ETCH_INLINE uint32_t etch_f64_to_u32(double x) { return (uint32_t)(etch_f64_to_u64(x) & 0xffffffffu); }
+ETCH_INLINE int16_t etch_f64_to_i16(double x) { return (int16_t)etch_f64_to_i32(x); }
+ETCH_INLINE uint16_t etch_f64_to_u16(double x) { return (uint16_t)etch_f64_to_i32(x); }
+ETCH_INLINE int8_t etch_f64_to_i8(double x) { return (int8_t)etch_f64_to_i32(x); }
+ETCH_INLINE uint8_t etch_f64_to_u8(double x) { return (uint8_t)etch_f64_to_i32(x); }
+#endif
+
+/* --- integers -------------------------------------------------------------------------------------------------------- */
+
+/* S: short name, T: type, U: unsigned type, B: bits */
+#define ETCH_SIGNED(S, T, U, B)                                                                                       \
+  ETCH_INLINE T etch_div_##S(T a, T b) { return b == 0 ? (T)0 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b); }             \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }                               \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return b < 0 || b >= (B) ? (T)0 : (T)(U)((U)a << b); }                        \
+  ETCH_INLINE T etch_shr_##S(T a, T b) { return (T)(a >> (b < 0 || b >= (B) ? (B)-1 : b)); }
+#define ETCH_UNSIGNED(S, T, B)                                                                                        \
+  ETCH_INLINE T etch_div_##S(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }                                          \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }                                          \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return b >= (B) ? (T)0 : (T)(a << b); }                                       \
+  ETCH_INLINE T etch_shr_##S(T a, T b) { return b >= (B) ? (T)0 : (T)(a >> b); }
+ETCH_SIGNED(i8, int8_t, uint32_t, 8)
+ETCH_SIGNED(i16, int16_t, uint32_t, 16)
+ETCH_SIGNED(i32, int32_t, uint32_t, 32)
+ETCH_SIGNED(i64, int64_t, uint64_t, 64)
+ETCH_UNSIGNED(u8, uint8_t, 8)
+ETCH_UNSIGNED(u16, uint16_t, 16)
+ETCH_UNSIGNED(u32, uint32_t, 32)
+ETCH_UNSIGNED(u64, uint64_t, 64)
+#undef ETCH_SIGNED
+#undef ETCH_UNSIGNED
+
+/* --- float16 and bfloat16 --------------------------------------------------------------------------------------------- */
+
+ETCH_INLINE float etch_half_to_float(uint16_t h) {
+  const uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
+  const uint32_t exponent = (uint32_t)(h >> 10) & 31u;
+  uint32_t mantissa = h & 0x3ffu;
+  uint32_t e = 113;
+  if (exponent == 31) return etch_f32_of_bits(sign | 0x7f800000u | mantissa << 13);
+  if (exponent != 0) return etch_f32_of_bits(sign | (exponent + 112u) << 23 | mantissa << 13);
+  if (mantissa == 0) return etch_f32_of_bits(sign);
+  for (; (mantissa & 0x400u) == 0; mantissa <<= 1) e--; /* at most ten times */
+  return etch_f32_of_bits(sign | e << 23 | (mantissa & 0x3ffu) << 13);
+}
+ETCH_INLINE uint16_t etch_float_to_half(float x) {
+  const uint32_t b = etch_f32_bits(x);
+  const uint32_t sign = b >> 16 & 0x8000u;
+  const uint32_t magnitude = b & 0x7fffffffu;
+  uint32_t v;
+  if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+  if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* 65520 and more */
+  if (magnitude >= 0x38800000u) {
+    v = magnitude - 0x38000000u;
+    return (uint16_t)(sign | ((v + 0xfffu + (v >> 13 & 1u)) >> 13));
+  }
+  if (magnitude <= 0x33000000u) return (uint16_t)sign; /* 2^-25 and less */
+  {
+    const uint32_t shift = 126u - (magnitude >> 23);
+    const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+    const uint32_t rest = mantissa & ((1u << shift) - 1u);
+    const uint32_t half = 1u << (shift - 1u);
+    v = mantissa >> shift;
+    if (rest > half || (rest == half && (v & 1u) != 0)) v++;
+    return (uint16_t)(sign | v);
+  }
+}
+ETCH_INLINE float etch_round_half(float x) { return etch_half_to_float(etch_float_to_half(x)); }
+
+ETCH_INLINE float etch_bfloat16_to_float(uint16_t h) { return etch_f32_of_bits((uint32_t)h << 16); }
+ETCH_INLINE uint16_t etch_float_to_bfloat16(float x) {
+  const uint32_t b = etch_f32_bits(x);
+  if ((b & 0x7fffffffu) > 0x7f800000u) return (uint16_t)((b >> 16 & 0x8000u) | 0x7fc0u);
+  return (uint16_t)((b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+ETCH_INLINE float etch_round_bfloat16(float x) { return etch_bfloat16_to_float(etch_float_to_bfloat16(x)); }
+
+#if !defined(ETCH_NO_DOUBLE)
+/* Rounded once: first to odd, which keeps what the second rounding needs to know. */
+ETCH_INLINE float etch_double_to_float_odd(double x) {
+  const float f = (float)x;
+  const uint32_t b = etch_f32_bits(f);
+  const double d = (double)f;
+  if (d == x || (b & 1u) != 0 || !(x - x == 0.0)) return f;
+  if ((b & 0x7fffffffu) == 0x7f800000u) return f;
+  return etch_f32_of_bits((x < d) == (b >> 31 == 0) && (b & 0x7fffffffu) != 0 ? b - 1u : b + 1u);
+}
+ETCH_INLINE uint16_t etch_double_to_half(double x) { return etch_float_to_half(etch_double_to_float_odd(x)); }
+ETCH_INLINE uint16_t etch_double_to_bfloat16(double x) { return etch_float_to_bfloat16(etch_double_to_float_odd(x)); }
+#endif
+
+/* --- exp2, log2, pow in float ----------------------------------------------------------------------------------------- */
+
+/* 2^k * x for |k| <= 300, rounded once */
+ETCH_INLINE float etch_scale_f32(float x, int k) {
+  if (k > 127) {
+    x *= 1.7014118346e38f; /* 2^127 */
+    k -= 127;
+    if (k > 127) k = 127;
+  } else if (k < -126) {
+    if (k < -252) k = -252;
+    /* the second factor is normal, so only the last product can round */
+    x *= etch_f32_of_bits((uint32_t)(127 + k + 126) << 23);
+    return x * 1.17549435e-38f; /* 2^-126 */
+  }
+  return x * etch_f32_of_bits((uint32_t)(127 + k) << 23);
+}
+
+/* 2^(whole + rest), |rest| <= 0.5 and a little more */
+ETCH_INLINE float etch_exp2_parts(float whole, float rest) {
+  /* Taylor coefficients ln(2)^n / n!; the remainder is below 2^-27 */
+  float p = 1.5252734e-5f;
+  p = p * rest + 1.5403530e-4f;
+  p = p * rest + 1.3333558e-3f;
+  p = p * rest + 9.6181291e-3f;
+  p = p * rest + 5.5504109e-2f;
+  p = p * rest + 2.4022651e-1f;
+  p = p * rest + 6.9314718e-1f;
+  return etch_scale_f32(p * rest + 1.0f, (int)whole);
+}
+
+ETCH_INLINE float etch_exp2f(float x) {
+  float whole;
+  if (x != x) return x;
+  if (x >= 128.0f) return INFINITY;
+  if (x < -151.0f) return 0.0f;
+  whole = ETCH_FLOOR_F32(x + 0.5f);
+  return etch_exp2_parts(whole, x - whole);
+}
+
+/* log2 of a positive finite x as *whole + high + low, the fraction in two parts */
+ETCH_INLINE float etch_log2_parts(float x, float *high, float *low) {
+  uint32_t b = etch_f32_bits(x);
+  float whole = 0.0f, m, f, s, s_low, s2, p, h, d;
+  if (b < 0x800000u) {
+    b = etch_f32_bits(x * 8388608.0f);
+    whole = -23.0f;
+  }
+  whole += (float)((int)(b >> 23) - 127);
+  m = etch_f32_of_bits((b & 0x7fffffu) | 0x3f800000u);
+  if (m > 1.41421356f) {
+    m *= 0.5f;
+    whole += 1.0f;
+  }
+  /* log2(m) = 2/ln(2) * atanh(s), s = (m-1)/(m+1), carried in two floats */
+  f = m - 1.0f; /* exact */
+  d = m + 1.0f;
+  s = f / d;
+  s = etch_f32_of_bits(etch_f32_bits(s) & 0xfffff000u); /* 12 bits: products with it are nearly exact */
+  {
+    const float d_high = etch_f32_of_bits(etch_f32_bits(d) & 0xfffff000u);
+    const float d_low = (m - (d_high - 1.0f));
+    s_low = ((f - s * d_high) - s * d_low) / d;
+  }
+  s2 = (s + s_low) * (s + s_low);
+  p = 0.22222222f;
+  p = p * s2 + 0.28571429f;
+  p = p * s2 + 0.4f;
+  p = p * s2 + 0.66666667f;
+  p = p * s2 * (s + s_low); /* 2*atanh(s) - 2s */
+  /* 1/ln(2) = 1.442382812 (12 bits) + 3.1222840e-4 */
+  h = 2.0f * s * 1.442382812f;
+  *high = h;
+  *low = 2.0f * s * 3.1222840e-4f + (2.0f * s_low + p) * 1.4426950f;
+  return whole;
+}
+
+ETCH_INLINE float etch_log2f(float x) {
+  float high, low, whole;
+  if (x != x || x == INFINITY) return x;
+  if (x == 0.0f) return -INFINITY;
+  if (x < 0.0f) return NAN;
+  whole = etch_log2_parts(x, &high, &low);
+  return whole + high + low;
+}
+
+/* |x| to the y for finite x > 0 and finite y */
+ETCH_INLINE float etch_pow_positive(float x, float y) {
+  float high, low, whole, t, t_low, y_high, y_low, a, rounded, rest;
+  whole = etch_log2_parts(x, &high, &low);
+  /* whole + high + low as two floats, the first with 12 bits, times y in two parts */
+  t = etch_f32_of_bits(etch_f32_bits(whole + (high + low)) & 0xfffff000u);
+  t_low = ((whole - t) + high) + low;
+  y_high = etch_f32_of_bits(etch_f32_bits(y) & 0xfffff000u);
+  y_low = y - y_high;
+  a = t * y_high; /* exact unless it overflows */
+  rest = t * y_low + t_low * y;
+  if (a + rest >= 200.0f) return INFINITY;
+  if (!(a + rest > -200.0f)) return 0.0f;
+  rounded = ETCH_FLOOR_F32(a + rest + 0.5f);
+  return etch_exp2_parts(rounded, (a - rounded) + rest);
+}
+
+ETCH_INLINE float etch_powf(float x, float y) {
+  const float magnitude = x < 0.0f ? -x : x;
+  const float y_magnitude = y < 0.0f ? -y : y;
+  const int is_whole = y_magnitude >= 8388608.0f || ETCH_FLOOR_F32(y) == y;
+  const int is_odd = is_whole && y_magnitude < 16777216.0f && ETCH_FLOOR_F32(y_magnitude * 0.5f) * 2.0f != y_magnitude;
+  const int is_negative = etch_f32_bits(x) >> 31 != 0;
+  float r;
+  if (y == 0.0f || x == 1.0f) return 1.0f;
+  if (x != x || y != y) return x + y;
+  if (y_magnitude == INFINITY) {
+    if (magnitude == 1.0f) return 1.0f;
+    return (magnitude > 1.0f) == (y > 0.0f) ? INFINITY : 0.0f;
+  }
+  if (magnitude == 0.0f || magnitude == INFINITY) {
+    r = (magnitude == 0.0f) == (y > 0.0f) ? 0.0f : INFINITY;
+  } else {
+    if (is_negative && !is_whole) return NAN;
+    r = etch_pow_positive(magnitude, y);
+  }
+  return is_negative && is_odd ? -r : r;
+}
+
+#endif
