@@ -13,7 +13,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 bool is_int(const Kernel& k, int axis) { return k.axes()[at(axis)].size.is_int(); }
 std::int64_t size_of(const Kernel& k, int axis) { return k.axes()[at(axis)].size.as_int(); }
 
-
 // Elements of the output that the loops make; nothing if that is not known.
 std::optional<std::int64_t> outputs(const Kernel& k) {
   std::int64_t n = 1;
@@ -132,7 +131,8 @@ void unroll(Kernel& k) {
   const std::int64_t size = size_of(k, last);
   if (size <= 32) {
     k.apply({OptOp::Unroll, last - first, 0});
-    if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3) k.apply({OptOp::Unroll, last - 1 - first, 0});
+    if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3)
+      k.apply({OptOp::Unroll, last - 1 - first, 0});
   } else if (size % 4 == 0) {
     k.apply({OptOp::Unroll, last - first, 4});
   }

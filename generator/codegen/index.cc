@@ -63,7 +63,8 @@ int IndexLowering::depth(Sint x) const {
 }
 
 IndexLowering::Value IndexLowering::constant(std::int64_t value, DType dtype) {
-  if (dtype == DType::Int32 && (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())) fits_ = false;
+  if (dtype == DType::Int32 && (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()))
+    fits_ = false;
   return {builder_.constant(Scalar::of_int(dtype, value)), value, value};
 }
 
@@ -85,10 +86,14 @@ IndexLowering::Value IndexLowering::lower_node(const Node& node, DType dtype) {
       if (u->dtype != dtype && dtype == DType::Int32) fits_ = false;
       return {builder_.cast(u, dtype), node.min, node.max};
     }
-    case NodeKind::Sum: return lower_sum(node, dtype);
-    case NodeKind::Mul: return arithmetic(Op::Mul, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
-    case NodeKind::Div: return arithmetic(Op::Div, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
-    case NodeKind::Mod: return arithmetic(Op::Mod, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+    case NodeKind::Sum:
+      return lower_sum(node, dtype);
+    case NodeKind::Mul:
+      return arithmetic(Op::Mul, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+    case NodeKind::Div:
+      return arithmetic(Op::Div, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+    case NodeKind::Mod:
+      return arithmetic(Op::Mod, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
     case NodeKind::Lt:
     case NodeKind::And: {
       const bool fits = fits_;
@@ -118,7 +123,8 @@ IndexLowering::Value IndexLowering::lower_sum(const Node& node, DType dtype) {
     const bool negative = t.node()->kind == NodeKind::Mul && t.node()->src[1].is_int() && t.node()->src[1].as_int() < 0;
     parts.push_back({t, depth(t), negative, to_text(t)});
   }
-  std::ranges::sort(parts, [](const Part& a, const Part& b) { return std::tie(a.depth, a.negative, a.text) < std::tie(b.depth, b.negative, b.text); });
+  std::ranges::sort(
+      parts, [](const Part& a, const Part& b) { return std::tie(a.depth, a.negative, a.text) < std::tie(b.depth, b.negative, b.text); });
   // An expression starts with a positive term where there is one.
   if (parts[0].negative) {
     const auto positive = std::ranges::find(parts, false, &Part::negative);
@@ -126,8 +132,10 @@ IndexLowering::Value IndexLowering::lower_sum(const Node& node, DType dtype) {
   }
   Value total = lower(parts[0].term, dtype);
   for (std::size_t i = 1; i < parts.size(); i++) {
-    if (parts[i].negative) total = arithmetic(Op::Sub, total, lower(-parts[i].term, dtype), dtype);
-    else total = arithmetic(Op::Add, total, lower(parts[i].term, dtype), dtype);
+    if (parts[i].negative)
+      total = arithmetic(Op::Sub, total, lower(-parts[i].term, dtype), dtype);
+    else
+      total = arithmetic(Op::Add, total, lower(parts[i].term, dtype), dtype);
   }
   if (offset > 0) total = arithmetic(Op::Add, total, constant(offset, dtype), dtype);
   if (offset < 0) total = arithmetic(Op::Sub, total, constant(checked_mul(offset, -1), dtype), dtype);
@@ -147,8 +155,10 @@ IndexLowering::Value IndexLowering::arithmetic(Op op, Value a, Value b, DType dt
   if (op == Op::Div || op == Op::Mod) {
     check(b.min > 0, "the divisor of an index is positive");
     check(a.min >= 0, "the numerator of an index is not negative");
-    if (op == Op::Div) r = {nullptr, a.min / b.max, a.max / b.min};
-    else r = {nullptr, 0, std::min(a.max, b.max - 1)};
+    if (op == Op::Div)
+      r = {nullptr, a.min / b.max, a.max / b.min};
+    else
+      r = {nullptr, 0, std::min(a.max, b.max - 1)};
   }
   const std::int64_t limit = dtype == DType::Int32 ? std::numeric_limits<std::int32_t>::max() : kInt64Max - 1;
   if (r.max > limit || r.min < -limit) fits_ = false;

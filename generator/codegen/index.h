@@ -35,7 +35,7 @@ class IndexLowering {
 
   UOpBuilder& builder_;
   std::map<std::string, std::pair<const UOp*, int>> variables_;  // and how deep they are
-  bool fits_ = true;  // so far, every intermediate value of the current expression fits its type
+  bool fits_ = true;                                             // so far, every intermediate value of the current expression fits its type
 };
 
 }  // namespace etch

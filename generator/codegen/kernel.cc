@@ -22,7 +22,8 @@ std::vector<const LazyOp*> find_reduces(const LazyOp* ast) {
     if (!is_reduce(op->op)) continue;
     check(!late, "an AST is one reduction deep");
     reduces.push_back(op);
-    check(op->axes() == reduces[0]->axes() && op->src[0]->shape == reduces[0]->src[0]->shape, "all reductions of an AST have the same axes");
+    check(op->axes() == reduces[0]->axes() && op->src[0]->shape == reduces[0]->src[0]->shape,
+          "all reductions of an AST have the same axes");
   }
   return reduces;
 }
@@ -35,13 +36,19 @@ void require(bool holds, const Opt& opt, const std::string& why) {
 
 int rank(AxisKind kind) {
   switch (kind) {
-    case AxisKind::Global: return 0;
-    case AxisKind::Local: return 1;
-    case AxisKind::Group: return 2;
-    case AxisKind::Reduce: return 3;
+    case AxisKind::Global:
+      return 0;
+    case AxisKind::Local:
+      return 1;
+    case AxisKind::Group:
+      return 2;
+    case AxisKind::Reduce:
+      return 3;
     case AxisKind::Unroll:
-    case AxisKind::Upcast: return 4;
-    case AxisKind::Vector: return 5;
+    case AxisKind::Upcast:
+      return 4;
+    case AxisKind::Vector:
+      return 5;
   }
   return 0;
 }
@@ -93,8 +100,10 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
   };
   for (int d = 0; d < static_cast<int>(order.size()); d++) {
     const bool symbolic = d > 0 && (!full[at(order[at(d)])].is_int() || !full[at(order[at(d - 1)])].is_int());
-    if (d > 0 && d != first_reduce && !symbolic && mergeable(d - 1, d)) groups.back().push_back(d);
-    else groups.push_back({d});
+    if (d > 0 && d != first_reduce && !symbolic && mergeable(d - 1, d))
+      groups.back().push_back(d);
+    else
+      groups.push_back({d});
   }
   for (const std::vector<int>& group : groups) {
     Dim dim{.valid = 1, .reduce = group[0] >= first_reduce};
@@ -124,7 +133,8 @@ const KernelBuf& Kernel::buf_of(const LazyOp* op) const {
 int Kernel::count(AxisKind kind) const { return static_cast<int>(std::ranges::count(axes_, kind, &Axis::kind)); }
 
 int Kernel::first_upcast() const {
-  return static_cast<int>(std::ranges::find_if(axes_, [](const Axis& a) { return rank(a.kind) >= rank(AxisKind::Unroll); }) - axes_.begin());
+  return static_cast<int>(std::ranges::find_if(axes_, [](const Axis& a) { return rank(a.kind) >= rank(AxisKind::Unroll); }) -
+                          axes_.begin());
 }
 
 int Kernel::root_dim(int axis) const {
@@ -158,7 +168,9 @@ Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
 
 bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.st.axis_is_masked(root_dim(axis)); }
 
-int Kernel::lanes() const { return axes_.empty() || axes_.back().kind != AxisKind::Vector ? 1 : static_cast<int>(axes_.back().size.as_int()); }
+int Kernel::lanes() const {
+  return axes_.empty() || axes_.back().kind != AxisKind::Vector ? 1 : static_cast<int>(axes_.back().size.as_int());
+}
 
 void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before, AxisKind kind) {
   Axis& from = axes_[at(axis)];
@@ -166,8 +178,10 @@ void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before
   Axis part = from;
   part.kind = kind;
   part.size = amount;
-  if (top) part.multiplier = from.multiplier * rest;
-  else from.multiplier *= amount;
+  if (top)
+    part.multiplier = from.multiplier * rest;
+  else
+    from.multiplier *= amount;
   from.size = rest;
   axes_.insert(axes_.begin() + insert_before, part);
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
@@ -235,7 +249,8 @@ void Kernel::apply(const Opt& opt) {
       break;
     case OptOp::Vector: {
       require(options_->vector_bits > 0, opt, "the target has vectors");
-      require(is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, opt, "one axis that is not reduced is the vector");
+      require(is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, opt,
+              "one axis that is not reduced is the vector");
       require(amount * 32 <= options_->vector_bits && (amount & (amount - 1)) == 0, opt, "the lanes fit a register");
       for (const LazyOp* r : reduces_) require(r->dtype == DType::Float32, opt, "vectors accumulate float32");
       shift_to(axis, amount, false, static_cast<int>(axes_.size()), AxisKind::Vector);

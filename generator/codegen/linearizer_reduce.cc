@@ -78,10 +78,13 @@ void Linearizer::reduce_group() {
   std::int64_t number = 0;
   std::vector<const UOp*> shared;
   for (const LazyOp* op : k_.reduces()) {
-    shared.push_back(b_.add(UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies}));
+    shared.push_back(
+        b_.add(UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies}));
     for_each(upcast, [&] {
       const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
-      b_.add(UOp{.uop = UOpKind::Store, .dtype = op->dtype, .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});
+      b_.add(UOp{.uop = UOpKind::Store,
+                 .dtype = op->dtype,
+                 .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});
     });
   }
   b_.add(UOp{.uop = UOpKind::Barrier});

@@ -81,8 +81,8 @@ class Linearizer {
   std::vector<Sint> axis_index_;       // per axis: its variable, or the number of the current copy
   std::map<int, const UOp*> buffers_;  // by argument
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
-  std::map<std::pair<int, std::int64_t>, const UOp*> values_;         // by number of the LazyOp and copy
-  std::unordered_map<const LazyOp*, int> number_;                     // of each LazyOp, in topological order
+  std::map<std::pair<int, std::int64_t>, const UOp*> values_;        // by number of the LazyOp and copy
+  std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order
   std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: its newest Phi, at first itself
   std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
   std::int64_t defined_ = 0;  // accumulators so far

@@ -11,7 +11,8 @@ namespace {
 // What is one instruction on a whole register of floats.
 bool has_vector_form(Op op, DType dtype) {
   if (dtype != DType::Float32) return false;
-  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div || op == Op::Neg || op == Op::Max || op == Op::Min || op == Op::MulAcc;
+  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div || op == Op::Neg || op == Op::Max || op == Op::Min ||
+         op == Op::MulAcc;
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
   static const std::vector<const LazyOp*> kNothing;
-  found->second = toposort<LazyOp>({op}, [](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_reduce(o->op) ? kNothing : o->src; });
+  found->second =
+      toposort<LazyOp>({op}, [](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_reduce(o->op) ? kNothing : o->src; });
   return found->second;
 }
 

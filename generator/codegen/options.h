@@ -22,12 +22,12 @@ std::string to_text(const Opt& opt);  // "UPCAST 0 4"
 
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
-  std::string language = "c";  // "c" or "opencl"
-  int vector_bits = 0;         // GNU vector extensions of this width; 0 = scalar code only
-  int float_registers = 16;    // accumulators that fit; bounds the heuristics' tiles
-  bool has_local = false;      // work-groups and local memory (OpenCL)
-  bool native_exp2_log2 = false;  // the C library's exp2f, log2f, powf compute in float: call them, not runtime_c's
-  bool double_is_native = true;   // false: no double arithmetic in the text (single-precision FPU)
+  std::string language = "c";            // "c" or "opencl"
+  int vector_bits = 0;                   // GNU vector extensions of this width; 0 = scalar code only
+  int float_registers = 16;              // accumulators that fit; bounds the heuristics' tiles
+  bool has_local = false;                // work-groups and local memory (OpenCL)
+  bool native_exp2_log2 = false;         // the C library's exp2f, log2f, powf compute in float: call them, not runtime_c's
+  bool double_is_native = true;          // false: no double arithmetic in the text (single-precision FPU)
   std::optional<std::vector<Opt>> opts;  // given: applied instead of the heuristics
   bool optimize = true;                  // false: no OptOps at all
 };
@@ -44,9 +44,10 @@ struct GeneratedKernel {
   std::string uops;        // printed
   std::string source;
   std::vector<std::string> variables;
+  /// OpenCL: three dimensions, innermost first: work-groups, and work-items in each. Empty for C.
   std::vector<Sint> global_size, local_size;
   std::int64_t indices_proved = 0;
-  std::vector<std::string> helpers;
+  std::vector<std::string> helpers;  // functions and types of etch_math.h that the source uses, sorted
   /// For each buffer: the order in which the text reads it, if that is not the buffer's own. Element j of the new layout is
   /// the element of the old one at relayout[i]->expr_node(j). Only for buffers named in `constants`.
   std::vector<std::optional<ShapeTracker>> relayout;

@@ -23,10 +23,14 @@ std::optional<Scalar> evaluate_int(Op op, DType dtype, std::int64_t a, std::int6
   const bool more = is_u64 ? ub < ua : b < a;
   const bool wide_shift = is_u64 ? ub >= 64 : (b < 0 || b >= bits_of(dtype));
   switch (op) {
-    case Op::Neg: return wrapped(0 - ua);
-    case Op::Add: return wrapped(ua + ub);
-    case Op::Sub: return wrapped(ua - ub);
-    case Op::Mul: return wrapped(ua * ub);
+    case Op::Neg:
+      return wrapped(0 - ua);
+    case Op::Add:
+      return wrapped(ua + ub);
+    case Op::Sub:
+      return wrapped(ua - ub);
+    case Op::Mul:
+      return wrapped(ua * ub);
     case Op::Div:
       if (b == 0) return wrapped(0);
       if (is_u64) return wrapped(ua / ub);
@@ -35,20 +39,30 @@ std::optional<Scalar> evaluate_int(Op op, DType dtype, std::int64_t a, std::int6
       if (b == 0) return wrapped(0);
       if (is_u64) return wrapped(ua % ub);
       return b == -1 ? wrapped(0) : Scalar::of_int(dtype, a % b);
-    case Op::Max: return Scalar::of_int(dtype, less ? b : a);
-    case Op::Min: return Scalar::of_int(dtype, more ? b : a);
-    case Op::And: return wrapped(ua & ub);
-    case Op::Or: return wrapped(ua | ub);
-    case Op::Xor: return wrapped(ua ^ ub);
-    case Op::Shl: return wide_shift ? wrapped(0) : wrapped(ua << ub);
+    case Op::Max:
+      return Scalar::of_int(dtype, less ? b : a);
+    case Op::Min:
+      return Scalar::of_int(dtype, more ? b : a);
+    case Op::And:
+      return wrapped(ua & ub);
+    case Op::Or:
+      return wrapped(ua | ub);
+    case Op::Xor:
+      return wrapped(ua ^ ub);
+    case Op::Shl:
+      return wide_shift ? wrapped(0) : wrapped(ua << ub);
     case Op::Shr:
       if (is_u64) return wide_shift ? wrapped(0) : wrapped(ua >> ub);
       return Scalar::of_int(dtype, a >> (wide_shift ? 63 : b));
-    case Op::CmpLt: return Scalar::of_int(DType::Bool, less ? 1 : 0);
-    case Op::CmpEq: return Scalar::of_int(DType::Bool, a == b ? 1 : 0);
-    case Op::CmpNe: return Scalar::of_int(DType::Bool, a != b ? 1 : 0);
+    case Op::CmpLt:
+      return Scalar::of_int(DType::Bool, less ? 1 : 0);
+    case Op::CmpEq:
+      return Scalar::of_int(DType::Bool, a == b ? 1 : 0);
+    case Op::CmpNe:
+      return Scalar::of_int(DType::Bool, a != b ? 1 : 0);
     // NOLINTNEXTLINE: all that is left is not integer arithmetic, and is left as it is
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -58,22 +72,37 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
   const auto result = [&](F v) { return Scalar::of_double(dtype, static_cast<double>(v)); };
   const auto truth = [](bool v) { return Scalar::of_int(DType::Bool, v ? 1 : 0); };
   switch (op) {
-    case Op::Neg: return result(-a);
-    case Op::Add: return result(a + b);
-    case Op::Sub: return result(a - b);
-    case Op::Mul: return result(a * b);
-    case Op::Div: return result(a / b);
-    case Op::Max: return result(a < b || b != b ? b : a);
-    case Op::Min: return result(b < a || b != b ? b : a);
-    case Op::Sqrt: return result(std::sqrt(a));
-    case Op::Floor: return result(std::floor(a));
-    case Op::Ceil: return result(std::ceil(a));
-    case Op::Trunc: return result(std::trunc(a));
-    case Op::CmpLt: return truth(a < b);
-    case Op::CmpEq: return truth(a == b);
-    case Op::CmpNe: return truth(a != b);
+    case Op::Neg:
+      return result(-a);
+    case Op::Add:
+      return result(a + b);
+    case Op::Sub:
+      return result(a - b);
+    case Op::Mul:
+      return result(a * b);
+    case Op::Div:
+      return result(a / b);
+    case Op::Max:
+      return result(a < b || b != b ? b : a);
+    case Op::Min:
+      return result(b < a || b != b ? b : a);
+    case Op::Sqrt:
+      return result(std::sqrt(a));
+    case Op::Floor:
+      return result(std::floor(a));
+    case Op::Ceil:
+      return result(std::ceil(a));
+    case Op::Trunc:
+      return result(std::trunc(a));
+    case Op::CmpLt:
+      return truth(a < b);
+    case Op::CmpEq:
+      return truth(a == b);
+    case Op::CmpNe:
+      return truth(a != b);
     // NOLINTNEXTLINE: what the C library computes is computed by the target's
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -96,7 +125,8 @@ const UOp* fold_identity(const UOp& u) {
   if (u.op == Op::Sub && is_float(a->dtype) && is_const(b) && b->value->bits() == 0) return keep(a);
   if (is_integer) {
     if ((u.op == Op::Add || u.op == Op::Or || u.op == Op::Xor) && is_zero(a)) return keep(b);
-    if ((u.op == Op::Add || u.op == Op::Sub || u.op == Op::Or || u.op == Op::Xor || u.op == Op::Shl || u.op == Op::Shr) && is_zero(b)) return keep(a);
+    if ((u.op == Op::Add || u.op == Op::Sub || u.op == Op::Or || u.op == Op::Xor || u.op == Op::Shl || u.op == Op::Shr) && is_zero(b))
+      return keep(a);
     if ((u.op == Op::Mul || u.op == Op::And) && is_zero(a)) return keep(a);
     if ((u.op == Op::Mul || u.op == Op::And) && is_zero(b)) return keep(b);
   }

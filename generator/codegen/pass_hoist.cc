@@ -15,7 +15,7 @@ bool reads_accumulator(const UOp* u) {
 }  // namespace
 
 UOpList hoist_invariants(const UOpList& uops) {
-  std::vector<std::vector<const UOp*>> bodies(1);  // of the open scopes, as far as they are written
+  std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
   for (const UOp* u : uops.order) {
     if (u->uop == UOpKind::End) {

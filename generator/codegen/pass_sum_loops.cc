@@ -45,8 +45,9 @@ Sums find(const UOpList& uops) {
         if (o != inside) chains[o][acc].ok = false;
       Chain& chain = chains[inside][acc];
       const UOp* before = chain.phis.empty() ? acc : chain.phis.back();
-      const bool is_sum = v->uop == UOpKind::Alu && v->op == Op::Add && v->src[0] == before && scope.at(v->src[1]) != inside &&
-                          v->src[1]->uop != UOpKind::Phi && v->src[1]->uop != UOpKind::DefineAcc && scope.at(v) == inside;
+      const bool is_sum = scope.at(acc) != inside && v->uop == UOpKind::Alu && v->op == Op::Add && v->src[0] == before &&
+                          scope.at(v->src[1]) != inside && v->src[1]->uop != UOpKind::Phi && v->src[1]->uop != UOpKind::DefineAcc &&
+                          scope.at(v) == inside;
       chain.ok = chain.ok && is_sum && trips(inside, acc->dtype);
       chain.phis.push_back(u);
     }

@@ -24,7 +24,9 @@ std::string describe(const UOp& u) {
     case UOpKind::DefineLocal:
     case UOpKind::DefineAcc:
     case UOpKind::Special:
-    case UOpKind::Gep: text += " " + std::to_string(u.number); break;
+    case UOpKind::Gep:
+      text += " " + std::to_string(u.number);
+      break;
     case UOpKind::DefineVar:
     case UOpKind::Loop:
     case UOpKind::If:
@@ -37,7 +39,8 @@ std::string describe(const UOp& u) {
     case UOpKind::Alu:
     case UOpKind::Cast:
     case UOpKind::Bitcast:
-    case UOpKind::Vectorize: break;
+    case UOpKind::Vectorize:
+      break;
   }
   if (u.uop == UOpKind::DefineLocal) text += " [" + std::to_string(u.size) + "]";
   return text;
@@ -52,15 +55,20 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::DefineGlobal:
     case UOpKind::DefineVar:
     case UOpKind::DefineLocal:
-    case UOpKind::Barrier: return n == 0 ? nullptr : "it has no operands";
+    case UOpKind::Barrier:
+      return n == 0 ? nullptr : "it has no operands";
     case UOpKind::Const:
     case UOpKind::DefineAcc:
       if (n != 0) return "it has no operands";
       return u.value && u.value->dtype() == u.dtype ? nullptr : "its value has its type";
-    case UOpKind::Special: return n == 1 ? nullptr : "it has a size";
-    case UOpKind::Loop: return n == 2 ? nullptr : "a loop has two ends";
-    case UOpKind::If: return n == 1 && u.src[0]->dtype == DType::Bool ? nullptr : "a condition is bool";
-    case UOpKind::End: return n == 1 && (u.src[0]->uop == UOpKind::Loop || u.src[0]->uop == UOpKind::If) ? nullptr : "it ends a Loop or If";
+    case UOpKind::Special:
+      return n == 1 ? nullptr : "it has a size";
+    case UOpKind::Loop:
+      return n == 2 ? nullptr : "a loop has two ends";
+    case UOpKind::If:
+      return n == 1 && u.src[0]->dtype == DType::Bool ? nullptr : "a condition is bool";
+    case UOpKind::End:
+      return n == 1 && (u.src[0]->uop == UOpKind::Loop || u.src[0]->uop == UOpKind::If) ? nullptr : "it ends a Loop or If";
     case UOpKind::Load:
       if (n != 2 && n != 4) return "a load has buffer, index, and perhaps condition and alternative";
       if (u.src[1]->lanes != 1 || is_float(u.src[1]->dtype)) return "an index is one integer";
@@ -86,9 +94,12 @@ const char* broken_rule(const UOp& u) {
       if (result != u.dtype) return "the type of the result follows from the operands";
       return is_legal(u.op, u.src[first]->dtype) ? nullptr : "the operation exists for the type";
     }
-    case UOpKind::Cast: return n == 1 && u.src[0]->lanes == u.lanes ? nullptr : "a cast has one operand of as many lanes";
-    case UOpKind::Bitcast: return n == 1 && bytes_of(u.src[0]->dtype) == bytes_of(u.dtype) ? nullptr : "a bitcast keeps the size";
-    case UOpKind::Gep: return n == 1 && u.number < u.src[0]->lanes && u.src[0]->dtype == u.dtype ? nullptr : "a Gep takes a lane that exists";
+    case UOpKind::Cast:
+      return n == 1 && u.src[0]->lanes == u.lanes ? nullptr : "a cast has one operand of as many lanes";
+    case UOpKind::Bitcast:
+      return n == 1 && bytes_of(u.src[0]->dtype) == bytes_of(u.dtype) ? nullptr : "a bitcast keeps the size";
+    case UOpKind::Gep:
+      return n == 1 && u.number < u.src[0]->lanes && u.src[0]->dtype == u.dtype ? nullptr : "a Gep takes a lane that exists";
     case UOpKind::Vectorize:
       for (const UOp* s : u.src)
         if (s->lanes != 1 || s->dtype != u.dtype) return "each lane is one value of the type";

@@ -44,13 +44,13 @@ struct UOp {
   DType dtype{};  // of the value; of the element for buffers
   int lanes = 1;  // of the value
   std::vector<const UOp*> src{};
-  Op op{};                      // Alu
-  bool exact = false;           // Alu on integers: proved not to wrap around, divisors positive, numerators not negative
-  std::int64_t number = 0;      // see uops.def
-  std::int64_t size = 0;        // DefineLocal: elements
+  Op op{};                        // Alu
+  bool exact = false;             // Alu on integers: proved not to wrap around, divisors positive, numerators not negative
+  std::int64_t number = 0;        // see uops.def
+  std::int64_t size = 0;          // DefineLocal: elements
   std::optional<Scalar> value{};  // Const, DefineAcc
   std::string name{};             // DefineVar, Loop, Special
-  std::int64_t serial = 0;      // order of creation, for nothing but deterministic look-up
+  std::int64_t serial = 0;        // order of creation, for nothing but deterministic look-up
 
   /// Equal but for the serial number.
   bool same(const UOp& other) const;

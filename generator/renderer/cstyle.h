@@ -17,8 +17,21 @@ namespace etch {
 
 /// Types that share texts, one bit each. Exact: integers whose arithmetic is proved not to wrap around. Vec: floats in a register.
 enum TypeClass : unsigned {
-  kBool = 1, kI8 = 2, kU8 = 4, kI16 = 8, kU16 = 16, kI32 = 32, kU32 = 64, kI64 = 128, kU64 = 256,
-  kF16 = 512, kBF16 = 1024, kF32 = 2048, kF64 = 4096, kVec = 8192, kExact = 16384,
+  kBool = 1,
+  kI8 = 2,
+  kU8 = 4,
+  kI16 = 8,
+  kU16 = 16,
+  kI32 = 32,
+  kU32 = 64,
+  kI64 = 128,
+  kU64 = 256,
+  kF16 = 512,
+  kBF16 = 1024,
+  kF32 = 2048,
+  kF64 = 4096,
+  kVec = 8192,
+  kExact = 16384,
 };
 
 /// When a row holds: for all operands; where a constant stands on one side (Div, Mod, Shl, Shr: one that needs no care;
@@ -31,8 +44,8 @@ struct OpText {
   Op op;
   unsigned classes;  // of the first operand (Where: of the second)
   std::string_view text;
-  int precedence;                   // of the result
-  std::array<int, 3> operands{};    // least precedence of each operand without parentheses
+  int precedence;                 // of the result
+  std::array<int, 3> operands{};  // least precedence of each operand without parentheses
   When when = When::Any;
 };
 
@@ -45,7 +58,19 @@ struct CastText {
 };
 
 /// How strongly C's operators bind.
-enum Precedence : int { kAnything = 0, kConditional = 20, kOr = 28, kAnd = 30, kBits = 40, kCompare = 50, kShift = 60, kSum = 70, kProduct = 80, kUnary = 90, kAtom = 100 };
+enum Precedence : int {
+  kAnything = 0,
+  kConditional = 20,
+  kOr = 28,
+  kAnd = 30,
+  kBits = 40,
+  kCompare = 50,
+  kShift = 60,
+  kSum = 70,
+  kProduct = 80,
+  kUnary = 90,
+  kAtom = 100
+};
 
 extern const std::span<const OpText> kOpTexts;
 extern const std::span<const CastText> kCastTexts;
@@ -53,17 +78,17 @@ extern const std::span<const CastText> kBitcastTexts;
 
 struct CStyle {
   std::string_view name;
-  bool grid = false;                                     // work-groups instead of loops
-  std::string_view kernel_prefix;                        // before the function's name
-  bool arguments_in_table = false;                       // f(void *const *arg) instead of one parameter each
-  std::string_view global_prefix{}, local_prefix{};         // address spaces
-  std::array<std::string_view, kDTypeCount> value_type;  // of a value
-  std::array<std::string_view, kDTypeCount> store_type;  // of an element in memory
-  std::array<std::string_view, kDTypeCount> load, store; // $b buffer, $i index, $v value; empty: $b[$i]
-  std::string_view math_suffix;                          // of functions of float: sqrtf
-  std::string_view i64_literal, u64_literal;             // $0 digits
+  bool grid = false;                                      // work-groups instead of loops
+  std::string_view kernel_prefix;                         // before the function's name
+  bool arguments_in_table = false;                        // f(void *const *arg) instead of one parameter each
+  std::string_view global_prefix{}, local_prefix{};       // address spaces
+  std::array<std::string_view, kDTypeCount> value_type;   // of a value
+  std::array<std::string_view, kDTypeCount> store_type;   // of an element in memory
+  std::array<std::string_view, kDTypeCount> load, store;  // $b buffer, $i index, $v value; empty: $b[$i]
+  std::string_view math_suffix;                           // of functions of float: sqrtf
+  std::string_view i64_literal, u64_literal;              // $0 digits
   std::string_view i32_min, i64_min, infinity, nan, infinity64, nan64;
-  std::string_view group_id{}, local_id{}, barrier{};         // $0 dimension
+  std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension
 };
 
 extern const CStyle kC;
@@ -84,7 +109,5 @@ Rendered render(const UOpList& uops, const CStyle& style, const KernelNames& nam
 std::string literal(const CStyle& style, Scalar value);
 /// Fills $0.. in a template: `with("$0")` and so on.
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values);
-/// What must stand before kernels whose text uses `helpers`: an #include for C, the functions themselves for OpenCL.
-std::string prelude(std::string_view language, const std::vector<std::string>& helpers);
 
 }  // namespace etch

@@ -1,6 +1,8 @@
 // From the AST of one kernel to the text of one function: Kernel + OptOps, Linearizer, UOp passes, renderer.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/options.h"
@@ -17,5 +19,9 @@ namespace etch {
 /// and ShapeError-like std::invalid_argument if options.opts holds an illegal step.
 GeneratedKernel generate_kernel(const LazyOp* ast, const std::vector<Sint>& buffer_elements, const std::vector<bool>& constants,
                                 const KernelNames& names, const CodegenOptions& options);
+
+/// What must stand before kernels that use `helpers` (GeneratedKernel::helpers of all of them together): an #include of
+/// etch_math.h for C, the functions themselves for OpenCL; nothing where there are none.
+std::string prelude(std::string_view language, const std::vector<std::string>& helpers);
 
 }  // namespace etch

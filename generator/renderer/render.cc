@@ -11,8 +11,8 @@
 namespace etch {
 namespace {
 
-constexpr int kMaxDepth = 12;             // of nesting in one expression
-constexpr std::size_t kMaxLength = 110;   // of an expression that is put into another
+constexpr int kMaxDepth = 12;            // of nesting in one expression
+constexpr std::size_t kMaxLength = 110;  // of an expression that is put into another
 
 }  // namespace
 
@@ -92,9 +92,12 @@ void Renderer::bind(const UOp* u, const std::string& value) {
 
 void Renderer::define(const UOp* u, Expr e) {
   const bool fits = e.depth <= kMaxDepth && e.text.size() <= kMaxLength;
-  if (e.precedence == kAtom && e.depth == 0) exprs_[u] = std::move(e);
-  else if (may_inline_.at(u) && fits) exprs_[u] = std::move(e);
-  else bind(u, e.text);
+  if (e.precedence == kAtom && e.depth == 0)
+    exprs_[u] = std::move(e);
+  else if (may_inline_.at(u) && fits)
+    exprs_[u] = std::move(e);
+  else
+    bind(u, e.text);
 }
 
 void Renderer::force_name(const UOp* u) {
@@ -118,7 +121,8 @@ void Renderer::head() {
     const auto found = globals.find(static_cast<std::int64_t>(i));
     const DType dtype = found == globals.end() ? DType::UInt8 : found->second->dtype;
     const bool is_const = !written.contains(static_cast<std::int64_t>(i));
-    return (is_const ? "const " : "") + std::string(style_.global_prefix) + std::string(style_.store_type[static_cast<std::size_t>(dtype)]) + " *";
+    return (is_const ? "const " : "") + std::string(style_.global_prefix) +
+           std::string(style_.store_type[static_cast<std::size_t>(dtype)]) + " *";
   };
   const std::string start = std::string(style_.kernel_prefix) + names_.function + "(";
   const std::size_t buffers = names_.args.size();
@@ -138,7 +142,8 @@ void Renderer::head() {
     line(pointer(i) + "const " + names_.args[i] + " = (" + pointer(i) + ")arg[" + std::to_string(i) + "];");
   }
   for (std::size_t v = 0; v < variables_.size(); v++) {
-    const bool is_used = std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == variables_[v]; });
+    const bool is_used =
+        std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == variables_[v]; });
     if (is_used) line("const int " + variables_[v] + " = *(const int32_t *)arg[" + std::to_string(buffers + v) + "];");
   }
   if (globals.empty() && variables_.empty()) line("(void)arg;");
@@ -150,8 +155,11 @@ void Renderer::step(const UOp* u) {
     return substitute(text, value);
   };
   switch (u->uop) {
-    case UOpKind::DefineGlobal: return;
-    case UOpKind::DefineVar: exprs_[u] = {u->name}; return;
+    case UOpKind::DefineGlobal:
+      return;
+    case UOpKind::DefineVar:
+      exprs_[u] = {u->name};
+      return;
     case UOpKind::DefineLocal: {
       const std::string name = unique("shared");
       const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
@@ -159,7 +167,8 @@ void Renderer::step(const UOp* u) {
       exprs_[u] = {name};
       return;
     }
-    case UOpKind::DefineAcc: return accumulator(u);
+    case UOpKind::DefineAcc:
+      return accumulator(u);
     case UOpKind::Special: {
       const std::string name = unique(u->name);
       line("const " + type_of(u) + " " + name + " = " + dimension(u->name == "gid" ? style_.group_id : style_.local_id) + ";");
@@ -170,32 +179,42 @@ void Renderer::step(const UOp* u) {
       std::string name = u->name;
       if (!taken_.insert(name).second && std::ranges::find(names_.args, name) != names_.args.end()) name = unique(name + "_");
       const std::string type = type_of(u);
-      open("for (" + type + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name + "++) {");
+      open("for (" + type + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name +
+           "++) {");
       exprs_[u] = {name};
       return;
     }
-    case UOpKind::If: return open("if (" + expr(u->src[0]).text + ") {");
+    case UOpKind::If:
+      return open("if (" + expr(u->src[0]).text + ") {");
     case UOpKind::End:
       indent_--;
       return line("}");
-    case UOpKind::Barrier: return line(std::string(style_.barrier) + ";");
+    case UOpKind::Barrier:
+      return line(std::string(style_.barrier) + ";");
     case UOpKind::Const: {
       std::string text = literal(style_, *u->value);
       const int precedence = text[0] == '-' || text[0] == '(' ? kUnary : kAtom;
       exprs_[u] = {std::move(text), precedence};
       return;
     }
-    case UOpKind::Load: return load(u);
-    case UOpKind::Store: return store(u);
-    case UOpKind::Phi: return phi(u);
-    case UOpKind::Alu: return define(u, alu(u));
-    case UOpKind::Cast: return define(u, cast(u, kCastTexts));
-    case UOpKind::Bitcast: return define(u, cast(u, kBitcastTexts));
+    case UOpKind::Load:
+      return load(u);
+    case UOpKind::Store:
+      return store(u);
+    case UOpKind::Phi:
+      return phi(u);
+    case UOpKind::Alu:
+      return define(u, alu(u));
+    case UOpKind::Cast:
+      return define(u, cast(u, kCastTexts));
+    case UOpKind::Bitcast:
+      return define(u, cast(u, kBitcastTexts));
     case UOpKind::Gep:
       force_name(u->src[0]);
       exprs_[u] = {expr(u->src[0]).text + "[" + std::to_string(u->number) + "]"};
       return;
-    case UOpKind::Vectorize: return vectorize(u);
+    case UOpKind::Vectorize:
+      return vectorize(u);
   }
 }
 

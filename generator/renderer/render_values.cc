@@ -23,10 +23,14 @@ std::string_view short_name(DType dtype) {
 
 DType unsigned_of(DType dtype) {
   switch (dtype) {
-    case DType::Int8: return DType::UInt8;
-    case DType::Int16: return DType::UInt16;
-    case DType::Int32: return DType::UInt32;
-    case DType::Int64: return DType::UInt64;
+    case DType::Int8:
+      return DType::UInt8;
+    case DType::Int16:
+      return DType::UInt16;
+    case DType::Int32:
+      return DType::UInt32;
+    case DType::Int64:
+      return DType::UInt64;
     case DType::Bool:
     case DType::UInt8:
     case DType::UInt16:
@@ -35,7 +39,8 @@ DType unsigned_of(DType dtype) {
     case DType::Float16:
     case DType::BFloat16:
     case DType::Float32:
-    case DType::Float64: return dtype;
+    case DType::Float64:
+      return dtype;
   }
   return dtype;
 }
@@ -71,15 +76,21 @@ std::string literal(const CStyle& style, Scalar value) {
     case DType::Int8:
     case DType::UInt8:
     case DType::Int16:
-    case DType::UInt16: return text;
-    case DType::Int32: return value.as_int() == int_min(DType::Int32) ? std::string(style.i32_min) : text;
-    case DType::UInt32: return text + "u";
-    case DType::Int64: return value.as_int() == int_min(DType::Int64) ? std::string(style.i64_min) : substitute(style.i64_literal, digits);
-    case DType::UInt64: return substitute(style.u64_literal, digits);
+    case DType::UInt16:
+      return text;
+    case DType::Int32:
+      return value.as_int() == int_min(DType::Int32) ? std::string(style.i32_min) : text;
+    case DType::UInt32:
+      return text + "u";
+    case DType::Int64:
+      return value.as_int() == int_min(DType::Int64) ? std::string(style.i64_min) : substitute(style.i64_literal, digits);
+    case DType::UInt64:
+      return substitute(style.u64_literal, digits);
     case DType::Float16:
     case DType::BFloat16:
     case DType::Float32:
-    case DType::Float64: break;
+    case DType::Float64:
+      break;
   }
   const bool wide = type == DType::Float64;
   if (value.is_nan()) return std::string(wide ? style.nan64 : style.nan);
@@ -95,11 +106,20 @@ const OpText& Renderer::row_of(const UOp* u) const {
     if (row.op != u->op || (row.classes & type) == 0) continue;
     bool fits = true;
     switch (row.when) {
-      case When::Any: break;
-      case When::ConstRight: fits = is_harmless(u->op, right); break;
-      case When::ConstLeft: fits = is_harmless(u->op, u->src[0]); break;
-      case When::ZeroRight: fits = is_const(right) && right->value->as_double() == 0.0; break;
-      case When::NativeMath: fits = options_.native_exp2_log2; break;
+      case When::Any:
+        break;
+      case When::ConstRight:
+        fits = is_harmless(u->op, right);
+        break;
+      case When::ConstLeft:
+        fits = is_harmless(u->op, u->src[0]);
+        break;
+      case When::ZeroRight:
+        fits = is_const(right) && right->value->as_double() == 0.0;
+        break;
+      case When::NativeMath:
+        fits = options_.native_exp2_log2;
+        break;
     }
     if (fits) return row;
   }
