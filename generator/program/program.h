@@ -35,6 +35,7 @@ struct ProgramKernel {
   std::string uops;             // printed, for --dump
   std::string source;           // the function in the program's language, named `name`; empty for interp
   std::vector<DType> arg_dtypes;  // output first, then inputs, as in Call::buffers
+  std::vector<std::string> arg_names;  // what the source calls them
   std::vector<std::string> variables;  // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
   std::int64_t indices_proved = 0;  // LOAD and STORE indices of the linearised kernel, each proved in bounds

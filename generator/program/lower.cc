@@ -1,0 +1,246 @@
+#include "program/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "base/naming.h"
+#include "interp/interp.h"
+#include "lazy/graph.h"
+#include "program/lower_call.h"
+#include "renderer/generate.h"
+#include "schedule/schedule.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+std::string joined(const std::vector<Opt>& opts) {
+  std::string text;
+  for (const Opt& opt : opts) text += (text.empty() ? "" : ", ") + to_text(opt);
+  return text;
+}
+
+class Lowering {
+ public:
+  Lowering(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress)
+      : schedule_(schedule), options_(options), progress_(progress) {
+    program_.language = options.language;
+    program_.owner = std::move(graph);
+    options_.codegen.language = options.language;
+  }
+
+  Program run() {
+    add_variables();
+    add_inputs_and_outputs();
+    int done = 0;
+    for (const ScheduleItem& item : schedule_.items) add_item(item, done++);
+    verify(program_);
+    return std::move(program_);
+  }
+
+ private:
+  // A kernel is known by its AST and by what surrounds it: constants may be laid out anew, sizes take part in the proofs.
+  using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<std::string>>;
+  using Layouts = std::vector<std::optional<ShapeTracker>>;
+
+  void add_variables() {
+    std::map<std::string, ProgramVariable> found;
+    auto add = [&](const Node* v) { found[v->name] = {v->name, v->min, v->max}; };
+    for (const ScheduleItem& item : schedule_.items)
+      for (const Node* v : variables(item.ast)) add(v);
+    for (const LazyBuffer* input : inputs())
+      for (const Node* v : variables(input->shape())) add(v);
+    for (auto& [name, variable] : found) program_.variables.push_back(std::move(variable));
+  }
+
+  const std::vector<const LazyBuffer*>& inputs() const { return options_.inputs.empty() ? schedule_.inputs : options_.inputs; }
+
+  void add_inputs_and_outputs() {
+    for (const LazyBuffer* input : inputs()) {
+      const int b = add_buffer(input->name, BufferKind::Input, input->dtype, input->shape());
+      program_.inputs.push_back(b);
+      numbers_[input] = b;
+    }
+    for (const ScheduledOutput& output : schedule_.outputs) {
+      const DType dtype = output.buffer->dtype;
+      const int b = add_buffer(output.name, BufferKind::Output, dtype, output.shape);
+      program_.outputs.push_back(b);
+      check(numbers_.try_emplace(output.buffer, b).second, "no buffer stands for two outputs");
+    }
+  }
+
+  int add_buffer(const std::string& name, BufferKind kind, DType dtype, const std::vector<Sint>& shape) {
+    ProgramBuffer buffer;
+    buffer.name = unique_name(name);
+    buffer.kind = kind;
+    buffer.dtype = dtype;
+    buffer.shape = shape;
+    buffer.max_elements = product(shape).max();
+    program_.buffers.push_back(std::move(buffer));
+    return static_cast<int>(program_.buffers.size()) - 1;
+  }
+
+  std::string unique_name(const std::string& wanted) {
+    const std::string base = wanted.empty() ? "unnamed" : wanted;
+    std::string name = base;
+    for (int n = 2; !buffer_names_.insert(name).second; n++) name = fmt::format("{}_{}", base, n);
+    return name;
+  }
+
+  void add_item(const ScheduleItem& item, int done) {
+    std::vector<const LazyBuffer*> buffers{item.out};
+    buffers.insert(buffers.end(), item.inputs.begin(), item.inputs.end());
+    const int kernel = kernel_of(item, buffers, done);
+    ProgramCall call;
+    call.kernel = kernel;
+    call.nodes = item.nodes;
+    const Layouts& layouts = layouts_[static_cast<std::size_t>(kernel)];
+    for (std::size_t i = 0; i < buffers.size(); i++) call.buffers.push_back(number_of(buffers[i], layouts[i], item));
+    call.may_alias = may_alias(item.ast, buffers.size());
+    const Work work = count_work(item.ast);
+    call.macs = work.macs;
+    call.flops = work.flops;
+    std::vector<Sint> elements;
+    for (const LazyBuffer* b : buffers) elements.push_back(product(b->shape()));
+    call.bytes = bytes_moved(item.ast, elements);
+    program_.calls.push_back(std::move(call));
+  }
+
+  int number_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
+    if (buffer->kind == LazyKind::Data) return constant_of(buffer, layout, item);
+    const auto [it, added] = numbers_.try_emplace(buffer, 0);
+    if (added) {
+      check(buffer == item.out, "an intermediate is written before it is read");
+      it->second = add_buffer(name_of_nodes(item.nodes), BufferKind::Intermediate, buffer->dtype, buffer->shape());
+    }
+    return it->second;
+  }
+
+  // Equal contents share memory, whatever they are called in the model.
+  int constant_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
+    const auto key = std::pair(buffer, layout ? layout->to_text() : std::string());
+    if (const auto it = constants_.find(key); it != constants_.end()) return it->second;
+    Array data = layout ? relayout(buffer->data, *layout) : buffer->data;
+    data = data.reshaped({data.size()});
+    std::vector<int>& equal = by_content_[data.content_hash()];
+    for (int b : equal)
+      if (program_.buffers[static_cast<std::size_t>(b)].data == data) return constants_[key] = b;
+    const std::string name = buffer->name.empty() ? name_of_nodes(item.nodes) + "_constant" : buffer->name;
+    const int b = add_buffer(name, BufferKind::Constant, buffer->dtype, buffer->shape());
+    ProgramBuffer& made = program_.buffers[static_cast<std::size_t>(b)];
+    made.max_elements = data.size();
+    made.laid_out = layout.has_value();
+    made.data = std::move(data);
+    equal.push_back(b);
+    return constants_[key] = b;
+  }
+
+  int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
+    std::vector<bool> constant;
+    std::vector<Sint> elements;
+    std::vector<std::string> sizes;
+    for (const LazyBuffer* b : buffers) {
+      constant.push_back(b->kind == LazyKind::Data);
+      elements.push_back(product(b->shape()));
+      sizes.push_back(to_text(elements.back()));
+    }
+    const auto [it, added] = kernels_.try_emplace(KernelKey(item.ast, constant, sizes), static_cast<int>(program_.kernels.size()));
+    if (!added) return it->second;
+    ProgramKernel kernel;
+    kernel.name = fmt::format("k{}_{}", program_.kernels.size(), name_of_nodes(item.nodes));
+    kernel.ast = item.ast;
+    for (const LazyBuffer* b : buffers) kernel.arg_dtypes.push_back(b->dtype);
+    kernel.arg_names = argument_names(constant, buffers);
+    Layouts layouts(buffers.size());
+    if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), kernel.name);
+    if (options_.language != "interp") generate(kernel, layouts, elements, constant);
+    program_.kernels.push_back(std::move(kernel));
+    layouts_.push_back(std::move(layouts));
+    return it->second;
+  }
+
+  // "out", "in", "in2", "w" (a constant), "b" (a constant of one axis).
+  static std::vector<std::string> argument_names(const std::vector<bool>& constant, const std::vector<const LazyBuffer*>& buffers) {
+    CNames names;
+    std::vector<std::string> result{names.add("out")};
+    for (std::size_t i = 1; i < buffers.size(); i++) {
+      const auto larger = [](Sint d) { return !d.is_int(1); };
+      const auto rank = std::count_if(buffers[i]->shape().begin(), buffers[i]->shape().end(), larger);
+      result.push_back(names.add(!constant[i] ? "in" : rank > 1 ? "w" : "b"));
+    }
+    return result;
+  }
+
+  void generate(ProgramKernel& kernel, Layouts& layouts, const std::vector<Sint>& elements, const std::vector<bool>& constant) {
+    GeneratedKernel made = generate_kernel(kernel.ast, elements, constant, {kernel.name, kernel.arg_names}, options_.codegen);
+    kernel.shape_name = std::move(made.shape_name);
+    kernel.opts = joined(made.opts);
+    kernel.uops = std::move(made.uops);
+    kernel.source = std::move(made.source);
+    kernel.variables = std::move(made.variables);
+    kernel.global_size = std::move(made.global_size);
+    kernel.local_size = std::move(made.local_size);
+    kernel.indices_proved = made.indices_proved;
+    kernel.helpers = std::move(made.helpers);
+    for (std::size_t i = 0; i < made.relayout.size(); i++) {
+      check(!made.relayout[i] || constant[i], "only constants are laid out anew");
+      layouts[i] = std::move(made.relayout[i]);
+    }
+  }
+
+  const Schedule& schedule_;
+  LowerOptions options_;
+  const LowerProgress& progress_;
+  Program program_;
+  std::map<const LazyBuffer*, int> numbers_;  // for look-up only: its order depends on addresses
+  std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
+  std::map<std::uint64_t, std::vector<int>> by_content_;
+  std::map<KernelKey, int> kernels_;
+  std::vector<Layouts> layouts_;  // by kernel
+  std::set<std::string> buffer_names_;
+};
+
+}  // namespace
+
+Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress) {
+  return Lowering(std::move(graph), schedule, options, progress).run();
+}
+
+CodegenOptions codegen_options(const Target& target) {
+  CodegenOptions options;
+  options.language = text(target.language);
+  options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
+  options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
+  options.has_local = target.language == Language::OpenCl;
+  options.native_exp2_log2 = !target.computes_in_double("exp2f") && !target.computes_in_double("log2f");
+  options.double_is_native = target.fpu != Fpu::Single;
+  return options;
+}
+
+std::string name_of_nodes(const std::vector<std::string>& nodes) {
+  constexpr std::size_t kLongest = 40;
+  std::string name;
+  for (const std::string& node : nodes) {
+    const std::size_t slash = node.find_last_of('/');
+    std::string last = slash == std::string::npos ? node : node.substr(slash + 1);
+    // "Conv", "Add_1": a mere operator says nothing; what it belongs to stands before.
+    const bool is_operator = !last.empty() && last[0] >= 'A' && last[0] <= 'Z';
+    if (is_operator && slash != std::string::npos && slash > 0) {
+      const std::size_t before = node.find_last_of('/', slash - 1);
+      last = node.substr(before == std::string::npos ? 0 : before + 1);
+    }
+    const std::string part = c_identifier(last);
+    if (!name.empty() && name.size() + part.size() > kLongest) break;
+    name += (name.empty() ? "" : "_") + part.substr(0, kLongest);
+  }
+  return name.empty() ? "kernel" : c_identifier(name);
+}
+
+}  // namespace etch

@@ -1,0 +1,41 @@
+// From a schedule to a Program: one kernel for each distinct AST, one call for each item, constants laid out as their kernels
+// read them. This is the only lowering: what a device replays is what emit prints.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/options.h"
+#include "program/program.h"
+
+namespace etch {
+
+class LazyGraph;
+struct LazyBuffer;
+struct Schedule;
+struct Target;
+
+struct LowerOptions {
+  std::string language = "c";  // "interp": ASTs alone; "c", "opencl": their texts too
+  CodegenOptions codegen;      // its language is set by lower
+  /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
+  std::vector<const LazyBuffer*> inputs;
+};
+
+/// "kernel 3 of 54: k3_conv2_relu"
+using LowerProgress = std::function<void(int done, int total, const std::string& kernel)>;
+
+/// The result owns what it refers to (it keeps the graph alive). Calls `progress` before each kernel that is generated.
+/// Throws InternalError if an index can't be proved inside its buffer.
+Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress = {});
+
+/// What a target lets the code generator do.
+CodegenOptions codegen_options(const Target& target);
+
+/// Name of a kernel after the ONNX nodes that it computes: "conv1_relu1" of {"/net/conv1", "/net/relu1"}. The last part of
+/// each name counts, with the one before where it only repeats an operator ("/conv1/Conv" is conv1_Conv).
+std::string name_of_nodes(const std::vector<std::string>& nodes);
+
+}  // namespace etch
