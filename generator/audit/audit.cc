@@ -152,6 +152,31 @@ void find_recursion(const std::vector<UnitFacts>& units, AuditReport& report) {
     }
 }
 
+/// A static function of a header that nobody uses is not in the program.
+std::set<FunctionKey> reachable(const std::vector<UnitFacts>& units) {
+  std::map<FunctionKey, std::set<FunctionKey>> edges;
+  std::vector<FunctionKey> open;
+  for (const UnitFacts& unit : units) {
+    for (const auto& [from, to] : unit.calls_or_names) edges[from].insert(to);
+    open.insert(open.end(), unit.roots.begin(), unit.roots.end());
+  }
+  std::set<FunctionKey> seen(open.begin(), open.end());
+  while (!open.empty()) {
+    const FunctionKey at = open.back();
+    open.pop_back();
+    for (const FunctionKey& next : edges[at])
+      if (seen.insert(next).second) open.push_back(next);
+  }
+  return seen;
+}
+
+void find_double(const std::vector<UnitFacts>& units, AuditReport& report) {
+  const std::set<FunctionKey> used = reachable(units);
+  for (const UnitFacts& unit : units)
+    for (const auto& [function, finding] : unit.double_findings)
+      if (function.name.empty() || used.contains(function)) report.findings.push_back(finding);
+}
+
 template <class T>
 void sort_unique(std::vector<T>& all, auto key) {
   std::ranges::sort(all, [&](const T& a, const T& b) { return key(a) < key(b); });
@@ -167,6 +192,7 @@ AuditReport join(const std::vector<UnitFacts>& units) {
     for (const auto& [key, type] : unit.address_taken) report.table_functions.push_back(key.name);
   }
   find_recursion(units, report);
+  find_double(units, report);
   // A header that two files include says everything twice; one line says each thing once.
   sort_unique(report.findings, [](const Finding& f) { return std::tie(f.file, f.line, f.rule, f.function, f.text); });
   report.findings.erase(std::unique(report.findings.begin(), report.findings.end(),

@@ -18,7 +18,8 @@ struct Target;
 ///   vla                    an array or type whose size is not constant
 ///   mutable-static         an object of static storage that is not const, in a file or in a function
 ///   unbounded-loop         a loop whose end is not evident (see loops.h), a jump backwards, setjmp and longjmp
-///   double                 arithmetic on, conversion to or from, or a call with double (only with single_precision)
+///   double                 arithmetic on, conversion to or from, or a call with double (only with single_precision; not in
+///                          static functions that nothing uses)
 ///   prefix                 an external symbol without one of the prefixes (only where prefixes are given)
 ///   indirect-call          a call through a pointer whose type is not one of the runtime's typedefs
 ///   function-pointer-cast  a function pointer converted to another type

@@ -172,7 +172,13 @@ class Body : public RecursiveASTVisitor<Body> {
     const std::string name = callee->getNameAsString();
     if (contains(kHeap, name)) found(ref, "heap", name + " takes memory while the program runs: all of it has to be the caller's");
     if (contains(kJumps, name)) found(ref, "unbounded-loop", name + " jumps out of functions");
-    if (!direct_.contains(ref)) unit_.facts_.address_taken.insert({unit_.key(*callee), type_name(callee->getType())});
+    if (direct_.contains(ref)) return true;
+    unit_.facts_.address_taken.insert({unit_.key(*callee), type_name(callee->getType())});
+    // Whoever names a function may let it be called: for reachability that is a call.
+    if (function_ == nullptr)
+      unit_.facts_.roots.insert(unit_.key(*callee));
+    else
+      unit_.facts_.calls_or_names.insert({key_, unit_.key(*callee)});
     return true;
   }
 
@@ -229,6 +235,7 @@ class Body : public RecursiveASTVisitor<Body> {
   void add_call(const FunctionDecl& callee) {
     audited_.callees.push_back(callee.getNameAsString());
     unit_.facts_.calls.insert({key_, unit_.key(callee)});
+    unit_.facts_.calls_or_names.insert({key_, unit_.key(callee)});
   }
 
   void check_indirect(const CallExpr& call) {
@@ -262,7 +269,8 @@ class Body : public RecursiveASTVisitor<Body> {
     Expr::EvalResult ignored;
     const Expr* whole = isa<CastExpr>(e) && is_double(cast<CastExpr>(e)->getSubExpr()->getType()) ? cast<CastExpr>(e)->getSubExpr() : e;
     if (whole->EvaluateAsRValue(ignored, unit_.context_)) return;
-    found(e, "double", std::move(text) + ", the target computes in float only");
+    unit_.facts_.double_findings.emplace_back(key_, Finding{unit_.file_of(e->getBeginLoc()), unit_.line_of(e->getBeginLoc()), key_.name,
+                                                            "double", std::move(text) + ", the target computes in float only"});
   }
 
   Unit& unit_;
@@ -286,6 +294,7 @@ void Body::finish() {
   audited_.loops = static_cast<int64_t>(facts_.loops.size());
   std::ranges::sort(audited_.callees);
   audited_.callees.erase(std::unique(audited_.callees.begin(), audited_.callees.end()), audited_.callees.end());
+  if (audited_.external) unit_.facts_.roots.insert(key_);
   unit_.facts_.functions.emplace_back(key_, audited_);
 }
 

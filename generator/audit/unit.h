@@ -23,11 +23,14 @@ struct FunctionKey {
 
 struct UnitFacts {
   std::vector<Finding> findings;
+  std::vector<std::pair<FunctionKey, Finding>> double_findings;  // these count only in functions that the program can reach
   std::vector<std::pair<FunctionKey, AuditedFunction>> functions;
   std::vector<AuditedObject> objects;
   std::set<std::pair<FunctionKey, FunctionKey>> calls;
+  std::set<std::pair<FunctionKey, FunctionKey>> calls_or_names;  // also where only the address is taken
   std::set<std::pair<FunctionKey, std::string>> indirect_calls;  // caller, type of the function called
   std::set<std::pair<FunctionKey, std::string>> address_taken;   // function, its type
+  std::set<FunctionKey> roots;                                   // external functions, and what initializers of objects name
 };
 
 /// Collects the facts of a parsed unit.

@@ -24,3 +24,12 @@ typedef double pair __attribute__((vector_size(16)));
 pair both(pair x) { return x * x; }  // expect: double
 typedef float four __attribute__((vector_size(16)));
 four all(four x) { return x * x; }
+static inline float unused(float x) { return (float)(x + 1.0); }
+static inline float used(float x) { return (float)(x + 1.0); }  // expect: double
+static inline float used_by_used(float x) { return used(x); }
+float user(float x) { return used_by_used(x); }
+typedef float (*etch_function)(float x);
+static float in_a_table(float x) { return (float)(x + 1.0); }  // expect: double
+const etch_function functions[1] = {in_a_table};
+static float passed_on(float x) { return (float)(x + 1.0); }  // expect: double
+etch_function chosen(void) { return passed_on; }
