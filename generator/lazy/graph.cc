@@ -36,6 +36,12 @@ ShapeTracker contiguous_tracker(const std::vector<Sint>& shape) { return ShapeTr
 
 bool is_positive_zero(const Scalar& value) { return value.bits() == 0; }
 
+std::vector<std::string> merged(std::vector<std::string> a, const std::vector<std::string>& b) {
+  for (const std::string& o : b)
+    if (std::ranges::find(a, o) == a.end()) a.push_back(o);
+  return a;
+}
+
 LazyBuffer base_of(LazyKind kind, DType dtype, const std::vector<Sint>& shape) {
   return LazyBuffer{.kind = kind, .dtype = dtype, .st = contiguous_tracker(shape)};
 }
@@ -91,6 +97,16 @@ const Scalar* const_value(const LazyBuffer* buffer) {
 }
 
 std::shared_ptr<LazyGraph> LazyGraph::create() { return std::shared_ptr<LazyGraph>(new LazyGraph); }
+
+void LazyGraph::set_origins(std::vector<std::string> origins) {
+  origins_ = std::move(origins);
+  for (const std::string& o : origins_) origin_ranks_.emplace(o, static_cast<int>(origin_ranks_.size()));
+}
+
+int LazyGraph::origin_rank(const std::string& origin) const {
+  const auto it = origin_ranks_.find(origin);
+  return it == origin_ranks_.end() ? -1 : it->second;
+}
 
 const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   buffer.number = static_cast<int>(buffers_.size());
@@ -152,6 +168,8 @@ const LazyBuffer* LazyGraph::view(const LazyBuffer* a, ShapeTracker st) {
   if (is_empty(st.shape())) return constant(Scalar::of_int(a->dtype, 0), st.shape());
   if (base->kind == LazyKind::Const && (is_positive_zero(base->value) || !is_masked(st))) return constant(base->value, st.shape());
   if (st == base->st) return base;
+  // A view of a view shows the base, so the node that made the view between is named here.
+  OriginScope scope(*this, a->is_base() ? origins_ : merged(a->origins, origins_));
   LazyBuffer v{.kind = LazyKind::View, .dtype = a->dtype, .st = std::move(st), .base = base};
   return intern(std::move(v));
 }

@@ -92,7 +92,9 @@ class LazyGraph {
 
   /// Stamped on the buffers made from now on; see OriginScope.
   const std::vector<std::string>& origins() const { return origins_; }
-  void set_origins(std::vector<std::string> origins) { origins_ = std::move(origins); }
+  void set_origins(std::vector<std::string> origins);
+  /// Which origin was set first, second, ...: the order of the traced graph. -1 for one that never was.
+  int origin_rank(const std::string& origin) const;
   const std::deque<LazyBuffer>& buffers() const { return buffers_; }
 
  private:
@@ -107,6 +109,7 @@ class LazyGraph {
   std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
   std::vector<std::string> origins_;
+  std::map<std::string, int> origin_ranks_;
 };
 
 /// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node). A buffer that was

@@ -37,7 +37,7 @@ struct Window {
   std::vector<std::int64_t> stride = {};                         // empty: 1 each
   std::vector<std::int64_t> dilation = {};                       // empty: 1 each
   std::vector<std::pair<std::int64_t, std::int64_t>> pads = {};  // empty: 0 each; may be asymmetric and negative
-  bool ceil = false;                                        // pooling: round the output size up
+  bool ceil = false;                                             // pooling: round the output size up
 };
 
 class Tensor {

@@ -87,51 +87,48 @@ class Chooser {
     }
   }
 
-  /// The kernels that compute `b`, as far as is known: through operations without memory of their own. At most four.
-  std::unordered_map<const LazyBuffer*, std::set<std::size_t>> find_sinks() {
-    std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;
+  /// Of computing one element again, from memory, and how many buffers as large as the value that reads.
+  struct Again {
+    int cost = 0, loads = 0;
+  };
+  std::unordered_map<const LazyBuffer*, Again> costs_again() const {
+    std::unordered_map<const LazyBuffer*, Again> again;
+    for (const LazyBuffer* b : order_) {
+      const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
+      if (!is_computed(b) || b->is_reduction() || forced_.contains(b)) {
+        again[b] = {0, leaf ? 0 : 1};
+        continue;
+      }
+      Again a{b->kind == LazyKind::Compute ? cost_of(b->op) : 0, 0};
+      for (const LazyBuffer* s : b->src) {
+        a.cost += again[s->base].cost;
+        if (2 * s->base->st.size().max() >= b->st.size().max()) a.loads += again[s->base].loads;
+      }
+      again[b] = {std::min(a.cost, 1000), std::min(a.loads, 1000)};
+    }
+    return again;
+  }
+
+  /// From the outputs down, so that of a chain that several kernels need the last value gets memory, not the first.
+  void force_dear() {
+    const auto again = costs_again();
+    std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;  // kernels that compute it; at most four are told apart
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-      std::set<std::size_t>& own = sinks[*it];
-      for (const Edge& e : consumers_[*it]) {
+      const LazyBuffer* b = *it;
+      std::set<std::size_t>& own = sinks[b];
+      std::vector<const LazyBuffer*> views;  // in which its consumers see it
+      for (const Edge& e : consumers_[b]) {
+        if (std::ranges::find(views, e.view) == views.end()) views.push_back(e.view);
         if (forced_.contains(e.consumer) || e.consumer->is_reduction())
           own.insert(position_.at(e.consumer));
         else
           own.insert(sinks[e.consumer].begin(), sinks[e.consumer].end());
       }
       while (own.size() > 4) own.erase(std::prev(own.end()));
-    }
-    return sinks;
-  }
-
-  void force_dear() {
-    auto sinks = find_sinks();
-    std::unordered_map<const LazyBuffer*, int> cost;   // of computing one element again, from memory
-    std::unordered_map<const LazyBuffer*, int> loads;  // of buffers as large as the value
-    for (const LazyBuffer* b : order_) {
-      const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
-      if (!is_computed(b) || b->is_reduction() || forced_.contains(b)) {
-        loads[b] = leaf ? 0 : 1;
-        continue;
-      }
-      int c = b->kind == LazyKind::Compute ? cost_of(b->op) : 0, l = 0;
-      for (const LazyBuffer* s : b->src) {
-        c += cost[s->base];
-        if (2 * s->base->st.size().max() >= b->st.size().max()) l += loads[s->base];
-      }
-      cost[b] = std::min(c, 1000);
-      loads[b] = std::min(l, 1000);
-      std::size_t ways = 0;  // in which one kernel sees it
-      std::vector<const LazyBuffer*> views;
-      for (const Edge& e : consumers_[b])
-        if (std::ranges::find(views, e.view) == views.end()) views.push_back(e.view);
-      ways = std::max(views.size(), sinks[b].size());
-      if (ways < 2) continue;
-      const bool many_loads = sinks[b].size() >= 2 && loads[b] >= 2;
-      if (many_loads || cost[b] * static_cast<int>(ways - 1) > kRecomputeLimit) {
-        forced_.insert(b);
-        cost[b] = 0;
-        loads[b] = 1;
-      }
+      if (!is_computed(b) || b->is_reduction() || forced_.contains(b)) continue;
+      const int ways = static_cast<int>(std::max(views.size(), own.size()));
+      const Again& a = again.at(b);
+      if ((own.size() >= 2 && a.loads >= 2) || a.cost * (ways - 1) > kRecomputeLimit) forced_.insert(b);
     }
   }
 

@@ -1,6 +1,6 @@
 #include "schedule/region.h"
 
-#include <algorithm>
+#include <map>
 
 #include "base/toposort.h"
 
@@ -26,17 +26,16 @@ Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffe
   return region;
 }
 
-std::vector<std::string> origins_of(const Region& region) {
-  std::vector<const LazyBuffer*> all = region.inside;
-  all.insert(all.end(), region.views.begin(), region.views.end());
-  std::ranges::sort(all, {}, &LazyBuffer::number);
-  std::vector<std::string> origins;
-  for (const LazyBuffer* b : all) {
-    if (b->kind == LazyKind::Const || b->base->kind == LazyKind::Const) continue;  // shared by all who need the number
-    for (const std::string& o : b->origins)
-      if (std::ranges::find(origins, o) == origins.end()) origins.push_back(o);
-  }
-  return origins;
+std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region) {
+  std::map<int, std::string> origins;  // by rank
+  for (const auto* buffers : {&region.inside, &region.views})
+    for (const LazyBuffer* b : *buffers) {
+      if (b->base->kind == LazyKind::Const) continue;  // shared by all who need the number
+      for (const std::string& o : b->origins) origins.emplace(graph.origin_rank(o), o);
+    }
+  std::vector<std::string> names;
+  for (const auto& [rank, name] : origins) names.push_back(name);
+  return names;
 }
 
 }  // namespace etch

@@ -18,6 +18,6 @@ struct Region {
 /// From `out` down to what is in memory.
 Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 /// The origins of all that is inside and of the views, in the order in which they were traced.
-std::vector<std::string> origins_of(const Region& region);
+std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region);
 
 }  // namespace etch

@@ -44,7 +44,7 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
   for (const LazyBuffer* b : toposort_bases(roots)) {
     if (!realized.contains(b)) continue;
     Ast ast = build_ast(graph, b, in_memory);
-    items.push_back({ast.store, b, std::move(ast.inputs), origins_of(region_of(b, in_memory))});
+    items.push_back({ast.store, b, std::move(ast.inputs), origins_of(graph, region_of(b, in_memory))});
   }
   return items;
 }
