@@ -27,6 +27,15 @@ int64_t interval_lower(const Poly& p) {
   return lo;
 }
 
+int64_t interval_upper(const Poly& p) {
+  int64_t hi = p.constant;
+  for (const Term& t : p.terms) {
+    hi = saturating_add(hi, saturating_mul(t.coef > 0 ? t.mono->max : t.mono->min, t.coef));
+    if (is_saturated(hi)) return kInt64Max;
+  }
+  return hi;
+}
+
 // p = a * factor + rest, if a occurs at most once in each product.
 bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest) {
   for (const Term& t : p.terms) {
@@ -65,12 +74,14 @@ std::vector<const Node*> distinct_atoms(const Poly& p) {
 // A univariate polynomial over few values: all of them.
 std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
   if (is_saturated(a->max) || a->max - a->min > 256) return std::nullopt;
+  std::vector<std::size_t> degrees;
+  for (const Term& t : p.terms) degrees.push_back(atoms_of(t.mono).size());
   int64_t lo = kInt64Max;
   for (int64_t v = a->min; v <= a->max; ++v) {
     int64_t sum = p.constant;
-    for (const Term& t : p.terms) {
-      int64_t value = t.coef;
-      for (std::size_t k = atoms_of(t.mono).size(); k > 0; --k) value = saturating_mul(value, v);
+    for (std::size_t k = 0; k < p.terms.size(); ++k) {
+      int64_t value = p.terms[k].coef;
+      for (std::size_t power = degrees[k]; power > 0; --power) value = saturating_mul(value, v);
       sum = saturating_add(sum, value);
     }
     if (is_saturated(sum)) return std::nullopt;
@@ -79,8 +90,8 @@ std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
   return lo;
 }
 
-int64_t lower(const Poly& p, int budget) {
-  if (is_simple(p) || budget <= 0) return interval_lower(p);
+int64_t lower(const Poly& p, int* budget) {
+  if (is_simple(p) || --*budget < 0) return interval_lower(p);
   std::vector<const Node*> atoms = distinct_atoms(p);
   if (atoms.size() == 1 && !atoms[0]->upper) {
     if (auto lo = enumerate_lower(p, atoms[0])) return *lo;
@@ -102,10 +113,10 @@ int64_t lower(const Poly& p, int budget) {
       if (!split_by(p, a, &factor, &rest)) continue;
       int64_t best = kInt64Max;
       int sign = factor.terms.empty() ? (factor.constant > 0 ? 1 : -1) : 0;
-      if (sign >= 0) best = std::min(best, lower(add(rest, factor, a->min), budget - 1));
+      if (sign >= 0) best = std::min(best, lower(add(rest, factor, a->min), budget));
       if (sign <= 0) {
         Poly end = a->upper ? to_poly(*a->upper) : Poly{{}, a->max};
-        best = std::min(best, lower(add(rest, multiply(factor, end)), budget - 1));
+        best = std::min(best, lower(add(rest, multiply(factor, end)), budget));
       }
       return a->upper ? std::max(best, interval_lower(p)) : best;
     }
@@ -116,9 +127,10 @@ int64_t lower(const Poly& p, int budget) {
 }  // namespace
 
 std::pair<int64_t, int64_t> bounds(const Poly& p) {
-  constexpr int kBudget = 12;  // each level can double the work
-  int64_t lo = lower(p, kBudget);
-  int64_t hi = saturating_neg(lower(scale(p, -1), kBudget));
+  constexpr int kBudget = 150;  // polynomials looked at; each variable can double them
+  int budget_low = kBudget, budget_high = kBudget;
+  int64_t lo = lower(p, &budget_low);
+  int64_t hi = is_simple(p) ? interval_upper(p) : saturating_neg(lower(scale(p, -1), &budget_high));
   return {lo, hi};
 }
 

@@ -79,7 +79,7 @@ Sint without_division(Poly p, int64_t limit, Term division) {
   int64_t bound = division.coef > 0 ? checked_mul(limit, c) : checked_add(checked_mul(limit - 1, c), 1);
   int64_t constant = wide.constant;
   wide.constant = 0;
-  return less(to_poly(simplified(wide)), checked_add(bound, -constant));
+  return less(joined(wide), checked_add(bound, -constant));
 }
 
 // p < limit
@@ -145,7 +145,7 @@ Linear linear_of(const Node* condition) {
 Sint lt(Sint a, Sint b) {
   if (a.is_int() && b.is_int()) return a.as_int() < b.as_int();
   if (a == b) return 0;
-  return less(to_poly(a - b), 0);
+  return less(joined(add(to_poly(a), to_poly(b), -1)), 0);
 }
 
 Sint ge(Sint a, Sint b) {

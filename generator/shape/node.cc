@@ -52,11 +52,16 @@ Symbols::Symbols() : store_(std::make_unique<Store>()) {}
 Symbols::~Symbols() = default;
 std::size_t Symbols::size() const { return store_->nodes.size(); }
 
+const Node* Symbols::find(Node* node) {
+  node->owner = this;
+  node->hash = hash_node(*node);
+  auto it = store_->known.find(node);
+  return it == store_->known.end() ? nullptr : *it;
+}
+
 const Node* Symbols::intern(Node node) {
-  node.owner = this;
-  node.hash = hash_node(node);
+  if (const Node* known = find(&node)) return known;
   for (const Sint& s : node.src) check(s.is_int() || s.node()->owner == this, "all nodes of an expression have one owner");
-  if (auto it = store_->known.find(&node); it != store_->known.end()) return *it;
   store_->nodes.push_back(std::move(node));
   const Node* added = &store_->nodes.back();
   store_->known.insert(added);

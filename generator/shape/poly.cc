@@ -2,6 +2,7 @@
 #include "shape/poly.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "shape/int_math.h"
 
@@ -15,23 +16,25 @@ Term to_term(const Node* n) {
   return {n, 1};
 }
 
-Node plain(NodeKind kind, std::vector<Sint> src, std::pair<int64_t, int64_t> range) {
-  return Node{.kind = kind,
-              .owner = nullptr,
-              .min = range.first,
-              .max = range.second,
-              .src = std::move(src),
-              .name = {},
-              .max_expr = 0,
-              .upper = {},
-              .hash = 0};
+Node plain(NodeKind kind, std::vector<Sint> src) {
+  return Node{.kind = kind, .owner = nullptr, .min = 0, .max = 0, .src = std::move(src), .name = {}, .max_expr = 0, .upper = {}, .hash = 0};
 }
 
-Sint term_node(const Term& t) {
-  if (t.coef == 1) return Sint(*t.mono);
-  int64_t a = saturating_mul(t.mono->min, t.coef), b = saturating_mul(t.mono->max, t.coef);
-  return Sint(*t.mono->owner->intern(plain(NodeKind::Mul, {Sint(*t.mono), t.coef}, {std::min(a, b), std::max(a, b)})));
+// The node of a product; both operands are known.
+const Node* product_node(Symbols* owner, Sint a, Sint b) {
+  Node n = plain(NodeKind::Mul, {a, b});
+  if (const Node* known = owner->find(&n)) return known;
+  n.min = kInt64Max, n.max = kInt64Min;
+  for (int64_t x : {a.min(), a.max()}) {
+    for (int64_t y : {b.min(), b.max()}) {
+      n.min = std::min(n.min, saturating_mul(x, y));
+      n.max = std::max(n.max, saturating_mul(x, y));
+    }
+  }
+  return owner->intern(std::move(n));
 }
+
+Sint term_node(const Term& t) { return t.coef == 1 ? Sint(*t.mono) : Sint(*product_node(t.mono->owner, Sint(*t.mono), t.coef)); }
 
 bool term_less(const Term& a, const Term& b) { return compare(a.mono, b.mono) < 0; }
 
@@ -61,13 +64,16 @@ Poly to_poly(Sint x) {
 Sint from_poly(const Poly& p) {
   if (p.terms.empty()) return p.constant;
   if (p.terms.size() == 1 && p.constant == 0) return term_node(p.terms[0]);
-  std::pair<int64_t, int64_t> range = bounds(p);
-  if (range.first == range.second && !is_saturated(range.first)) return range.first;
   std::vector<Sint> src;
   src.reserve(p.terms.size() + 1);
   for (const Term& t : p.terms) src.push_back(term_node(t));
   if (p.constant != 0) src.push_back(p.constant);
-  return Sint(*p.terms[0].mono->owner->intern(plain(NodeKind::Sum, std::move(src), range)));
+  Node n = plain(NodeKind::Sum, std::move(src));
+  Symbols* owner = p.terms[0].mono->owner;
+  if (const Node* known = owner->find(&n)) return Sint(*known);
+  std::tie(n.min, n.max) = bounds(p);
+  if (n.min == n.max && !is_saturated(n.min)) return n.min;
+  return Sint(*owner->intern(std::move(n)));
 }
 
 Poly add(const Poly& a, const Poly& b, int64_t b_factor) {
@@ -113,16 +119,7 @@ std::vector<const Node*> atoms_of(const Node* mono) {
 
 const Node* product_of(const std::vector<const Node*>& atoms) {
   const Node* r = atoms.back();
-  for (std::size_t k = atoms.size() - 1; k-- > 0;) {
-    int64_t lo = kInt64Max, hi = kInt64Min;
-    for (int64_t a : {atoms[k]->min, atoms[k]->max}) {
-      for (int64_t b : {r->min, r->max}) {
-        lo = std::min(lo, saturating_mul(a, b));
-        hi = std::max(hi, saturating_mul(a, b));
-      }
-    }
-    r = r->owner->intern(plain(NodeKind::Mul, {Sint(*atoms[k]), Sint(*r)}, {lo, hi}));
-  }
+  for (std::size_t k = atoms.size() - 1; k-- > 0;) r = product_node(r->owner, Sint(*atoms[k]), Sint(*r));
   return r;
 }
 
@@ -137,12 +134,21 @@ const Node* multiply_monos(const Node* a, const Node* b) {
 }
 
 bool divide_mono(const Node* a, const Node* b, const Node** rest) {
-  std::vector<const Node*> left = atoms_of(a);
-  for (const Node* n : atoms_of(b)) {
-    auto it = std::find(left.begin(), left.end(), n);
-    if (it == left.end()) return false;
-    left.erase(it);
+  *rest = nullptr;
+  if (a == b) return true;
+  if (!is_product(a)) return false;
+  std::vector<const Node*> left;
+  const Node* tail = b;  // what of b is still to be found; both are sorted
+  for (const Node* n = a; n != nullptr; n = is_product(n) ? n->src[1].node() : nullptr) {
+    const Node* atom = is_product(n) ? n->src[0].node() : n;
+    const Node* want = tail == nullptr ? nullptr : is_product(tail) ? tail->src[0].node() : tail;
+    if (atom == want) {
+      tail = is_product(tail) ? tail->src[1].node() : nullptr;
+    } else {
+      left.push_back(atom);
+    }
   }
+  if (tail != nullptr) return false;
   *rest = left.empty() ? nullptr : product_of(left);
   return true;
 }
@@ -180,21 +186,20 @@ int64_t content(const Poly& p) {
 Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor) {
   Symbols* owner = owner_of(numerator) ? owner_of(numerator) : owner_of(divisor);
   check(owner != nullptr && numerator.min() >= 0 && divisor.min() > 0, "a division node has a numerator >= 0 and a divisor > 0");
-  Node n = plain(kind, {numerator, divisor}, {0, 0});
+  Node n = plain(kind, {numerator, divisor});
+  if (const Node* known = owner->find(&n)) return Sint(*known);
   if (kind == NodeKind::Div) {
     n.min = is_saturated(divisor.max()) ? 0 : numerator.min() / divisor.max();
     n.max = is_saturated(numerator.max()) ? kInt64Max : numerator.max() / divisor.min();
     if (auto up = upper_expr(to_poly(numerator)); up && divisor.is_int()) n.upper = floordiv(*up, divisor);
+  } else if (divisor.is_int()) {  // with (6*a+1)%8, only 1, 3, 5, 7
+    Poly p = to_poly(numerator);
+    int64_t g = gcd64(content(p), divisor.as_int());
+    n.min = floor_mod(p.constant, g);
+    n.max = std::min(numerator.max(), divisor.as_int() - g + n.min);
   } else {
     n.max = std::min(numerator.max(), is_saturated(divisor.max()) ? kInt64Max : divisor.max() - 1);
-    if (divisor.is_int()) {  // with (6*a+1)%8, only 1, 3, 5, 7
-      Poly p = to_poly(numerator);
-      int64_t g = gcd64(content(p), divisor.as_int());
-      n.min = floor_mod(p.constant, g);
-      n.max = std::min(n.max, divisor.as_int() - g + n.min);
-    } else {
-      n.upper = divisor - 1;
-    }
+    n.upper = divisor - 1;
   }
   if (n.min == n.max) return n.min;
   return Sint(*owner->intern(std::move(n)));

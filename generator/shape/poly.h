@@ -27,8 +27,9 @@ int compare(const Node* a, const Node* b);
 Poly to_poly(Sint x);
 /// The expression as it is, without looking for simplifications between its terms.
 Sint from_poly(const Poly& p);
-/// The expression, after combining terms: (x//c)*c + x%c = x and its relatives.
-Sint simplified(const Poly& p);
+/// The same value after joining terms: (x//c)*c + x%c = x and its relatives.
+Poly joined(const Poly& p);
+inline Sint simplified(const Poly& p) { return from_poly(joined(p)); }
 
 Poly add(const Poly& a, const Poly& b, int64_t b_factor = 1);
 Poly scale(const Poly& a, int64_t factor);

@@ -12,7 +12,7 @@ namespace etch {
 namespace {
 
 constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
-constexpr int kMaxCuts = 200;
+constexpr std::size_t kMaxCuts = 200, kMaxWork = 40'000'000;
 
 // x - c*(x//c) for each x%c that stands alone; products keep theirs.
 Poly without_mods(Poly p) {
@@ -56,7 +56,10 @@ class Facts {
   bool nonnegative(const Poly& whole) {
     Poly p = without_mods(whole);
     std::vector<LinearProgram::Entry> objective = entries(p);
-    return !complete() || proves_at_least(program_, objective, -p.constant, kMaxCuts);
+    if (!complete()) return true;
+    std::size_t n = program_.low.size(), m = program_.rows.size();
+    std::size_t work = (n + m) * n * (m + 2 * n);  // of one bound, about
+    return proves_at_least(program_, objective, -p.constant, static_cast<int>(std::min(kMaxCuts, 1 + kMaxWork / (work + 1))));
   }
 
  private:

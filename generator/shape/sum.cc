@@ -65,8 +65,8 @@ std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
       if (a->kind != NodeKind::Div || a->src[1] != r.c || !congruent(a->src[0], r.y, r.c)) continue;
       Poly both = scale(multiply(one(a), to_poly(r.c)), m);
       if (!contains(p, both)) continue;
-      Poly joined = add(add(without(p, mod.mono), both, -1), to_poly(a->src[0]), m);
-      return add(joined, Poly{{}, r.rest}, mod.coef);
+      Poly with_x = add(add(without(p, mod.mono), both, -1), to_poly(a->src[0]), m);
+      return add(with_x, Poly{{}, r.rest}, mod.coef);
     }
   }
   return std::nullopt;
@@ -84,9 +84,9 @@ std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
     for (const Term& u : z.terms) {
       if (u.coef != 1 || u.mono->kind != NodeKind::Div || u.mono->src[1] != Sint(c) || !congruent(u.mono->src[0], r.y, c)) continue;
       Poly numerator = add(scale(without(z, u.mono), c), to_poly(u.mono->src[0]));
-      Sint joined = floormod(from_poly(numerator), t.mono->src[1] * c);
+      Sint merged = floormod(from_poly(numerator), t.mono->src[1] * c);
       Poly rest = add(without(without(p, mod.mono), t.mono), Poly{{}, r.rest}, mod.coef);
-      return add(rest, to_poly(joined), m);
+      return add(rest, to_poly(merged), m);
     }
   }
   return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Poly> join_staggered(const Poly& p, const Term& div) {
   Poly base = to_poly(div.mono->src[0]);
   base.constant = 0;
   std::vector<const Node*> found(static_cast<std::size_t>(c), nullptr);
-  Poly rest = p, joined = base;
+  Poly rest = p, whole = base;
   for (const Term& t : p.terms) {
     if (t.mono->kind != NodeKind::Div || t.mono->src[1] != Sint(c) || t.coef != div.coef) continue;
     Poly d = add(to_poly(t.mono->src[0]), base, -1);
@@ -118,11 +118,11 @@ std::optional<Poly> join_staggered(const Poly& p, const Term& div) {
     auto slot = static_cast<std::size_t>(floor_mod(d.constant, c));
     if (found[slot] != nullptr) continue;
     found[slot] = t.mono;
-    joined.constant = checked_add(joined.constant, floor_div(d.constant, c));
+    whole.constant = checked_add(whole.constant, floor_div(d.constant, c));
     rest = without(rest, t.mono);
   }
   if (std::find(found.begin(), found.end(), nullptr) != found.end()) return std::nullopt;
-  return add(rest, joined, div.coef);
+  return add(rest, whole, div.coef);
 }
 
 std::optional<Poly> join_once(const Poly& p) {
@@ -143,13 +143,15 @@ std::optional<Poly> join_once(const Poly& p) {
 
 }  // namespace
 
-Sint simplified(const Poly& p) {
-  if (p.terms.size() < 2 || std::none_of(p.terms.begin(), p.terms.end(), [](const Term& t) { return is_div_or_mod(t.mono); })) {
-    return from_poly(p);
-  }
+Poly joined(const Poly& p) {
+  if (p.terms.size() < 2) return p;
   Poly now = p;
-  while (auto next = join_once(now)) now = std::move(*next);
-  return from_poly(now);
+  while (std::any_of(now.terms.begin(), now.terms.end(), [](const Term& t) { return is_div_or_mod(t.mono); })) {
+    auto next = join_once(now);
+    if (!next) break;
+    now = std::move(*next);
+  }
+  return now;
 }
 
 Sint operator+(Sint a, Sint b) {

@@ -95,7 +95,9 @@ class Symbols {
   Sint variable(const std::string& name, int64_t min, Sint max);
   std::size_t size() const;
 
-  /// For the implementation: the one node equal to `node`, bounds filled in by the caller.
+  /// For the implementation: the node equal to `node` if it is known; sets its hash. Bounds are not compared.
+  const Node* find(Node* node);
+  /// For the implementation: the one node equal to `node`, with everything filled in by the caller.
   const Node* intern(Node node);
 
  private:

@@ -182,6 +182,40 @@ std::optional<Extent> valid_box(const std::vector<PlainView>& views, int64_t siz
   return e;
 }
 
+int64_t flatten(const std::vector<int64_t>& index, const std::vector<Axis>& axes) {
+  int64_t flat = 0;
+  for (std::size_t k = 0; k < axes.size(); ++k) flat = flat * axes[k].size + index[k];
+  return flat;
+}
+
+// A few samples that one view must pass: with a and b, what has some coordinates of a and the others of b is valid too,
+// and the positions of the two such mixtures have the same sum.
+bool looks_like_one_view(const std::vector<PlainView>& views) {
+  constexpr int kSamples = 48;
+  const std::vector<Axis>& axes = views.back().axes;
+  std::uint64_t state = 88172645463325252u;  // xorshift; a fixed seed, the result is the same in every run
+  auto random = [&](int64_t below) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return static_cast<int64_t>(state % static_cast<std::uint64_t>(below));
+  };
+  auto sample = [&] {
+    std::vector<int64_t> index;
+    for (const Axis& a : axes) index.push_back(random(3) == 0 ? random(a.size) : random(2) == 0 ? 0 : a.size - 1);
+    return index;
+  };
+  for (int n = 0; n < kSamples; ++n) {
+    std::vector<int64_t> a = sample(), b = sample();
+    int64_t at_a = through_all(views, flatten(a, axes)), at_b = through_all(views, flatten(b, axes));
+    if (at_a < 0 || at_b < 0) continue;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      if (random(2) == 0) std::swap(a[k], b[k]);
+    }
+    int64_t mixed_a = through_all(views, flatten(a, axes)), mixed_b = through_all(views, flatten(b, axes));
+    if (mixed_a < 0 || mixed_b < 0 || mixed_a + mixed_b != at_a + at_b) return false;
+  }
+  return true;
+}
+
 bool is_masked(const PlainView& v) {
   return std::any_of(v.axes.begin(), v.axes.end(), [](const Axis& a) { return a.begin > 0 || a.end < a.size; });
 }
@@ -197,6 +231,7 @@ std::optional<View> merge_by_trial(const std::vector<View>& views) {
   for (const Axis& a : axes) {
     if (__builtin_mul_overflow(size, a.size, &size) || size > (masked ? kMaxMaskedTrials : kMaxTrials)) return std::nullopt;
   }
+  if (!looks_like_one_view(all)) return std::nullopt;
   const std::vector<Sint>& shape = views.back().shape;
   Extent e{std::vector<int64_t>(axes.size(), 0), {}, 0};
   for (const Axis& a : axes) e.last.push_back(a.size - 1);

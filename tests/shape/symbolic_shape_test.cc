@@ -65,13 +65,20 @@ class History {
 
   void step() {
     switch (pick(0, 6)) {
-      case 0: return permute();
-      case 1: return merge_axes();
-      case 2: return split_axis();
-      case 3: return expand();
-      case 4: return pad();
-      case 5: return shrink();
-      default: return flip();
+      case 0:
+        return permute();
+      case 1:
+        return merge_axes();
+      case 2:
+        return split_axis();
+      case 3:
+        return expand();
+      case 4:
+        return pad();
+      case 5:
+        return shrink();
+      default:
+        return flip();
     }
   }
 
@@ -243,7 +250,9 @@ TEST(SymbolicShape, NetworkShapes) {
       {"bias", ShapeTracker::from_shape({1, 16, 1, 1}).expand({n, 16, 5, 5}), {n, 16, 5, 5}},
       {"batch last", image.permute({1, 2, 3, 0}).reshape({400, n}), {400, n}},
       {"matrix", ShapeTracker::from_shape({n, 1, 400}).expand({n, 10, 400}), {n, 10, 400}},
-      {"padded rows", image.reshape({n, 16, 25}).pad({{0, 0}, {0, 0}, {0, 7}}).reshape({n, 16, 4, 8}).shrink({{0, n}, {0, 16}, {0, 3}, {0, 8}}), {n, 16, 3, 8}},
+      {"padded rows",
+       image.reshape({n, 16, 25}).pad({{0, 0}, {0, 0}, {0, 7}}).reshape({n, 16, 4, 8}).shrink({{0, n}, {0, 16}, {0, 3}, {0, 8}}),
+       {n, 16, 3, 8}},
   };
   for (const Row& r : rows) {
     EXPECT_EQ(r.st.shape(), r.shape) << r.what;
