@@ -41,16 +41,12 @@ std::string arena_table(const Project& p) {
   return text + " */\n";
 }
 
-std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramCall& call, bool only_call) {
+// The formula calls buffers what the kernel's text calls them.
+std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {
   std::vector<FormulaBuffer> result;
   for (std::size_t i = 0; i < call.buffers.size(); i++) {
-    const ProgramBuffer& buffer = p.program->buffers[at(call.buffers[i])];
-    // A kernel of several calls has no names of its own for what it reads.
-    const std::string name = only_call                  ? p.buffer_names[at(call.buffers[i])]
-                             : i == 0                   ? "out"
-                             : call.buffers.size() == 2 ? "in"
-                                                        : fmt::format("in{}", i);
-    result.push_back({name, buffer.shape});
+    const std::string name = i < kernel.arg_names.size() ? kernel.arg_names[i] : i == 0 ? "out" : fmt::format("in{}", i);
+    result.push_back({name, p.program->buffers[at(call.buffers[i])].shape});
   }
   return result;
 }
@@ -84,7 +80,7 @@ std::string kernel_comment(const Project& p, std::size_t k) {
   std::string text = "/* " + folded(in_comment(head), " *   ", 112) + "\n";
   if (kernel.ast != nullptr && !calls.empty()) {
     bool masked = false;
-    for (const std::string& line : formula(kernel.ast, formula_buffers(p, p.program->calls[calls.front()], calls.size() == 1))) {
+    for (const std::string& line : formula(kernel.ast, formula_buffers(p, kernel, p.program->calls[calls.front()]))) {
       masked = masked || line.find("]?") != std::string::npos;
       text += " *   " + folded(in_comment(line), " *   ", 112) + "\n";
     }
@@ -128,6 +124,15 @@ std::string variable_ref(const Project& p, const std::string& name) {
   return "";
 }
 
+// Pads each row so that the comments behind the rows stand in one column.
+std::string with_comments(const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, std::min<std::size_t>(row.first.size(), 90));
+  std::string text;
+  for (const auto& [row, comment] : rows) text += fmt::format("  {:<{}} /* {} */\n", row, width, comment);
+  return text;
+}
+
 struct Tables {
   std::string args, calls;
   std::size_t arg_count = 0;
@@ -136,6 +141,7 @@ struct Tables {
 
 Tables tables(const Project& p) {
   Tables t;
+  std::vector<std::pair<std::string, std::string>> args;
   for (std::size_t c = 0; c < p.program->calls.size(); c++) {
     const ProgramCall& call = p.program->calls[c];
     const ProgramKernel& kernel = p.program->kernels[at(call.kernel)];
@@ -143,15 +149,16 @@ Tables tables(const Project& p) {
     for (int b : call.buffers) {
       t.arena |= p.program->buffers[at(b)].kind == BufferKind::Intermediate;
       t.constant |= p.program->buffers[at(b)].kind == BufferKind::Constant;
-      row += " " + ref(p, b) + ",";
+      row += (row.empty() ? "" : " ") + ref(p, b) + ",";
     }
     for (const std::string& v : kernel.variables) row += " " + variable_ref(p, v) + ",";
     t.variable |= !kernel.variables.empty();
     const std::size_t count = call.buffers.size() + kernel.variables.size();
-    t.args += " " + row + fmt::format(" /* {}: {} */\n", c, in_comment(list_text(call.nodes)));
+    args.emplace_back(row, fmt::format("{}: {}", c, in_comment(list_text(call.nodes))));
     t.calls += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.arg_count, count);
     t.arg_count += count;
   }
+  t.args = with_comments(args);
   return t;
 }
 

@@ -77,10 +77,11 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-// Runs "compiler flags" on the .c files of the folder; the result's text on failure.
-ProcessResult compile(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
+// Runs a command in the folder.
+ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
   std::vector<std::string> argv = split(command);
   argv.insert(argv.end(), more.begin(), more.end());
+  if (argv[0].find('/') != std::string::npos) argv[0] = (dir / argv[0]).string();
   ProcessOptions options;
   options.cwd = dir;
   return run_process(argv, options);
@@ -130,7 +131,7 @@ TEST(Emit, CompilesWithoutWarnings) {
     }
     for (const auto& entry : fs::directory_iterator(temp.path())) {
       SCOPED_TRACE(row.compiler + " " + row.flags + ", " + entry.path().filename().string());
-      const ProcessResult r = compile(entry.path(), row.compiler + " " + row.flags + strict, c_files(entry.path()));
+      const ProcessResult r = run_in(entry.path(), row.compiler + " " + row.flags + strict, c_files(entry.path()));
       EXPECT_TRUE(r.ok()) << r.err;
     }
   }
@@ -142,13 +143,13 @@ TEST(Emit, BuildsByOneCommandAndPasses) {
     SCOPED_TRACE(name);
     const fs::path dir = temp.path() / name;
     put(dir, files);
-    const ProcessResult built = compile(dir, "cc -std=c99 -g -fsanitize=address,undefined -fno-sanitize-recover=all -o test", [&] {
+    const ProcessResult built = run_in(dir, "cc -std=c99 -g -fsanitize=address,undefined -fno-sanitize-recover=all -o test", [&] {
       std::vector<std::string> args = c_files(dir);
       args.push_back("-lm");
       return args;
     }());
     ASSERT_TRUE(built.ok()) << built.err;
-    const ProcessResult ran = compile(dir, "./test");
+    const ProcessResult ran = run_in(dir, "./test");
     EXPECT_EQ(ran.out, "PASS\n");
     EXPECT_TRUE(ran.ok()) << ran.err;
   }
@@ -164,8 +165,8 @@ TEST(Emit, SelfTestFailsWhereTheModelIsWrong) {
   put(temp.path(), files);
   std::vector<std::string> args = c_files(temp.path());
   args.push_back("-lm");
-  ASSERT_TRUE(compile(temp.path(), "cc -std=c99 -o test", args).ok());
-  const ProcessResult ran = compile(temp.path(), "./test");
+  ASSERT_TRUE(run_in(temp.path(), "cc -std=c99 -o test", args).ok());
+  const ProcessResult ran = run_in(temp.path(), "./test");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_EQ(ran.out.substr(0, 9), "FAIL sum[");
 }
@@ -178,11 +179,11 @@ TEST(Emit, BuildsByCMakeInEveryForm) {
     SCOPED_TRACE(name);
     const fs::path dir = temp.path() / name;
     put(dir, emit_mlp(form));
-    const ProcessResult configured = compile(dir, "cmake -B build");
+    const ProcessResult configured = run_in(dir, "cmake -B build");
     ASSERT_TRUE(configured.ok()) << configured.err;
-    const ProcessResult built = compile(dir, "cmake --build build");
+    const ProcessResult built = run_in(dir, "cmake --build build");
     ASSERT_TRUE(built.ok()) << built.out << built.err;
-    const ProcessResult ran = compile(dir, "build/mlp_selftest");
+    const ProcessResult ran = run_in(dir, "build/mlp_selftest");
     EXPECT_EQ(ran.out, "PASS\n");
   }
 }
@@ -197,7 +198,7 @@ TEST(Emit, TwoModelsAndOneRuntimeRunInTurns) {
              "add_executable(two main.c)\ntarget_link_libraries(two mlp scaler)\n");
   // One block of memory for both arenas; 2 x + 1 by the one model, its first row through the other; expected by hand:
   // x = {1,-2,0.5,3} gives {3,-3,2,7} after scaling.
-  write_file(temp.path() / "main.c", R"(
+  write_file(temp.path() / "main.c", R"c(
 #include <stdio.h>
 #include "mlp.h"
 #include "scaler.h"
@@ -225,12 +226,12 @@ int main(void) {
   printf("%g %g %g %g\n", sum[0], sum[1], sum[2], sum[3]);
   return 0;
 }
-)");
-  const ProcessResult configured = compile(temp.path(), "cmake -B build");
+)c");
+  const ProcessResult configured = run_in(temp.path(), "cmake -B build");
   ASSERT_TRUE(configured.ok()) << configured.err;
-  const ProcessResult built = compile(temp.path(), "cmake --build build");
+  const ProcessResult built = run_in(temp.path(), "cmake --build build");
   ASSERT_TRUE(built.ok()) << built.out << built.err;
-  const ProcessResult ran = compile(temp.path(), "build/two");
+  const ProcessResult ran = run_in(temp.path(), "build/two");
   EXPECT_EQ(ran.exit_code, 0);
   const std::vector<double> expected = test::mlp_reference(mlp_program(), {3, -3, 2, 7});
   std::istringstream out(ran.out);
@@ -247,8 +248,8 @@ TEST(Emit, ABlobOfAnotherModelIsRefused) {
   put(temp.path(), files);
   std::vector<std::string> args = c_files(temp.path());
   args.push_back("-lm");
-  ASSERT_TRUE(compile(temp.path(), "cc -std=c99 -o test", args).ok());
-  EXPECT_EQ(compile(temp.path(), "./test mlp_weights.bin").out, "PASS\n");
+  ASSERT_TRUE(run_in(temp.path(), "cc -std=c99 -o test", args).ok());
+  EXPECT_EQ(run_in(temp.path(), "./test mlp_weights.bin").out, "PASS\n");
   const std::string good = text_of(files, "mlp_weights.bin");
   const struct {
     const char* what;
@@ -261,14 +262,14 @@ TEST(Emit, ABlobOfAnotherModelIsRefused) {
   };
   for (const auto& row : rows) {
     write_file(temp.path() / "bad.bin", row.bytes);
-    EXPECT_EQ(compile(temp.path(), "./test bad.bin").out, "FAIL weights\n") << row.what;
+    EXPECT_EQ(run_in(temp.path(), "./test bad.bin").out, "FAIL weights\n") << row.what;
   }
 }
 
 TEST(Emit, ProfileNamesEveryCall) {
   const TempDir temp;
   put(temp.path(), emit_mlp());
-  write_file(temp.path() / "selftest.c", R"(
+  write_file(temp.path() / "selftest.c", R"c(
 #include <stdio.h>
 #include "mlp.h"
 static void after(void *user, uint32_t call, void *const *arg) {
@@ -281,16 +282,16 @@ int main(void) {
   float sum[4];
   return (int)mlp_profile(arena, sizeof arena, x, sum, after, (void *)"after");
 }
-)");
+)c");
   std::vector<std::string> args = c_files(temp.path());
-args.push_back("-lm");
-ASSERT_TRUE(compile(temp.path(), "cc -std=c99 -DETCH_PROFILE=1 -o test", args).ok());
-// fc1: 1 * 1 + 0.5 = 1.5; fc2: 1.5*2 + 0*0 + 0.5*0 + 2*(-1) + 0.25 = 1.25; res: 2.75; sum: 3.75
-EXPECT_EQ(compile(temp.path(), "./test").out,
-          "after 0 fc1, relu1 fc1_relu float32 16 1.5\n"
-          "after 1 fc2, relu2 fc2_relu float32 16 1.25\n"
-          "after 2 res res float32 16 2.75\n"
-          "after 3 sum sum float32 16 3.75\n");
+  args.push_back("-lm");
+  ASSERT_TRUE(run_in(temp.path(), "cc -std=c99 -DETCH_PROFILE=1 -o test", args).ok());
+  // fc1: 1 * 1 + 0.5 = 1.5; fc2: 1.5*2 + 0*0 + 0.5*0 + 2*(-1) + 0.25 = 1.25; res: 2.75; sum: 3.75
+  EXPECT_EQ(run_in(temp.path(), "./test").out,
+            "after 0 fc1, relu1 fc1_relu float32 16 1.5\n"
+            "after 1 fc2, relu2 fc2_relu float32 16 1.25\n"
+            "after 2 res res float32 16 2.75\n"
+            "after 3 sum sum float32 16 3.75\n");
 }
 
 TEST(Emit, WeightsFormFollowsTheSize) {
@@ -338,13 +339,15 @@ TEST(Emit, RefusesWhatItCanNotEmit) {
 TEST(Emit, NamesOfTheModelCanNotBreakTheText) {
   Program p = mlp_program();
   p.buffers[6].name = "a*/ int evil; /*";
-  p.calls[0].nodes = {"*/ #error", "new\nline", "quote\"back\\slash??/"};
+  p.calls[0].nodes = {"*/ #error", "new\nline",
+                      "quote\"back\\slash?"
+                      "?/"};
   EmitOptions o = mlp_options(p);
   o.model_file = "*/ #error.onnx";
   const TempDir temp;
   put(temp.path(), emit(p, plan_memory(p), o));
   const ProcessResult r =
-      compile(temp.path(), "gcc -std=c99 -DETCH_PROFILE=1 -Wall -Wextra -Wpedantic -Werror -fsyntax-only", c_files(temp.path()));
+      run_in(temp.path(), "gcc -std=c99 -DETCH_PROFILE=1 -Wall -Wextra -Wpedantic -Werror -fsyntax-only", c_files(temp.path()));
   EXPECT_TRUE(r.ok()) << r.err;
 }
 
