@@ -37,8 +37,8 @@ class ZeroValues {
 
  private:
   Scalar value(const LazyBuffer* b) const {
-    const bool leaf = b->kind != LazyKind::Compute || b->is_reduction() || is_stored(b, in_memory_);
-    if (leaf && b->kind != LazyKind::Contiguous) return Scalar::of_int(b->dtype, 0);
+    const bool computed = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous;
+    if (!computed || b->is_reduction() || is_stored(b, in_memory_)) return Scalar::of_int(b->dtype, 0);
     std::vector<Scalar> values;
     for (const LazyBuffer* s : b->src) values.push_back(is_masked(s->st) ? Scalar::of_int(s->dtype, 0) : known_.at(s->base));
     if (b->kind == LazyKind::Contiguous) return values[0];

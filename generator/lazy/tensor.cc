@@ -156,6 +156,7 @@ Tensor Tensor::pad(Padding pads, double value) const {
   const Tensor padded(graph_, graph_->view(kept.buffer_, kept.buffer_->st.pad(grow)));
   const Scalar fill = Scalar::of_double(dtype(), value);
   if (fill.bits() == 0) return padded;
+  if (const Scalar* own = const_value(kept.buffer_); own != nullptr && *own == fill) return full(*graph_, padded.shape(), fill);
   const Tensor inside = full(*graph_, kept.shape(), Scalar::of_int(DType::Bool, 1));
   // Where nothing is left inside, all is padding.
   if (is_empty(kept.shape())) return full(*graph_, padded.shape(), fill);
