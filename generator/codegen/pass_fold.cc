@@ -111,6 +111,11 @@ const UOp* fold_where(const UOp& u) {
   return u.src[1] == u.src[2] ? u.src[1] : nullptr;
 }
 
+// The largest, or the smallest, value of an integer type.
+bool is_extreme(const UOp* u, bool largest) {
+  return is_const(u) && u->value->as_int() == (largest ? int_max(u->dtype) : int_min(u->dtype));
+}
+
 // x + 0 is x, and so on; nullptr if nothing is known. A float's x + 0 is not x (x may be -0.0), x - 0 is.
 const UOp* fold_identity(const UOp& u) {
   const UOp* a = u.src[0];
@@ -123,7 +128,11 @@ const UOp* fold_identity(const UOp& u) {
   if (u.op == Op::Mul && is_one(a)) return keep(b);
   if (u.op == Op::Div && is_one(b)) return keep(a);
   if (u.op == Op::Sub && is_float(a->dtype) && is_const(b) && b->value->bits() == 0) return keep(a);
-  if (is_integer) {
+  if (is_integer && u.dtype == a->dtype) {
+    if ((u.op == Op::Max && is_extreme(a, false)) || (u.op == Op::Min && is_extreme(a, true))) return keep(b);
+    if ((u.op == Op::Max && is_extreme(b, false)) || (u.op == Op::Min && is_extreme(b, true))) return keep(a);
+    if ((u.op == Op::Max && is_extreme(a, true)) || (u.op == Op::Min && is_extreme(a, false))) return keep(a);
+    if ((u.op == Op::Max && is_extreme(b, true)) || (u.op == Op::Min && is_extreme(b, false))) return keep(b);
     if ((u.op == Op::Add || u.op == Op::Or || u.op == Op::Xor) && is_zero(a)) return keep(b);
     if ((u.op == Op::Add || u.op == Op::Sub || u.op == Op::Or || u.op == Op::Xor || u.op == Op::Shl || u.op == Op::Shr) && is_zero(b))
       return keep(a);
@@ -153,6 +162,8 @@ const UOp* fold(UOpBuilder& b, UOp& u) {
   if (u.uop == UOpKind::Cast && u.src[0]->dtype == u.dtype) return u.src[0];
   if (u.uop != UOpKind::Alu) return nullptr;
   if (const UOp* same = fold_identity(u)) return same;
+  const bool is_integer = !is_float(u.src[0]->dtype) && u.src[0]->dtype != DType::Bool;
+  if (u.op == Op::CmpLt && is_integer && (is_extreme(u.src[0], true) || is_extreme(u.src[1], false))) return b.constant(Scalar::of_int(DType::Bool, 0));
   std::vector<Scalar> values;
   for (const UOp* s : u.src) {
     if (!is_const(s)) return nullptr;

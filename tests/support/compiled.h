@@ -81,4 +81,42 @@ inline KernelNames kernel_names(const std::string& function, std::size_t buffers
   return names;
 }
 
+/// What one run of a kernel needs: bytes of its output, then its inputs.
+struct SanitizedRun {
+  std::int64_t out_bytes = 0;
+  std::vector<Array> inputs;
+};
+
+/// Runs every kernel once under AddressSanitizer and UndefinedBehaviorSanitizer in a program of its own, each buffer exactly as
+/// large as it has to be. The result is that of the program, or of the compiler if that failed.
+inline ProcessResult run_sanitized(const std::vector<std::string>& sources, const std::vector<SanitizedRun>& runs) {
+  const TempDir dir("etch-test");
+  const std::string file = (dir.path() / "kernels.c").string(), data = (dir.path() / "data").string(), program = (dir.path() / "run").string();
+  std::ofstream bytes(data, std::ios::binary);
+  std::string text = "#include <stdio.h>\n#include <stdlib.h>\n" + c_file(sources) + "static void *filled(FILE *f, size_t n) {\n  void *p = malloc(n);\n";
+  text += "  if (p == 0 || (f != 0 && fread(p, 1, n, f) != n)) exit(9);\n  return p;\n}\n";
+  for (std::size_t i = 0; i < runs.size(); i++) {
+    const std::string n = std::to_string(runs[i].inputs.size() + 1);
+    text += "static void run" + std::to_string(i) + "(FILE *f) {\n  void *arg[" + n + "];\n  int i;\n";
+    text += "  arg[0] = filled(0, " + std::to_string(runs[i].out_bytes) + ");\n";
+    for (std::size_t b = 0; b < runs[i].inputs.size(); b++) {
+      const auto span = runs[i].inputs[b].bytes();
+      bytes.write(reinterpret_cast<const char*>(span.data()), static_cast<std::streamsize>(span.size()));
+      text += "  arg[" + std::to_string(b + 1) + "] = filled(f, " + std::to_string(span.size()) + ");\n";
+    }
+    text += "  etch_test_kernel(" + std::to_string(i) + ")(arg);\n  for (i = 0; i < " + n + "; i++) free(arg[i]);\n}\n";
+  }
+  text += "int main(int argc, char **argv) {\n  FILE *f = fopen(argv[argc - 1], \"rb\");\n  if (f == 0) return 8;\n";
+  for (std::size_t i = 0; i < runs.size(); i++) text += "  run" + std::to_string(i) + "(f);\n";
+  std::ofstream(file) << text + "  fclose(f);\n  return 0;\n}\n";
+  bytes.close();
+  ProcessOptions options;
+  options.timeout_s = 300;
+  options.env = {{"UBSAN_OPTIONS", "print_stacktrace=1"}};
+  const ProcessResult built = run_process({"cc", "-std=c99", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
+                                           "-I" ETCH_SOURCE_DIR "/runtime_c", "-o", program, file, "-lm"},
+                                          options);
+  return built.ok() ? run_process({program, data}, options) : built;
+}
+
 }  // namespace etch::test
