@@ -164,9 +164,9 @@ ETCH_INLINE uint16_t etch_float_to_half(float x) {
     const uint32_t shift = 126u - (magnitude >> 23);
     const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
     const uint32_t rest = mantissa & ((1u << shift) - 1u);
-    const uint32_t half = 1u << (shift - 1u);
+    const uint32_t middle = 1u << (shift - 1u);
     v = mantissa >> shift;
-    if (rest > half || (rest == half && (v & 1u) != 0)) v++;
+    if (rest > middle || (rest == middle && (v & 1u) != 0)) v++;
     return (uint16_t)(sign | v);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "interp/interp.h"
 #include "support/compiled.h"
+#include "support/opt_chain.h"
 
 namespace etch {
 namespace {
@@ -75,11 +76,94 @@ LazyOps* AstCases::ops_;
 std::vector<test::AstCase>* AstCases::cases_;
 std::vector<Array>* AstCases::wanted_;
 
+// Chains of OptOps must not change what a kernel computes.
+struct Fuzz {
+  unsigned seed;
+  int chains;
+  CodegenOptions options;
+};
+
+void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wanted, const Fuzz& f) {
+  std::mt19937 rng(f.seed);
+  for (int done = 0; done < f.chains; done += 250) {
+    std::vector<std::string> sources, chains;
+    std::vector<std::size_t> which;
+    while (sources.size() < 250) {
+      const std::size_t i = std::uniform_int_distribution<std::size_t>(0, cases.size() - 1)(rng);
+      const test::AstCase& c = cases[i];
+      CodegenOptions options = f.options;
+      options.opts = test::random_opt_chain(c.store, rng, f.options, 24);
+      std::string text = c.id;
+      for (const Opt& o : *options.opts) text += ", " + to_text(o);
+      const auto names = test::kernel_names("k" + std::to_string(sources.size()), c.inputs.size() + 1);
+      std::vector<bool> constants(c.inputs.size() + 1);
+      try {
+        sources.push_back(generate_kernel(c.store, elements_of(c), constants, names, options).source);
+      } catch (const std::exception& e) {
+        FAIL() << text << ": " << e.what();
+      }
+      chains.push_back(text);
+      which.push_back(i);
+    }
+    const test::Compiled compiled(sources, {"-O0", "-w"});
+    for (std::size_t k = 0; k < sources.size(); k++) {
+      const test::AstCase& c = cases[which[k]];
+      const Array got = compiled.run(static_cast<int>(k), c.store->dtype, c.output_size, c.inputs);
+      const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
+      expect_close(got, wanted[which[k]], std::isfinite(scale) ? scale : 1.0, chains[k] + "\n" + sources[k]);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(AstCases, RandomChains) {
+  fuzz(*cases_, *wanted_, {.seed = 1, .chains = 2000, .options = {}});
+}
+TEST_F(AstCases, RandomChainsOfVectors) {
+  CodegenOptions options;
+  options.vector_bits = 128;
+  fuzz(*cases_, *wanted_, {.seed = 2, .chains = 500, .options = options});
+}
 TEST_F(AstCases, HandCoded) { run({"hand coded", {}, test::strict_flags()}); }
 TEST_F(AstCases, Unoptimised) {
   CodegenOptions options;
   options.optimize = false;
   run({"unoptimised", options, test::strict_flags()});
+}
+
+TEST_F(AstCases, NothingUndefined) {
+  std::vector<std::string> sources;
+  std::vector<test::SanitizedRun> runs;
+  for (const test::AstCase& c : *cases_) {
+    const auto names = test::kernel_names("k" + std::to_string(sources.size()), c.inputs.size() + 1);
+    sources.push_back(generate_kernel(c.store, elements_of(c), std::vector<bool>(c.inputs.size() + 1), names, {}).source);
+    runs.push_back({c.output_size * bytes_of(c.store->dtype), c.inputs});
+  }
+  const ProcessResult result = test::run_sanitized(sources, runs);
+  EXPECT_TRUE(result.ok()) << describe(result) << "\n" << result.err.substr(0, 3000);
+}
+
+// The text that PoCL gets is OpenCL C.
+TEST_F(AstCases, OpenClIsAccepted) {
+  if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
+  CodegenOptions options;
+  options.language = "opencl";
+  options.has_local = true;
+  std::vector<std::string> helpers{"all"};
+  std::string text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + prelude("opencl", helpers);
+  for (std::size_t i = 0; i < cases_->size(); i++) {
+    const test::AstCase& c = (*cases_)[i];
+    const auto names = test::kernel_names("k" + std::to_string(i), c.inputs.size() + 1);
+    const GeneratedKernel k = generate_kernel(c.store, elements_of(c), std::vector<bool>(c.inputs.size() + 1), names, options);
+    EXPECT_EQ(k.global_size.size(), 3u);
+    EXPECT_EQ(k.local_size.size(), 3u);
+    text += k.source;
+  }
+  const TempDir dir("etch-test");
+  const std::string file = (dir.path() / "kernels.cl").string();
+  std::ofstream(file) << text;
+  const ProcessResult result = run_process({"clang-19", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only", file});
+  EXPECT_TRUE(result.ok()) << result.err.substr(0, 3000);
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// For tests: random legal chains of OptOps.
+#pragma once
+
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "codegen/kernel.h"
+
+namespace etch::test {
+
+/// Up to six steps that the kernel of `ast` takes one after the other; at most `copies` copies of the arithmetic are made.
+inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, const CodegenOptions& options, std::int64_t copies = 48) {
+  static constexpr OptOp kOps[] = {OptOp::Upcast, OptOp::Unroll, OptOp::PadTo, OptOp::Local, OptOp::Group, OptOp::GroupTop, OptOp::Vector};
+  static constexpr std::int64_t kAmounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 16, 32};
+  Kernel kernel(ast, options);
+  const auto pick = [&](auto& from) { return from[std::uniform_int_distribution<std::size_t>(0, std::size(from) - 1)(rng)]; };
+  const auto steps = std::uniform_int_distribution<std::size_t>(1, 6)(rng);
+  for (int tries = 0; tries < 60 && kernel.applied().size() < steps; tries++) {
+    Opt opt{pick(kOps), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
+    if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;
+    Kernel next = kernel;
+    try {
+      next.apply(opt);
+    } catch (const std::invalid_argument&) {
+      continue;
+    }
+    std::int64_t n = 1;
+    for (int i = next.first_upcast(); i < static_cast<int>(next.axes().size()); i++) n *= next.axes()[static_cast<std::size_t>(i)].size.as_int();
+    if (n <= copies * (next.lanes() > 1 ? next.lanes() : 1)) kernel = next;
+  }
+  return kernel.applied();
+}
+
+}  // namespace etch::test
