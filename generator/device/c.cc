@@ -143,7 +143,8 @@ class CDevice : public Device {
   bool available(std::string* why) const override {
     if (find()) return true;
     if (why != nullptr)
-      *why = options_.cc.empty() ? "no C compiler: none of gcc, clang, clang-19, cc is on PATH" : "no C compiler: '" + options_.cc + "' is not found";
+      *why = options_.cc.empty() ? "no C compiler: none of gcc, clang, clang-19, cc is on PATH"
+                                 : "no C compiler: '" + options_.cc + "' is not found";
     return false;
   }
 

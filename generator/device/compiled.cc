@@ -11,14 +11,15 @@ class Compiled : public LoadedProgram {
       : program_(&program), library_(std::move(library)), replay_(program, guards) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t>) {
-      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-      std::vector<std::int32_t> values;
-      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
-      std::vector<void*> arg(memory.begin(), memory.end());
-      for (std::int32_t& v : values) arg.push_back(&v);
-      library_->function(call.kernel)(arg.data());
-    });
+    return replay_.run(inputs, vars, options,
+                       [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t>) {
+                         const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+                         std::vector<std::int32_t> values;
+                         for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
+                         std::vector<void*> arg(memory.begin(), memory.end());
+                         for (std::int32_t& v : values) arg.push_back(&v);
+                         library_->function(call.kernel)(arg.data());
+                       });
   }
 
  private:

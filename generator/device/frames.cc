@@ -53,7 +53,8 @@ FrameStatus receive_all(int socket, std::span<std::byte> bytes, double timeout_s
 
 }  // namespace
 
-FrameStatus write_frame(int socket, FrameKind kind, std::string_view json, const std::vector<std::span<const std::byte>>& parts, double timeout_s) {
+FrameStatus write_frame(int socket, FrameKind kind, std::string_view json, const std::vector<std::span<const std::byte>>& parts,
+                        double timeout_s) {
   Header header{static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(json.size()), 0};
   for (const auto& part : parts) header.blob_bytes += part.size();
   FrameStatus status = send_all(socket, std::as_bytes(std::span(&header, 1)), timeout_s);

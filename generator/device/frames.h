@@ -28,7 +28,8 @@ enum class FrameStatus : std::uint8_t { Ok, Closed, TimedOut };
 
 /// Writes one frame; its blob is all of `parts`, one after the other. Gives up when nothing moves for `timeout_s` seconds
 /// (zero or less: never). A peer that is gone is Closed, not a signal.
-FrameStatus write_frame(int socket, FrameKind kind, std::string_view json, const std::vector<std::span<const std::byte>>& parts, double timeout_s);
+FrameStatus write_frame(int socket, FrameKind kind, std::string_view json, const std::vector<std::span<const std::byte>>& parts,
+                        double timeout_s);
 /// Reads one frame.
 FrameStatus read_frame(int socket, Frame& frame, double timeout_s);
 

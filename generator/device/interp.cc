@@ -9,13 +9,14 @@ class Interpreted : public LoadedProgram {
   Interpreted(const Program& program, bool guards) : program_(&program), replay_(program, guards) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements) {
-      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-      check(kernel.ast != nullptr, "a kernel has an AST");
-      std::vector<InterpInput> sources;
-      for (std::size_t k = 1; k < memory.size(); k++) sources.push_back({kernel.arg_dtypes[k], memory[k], elements[k]});
-      interp_evaluate_into(kernel.ast, sources, vars, memory[0], elements[0]);
-    });
+    return replay_.run(inputs, vars, options,
+                       [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements) {
+                         const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+                         check(kernel.ast != nullptr, "a kernel has an AST");
+                         std::vector<InterpInput> sources;
+                         for (std::size_t k = 1; k < memory.size(); k++) sources.push_back({kernel.arg_dtypes[k], memory[k], elements[k]});
+                         interp_evaluate_into(kernel.ast, sources, vars, memory[0], elements[0]);
+                       });
   }
 
  private:

@@ -36,10 +36,12 @@ class Session {
     if (child_ && child_->running()) return;
     std::error_code ignored;
     if (!std::filesystem::exists(program_, ignored))
-      throw DeviceError("OPENCL", "the program " + program_.string() + " is not there", "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
+      throw DeviceError("OPENCL", "the program " + program_.string() + " is not there",
+                        "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
     if (!dir_) dir_.emplace("etch-opencl");
     const std::filesystem::path cache = options_.opencl_cache.empty() ? dir_->path() / "cache" : options_.opencl_cache;
-    child_ = std::make_unique<ChildProcess>(program_, log(), std::vector<std::pair<std::string, std::string>>{{"POCL_CACHE_DIR", cache.string()}});
+    child_ = std::make_unique<ChildProcess>(program_, log(),
+                                            std::vector<std::pair<std::string, std::string>>{{"POCL_CACHE_DIR", cache.string()}});
     generation_++;
     if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
     info_ = request({{"op", "open"}, {"device", options_.opencl_device}}, {}, "choosing a device");
@@ -52,7 +54,9 @@ class Session {
   /// Sends a request and waits for its reply. Throws DeviceError if the process fails, or says "no". `doing` is for the
   /// message; `progress` is told the call that is about to run, `tap` gets what calls have written.
   json request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob = nullptr,
-               const std::function<std::string(int call)>& progress = {}, const std::function<void(int, const std::vector<std::byte>&)>& tap = {}, const std::function<std::string(int)>& name_of_buffer = {}) {
+               const std::function<std::string(int call)>& progress = {},
+               const std::function<void(int, const std::vector<std::byte>&)>& tap = {},
+               const std::function<std::string(int)>& name_of_buffer = {}) {
     std::string where = "OPENCL, " + doing;
     FrameStatus status = child_->send(message.dump(), parts, options_.timeout_s);
     for (Frame frame; status == FrameStatus::Ok;) {
@@ -66,15 +70,18 @@ class Session {
       } else {
         if (!answer.at("ok").get<bool>()) {
           const std::string what = answer.at("error").get<std::string>();
-          throw DeviceError(where, answer.contains("buffer") && name_of_buffer ? what + " '" + name_of_buffer(answer["buffer"]) + "'" : what);
+          throw DeviceError(where,
+                            answer.contains("buffer") && name_of_buffer ? what + " '" + name_of_buffer(answer["buffer"]) + "'" : what);
         }
         if (blob != nullptr) *blob = std::move(frame.blob);
         return answer;
       }
     }
     const std::string tail = log_tail();
-    throw DeviceError(where, "the process " + std::string(child_->result().timed_out ? "gave no sign: " : "ended: ") + describe(child_->result()) + tail,
-                      child_->result().timed_out ? "the kernel may never end; allow more time if it is only slow" : "the driver or a kernel crashed; the kernel's name is above");
+    throw DeviceError(
+        where, "the process " + std::string(child_->result().timed_out ? "gave no sign: " : "ended: ") + describe(child_->result()) + tail,
+        child_->result().timed_out ? "the kernel may never end; allow more time if it is only slow"
+                                   : "the driver or a kernel crashed; the kernel's name is above");
   }
 
   bool running() const { return child_ && child_->running(); }
@@ -108,7 +115,11 @@ std::vector<std::int64_t> dimensions(const std::vector<Sint>& values, const VarV
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
-      : program_(&program), session_(std::move(session)), prelude_(options.prelude), guards_(options.guards), last_use_(last_uses(program)) {
+      : program_(&program),
+        session_(std::move(session)),
+        prelude_(options.prelude),
+        guards_(options.guards),
+        last_use_(last_uses(program)) {
     load();
   }
   ~OpenCLProgram() override {
@@ -126,9 +137,16 @@ class OpenCLProgram : public LoadedProgram {
     session_->open();
     if (generation_ != session_->generation()) load();
     Parts parts;
-    json message = {{"op", "run"},           {"program", number_}, {"bytes", json::array()},         {"last_use", last_use_},
-                    {"outputs", program_->outputs}, {"inputs", json::array()}, {"tap", static_cast<bool>(options.tap)}, {"guards", guards_},
-                    {"seconds", options.call_seconds != nullptr}, {"calls", json::array()}};
+    json message = {{"op", "run"},
+                    {"program", number_},
+                    {"bytes", json::array()},
+                    {"last_use", last_use_},
+                    {"outputs", program_->outputs},
+                    {"inputs", json::array()},
+                    {"tap", static_cast<bool>(options.tap)},
+                    {"guards", guards_},
+                    {"seconds", options.call_seconds != nullptr},
+                    {"calls", json::array()}};
     for (const ProgramBuffer& b : program_->buffers) message["bytes"].push_back(elements_of(b, vars) * bytes_of(b.dtype));
     for (std::size_t k = 0; k < inputs.size(); k++) {
       message["inputs"].push_back({program_->inputs[k], inputs[k].bytes().size()});
@@ -144,7 +162,8 @@ class OpenCLProgram : public LoadedProgram {
       const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(program_->calls[static_cast<std::size_t>(call)].buffers[0])];
       if (options.tap) options.tap(call, Array(b.dtype, shape_of(b, vars), bytes));
     };
-    const json answer = session_->request(message, parts, "running the program", &blob, progress, tap, [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
+    const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
+                                          [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
     if (options.call_seconds != nullptr) *options.call_seconds = answer.at("seconds").get<std::vector<double>>();
     return split(blob, vars);
   }
@@ -219,7 +238,8 @@ class OpenCLDevice : public Device {
 
   std::string description() const override {
     const json& info = session_->info();
-    return info.at("device").get<std::string>() + " (" + info.at("platform").get<std::string>() + ", " + info.at("version").get<std::string>() + ")";
+    return info.at("device").get<std::string>() + " (" + info.at("platform").get<std::string>() + ", " +
+           info.at("version").get<std::string>() + ")";
   }
 
   std::unique_ptr<LoadedProgram> load(const Program& program) const override {

@@ -8,8 +8,8 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kGuard = 256;        // bytes before and after a buffer; keeps the alignment
-constexpr std::byte kGuardByte{0xFF};       // a float that is read from it is NaN
+constexpr std::int64_t kGuard = 256;   // bytes before and after a buffer; keeps the alignment
+constexpr std::byte kGuardByte{0xFF};  // a float that is read from it is NaN
 
 std::string ints_text(const std::vector<std::int64_t>& values) {
   std::string text = "[";
@@ -26,6 +26,7 @@ std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues&
 }
 
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars) {
+  if (buffer.kind == BufferKind::Constant) return buffer.data.size();  // may be laid out anew, in another number of elements
   std::int64_t n = 1;
   for (std::int64_t d : shape_of(buffer, vars)) n *= d;
   return n;
@@ -40,13 +41,15 @@ void check_run(const Program& program, const std::vector<Array>& inputs, const V
       throw DeviceError("dimension '" + v.name + "'", "is " + std::to_string(found->second) + ", accepted is " + range);
   }
   if (inputs.size() != program.inputs.size())
-    throw DeviceError("inputs", "there are " + std::to_string(inputs.size()) + ", the program takes " + std::to_string(program.inputs.size()));
+    throw DeviceError("inputs",
+                      "there are " + std::to_string(inputs.size()) + ", the program takes " + std::to_string(program.inputs.size()));
   for (std::size_t k = 0; k < inputs.size(); k++) {
     const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(program.inputs[k])];
     const std::vector<std::int64_t> shape = shape_of(buffer, vars);
     if (inputs[k].dtype() == buffer.dtype && inputs[k].shape() == shape) continue;
     throw DeviceError("input '" + buffer.name + "'", "is " + std::string(name_of(inputs[k].dtype())) + " " + ints_text(inputs[k].shape()) +
-                                                         ", the program takes " + std::string(name_of(buffer.dtype)) + " " + ints_text(shape));
+                                                         ", the program takes " + std::string(name_of(buffer.dtype)) + " " +
+                                                         ints_text(shape));
   }
 }
 
@@ -90,21 +93,25 @@ void Replay::check_guards(std::span<const Buffer> buffers, int call) const {
       if (memory[k] == kGuardByte && memory[after] == kGuardByte) continue;
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
       const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
-      const std::string where = memory[k] == kGuardByte ? std::to_string(k) + " bytes after the end" : std::to_string(kGuard - k) + " bytes before the start";
+      const std::string where =
+          memory[k] == kGuardByte ? std::to_string(k) + " bytes after the end" : std::to_string(kGuard - k) + " bytes before the start";
       throw DeviceError("call " + std::to_string(call) + ", kernel '" + kernel.name + "'",
-                        "wrote " + where + " of buffer '" + program_->buffers[b].name + "'", "this is a bug of etch: please report it with the model");
+                        "wrote " + where + " of buffer '" + program_->buffers[b].name + "'",
+                        "this is a bug of etch: please report it with the model");
     }
   }
 }
 
 Array Replay::read(const Buffer& buffer, int index, const VarValues& vars) const {
   const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(index)];
+  if (b.kind == BufferKind::Constant) return b.data;
   const auto bytes = static_cast<std::size_t>(elements_of(b, vars) * bytes_of(b.dtype));
   const std::byte* from = data(buffer);
   return {b.dtype, shape_of(b, vars), std::vector<std::byte>(from, from + bytes)};
 }
 
-std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& function) {
+std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options,
+                               const CallFunction& function) {
   check_run(*program_, inputs, vars);
   std::vector<Buffer> buffers(program_->buffers.size());
   const auto buffer_of = [&](int b) -> Buffer& {

@@ -19,7 +19,8 @@ std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
 std::vector<int> last_uses(const Program& program);
 
 /// Runs one call: `memory` holds its buffers, output first, each `elements` long.
-using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements)>;
+using CallFunction =
+    std::function<void(const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements)>;
 
 /// Host memory for one program, kept from run to run.
 class Replay {

@@ -2,7 +2,9 @@
 // an Access is the leaf's ShapeTracker along it, as one affine position and affine bounds where that is possible.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "interp/interp.h"
@@ -53,6 +55,7 @@ class Access {
     std::int64_t offset = 0, begin = 0, end = 0;
   };
 
+  void clip(const std::vector<std::int64_t>& value, std::int64_t& from, std::int64_t& to) const;
   bool fold(const FixedView& view);
   void split_for(const FixedView& view);
   void merge_loops();
@@ -66,6 +69,24 @@ class Access {
   std::vector<FixedView> rest_;  // views that could not be folded, in the order of ShapeTracker::views
   bool all_padding_ = false;
 };
+
+// Which elements of an inner loop are inside all bounds: an interval, since each bound is affine.
+inline void Access::clip(const std::vector<std::int64_t>& value, std::int64_t& from, std::int64_t& to) const {
+  for (std::size_t b = 0; b < bounds_.size(); b++) {
+    const Bound& bound = bounds_[b];
+    const std::int64_t c = bound.coefs.back();
+    const auto outside = [&](std::int64_t i) { return value[b] + c * i < bound.begin || value[b] + c * i >= bound.end; };
+    if (c == 0) {
+      if (outside(0)) to = from;
+    } else if (c == 1) {
+      from = std::max(from, bound.begin - value[b]);
+      to = std::min(to, bound.end - value[b]);
+    } else {
+      while (from < to && outside(from)) from++;
+      while (from < to && outside(to - 1)) to--;
+    }
+  }
+}
 
 template <class Run, class Pad>
 void Access::walk(std::int64_t start, std::int64_t count, Run run, Pad pad) const {
@@ -85,21 +106,8 @@ void Access::walk(std::int64_t start, std::int64_t count, Run run, Pad pad) cons
   const std::int64_t step = strides_[last];
   for (std::int64_t at = 0; at < count;) {
     const std::int64_t n = std::min(sizes_[last] - index[last], count - at);
-    // Which of the n are inside all bounds: an interval, since each bound is affine.
     std::int64_t from = 0, to = n;
-    for (std::size_t b = 0; b < bounds_.size(); b++) {
-      const Bound& bound = bounds_[b];
-      const std::int64_t c = bound.coefs[last];
-      if (c == 0) {
-        if (value[b] < bound.begin || value[b] >= bound.end) to = 0;
-      } else if (c == 1) {
-        from = std::max(from, bound.begin - value[b]);
-        to = std::min(to, bound.end - value[b]);
-      } else {
-        while (from < to && (value[b] + c * from < bound.begin || value[b] + c * from >= bound.end)) from++;
-        while (from < to && (value[b] + c * (to - 1) < bound.begin || value[b] + c * (to - 1) >= bound.end)) to--;
-      }
-    }
+    clip(value, from, to);
     if (from >= to) {
       pad(at, n);
     } else {

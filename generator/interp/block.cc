@@ -20,7 +20,9 @@ struct BHalf {
 };
 
 template <class T>
-double to_double(T v) { return static_cast<double>(v); }
+double to_double(T v) {
+  return static_cast<double>(v);
+}
 template <>
 double to_double(Half v) {
   if ((v.bits & 0x7c00u) == 0 || (v.bits & 0x7c00u) == 0x7c00u) return static_cast<double>(half_to_float(v.bits));
@@ -31,10 +33,13 @@ double to_double(Half v) {
   return static_cast<double>(f);
 }
 template <>
-double to_double(BHalf v) { return static_cast<double>(bfloat16_to_float(v.bits)); }
+double to_double(BHalf v) {
+  return static_cast<double>(bfloat16_to_float(v.bits));
+}
 
 template <class T, class Out, class Convert>
-void gather(const Access& access, const std::byte* memory, std::int64_t elements, std::int64_t start, std::int64_t count, Out* out, Convert convert) {
+void gather(const Access& access, const std::byte* memory, std::int64_t elements, std::int64_t start, std::int64_t count, Out* out,
+            Convert convert) {
   access.walk(
       start, count,
       [&](std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n) {
@@ -75,18 +80,29 @@ void load(const Access& access, const InterpInput& in, std::int64_t start, std::
     case DType::Bool:
       gather<std::uint8_t>(access, in.data, in.elements, start, count, out.i.data(), [](std::uint8_t v) -> std::int64_t { return v != 0; });
       return;
-    case DType::Int8: return gather_int<std::int8_t>(access, in, start, count, out);
-    case DType::UInt8: return gather_int<std::uint8_t>(access, in, start, count, out);
-    case DType::Int16: return gather_int<std::int16_t>(access, in, start, count, out);
-    case DType::UInt16: return gather_int<std::uint16_t>(access, in, start, count, out);
-    case DType::Int32: return gather_int<std::int32_t>(access, in, start, count, out);
-    case DType::UInt32: return gather_int<std::uint32_t>(access, in, start, count, out);
+    case DType::Int8:
+      return gather_int<std::int8_t>(access, in, start, count, out);
+    case DType::UInt8:
+      return gather_int<std::uint8_t>(access, in, start, count, out);
+    case DType::Int16:
+      return gather_int<std::int16_t>(access, in, start, count, out);
+    case DType::UInt16:
+      return gather_int<std::uint16_t>(access, in, start, count, out);
+    case DType::Int32:
+      return gather_int<std::int32_t>(access, in, start, count, out);
+    case DType::UInt32:
+      return gather_int<std::uint32_t>(access, in, start, count, out);
     case DType::Int64:
-    case DType::UInt64: return gather_int<std::int64_t>(access, in, start, count, out);
-    case DType::Float16: return gather_float<Half>(access, in, start, count, out);
-    case DType::BFloat16: return gather_float<BHalf>(access, in, start, count, out);
-    case DType::Float32: return gather_float<float>(access, in, start, count, out);
-    case DType::Float64: return gather_float<double>(access, in, start, count, out);
+    case DType::UInt64:
+      return gather_int<std::int64_t>(access, in, start, count, out);
+    case DType::Float16:
+      return gather_float<Half>(access, in, start, count, out);
+    case DType::BFloat16:
+      return gather_float<BHalf>(access, in, start, count, out);
+    case DType::Float32:
+      return gather_float<float>(access, in, start, count, out);
+    case DType::Float64:
+      return gather_float<double>(access, in, start, count, out);
   }
 }
 
@@ -157,9 +173,10 @@ BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Input
     if (is_reduce(op->op)) {
       step.reduced = &inputs.reduced.at(op);
       const bool f = is_float(op->dtype);
-      step.input = {f ? DType::Float64 : DType::Int64,
-                    reinterpret_cast<const std::byte*>(f ? static_cast<const void*>(step.reduced->values.f.data()) : step.reduced->values.i.data()),
-                    element_count(step.reduced->shape)};
+      step.input = {
+          f ? DType::Float64 : DType::Int64,
+          reinterpret_cast<const std::byte*>(f ? static_cast<const void*>(step.reduced->values.f.data()) : step.reduced->values.i.data()),
+          element_count(step.reduced->shape)};
     }
     if (op->op == Op::Load) {
       const int index = op->mem().index;
@@ -236,15 +253,21 @@ void write_block(DType dtype, const Block& values, std::int64_t count, std::byte
   switch (dtype) {
     case DType::Bool:
     case DType::Int8:
-    case DType::UInt8: return write_as<std::uint8_t>(values.i.data(), count, memory, at);
+    case DType::UInt8:
+      return write_as<std::uint8_t>(values.i.data(), count, memory, at);
     case DType::Int16:
-    case DType::UInt16: return write_as<std::uint16_t>(values.i.data(), count, memory, at);
+    case DType::UInt16:
+      return write_as<std::uint16_t>(values.i.data(), count, memory, at);
     case DType::Int32:
-    case DType::UInt32: return write_as<std::uint32_t>(values.i.data(), count, memory, at);
+    case DType::UInt32:
+      return write_as<std::uint32_t>(values.i.data(), count, memory, at);
     case DType::Int64:
-    case DType::UInt64: return write_as<std::int64_t>(values.i.data(), count, memory, at);
-    case DType::Float32: return write_as<float>(values.f.data(), count, memory, at);
-    case DType::Float64: return write_as<double>(values.f.data(), count, memory, at);
+    case DType::UInt64:
+      return write_as<std::int64_t>(values.i.data(), count, memory, at);
+    case DType::Float32:
+      return write_as<float>(values.f.data(), count, memory, at);
+    case DType::Float64:
+      return write_as<double>(values.f.data(), count, memory, at);
     case DType::Float16:
     case DType::BFloat16:
       for (std::int64_t k = 0; k < count; k++) {

@@ -47,12 +47,12 @@ class BlockProgram {
     DType dtype{}, src_dtype{};
     std::vector<const Block*> src;
     Block out;
-    std::unique_ptr<Access> access;      // leaves only
+    std::unique_ptr<Access> access;  // leaves only
     const Reduced* reduced = nullptr;
     InterpInput input;
     double float_value = 0;  // Const
     std::int64_t int_value = 0;
-    bool constant = false;   // `out` never changes
+    bool constant = false;  // `out` never changes
   };
   void read(Step& step, std::int64_t start, std::int64_t count) const;
   std::vector<Step> steps_;  // sources first; never resized after construction

@@ -11,11 +11,11 @@
 namespace etch::interp {
 namespace {
 
-constexpr std::int64_t kPanel = std::int64_t{1} << 20;    // elements of one panel: 8 MiB, and there are two
-constexpr std::int64_t kTile = std::int64_t{1} << 20;     // elements of the tile of results
-constexpr std::int64_t kMaxK = 8192;                      // of K in one panel
-constexpr std::int64_t kWorthIt = 2048;                   // products of one batch position below which blocks are as fast
-constexpr double kExact = 9007199254740992.0;             // 2^53
+constexpr std::int64_t kPanel = std::int64_t{1} << 20;  // elements of one panel: 8 MiB, and there are two
+constexpr std::int64_t kTile = std::int64_t{1} << 20;   // elements of the tile of results
+constexpr std::int64_t kMaxK = 8192;                    // of K in one panel
+constexpr std::int64_t kWorthIt = 2048;                 // products of one batch position below which blocks are as fast
+constexpr double kExact = 9007199254740992.0;           // 2^53
 
 // Largest magnitude that an integer subtree can have, found without following more than a few operations.
 double magnitude(const LazyOp* op, int depth = 0) {
@@ -23,7 +23,9 @@ double magnitude(const LazyOp* op, int depth = 0) {
   if (is_float(op->dtype) || depth > 8) return limit;
   double found = limit;
   switch (op->op) {
-    case Op::Const: found = std::fabs(op->constant().value.as_double()); break;
+    case Op::Const:
+      found = std::fabs(op->constant().value.as_double());
+      break;
     case Op::Cast:
       if (!is_float(op->src[0]->dtype)) found = magnitude(op->src[0], depth + 1);
       if (is_unsigned(op->dtype) && !is_unsigned(op->src[0]->dtype) && op->src[0]->dtype != DType::Bool) found = limit;
@@ -33,14 +35,20 @@ double magnitude(const LazyOp* op, int depth = 0) {
       found = magnitude(op->src[0], depth + 1) + magnitude(op->src[1], depth + 1);
       if (is_unsigned(op->dtype) && op->op == Op::Sub) found = limit;
       break;
-    case Op::Mul: found = magnitude(op->src[0], depth + 1) * magnitude(op->src[1], depth + 1); break;
-    case Op::Where: found = std::max(magnitude(op->src[1], depth + 1), magnitude(op->src[2], depth + 1)); break;
+    case Op::Mul:
+      found = magnitude(op->src[0], depth + 1) * magnitude(op->src[1], depth + 1);
+      break;
+    case Op::Where:
+      found = std::max(magnitude(op->src[1], depth + 1), magnitude(op->src[2], depth + 1));
+      break;
+      // clang-format off
     case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf:
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Bitcast: case Op::Div: case Op::Mod: case Op::Max:
     case Op::Min: case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::And: case Op::Or: case Op::Xor: case Op::Shl:
     case Op::Shr: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load:
     case Op::Index: case Op::Store: break;
+      // clang-format on
   }
   // A result that may have wrapped can be anything.
   return found >= limit ? limit : found;
@@ -106,7 +114,10 @@ Domain joined(const Domain& a, const Domain& b, const Domain& c) {
 class Side {
  public:
   Side(const LazyOp* op, const Domain& batch, const Domain& rows, const Domain& k, const Inputs& inputs)
-      : rows_(size_of(rows)), k_(size_of(k)), by_row_(op, joined(batch, rows, k), inputs), by_k_(op, joined(batch, k, rows), inputs),
+      : rows_(size_of(rows)),
+        k_(size_of(k)),
+        by_row_(op, joined(batch, rows, k), inputs),
+        by_k_(op, joined(batch, k, rows), inputs),
         transposed_(by_row_.unit_run() < 16 && by_k_.unit_run() > by_row_.unit_run()) {}
 
   bool transposed() const { return transposed_; }
@@ -120,7 +131,8 @@ class Side {
 
  private:
   template <class T>
-  void fill_lines(std::int64_t base, std::int64_t line, std::int64_t lines, std::int64_t at, std::int64_t count, std::int64_t length, T* panel) {
+  void fill_lines(std::int64_t base, std::int64_t line, std::int64_t lines, std::int64_t at, std::int64_t count, std::int64_t length,
+                  T* panel) {
     if (count == length) {  // whole lines follow each other
       count *= lines;
       lines = 1;
@@ -194,11 +206,13 @@ Tiling tiling(std::int64_t m, std::int64_t n, std::int64_t k) {
 template <class T>
 void multiply_blocks(const LazyOp* mul, const Split& axes, const Inputs& inputs, Reduced& out) {
   Side a(mul->src[0], axes.batch, axes.m, axes.k, inputs), b(mul->src[1], axes.batch, axes.n, axes.k, inputs);
-  const std::vector<std::int64_t> batch_at = positions(axes.batch, out.shape), m_at = positions(axes.m, out.shape), n_at = positions(axes.n, out.shape);
+  const std::vector<std::int64_t> batch_at = positions(axes.batch, out.shape), m_at = positions(axes.m, out.shape),
+                                  n_at = positions(axes.n, out.shape);
   const auto m = static_cast<std::int64_t>(m_at.size()), n = static_cast<std::int64_t>(n_at.size());
   const std::int64_t k = size_of(axes.k);
   const Tiling t = tiling(m, n, k);
-  std::vector<T> a_panel(static_cast<std::size_t>(t.m * t.k)), b_panel(static_cast<std::size_t>(t.n * t.k)), tile_data(static_cast<std::size_t>(t.m * t.n));
+  std::vector<T> a_panel(static_cast<std::size_t>(t.m * t.k)), b_panel(static_cast<std::size_t>(t.n * t.k)),
+      tile_data(static_cast<std::size_t>(t.m * t.n));
   const bool whole_a = t.m == m && t.k == k;
   for (std::size_t batch = 0; batch < batch_at.size(); batch++) {
     const auto bi = static_cast<std::int64_t>(batch);
@@ -215,7 +229,8 @@ void multiply_blocks(const LazyOp* mul, const Split& axes, const Inputs& inputs,
         }
         for (std::int64_t i = 0; i < mc; i++)
           for (std::int64_t j = 0; j < nc; j++) {
-            const auto at = static_cast<std::size_t>(batch_at[batch] + m_at[static_cast<std::size_t>(m0 + i)] + n_at[static_cast<std::size_t>(n0 + j)]);
+            const auto at =
+                static_cast<std::size_t>(batch_at[batch] + m_at[static_cast<std::size_t>(m0 + i)] + n_at[static_cast<std::size_t>(n0 + j)]);
             if (is_float(out.dtype)) {
               out.values.f[at] = static_cast<double>(tile(i, j));
             } else {

@@ -30,6 +30,7 @@ void each(std::size_t n, double* out, const double* a, F f) {
 double larger(double a, double b) { return a < b || std::isnan(b) ? b : a; }
 double smaller(double a, double b) { return b < a || std::isnan(b) ? b : a; }
 
+// clang-format off: one operation a line
 void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
   const Doubles x = doubles(a, n);
   DoublesOut y = doubles(out, n);
@@ -68,12 +69,14 @@ void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
   check(false, "a unary operation on floats");
 }
 
+// clang-format on
 template <class F>
 void compare(std::size_t n, std::int64_t* out, F f) {
   for (std::size_t k = 0; k < n; k++) out[k] = f(k) ? 1 : 0;
 }
 
 // False: not a binary operation on floats.
+// clang-format off: one operation a line
 bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& out) {
   const Doubles x = doubles(a, n), y = doubles(b, n);
   const double *p = a.f.data(), *q = b.f.data();
@@ -97,6 +100,7 @@ bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& o
   }
   return false;
 }
+// clang-format on
 
 std::int64_t divide(DType dtype, std::int64_t a, std::int64_t b) {
   if (b == 0) return 0;
@@ -110,7 +114,9 @@ std::int64_t modulo(DType dtype, std::int64_t a, std::int64_t b) {
   return b == -1 ? 0 : a % b;
 }
 // A negative amount counts as a huge one.
-std::int64_t shift_left(DType dtype, std::int64_t a, std::int64_t b) { return u(b) >= 8u * static_cast<unsigned>(bytes_of(dtype)) ? 0 : s(u(a) << b); }
+std::int64_t shift_left(DType dtype, std::int64_t a, std::int64_t b) {
+  return u(b) >= 8u * static_cast<unsigned>(bytes_of(dtype)) ? 0 : s(u(a) << b);
+}
 std::int64_t shift_right(DType dtype, std::int64_t a, std::int64_t b) {
   const bool all = u(b) >= 8u * static_cast<unsigned>(bytes_of(dtype));
   if (is_unsigned(dtype)) return all ? 0 : s(u(a) >> b);
@@ -118,6 +124,7 @@ std::int64_t shift_right(DType dtype, std::int64_t a, std::int64_t b) {
 }
 
 // One integer operation; the result is not wrapped yet. Operations that don't exist for integers are an internal error.
+// clang-format off: one operation a line
 std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
   switch (op) {
     case Op::Neg: return s(0 - u(a));
@@ -145,6 +152,7 @@ std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
   check(false, "an operation on integers");
   return 0;
 }
+// clang-format on
 
 void int_apply(Op op, DType dtype, DType src_dtype, const std::int64_t* a, const std::int64_t* b, std::size_t n, std::int64_t* out) {
   const auto run = [&](auto f) {

@@ -20,19 +20,27 @@ struct Block {
 /// `value` modulo 2^bits, as the int64 that stands for it in `dtype`; bool: != 0.
 inline std::int64_t wrapped(DType dtype, std::int64_t value) {
   switch (dtype) {
-    case DType::Bool: return value != 0;
-    case DType::Int8: return static_cast<std::int8_t>(value);
-    case DType::UInt8: return static_cast<std::uint8_t>(value);
-    case DType::Int16: return static_cast<std::int16_t>(value);
-    case DType::UInt16: return static_cast<std::uint16_t>(value);
-    case DType::Int32: return static_cast<std::int32_t>(value);
-    case DType::UInt32: return static_cast<std::uint32_t>(value);
+    case DType::Bool:
+      return value != 0;
+    case DType::Int8:
+      return static_cast<std::int8_t>(value);
+    case DType::UInt8:
+      return static_cast<std::uint8_t>(value);
+    case DType::Int16:
+      return static_cast<std::int16_t>(value);
+    case DType::UInt16:
+      return static_cast<std::uint16_t>(value);
+    case DType::Int32:
+      return static_cast<std::int32_t>(value);
+    case DType::UInt32:
+      return static_cast<std::uint32_t>(value);
     case DType::Int64:
     case DType::UInt64:
     case DType::Float16:
     case DType::BFloat16:
     case DType::Float32:
-    case DType::Float64: return value;
+    case DType::Float64:
+      return value;
   }
   return value;
 }

@@ -76,10 +76,18 @@ Array relayout(const Array& data, const ShapeTracker& st, const VarValues& vars)
   const Access access(views, domain_of(shape));
   const std::byte* from = data.bytes().data();
   switch (bytes_of(data.dtype())) {
-    case 1: copy_elements<std::uint8_t>(access, from, data.size(), count, bytes.data()); break;
-    case 2: copy_elements<std::uint16_t>(access, from, data.size(), count, bytes.data()); break;
-    case 4: copy_elements<std::uint32_t>(access, from, data.size(), count, bytes.data()); break;
-    default: copy_elements<std::uint64_t>(access, from, data.size(), count, bytes.data()); break;
+    case 1:
+      copy_elements<std::uint8_t>(access, from, data.size(), count, bytes.data());
+      break;
+    case 2:
+      copy_elements<std::uint16_t>(access, from, data.size(), count, bytes.data());
+      break;
+    case 4:
+      copy_elements<std::uint32_t>(access, from, data.size(), count, bytes.data());
+      break;
+    default:
+      copy_elements<std::uint64_t>(access, from, data.size(), count, bytes.data());
+      break;
   }
   return {data.dtype(), std::move(shape), std::move(bytes)};
 }

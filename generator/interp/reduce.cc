@@ -59,7 +59,8 @@ void reduce_inner(const LazyOp* op, const Axes& axes, const Inputs& inputs, Bloc
     for (std::int64_t k = 0; k < n;) {
       const std::int64_t result = (at + k) / turns;
       const std::int64_t run = std::min(n - k, turns - (at + k) % turns);
-      accumulate_run(op->op, op->dtype, values, static_cast<std::size_t>(k), static_cast<std::size_t>(run), out, static_cast<std::size_t>(result));
+      accumulate_run(op->op, op->dtype, values, static_cast<std::size_t>(k), static_cast<std::size_t>(run), out,
+                     static_cast<std::size_t>(result));
       k += run;
     }
   }

@@ -17,10 +17,16 @@ Program two_calls() {
   ProgramBuilder b("c");
   const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
   const int h = b.intermediate("h", DType::Float32, {4}), w = b.constant("w", floats({4}, {10, 20, 30, 40}));
-  b.call(b.kernel("twice", "static void twice(void *const *arg) {\n  float *o = arg[0]; const float *x = arg[1];\n"
-                           "  for (int i = 0; i < 4; i++) o[i] = 2.0f * x[i];\n}\n", 2), {h, x});
-  b.call(b.kernel("add", "static void add(void *const *arg) {\n  float *o = arg[0]; const float *a = arg[1], *b = arg[2];\n"
-                         "  for (int i = 0; i < 4; i++) o[i] = a[i] + b[i];\n}\n", 3), {y, h, w});
+  b.call(b.kernel("twice",
+                  "static void twice(void *const *arg) {\n  float *o = arg[0]; const float *x = arg[1];\n"
+                  "  for (int i = 0; i < 4; i++) o[i] = 2.0f * x[i];\n}\n",
+                  2),
+         {h, x});
+  b.call(b.kernel("add",
+                  "static void add(void *const *arg) {\n  float *o = arg[0]; const float *a = arg[1], *b = arg[2];\n"
+                  "  for (int i = 0; i < 4; i++) o[i] = a[i] + b[i];\n}\n",
+                  3),
+         {y, h, w});
   return b.take();
 }
 
@@ -66,8 +72,12 @@ TEST(CDevice, PassesVariablesAndSizesBuffersByThem) {
   ProgramBuilder b("c");
   b.variable("n", 1, 8);
   const int x = b.input("x", DType::Int32, {n, 2}), y = b.output("y", DType::Int32, {n});
-  b.call(b.kernel("sum2", "static void sum2(void *const *arg) {\n  int32_t *o = arg[0]; const int32_t *x = arg[1]; const int32_t n = *(const int32_t *)arg[2];\n"
-                          "  for (int i = 0; i < n; i++) o[i] = x[2 * i] + x[2 * i + 1];\n}\n", 2, {"n"}), {y, x});
+  b.call(b.kernel("sum2",
+                  "static void sum2(void *const *arg) {\n  int32_t *o = arg[0]; const int32_t *x = arg[1]; const int32_t n = *(const "
+                  "int32_t *)arg[2];\n"
+                  "  for (int i = 0; i < n; i++) o[i] = x[2 * i] + x[2 * i + 1];\n}\n",
+                  2, {"n"}),
+         {y, x});
   const Program program = b.take();
   const auto loaded = make_device("c")->load(program);
   for (std::int64_t k = 1; k <= 8; k++) {
@@ -130,7 +140,11 @@ TEST(CDevice, GuardsNameTheKernelThatWritesOutside) {
   for (const auto& row : kRows) {
     ProgramBuilder b("c");
     const int x = b.input("x", DType::Float32, {2}), y = b.output("y", DType::Float32, {2}), w = b.constant("w", floats({1}, {7}));
-    b.call(b.kernel("bad", std::string("static void bad(void *const *arg) { float *o = arg[0]; const float *x = arg[1]; (void)o; (void)x; ") + row.body + " }\n", 3), {y, x, w});
+    b.call(b.kernel("bad",
+                    std::string("static void bad(void *const *arg) { float *o = arg[0]; const float *x = arg[1]; (void)o; (void)x; ") +
+                        row.body + " }\n",
+                    3),
+           {y, x, w});
     const Program program = b.take();
     DeviceOptions options;
     options.guards = true;

@@ -40,7 +40,8 @@ std::string error_of(const std::function<void()>& f) {
 
 void expect_error(const std::string& got, const std::string& part) { EXPECT_NE(got.find(part), std::string::npos) << "got: " << got; }
 
-constexpr const char* kTwice = "__kernel void twice(__global float *o, __global const float *x) { int i = get_group_id(0); o[i] = 2.0f * x[i]; }\n";
+constexpr const char* kTwice =
+    "__kernel void twice(__global float *o, __global const float *x) { int i = get_group_id(0); o[i] = 2.0f * x[i]; }\n";
 constexpr const char* kAdd =
     "__kernel void add(__global float *o, __global const float *a, __global const float *b) {\n"
     "  int i = get_group_id(0) * get_local_size(0) + get_local_id(0); o[i] = a[i] + b[i]; }\n";
@@ -92,8 +93,11 @@ TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
   ProgramBuilder b("opencl");
   b.variable("n", 1, 6);
   const int x = b.input("x", DType::Int32, {n, 3}), y = b.output("y", DType::Int32, {3, n});
-  b.call(b.kernel("transpose", "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
-                               "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n", 2, {"n"}, {3, n}, {1, 1}), {y, x});
+  b.call(b.kernel("transpose",
+                  "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
+                  "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n",
+                  2, {"n"}, {3, n}, {1, 1}),
+         {y, x});
   const Program program = b.take();
   const auto loaded = device->load(program);
   for (std::int64_t k = 1; k <= 6; k++) {
@@ -115,9 +119,14 @@ TEST(OpenCLDevice, UsesLocalMemoryAndThePrelude) {
   if (!device) GTEST_SKIP();
   ProgramBuilder b("opencl");
   const int x = b.input("x", DType::Float32, {64}), y = b.output("y", DType::Float32, {2});
-  b.call(b.kernel("sum", "__kernel void sum(__global float *o, __global const float *x) {\n  __local float s[32]; int l = get_local_id(0), g = get_group_id(0);\n"
-                         "  s[l] = x[g * 32 + l];\n  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = etch_plus(s[l], s[l + d]); }\n"
-                         "  if (l == 0) o[g] = s[0]; }\n", 2, {}, {2}, {32}), {y, x});
+  b.call(b.kernel("sum",
+                  "__kernel void sum(__global float *o, __global const float *x) {\n  __local float s[32]; int l = get_local_id(0), g = "
+                  "get_group_id(0);\n"
+                  "  s[l] = x[g * 32 + l];\n  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = "
+                  "etch_plus(s[l], s[l + d]); }\n"
+                  "  if (l == 0) o[g] = s[0]; }\n",
+                  2, {}, {2}, {32}),
+         {y, x});
   const Program program = b.take();
   std::vector<double> in(64);
   for (std::size_t i = 0; i < 64; i++) in[i] = static_cast<double>(i);

@@ -38,8 +38,9 @@ TEST(Ops, CastsOfFloatsThatDoNotFit) {
     double value;
     std::int64_t expected;
   } kRows[] = {
-      {DType::Int8, 300, 44},          {DType::Int8, -129, 127},       {DType::UInt8, -1, 255},  {DType::UInt8, 256.9, 0}, {DType::Int32, 4294967297.0, 1}, {DType::Int64, 1e300, 0},
-      {DType::UInt64, -1, -1},         {DType::Int16, INFINITY, 0},    {DType::Int64, NAN, 0},   {DType::UInt32, -2.5, 4294967294},
+      {DType::Int8, 300, 44},          {DType::Int8, -129, 127},          {DType::UInt8, -1, 255}, {DType::UInt8, 256.9, 0},
+      {DType::Int32, 4294967297.0, 1}, {DType::Int64, 1e300, 0},          {DType::UInt64, -1, -1}, {DType::Int16, INFINITY, 0},
+      {DType::Int64, NAN, 0},          {DType::UInt32, -2.5, 4294967294},
   };
   for (const auto& row : kRows) {
     LazyOps ops;
@@ -58,7 +59,8 @@ TEST(Ops, FloatsAreRoundedAtNarrowingCastsAndAtTheStore) {
     const LazyOp *a = ops.load(1, DType::Float32, st), *b = ops.load(2, DType::Float32, st);
     const LazyOp* sum = ops.elementwise(Op::Add, {a, b});
     if (with_cast) sum = ops.cast(ops.cast(sum, DType::Float16), DType::Float32);
-    const Array x = Array::of_doubles(DType::Float32, {1}, std::vector<double>{1.0}), y = Array::of_doubles(DType::Float32, {1}, std::vector<double>{0x1p-30});
+    const Array x = Array::of_doubles(DType::Float32, {1}, std::vector<double>{1.0}),
+                y = Array::of_doubles(DType::Float32, {1}, std::vector<double>{0x1p-30});
     return interp_evaluate(ops.store(0, ops.elementwise(Op::Sub, {sum, a}), st), {&x, &y}).double_at(0);
   };
   EXPECT_EQ(evaluate_sum(false), 0x1p-30);  // in float32 it would be 0

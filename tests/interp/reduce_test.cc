@@ -20,15 +20,16 @@ std::vector<std::int64_t> random_ints(std::mt19937& rng, DType dtype, std::int64
 }
 
 constexpr test::Conv kConvs[] = {
-    {1, 1, 3, 4, 8, 9, 3, 1, 1},      {2, 1, 5, 7, 10, 6, 3, 2, 1},     {1, 1, 16, 8, 7, 7, 1, 1, 0},   {1, 1, 4, 3, 12, 12, 5, 2, 2, 2},
-    {2, 6, 1, 1, 9, 9, 3, 1, 1},      {1, 3, 2, 4, 8, 8, 3, 2, 1},      {1, 1, 1, 1, 5, 5, 3, 1, 2},    {3, 1, 20, 30, 1, 1, 1, 1, 0},
-    {1, 1, 64, 64, 14, 14, 3, 1, 1},  {1, 8, 1, 2, 20, 20, 5, 1, 2},    {1, 1, 300, 5, 6, 6, 3, 1, 1},
+    {1, 1, 3, 4, 8, 9, 3, 1, 1},     {2, 1, 5, 7, 10, 6, 3, 2, 1},  {1, 1, 16, 8, 7, 7, 1, 1, 0},  {1, 1, 4, 3, 12, 12, 5, 2, 2, 2},
+    {2, 6, 1, 1, 9, 9, 3, 1, 1},     {1, 3, 2, 4, 8, 8, 3, 2, 1},   {1, 1, 1, 1, 5, 5, 3, 1, 2},   {3, 1, 20, 30, 1, 1, 1, 1, 0},
+    {1, 1, 64, 64, 14, 14, 3, 1, 1}, {1, 8, 1, 2, 20, 20, 5, 1, 2}, {1, 1, 300, 5, 6, 6, 3, 1, 1},
 };
 
 TEST(Contraction, ConvolutionsOfIntegersAreExact) {
   const struct {
     DType dtype, sum;
-  } kTypes[] = {{DType::Int8, DType::Int32}, {DType::UInt8, DType::UInt8}, {DType::Int16, DType::Int64}, {DType::Int32, DType::Int32}, {DType::Int64, DType::Int64}, {DType::UInt64, DType::UInt64}};
+  } kTypes[] = {{DType::Int8, DType::Int32},  {DType::UInt8, DType::UInt8}, {DType::Int16, DType::Int64},
+                {DType::Int32, DType::Int32}, {DType::Int64, DType::Int64}, {DType::UInt64, DType::UInt64}};
   std::mt19937 rng(7);
   for (const test::Conv& c : kConvs)
     for (const auto& t : kTypes) {
@@ -36,13 +37,15 @@ TEST(Contraction, ConvolutionsOfIntegersAreExact) {
       const LazyOp* store = test::conv_store(ops, c, t.dtype, t.sum);
       const std::vector<std::int64_t> xs = random_ints(rng, t.dtype, c.batch * c.groups * c.in * c.height * c.width);
       const std::vector<std::int64_t> ws = random_ints(rng, t.dtype, c.groups * c.out * c.in * c.kernel * c.kernel);
-      const Array x = Array::of_ints(t.dtype, {static_cast<std::int64_t>(xs.size())}, xs), w = Array::of_ints(t.dtype, {static_cast<std::int64_t>(ws.size())}, ws);
+      const Array x = Array::of_ints(t.dtype, {static_cast<std::int64_t>(xs.size())}, xs),
+                  w = Array::of_ints(t.dtype, {static_cast<std::int64_t>(ws.size())}, ws);
       const Array got = interp_evaluate(store, {&x, &w});
       // Modulo 2^64, then modulo the type's size: the order makes no difference.
       const auto expected = test::conv_loops<std::uint64_t>(c, {xs.begin(), xs.end()}, {ws.begin(), ws.end()});
       ASSERT_EQ(got.size(), static_cast<std::int64_t>(expected.size()));
       for (std::int64_t k = 0; k < got.size(); k++)
-        ASSERT_EQ(got.at(k), Scalar::of_int(t.sum, static_cast<std::int64_t>(expected[static_cast<std::size_t>(k)]))) << name_of(t.dtype) << " conv " << (&c - kConvs) << " element " << k;
+        ASSERT_EQ(got.at(k), Scalar::of_int(t.sum, static_cast<std::int64_t>(expected[static_cast<std::size_t>(k)])))
+            << name_of(t.dtype) << " conv " << (&c - kConvs) << " element " << k;
     }
 }
 
@@ -53,15 +56,18 @@ TEST(Contraction, ConvolutionsOfFloats) {
     for (DType dtype : {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16}) {
       LazyOps ops;
       const LazyOp* store = test::conv_store(ops, c, dtype, DType::Float64);
-      std::vector<double> xs(static_cast<std::size_t>(c.batch * c.groups * c.in * c.height * c.width)), ws(static_cast<std::size_t>(c.groups * c.out * c.in * c.kernel * c.kernel));
+      std::vector<double> xs(static_cast<std::size_t>(c.batch * c.groups * c.in * c.height * c.width)),
+          ws(static_cast<std::size_t>(c.groups * c.out * c.in * c.kernel * c.kernel));
       for (double& v : xs) v = normal(rng);
       for (double& v : ws) v = normal(rng);
-      const Array x = Array::of_doubles(dtype, {static_cast<std::int64_t>(xs.size())}, xs), w = Array::of_doubles(dtype, {static_cast<std::int64_t>(ws.size())}, ws);
+      const Array x = Array::of_doubles(dtype, {static_cast<std::int64_t>(xs.size())}, xs),
+                  w = Array::of_doubles(dtype, {static_cast<std::int64_t>(ws.size())}, ws);
       const Array got = interp_evaluate(store, {&x, &w});
       const auto expected = test::conv_loops<double>(c, x.doubles(), w.doubles());
       ASSERT_EQ(got.size(), static_cast<std::int64_t>(expected.size()));
       for (std::int64_t k = 0; k < got.size(); k++)
-        ASSERT_NEAR(got.double_at(k), expected[static_cast<std::size_t>(k)], 1e-11) << name_of(dtype) << " conv " << (&c - kConvs) << " element " << k;
+        ASSERT_NEAR(got.double_at(k), expected[static_cast<std::size_t>(k)], 1e-11)
+            << name_of(dtype) << " conv " << (&c - kConvs) << " element " << k;
     }
 }
 
@@ -72,8 +78,8 @@ struct MatMul {
 };
 constexpr MatMul kMatMuls[] = {
     {1, 200, 150, 9000, false, false, true},  // more than one panel in each direction
-    {1, 1, 3000, 700, false, true, true},  {3, 17, 19, 23, true, false, false}, {4, 33, 1, 129, false, true, true}, {2, 1, 1, 5000, false, false, true}, {1, 1500, 1200, 16, true, true, true},
-    {5, 2, 2, 2, false, false, true},
+    {1, 1, 3000, 700, false, true, true},    {3, 17, 19, 23, true, false, false},   {4, 33, 1, 129, false, true, true},
+    {2, 1, 1, 5000, false, false, true},     {1, 1500, 1200, 16, true, true, true}, {5, 2, 2, 2, false, false, true},
 };
 
 TEST(Contraction, MatMulsInEveryLayout) {
@@ -84,10 +90,13 @@ TEST(Contraction, MatMulsInEveryLayout) {
     const std::int64_t bb = t.b_has_batch ? t.k * t.n : 0;
     const View a = View::create(full, std::vector<Sint>{t.m * t.k, t.a_transposed ? 1 : t.k, 0, t.a_transposed ? t.m : 1});
     const View b = View::create(full, std::vector<Sint>{bb, 0, t.b_transposed ? t.k : 1, t.b_transposed ? 1 : t.n});
-    const LazyOp* mul = ops.elementwise(Op::Mul, {ops.load(1, DType::Int32, ShapeTracker({a})), ops.load(2, DType::Int32, ShapeTracker({b}))});
+    const LazyOp* mul =
+        ops.elementwise(Op::Mul, {ops.load(1, DType::Int32, ShapeTracker({a})), ops.load(2, DType::Int32, ShapeTracker({b}))});
     const LazyOp* sum = ops.reduce(Op::ReduceSum, mul, {3});
-    const std::vector<std::int64_t> xs = random_ints(rng, DType::Int32, t.batch * t.m * t.k), ys = random_ints(rng, DType::Int32, (t.b_has_batch ? t.batch : 1) * t.k * t.n);
-    const Array x = Array::of_ints(DType::Int32, {static_cast<std::int64_t>(xs.size())}, xs), y = Array::of_ints(DType::Int32, {static_cast<std::int64_t>(ys.size())}, ys);
+    const std::vector<std::int64_t> xs = random_ints(rng, DType::Int32, t.batch * t.m * t.k),
+                                    ys = random_ints(rng, DType::Int32, (t.b_has_batch ? t.batch : 1) * t.k * t.n);
+    const Array x = Array::of_ints(DType::Int32, {static_cast<std::int64_t>(xs.size())}, xs),
+                y = Array::of_ints(DType::Int32, {static_cast<std::int64_t>(ys.size())}, ys);
     const Array got = interp_evaluate(ops.store(0, sum, ShapeTracker::from_shape(sum->shape)), {&x, &y});
     const std::vector<std::int64_t> values = got.ints();
     std::size_t at = 0;
@@ -108,8 +117,10 @@ TEST(Contraction, CastsBetweenProductAndSum) {
   const struct {
     DType in, product, sum;
   } kRows[] = {
-      {DType::Int8, DType::Int32, DType::Int64},  {DType::Int8, DType::Int8, DType::Int32},     {DType::Int32, DType::Int32, DType::Int64},   {DType::UInt8, DType::UInt8, DType::UInt32},
-      {DType::Int8, DType::Int32, DType::Float32}, {DType::Int32, DType::Int32, DType::Float64}, {DType::Int32, DType::Int64, DType::Int16}, {DType::UInt16, DType::UInt32, DType::UInt64},
+      {DType::Int8, DType::Int32, DType::Int64},   {DType::Int8, DType::Int8, DType::Int32},
+      {DType::Int32, DType::Int32, DType::Int64},  {DType::UInt8, DType::UInt8, DType::UInt32},
+      {DType::Int8, DType::Int32, DType::Float32}, {DType::Int32, DType::Int32, DType::Float64},
+      {DType::Int32, DType::Int64, DType::Int16},  {DType::UInt16, DType::UInt32, DType::UInt64},
       {DType::Int16, DType::Int32, DType::Bool},
   };
   std::mt19937 rng(10);
@@ -119,7 +130,8 @@ TEST(Contraction, CastsBetweenProductAndSum) {
     const ShapeTracker a({View::create({m, n, k}, std::vector<Sint>{k, 0, 1})}), b({View::create({m, n, k}, std::vector<Sint>{0, k, 1})});
     const auto leaf = [&](int i, const ShapeTracker& st) {
       const LazyOp* v = ops.cast(ops.load(i, row.in, st), row.product);
-      return ops.elementwise(Op::Sub, {v, ops.constant(Scalar::of_int(row.product, 3), ShapeTracker({View::create({m, n, k}, std::vector<Sint>{0, 0, 0})}))});
+      return ops.elementwise(
+          Op::Sub, {v, ops.constant(Scalar::of_int(row.product, 3), ShapeTracker({View::create({m, n, k}, std::vector<Sint>{0, 0, 0})}))});
     };
     const LazyOp* mul = ops.cast(ops.elementwise(Op::Mul, {leaf(1, a), leaf(2, b)}), row.sum);
     const bool is_bool = row.sum == DType::Bool;
@@ -133,10 +145,12 @@ TEST(Contraction, CastsBetweenProductAndSum) {
         double f = 0;
         for (std::int64_t l = 0; l < k; l++) {
           const auto minus = [&](std::int64_t v) { return static_cast<std::uint64_t>(Scalar::of_int(row.product, v - 3).as_int()); };
-          const Scalar p = Scalar::of_int(row.product, static_cast<std::int64_t>(minus(xs[static_cast<std::size_t>(i * k + l)]) * minus(ys[static_cast<std::size_t>(j * k + l)])));
+          const Scalar p = Scalar::of_int(row.product, static_cast<std::int64_t>(minus(xs[static_cast<std::size_t>(i * k + l)]) *
+                                                                                 minus(ys[static_cast<std::size_t>(j * k + l)])));
           f += p.cast(row.sum).as_double();
           s = is_bool ? Scalar::of_int(row.sum, s.as_int() | p.cast(row.sum).as_int())
-                      : Scalar::of_int(row.sum, static_cast<std::int64_t>(static_cast<std::uint64_t>(s.as_int()) + static_cast<std::uint64_t>(p.cast(row.sum).as_int())));
+                      : Scalar::of_int(row.sum, static_cast<std::int64_t>(static_cast<std::uint64_t>(s.as_int()) +
+                                                                          static_cast<std::uint64_t>(p.cast(row.sum).as_int())));
         }
         const Scalar expected = is_float(row.sum) ? Scalar::of_double(row.sum, f) : s;
         ASSERT_EQ(got.at(i * n + j), expected) << name_of(row.in) << " " << name_of(row.product) << " " << name_of(row.sum);
@@ -148,7 +162,8 @@ TEST(Contraction, InfinityAndNaNReachOnlyTheirResults) {
   LazyOps ops;
   const std::int64_t m = 40, n = 40, k = 40;
   const ShapeTracker a({View::create({m, n, k}, std::vector<Sint>{k, 0, 1})}), b({View::create({m, n, k}, std::vector<Sint>{0, k, 1})});
-  const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {ops.load(1, DType::Float32, a), ops.load(2, DType::Float32, b)}), {2});
+  const LazyOp* sum =
+      ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {ops.load(1, DType::Float32, a), ops.load(2, DType::Float32, b)}), {2});
   std::vector<double> xs(static_cast<std::size_t>(m * k), 1.0), ys(static_cast<std::size_t>(n * k), 1.0);
   xs[0] = INFINITY;
   ys[3] = NAN;
@@ -201,15 +216,22 @@ TEST(Reduce, EverySetOfAxes) {
             for (std::int64_t j = 0; j < shape[1]; j++)
               for (std::int64_t l = 0; l < shape[2]; l++) {
                 const Scalar v = x.at((l * shape[0] + i) * shape[1] + j);
-                Scalar& e = expected[static_cast<std::size_t>(((out[0] == 1 ? 0 : i) * out[1] + (out[1] == 1 ? 0 : j)) * out[2] + (out[2] == 1 ? 0 : l))];
+                Scalar& e = expected[static_cast<std::size_t>(((out[0] == 1 ? 0 : i) * out[1] + (out[1] == 1 ? 0 : j)) * out[2] +
+                                                              (out[2] == 1 ? 0 : l))];
                 const auto p = static_cast<std::uint64_t>(e.as_int()), q = static_cast<std::uint64_t>(v.as_int());
                 const bool less = is_float(dtype) ? e.as_double() < v.as_double() : u ? p < q : e.as_int() < v.as_int();
                 const bool more = is_float(dtype) ? e.as_double() > v.as_double() : u ? p > q : e.as_int() > v.as_int();
-                if (op == Op::ReduceSum) e = is_float(dtype) ? Scalar::of_double(dtype, e.as_double() + v.as_double()) : Scalar::of_int(dtype, static_cast<std::int64_t>(p + q));
-                if (op == Op::ReduceProd) e = is_float(dtype) ? Scalar::of_double(dtype, e.as_double() * v.as_double()) : Scalar::of_int(dtype, static_cast<std::int64_t>(p * q));
+                if (op == Op::ReduceSum)
+                  e = is_float(dtype) ? Scalar::of_double(dtype, e.as_double() + v.as_double())
+                                      : Scalar::of_int(dtype, static_cast<std::int64_t>(p + q));
+                if (op == Op::ReduceProd)
+                  e = is_float(dtype) ? Scalar::of_double(dtype, e.as_double() * v.as_double())
+                                      : Scalar::of_int(dtype, static_cast<std::int64_t>(p * q));
                 if ((op == Op::ReduceMax && less) || (op == Op::ReduceMin && more)) e = v;
               }
-          for (std::int64_t k = 0; k < got.size(); k++) ASSERT_EQ(got.at(k), expected[static_cast<std::size_t>(k)]) << name_of(op) << " " << name_of(dtype) << " set " << set << " element " << k;
+          for (std::int64_t k = 0; k < got.size(); k++)
+            ASSERT_EQ(got.at(k), expected[static_cast<std::size_t>(k)])
+                << name_of(op) << " " << name_of(dtype) << " set " << set << " element " << k;
         }
 }
 

@@ -10,7 +10,9 @@
 namespace etch {
 namespace {
 
-std::int64_t pick(std::mt19937& rng, std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(high - low + 1)); }
+std::int64_t pick(std::mt19937& rng, std::int64_t low, std::int64_t high) {
+  return low + static_cast<std::int64_t>(rng() % static_cast<std::uint64_t>(high - low + 1));
+}
 
 // A factorisation of n into up to four sizes.
 std::vector<Sint> random_shape(std::mt19937& rng, std::int64_t n) {
@@ -38,8 +40,13 @@ ShapeTracker random_tracker(std::mt19937& rng, std::int64_t& elements) {
     std::vector<std::int64_t> steps;
     for (int a = 0; a < rank; a++) axes.push_back(a);
     switch (rng() % 6) {
-      case 0: st = st.reshape(random_shape(rng, st.size().as_int())); break;
-      case 1: std::shuffle(axes.begin(), axes.end(), rng); st = st.permute(axes); break;
+      case 0:
+        st = st.reshape(random_shape(rng, st.size().as_int()));
+        break;
+      case 1:
+        std::shuffle(axes.begin(), axes.end(), rng);
+        st = st.permute(axes);
+        break;
       case 2:
         for (int a = 0; a < rank; a++) ranges.emplace_back(pick(rng, 0, 2), pick(rng, 0, 2));
         if (st.size().as_int() < 3000) st = st.pad(ranges);
@@ -144,7 +151,8 @@ TEST(Views, ScalarsAndEmptyArrays) {
   EXPECT_EQ(got.shape(), std::vector<std::int64_t>());
   EXPECT_EQ(got.double_at(0), 5.0);
   const Array none = Array::of_doubles(DType::Float32, {0}, {});
-  EXPECT_EQ(interp_evaluate(ops.store(0, ops.load(1, DType::Float32, empty), empty), {&none}).shape(), (std::vector<std::int64_t>{2, 0, 3}));
+  EXPECT_EQ(interp_evaluate(ops.store(0, ops.load(1, DType::Float32, empty), empty), {&none}).shape(),
+            (std::vector<std::int64_t>{2, 0, 3}));
   EXPECT_EQ(relayout(none, empty).size(), 0);
 }
 

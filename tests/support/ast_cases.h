@@ -51,9 +51,21 @@ inline Array ast_input(int buffer, DType dtype, std::int64_t size) {
 
 /// The nodes of one kernel as a LazyOp.
 inline const LazyOp* ast_of(const nlohmann::json& nodes, LazyOps& ops) {
-  static const std::map<std::string, Op> kNames = {{"ADD", Op::Add},     {"SUB", Op::Sub},     {"MUL", Op::Mul},   {"DIV", Op::Div},     {"MAX", Op::Max},
-                                                   {"CMPLT", Op::CmpLt}, {"CMPEQ", Op::CmpEq}, {"NEG", Op::Neg},   {"SQRT", Op::Sqrt},   {"EXP2", Op::Exp2},
-                                                   {"LOG2", Op::Log2},   {"SIN", Op::Sin},     {"WHERE", Op::Where}, {"REDUCE_SUM", Op::ReduceSum}, {"REDUCE_MAX", Op::ReduceMax}};
+  static const std::map<std::string, Op> kNames = {{"ADD", Op::Add},
+                                                   {"SUB", Op::Sub},
+                                                   {"MUL", Op::Mul},
+                                                   {"DIV", Op::Div},
+                                                   {"MAX", Op::Max},
+                                                   {"CMPLT", Op::CmpLt},
+                                                   {"CMPEQ", Op::CmpEq},
+                                                   {"NEG", Op::Neg},
+                                                   {"SQRT", Op::Sqrt},
+                                                   {"EXP2", Op::Exp2},
+                                                   {"LOG2", Op::Log2},
+                                                   {"SIN", Op::Sin},
+                                                   {"WHERE", Op::Where},
+                                                   {"REDUCE_SUM", Op::ReduceSum},
+                                                   {"REDUCE_MAX", Op::ReduceMax}};
   std::vector<const LazyOp*> made;
   for (const auto& node : nodes) {
     const std::string op = node.at("op");
@@ -64,7 +76,8 @@ inline const LazyOp* ast_of(const nlohmann::json& nodes, LazyOps& ops) {
     if (op == "LOAD") {
       made.push_back(ops.load(node.at("buf"), dtype(), tracker_of(node.at("views"))));
     } else if (op == "CONST") {
-      const Scalar value = Scalar::of_double(dtype(), node.at("val").is_boolean() ? (node.at("val").get<bool>() ? 1.0 : 0.0) : node.at("val").get<double>());
+      const Scalar value =
+          Scalar::of_double(dtype(), node.at("val").is_boolean() ? (node.at("val").get<bool>() ? 1.0 : 0.0) : node.at("val").get<double>());
       made.push_back(ops.constant(value, tracker_of(node.at("views"))));
     } else if (op == "STORE") {
       made.push_back(ops.store(0, src.at(0), tracker_of(node.at("views"))));
@@ -100,7 +113,8 @@ inline std::vector<AstCase> read_ast_cases(const std::string& path, LazyOps& ops
       const auto& buffer = buffers.at(std::to_string(b));
       result.inputs.push_back(ast_input(b, dtype_named(buffer.at("dtype").get<std::string>()).value(), buffer.at("size")));
     }
-    for (const auto& s : c.at("output_samples")) result.samples.emplace_back(s.at(0), s.at(1).is_number() ? s.at(1).get<double>() : std::nan(""));
+    for (const auto& s : c.at("output_samples"))
+      result.samples.emplace_back(s.at(0), s.at(1).is_number() ? s.at(1).get<double>() : std::nan(""));
     cases.push_back(std::move(result));
   }
   return cases;

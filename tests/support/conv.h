@@ -17,13 +17,17 @@ struct Conv {
 /// Axes [batch, group, out, oy, ox, in, ky, kx], the last three summed: x is buffer 1 [batch, group*in, h, w], w buffer 2
 /// [group*out, in, k, k].
 inline const LazyOp* conv_store(LazyOps& ops, const Conv& c, DType dtype, DType sum_dtype) {
-  const std::int64_t oh = c.out_size(c.height), ow = c.out_size(c.width), ph = c.height + 2 * c.pad, pw = c.width + 2 * c.pad, channels = c.groups * c.in;
-  const ShapeTracker padded = ShapeTracker::from_shape({c.batch, channels, c.height, c.width}).pad({{0, 0}, {0, 0}, {c.pad, c.pad}, {c.pad, c.pad}});
+  const std::int64_t oh = c.out_size(c.height), ow = c.out_size(c.width), ph = c.height + 2 * c.pad, pw = c.width + 2 * c.pad,
+                     channels = c.groups * c.in;
+  const ShapeTracker padded =
+      ShapeTracker::from_shape({c.batch, channels, c.height, c.width}).pad({{0, 0}, {0, 0}, {c.pad, c.pad}, {c.pad, c.pad}});
   const std::vector<Sint> full = {c.batch, c.groups, c.out, oh, ow, c.in, c.kernel, c.kernel};
-  const View windows = View::create(full, std::vector<Sint>{channels * ph * pw, c.in * ph * pw, 0, c.stride * pw, c.stride, ph * pw, c.dilation * pw, c.dilation});
+  const View windows = View::create(
+      full, std::vector<Sint>{channels * ph * pw, c.in * ph * pw, 0, c.stride * pw, c.stride, ph * pw, c.dilation * pw, c.dilation});
   std::vector<View> views = padded.views();
   views.push_back(windows);
-  const View taps = View::create(full, std::vector<Sint>{0, c.out * c.in * c.kernel * c.kernel, c.in * c.kernel * c.kernel, 0, 0, c.kernel * c.kernel, c.kernel, 1});
+  const View taps = View::create(
+      full, std::vector<Sint>{0, c.out * c.in * c.kernel * c.kernel, c.in * c.kernel * c.kernel, 0, 0, c.kernel * c.kernel, c.kernel, 1});
   const LazyOp* x = ops.cast(ops.load(1, dtype, ShapeTracker(views).simplify()), sum_dtype);
   const LazyOp* w = ops.cast(ops.load(2, dtype, ShapeTracker({taps})), sum_dtype);
   const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {x, w}), {5, 6, 7});

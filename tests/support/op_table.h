@@ -45,7 +45,8 @@ inline Array op_array(const nlohmann::json& packed, std::vector<std::int64_t> sh
   const auto width = static_cast<std::size_t>(bytes_of(dtype));
   std::vector<std::byte> bytes(values.size() * width);
   for (std::size_t k = 0; k < values.size(); k++) {
-    const std::uint64_t v = values[k].is_number_unsigned() ? values[k].get<std::uint64_t>() : static_cast<std::uint64_t>(values[k].get<std::int64_t>());
+    const std::uint64_t v =
+        values[k].is_number_unsigned() ? values[k].get<std::uint64_t>() : static_cast<std::uint64_t>(values[k].get<std::int64_t>());
     for (std::size_t b = 0; b < width; b++) bytes[k * width + b] = static_cast<std::byte>(v >> (8 * b) & 255);  // little-endian hosts
   }
   if (shape.empty()) shape = {static_cast<std::int64_t>(values.size())};
@@ -82,7 +83,7 @@ inline const LazyOp* op_store(LazyOps& ops, const OpRow& row) {
   const ShapeTracker st = ShapeTracker::from_shape(std::vector<Sint>(row.shape.begin(), row.shape.end()));
   std::vector<const LazyOp*> src;
   for (const Array& a : row.args) src.push_back(ops.load(static_cast<int>(src.size()) + 1, a.dtype(), st));
-  const LazyOp* value = is_reduce(row.op)         ? ops.reduce(row.op, src[0], row.axes)
+  const LazyOp* value = is_reduce(row.op)       ? ops.reduce(row.op, src[0], row.axes)
                         : row.op == Op::Cast    ? ops.cast(src[0], row.result.dtype())
                         : row.op == Op::Bitcast ? ops.bitcast(src[0], row.result.dtype())
                                                 : ops.elementwise(row.op, src);

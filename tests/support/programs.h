@@ -9,7 +9,9 @@
 
 namespace etch::test {
 
-inline Array floats(std::vector<std::int64_t> shape, const std::vector<double>& values) { return Array::of_doubles(DType::Float32, std::move(shape), values); }
+inline Array floats(std::vector<std::int64_t> shape, const std::vector<double>& values) {
+  return Array::of_doubles(DType::Float32, std::move(shape), values);
+}
 
 class ProgramBuilder {
  public:
@@ -25,7 +27,9 @@ class ProgramBuilder {
     program_.outputs.push_back(b);
     return b;
   }
-  int intermediate(std::string name, DType dtype, std::vector<Sint> shape) { return buffer(std::move(name), BufferKind::Intermediate, dtype, std::move(shape)); }
+  int intermediate(std::string name, DType dtype, std::vector<Sint> shape) {
+    return buffer(std::move(name), BufferKind::Intermediate, dtype, std::move(shape));
+  }
   int constant(std::string name, Array data) {
     const int b = buffer(std::move(name), BufferKind::Constant, data.dtype(), std::vector<Sint>(data.shape().begin(), data.shape().end()));
     program_.buffers.back().data = std::move(data);
@@ -34,7 +38,8 @@ class ProgramBuilder {
   void variable(std::string name, std::int64_t min, std::int64_t max) { program_.variables.push_back({std::move(name), min, max}); }
 
   /// A kernel of `buffers` buffers; their types are filled in by the first call.
-  int kernel(std::string name, std::string source, int buffers, std::vector<std::string> variables = {}, std::vector<Sint> global = {}, std::vector<Sint> local = {}) {
+  int kernel(std::string name, std::string source, int buffers, std::vector<std::string> variables = {}, std::vector<Sint> global = {},
+             std::vector<Sint> local = {}) {
     ProgramKernel k;
     k.name = std::move(name);
     k.source = std::move(source);

@@ -21,7 +21,8 @@ using namespace etch::opencl;
 constexpr int kSocket = 0;
 
 void reply(FrameKind kind, const json& text, const std::vector<std::span<const std::byte>>& parts = {}) {
-  if (etch::write_frame(kSocket, kind, text.dump(-1, ' ', false, json::error_handler_t::replace), parts, 0) != FrameStatus::Ok) _exit(0);  // nobody listens any more
+  if (etch::write_frame(kSocket, kind, text.dump(-1, ' ', false, json::error_handler_t::replace), parts, 0) != FrameStatus::Ok)
+    _exit(0);  // nobody listens any more
 }
 
 // The parts of a frame's blob, each named by a buffer number: [[buffer, bytes], ...].
@@ -38,7 +39,8 @@ std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::
 
 json info_of(const Runner& runner) {
   const DeviceInfo& i = runner.info();
-  return {{"ok", true}, {"platform", i.platform}, {"device", i.name}, {"version", i.version}, {"half", i.has_half}, {"double", i.has_double}};
+  return {{"ok", true},           {"platform", i.platform}, {"device", i.name},
+          {"version", i.version}, {"half", i.has_half},     {"double", i.has_double}};
 }
 
 void load(Runner& runner, const json& request, const Frame& frame) {

@@ -155,7 +155,8 @@ int Runner::load(const ProgramSpec& spec) {
   }
   for (const auto& [index, bytes] : spec.constants) {
     Buffer buffer = make(static_cast<std::int64_t>(bytes.size()), true);
-    if (!bytes.empty()) ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "constant");
+    if (!bytes.empty())
+      ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "constant");
     loaded.constants.emplace(index, std::move(buffer));
   }
   programs_.emplace(next_, std::move(loaded));
@@ -199,12 +200,15 @@ void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::vecto
   std::vector<std::size_t> global = call.groups;
   for (std::size_t k = 0; k < global.size(); k++) global[k] *= call.local[k];
   if (std::ranges::find(global, std::size_t{0}) != global.end()) return;  // an empty grid
-  ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(), call.local.data(), 0, nullptr, nullptr), "start");
+  ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(), call.local.data(), 0, nullptr,
+                            nullptr),
+     "start");
 }
 
 void Runner::check_guard(const Buffer& buffer, std::int64_t bytes, int index) {
   std::vector<std::byte> guard(static_cast<std::size_t>(kGuard));
-  ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, static_cast<std::size_t>(bytes), guard.size(), guard.data(), 0, nullptr, nullptr), "guard");
+  ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, static_cast<std::size_t>(bytes), guard.size(), guard.data(), 0, nullptr, nullptr),
+     "guard");
   const auto wrong = std::ranges::find_if(guard, [](std::byte b) { return b != kGuardByte; });
   if (wrong == guard.end()) return;
   throw GuardError(std::to_string(wrong - guard.begin()), index);
@@ -221,18 +225,22 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
   const Loaded& loaded = found->second;
   std::vector<Buffer> buffers(spec.bytes.size());
   const auto is_constant = [&](int b) { return loaded.constants.contains(b); };
-  const auto buffer_of = [&](int b) -> const Buffer& { return is_constant(b) ? loaded.constants.at(b) : buffers.at(static_cast<std::size_t>(b)); };
+  const auto buffer_of = [&](int b) -> const Buffer& {
+    return is_constant(b) ? loaded.constants.at(b) : buffers.at(static_cast<std::size_t>(b));
+  };
   const auto bytes_of = [&](int b) { return spec.bytes.at(static_cast<std::size_t>(b)); };
   for (const auto& [b, bytes] : spec.inputs) {
     Buffer& buffer = buffers.at(static_cast<std::size_t>(b));
     buffer = make(bytes_of(b), spec.guards);
-    if (!bytes.empty()) ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "input");
+    if (!bytes.empty())
+      ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "input");
   }
   RunResult result;
   for (int c = 0; c < static_cast<int>(spec.calls.size()); c++) {
     const CallSpec& call = spec.calls[static_cast<std::size_t>(c)];
     for (int b : call.buffers)
-      if (!is_constant(b) && buffers.at(static_cast<std::size_t>(b)).memory() == nullptr) buffers[static_cast<std::size_t>(b)] = make(bytes_of(b), spec.guards);
+      if (!is_constant(b) && buffers.at(static_cast<std::size_t>(b)).memory() == nullptr)
+        buffers[static_cast<std::size_t>(b)] = make(bytes_of(b), spec.guards);
     if (events.before) events.before(c);
     const auto begin = std::chrono::steady_clock::now();
     launch(loaded, call, buffers);
