@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "emit/literals.h"
+#include "program/lower.h"
 
 namespace etch {
 namespace {
@@ -15,18 +16,30 @@ constexpr std::int64_t kIncbinFrom = 1 << 20;  // bytes of constants; text of mo
 
 std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
 
+// C99 tells identifiers apart by their first 63 characters; a converter's names of weights can be much longer.
+constexpr std::size_t kLongestName = 48;
+
+// A long name gives way to one made of the kernel's nodes and what the kernel calls the constant: "conv1_relu1_w".
+std::string member_name(const Project& project, const ProgramCall& call, std::size_t argument) {
+  const ProgramKernel& kernel = project.program->kernels[static_cast<std::size_t>(call.kernel)];
+  const std::string name = c_identifier(project.program->buffers[static_cast<std::size_t>(call.buffers[argument])].name);
+  if (name.size() <= kLongestName || argument >= kernel.arg_names.size()) return name.substr(0, kLongestName);
+  return name_of_nodes(call.nodes) + "_" + kernel.arg_names[argument];
+}
+
 // Each constant that is read, once, in reading order: what is read together lies together.
 void place_constants(Project& project) {
   const Program& program = *project.program;
   project.constant_of.assign(program.buffers.size(), -1);
   CNames members;
   for (const ProgramCall& call : program.calls) {
-    for (int b : call.buffers) {
+    for (std::size_t i = 0; i < call.buffers.size(); i++) {
+      const int b = call.buffers[i];
       const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(b)];
       if (buffer.kind != BufferKind::Constant || project.constant_of[static_cast<std::size_t>(b)] >= 0) continue;
       ConstantMember member;
       member.buffer = b;
-      member.member = members.add(buffer.name);
+      member.member = members.add(member_name(project, call, i));
       member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), project.plan->align), bytes_of(buffer.dtype));
       member.offset = align_up(project.constants_bytes, member.align);
       project.constants_bytes = member.offset + buffer.max_bytes();
@@ -47,11 +60,11 @@ void name_buffers(Project& project) {
   for (const auto* group : {&program.inputs, &program.outputs})
     for (int b : *group) {
       std::string& name = project.buffer_names[static_cast<std::size_t>(b)];
-      if (name.empty()) name = names.add(program.buffers[static_cast<std::size_t>(b)].name);
+      if (name.empty()) name = names.add(c_identifier(program.buffers[static_cast<std::size_t>(b)].name).substr(0, kLongestName));
     }
   for (const ProgramVariable& v : program.variables) project.variable_names.push_back(names.add(v.name));
   for (std::size_t b = 0; b < program.buffers.size(); b++)
-    if (project.buffer_names[b].empty()) project.buffer_names[b] = names.add(program.buffers[b].name);
+    if (project.buffer_names[b].empty()) project.buffer_names[b] = names.add(c_identifier(program.buffers[b].name).substr(0, kLongestName));
 }
 
 }  // namespace

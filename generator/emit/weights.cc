@@ -13,6 +13,11 @@ const ProgramBuffer& buffer_of(const Project& p, const ConstantMember& member) {
   return p.program->buffers[static_cast<std::size_t>(member.buffer)];
 }
 
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kLongest = 100;
+  return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
+}
+
 bool needs_math_header(const Project& p) {
   for (const ConstantMember& member : p.constants) {
     const Array& data = buffer_of(p, member).data;
@@ -78,7 +83,7 @@ std::string weights_header(const Project& p) {
     const ProgramBuffer& buffer = buffer_of(p, member);
     const std::string aligned = member.align > bytes_of(buffer.dtype) ? fmt::format(" ETCH_ALIGNED({})", member.align) : "";
     text += fmt::format("  {} {}[{}]{}; /* {} {}{} */\n", c_type(buffer), member.member, buffer.max_elements, aligned,
-                        in_comment(buffer.name), type_text(buffer), buffer.laid_out ? ", in reading order" : "");
+                        in_comment(shortened(buffer.name)), type_text(buffer), buffer.laid_out ? ", in reading order" : "");
   }
   text += "};\n";
   if (p.weights != WeightsForm::C) {

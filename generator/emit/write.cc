@@ -84,7 +84,7 @@ void swap_in(TempDir& made, const fs::path& dir, const fs::path& parent) {
 
 }  // namespace
 
-void write_file(const fs::path& path, const std::string& text) {
+void write_whole_file(const fs::path& path, const std::string& text) {
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
   if (!file) fail(path, std::string("can't be written: ") + std::strerror(errno));
@@ -101,7 +101,7 @@ void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, c
   MadeFolders folders(parent);
   {
     TempDir made(parent, ".etch-new");
-    for (const EmittedFile& file : files) write_file(made.path() / file.name, file.text);
+    for (const EmittedFile& file : files) write_whole_file(made.path() / file.name, file.text);
     if (inspect) inspect(made.path());
     // mkdtemp's folders are private; a project is as readable as the user's other folders.
     std::error_code ignored;

@@ -18,6 +18,6 @@ void write_project(const std::filesystem::path& dir, const std::vector<EmittedFi
                    const std::function<void(const std::filesystem::path&)>& inspect = {});
 
 /// Writes one file whole; a UserError if that fails.
-void write_file(const std::filesystem::path& path, const std::string& text);
+void write_whole_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace etch
