@@ -140,7 +140,7 @@ TEST_F(Lower, NamesOfNodes) {
       {{"/Conv"}, "Conv"},
       {{}, "kernel"},
       {{"", ""}, "unnamed_unnamed"},
-      {{"a", "int"}, "a_int_"},
+      {{"a", "int"}, "a_int"},
       {{"twenty_letters_or_more", "twenty_letters_or_much_more"}, "twenty_letters_or_more"},
   };
   for (const auto& row : rows) EXPECT_EQ(name_of_nodes(row.nodes), row.expected);
