@@ -14,8 +14,6 @@ const LazyBuffer* simplify_elementwise(LazyGraph& graph, Op op, const std::vecto
 const LazyBuffer* simplify_reduce(LazyGraph& graph, Op op, const LazyBuffer* a, const std::vector<int>& axes);
 /// What a reduction over nothing gives.
 Scalar reduce_identity(Op op, DType dtype);
-/// Every value of `from` keeps its value in `to`.
-bool is_lossless(DType from, DType to);
 /// op(values...), computed by the reference.
 Scalar fold_scalars(Op op, const std::vector<Scalar>& values);
 

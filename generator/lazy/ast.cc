@@ -171,6 +171,4 @@ class Builder {
 
 Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const InMemory& in_memory) { return Builder(graph, in_memory).build(out); }
 
-bool keeps_zero(const LazyBuffer* base, const InMemory& in_memory) { return ZeroValues(in_memory).is_zero(base); }
-
 }  // namespace etch

@@ -21,8 +21,4 @@ struct Ast {
 /// Views that pad: where an operation does not give 0 for zeros, the padding is a Where around it.
 Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 
-/// An operation on zeros gives 0 (+0.0), so that padding may move from its result to its operands. `base` is computed from
-/// what `in_memory` says, as in build_ast.
-bool keeps_zero(const LazyBuffer* base, const std::function<bool(const LazyBuffer*)>& in_memory);
-
 }  // namespace etch

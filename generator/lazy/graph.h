@@ -55,6 +55,8 @@ std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer
 const Scalar* const_value(const LazyBuffer* buffer);
 /// Some view of `st` hides elements.
 bool is_masked(const ShapeTracker& st);
+/// Every value of `from` keeps its value in `to`.
+bool is_lossless(DType from, DType to);
 /// Some dimension is 0.
 bool is_empty(const std::vector<Sint>& shape);
 

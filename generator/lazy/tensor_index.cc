@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "lazy/affine.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -39,19 +40,35 @@ Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
   return Tensor::arange(graph, n, dtype).reshape(shape);
 }
 
-/// x[.., begin : begin + step * (count - 1) + 1 : step, ..]
+/// `count` elements along `axis` from `begin` on, `step` apart (0: the same one again and again).
 Tensor run_of(const Tensor& x, int axis, const Sint& begin, std::int64_t step, std::int64_t count) {
-  Padding ranges;
-  for (const Sint& d : x.shape()) ranges.emplace_back(0, d);
-  const Sint last = begin + step * (count - 1);
-  ranges[index_of(axis)] = step < 0 ? std::pair<Sint, Sint>{last, begin + 1} : std::pair<Sint, Sint>{begin, last + 1};
-  std::vector<std::int64_t> steps(x.shape().size(), 1);
-  steps[index_of(axis)] = step == 0 ? 1 : step;
-  Tensor taken = x.shrink(ranges).stride(steps);
-  if (step != 0 || count == 1) return taken;
-  Shape wide = taken.shape();
-  wide[index_of(axis)] = count;
-  return taken.expand(wide);
+  Shape start(x.shape().size(), 0);
+  start[index_of(axis)] = begin;
+  std::vector<AxisStep> axes;
+  for (int i = 0; i < x.rank(); i++) axes.push_back({i, 1, x.dim(i)});
+  axes[index_of(axis)] = {axis, step, count};
+  return {&x.graph(), affine_view(x.graph(), x.buffer(), start, axes)};
+}
+
+/// One view, if the positions are made of few steps: every second, each twice, backwards, all again.
+std::optional<Tensor> gather_affine(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
+  std::vector<std::int64_t> from_start = positions;
+  for (std::int64_t& p : from_start) {
+    if (p < 0 && !x.dim(axis).is_int()) return std::nullopt;
+    if (p < 0) p += x.dim(axis).as_int();
+  }
+  const std::optional<AffinePositions> found = affine_positions(from_start, axis);
+  if (!found) return std::nullopt;
+  Shape start(x.shape().size(), 0);
+  start[index_of(axis)] = found->begin;
+  std::vector<AxisStep> axes;
+  for (int i = 0; i < x.rank(); i++) {
+    if (i == axis)
+      axes.insert(axes.end(), found->axes.begin(), found->axes.end());
+    else
+      axes.push_back({i, 1, x.dim(i)});
+  }
+  return Tensor(&x.graph(), affine_view(x.graph(), x.buffer(), start, axes));
 }
 
 struct Run {
@@ -93,7 +110,7 @@ Array take(const Array& x, int axis, const std::vector<std::int64_t>& positions)
   return Array(x.dtype(), std::move(shape), std::move(out));
 }
 
-/// By a constant index of rank 1: slices, or on the host; nothing if neither is good.
+/// By a constant index, of which the shape does not matter here: a view, slices, or on the host; nothing if none is good.
 std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
   const Sint size = x.dim(axis);
   for (std::int64_t p : positions)
@@ -104,6 +121,7 @@ std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vect
     none[index_of(axis)] = 0;
     return Tensor::full(x.graph(), none, Scalar::of_int(x.dtype(), 0));
   }
+  if (const auto view = gather_affine(x, axis, positions)) return view;
   const std::vector<Run> runs = runs_of(positions, size);
   if (runs.size() > 1)
     if (const std::optional<Array> values = x.evaluate()) return Tensor::constant(x.graph(), take(*values, axis, positions));

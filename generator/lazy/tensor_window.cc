@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "lazy/affine.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -90,31 +91,13 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
     wide[first + i] = floordiv(reach, stride[i]) + 1;
   }
   for (std::int64_t k : kernel) wide.push_back(k);
-  if (is_empty(wide)) return full(*graph_, wide, Scalar::of_int(dtype(), 0));
-  // Element (.., o, k) is element (.., o * stride + k * dilation): on the last view itself where that is not masked along
-  // these axes, else one more view on it.
-  std::vector<View> views = buffer_->st.views();
-  View last = views.back();
-  const auto is_whole = [&](std::size_t axis) {
-    return !last.mask || ((*last.mask)[axis].first.is_int(0) && (*last.mask)[axis].second == last.shape[axis]);
-  };
-  bool whole = true;
-  for (std::size_t i = first; i < last.shape.size(); i++) whole = whole && is_whole(i);
-  if (whole)
-    views.pop_back();
-  else
-    last = View::create(last.shape);
-  std::vector<Sint> strides = last.strides;
-  std::optional<std::vector<Range>> mask = last.mask;
-  for (std::size_t i = 0; i < n; i++) {
-    strides.push_back(last.strides[first + i] * dilation[i]);
-    strides[first + i] = strides[first + i] * stride[i];
-    if (mask) (*mask)[first + i] = {0, wide[first + i]};
+  std::vector<AxisStep> axes;
+  for (std::size_t i = 0; i < wide.size(); i++) {
+    const bool inner = i >= first + n, outer = !inner && i >= first;
+    const std::size_t axis = inner ? i - n : i;
+    axes.push_back({static_cast<int>(axis), inner ? dilation[axis - first] : outer ? stride[axis - first] : 1, wide[i]});
   }
-  if (mask)
-    for (std::int64_t k : kernel) mask->emplace_back(0, k);
-  views.push_back(View::create(wide, strides, last.offset, mask));
-  return {graph_, graph_->view(buffer_, ShapeTracker(std::move(views)).simplify())};
+  return {graph_, affine_view(*graph_, buffer_, Shape(shape().size(), 0), axes)};
 }
 
 Tensor Tensor::windows(const Window& window, double pad_value) const {

@@ -6,6 +6,7 @@
 
 #include "schedule/cost.h"
 #include "schedule/rewrite.h"
+#include "schedule/widening.h"
 
 namespace etch {
 namespace {
@@ -144,6 +145,7 @@ struct Made {
 /// Constant operations that are worth a table: not what is larger than its sources and cheap to compute where it is used.
 bool is_worthwhile(const LazyBuffer* b, const Made& made) {
   if (b->kind == LazyKind::Contiguous || b->is_reduction()) return true;
+  if (is_widening(b)) return false;  // weights stay as small as they are
   const std::int64_t size = b->st.size().as_int();
   if (made.data > 0 || made.reduces) return size <= 4 * made.data + 1024;
   return made.expensive && size <= 65536;

@@ -9,6 +9,7 @@
 #include "lazy/ast.h"
 #include "schedule/cost.h"
 #include "schedule/region.h"
+#include "schedule/widening.h"
 
 namespace etch {
 namespace {
@@ -78,12 +79,20 @@ class Chooser {
     return cost;
   }
 
+  /// From the outputs down: where a widening cast is expanded, it is its source that gets memory, in the smaller type.
   void force_expanded() {
     const auto cost = positions_cost();
-    for (const LazyBuffer* b : order_) {
+    BufferSet expanded;
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      const LazyBuffer* b = *it;
       if (!is_computed(b) || cost.at(b) <= kCheapPositions) continue;
-      for (const Edge& e : consumers_[b])
-        if (seen_elements(e.view->st) > b->st.size().max()) forced_.insert(b);
+      bool more = expanded.contains(b);
+      for (const Edge& e : consumers_[b]) more = more || seen_elements(e.view->st) > b->st.size().max();
+      if (!more) continue;
+      if (b->kind == LazyKind::Compute && is_widening(b) && !forced_.contains(b))
+        expanded.insert(b->src[0]->base);
+      else
+        forced_.insert(b);
     }
   }
 

@@ -187,6 +187,19 @@ TEST(Recompute, WhatIsDearIsComputedOnce) {
   EXPECT_EQ(schedule.items.size(), 7u);  // the logarithm, six sums
 }
 
+TEST(Recompute, SmallTypesAreStoredSmall) {
+  // int8 and float16 operands of sums stay what they are in memory: the cast to the type of the sum is repeated.
+  const auto graph = LazyGraph::create();
+  const Tensor x = Tensor::input(*graph, "x", DType::Int8, {4, 16}), h = Tensor::input(*graph, "h", DType::Float16, {4, 16});
+  const Tensor w = Tensor::constant(*graph, Array::filled(DType::Int8, {16, 8}, Scalar::of_int(DType::Int8, 3)));
+  const Tensor v = Tensor::constant(*graph, counting({16, 8}).reshaped({16, 8})).cast(DType::Float16).contiguous();
+  const Schedule schedule = create_schedule(
+      *graph, {{"y", x.matmul(w)}, {"z", h.relu().matmul(v)}, {"e", x.gather(1, Tensor::constant(*graph, ints({3}, {1, 3, 5})))}});
+  ASSERT_EQ(schedule.items.size(), 4u) << to_text(schedule);
+  for (const ScheduleItem& item : schedule.items)
+    for (const LazyBuffer* b : item.inputs) EXPECT_LE(bytes_of(b->dtype), 2) << to_text(schedule);
+}
+
 TEST(Provenance, KernelsNameTheNodesTheyCompute) {
   const auto graph = LazyGraph::create();
   const Tensor x = Tensor::input(*graph, "x", DType::Float32, {1, 2, 6, 6});

@@ -221,5 +221,12 @@ case("gather_elements", [x, g], np.take_along_axis(x[:2], np.where(g < 0, g + 6,
 case("one_hot", [np.array([2, 0, 5], np.int64)], np.eye(6, dtype=bool)[[2, 0, 5]])
 y = f(2, 4, 5); case("triu", [y], np.triu(y, 1)); case("tril", [y], np.tril(y, -1))
 
+for name, at in [("gather_repeat", np.repeat(np.arange(6), 3)), ("gather_tile", np.tile([5, 3, 1], 4)), ("gather_tile_repeat", np.tile(np.repeat([0, 2], 2), 3))]:
+    case(name, [x, at.astype(np.int64)], np.take(x, at, 1))
+q, k = ints(1, 2, 5, 5, lo=-128, hi=127, dtype=np.int8), ints(3, 2, 3, 3, lo=-128, hi=127, dtype=np.int8)
+case("conv_int8", [q, k], sum(windows(q.astype(np.int32), (3, 3), (1, 1), (1, 1), [(1, 1), (1, 1)], 0)[:, None, c] * k[None, :, c, None, None].astype(np.int32) for c in range(2)).sum((-2, -1), dtype=np.int32))
+h, k = f(2, 4).astype(np.float16), f(4, 3).astype(np.float16)
+case("matmul_half", [h, k], (h.astype(np.float64) @ k.astype(np.float64)).astype(np.float16))
+
 with open("tensor_cases.json", "w") as out:
     out.write("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
