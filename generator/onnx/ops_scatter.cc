@@ -244,4 +244,42 @@ Outputs scatter_nd(NodeContext& node) {
   return {scatter_rows(merge, rows, changes, targets).reshape(data.shape())};
 }
 
+/// Values back to where MaxPool took them from. Indices count in the whole tensor that MaxPool's attributes imply; a larger
+/// output_shape adds zeros at the ends.
+Outputs max_unpool(NodeContext& node) {
+  require_inputs(node, 2, 3);
+  require_type(node, 1, {DType::Int64});
+  const Tensor x = node.input(0), index = node.input(1);
+  const auto count = static_cast<std::size_t>(std::max(x.rank() - 2, 0));
+  const std::vector<std::int64_t> kernel = node.attribute_ints("kernel_shape");
+  const std::vector<std::int64_t> strides = node.attribute_ints("strides", std::vector<std::int64_t>(count, 1));
+  const std::vector<std::int64_t> pads = node.attribute_ints("pads", std::vector<std::int64_t>(2 * count, 0));
+  if (count < 1 || index.shape() != x.shape() || kernel.size() != count || strides.size() != count || pads.size() != 2 * count) {
+    node.fail("its inputs' shapes and attributes kernel_shape, strides and pads do not fit", "x and indices are [N, C, d...]");
+  }
+  Shape shape{x.dim(0), x.dim(1)};
+  std::int64_t plane = 1, pooled = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t size = fixed_dim(node, x, static_cast<int>(i) + 2, "input");
+    shape.push_back((size - 1) * strides[i] + kernel[i] - pads[i] - pads[count + i]);
+    pooled *= size;
+    plane *= shape.back().as_int();
+  }
+  const std::int64_t planes = fixed_dim(node, x, 0, "input") * fixed_dim(node, x, 1, "input");
+  const Tensor local = index.reshape({planes, pooled}) - positions(x.graph(), planes, 0, 2) * integer(index, plane);
+  const Tensor zeros = Tensor::full(x.graph(), {planes, plane}, Scalar::of_double(x.dtype(), 0));
+  Tensor y = scatter_lines(Merge::None, zeros, local, x.reshape({planes, pooled})).reshape(shape);
+  if (!node.has_input(2)) return {y};
+  const std::vector<std::int64_t> wanted = node.require_constant(2, "output_shape").ints();
+  if (wanted.size() != shape.size())
+    node.fail("its output_shape is " + list_text(wanted) + ", " + std::to_string(shape.size()) + " sizes are expected");
+  Padding ends;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (wanted[i] < shape[i].as_int())
+      node.fail("its output_shape " + list_text(wanted) + " is smaller than what was pooled", "give larger sizes");
+    ends.emplace_back(0, wanted[i] - shape[i].as_int());
+  }
+  return {y.pad(ends)};
+}
+
 }  // namespace etch::operators

@@ -1,6 +1,7 @@
 // For tests: a model of one ONNX node, imported and interpreted.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
 #include <string>
@@ -8,13 +9,15 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/types.h"
 #include "support/evaluate.h"
 
 namespace etch::test {
 
-using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>, Array>;
+using Attribute =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>, Array>;
 using Attributes = std::vector<std::pair<std::string, Attribute>>;
 
 inline Array floats(std::vector<std::int64_t> shape, std::vector<double> values, DType dtype = DType::Float32) {
@@ -102,6 +105,33 @@ inline std::vector<Array> run_node(const NodeModel& m) {
   std::map<std::string, Array> values;
   for (std::size_t i = 0; i < m.inputs.size(); ++i) values["x" + std::to_string(i)] = m.inputs[i];
   return evaluate_model(model, values);
+}
+
+/// Runs the node with its inputs as they are and with all of them constant; both must give `wanted`.
+inline void expect_node(NodeModel m, const std::vector<Array>& wanted, double rtol = 1e-5, double atol = 1e-6) {
+  m.outputs = static_cast<int>(wanted.size());
+  for (std::size_t from : {m.constants_from, std::size_t{0}}) {
+    m.constants_from = from;
+    try {
+      const std::vector<Array> got = run_node(m);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_EQ(difference(got.at(i), wanted[i], rtol, atol), "")
+            << m.op << " opset " << m.opset << " output " << i << ", constants from " << from;
+      }
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << m.op << " opset " << m.opset << ": " << error.what();
+    }
+  }
+}
+
+/// The import must end in a UserError whose problem or help holds `text`.
+inline void expect_refused(const NodeModel& m, const std::string& text) {
+  try {
+    run_node(m);
+    ADD_FAILURE() << m.op << " is accepted, though: " << text;
+  } catch (const UserError& error) {
+    EXPECT_NE((error.problem() + "; " + error.help()).find(text), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace etch::test

@@ -1,0 +1,139 @@
+// Operators on one tensor: the newer ones, which the ONNX node tests that we have do not know, and all integer types.
+// Floats are checked against the definition computed in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "support/node_model.h"
+
+namespace etch {
+namespace {
+
+using test::Attributes;
+using test::expect_node;
+using test::expect_refused;
+using test::floats;
+using test::ints;
+
+const std::vector<double> kX = {-30, -2.5, -1, -0.5, 0, 0.25, 1, 1.5, 2.5, 30};
+
+struct FloatCase {
+  const char* op;
+  int opset;
+  Attributes attributes;
+  std::function<double(double)> f;
+};
+
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+const FloatCase kFloatCases[] = {
+    {"Gelu", 20, {}, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
+    {"Gelu",
+     20,
+     {{"approximate", "tanh"}},
+     [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }},
+    {"Mish", 18, {}, [](double x) { return x * std::tanh(softplus(x)); }},
+    {"HardSwish", 14, {}, [](double x) { return x * std::max(0.0, std::min(1.0, x / 6 + 0.5)); }},
+    {"Softplus", 7, {}, softplus},
+    {"Celu", 12, {{"alpha", 2.0}}, [](double x) { return std::max(0.0, x) + std::min(0.0, 2 * (std::exp(x / 2) - 1)); }},
+    {"Elu", 7, {{"alpha", 0.5}}, [](double x) { return x < 0 ? 0.5 * (std::exp(x) - 1) : x; }},
+    {"Selu", 7, {{"alpha", 2.0}, {"gamma", 3.0}}, [](double x) { return 3 * (x > 0 ? x : 2 * std::exp(x) - 2); }},
+    {"HardSigmoid", 7, {}, [](double x) { return std::max(0.0, std::min(1.0, 0.2 * x + 0.5)); }},
+    {"LeakyRelu", 16, {{"alpha", 0.1}}, [](double x) { return x < 0 ? 0.1 * x : x; }},
+    {"ThresholdedRelu", 10, {}, [](double x) { return x > 1 ? x : 0; }},
+    {"Shrink", 9, {{"lambd", 1.0}, {"bias", 0.5}}, [](double x) { return x < -1  ? x + 0.5
+                                                                         : x > 1 ? x - 0.5
+                                                                                 : 0; }},
+    {"Round", 11, {}, [](double x) { return std::nearbyint(x); }},
+    {"Sign", 13, {}, [](double x) { return x > 0   ? 1
+                                           : x < 0 ? -1
+                                                   : 0; }},
+    {"Sigmoid", 13, {}, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"Softsign", 7, {}, [](double x) { return x / (1 + std::abs(x)); }},
+    {"Erf", 13, {}, [](double x) { return std::erf(x); }},
+    {"Tan", 7, {}, [](double x) { return std::tan(x); }},
+    {"Asinh", 9, {}, [](double x) { return std::asinh(x); }},
+};
+
+TEST(OnnxUnary, FloatsFollowTheDefinition) {
+  const auto n = static_cast<std::int64_t>(kX.size());
+  for (const FloatCase& c : kFloatCases) {
+    std::vector<double> wanted;
+    for (double x : kX) wanted.push_back(c.f(x));
+    expect_node({c.op, c.opset, {floats({n}, kX)}, c.attributes}, {floats({n}, wanted)}, 1e-5, 1e-6);
+    expect_node({c.op, c.opset, {floats({n}, kX, DType::Float64)}, c.attributes}, {floats({n}, wanted, DType::Float64)}, 1e-6, 1e-7);
+    expect_node({c.op, c.opset, {floats({n}, kX, DType::Float16)}, c.attributes}, {floats({n}, wanted, DType::Float16)}, 4e-3, 1e-3);
+  }
+}
+
+TEST(OnnxUnary, NaNAndInfinity) {
+  const Array x = floats({3}, {NAN, INFINITY, -INFINITY});
+  expect_node({"Sign", 13, {x}}, {floats({3}, {NAN, 1, -1})});
+  expect_node({"Abs", 13, {x}}, {floats({3}, {NAN, INFINITY, INFINITY})});
+  expect_node({"Softplus", 7, {x}}, {floats({3}, {NAN, INFINITY, 0})});
+  for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
+    const Array y = floats({4}, {NAN, INFINITY, -INFINITY, 1}, dtype);
+    const auto flags = [](std::vector<std::int64_t> v) { return ints({4}, std::move(v), DType::Bool); };
+    expect_node({"IsNaN", 20, {y}}, {flags({1, 0, 0, 0})});
+    expect_node({"IsInf", 20, {y}}, {flags({0, 1, 1, 0})});
+    expect_node({"IsInf", 20, {y}, {{"detect_negative", std::int64_t{0}}}}, {flags({0, 1, 0, 0})});
+    expect_node({"IsInf", 20, {y}, {{"detect_positive", std::int64_t{0}}}}, {flags({0, 0, 1, 0})});
+    expect_node({"IsInf", 20, {y}, {{"detect_positive", std::int64_t{0}}, {"detect_negative", std::int64_t{0}}}}, {flags({0, 0, 0, 0})});
+  }
+}
+
+struct IntCase {
+  const char* op;
+  DType dtype;
+  Attributes attributes;
+  std::vector<std::int64_t> x, y;
+};
+
+const IntCase kIntCases[] = {
+    {"Abs", DType::Int8, {}, {-128, -1, 0, 5}, {-128, 1, 0, 5}},
+    {"Abs", DType::Int64, {}, {std::numeric_limits<std::int64_t>::min(), -7}, {std::numeric_limits<std::int64_t>::min(), 7}},
+    {"Abs", DType::UInt8, {}, {0, 255}, {0, 255}},
+    {"Neg", DType::Int32, {}, {-2147483648, 3}, {-2147483648, -3}},
+    {"Neg", DType::Int8, {}, {-128, 3}, {-128, -3}},
+    {"Sign", DType::Int16, {}, {-300, 0, 300}, {-1, 0, 1}},
+    {"Sign", DType::UInt64, {}, {-1, 0, 3}, {1, 0, 1}},
+    {"Shrink", DType::Int32, {{"lambd", 1.5}}, {-3, -2, -1, 0, 1, 2, 3}, {-3, -2, 0, 0, 0, 2, 3}},
+    {"Shrink", DType::Int8, {{"lambd", 2.0}, {"bias", 1.0}}, {-3, -2, 2, 3}, {-2, 0, 0, 2}},
+    {"Shrink", DType::UInt8, {{"lambd", 1.0}, {"bias", 1.0}}, {0, 1, 2, 255}, {0, 0, 1, 254}},
+};
+
+TEST(OnnxUnary, IntegersStayIntegers) {
+  for (const IntCase& c : kIntCases) {
+    const auto n = static_cast<std::int64_t>(c.x.size());
+    expect_node({c.op, 13, {ints({n}, c.x, c.dtype)}, c.attributes}, {ints({n}, c.y, c.dtype)});
+  }
+}
+
+TEST(OnnxUnary, HardmaxChangedWithOpset13) {
+  const Array x = floats({2, 2, 2}, {1, 2, 3, 3, 5, 4, 4, 5});
+  expect_node({"Hardmax", 11, {x}}, {floats({2, 2, 2}, {0, 0, 1, 0, 1, 0, 0, 0})});  // rows of 4
+  expect_node({"Hardmax", 13, {x}}, {floats({2, 2, 2}, {0, 1, 1, 0, 1, 0, 0, 1})});  // the last axis
+  expect_node({"Hardmax", 13, {x}, {{"axis", std::int64_t{0}}}}, {floats({2, 2, 2}, {0, 0, 0, 0, 1, 1, 1, 1})});
+}
+
+TEST(OnnxUnary, PReluBroadcastsItsSlope) {
+  const Array x = floats({2, 2}, {-1, -2, 3, -4});
+  expect_node({"PRelu", 16, {x, floats({2}, {0.5, 2})}}, {floats({2, 2}, {-0.5, -4, 3, -8})});
+  expect_node({"PRelu", 16, {ints({2}, {-3, 3}, DType::Int32), ints({1}, {2}, DType::Int32)}}, {ints({2}, {-6, 3}, DType::Int32)});
+  expect_refused({"PRelu", 16, {floats({2}, {1, 2}), floats({2, 2}, {1, 1, 1, 1})}}, "the slope has 2 axes, x has 1");
+}
+
+TEST(OnnxUnary, RefusalsSayWhatIsWrong) {
+  expect_refused({"Gelu", 20, {floats({1}, {1})}, {{"approximate", "erf"}}}, "accepted are none and tanh");
+  expect_refused({"Gelu", 17, {floats({1}, {1})}}, "supported from opset 20 on");
+  expect_refused({"Neg", 13, {ints({1}, {1}, DType::UInt8)}}, "uint8");
+  expect_refused({"Exp", 13, {ints({1}, {1}, DType::Int32)}}, "int32");
+  expect_refused({"Not", 7, {floats({1}, {1})}}, "float32");
+  expect_refused({"Shrink", 9, {ints({1}, {1}, DType::Int32)}, {{"bias", 0.5}}}, "attribute bias is 0.5");
+  expect_refused({"Elu", 7, {floats({1}, {1})}, {{"beta", 0.5}}}, "attribute beta");
+}
+
+}  // namespace
+}  // namespace etch
