@@ -55,7 +55,10 @@ inline int64_t floor_mod(int64_t a, int64_t b) {
   int64_t r = a % b;
   return (r != 0 && (r < 0) != (b < 0)) ? r + b : r;
 }
-inline int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+inline int64_t ceil_div(int64_t a, int64_t b) {
+  if (b == -1) return floor_div(a, b);
+  return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
 
 /// Greatest common divisor, of absolute values; gcd(0, x) = |x|.
 inline int64_t gcd64(int64_t a, int64_t b) { return std::gcd(a, b); }
