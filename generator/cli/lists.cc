@@ -1,0 +1,82 @@
+// etch ops, etch targets, etch conformance, etch audit: what is supported, and checks of files.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "cli/options.h"
+#include "cli/project_paths.h"
+#include "emulator/cross_build.h"
+#include "emulator/emulator.h"
+#include "onnx/operators.h"
+#include "target/target.h"
+#include "validate/conformance.h"
+
+namespace etch {
+
+int ops_command() {
+  fmt::print("{:<26} {:<10} {}\n", "operator", "opsets", "types of the first input");
+  const auto& rows = operator_rows();
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    const bool replaced = i + 1 < rows.size() && std::string_view(rows[i].name) == rows[i + 1].name;
+    const int from = std::max(rows[i].since, kOldestOpset), to = replaced ? rows[i + 1].since - 1 : kNewestOpset;
+    if (to < from) continue;
+    fmt::print("{:<26} {:<10} {}\n", rows[i].name, fmt::format("{}-{}", from, to), types_text(rows[i]));
+  }
+  return 0;
+}
+
+int targets_command(const std::filesystem::path& targets_dir) {
+  const std::filesystem::path dir = targets_dir.empty() ? default_targets_dir() : targets_dir;
+  for (const std::string& name : target_names(dir)) {
+    const Target target = find_target(name, dir);
+    const auto compiler = target_compiler(target);
+    std::string why;
+    std::string runs = "runs on this machine";
+    if (!target.is_host()) runs = emulator_available(target, &why) ? "runs in " + target.emulator.program : why;
+    fmt::print("{:<12} {}\n{:<12}   {}; {}\n", name, target.description, "",
+               compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")), runs);
+  }
+  return 0;
+}
+
+int conformance_command(const std::vector<std::filesystem::path>& files) {
+  bool wrong = false;
+  for (const auto& file : files) {
+    std::ifstream in(file);
+    if (!in) throw UserError(file.string(), "can't be read", "check the path");
+    nlohmann::json json;
+    try {
+      json = nlohmann::json::parse(in);
+    } catch (const nlohmann::json::exception& error) {
+      throw UserError(file.string(), fmt::format("is not a JSON file of cases ({})", error.what()), "give symbolic, shapetracker or ast cases");
+    }
+    const ConformanceReport report = check_conformance(file.string(), json);
+    fmt::print("{}\n{}", file.string(), to_text(report));
+    wrong = wrong || report.any_wrong();
+  }
+  return wrong ? 1 : 0;
+}
+
+int audit_command(const AuditArgs& args) {
+  const Target target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
+  if (!std::filesystem::is_directory(args.dir)) throw UserError(args.dir.string(), "is not a folder", "give a folder of C files");
+  const AuditReport report = audit_directory(args.dir, audit_options(target));
+  if (report.files.empty()) throw UserError(args.dir.string(), "holds no .c or .cl file", "give a folder of C files");
+  if (args.json) {
+    nlohmann::ordered_json json{{"ok", report.ok()}, {"files", report.files}, {"functions", report.functions.size()}, {"bounded_loops", report.bounded_loops}};
+    json["findings"] = nlohmann::ordered_json::array();
+    for (const Finding& f : report.findings)
+      json["findings"].push_back({{"file", f.file}, {"line", f.line}, {"function", f.function}, {"rule", f.rule}, {"text", f.text}});
+    fmt::print("{}\n", json.dump(2));
+    return report.ok() ? 0 : 1;
+  }
+  for (const Finding& f : report.findings) fmt::print("{}\n", describe(f));
+  fmt::print("{} files, {} functions, {} bounded loops, {} objects: {}\n", report.files.size(), report.functions.size(), report.bounded_loops,
+             report.objects.size(), report.ok() ? "nothing found" : fmt::format("{} findings", report.findings.size()));
+  return report.ok() ? 0 : 1;
+}
+
+}  // namespace etch

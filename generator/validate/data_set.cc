@@ -1,0 +1,146 @@
+#include "validate/data_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "onnx/tensor_proto.h"
+#include "validate/tensor_file.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Folders test_data_set_N, by N.
+std::vector<fs::path> set_folders(const fs::path& dir) {
+  std::vector<std::pair<long, fs::path>> found;
+  const std::string prefix = "test_data_set_";
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || !name.starts_with(prefix)) continue;
+    const std::string number = name.substr(prefix.size());
+    if (!number.empty() && number.size() < 9 && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
+      found.emplace_back(std::stol(number), entry.path());
+  }
+  std::ranges::sort(found);
+  std::vector<fs::path> folders;
+  for (auto& [number, path] : found) folders.push_back(std::move(path));
+  return folders;
+}
+
+// Values of the variables from the sizes that an array has.
+void bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues& vars) {
+  if (shape.size() != sizes.size()) return;  // reported when the array is checked
+  for (std::size_t i = 0; i < shape.size(); i++)
+    if (const Node* node = shape[i].node(); node != nullptr && node->kind == NodeKind::Variable) vars.try_emplace(node->name, sizes[i]);
+}
+
+Array checked(const fs::path& file, const Array& array, const ImportedTensor& tensor, const VarValues& vars) {
+  const std::vector<std::int64_t> shape = concrete_shape(tensor.shape, vars);
+  if (array.dtype() != tensor.dtype || array.shape() != shape)
+    throw UserError(file.string(), fmt::format("is {} [{}], '{}' of the model is {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","), tensor.name, name_of(tensor.dtype), fmt::join(shape, ",")),
+                    "give test data that was made for this model");
+  return array;
+}
+
+DataSet read_set(const fs::path& dir, const ImportedModel& model) {
+  DataSet set{dir.filename().string(), {}, {}, {}};
+  std::vector<Array> raw;
+  for (std::size_t i = 0; i < model.inputs.size(); i++) {
+    raw.push_back(read_tensor_file(dir / fmt::format("input_{}.pb", i)).array);
+    bind(model.inputs[i].shape, raw.back().shape(), set.vars);
+  }
+  for (const ImportedDim& dim : model.dims) {
+    const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
+    if (value < dim.min || value > dim.max)
+      throw UserError(dir.string(), fmt::format("has size {} for dimension '{}', the model was given {}..{}", value, dim.name, dim.min, dim.max), "widen the range of --dim");
+  }
+  for (std::size_t i = 0; i < raw.size(); i++)
+    set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars));
+  for (std::size_t i = 0; i < model.outputs.size(); i++) {
+    const fs::path file = dir / fmt::format("output_{}.pb", i);
+    if (fs::exists(file)) set.expected.push_back(checked(file, read_tensor_file(file).array, model.outputs[i], set.vars));
+  }
+  if (!set.expected.empty() && set.expected.size() != model.outputs.size())
+    throw UserError(dir.string(), fmt::format("has {} of the model's {} outputs", set.expected.size(), model.outputs.size()), "give output_K.pb for each output, or for none");
+  return set;
+}
+
+// The values of one variable that are worth trying.
+std::vector<std::int64_t> values_to_try(std::int64_t min, std::int64_t max) {
+  std::set<std::int64_t> values;
+  if (max - min < 16)
+    for (std::int64_t v = min; v <= max; v++) values.insert(v);
+  else
+    values = {min, min + 1, min + (max - min) / 3, min + (max - min) / 2, max - 1, max};
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> concrete_shape(const Shape& shape, const VarValues& vars) {
+  std::vector<std::int64_t> result;
+  for (const Sint& d : shape) result.push_back(evaluate(d, vars));
+  return result;
+}
+
+std::vector<DataSet> read_data_sets(const fs::path& dir, const ImportedModel& model) {
+  if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder with test_data_set_0, test_data_set_1, ...");
+  std::vector<fs::path> folders = set_folders(dir);
+  if (folders.empty() && fs::exists(dir / "input_0.pb")) folders = {dir};
+  if (folders.empty()) throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
+  std::vector<DataSet> sets;
+  for (const fs::path& folder : folders) sets.push_back(read_set(folder, model));
+  return sets;
+}
+
+DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::string>& files, const VarValues& vars, std::uint64_t seed) {
+  std::vector<fs::path> by_input(model.inputs.size());
+  std::size_t next = 0;
+  for (const std::string& text : files) {
+    const auto equals = text.find('=');
+    std::size_t i = next;
+    if (equals != std::string::npos) {
+      const std::string name = text.substr(0, equals);
+      i = static_cast<std::size_t>(std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
+      std::vector<std::string> names;
+      for (const auto& in : model.inputs) names.push_back(in.name);
+      if (i == model.inputs.size())
+        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")), "name one of them, --input NAME=FILE");
+    }
+    if (i >= model.inputs.size()) throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()), "name them: --input NAME=FILE");
+    by_input[i] = equals == std::string::npos ? text : text.substr(equals + 1);
+    next = i + 1;
+  }
+  DataSet set{files.empty() ? "random" : "files", vars, {}, {}};
+  for (const ImportedDim& dim : model.dims) set.vars.try_emplace(dim.c_name, dim.max);
+  for (std::size_t i = 0; i < model.inputs.size(); i++) {
+    const auto shape = concrete_shape(model.inputs[i].shape, set.vars);
+    set.inputs.push_back(by_input[i].empty() ? random_array(model.inputs[i].dtype, shape, seed + i) : read_tensor_file(by_input[i], model.inputs[i].dtype, shape));
+  }
+  return set;
+}
+
+std::vector<DataSet> random_data_sets(const ImportedModel& model, std::uint64_t seed) {
+  std::vector<VarValues> assignments{{}};
+  for (const ImportedDim& dim : model.dims) {
+    std::vector<VarValues> more;
+    for (const VarValues& vars : assignments)
+      for (std::int64_t value : values_to_try(dim.min, dim.max)) {
+        more.push_back(vars);
+        more.back()[dim.c_name] = value;
+      }
+    assignments = std::move(more);
+  }
+  std::vector<DataSet> sets;
+  for (const VarValues& vars : assignments) {
+    sets.push_back(data_set_of_files(model, {}, vars, seed));
+    for (const auto& [name, value] : vars) sets.back().name += fmt::format(", {} {}", name, value);
+  }
+  return sets;
+}
+
+}  // namespace etch

@@ -1,0 +1,63 @@
+#include "peak.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+
+namespace etch::bench {
+namespace {
+
+// 24 chains: latency 4 times 2 units needs 8, the rest hides what the compiler adds. The factors are read from volatile
+// memory, so that nothing folds; the result is printed, so that nothing is dead.
+constexpr const char* kSource = R"(
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <time.h>
+typedef float vec __attribute__((vector_size(BYTES)));
+#define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+int main(void) {
+  volatile float source[2] = {0.999999f, 0.000001f};
+  vec a, b;
+  for (unsigned i = 0; i < BYTES / 4; i++) { a[i] = source[0]; b[i] = source[1]; }
+  double best = 1e9;
+  float sink = 0;
+  for (int run = 0; run < 15; run++) {
+#define START(n) vec c##n = b * (float)(n + 1);
+    EACH(START)
+    const double start = now();
+    for (int i = 0; i < 4000000; i++) {
+#define STEP(n) c##n = c##n * a + b;
+      EACH(STEP)
+    }
+    const double seconds = now() - start;
+    if (seconds < best) best = seconds;
+#define SUM(n) sink += c##n[0];
+    EACH(SUM)
+  }
+  printf("%.6e %g\n", 4e6 * 12 * (BYTES / 4) * 2 / best, (double)sink);
+  return 0;
+}
+)";
+
+}  // namespace
+
+double fma_peak(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits) {
+  const TempDir work("etch-peak");
+  const std::string source = (work.path() / "peak.c").string(), program = (work.path() / "peak").string();
+  std::ofstream(source) << kSource;
+  std::vector<std::string> argv{compiler, "-std=gnu99", "-ffp-contract=fast", fmt::format("-DBYTES={}u", vector_bits / 8)};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  argv.insert(argv.end(), {source, "-o", program});
+  const ProcessResult built = run_process(argv);
+  if (!built.ok()) throw UserError(compiler, describe(built), "install clang-19 or gcc");
+  const ProcessResult ran = run_process({program});
+  if (!ran.ok()) throw UserError("FMA peak", describe(ran), "this machine lacks the vector instructions of the target");
+  return std::stod(ran.out);
+}
+
+}  // namespace etch::bench
