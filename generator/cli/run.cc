@@ -1,0 +1,51 @@
+// etch run: one run on this machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/model_options.h"
+#include "emit/write.h"
+#include "validate/tensor_file.h"
+
+namespace etch {
+namespace {
+
+// Name, type, shape, and the values if they are few.
+void print_array(const std::string& name, const Array& array) {
+  constexpr std::int64_t kShown = 16;
+  fmt::print("{} {} [{}]:", name, name_of(array.dtype()), fmt::join(array.shape(), ","));
+  for (std::int64_t i = 0; i < std::min(array.size(), kShown); i++) fmt::print(" {}", array.at(i).to_text());
+  fmt::print("{}\n", array.size() > kShown ? " ..." : "");
+}
+
+}  // namespace
+
+int run_command(const RunArgs& args) {
+  Progress progress;
+  const CompileOptions options = compile_options(args, progress);
+  const auto devices = devices_named({args.backend}, device_options(args, options.target));
+  if (devices.size() != 1) throw UserError("backend " + args.backend, "is not one backend", "choose interp, c or opencl");
+  const Frontend frontend = read_model(options);
+  const VarValues vars = variable_values(args.sets, frontend.model);
+  const DataSet set = data_set_of_files(frontend.model, args.inputs, vars, args.seed);
+  const Program program = lower_model(frontend, devices[0]->name(), options);
+  progress.step("compiling", 0, 0);
+  const auto loaded = devices[0]->load(program);
+  progress.step("running", 0, 0);
+  const std::vector<Array> outputs = loaded->run(set.inputs, set.vars);
+  progress.clear();
+  std::vector<EmittedFile> files;
+  for (std::size_t i = 0; i < outputs.size(); i++) {
+    const ImportedTensor& info = frontend.model.outputs[i];
+    const auto bytes = npy_bytes(outputs[i]);
+    files.push_back({info.c_name + ".npy", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
+    if (args.output.empty()) print_array(info.name, outputs[i]);
+  }
+  if (args.output.empty()) return 0;
+  write_files(args.output, files);
+  for (const EmittedFile& file : files) fmt::print("{}\n", (args.output / file.name).string());
+  return 0;
+}
+
+}  // namespace etch

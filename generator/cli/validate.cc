@@ -1,0 +1,158 @@
+// etch validate: backends against the reference or expected outputs, the emitted project on its target, suites of models.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/tempdir.h"
+#include "cli/model_options.h"
+#include "emit/write.h"
+#include "validate/suite.h"
+#include "validate/target_run.h"
+#include "validate/validate.h"
+
+namespace etch {
+namespace {
+
+struct Outcome {
+  std::vector<BackendResult> backends;
+  std::optional<TargetResult> target;
+  std::optional<Report> report;
+  bool ok() const { return std::ranges::all_of(backends, &BackendResult::ok) && (!target || target->ok); }
+};
+
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+// JSON has no infinity: a difference that is not finite is null.
+nlohmann::ordered_json finite(double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr); }
+
+void print_json(const Outcome& outcome) {
+  nlohmann::ordered_json json{{"ok", outcome.ok()}, {"backends", nlohmann::ordered_json::array()}};
+  for (const BackendResult& b : outcome.backends) {
+    nlohmann::ordered_json row{{"name", b.name}, {"ok", b.ok}, {"max_abs", finite(b.comparison.max_abs)}, {"max_rel", finite(b.comparison.max_rel)}, {"seconds", b.seconds}};
+    if (!b.ok) row["problem"] = b.problem;
+    if (b.culprit) row["culprit"] = {{"call", b.culprit->call}, {"kernel", b.culprit->kernel}, {"nodes", b.culprit->nodes}};
+    json["backends"].push_back(std::move(row));
+  }
+  if (outcome.target) {
+    const TargetResult& t = *outcome.target;
+    json["target"] = {{"name", t.name}, {"ok", t.ok}, {"instructions", or_null(t.instructions)}, {"loads", or_null(t.loads)}, {"stores", or_null(t.stores)},
+                      {"arena_bytes", outcome.report->arena_bytes}, {"stack_bytes", or_null(t.stack_bytes)}, {"stack_bound_bytes", or_null(t.stack_bound_bytes)},
+                      {"code_bytes", t.code_bytes}, {"weights_bytes", t.weights_bytes}, {"heap_symbols", t.heap_symbols}, {"soft_double_symbols", t.soft_double_symbols}};
+    if (!t.ok) json["target"]["problem"] = t.problem;
+  }
+  fmt::print("{}\n", json.dump(2));
+}
+
+std::string count_text(const std::optional<std::int64_t>& value) { return value ? fmt::format("{}", *value) : "-"; }
+
+void print_table(const Outcome& outcome) {
+  fmt::print("{:<10} {:<6} {:>10} {:>10} {:>9} {:>9}\n", "backend", "", "max abs", "max rel", "max ulp", "seconds");
+  for (const BackendResult& b : outcome.backends) {
+    fmt::print("{:<10} {:<6} {:>10.3g} {:>10.3g} {:>9.3g} {:>9.3f}\n", b.name, b.ok ? "ok" : "WRONG", b.comparison.max_abs, b.comparison.max_rel, b.comparison.max_ulp, b.seconds);
+    if (!b.ok) fmt::print("  {}\n", b.problem);
+    if (b.culprit) fmt::print("  first wrong: {}\n", to_text(*b.culprit));
+    else if (!b.ok && b.problem.find("output '") != std::string::npos) fmt::print("  every kernel agrees with its AST on its own inputs: the difference is accumulated rounding\n");
+  }
+  if (!outcome.target) return;
+  const TargetResult& t = *outcome.target;
+  fmt::print("\n{:<10} {:<6} by {}\n", t.name, t.ok ? "ok" : "WRONG", t.compiler);
+  if (!t.ok) fmt::print("  {}\n", t.problem);
+  fmt::print("  instructions {}, loads {}, stores {}\n", count_text(t.instructions), count_text(t.loads), count_text(t.stores));
+  fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes), count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
+  if (!t.stack_bound_bytes) fmt::print("  no bound of the stack: {}\n", t.stack_bound_problem);
+  fmt::print("  heap in the link map: {}; double arithmetic: {}\n", t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
+             t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));
+}
+
+SelfTest selftest_of(const Frontend& frontend, const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
+  SelfTest test;
+  test.inputs = set.inputs;
+  test.expected = set.expected.empty() ? outputs : set.expected;
+  for (const ImportedDim& dim : frontend.model.dims) test.variables.push_back(set.vars.at(dim.c_name));
+  test.relative = tolerance.relative;
+  test.absolute = tolerance.absolute;
+  return test;
+}
+
+// Emits the project with each set as its self-test and runs it on the target; the figures are those of the first set.
+void validate_target(const ValidateArgs& args, const Frontend& frontend, const CompileOptions& options, const std::vector<DataSet>& sets,
+                     const std::vector<std::vector<Array>>& outputs, Progress& progress, Outcome& outcome) {
+  const TempDir work("etch-validate");
+  const std::filesystem::path dir = args.output.empty() ? work.path() / "project" : args.output;
+  for (std::size_t s = sets.size(); s-- > 0;) {  // backwards: the folder that is kept holds the first set
+    progress.step("compiling and running on " + options.target.name, static_cast<std::int64_t>(sets.size() - s), static_cast<std::int64_t>(sets.size()));
+    const CompiledProject project = compile_project(frontend, options, selftest_of(frontend, sets[s], outputs[s], {args.relative, args.absolute}));
+    outcome.report = write_audited(dir, project, options);
+    if (!args.target_given) return;
+    TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");
+    if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
+    if (!outcome.target || outcome.target->ok || !result.ok) {
+      const bool failed_before = outcome.target && !outcome.target->ok;
+      if (!failed_before || !result.ok) outcome.target = std::move(result);
+    }
+  }
+  if (outcome.target && outcome.target->ok) {
+    Report& report = *outcome.report;
+    const TargetResult& t = *outcome.target;
+    report.code_bytes = t.code_bytes;
+    report.stack_bytes = t.stack_bytes;
+    report.stack_bound_bytes = t.stack_bound_bytes;
+    report.instructions = t.instructions;
+    report.loads = t.loads;
+    report.stores = t.stores;
+    write_file(dir / "report.json", to_json(report));
+    write_file(dir / "report.txt", to_text(report));
+  }
+}
+
+int validate_model(const ValidateArgs& args) {
+  Progress progress(args.json);
+  CompileOptions options = compile_options(args, progress);
+  const DeviceOptions on_host = device_options(args, options.target);
+  const auto devices = devices_named(args.backends, on_host);
+  const Frontend frontend = read_model(options);
+  std::vector<DataSet> sets;
+  if (!args.data.empty()) sets = read_data_sets(args.data, frontend.model);
+  else if (!args.inputs.empty()) sets = {data_set_of_files(frontend.model, args.inputs, {}, args.seed)};
+  else sets = random_data_sets(frontend.model, args.seed);
+  const auto interp = make_device("interp", on_host);
+  const Program reference = lower_model(frontend, "interp", options);
+  const bool expected = std::ranges::all_of(sets, [](const DataSet& s) { return !s.expected.empty(); });
+  std::vector<std::vector<Array>> outputs(sets.size());
+  progress.step("running the reference", 0, 0);
+  if (!expected) outputs = reference_outputs(reference, *interp, sets);
+  Outcome outcome;
+  for (const auto& device : devices) {
+    progress.step("validating on " + device->name(), 0, 0);
+    const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), options);
+    outcome.backends.push_back(validate_backend(program, reference, *device, sets, outputs, {args.relative, args.absolute}));
+  }
+  if (args.target_given || !args.output.empty()) validate_target(args, frontend, options, sets, outputs, progress, outcome);
+  progress.clear();
+  if (args.json) print_json(outcome);
+  else print_table(outcome);
+  return outcome.ok() ? 0 : 1;
+}
+
+int validate_suite(const ValidateArgs& args) {
+  Progress progress(args.json);
+  CompileOptions options = compile_options(args, progress);
+  const auto devices = devices_named(args.backends, device_options(args, options.target));
+  const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
+  progress.clear();
+  fmt::print("{}", to_text(result));
+  fmt::print("{} passed, {} failed, {} skipped\n", result.passed, result.failed, result.skipped);
+  return result.failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int validate_command(const ValidateArgs& args) { return args.suite.empty() ? validate_model(args) : validate_suite(args); }
+
+}  // namespace etch

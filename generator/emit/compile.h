@@ -1,0 +1,62 @@
+// The whole job as a list of calls: an ONNX file becomes a Program, a Program a folder of C. Options come in as a struct;
+// nothing here knows of a command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "emit/emit.h"
+#include "memory/plan.h"
+#include "onnx/import.h"
+#include "program/program.h"
+#include "schedule/schedule.h"
+#include "target/target.h"
+
+namespace etch {
+
+/// Called with each stage's name and a function that prints it: graph, schedule, ast, uops, source, plan.
+using Dump = std::function<void(std::string_view stage, const std::function<std::string()>& text)>;
+/// Called as work goes on: what, how much of how much (0 of 0: unknown).
+using Step = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
+
+/// The stages that Dump is called with.
+const std::vector<std::string>& dump_stages();
+
+struct CompileOptions {
+  ImportOptions import;
+  Target target;
+  bool optimize = true;  // false: no OptOps
+  WeightsForm weights = WeightsForm::Auto;
+  std::string tool_version;
+  std::string options_text;  // for the header: "--target cortex-m4f"
+  std::uint32_t seed = 1;    // of the self-test's input
+  bool selftest = true;
+  Dump dump;  // may be empty
+  Step step;  // may be empty
+};
+
+/// A model that is read and scheduled: what does not depend on language or target.
+struct Frontend {
+  ImportedModel model;
+  Schedule schedule;
+  std::string file, sha256;  // without folder; of the file's bytes
+};
+Frontend read_model(const CompileOptions& options);
+
+/// The program in `language`: "interp", or "c" and "opencl" for the target in the options.
+Program lower_model(const Frontend& frontend, const std::string& language, const CompileOptions& options);
+
+struct CompiledProject {
+  Program program;
+  MemoryPlan plan;
+  Report report;
+  std::vector<EmittedFile> files;
+};
+
+/// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.
+CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest = std::nullopt);
+
+}  // namespace etch

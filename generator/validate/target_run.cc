@@ -1,0 +1,71 @@
+#include "validate/target_run.h"
+
+#include <fmt/format.h>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "emulator/cross_build.h"
+#include "emulator/emulator.h"
+
+namespace etch {
+namespace {
+
+// The last lines that a program printed.
+std::string tail(const std::string& text) { return text.size() <= 400 ? text : "..." + text.substr(text.size() - 400); }
+
+void run_on_host(const CrossBuild& build, TargetResult& result) {
+  ProcessOptions options;
+  options.timeout_s = 600;
+  const ProcessResult run = run_process({build.elf.string()}, options);
+  result.seconds = run.seconds;
+  result.ok = run.ok();
+  if (!result.ok) result.problem = fmt::format("self-test: {}: {}", describe(run), tail(run.out + run.err));
+}
+
+void run_in_emulator(const CrossBuild& build, const Target& target, const std::string& entry, TargetResult& result) {
+  EmulatorOptions options;
+  options.functions = {entry};
+  options.timeout_s = 600;
+  const EmulatorResult run = run_emulated(target, build.elf, options);
+  result.seconds = run.seconds;
+  result.ok = run.ok() && !run.runs.empty();
+  if (!run.ok()) {
+    const std::string how = !run.started ? "did not start" : run.timed_out ? "timed out" : fmt::format("exit status {}", run.exit_code);
+    result.problem = fmt::format("self-test in {}: {}: {}", target.emulator.program, how, tail(run.console));
+  }
+  for (const FunctionRun& f : run.runs) {
+    if (f.function != entry || !f.returned) continue;
+    result.instructions = f.instructions;
+    result.loads = f.loads;
+    result.stores = f.stores;
+    result.stack_bytes = f.stack_bytes;
+    break;  // the first call; the self-test makes one
+  }
+}
+
+}  // namespace
+
+TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry) {
+  TargetResult result;
+  result.name = target.name;
+  std::string why;
+  if (!target.is_host() && !emulator_available(target, &why)) throw UserError("target " + target.name, why, "install it: apt-get install qemu-system-arm");
+  const TempDir work("etch-target");
+  const CrossBuild build = build_project(dir, target, work.path());
+  result.compiler = build.compiler;
+  result.code_bytes = build.code_bytes;
+  result.weights_bytes = build.weights_bytes;
+  result.heap_symbols = heap_symbols(build.map.library_symbols);
+  result.soft_double_symbols = soft_double_symbols(build.map.library_symbols);
+  const AuditReport audit = audit_directory(dir, audit_options(target));
+  const StackBound bound = stack_bound(build.stack, entry, audit.table_functions);
+  result.stack_bound_bytes = bound.bytes;
+  if (!bound.bytes) result.stack_bound_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
+  if (target.is_host()) run_on_host(build, result);
+  else run_in_emulator(build, target, entry, result);
+  return result;
+}
+
+}  // namespace etch
