@@ -6,6 +6,7 @@
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace etch {
 
@@ -22,6 +23,18 @@ class UserError : public std::exception {
  private:
   std::string where_, problem_, help_;
   std::string text_;  // "where: what\n  help: help"
+};
+
+/// The input is good, but etch does not support it: an operator, an attribute, a type. `subject` is what is not supported,
+/// without the place, so that many files can be grouped by it.
+class UnsupportedError : public UserError {
+ public:
+  UnsupportedError(std::string where, std::string what, std::string help, std::string subject)
+      : UserError(std::move(where), std::move(what), std::move(help)), subject_(std::move(subject)) {}
+  const std::string& subject() const { return subject_; }
+
+ private:
+  std::string subject_;
 };
 
 /// A bug of etch: a rule of ours that does not hold.

@@ -1,7 +1,7 @@
 // etch compile and etch inspect.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "audit/audit.h"
 #include "cli/model_options.h"
@@ -44,7 +44,6 @@ int compile_command(const CompileArgs& args) {
   Progress progress;
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
-  check_writable(args.output);
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
   progress.step("writing", 0, 0);

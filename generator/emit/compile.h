@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emit/emit.h"
 #include "memory/plan.h"
@@ -58,5 +60,9 @@ struct CompiledProject {
 
 /// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest = std::nullopt);
+
+/// Writes the project as folder `dir`, after the audit has parsed and checked every C file of it; the report with the audit's
+/// result becomes part of the folder and is returned. Emitted C that does not pass is an InternalError, and nothing is left.
+Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options);
 
 }  // namespace etch

@@ -1,0 +1,165 @@
+#include "emit/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "audit/audit.h"
+#include "audit/digest.h"
+#include "base/error.h"
+#include "emit/write.h"
+#include "interp/interp.h"
+#include "program/lower.h"
+
+namespace etch {
+namespace {
+
+std::string file_bytes(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::string sha256_of(const std::string& bytes) { return sha256_hex(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
+
+// Output of the program by INTERP, straight from the ASTs.
+std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs, const VarValues& vars) {
+  std::map<int, Array> values;
+  for (std::size_t i = 0; i < inputs.size(); i++) values[program.inputs[i]] = inputs[i];
+  for (const ProgramCall& call : program.calls) {
+    std::vector<const Array*> read;
+    for (std::size_t i = 1; i < call.buffers.size(); i++) {
+      const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(call.buffers[i])];
+      read.push_back(buffer.kind == BufferKind::Constant ? &buffer.data : &values.at(call.buffers[i]));
+    }
+    values[call.buffers[0]] = interp_evaluate(program.kernels[static_cast<std::size_t>(call.kernel)].ast, read, vars);
+  }
+  std::vector<Array> outputs;
+  for (int buffer : program.outputs) {
+    std::vector<std::int64_t> shape;
+    for (const Sint& d : program.buffers[static_cast<std::size_t>(buffer)].shape) shape.push_back(evaluate(d, vars));
+    const auto it = values.find(buffer);
+    outputs.push_back(it == values.end() ? Array(program.buffers[static_cast<std::size_t>(buffer)].dtype, shape, {}) : it->second.reshaped(shape));
+  }
+  return outputs;
+}
+
+// The self-test that any project has: inputs that a few lines of C repeat, outputs by INTERP, variables at their largest.
+SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options) {
+  SelfTest test;
+  test.seed = options.seed;
+  VarValues vars;
+  for (const ImportedDim& dim : frontend.model.dims) {
+    vars[dim.c_name] = dim.max;
+    test.variables.push_back(dim.max);
+  }
+  int number = 0;
+  for (const ImportedTensor& input : frontend.model.inputs) {
+    std::vector<std::int64_t> shape;
+    for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
+    test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
+  }
+  test.expected = interpret(lower_model(frontend, "interp", options), test.inputs, vars);
+  return test;
+}
+
+EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
+  EmitOptions emit;
+  emit.name = frontend.model.name;
+  emit.tool_version = options.tool_version;
+  emit.model_file = frontend.file;
+  emit.model_sha256 = frontend.sha256;
+  emit.model_facts = fmt::format("{} nodes, opset {}", frontend.model.node_count, frontend.model.opset);
+  emit.options_text = options.options_text;
+  emit.target_name = options.target.name;
+  emit.weights = options.weights;
+  return emit;
+}
+
+void dump_kernels(const Program& program, const CompileOptions& options) {
+  if (!options.dump) return;
+  const auto all = [&program](auto text) {
+    std::string result;
+    for (const ProgramKernel& kernel : program.kernels) result += fmt::format("-- {} ({})\n{}\n", kernel.name, kernel.shape_name, text(kernel));
+    return result;
+  };
+  options.dump("ast", [&] { return all([](const ProgramKernel& k) { return to_text(k.ast); }); });
+  options.dump("uops", [&] { return all([](const ProgramKernel& k) { return k.uops; }); });
+  options.dump("source", [&] { return all([](const ProgramKernel& k) { return k.source; }); });
+}
+
+}  // namespace
+
+const std::vector<std::string>& dump_stages() {
+  static const std::vector<std::string> stages{"graph", "schedule", "ast", "uops", "source", "plan"};
+  return stages;
+}
+
+Frontend read_model(const CompileOptions& options) {
+  Frontend frontend;
+  if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
+  frontend.model = import_onnx(options.import);
+  frontend.file = options.import.path.filename().string();
+  frontend.sha256 = sha256_of(options.import.bytes.empty() ? file_bytes(options.import.path) : options.import.bytes);
+  std::vector<OutputSpec> outputs;
+  std::vector<const LazyBuffer*> buffers;
+  for (const ImportedTensor& output : frontend.model.outputs) {
+    outputs.push_back({output.name, output.tensor});
+    buffers.push_back(output.tensor.buffer());
+  }
+  if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
+  if (options.step) options.step("scheduling", 0, 0);
+  frontend.schedule = create_schedule(*frontend.model.graph, outputs);
+  verify(frontend.schedule);
+  if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
+  return frontend;
+}
+
+Program lower_model(const Frontend& frontend, const std::string& language, const CompileOptions& options) {
+  LowerOptions lowering;
+  lowering.language = language;
+  lowering.codegen = codegen_options(options.target);
+  lowering.codegen.optimize = options.optimize;
+  for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
+  const auto progress = [&](int done, int total, const std::string& kernel) {
+    if (options.step) options.step("lowering " + kernel, done, total);
+  };
+  Program program = lower(frontend.model.graph, frontend.schedule, lowering, progress);
+  verify(program);
+  return program;
+}
+
+CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
+  CompiledProject project;
+  project.program = lower_model(frontend, std::string(text(options.target.language)), options);
+  dump_kernels(project.program, options);
+  project.plan = plan_memory(project.program, {.align = options.target.arena_align});
+  verify(project.plan, project.program);
+  if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
+  EmitOptions emitting = emit_options(frontend, options);
+  if (options.step) options.step("self-test", 0, 0);
+  if (selftest) emitting.selftest = *selftest;
+  else if (options.selftest) emitting.selftest = default_selftest(frontend, options);
+  if (options.step) options.step("emitting", 0, 0);
+  project.files = emit(project.program, project.plan, emitting);
+  project.report = make_report(project.program, project.plan, emitting);
+  return project;
+}
+
+Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
+  Report report = project.report;
+  write_project(dir, project.files, [&](const std::filesystem::path& written) {
+    const AuditReport audit = audit_directory(written, audit_options(options.target));
+    ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};
+    for (const Finding& finding : audit.findings) section.findings.push_back(describe(finding));
+    check(section.findings.empty(), "emitted C passes the audit: " + (section.findings.empty() ? "" : section.findings.front()));
+    report.audit = section;
+    write_file(written / "report.json", to_json(report));
+    write_file(written / "report.txt", to_text(report));
+  });
+  return report;
+}
+
+}  // namespace etch
