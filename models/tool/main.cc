@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "densify.h"
-#include "zoo.h"
+#include "models/densify.h"
+#include "models/zoo.h"
 
 namespace etch {
 namespace {
