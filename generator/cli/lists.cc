@@ -6,7 +6,7 @@
 
 #include "audit/audit.h"
 #include "base/error.h"
-#include "cli/options.h"
+#include "cli/model_options.h"
 #include "cli/project_paths.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
@@ -44,6 +44,7 @@ int targets_command(const std::filesystem::path& targets_dir) {
 
 int conformance_command(const std::vector<std::filesystem::path>& files) {
   bool wrong = false;
+  const auto devices = devices_named({"all"}, device_options({}, find_target("host", default_targets_dir())));
   for (const auto& file : files) {
     std::ifstream in(file);
     if (!in) throw UserError(file.string(), "can't be read", "check the path");
@@ -53,7 +54,7 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
     } catch (const nlohmann::json::exception& error) {
       throw UserError(file.string(), fmt::format("is not a JSON file of cases ({})", error.what()), "give symbolic, shapetracker or ast cases");
     }
-    const ConformanceReport report = check_conformance(file.string(), json);
+    const ConformanceReport report = check_conformance(file.string(), json, devices);
     fmt::print("{}\n{}", file.string(), to_text(report));
     wrong = wrong || report.any_wrong();
   }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/naming.h"
+#include "base/tempdir.h"
 #include "cli/project_paths.h"
 #include "renderer/generate.h"
 
@@ -94,7 +95,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   DeviceOptions options;
   options.cc = args.cc;
   options.runtime_dir = default_runtime_dir();
-  options.prelude = opencl_prelude();
+  options.prelude = prelude("opencl", {"all"});
   if (target.is_host() && args.cc.empty()) {
     const auto compiler = std::ranges::find_if(target.toolchain.compilers, [](const std::string& c) { return find_program(c).has_value(); });
     if (compiler != target.toolchain.compilers.end()) options.cc = *compiler;

@@ -23,12 +23,12 @@ CaseKind kind_of(const std::string& file, const nlohmann::json& json) {
 
 }  // namespace
 
-ConformanceReport check_conformance(const std::string& file, const nlohmann::json& json) {
+ConformanceReport check_conformance(const std::string& file, const nlohmann::json& json, const std::vector<std::unique_ptr<Device>>& devices) {
   try {
     switch (kind_of(file, json)) {
       case CaseKind::Symbolic: return check_symbolic(json);
       case CaseKind::ShapeTracker: return check_shapetracker(json);
-      case CaseKind::Ast: return check_ast(json);
+      case CaseKind::Ast: return check_ast(json, devices);
     }
   } catch (const nlohmann::json::exception& error) {
     throw UserError(file, fmt::format("a case lacks what it needs ({})", error.what()), "see the file's meta section for the format");
