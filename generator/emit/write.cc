@@ -84,14 +84,6 @@ void swap_in(TempDir& made, const fs::path& dir, const fs::path& parent) {
 
 }  // namespace
 
-void write_whole_file(const fs::path& path, const std::string& text) {
-  errno = 0;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
-  if (!file) fail(path, std::string("can't be written: ") + std::strerror(errno));
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
-  if (!whole) fail(path, std::string("can't be written: ") + std::strerror(errno));
-}
-
 void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, const std::function<void(const fs::path&)>& inspect) {
   if (dir.empty()) fail("output folder", "has no name");
   fs::path target = fs::absolute(dir).lexically_normal();
@@ -101,7 +93,7 @@ void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, c
   MadeFolders folders(parent);
   {
     TempDir made(parent, ".etch-new");
-    for (const EmittedFile& file : files) write_whole_file(made.path() / file.name, file.text);
+    for (const EmittedFile& file : files) write_file(made.path() / file.name, file.text);
     if (inspect) inspect(made.path());
     // mkdtemp's folders are private; a project is as readable as the user's other folders.
     std::error_code ignored;

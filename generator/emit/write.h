@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/files.h"
 #include "emit/emit.h"
 
 namespace etch {
@@ -16,8 +17,5 @@ namespace etch {
 /// exception from it ends the work like an error of writing.
 void write_project(const std::filesystem::path& dir, const std::vector<EmittedFile>& files,
                    const std::function<void(const std::filesystem::path&)>& inspect = {});
-
-/// Writes one file whole; a UserError if that fails.
-void write_whole_file(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace etch

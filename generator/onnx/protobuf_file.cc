@@ -68,11 +68,4 @@ std::string serialize_message(const google::protobuf::Message& message) {
   return bytes;
 }
 
-void write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw UserError(path.string(), std::string("the file can't be written: ") + std::strerror(errno));
-}
-
 }  // namespace etch

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/files.h"
+
 namespace google::protobuf {
 class Message;
 }
@@ -17,7 +19,5 @@ void read_message(const std::filesystem::path& path, const std::string& kind, go
 void parse_message(const std::string& bytes, const std::string& where, const std::string& kind, google::protobuf::Message& message);
 /// The message's bytes, the same on every machine and in every run.
 std::string serialize_message(const google::protobuf::Message& message);
-/// Writes `bytes`; UserError if the file can't be written in full.
-void write_file(const std::filesystem::path& path, const std::string& bytes);
 
 }  // namespace etch

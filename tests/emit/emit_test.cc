@@ -47,7 +47,7 @@ void expect_golden(const std::string& dir, const std::vector<EmittedFile>& files
     if (f.name.starts_with("etch_")) continue;  // copied from runtime_c, which is tested itself
     if (update) {
       fs::create_directories(folder);
-      write_whole_file(folder / f.name, f.text);
+      write_file(folder / f.name, f.text);
     }
     EXPECT_EQ(read(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
   }
@@ -67,7 +67,7 @@ std::vector<EmittedFile> emit_scaler() {
 
 void put(const fs::path& dir, const std::vector<EmittedFile>& files) {
   fs::create_directories(dir);
-  for (const EmittedFile& f : files) write_whole_file(dir / f.name, f.text);
+  for (const EmittedFile& f : files) write_file(dir / f.name, f.text);
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -193,12 +193,12 @@ TEST(Emit, TwoModelsAndOneRuntimeRunInTurns) {
   const TempDir temp;
   put(temp.path() / "mlp", emit_mlp(WeightsForm::Incbin));
   put(temp.path() / "scaler", emit_scaler());
-  write_whole_file(temp.path() / "CMakeLists.txt",
+  write_file(temp.path() / "CMakeLists.txt",
              "cmake_minimum_required(VERSION 3.16)\nproject(two C ASM)\nadd_subdirectory(mlp)\nadd_subdirectory(scaler)\n"
              "add_executable(two main.c)\ntarget_link_libraries(two mlp scaler)\n");
   // One block of memory for both arenas; 2 x + 1 by the one model, its first row through the other; expected by hand:
   // x = {1,-2,0.5,3} gives {3,-3,2,7} after scaling.
-  write_whole_file(temp.path() / "main.c", R"c(
+  write_file(temp.path() / "main.c", R"c(
 #include <stdio.h>
 #include "mlp.h"
 #include "scaler.h"
@@ -261,7 +261,7 @@ TEST(Emit, ABlobOfAnotherModelIsRefused) {
       {"no header", good.substr(64)},
   };
   for (const auto& row : rows) {
-    write_whole_file(temp.path() / "bad.bin", row.bytes);
+    write_file(temp.path() / "bad.bin", row.bytes);
     EXPECT_EQ(run_in(temp.path(), "./test bad.bin").out, "FAIL weights\n") << row.what;
   }
 }
@@ -269,7 +269,7 @@ TEST(Emit, ABlobOfAnotherModelIsRefused) {
 TEST(Emit, ProfileNamesEveryCall) {
   const TempDir temp;
   put(temp.path(), emit_mlp());
-  write_whole_file(temp.path() / "selftest.c", R"c(
+  write_file(temp.path() / "selftest.c", R"c(
 #include <stdio.h>
 #include "mlp.h"
 static void after(void *user, uint32_t call, void *const *arg) {
@@ -366,7 +366,7 @@ TEST(Write, ReplacesItsOwnOutputOnly) {
   fs::create_directory(foreign);
   EXPECT_NO_THROW(write_project(foreign, {{"report.json", "1"}}));  // it was empty
   fs::remove(foreign / "report.json");
-  write_whole_file(foreign / "thesis.tex", "do not delete");
+  write_file(foreign / "thesis.tex", "do not delete");
   EXPECT_THROW(write_project(foreign, {{"report.json", "1"}}), UserError);
   EXPECT_EQ(read(foreign / "thesis.tex"), "do not delete");
   EXPECT_THROW(write_project(foreign / "thesis.tex", {{"report.json", "1"}}), UserError);
@@ -390,7 +390,7 @@ TEST(Write, LeavesNothingBehindWhenItFails) {
 
 TEST(Write, AFullDiskIsAUserError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  EXPECT_THROW(write_whole_file("/dev/full", std::string(100000, 'x')), UserError);
+  EXPECT_THROW(write_file("/dev/full", std::string(100000, 'x')), UserError);
 }
 
 }  // namespace
