@@ -1,10 +1,7 @@
 #include "emit/write.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <memory>
 #include <system_error>
 
 #include "base/error.h"
