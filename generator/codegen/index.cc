@@ -15,6 +15,10 @@ void IndexLowering::declare(const std::string& name, const UOp* uop) {
   variables_[name] = {uop, depth};
 }
 
+bool IndexLowering::knows(Sint x) const {
+  return std::ranges::all_of(variables(x), [&](const Node* v) { return variables_.contains(v->name); });
+}
+
 const UOp* IndexLowering::integer(Sint x) {
   fits_ = true;
   // What turns out too narrow leaves values behind that nobody uses.

@@ -16,6 +16,8 @@ class IndexLowering {
 
   /// From now on the variable `name` is `uop`; what is declared later is an inner loop.
   void declare(const std::string& name, const UOp* uop);
+  /// Whether all variables of `x` are declared.
+  bool knows(Sint x) const;
   /// An int32 or int64 value.
   const UOp* integer(Sint x);
   /// A bool value: x is not 0.

@@ -96,9 +96,25 @@ class Kernel {
   std::vector<Opt> applied_;
 };
 
+/// The Reduce axes in the order of their loops: those along which something is masked are the outer ones, so that a border is
+/// tested outside of the loops over channels.
+std::vector<int> reduce_order(const Kernel& kernel);
+
+/// A constant that is laid out anew: in the order in which the loops read it.
+struct Layout {
+  std::vector<std::int64_t> strides;  // per axis of the kernel, in the new order
+  ShapeTracker from;                  // element j of the new order is element from.expr_node(j) of the old one
+};
+/// For each argument of the kernel; nothing for what is no constant, is read in several ways, or lies right already.
+std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<Sint>& elements,
+                                                  const std::vector<bool>& constants);
+
+/// Whether the buffer that `buf` reads may be laid out anew: a constant, read once, through one view that shows each element once.
+bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<Sint>& elements, const std::vector<bool>& constants);
+
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
 /// Tiles of vectors; false (and the kernel unchanged) where none fits.
-bool vector_optimizations(Kernel& kernel, const std::vector<bool>& constants);
+bool vector_optimizations(Kernel& kernel, const std::vector<Sint>& elements, const std::vector<bool>& constants);
 
 }  // namespace etch

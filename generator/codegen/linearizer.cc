@@ -12,6 +12,7 @@ Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : 
   if (vars.empty()) own_symbols_ = std::make_unique<Symbols>();
   symbols_ = vars.empty() ? own_symbols_.get() : vars[0]->owner;
   for (const LazyOp* op : toposort(kernel.ast())) number_.emplace(op, static_cast<int>(number_.size()));
+  lanes_ = kernel.lanes();
   axis_index_.assign(kernel.axes().size(), 0);
   check(kernel.axes().size() <= 64, "a kernel has at most 64 axes");
 }
@@ -32,6 +33,7 @@ void Linearizer::declare_arguments() {
 
 // Once for every copy: the value, which reads the reductions, and its store.
 void Linearizer::store_outputs() {
+  places_.clear();
   for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });
 }
 
@@ -40,7 +42,8 @@ Linearized Linearizer::run() {
   if (options_.grid) {
     open_grid();
   } else {
-    open_axes(AxisKind::Global);
+    name_axes(AxisKind::Global);
+    for (int axis : axes_of(AxisKind::Global)) open_axis(axis);
   }
   if (!k_.reduces().empty()) reduce();
   store_outputs();

@@ -49,16 +49,26 @@ Linearizer::Place Linearizer::place_of(const KernelBuf& buf) const {
 }
 
 // One place if it is the same for all lanes; else one a lane.
-std::vector<Linearizer::Place> Linearizer::lanes_of(const KernelBuf& buf) {
-  const int lanes = k_.lanes();
-  if (lanes == 1 || (relevant_axes(buf.op) >> (k_.axes().size() - 1) & 1) == 0) return {place_of(buf)};
-  std::vector<Place> places;
-  for (int l = 0; l < lanes; l++) {
+const std::vector<Linearizer::Place>& Linearizer::lanes_of(const KernelBuf& buf) {
+  const auto [found, is_new] = places_.try_emplace({number_.at(buf.op), key_of(relevant_axes(buf.op))});
+  std::vector<Place>& places = found->second;
+  if (!is_new) return places;
+  if (lanes_ == 1 || (relevant_axes(buf.op) >> (k_.axes().size() - 1) & 1) == 0) {
+    places.push_back(place_of(buf));
+    return places;
+  }
+  for (int l = 0; l < lanes_; l++) {
     axis_index_.back() = l;
     places.push_back(place_of(buf));
   }
   axis_index_.back() = 0;
   return places;
+}
+
+// The conditions of a conjunction.
+std::vector<Sint> terms_of(Sint valid) {
+  if (valid.is_int()) return {};
+  return valid.node()->kind == NodeKind::And ? valid.node()->src : std::vector<Sint>{valid};
 }
 
 namespace {
@@ -99,8 +109,10 @@ const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes)
   if (place.valid.is_int(0)) return zero;
   prove(buf, place, lanes);
   UOp u{.uop = UOpKind::Load, .dtype = dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx)}};
-  if (!place.valid.is_int(1)) {
-    u.src.push_back(index_.condition(place.valid));
+  std::vector<Sint> tests = terms_of(place.valid);
+  std::erase_if(tests, [&](Sint t) { return std::ranges::find(guards_, t) != guards_.end(); });
+  if (!tests.empty()) {
+    u.src.push_back(index_.condition(ands(tests)));
     u.src.push_back(zero);
   }
   return b_.add(std::move(u));
@@ -115,11 +127,11 @@ const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int 
 
 const UOp* Linearizer::leaf(const LazyOp* op) {
   const KernelBuf& buf = k_.buf_of(op);
-  const std::vector<Place> places = lanes_of(buf);
+  const std::vector<Place>& places = lanes_of(buf);
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
   if (op->op == Op::Load && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0))
-    return load(buf, places[0], k_.lanes());
-  UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = k_.lanes()};
+    return load(buf, places[0], lanes_);
+  UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];
   return b_.add(std::move(vector));
@@ -135,17 +147,17 @@ void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* 
 
 void Linearizer::store(const UOp* value) {
   const KernelBuf& buf = k_.bufs()[0];
-  const std::vector<Place> places = lanes_of(buf);
+  const std::vector<Place>& places = lanes_of(buf);
   if (places.size() == 1) return store_one(buf, places[0], value, 1);
   if (buf.op->dtype == DType::Float32 && is_vector(places)) {
     if (value->lanes == 1) {
-      UOp vector{.uop = UOpKind::Vectorize, .dtype = value->dtype, .lanes = k_.lanes()};
-      vector.src.assign(static_cast<std::size_t>(k_.lanes()), value);
+      UOp vector{.uop = UOpKind::Vectorize, .dtype = value->dtype, .lanes = lanes_};
+      vector.src.assign(static_cast<std::size_t>(lanes_), value);
       value = b_.add(std::move(vector));
     }
-    return store_one(buf, places[0], value, k_.lanes());
+    return store_one(buf, places[0], value, lanes_);
   }
-  for (int l = 0; l < k_.lanes(); l++) store_one(buf, places[static_cast<std::size_t>(l)], lane(value, l), 1);
+  for (int l = 0; l < lanes_; l++) store_one(buf, places[static_cast<std::size_t>(l)], lane(value, l), 1);
 }
 
 }  // namespace etch

@@ -23,16 +23,25 @@ const UOp* Linearizer::open_loop(const std::string& name, Sint size) {
   return loop;
 }
 
-void Linearizer::open_axes(AxisKind kind) {
-  static constexpr const char* kPrefix[] = {"i", "l", "g", "r", "", "", ""};
-  int n = 0;
+namespace {
+
+std::string name_of_axis(const Kernel& k, int axis) {
+  static constexpr const char* kPrefix[] = {"i", "l", "g", "r", "", "", "lane"};
+  const AxisKind kind = k.axes()[static_cast<std::size_t>(axis)].kind;
+  const auto before = std::count_if(k.axes().begin(), k.axes().begin() + axis, [&](const Axis& a) { return a.kind == kind; });
+  return kPrefix[static_cast<int>(kind)] + std::to_string(before);
+}
+
+}  // namespace
+
+void Linearizer::name_axes(AxisKind kind) {
   for (int axis : axes_of(kind)) {
-    const std::string name = kPrefix[static_cast<int>(kind)] + std::to_string(n++);
     const Sint size = k_.axes()[static_cast<std::size_t>(axis)].size;
-    axis_index_[static_cast<std::size_t>(axis)] = size.is_int(1) ? Sint(0) : symbols_->variable(name, 0, size - 1);
-    open_loop(name, size);
+    axis_index_[static_cast<std::size_t>(axis)] = size.is_int(1) ? Sint(0) : symbols_->variable(name_of_axis(k_, axis), 0, size - 1);
   }
 }
+
+void Linearizer::open_axis(int axis) { open_loop(name_of_axis(k_, axis), k_.axes()[static_cast<std::size_t>(axis)].size); }
 
 void Linearizer::close(const UOp* start) {
   check(!open_.empty() && open_.back() == start, "scopes nest");

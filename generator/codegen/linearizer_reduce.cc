@@ -1,4 +1,6 @@
 // Linearizer: reductions, into accumulators and, for grouped axes, on through memory that the work-group shares.
+#include <algorithm>
+
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
 
@@ -28,7 +30,7 @@ void Linearizer::define_accumulators() {
   for (const LazyOp* op : k_.reduces()) {
     for_each(axes_of(AxisKind::Upcast), [&] {
       const Scalar start = start_of(op);
-      UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = k_.lanes(), .number = defined_++, .value = start};
+      UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start};
       accumulators_[{number_.at(op), key_of(relevant_axes(op))}] = b_.add(std::move(acc));
     });
   }
@@ -41,20 +43,113 @@ void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }
 
+// Conditions without which `op` is 0: the masks of the factors of a product. Nothing if it is 0 anyway.
+std::optional<std::vector<Sint>> Linearizer::zero_terms(const LazyOp* op) {
+  std::vector<Sint> terms;
+  std::vector<const LazyOp*> factors{op};
+  while (!factors.empty()) {
+    const LazyOp* f = factors.back();
+    factors.pop_back();
+    if (f->op == Op::Mul || f->op == Op::Cast || f->op == Op::Neg) factors.insert(factors.end(), f->src.begin(), f->src.end());
+    if (f->op != Op::Load) continue;
+    const std::vector<Place>& places = lanes_of(k_.buf_of(f));
+    std::vector<Sint> all = terms_of(places[0].valid);
+    bool is_zero = true;
+    for (const Place& p : places) {
+      is_zero = is_zero && p.valid.is_int(0);
+      const std::vector<Sint> lane = terms_of(p.valid);
+      std::erase_if(all, [&](Sint t) { return std::ranges::find(lane, t) == lane.end(); });
+    }
+    if (is_zero) return std::nullopt;
+    terms.insert(terms.end(), all.begin(), all.end());
+  }
+  return terms;
+}
+
+// Conditions without which nothing is added to any sum: tested once, outside of the loops that they do not depend on.
+std::vector<Sint> Linearizer::find_guards() {
+  std::vector<Sint> common;
+  bool is_first = true;
+  for (const LazyOp* op : k_.reduces())
+    if (op->op != Op::ReduceSum) return {};
+  for_each(axes_of(AxisKind::Unroll), [&] {
+    for_each(axes_of(AxisKind::Upcast), [&] {
+      for (const LazyOp* op : k_.reduces()) {
+        if (!is_first && common.empty()) return;
+        const std::optional<std::vector<Sint>> terms = zero_terms(op->src[0]);
+        if (!terms) continue;
+        if (is_first) common = *terms;
+        std::erase_if(common, [&](Sint t) { return std::ranges::find(*terms, t) == terms->end(); });
+        is_first = false;
+      }
+    });
+  });
+  return common;
+}
+
+// The loops that a guard depends on are the outer ones; each guard stands as far out as it can.
+void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
+  std::vector<Sint> left = guards;
+  const auto open_guards = [&] {
+    for (Sint g : guards) {
+      const auto found = std::ranges::find(left, g);
+      if (found == left.end() || !index_.knows(g)) continue;
+      left.erase(found);
+      open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(g)}}));
+    }
+  };
+  open_guards();
+  for (int axis : reduce_order(k_)) {
+    open_axis(axis);
+    open_guards();
+  }
+  check(left.empty(), "a guard depends on loops alone");
+}
+
 void Linearizer::reduce() {
   define_accumulators();
   const std::size_t outside = open_.size();
-  open_axes(AxisKind::Reduce);
+  name_axes(AxisKind::Reduce);
+  const std::vector<Sint> guards = find_guards();
+  open_reduce_loops(guards);
+  guards_ = guards;
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
       for (const LazyOp* op : k_.reduces()) accumulate(op, value(op->src[0]));
     });
   });
   while (open_.size() > outside) close(open_.back());
+  guards_.clear();
   values_.clear();
+  places_.clear();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
+  if (lanes_ > 1) tile();
+}
+
+// Where the lanes do not lie side by side in the output, the sums go through an array on the stack, and what follows the
+// reduction is done element by element.
+void Linearizer::tile() {
+  const auto stride = k_.stride(k_.bufs()[0], static_cast<int>(k_.axes().size()) - 1);
+  if (stride && stride->is_int(1)) return;
+  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  for (const LazyOp* op : k_.reduces()) {
+    const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,
+                                  .dtype = op->dtype,
+                                  .number = static_cast<std::int64_t>(tile_.size()),
+                                  .size = count(upcast) * lanes_,
+                                  .name = "tile"});
+    for_each(upcast, [&] {
+      const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+      const UOp* at = index_.integer(position(upcast) * lanes_);
+      b_.add(UOp{.uop = UOpKind::Store, .dtype = op->dtype, .lanes = lanes_, .src = {array, at, sum}});
+    });
+    tile_[op] = array;
+  }
+  name_axes(AxisKind::Vector);
+  open_axis(static_cast<int>(k_.axes().size()) - 1);
+  lanes_ = 1;
 }
 
 std::int64_t Linearizer::count(const std::vector<int>& axes) const {
@@ -78,8 +173,8 @@ void Linearizer::reduce_group() {
   std::int64_t number = 0;
   std::vector<const UOp*> shared;
   for (const LazyOp* op : k_.reduces()) {
-    shared.push_back(
-        b_.add(UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies}));
+    shared.push_back(b_.add(
+        UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies, .name = "shared"}));
     for_each(upcast, [&] {
       const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
       b_.add(UOp{.uop = UOpKind::Store,

@@ -26,7 +26,9 @@ class Linearizer {
 
   // linearizer_loops.cc
   const UOp* open_loop(const std::string& name, Sint size);
-  void open_axes(AxisKind kind);
+  /// The variable of each axis of the kind; the loops are opened later.
+  void name_axes(AxisKind kind);
+  void open_axis(int axis);
   void open_grid();
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
   void close(const UOp* start);
@@ -38,7 +40,7 @@ class Linearizer {
     Sint idx = 0, valid = 1;
   };
   Place place_of(const KernelBuf& buf) const;
-  std::vector<Place> lanes_of(const KernelBuf& buf);
+  const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   void prove(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* leaf(const LazyOp* op);
@@ -55,6 +57,7 @@ class Linearizer {
   const UOp* compute(const LazyOp* op);
   const std::vector<const LazyOp*>& order_of(const LazyOp* op);
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
+  const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
   std::uint64_t relevant_axes(const LazyOp* op);
   std::int64_t key_of(std::uint64_t axes) const;
@@ -66,6 +69,10 @@ class Linearizer {
   void reduce();
   void reduce_group();
   void define_accumulators();
+  std::optional<std::vector<Sint>> zero_terms(const LazyOp* op);
+  std::vector<Sint> find_guards();
+  void open_reduce_loops(const std::vector<Sint>& guards);
+  void tile();
   void accumulate(const LazyOp* op, const UOp* x);
   Sint position(const std::vector<int>& axes) const;
   std::int64_t count(const std::vector<int>& axes) const;
@@ -77,9 +84,13 @@ class Linearizer {
   UOpBuilder b_;
   IndexLowering index_;
   Linearized result_;
-  std::vector<const UOp*> open_;       // scopes, outermost first
-  std::vector<Sint> axis_index_;       // per axis: its variable, or the number of the current copy
-  std::map<int, const UOp*> buffers_;  // by argument
+  std::vector<const UOp*> open_;                                       // scopes, outermost first
+  std::vector<Sint> guards_;                                           // conditions that hold here, tested outside
+  int lanes_ = 1;                                                      // of a value along the Vector axis
+  std::map<const LazyOp*, const UOp*> tile_;                           // of each reduction: where its sums were left
+  std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
+  std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
+  std::map<int, const UOp*> buffers_;                                  // by argument
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
   std::map<std::pair<int, std::int64_t>, const UOp*> values_;        // by number of the LazyOp and copy
   std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order
@@ -99,5 +110,8 @@ void Linearizer::for_each(const std::vector<int>& axes, F f) {
     if (i == 0) return;
   }
 }
+
+/// The conditions of a conjunction; none of a constant.
+std::vector<Sint> terms_of(Sint valid);
 
 }  // namespace etch

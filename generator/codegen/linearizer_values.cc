@@ -74,6 +74,10 @@ const UOp* Linearizer::value(const LazyOp* op) {
 
 const UOp* Linearizer::compute(const LazyOp* op) {
   if (info(op->op).group == OpGroup::Buffer) return leaf(op);
+  if (const auto found = tile_.find(op); found != tile_.end()) {
+    const UOp* at = index_.integer(position(axes_of(AxisKind::Upcast)) * k_.lanes() + axis_index_.back());
+    return b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {found->second, at}});
+  }
   if (is_reduce(op->op)) return accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
   std::vector<const UOp*> src;
   for (const LazyOp* s : op->src) src.push_back(values_.at({number_.at(s), key_of(relevant_axes(s))}));
@@ -86,9 +90,22 @@ const UOp* Linearizer::lane(const UOp* v, int number) {
   return b_.add(UOp{.uop = UOpKind::Gep, .dtype = v->dtype, .src = {v}, .number = number});
 }
 
+// Max and Min of registers: both operands have all lanes, except the zero of a relu.
+const UOp* Linearizer::vector_choice(Op op, DType dtype, std::vector<const UOp*> src) {
+  for (std::size_t i = 0; i < src.size(); i++) {
+    const bool is_zero = src[i]->uop == UOpKind::Const && src[i]->value->as_double() == 0.0;
+    if (src[i]->lanes > 1 || (is_zero && i == 1 && op == Op::Max)) continue;
+    UOp all{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes_};
+    all.src.assign(static_cast<std::size_t>(lanes_), src[i]);
+    src[i] = b_.add(std::move(all));
+  }
+  return b_.alu(op, dtype, std::move(src));
+}
+
 const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const UOp*>& src) {
   int lanes = 1;
   for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
+  if (lanes > 1 && dtype == DType::Float32 && (op == Op::Max || op == Op::Min)) return vector_choice(op, dtype, src);
   const auto scalar = [&](const std::vector<const UOp*>& operands) {
     if (op == Op::Cast) return b_.cast(operands[0], dtype);
     if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});

@@ -16,22 +16,28 @@ bool reads_accumulator(const UOp* u) {
 
 UOpList hoist_invariants(const UOpList& uops) {
   std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
+  std::vector<std::size_t> guarded{0};                // per open scope: the innermost If around it
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
   for (const UOp* u : uops.order) {
     if (u->uop == UOpKind::End) {
       bodies.back().push_back(u);
       std::vector<const UOp*> body = std::move(bodies.back());
       bodies.pop_back();
+      guarded.pop_back();
       bodies.back().insert(bodies.back().end(), body.begin(), body.end());
       continue;
     }
     std::size_t home = bodies.size() - 1;
+    const std::size_t here = home;
     if (is_pure(*u) && !reads_accumulator(u)) {
       home = 0;
       for (const UOp* s : u->src) home = std::max(home, depth.at(s));
+      // What an If guards must not be read outside of it.
+      if (u->uop == UOpKind::Load) home = std::max(home, std::min(guarded.back(), here));
     }
     if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
       bodies.emplace_back();
+      guarded.push_back(u->uop == UOpKind::If ? bodies.size() - 1 : guarded.back());
       home = bodies.size() - 1;
     }
     bodies[home].push_back(u);

@@ -1,12 +1,152 @@
-// Tiles of vectors.
+// Tiles of vectors for sums of products: one axis of the output lies along the registers, another one is upcast, so that each
+// loaded register and each broadcast scalar is used several times and all sums stay in registers.
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
 #include "codegen/kernel.h"
 
 namespace etch {
+namespace {
 
-bool vector_optimizations(Kernel& kernel, const std::vector<bool>& constants) {
-  (void)kernel;
-  (void)constants;
-  return false;
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// What the reductions read.
+std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
+  std::unordered_set<const LazyOp*> below;
+  for (const LazyOp* r : k.reduces())
+    for (const LazyOp* op : toposort(r->src[0])) below.insert(op);
+  std::vector<const KernelBuf*> bufs;
+  for (const KernelBuf& b : k.bufs())
+    if (below.contains(b.op)) bufs.push_back(&b);
+  return bufs;
+}
+
+bool is_sum_of_products(const Kernel& k) {
+  if (k.reduces().size() != 1) return false;
+  const LazyOp* r = k.reduces()[0];
+  const LazyOp* mul = r->src[0];
+  return r->op == Op::ReduceSum && r->dtype == DType::Float32 && mul->op == Op::Mul && mul->src[0]->op == Op::Load &&
+         mul->src[1]->op == Op::Load;
+}
+
+bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
+bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
+
+struct Tile {
+  int axis = -1;  // along the registers
+  std::int64_t lanes = 0;
+  int other = -1;              // upcast
+  std::int64_t registers = 1;  // along `axis`
+  std::int64_t rows = 1;       // along `other`
+};
+
+class Search {
+ public:
+  Search(const Kernel& k, const std::vector<bool>& constants, const std::vector<Sint>& elements)
+      : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, constants, elements)) {}
+
+  std::optional<Tile> best() const {
+    std::optional<Tile> best;
+    std::tuple<std::int64_t, bool, double> best_score{};
+    for (int axis = 0; axis < k_.first_reduce(); axis++) {
+      for (std::int64_t lanes = k_.options().vector_bits / 32; lanes >= 4; lanes /= 2) {
+        if (!fits(axis, lanes)) continue;
+        Tile tile{.axis = axis, .lanes = lanes};
+        const double gain = choose_rows(tile);
+        const std::tuple score{lanes, is_unit(k_.stride(k_.bufs()[0], axis)), gain};
+        if (!best || score > best_score) {
+          best = tile;
+          best_score = score;
+        }
+        break;
+      }
+    }
+    return best;
+  }
+
+ private:
+  // Each buffer is the same for all lanes, or has them side by side, or can be laid out so.
+  bool fits(int axis, std::int64_t lanes) const {
+    const Sint size = k_.axes()[at(axis)].size;
+    if (!size.is_int() || size.as_int() % lanes != 0) return false;
+    bool moves = false;
+    for (std::size_t i = 0; i < bufs_.size(); i++) {
+      const auto stride = k_.stride(*bufs_[i], axis);
+      if (is_zero(stride)) continue;
+      if (!stride || (!is_unit(stride) && !layouts_[i])) return false;
+      moves = true;
+    }
+    return moves;
+  }
+
+  // How much of `tile` is arithmetic, for the best second axis and amounts.
+  double choose_rows(Tile& tile) const {
+    const std::int64_t registers = k_.options().float_registers;
+    double best = 0;
+    for (int other = -1; other < k_.first_reduce(); other++) {
+      if (other == tile.axis || (other >= 0 && !shares(tile.axis, other))) continue;
+      const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
+      const std::int64_t along = k_.axes()[at(tile.axis)].size.as_int() / tile.lanes;
+      for (std::int64_t q = 1; q <= std::min<std::int64_t>(along, 8); q++) {
+        for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
+          if (along % q != 0 || size % p != 0 || p * q + q + 1 > registers) continue;
+          const auto sums = static_cast<double>(p * q);
+          const double gain = sums * sums / (sums + static_cast<double>(p + q));
+          if (gain < best) continue;
+          best = gain;
+          tile.other = other;
+          tile.registers = q;
+          tile.rows = p;
+        }
+      }
+    }
+    return best;
+  }
+
+  // Something that moves along `axis` stays along `other`: a loaded register serves all rows.
+  bool shares(int axis, int other) const {
+    if (!k_.axes()[at(other)].size.is_int()) return false;
+    return std::ranges::any_of(bufs_, [&](const KernelBuf* b) { return !is_zero(k_.stride(*b, axis)) && is_zero(k_.stride(*b, other)); });
+  }
+
+  static std::vector<bool> can_move(const Kernel& k, const std::vector<bool>& constants, const std::vector<Sint>& elements) {
+    std::vector<bool> result;
+    for (const KernelBuf* b : early_bufs(k)) result.push_back(b->op->op == Op::Load && can_be_laid_out(k, *b, elements, constants));
+    return result;
+  }
+
+  const Kernel& k_;
+  std::vector<const KernelBuf*> bufs_;
+  std::vector<bool> layouts_;  // of bufs_: whether it can be laid out anew
+};
+
+}  // namespace
+
+bool vector_optimizations(Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
+  if (!is_sum_of_products(k)) return false;
+  const std::optional<Tile> tile = Search(k, constants, elements).best();
+  if (!tile) return false;
+  const std::int64_t left = k.axes()[at(tile->axis)].size.as_int() / tile->lanes;
+  k.apply({OptOp::Vector, tile->axis, tile->lanes});
+  int axis = tile->axis, other = tile->other;
+  const auto gone = [&](int removed) {
+    axis -= removed < axis ? 1 : 0;
+    other -= removed < other ? 1 : 0;
+  };
+  if (left == 1) gone(axis);
+  if (tile->rows > 1) {
+    const bool whole = k.axes()[at(other)].size.is_int(tile->rows);
+    k.apply({OptOp::Upcast, other, tile->rows});
+    if (whole) gone(other);
+  }
+  if (tile->registers > 1) k.apply({OptOp::Upcast, axis, tile->registers});
+  // A window's innermost axis: its loads overlap.
+  const int last = k.first_upcast() - 1;
+  if (last < k.first_reduce() || !k.axes()[at(last)].size.is_int()) return true;
+  const std::int64_t size = k.axes()[at(last)].size.as_int();
+  if (size <= 7 && size * tile->rows * tile->registers <= 256) k.apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  return true;
 }
 
 }  // namespace etch

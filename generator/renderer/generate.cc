@@ -8,13 +8,13 @@
 namespace etch {
 namespace {
 
-void choose_opts(Kernel& kernel, const std::vector<bool>& constants, const CodegenOptions& options) {
+void choose_opts(Kernel& kernel, const std::vector<Sint>& elements, const std::vector<bool>& constants, const CodegenOptions& options) {
   if (options.opts) {
     for (const Opt& opt : *options.opts) kernel.apply(opt);
     return;
   }
   if (!options.optimize) return;
-  if (options.vector_bits > 0 && vector_optimizations(kernel, constants)) return;
+  if (options.vector_bits > 0 && vector_optimizations(kernel, elements, constants)) return;
   hand_coded_optimizations(kernel);
 }
 
@@ -24,8 +24,10 @@ GeneratedKernel generate_kernel(const LazyOp* ast, const std::vector<Sint>& buff
                                 const KernelNames& names, const CodegenOptions& options) {
   const CStyle& style = style_named(options.language);
   Kernel kernel(ast, options);
-  choose_opts(kernel, constants, options);
+  choose_opts(kernel, buffer_elements, constants, options);
+  std::vector<std::optional<Layout>> layouts = choose_layouts(kernel, buffer_elements, constants);
   LinearizeOptions how{.buffer_elements = buffer_elements, .grid = style.grid, .layouts = {}};
+  for (const auto& layout : layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
   Linearized linear = linearize(kernel, how);
   const UOpList uops = optimize(linear.uops);
   Rendered rendered = render(uops, style, names, linear.variables, options);
@@ -39,7 +41,7 @@ GeneratedKernel generate_kernel(const LazyOp* ast, const std::vector<Sint>& buff
   result.local_size = std::move(linear.local_size);
   result.indices_proved = linear.indices_proved;
   result.helpers = std::move(rendered.helpers);
-  result.relayout.resize(buffer_elements.size());
+  for (auto& layout : layouts) result.relayout.push_back(layout ? std::optional(std::move(layout->from)) : std::nullopt);
   return result;
 }
 

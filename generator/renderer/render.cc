@@ -161,7 +161,7 @@ void Renderer::step(const UOp* u) {
       exprs_[u] = {u->name};
       return;
     case UOpKind::DefineLocal: {
-      const std::string name = unique("shared");
+      const std::string name = unique(u->name);
       const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
       line(std::string(style_.local_prefix) + std::string(type) + " " + name + "[" + std::to_string(u->size) + "];");
       exprs_[u] = {name};

@@ -14,7 +14,23 @@ struct Config {
   const char* name;
   CodegenOptions options;
   std::vector<std::string> flags;
+  bool constant = false;  // inputs 2 and up are constants, which kernels may lay out anew
 };
+
+std::vector<bool> constants_of(const test::AstCase& c, bool constant) {
+  std::vector<bool> result(c.inputs.size() + 1, constant);
+  result[0] = false;
+  if (result.size() > 1) result[1] = false;
+  return result;
+}
+
+// The inputs as the kernel reads them.
+std::vector<Array> laid_out(const test::AstCase& c, const GeneratedKernel& k) {
+  std::vector<Array> inputs = c.inputs;
+  for (std::size_t i = 0; i < inputs.size(); i++)
+    if (k.relayout[i + 1]) inputs[i] = relayout(inputs[i], *k.relayout[i + 1]);
+  return inputs;
+}
 
 std::vector<Sint> elements_of(const test::AstCase& c) {
   std::vector<Sint> n{c.output_size};
@@ -47,18 +63,20 @@ class AstCases : public testing::Test {
 
   void run(const Config& config) {
     std::vector<std::string> sources;
+    std::vector<std::vector<Array>> inputs;
     for (std::size_t i = 0; i < cases_->size(); i++) {
       const test::AstCase& c = (*cases_)[i];
       SCOPED_TRACE(c.id);
       const auto names = test::kernel_names("k" + std::to_string(i), c.inputs.size() + 1);
-      const GeneratedKernel k = generate_kernel(c.store, elements_of(c), std::vector<bool>(c.inputs.size() + 1), names, config.options);
+      const GeneratedKernel k = generate_kernel(c.store, elements_of(c), constants_of(c, config.constant), names, config.options);
       EXPECT_GT(k.indices_proved, 0);
       sources.push_back(k.source);
+      inputs.push_back(laid_out(c, k));
     }
     const test::Compiled compiled(sources, config.flags);
     for (std::size_t i = 0; i < cases_->size(); i++) {
       const test::AstCase& c = (*cases_)[i];
-      const Array got = compiled.run(static_cast<int>(i), c.store->dtype, c.output_size, c.inputs);
+      const Array got = compiled.run(static_cast<int>(i), c.store->dtype, c.output_size, inputs[i]);
       const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
       for (const auto& [at, value] : c.samples) {
         if (std::isnan(value)) continue;
@@ -87,6 +105,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
   std::mt19937 rng(f.seed);
   for (int done = 0; done < f.chains; done += 250) {
     std::vector<std::string> sources, chains;
+    std::vector<std::vector<Array>> inputs;
     std::vector<std::size_t> which;
     while (sources.size() < 250) {
       const std::size_t i = std::uniform_int_distribution<std::size_t>(0, cases.size() - 1)(rng);
@@ -96,9 +115,10 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
       std::string text = c.id;
       for (const Opt& o : *options.opts) text += ", " + to_text(o);
       const auto names = test::kernel_names("k" + std::to_string(sources.size()), c.inputs.size() + 1);
-      std::vector<bool> constants(c.inputs.size() + 1);
       try {
-        sources.push_back(generate_kernel(c.store, elements_of(c), constants, names, options).source);
+        const GeneratedKernel kernel = generate_kernel(c.store, elements_of(c), constants_of(c, true), names, options);
+        sources.push_back(kernel.source);
+        inputs.push_back(laid_out(c, kernel));
       } catch (const std::exception& e) {
         FAIL() << text << ": " << e.what();
       }
@@ -108,7 +128,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
     const test::Compiled compiled(sources, {"-O0", "-w"});
     for (std::size_t k = 0; k < sources.size(); k++) {
       const test::AstCase& c = cases[which[k]];
-      const Array got = compiled.run(static_cast<int>(k), c.store->dtype, c.output_size, c.inputs);
+      const Array got = compiled.run(static_cast<int>(k), c.store->dtype, c.output_size, inputs[k]);
       const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
       expect_close(got, wanted[which[k]], std::isfinite(scale) ? scale : 1.0, chains[k] + "\n" + sources[k]);
       if (testing::Test::HasFailure()) return;
@@ -116,9 +136,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
   }
 }
 
-TEST_F(AstCases, RandomChains) {
-  fuzz(*cases_, *wanted_, {.seed = 1, .chains = 2000, .options = {}});
-}
+TEST_F(AstCases, RandomChains) { fuzz(*cases_, *wanted_, {.seed = 1, .chains = 2000, .options = {}}); }
 TEST_F(AstCases, RandomChainsOfVectors) {
   CodegenOptions options;
   options.vector_bits = 128;
@@ -129,6 +147,14 @@ TEST_F(AstCases, Unoptimised) {
   CodegenOptions options;
   options.optimize = false;
   run({"unoptimised", options, test::strict_flags()});
+}
+
+TEST_F(AstCases, VectorsOfConstants) {
+  CodegenOptions options;
+  options.vector_bits = 256;
+  std::vector<std::string> flags = test::strict_flags();
+  flags.push_back("-O1");
+  run({"vectors", options, flags, true});
 }
 
 TEST_F(AstCases, NothingUndefined) {
@@ -162,7 +188,8 @@ TEST_F(AstCases, OpenClIsAccepted) {
   const TempDir dir("etch-test");
   const std::string file = (dir.path() / "kernels.cl").string();
   std::ofstream(file) << text;
-  const ProcessResult result = run_process({"clang-19", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only", file});
+  const ProcessResult result = run_process({"clang-19", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall",
+                                            "-Werror", "-Wno-unused-function", "-fsyntax-only", file});
   EXPECT_TRUE(result.ok()) << result.err.substr(0, 3000);
 }
 

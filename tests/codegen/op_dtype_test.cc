@@ -14,9 +14,28 @@ namespace {
 std::vector<double> awkward(DType d) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   if (d == DType::Bool) return {0, 1};
-  if (is_float(d)) return {0.0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, -7, 0.1, 100.25, -100.75, 1e-3, 300, 70000, 1e5, 3e9, -3e9, 1e10, 6e-8, 1e19, 3e38, -3e38, kInf, -kInf, kNan};
+  if (is_float(d))
+    return {0.0,  -0.0, 1,     -1,  0.5, -0.5, 1.5,  2.5,  -2.5, 3,    -7,    0.1,  100.25, -100.75,
+            1e-3, 300,  70000, 1e5, 3e9, -3e9, 1e10, 6e-8, 1e19, 3e38, -3e38, kInf, -kInf,  kNan};
   const auto lo = static_cast<double>(int_min(d)), hi = static_cast<double>(int_max(d));
-  return {0, 1, 2, 3, 5, 7, 31, 32, 63, 100, hi, d == DType::UInt64 ? 18446744073709551615.0 : hi / 2, lo, lo / 2, is_unsigned(d) ? 9.0 : -1.0, is_unsigned(d) ? 8.0 : -2.0, is_unsigned(d) ? 15.0 : -7.0, is_unsigned(d) ? 16.0 : -100.0};
+  return {0,
+          1,
+          2,
+          3,
+          5,
+          7,
+          31,
+          32,
+          63,
+          100,
+          hi,
+          d == DType::UInt64 ? 18446744073709551615.0 : hi / 2,
+          lo,
+          lo / 2,
+          is_unsigned(d) ? 9.0 : -1.0,
+          is_unsigned(d) ? 8.0 : -2.0,
+          is_unsigned(d) ? 15.0 : -7.0,
+          is_unsigned(d) ? 16.0 : -100.0};
 }
 
 // All pairs (and triples: the third runs along) of the awkward values.
@@ -36,10 +55,27 @@ std::vector<Array> operands(const std::vector<DType>& types) {
 
 bool is_computed(Op op) {  // by the C library or etch_math.h, to a few units in the last place
   switch (op) {
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan:
-    case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Pow:
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Tanh:
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Erf:
+    case Op::Pow:
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -141,7 +177,8 @@ TEST_F(OpDtype, SameAsReference) {
 }
 
 TEST_F(OpDtype, CleanAsCpp) {
-  EXPECT_NO_THROW(test::Compiled(sources, {"-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-unused-function"}));
+  EXPECT_NO_THROW(test::Compiled(
+      sources, {"-x", "c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-unused-function"}));
 }
 
 TEST_F(OpDtype, CleanUnderClang) {

@@ -91,9 +91,11 @@ struct SanitizedRun {
 /// large as it has to be. The result is that of the program, or of the compiler if that failed.
 inline ProcessResult run_sanitized(const std::vector<std::string>& sources, const std::vector<SanitizedRun>& runs) {
   const TempDir dir("etch-test");
-  const std::string file = (dir.path() / "kernels.c").string(), data = (dir.path() / "data").string(), program = (dir.path() / "run").string();
+  const std::string file = (dir.path() / "kernels.c").string(), data = (dir.path() / "data").string(),
+                    program = (dir.path() / "run").string();
   std::ofstream bytes(data, std::ios::binary);
-  std::string text = "#include <stdio.h>\n#include <stdlib.h>\n" + c_file(sources) + "static void *filled(FILE *f, size_t n) {\n  void *p = malloc(n);\n";
+  std::string text =
+      "#include <stdio.h>\n#include <stdlib.h>\n" + c_file(sources) + "static void *filled(FILE *f, size_t n) {\n  void *p = malloc(n);\n";
   text += "  if (p == 0 || (f != 0 && fread(p, 1, n, f) != n)) exit(9);\n  return p;\n}\n";
   for (std::size_t i = 0; i < runs.size(); i++) {
     const std::string n = std::to_string(runs[i].inputs.size() + 1);
@@ -113,8 +115,8 @@ inline ProcessResult run_sanitized(const std::vector<std::string>& sources, cons
   ProcessOptions options;
   options.timeout_s = 300;
   options.env = {{"UBSAN_OPTIONS", "print_stacktrace=1"}};
-  const ProcessResult built = run_process({"cc", "-std=c99", "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all",
-                                           "-I" ETCH_SOURCE_DIR "/runtime_c", "-o", program, file, "-lm"},
+  const ProcessResult built = run_process({"cc", "-std=c99", "-fsanitize=address,undefined,float-cast-overflow",
+                                           "-fno-sanitize-recover=all", "-I" ETCH_SOURCE_DIR "/runtime_c", "-o", program, file, "-lm"},
                                           options);
   return built.ok() ? run_process({program, data}, options) : built;
 }

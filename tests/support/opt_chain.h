@@ -26,7 +26,8 @@ inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, c
       continue;
     }
     std::int64_t n = 1;
-    for (int i = next.first_upcast(); i < static_cast<int>(next.axes().size()); i++) n *= next.axes()[static_cast<std::size_t>(i)].size.as_int();
+    for (int i = next.first_upcast(); i < static_cast<int>(next.axes().size()); i++)
+      n *= next.axes()[static_cast<std::size_t>(i)].size.as_int();
     if (n <= copies * (next.lanes() > 1 ? next.lanes() : 1)) kernel = next;
   }
   return kernel.applied();

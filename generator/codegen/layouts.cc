@@ -1,0 +1,98 @@
+// In which order loops run and constants lie.
+#include <algorithm>
+
+#include "codegen/kernel.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// One view that shows each of `elements` elements once.
+bool shows_all_once(const KernelBuf& b, Sint elements) {
+  const auto& views = b.st.views();
+  if (views.size() != 1 || views[0].mask || !views[0].offset.is_int(0) || !elements.is_int()) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t d = 0; d < views[0].shape.size(); d++) {
+    if (!views[0].shape[d].is_int() || !views[0].strides[d].is_int()) return false;
+    if (!views[0].strides[d].is_int(0)) dims.emplace_back(views[0].strides[d].as_int(), views[0].shape[d].as_int());
+  }
+  std::ranges::sort(dims);
+  std::int64_t n = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != n) return false;
+    n *= size;
+  }
+  return n == elements.as_int();
+}
+
+// Axes from the outermost loop to the innermost copy.
+std::vector<int> reading_order(const Kernel& k) {
+  std::vector<int> order;
+  const auto add = [&](AxisKind kind) {
+    for (int i = 0; i < static_cast<int>(k.axes().size()); i++)
+      if (k.axes()[at(i)].kind == kind) order.push_back(i);
+  };
+  add(AxisKind::Global);
+  add(AxisKind::Local);
+  add(AxisKind::Group);
+  for (int axis : reduce_order(k)) order.push_back(axis);
+  add(AxisKind::Unroll);
+  add(AxisKind::Upcast);
+  add(AxisKind::Vector);
+  return order;
+}
+
+std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
+  std::vector<Sint> shape, old_strides;
+  std::vector<int> moving;
+  std::int64_t before = -1;
+  bool is_sorted = true;
+  for (int axis : reading_order(k)) {
+    const auto stride = k.stride(b, axis);
+    if (!stride || !stride->is_int() || !k.axes()[at(axis)].size.is_int()) return std::nullopt;
+    if (stride->is_int(0) || k.axes()[at(axis)].size.is_int(1)) continue;
+    if (k.axes()[at(axis)].dim >= k.ast_dims()) return std::nullopt;  // padded
+    moving.push_back(axis);
+    shape.push_back(k.axes()[at(axis)].size);
+    old_strides.push_back(*stride);
+    is_sorted = is_sorted && (before < 0 || stride->as_int() < before);
+    before = stride->as_int();
+  }
+  if (is_sorted) return std::nullopt;
+  Layout layout{std::vector<std::int64_t>(k.axes().size(), 0), ShapeTracker({View::create(shape, old_strides)})};
+  std::int64_t stride = 1;
+  for (auto it = moving.rbegin(); it != moving.rend(); ++it) {
+    layout.strides[at(*it)] = stride;
+    stride *= k.axes()[at(*it)].size.as_int();
+  }
+  return layout;
+}
+
+}  // namespace
+
+std::vector<int> reduce_order(const Kernel& k) {
+  std::vector<int> order;
+  for (int i = 0; i < static_cast<int>(k.axes().size()); i++)
+    if (k.axes()[at(i)].kind == AxisKind::Reduce) order.push_back(i);
+  std::ranges::stable_partition(
+      order, [&](int axis) { return std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.is_masked(b, axis); }); });
+  return order;
+}
+
+bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
+  const auto index = at(buf.op->mem().index);
+  if (index >= constants.size() || !constants[index]) return false;
+  const auto reads =
+      std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
+  return reads == 1 && shows_all_once(buf, elements[index]);
+}
+
+std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
+  std::vector<std::optional<Layout>> layouts(elements.size());
+  for (const KernelBuf& b : k.bufs())
+    if (b.op->op == Op::Load && can_be_laid_out(k, b, elements, constants)) layouts[at(b.op->mem().index)] = layout_of(k, b);
+  return layouts;
+}
+
+}  // namespace etch
