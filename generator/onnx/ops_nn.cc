@@ -1,5 +1,6 @@
 // Convolution and pooling. ONNX's window attributes (auto_pad, pads, strides, dilations, ceil_mode) become a Window here.
 #include <algorithm>
+#include <limits>
 
 #include "ir/lazyop.h"
 #include "onnx/convolution.h"
@@ -98,6 +99,21 @@ std::vector<int> spatial(const NodeContext& node, const Tensor& x) {
   return axes;
 }
 
+/// The position in all of x of each window's largest element, the first of equals. Column-major: as if the last spatial axes
+/// were stored the other way round.
+Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& window, bool column_major) {
+  const double lowest = is_float(x.dtype()) ? -std::numeric_limits<double>::infinity() : static_cast<double>(int_min(x.dtype()));
+  Shape stored = x.shape();
+  std::vector<int> order;
+  for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis < 2 || !column_major ? axis : x.rank() + 1 - axis);
+  for (int axis = 0; axis < x.rank(); ++axis)
+    stored[static_cast<std::size_t>(axis)] = fixed_dim(node, x, order[static_cast<std::size_t>(axis)], "input");
+  const Tensor numbers = Tensor::arange(node.graph(), product(stored)).reshape(stored).permute(order);
+  const auto rows = [&](const Tensor& windows) { return windows.flatten(x.rank(), -1); };  // [N,C,o...,k...] -> [N,C,o...,K]
+  const Tensor place = rows(x.windows(window, lowest)).argmax(x.rank(), true);
+  return rows(numbers.windows(window, 0)).gather_elements(x.rank(), place).squeeze({x.rank()});
+}
+
 /// Pads and missing output_padding of ConvTranspose where attribute output_shape or SAME_* prescribes the output.
 void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Window& window) {
   const std::size_t count = window.kernel.size();
@@ -170,11 +186,12 @@ Outputs conv_transpose(NodeContext& node) {
 
 Outputs max_pool(NodeContext& node) {
   const Tensor x = node.input(0);
-  if (node.has_output(1)) node.fail("its output Indices is not supported", "export the model without return_indices");
-  node.acknowledge("storage_order");  // says only how Indices would count
+  const bool column_major = node.attribute_int("storage_order", 0) != 0;  // says only how Indices counts
   Window window = window_of(node, x, pool_kernel(node, x), node.opset() >= 10);
   window.ceil = node.opset() >= 10 && node.attribute_int("ceil_mode", 0) != 0;
-  return {x.max_pool(window)};
+  const Tensor y = x.max_pool(window);
+  if (!node.has_output(1)) return {y};
+  return {y, max_indices(node, x, window, column_major)};
 }
 
 Outputs average_pool(NodeContext& node) {
