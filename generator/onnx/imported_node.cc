@@ -12,6 +12,8 @@ using onnx::AttributeProto;
 
 namespace {
 
+constexpr std::int64_t kMaxConstant = 1 << 26;
+
 std::string type_name(AttributeProto::AttributeType type) {
   switch (type) {
     case AttributeProto::FLOAT:
@@ -120,7 +122,9 @@ Tensor ImportedNode::input(int i) const {
 
 std::optional<Array> ImportedNode::constant(int i) const {
   const Value& value = require_value(i);
-  return value.tensor ? value.tensor.evaluate() : std::nullopt;
+  // A constant that is larger than any table of numbers stays a tensor: a damaged file may ask for terabytes.
+  const bool small = value.tensor && value.tensor.size().max() <= kMaxConstant;
+  return small ? value.tensor.evaluate() : std::nullopt;
 }
 
 Array ImportedNode::require_constant(int i, const std::string& what) const {
@@ -130,6 +134,8 @@ Array ImportedNode::require_constant(int i, const std::string& what) const {
     fail("its " + what + " (input " + std::to_string(i) + ") depends on a variable dimension, a constant is needed",
          "bind the dimension to one value: --dim NAME=VALUE");
   }
+  if (value.tensor.size().max() > kMaxConstant)
+    fail("its " + what + " (input " + std::to_string(i) + ") has more than " + std::to_string(kMaxConstant) + " elements");
   fail("its " + what + " (input " + std::to_string(i) + ") is computed when the model runs, it must be known while generating",
        "make it a constant or an initializer of the model");
 }

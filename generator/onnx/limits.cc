@@ -1,6 +1,7 @@
 #include "onnx/limits.h"
 
 #include "base/error.h"
+#include "onnx/node.h"
 
 namespace etch {
 namespace {
@@ -38,6 +39,14 @@ void require_sane_shape(const std::vector<Sint>& shape, const std::string& where
   std::vector<std::int64_t> largest;
   for (const Sint& d : shape) largest.push_back(d.max());
   require_sane_shape(largest, where);
+}
+
+void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node) {
+  try {
+    require_sane_shape(shape, "");
+  } catch (const UserError& error) {
+    node.fail("of what it computes, " + error.problem(), error.help());
+  }
 }
 
 }  // namespace etch

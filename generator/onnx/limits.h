@@ -9,6 +9,8 @@
 
 namespace etch {
 
+class NodeContext;
+
 /// The most elements of one tensor: 2^36, far beyond what fits any target.
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 36;
 
@@ -16,5 +18,8 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 36;
 void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where);
 /// The same for sizes that may be Variables (the largest value counts).
 void require_sane_shape(const std::vector<Sint>& shape, const std::string& where);
+
+/// The same for a shape that a node would make.
+void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node);
 
 }  // namespace etch

@@ -45,7 +45,8 @@ class NodeContext {
   virtual std::vector<std::int64_t> attribute_ints(const std::string& name,
                                                    std::optional<std::vector<std::int64_t>> fallback = std::nullopt) = 0;
   virtual std::vector<double> attribute_floats(const std::string& name, std::optional<std::vector<double>> fallback = std::nullopt) = 0;
-  virtual std::vector<std::string> attribute_strings(const std::string& name, std::optional<std::vector<std::string>> fallback = std::nullopt) = 0;
+  virtual std::vector<std::string> attribute_strings(const std::string& name,
+                                                     std::optional<std::vector<std::string>> fallback = std::nullopt) = 0;
   virtual Array attribute_tensor(const std::string& name) = 0;
   /// Says that the operator knows the attribute and that it does not matter here (with the reason beside the call).
   virtual void acknowledge(const std::string& name) = 0;

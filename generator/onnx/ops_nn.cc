@@ -4,6 +4,7 @@
 
 #include "ir/lazyop.h"
 #include "onnx/convolution.h"
+#include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -12,14 +13,16 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+constexpr std::int64_t kMostOfAWindow = 1 << 24;  // of any of its numbers: what is larger is damage
+
 /// An attribute with one number for each spatial axis.
 Ints per_axis(NodeContext& node, const std::string& name, std::size_t count, std::int64_t fallback, std::int64_t least) {
   const Ints values = node.attribute_ints(name, Ints(count, fallback));
   bool valid = values.size() == count;
-  for (std::int64_t v : values) valid = valid && v >= least;
+  for (std::int64_t v : values) valid = valid && v >= least && v <= kMostOfAWindow;
   if (!valid) {
-    node.fail("attribute " + name + " is " + list_text(values) + ", " + std::to_string(count) + " numbers >= " + std::to_string(least) +
-              " are expected");
+    node.fail("attribute " + name + " is " + list_text(values) + ", " + std::to_string(count) + " numbers from " + std::to_string(least) +
+              " to " + std::to_string(kMostOfAWindow) + " are expected");
   }
   return values;
 }
@@ -63,6 +66,12 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
   } else if (auto_pad != "NOTSET" && !auto_pad.empty()) {
     node.fail("attribute auto_pad is '" + auto_pad + "', accepted are NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   }
+  Shape reach = {x.dim(0), x.dim(1)};  // elements of all windows, at most
+  for (std::size_t i = 0; i < count; ++i) {
+    reach.push_back(x.dim(static_cast<int>(i) + 2) + window.pads[i].first + window.pads[i].second);
+    reach.push_back(window.kernel[i]);
+  }
+  require_sane_shape(reach, node);
   return window;
 }
 

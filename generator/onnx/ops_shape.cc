@@ -80,7 +80,7 @@ Outputs reshape(NodeContext& node) {
     }
   }
   if (unknown < 0) {
-    require_sane_shape(shape, node.op_type() + " '" + node.name() + "'");
+    require_sane_shape(shape, node);
     return {x.reshape(shape)};
   }
   if (rest.is_int(0)) node.fail("its shape is " + shape_text(shape) + ", -1 beside 0 elements has no meaning");
@@ -190,7 +190,7 @@ Outputs expand(NodeContext& node) {
     if (from[axis].is_int(1) || from[axis] == shape[axis]) continue;
     node.fail("input of shape " + shape_text(x.shape()) + " does not broadcast to " + shape_text(shape));
   }
-  require_sane_shape(shape, node.op_type() + " '" + node.name() + "'");
+  require_sane_shape(shape, node);
   return {x.reshape(from).expand(shape)};
 }
 
@@ -249,7 +249,7 @@ Outputs constant_of_shape(NodeContext& node) {
   for (const Sint& d : shape) {
     if (d.min() < 0) node.fail("its shape is " + shape_text(shape) + ", sizes are >= 0");
   }
-  require_sane_shape(shape, node.op_type() + " '" + node.name() + "'");
+  require_sane_shape(shape, node);
   Scalar value = Scalar::of_double(DType::Float32, 0);
   if (node.has_attribute("value")) {
     const Array array = node.attribute_tensor("value");

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/lazyop.h"
+#include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -9,6 +11,8 @@ namespace etch::operators {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMaxPositions = 1 << 24;  // of an axis whose elements are named one by one
 
 /// A bound of a slice with a step > 0, counted from the front and clamped to [0, size]. Nothing if that can't be decided.
 std::optional<Sint> clamped_bound(Sint bound, Sint size) {
@@ -41,6 +45,10 @@ Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start
 Ints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before, std::int64_t after, const std::string& mode) {
   if (size == 0 || (size == 1 && mode == "reflect" && (before > 0 || after > 0))) {
     node.fail("an axis of size " + std::to_string(size) + " can't be padded in mode " + mode);
+  }
+  if (before + size + after > kMaxPositions) {
+    node.fail("its pads make an axis of " + std::to_string(before + size + after) + " elements, mode " + mode + " is supported up to " +
+              std::to_string(kMaxPositions));
   }
   Ints sources;
   for (std::int64_t i = -before; i < size + after; ++i) {
@@ -113,6 +121,9 @@ PadInputs read_pads(NodeContext& node, const Tensor& x) {
       }
     }
   }
+  for (const Sint& p : result.pads) {
+    if (p.min() < -kMaxElements || p.max() > kMaxElements) node.fail("one of its pads is " + to_text(p) + ", at most 2^36 are accepted");
+  }
   std::vector<int> axes;
   if (node.opset() >= 18 && node.has_input(3)) {
     for (std::int64_t axis : node.require_constant(3, "axes").ints()) axes.push_back(axis_of(node, axis, x.rank(), "axes"));
@@ -175,6 +186,13 @@ Outputs pad(NodeContext& node) {
     shrinking.emplace_back(before.max() < 0 ? before : Sint(0), after.max() < 0 ? after : Sint(0));
     growing.emplace_back(before.max() < 0 ? Sint(0) : before, after.max() < 0 ? Sint(0) : after);
   }
+  Shape result = x.shape();
+  for (std::size_t axis = 0; axis < rank; ++axis) result[axis] = result[axis] + inputs.pads[axis] + inputs.pads[rank + axis];
+  for (const Sint& size : result) {
+    if (size.min() < 0)
+      node.fail("its pads leave the shape " + shape_text(result) + " of its input " + shape_text(x.shape()) + ", sizes are >= 0");
+  }
+  require_sane_shape(result, node);
   x = x.pad(shrinking);
   if (mode == "constant") return {x.pad(growing, inputs.value)};
   if (mode != "reflect" && mode != "edge" && (mode != "wrap" || node.opset() < 19)) {

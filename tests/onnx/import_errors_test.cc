@@ -110,7 +110,7 @@ const ErrorCase kCases[] = {
        g.input("im", DType::Float32, {1, 3, 8, 8});
        g.node_with_outputs("Conv", {"im", g.seeded("w", {4, 3, 3, 3}, 27)}, {"y"}, {{"pads", Ints{1, 1}}}, "c");
      },
-     {"attribute pads is [1, 1]", "4 numbers"}},
+     {"attribute pads is [1, 1]", "4 numbers from 0"}},
     {"WindowLargerThanInput",
      13,
      [](GraphBuilder& g) {
