@@ -109,7 +109,7 @@ TEST(CDevice, CompilesManyKernelsInSeveralUnits) {
   const Program program = b.take();
   double expected = 1;
   for (int k = 0; k < 20; k++) expected = static_cast<double>(static_cast<float>(expected * 2 + k));
-  for (int jobs : {1, 2, 3, 50}) {
+  for (int jobs : {1, 2, 3}) {
     DeviceOptions options;
     options.compile_jobs = jobs;
     EXPECT_EQ(make_device("c", options)->load(program)->run({floats({1}, {1})})[0].doubles(), std::vector<double>{expected});
