@@ -78,18 +78,18 @@ class Importer {
 
   void refuse_functions() const {
     for (const auto& tensor : graph_proto_.sparse_initializer()) {
-      throw UserError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
-                      "convert it to a dense tensor when exporting");
+      throw UnsupportedError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
+                             "convert it to a dense tensor when exporting", "sparse initializers");
     }
     for (const NodeProto& node : graph_proto_.node()) {
       for (const auto& function : model_.functions()) {
         if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
-        throw UserError(node_place(place_, node), "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
-                        "inline the functions: onnx.inliner.inline_local_functions(model)");
+        throw UnsupportedError(node_place(place_, node), "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
+                               "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
       }
       if (is_main_domain(node.domain())) continue;
-      throw UserError(node_place(place_, node), "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
-                      "export the model without operators of other domains");
+      throw UnsupportedError(node_place(place_, node), "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
+                             "export the model without operators of other domains", "operators of the domain " + node.domain());
     }
   }
 
@@ -157,16 +157,16 @@ class Importer {
 
   const onnx::TypeProto_Tensor& require_tensor_type(const ValueInfoProto& info, const std::string& place) const {
     if (!info.type().has_tensor_type()) {
-      throw UserError(place, info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
-                      "export the model with plain tensors at its border");
+      throw UnsupportedError(place, info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
+                             "export the model with plain tensors at its border", "inputs and outputs that are no tensors");
     }
     return info.type().tensor_type();
   }
 
   DType require_dtype(int type, const std::string& place) const {
     if (const auto dtype = dtype_of_onnx(type)) return *dtype;
-    throw UserError(place, "its element type is " + onnx_type_name(type) + ", accepted are " + accepted_types_text(),
-                    "export the model with one of these types");
+    throw UnsupportedError(place, "its element type is " + onnx_type_name(type) + ", accepted are " + accepted_types_text(),
+                           "export the model with one of these types", "type " + onnx_type_name(type));
   }
 
   /// A size, a bound name, or a Variable with the range that was given for the name.

@@ -229,7 +229,9 @@ Array ImportedNode::attribute_tensor(const std::string& name) {
   return array_of_proto(attribute.t(), place_ + ": attribute " + name, folder_);
 }
 
-void ImportedNode::fail(const std::string& what, const std::string& help) const { throw UserError(place_, what, help); }
+void ImportedNode::fail(const std::string& what, const std::string& help) const {
+  throw UnsupportedError(place_, what, help, op_type() + ": " + what);
+}
 
 void ImportedNode::require_all_asked() const {
   for (const AttributeProto& attribute : node_.attribute()) {
