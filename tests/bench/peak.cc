@@ -11,7 +11,7 @@
 namespace etch::bench {
 namespace {
 
-// 24 chains: latency 4 times 2 units needs 8, the rest hides what the compiler adds. The factors are read from volatile
+// 12 chains: latency 4 times 2 units needs 8, the rest hides what the compiler adds. The factors are read from volatile
 // memory, so that nothing folds; the result is printed, so that nothing is dead.
 constexpr const char* kSource = R"(
 #define _POSIX_C_SOURCE 200809L

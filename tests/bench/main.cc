@@ -1,0 +1,250 @@
+// etch_bench: figures of speed, memory, code and compile time as ratios, measured side by side in one run.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "figure.h"
+#include "peak.h"
+#include "target/target.h"
+
+namespace etch::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Context {
+  fs::path work;    // temporary folder
+  fs::path models;  // downloaded models; may be absent
+  Figures figures;
+  void say(const std::string& line) const { fmt::print(stderr, "{}\n", line); }
+};
+
+struct Timed {
+  ProcessResult result;
+  double rss_bytes = 0;  // largest of all children so far: exact for the first large one
+};
+
+Timed tool(const std::vector<std::string>& args) {
+  std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
+  argv.insert(argv.end(), args.begin(), args.end());
+  ProcessOptions options;
+  options.timeout_s = 1200;
+  Timed timed{run_process(argv, options), 0};
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  timed.rss_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
+  if (!timed.result.ok()) throw UserError("etch " + args[0], describe(timed.result) + ": " + timed.result.err);
+  return timed;
+}
+
+Json read_json(const fs::path& file) {
+  std::ifstream in(file);
+  return Json::parse(in);
+}
+
+fs::path zoo(const Context& context, const std::vector<std::string>& args, const std::string& file) {
+  std::vector<std::string> argv{ETCH_BUILD_DIR "/etch-zoo"};
+  argv.insert(argv.end(), args.begin(), args.end());
+  argv.push_back((context.work / file).string());
+  const ProcessResult made = run_process(argv);
+  if (!made.ok()) throw UserError("etch-zoo", describe(made) + ": " + made.err);
+  return context.work / file;
+}
+
+// --- speed on this machine
+
+constexpr const char* kTimer = R"(
+#define _POSIX_C_SOURCE 200809L
+#include "NAME.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+int main(void) {
+  void *arena = aligned_alloc(64, (NAME_UPPER_ARENA_BYTES + 63u) / 64u * 64u + 64u);
+  float *in = malloc(INPUT_BYTES), *out = malloc(OUTPUT_BYTES);
+  for (unsigned i = 0; i < INPUT_BYTES / 4; i++) in[i] = (float)(i % 97) / 97.0f;
+  double best = 1e9;
+  const double start = now();
+  for (int run = 0; run < 1000 && (run < 5 || now() - start < 3.0); run++) {
+    const double t = now();
+    if (NAME_run(arena, NAME_UPPER_ARENA_BYTES, in, out) != ETCH_OK) return 1;
+    const double seconds = now() - t;
+    if (seconds < best) best = seconds;
+  }
+  printf("%.9e\n", best);
+  return 0;
+}
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  return text;
+}
+
+// Compiles the emitted folder with the target's compiler and flags; seconds of one run. `compile_seconds` is of the sources alone.
+double run_seconds(const fs::path& dir, const std::string& name, const Target& target, double* compile_seconds) {
+  const Json report = read_json(dir / "report.json");
+  std::string upper = name;
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string text = replaced(replaced(kTimer, "NAME_UPPER", upper), "NAME", name);
+  text = replaced(text, "INPUT_BYTES", std::to_string(report.at("input_bytes").get<long>()) + "u");
+  text = replaced(text, "OUTPUT_BYTES", std::to_string(report.at("output_bytes").get<long>()) + "u");
+  std::ofstream(dir / "timer.c") << text;
+  std::vector<std::string> flags{target.toolchain.compilers[0], "-std=gnu99"};
+  flags.insert(flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  std::vector<std::string> objects;
+  *compile_seconds = 0;
+  ProcessOptions options;
+  options.cwd = dir;
+  options.timeout_s = 600;
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    const std::string file = entry.path().filename().string();
+    if (file == "selftest.c" || (entry.path().extension() != ".c" && entry.path().extension() != ".S")) continue;
+    std::vector<std::string> argv = flags;
+    argv.insert(argv.end(), {"-c", file, "-o", file + ".o"});
+    const ProcessResult built = run_process(argv, options);
+    if (!built.ok()) throw UserError(file, describe(built) + ": " + built.err.substr(0, 500));
+    if (file != "timer.c") *compile_seconds += built.seconds;
+    objects.push_back(file + ".o");
+  }
+  std::vector<std::string> link{target.toolchain.compilers[0]};
+  link.insert(link.end(), objects.begin(), objects.end());
+  link.insert(link.end(), {"-o", "timer", "-lm"});
+  const ProcessResult linked = run_process(link, options);
+  if (!linked.ok()) throw UserError("link", linked.err.substr(0, 500));
+  const ProcessResult ran = run_process({(dir / "timer").string()}, options);
+  if (!ran.ok()) throw UserError("timer", describe(ran));
+  return std::stod(ran.out);
+}
+
+Target fastest_target() {
+  std::ifstream info("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
+  return find_target(text.find(" avx512vl") != std::string::npos ? "x86-64-v4" : "x86-64-v3", ETCH_SOURCE_DIR "/targets");
+}
+
+void measure_speed(Context& context, const std::string& name, const fs::path& model, std::optional<double> goal, bool large) {
+  const Target target = fastest_target();
+  static const double peak = fma_peak(target.toolchain.compilers[0], target.toolchain.flags, static_cast<int>(target.vector.bits));
+  const fs::path dir = context.work / (name + "_" + target.name);
+  const Timed compiled = tool({"compile", model.string(), "--name", name, "--target", target.name, "-o", dir.string()});
+  const Json report = read_json(dir / "report.json");
+  double compile_seconds = 0;
+  const double seconds = run_seconds(dir, name, target, &compile_seconds);
+  const double flops = 2 * report.at("macs").get<double>();
+  context.figures.push_back({name + "_fraction_of_fma_peak", flops / seconds / peak, "of one core's FMA peak", goal,
+                             fmt::format("{:.3f} ms, {:.1f} of {:.1f} GFLOP/s, {} by {}", seconds * 1e3, flops / seconds / 1e9, peak / 1e9, target.name, target.toolchain.compilers[0])});
+  const double arena = report.at("arena_bytes").get<double>(), bound = report.at("arena_lower_bound_bytes").get<double>();
+  context.figures.push_back({name + "_arena", arena > 0 ? bound / arena : 1, "lower bound/arena", 1 / 1.05, fmt::format("{} bytes", arena)});
+  if (!large) return;
+  context.figures.push_back(under_limit(name + "_etch_compile_time", 10, compiled.result.seconds, "s"));
+  context.figures.push_back(under_limit(name + "_etch_compile_memory", 1.5e9, compiled.rss_bytes, "bytes"));
+  context.figures.push_back(under_limit(name + "_c_compile_time", 60, compile_seconds, "s"));
+  double text_bytes = 0;
+  for (const auto& entry : fs::directory_iterator(dir))
+    if (entry.path().extension() == ".c" || entry.path().extension() == ".h") text_bytes += static_cast<double>(entry.file_size());
+  context.figures.push_back(under_limit(name + "_source_text", 5e6, text_bytes, "bytes"));
+}
+
+// --- limits that were promised
+
+void measure_arena_limit(Context& context, const std::string& name, double limit) {
+  const fs::path dir = context.work / (name + "_arena");
+  tool({"compile", (context.models / name / "model.onnx").string(), "-o", dir.string()});
+  context.figures.push_back(under_limit(name + "_arena_limit", limit, read_json(dir / "report.json").at("arena_bytes").get<double>(), "bytes"));
+}
+
+void measure_cortex_m(Context& context, const std::string& name, const fs::path& model, std::optional<double> code_limit) {
+  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm")) {
+    context.say("SKIPPED: " + name + " on cortex-m4f (no arm-none-eabi-gcc or qemu-system-arm)");
+    return;
+  }
+  const Timed run = tool({"validate", model.string(), "--name", name, "--backends", "interp", "--target", "cortex-m4f", "--json"});
+  const Json target = Json::parse(run.result.out).at("target");
+  const fs::path dir = context.work / (name + "_m4");
+  tool({"compile", model.string(), "--name", name, "--target", "cortex-m4f", "-o", dir.string()});
+  const double macs = read_json(dir / "report.json").at("macs").get<double>(), instructions = target.at("instructions").get<double>();
+  context.figures.push_back({name + "_cortex_m4f_macs_per_instruction", macs / instructions, "multiply-accumulates/executed instruction", std::nullopt,
+                             fmt::format("{:.0f} instructions, {:.2f} a multiply-accumulate; stack {} bytes", instructions, instructions / macs, target.at("stack_bytes").dump())});
+  if (code_limit) context.figures.push_back(under_limit(name + "_cortex_m4f_code", *code_limit, target.at("code_bytes").get<double>(), "bytes"));
+}
+
+void measure_backends(Context& context, const std::string& name, const fs::path& model, const fs::path& data) {
+  const auto start = std::chrono::steady_clock::now();
+  const Timed run = tool({"validate", model.string(), "--backends", "all", "--data", data.string(), "--json"});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  context.figures.push_back(under_limit(name + "_validate_time", 120, seconds, "s"));
+  context.figures.push_back(under_limit(name + "_validate_memory", 2e9, run.rss_bytes, "bytes"));
+}
+
+Figures measure(Context& context) {
+  for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"}) {
+    context.say(name);
+    const fs::path model = zoo(context, {name}, std::string(name) + ".onnx");
+    measure_speed(context, name, model, std::nullopt, false);
+    measure_cortex_m(context, name, model, std::nullopt);
+  }
+  if (!fs::exists(context.models)) {
+    context.say("SKIPPED: figures of downloaded models (set ETCH_MODELS to a folder of models)");
+    return context.figures;
+  }
+  context.say("resnet50");
+  const fs::path dense = zoo(context, {"densify", (context.models / "light_resnet50" / "model.onnx").string()}, "light_resnet50.onnx");
+  measure_speed(context, "resnet50", dense, 0.10, true);
+  measure_backends(context, "resnet50", dense, context.models / "light_resnet50" / "lcg");
+  context.say("limits");
+  measure_cortex_m(context, "kws_f32", context.models / "kws_f32" / "model.onnx", 24576.0);
+  measure_cortex_m(context, "vww_f32", context.models / "vww_f32" / "model.onnx", std::nullopt);
+  measure_arena_limit(context, "kws_f32", 64000);
+  measure_arena_limit(context, "kws_f32_bn", 64000);
+  measure_arena_limit(context, "vww_f32", 221184);
+  measure_arena_limit(context, "light_resnet50", 7.3e6);
+  return context.figures;
+}
+
+void print(const Figures& figures, bool json) {
+  if (json) {
+    nlohmann::ordered_json array = nlohmann::ordered_json::array();
+    for (const Figure& f : figures)
+      array.push_back({{"name", f.name}, {"value", f.value}, {"unit", f.unit}, {"goal", f.goal ? nlohmann::ordered_json(*f.goal) : nlohmann::ordered_json(nullptr)}});
+    fmt::print("{}\n", array.dump(2));
+    return;
+  }
+  fmt::print("{:<44} {:>8} {:>6}  {}\n", "figure (more is better)", "value", "goal", "measured");
+  for (const Figure& f : figures) fmt::print("{:<44} {:>8.3f} {:>6}  {} ({})\n", f.name, f.value, f.goal ? fmt::format("{:.2f}", *f.goal) : "-", f.note, f.unit);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
+  bool json = false;
+  app.add_flag("--json", json, "an array of {name, value, unit, goal}");
+  CLI11_PARSE(app, argc, argv);
+  const TempDir work("etch-bench");
+  const char* models = std::getenv("ETCH_MODELS");
+  Context context{work.path(), models != nullptr ? models : "", {}};
+  print(measure(context), json);
+  return 0;
+}
+
+}  // namespace
+}  // namespace etch::bench
+
+int main(int argc, char** argv) {
+  try {
+    return etch::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "etch_bench: error: {}\n", error.what());
+    return 1;
+  }
+}

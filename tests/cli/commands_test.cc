@@ -1,0 +1,142 @@
+// The tool as a user calls it: each command once, on bundled models.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "base/tempdir.h"
+#include "support/tool.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+std::map<std::string, std::string> folder_content(const fs::path& dir) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(dir)) files[entry.path().filename().string()] = content(entry.path());
+  return files;
+}
+
+class Commands : public testing::Test {
+ protected:
+  std::string model(const std::string& name) {
+    const fs::path path = work_.path() / (name + ".onnx");
+    const ProcessResult made = zoo_tool({name, path.string()});
+    EXPECT_TRUE(made.ok()) << made.err;
+    return path.string();
+  }
+  const TempDir work_{"etch-commands"};
+};
+
+TEST_F(Commands, compile_gives_the_same_bytes_in_another_folder_from_another_path) {
+  const std::string a = model("lenet");
+  const fs::path other = work_.path() / "some" / "other place";
+  fs::create_directories(other);
+  fs::copy_file(a, other / "lenet.onnx");
+  for (const char* target : {"host", "cortex-m4f"}) {
+    const fs::path first = work_.path() / (std::string("one_") + target), second = other / (std::string("two_") + target);
+    ASSERT_TRUE(etch_tool({"compile", a, "--target", target, "-o", first.string()}).ok());
+    ASSERT_TRUE(etch_tool({"compile", (other / "lenet.onnx").string(), "--target", target, "-o", second.string()}).ok());
+    EXPECT_EQ(folder_content(first), folder_content(second));
+  }
+}
+
+TEST_F(Commands, what_is_emitted_builds_with_one_line_and_passes_its_self_test) {
+  for (const char* name : {"mlp", "lenet", "ds_cnn"}) {
+    const fs::path out = work_.path() / name;
+    const ProcessResult compiled = etch_tool({"compile", model(name), "--weights", "c", "-o", out.string()});
+    ASSERT_TRUE(compiled.ok()) << compiled.err;
+    for (const char* compiler : {"gcc", "clang-19"}) {
+      if (!find_program(compiler)) continue;
+      ProcessOptions options;
+      options.cwd = out;
+      // As in: cc *.c -lm
+      std::vector<std::string> argv{compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"};
+      for (const auto& entry : fs::directory_iterator(out))
+        if (entry.path().extension() == ".c") argv.push_back(entry.path().filename().string());
+      argv.insert(argv.end(), {"-lm", "-o", (work_.path() / "selftest").string()});
+      const ProcessResult built = run_process(argv, options);
+      ASSERT_TRUE(built.ok()) << compiler << ": " << built.err.substr(0, 2000);
+      const ProcessResult ran = run_process({(work_.path() / "selftest").string()});
+      EXPECT_TRUE(ran.ok()) << ran.out;
+      EXPECT_NE(ran.out.find("PASS"), std::string::npos) << ran.out;
+    }
+  }
+}
+
+TEST_F(Commands, report_has_what_machines_read) {
+  const fs::path out = work_.path() / "out";
+  ASSERT_TRUE(etch_tool({"compile", model("ds_cnn"), "--target", "cortex-m4f", "-o", out.string()}).ok());
+  const auto report = nlohmann::json::parse(content(out / "report.json"));
+  for (const char* key : {"arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "macs", "indices_proved"}) EXPECT_TRUE(report.at(key).is_number()) << key;
+  EXPECT_TRUE(report.at("code_bytes").is_null()) << "compile needs no cross compiler, so it measures none";
+  ASSERT_FALSE(report.at("kernels").empty());
+  for (const auto& kernel : report.at("kernels")) {
+    EXPECT_TRUE(kernel.at("name").is_string() && kernel.at("macs").is_number() && kernel.at("bytes").is_number()) << kernel.dump();
+    EXPECT_FALSE(kernel.at("nodes").empty()) << kernel.dump();
+  }
+  EXPECT_EQ(report.at("macs").get<std::int64_t>(), 2656768) << "MLPerf Tiny's keyword spotting network";
+}
+
+TEST_F(Commands, run_reads_and_writes_arrays) {
+  const std::string m = model("mlp");
+  const fs::path a = work_.path() / "a", b = work_.path() / "b";
+  ASSERT_TRUE(etch_tool({"run", m, "--backend", "interp", "--seed", "3", "--output", a.string()}).ok());
+  ASSERT_TRUE(etch_tool({"run", m, "--backend", "c", "--seed", "3", "--output", b.string()}).ok());
+  ASSERT_TRUE(fs::exists(a / "output.npy"));
+  EXPECT_EQ(content(a / "output.npy").size(), content(b / "output.npy").size());
+  const ProcessResult fed = etch_tool({"run", m, "--backend", "interp", "--input", "input=" + (a / "output.npy").string()});
+  EXPECT_EQ(fed.exit_code, 1) << "an output of 10 classes is no input of 784";
+}
+
+TEST_F(Commands, dump_prints_every_stage) {
+  const ProcessResult result = etch_tool({"compile", model("lenet"), "--dump=graph,schedule,ast,uops,source,plan", "-o", (work_.path() / "out").string()});
+  ASSERT_TRUE(result.ok()) << result.err;
+  for (const char* stage : {"==== graph", "==== schedule", "==== ast", "==== uops", "==== source", "==== plan"}) EXPECT_NE(result.out.find(stage), std::string::npos) << stage;
+}
+
+TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
+  const std::string m = model("ds_cnn");
+  const fs::path out = work_.path() / "out";
+  ASSERT_TRUE(etch_tool({"compile", m, "-o", out.string()}).ok());
+  const struct {
+    std::vector<std::string> args;
+    std::vector<const char*> says;
+  } rows[] = {
+      {{"inspect", m}, {"2 656 768", "Conv", "arena", "k0"}},
+      {{"ops"}, {"Conv ", "Softmax", "1-12", "13-21", "float"}},
+      {{"targets"}, {"host", "x86-64-v3", "x86-64-v4", "cortex-m4f"}},
+      {{"audit", out.string()}, {"nothing found"}},
+      {{"--version"}, {"etch 0."}},
+      {{"--help"}, {"compile", "validate"}},
+  };
+  for (const auto& row : rows) {
+    const ProcessResult result = etch_tool(row.args);
+    EXPECT_EQ(describe(result), "exit status 0") << row.args[0] << result.err;
+    for (const char* part : row.says) EXPECT_NE(result.out.find(part), std::string::npos) << row.args[0] << " does not say " << part << "\n" << result.out;
+  }
+}
+
+TEST_F(Commands, conformance_counts_and_fails_on_a_wrong_case) {
+  const ProcessResult good = etch_tool({"conformance", ETCH_TEST_DATA "/conformance/symbolic_cases.json"});
+  EXPECT_TRUE(good.ok()) << good.err;
+  EXPECT_NE(good.out.find("v08_wrong"), std::string::npos) << good.out;
+  auto json = nlohmann::json::parse(content(ETCH_TEST_DATA "/conformance/symbolic_cases.json"));
+  json["cases"][0]["evals"][0]["value"] = 12345;
+  const fs::path spoilt = work_.path() / "spoilt.json";
+  std::ofstream(spoilt) << json;
+  const ProcessResult bad = etch_tool({"conformance", spoilt.string()});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.out.find(json["cases"][0]["id"].get<std::string>()), std::string::npos) << bad.out;
+}
+
+}  // namespace
+}  // namespace etch
