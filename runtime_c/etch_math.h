@@ -145,7 +145,10 @@ ETCH_INLINE float etch_half_to_float(uint16_t h) {
   if (exponent == 31) return etch_f32_of_bits(sign | 0x7f800000u | mantissa << 13);
   if (exponent != 0) return etch_f32_of_bits(sign | (exponent + 112u) << 23 | mantissa << 13);
   if (mantissa == 0) return etch_f32_of_bits(sign);
-  for (; (mantissa & 0x400u) == 0; mantissa <<= 1) e--; /* at most ten times */
+  for (int i = 0; i < 10 && (mantissa & 0x400u) == 0; i++) { /* subnormal: the leading one moves to the hidden bit's place */
+    mantissa <<= 1;
+    e--;
+  }
   return etch_f32_of_bits(sign | e << 23 | (mantissa & 0x3ffu) << 13);
 }
 ETCH_INLINE uint16_t etch_float_to_half(float x) {
