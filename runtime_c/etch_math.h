@@ -115,15 +115,15 @@ ETCH_INLINE uint8_t etch_f64_to_u8(double x) { return (uint8_t)etch_f64_to_i32(x
 
 /* S: short name, T: type, U: unsigned type, B: bits */
 #define ETCH_SIGNED(S, T, U, B)                                                                                       \
-  ETCH_INLINE T etch_div_##S(T a, T b) { return b == 0 ? (T)0 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b); }             \
-  ETCH_INLINE T etch_mod_##S(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }                               \
-  ETCH_INLINE T etch_shl_##S(T a, T b) { return b < 0 || b >= (B) ? (T)0 : (T)(U)((U)a << b); }                        \
+  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b)); }        \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 || b == -1 ? (T)0 : (T)(a % b)); }                          \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b < 0 || b >= (B) ? (T)0 : (T)(U)((U)a << b)); }                   \
   ETCH_INLINE T etch_shr_##S(T a, T b) { return (T)(a >> (b < 0 || b >= (B) ? (B)-1 : b)); }
 #define ETCH_UNSIGNED(S, T, B)                                                                                        \
-  ETCH_INLINE T etch_div_##S(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }                                          \
-  ETCH_INLINE T etch_mod_##S(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }                                          \
-  ETCH_INLINE T etch_shl_##S(T a, T b) { return b >= (B) ? (T)0 : (T)(a << b); }                                       \
-  ETCH_INLINE T etch_shr_##S(T a, T b) { return b >= (B) ? (T)0 : (T)(a >> b); }
+  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a / b)); }                                     \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a % b)); }                                     \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b >= (B) ? (T)0 : (T)(a << b)); }                                  \
+  ETCH_INLINE T etch_shr_##S(T a, T b) { return (T)(b >= (B) ? (T)0 : (T)(a >> b)); }
 ETCH_SIGNED(i8, int8_t, uint32_t, 8)
 ETCH_SIGNED(i16, int16_t, uint32_t, 16)
 ETCH_SIGNED(i32, int32_t, uint32_t, 32)

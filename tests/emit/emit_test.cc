@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "base/runtime_text.h"
 #include "base/tempdir.h"
+#include "build.h"
 #include "emit/write.h"
 #include "tiny.h"
 
@@ -21,8 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 using test::batch_options;
 using test::batch_program;
+using test::c_files;
 using test::mlp_options;
 using test::mlp_program;
+using test::put;
+using test::run_in;
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -63,36 +67,6 @@ std::vector<EmittedFile> emit_mlp(WeightsForm form = WeightsForm::Auto) {
 std::vector<EmittedFile> emit_scaler() {
   const Program p = batch_program();
   return emit(p, plan_memory(p), batch_options());
-}
-
-void put(const fs::path& dir, const std::vector<EmittedFile>& files) {
-  fs::create_directories(dir);
-  for (const EmittedFile& f : files) write_file(dir / f.name, f.text);
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-// Runs a command in the folder.
-ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> argv = split(command);
-  argv.insert(argv.end(), more.begin(), more.end());
-  if (argv[0].find('/') != std::string::npos) argv[0] = (dir / argv[0]).string();
-  ProcessOptions options;
-  options.cwd = dir;
-  return run_process(argv, options);
-}
-
-std::vector<std::string> c_files(const fs::path& dir) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".c") names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 TEST(Emit, IsTheGoldenProject) {

@@ -1,0 +1,49 @@
+// Building emitted projects with the compilers of this machine.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/process.h"
+#include "emit/emit.h"
+#include "emit/write.h"
+
+namespace etch::test {
+
+namespace fs = std::filesystem;
+
+inline void put(const fs::path& dir, const std::vector<EmittedFile>& files) {
+  fs::create_directories(dir);
+  for (const EmittedFile& f : files) write_file(dir / f.name, f.text);
+}
+
+inline std::vector<std::string> split(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+// Runs a command in the folder.
+inline ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> argv = split(command);
+  argv.insert(argv.end(), more.begin(), more.end());
+  if (argv[0].find('/') != std::string::npos) argv[0] = (dir / argv[0]).string();
+  ProcessOptions options;
+  options.cwd = dir;
+  return run_process(argv, options);
+}
+
+inline std::vector<std::string> c_files(const fs::path& dir) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(dir))
+    if (entry.path().extension() == ".c") names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace etch::test

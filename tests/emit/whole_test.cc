@@ -1,0 +1,209 @@
+// From Tensors to a program that runs: schedule, lowering, memory plan and emitted C together, compared with INTERP.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/tempdir.h"
+#include "build.h"
+#include "interp/interp.h"
+#include "lazy/graph.h"
+#include "lazy/tensor.h"
+#include "memory/plan.h"
+#include "program/lower.h"
+#include "schedule/schedule.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+using test::c_files;
+using test::put;
+using test::run_in;
+
+constexpr const char* kStrict =
+    "gcc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -o "
+    "test";
+
+class Whole : public testing::Test {
+ protected:
+  Tensor input(const std::string& name, DType dtype, Shape shape) {
+    inputs.push_back(Tensor::input(*graph, name, dtype, std::move(shape)).buffer());
+    return {graph.get(), inputs.back()};
+  }
+  Tensor weights(const std::string& name, std::vector<std::int64_t> shape, std::uint32_t seed) {
+    return Tensor::constant(*graph, lcg_input(DType::Float32, shape, seed, 0), name);
+  }
+  Program lowered(const std::vector<OutputSpec>& outputs) {
+    const Schedule schedule = create_schedule(*graph, outputs);
+    LowerOptions options;
+    options.inputs = inputs;
+    return reorder(lower(graph, schedule, options));
+  }
+
+  std::shared_ptr<LazyGraph> graph = LazyGraph::create();
+  std::vector<const LazyBuffer*> inputs;
+};
+
+std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues& vars) {
+  std::vector<std::int64_t> shape;
+  for (Sint d : buffer.shape) shape.push_back(evaluate(d, vars));
+  return shape;
+}
+
+SelfTest reference(const Program& p, const VarValues& vars) {
+  SelfTest t;
+  std::vector<Array> values(p.buffers.size());
+  for (std::size_t b = 0; b < p.buffers.size(); b++) values[b] = p.buffers[b].data;
+  for (std::size_t i = 0; i < p.inputs.size(); i++) {
+    const ProgramBuffer& buffer = p.buffers[static_cast<std::size_t>(p.inputs[i])];
+    t.inputs.push_back(lcg_input(buffer.dtype, shape_of(buffer, vars), 1, static_cast<int>(i)));
+    values[static_cast<std::size_t>(p.inputs[i])] = t.inputs.back();
+  }
+  for (const ProgramCall& c : p.calls) {
+    std::vector<const Array*> in;
+    for (std::size_t i = 1; i < c.buffers.size(); i++) in.push_back(&values[static_cast<std::size_t>(c.buffers[i])]);
+    values[static_cast<std::size_t>(c.buffers[0])] = interp_evaluate(p.kernels[static_cast<std::size_t>(c.kernel)].ast, in, vars);
+  }
+  for (int b : p.outputs)
+    t.expected.push_back(values[static_cast<std::size_t>(b)].reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
+  for (const ProgramVariable& v : p.variables) t.variables.push_back(vars.at(v.name));
+  return t;
+}
+
+std::vector<EmittedFile> emitted(const Program& p, const VarValues& vars = {}) {
+  EmitOptions o;
+  o.name = "net";
+  o.selftest = reference(p, vars);
+  return emit(p, plan_memory(p), o);
+}
+
+void expect_pass(const std::vector<EmittedFile>& files) {
+  const TempDir temp;
+  put(temp.path(), files);
+  std::vector<std::string> args = c_files(temp.path());
+  args.push_back("-lm");
+  const ProcessResult built = run_in(temp.path(), kStrict, args);
+  ASSERT_TRUE(built.ok()) << built.err;
+  const ProcessResult ran = run_in(temp.path(), "./test");
+  EXPECT_EQ(ran.out, "PASS\n") << ran.err;
+}
+
+TEST_F(Whole, ConvolutionalNetwork) {
+  Tensor x = input("image", DType::Float32, {1, 3, 12, 10});
+  x = x.conv(weights("conv1", {8, 3, 3, 3}, 2), weights("bias1", {8}, 3),
+             {.kernel = {3, 3}, .stride = {2, 1}, .dilation = {}, .pads = {{1, 1}, {0, 2}}})
+          .relu();
+  const Tensor skip = x;
+  x = x.conv(weights("depthwise", {8, 1, 3, 3}, 4), weights("bias2", {8}, 5),
+             {.kernel = {3, 3}, .stride = {}, .dilation = {}, .pads = {{1, 1}, {1, 1}}}, 8);
+  x = (x + skip).relu();
+  x = x.max_pool({.kernel = {2, 2}, .stride = {2, 2}, .dilation = {}, .pads = {}});
+  x = x.flatten(1);
+  x = x.linear(weights("fc", {x.dim(1).as_int(), 7}, 6), weights("fc_bias", {7}, 7)).softmax(1);
+  const Program p = lowered({{"probability", x}});
+  const MemoryPlan plan = plan_memory(p);
+  EXPECT_LE(static_cast<double>(plan.arena_bytes), 1.05 * static_cast<double>(plan.lower_bound_bytes));
+  expect_pass(emitted(p));
+}
+
+TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
+  const Tensor a = input("a", DType::Int8, {5, 7});
+  const Tensor b = input("b", DType::UInt8, {5, 7});
+  const Tensor h = input("h", DType::Float16, {70});
+  const Tensor m = input("m", DType::Bool, {5, 7});
+  const Tensor l = input("l", DType::Int64, {70});
+  const Tensor d = input("d", DType::Float64, {70});
+  const Program p = lowered({{"sum", a + b},
+                             {"half", h * 2 + 1},
+                             {"chosen", m.where(a.cast(DType::Int32), b.cast(DType::Int32))},
+                             {"less", a < b.cast(DType::Int8)},
+                             {"total", l.sum()},
+                             {"brain", d.cast(DType::BFloat16)},
+                             {"root", (d * d).sqrt()}});
+  expect_pass(emitted(p));
+}
+
+TEST_F(Whole, ResidualChainsRunInPlace) {
+  Tensor x = input("x", DType::Float32, {32});
+  for (int i = 0; i < 4; i++) {
+    const Tensor y = x.exp().contiguous();
+    x = (y * 0.5 + x.flip({0})).contiguous();
+    x = (x.tanh()).contiguous();
+  }
+  const Program p = lowered({{"y", x}});
+  const MemoryPlan plan = plan_memory(p);
+  bool in_place = false;
+  for (const Placement& place : plan.placements) in_place |= place.in_place_of >= 0;
+  EXPECT_TRUE(in_place);
+  expect_pass(emitted(p));
+}
+
+// One emitted function, every value of its range: the program takes the batch from its command line.
+TEST_F(Whole, OneFunctionForEveryBatch) {
+  const Sint batch = graph->symbols().variable("batch", 1, 16);
+  Tensor x = input("x", DType::Float32, {batch, 10});
+  x = x.linear(weights("w1", {10, 12}, 2), weights("b1", {12}, 3)).relu();
+  x = x.linear(weights("w2", {12, 5}, 4), weights("b2", {5}, 5)).softmax(1);
+  const Program p = lowered({{"y", x}});
+  std::vector<EmittedFile> files = emitted(p, {{"batch", 16}});
+  for (EmittedFile& f : files) {
+    if (f.name != "selftest.c") continue;
+    f.text = R"c(
+#include <stdio.h>
+#include <stdlib.h>
+#include "net.h"
+int main(int argc, char **argv) {
+  static unsigned char arena[NET_ARENA_BYTES] ETCH_ALIGNED(NET_ARENA_ALIGN);
+  const int batch = argc > 1 ? atoi(argv[1]) : 0;
+  const size_t rows = batch < 1 ? 1 : (size_t)batch;
+  float *const x = (float *)malloc(rows * 10 * sizeof(float)); /* just as many as that batch has: the sanitizer sees one too much */
+  float *const y = (float *)malloc(rows * 5 * sizeof(float));
+  size_t i;
+  for (i = 0; i < rows * 10; i++) x[i] = (float)(i * 7 % 19) / 8.0f - 1.0f;
+  if (net_run(arena, sizeof arena, batch, x, y) != ETCH_OK) return 3;
+  for (i = 0; i < rows * 5; i++) printf("%.9g\n", (double)y[i]);
+  free(x);
+  free(y);
+  return 0;
+}
+)c";
+  }
+  const TempDir temp;
+  put(temp.path(), files);
+  std::vector<std::string> args = c_files(temp.path());
+  args.push_back("-lm");
+  const ProcessResult built = run_in(temp.path(), kStrict, args);
+  ASSERT_TRUE(built.ok()) << built.err;
+  for (const char* outside : {"0", "17", "-1"}) EXPECT_EQ(run_in(temp.path(), "./test", {outside}).exit_code, 3);
+
+  // By hand: softmax(relu(x w1 + b1) w2 + b2)
+  const Array w1 = lcg_input(DType::Float32, {10, 12}, 2, 0), b1 = lcg_input(DType::Float32, {12}, 3, 0);
+  const Array w2 = lcg_input(DType::Float32, {12, 5}, 4, 0), b2 = lcg_input(DType::Float32, {5}, 5, 0);
+  for (std::int64_t n = 1; n <= 16; n++) {
+    const ProcessResult ran = run_in(temp.path(), "./test", {std::to_string(n)});
+    ASSERT_TRUE(ran.ok()) << ran.err;
+    std::istringstream out(ran.out);
+    for (std::int64_t r = 0; r < n; r++) {
+      std::vector<double> h(12), e(5);
+      for (std::int64_t j = 0; j < 12; j++) {
+        double acc = b1.double_at(j);
+        for (std::int64_t k = 0; k < 10; k++) acc += (static_cast<double>((r * 10 + k) * 7 % 19) / 8 - 1) * w1.double_at(k * 12 + j);
+        h[static_cast<std::size_t>(j)] = std::max(acc, 0.0);
+      }
+      double sum = 0;
+      for (std::int64_t j = 0; j < 5; j++) {
+        double acc = b2.double_at(j);
+        for (std::int64_t k = 0; k < 12; k++) acc += h[static_cast<std::size_t>(k)] * w2.double_at(k * 5 + j);
+        sum += e[static_cast<std::size_t>(j)] = std::exp(acc);
+      }
+      for (double expected : e) {
+        double got = -1;
+        out >> got;
+        EXPECT_NEAR(got, expected / sum, 1e-5) << "batch " << n << ", row " << r;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace etch
