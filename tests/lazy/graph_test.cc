@@ -153,6 +153,35 @@ TEST(LazyGraph, DeepGraphsNeedNoDeepStack) {
   EXPECT_EQ(x.evaluate()->double_at(0), 2);
 }
 
+struct Created {
+  const char* text;
+  std::vector<double> expected;
+  Tensor (*build)(LazyGraph&);
+};
+
+TEST(Tensor, WhatTakesNoMemoryHasTheseValues) {
+  const Created rows[] = {
+      {"arange", {0, 1, 2}, [](LazyGraph& g) { return Tensor::arange(g, 3); }},
+      {"arange of floats",
+       {1.5, 1, 0.5, 0},
+       [](LazyGraph& g) {
+         return Tensor::arange(g, 4, DType::Float32, Scalar::of_double(DType::Float32, 1.5), Scalar::of_double(DType::Float32, -0.5));
+       }},
+      {"arange of one",
+       {7},
+       [](LazyGraph& g) { return Tensor::arange(g, 1, DType::Int16, Scalar::of_int(DType::Int16, 7), Scalar::of_int(DType::Int16, 2)); }},
+      {"eye", {0, 1, 0, 0, 0, 1}, [](LazyGraph& g) { return Tensor::eye(g, 2, 3, DType::Float32, 1); }},
+      {"eye below", {0, 0, 1, 0, 0, 1}, [](LazyGraph& g) { return Tensor::eye(g, 3, 2, DType::Int8, -1); }},
+      {"padded arange", {0, 0, 1, 2, 0}, [](LazyGraph& g) { return Tensor::arange(g, 3).pad({{1, 1}}); }},
+      {"arange backwards, padded with 9", {9, 2, 1, 0}, [](LazyGraph& g) { return Tensor::arange(g, 3).flip({0}).pad({{1, 0}}, 9); }},
+      {"size", {12}, [](LazyGraph& g) { return Tensor::size_value(g, 12); }},
+  };
+  for (const Created& row : rows) {
+    const auto graph = LazyGraph::create();
+    EXPECT_EQ(row.build(*graph).evaluate()->doubles(), row.expected) << row.text;
+  }
+}
+
 struct Wrong {
   const char* text;                  // part of the message
   Tensor (*build)(const Tensor& x);  // [2, 3] float32

@@ -101,6 +101,23 @@ constexpr CountRow kCounts[] = {
        const Tensor x = n.input("x", {1, 3, 8, 8});
        return (norm(n, conv3(n, x, 4)) + norm(n, conv3(n, x, 4))).relu();
      }},
+    {"conv that is used beside its bn", 1,
+     [](Net& n) {
+       const Tensor y = conv3(n, n.input("x", {1, 3, 8, 8}), 4);
+       return norm(n, y) + y;
+     }},
+    {"conv transpose + bn", 1,
+     [](Net& n) {
+       return norm(n, n.input("x", {1, 3, 8, 8}).conv_transpose(n.weight({3, 4, 3, 3}), n.weight({4}), {.kernel = {3, 3}}, {})).relu();
+     }},
+    {"grouped conv + bn", 1,
+     [](Net& n) { return norm(n, n.input("x", {1, 4, 8, 8}).conv(n.weight({6, 2, 3, 3}), n.weight({6}), {.kernel = {3, 3}}, 2)).relu(); }},
+    {"attention from q, k, v on: five", 8,
+     [](Net& n) {
+       const Tensor x = n.input("x", {5, 8}), q = x.matmul(n.weight({8, 4})), k = x.matmul(n.weight({8, 4})),
+                    v = x.matmul(n.weight({8, 4}));
+       return (q.matmul(k.transpose()) * 0.5).softmax(1).matmul(v);
+     }},
     {"hardswish uses the conv twice", 1, [](Net& n) { return norm(n, conv3(n, n.input("x", {1, 3, 8, 8}), 4)).hardswish(); }},
     {"silu", 1, [](Net& n) { return conv3(n, n.input("x", {1, 3, 8, 8}), 4).silu(); }},
     {"gelu of matmul", 1, [](Net& n) { return n.input("x", {4, 8}).matmul(n.weight({8, 3})).gelu(false); }},
