@@ -15,19 +15,26 @@ std::string operators_text(const ImportedModel& model) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& op : model.operators) {
     const auto it = std::ranges::find(counts, op, &std::pair<std::string, int>::first);
-    if (it == counts.end()) counts.emplace_back(op, 1);
-    else it->second++;
+    if (it == counts.end())
+      counts.emplace_back(op, 1);
+    else
+      it->second++;
   }
   std::string text;
   for (const auto& [op, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
   return text;
 }
 
-std::string tensor_text(const ImportedTensor& tensor) { return fmt::format("{} {} [{}]", tensor.name, name_of(tensor.dtype), fmt::join([&] {
-                                                              std::vector<std::string> dims;
-                                                              for (const Sint& d : tensor.shape) dims.push_back(to_text(d));
-                                                              return dims;
-                                                            }(), ",")); }
+std::string tensor_text(const ImportedTensor& tensor) {
+  return fmt::format("{} {} [{}]", tensor.name, name_of(tensor.dtype),
+                     fmt::join(
+                         [&] {
+                           std::vector<std::string> dims;
+                           for (const Sint& d : tensor.shape) dims.push_back(to_text(d));
+                           return dims;
+                         }(),
+                         ","));
+}
 
 void print_model(const ImportedModel& model) {
   fmt::print("{}: {} nodes, opset {}, {} parameters\n", model.name, model.node_count, model.opset, model.parameter_count);

@@ -36,8 +36,10 @@ int targets_command(const std::filesystem::path& targets_dir) {
     std::string why;
     std::string runs = "runs on this machine";
     if (!target.is_host()) runs = emulator_available(target, &why) ? "runs in " + target.emulator.program : why;
-    fmt::print("{:<12} {}\n{:<12}   {}; {}\n", name, target.description, "",
-               compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")), runs);
+    fmt::print(
+        "{:<12} {}\n{:<12}   {}; {}\n", name, target.description, "",
+        compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")),
+        runs);
   }
   return 0;
 }
@@ -52,7 +54,8 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
     try {
       json = nlohmann::json::parse(in);
     } catch (const nlohmann::json::exception& error) {
-      throw UserError(file.string(), fmt::format("is not a JSON file of cases ({})", error.what()), "give symbolic, shapetracker or ast cases");
+      throw UserError(file.string(), fmt::format("is not a JSON file of cases ({})", error.what()),
+                      "give symbolic, shapetracker or ast cases");
     }
     const ConformanceReport report = check_conformance(file.string(), json, devices);
     fmt::print("{}\n{}", file.string(), to_text(report));
@@ -67,7 +70,8 @@ int audit_command(const AuditArgs& args) {
   const AuditReport report = audit_directory(args.dir, audit_options(target));
   if (report.files.empty()) throw UserError(args.dir.string(), "holds no .c or .cl file", "give a folder of C files");
   if (args.json) {
-    nlohmann::ordered_json json{{"ok", report.ok()}, {"files", report.files}, {"functions", report.functions.size()}, {"bounded_loops", report.bounded_loops}};
+    nlohmann::ordered_json json{
+        {"ok", report.ok()}, {"files", report.files}, {"functions", report.functions.size()}, {"bounded_loops", report.bounded_loops}};
     json["findings"] = nlohmann::ordered_json::array();
     for (const Finding& f : report.findings)
       json["findings"].push_back({{"file", f.file}, {"line", f.line}, {"function", f.function}, {"rule", f.rule}, {"text", f.text}});
@@ -75,8 +79,9 @@ int audit_command(const AuditArgs& args) {
     return report.ok() ? 0 : 1;
   }
   for (const Finding& f : report.findings) fmt::print("{}\n", describe(f));
-  fmt::print("{} files, {} functions, {} bounded loops, {} objects: {}\n", report.files.size(), report.functions.size(), report.bounded_loops,
-             report.objects.size(), report.ok() ? "nothing found" : fmt::format("{} findings", report.findings.size()));
+  fmt::print("{} files, {} functions, {} bounded loops, {} objects: {}\n", report.files.size(), report.functions.size(),
+             report.bounded_loops, report.objects.size(),
+             report.ok() ? "nothing found" : fmt::format("{} findings", report.findings.size()));
   return report.ok() ? 0 : 1;
 }
 

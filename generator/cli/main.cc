@@ -17,10 +17,16 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   auto* model = app.add_option("model", args.model, "the network, an .onnx file");
   if (model_required) model->required();
   app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name");
-  app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16")->type_name("NAME=N|A..B")->expected(1)->allow_extra_args(false)->take_all();
+  app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16")
+      ->type_name("NAME=N|A..B")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
-  app.add_option("--weights", args.weights, "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")->capture_default_str();
+  app.add_option("--weights", args.weights,
+                 "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")
+      ->capture_default_str();
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan")->delimiter(',');
@@ -93,7 +99,9 @@ void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
   conformance->add_option("files", args.conformance, "JSON files")->required();
   conformance->callback([&args, &chosen] { chosen = [&args] { return conformance_command(args.conformance); }; });
 
-  app.add_subcommand("ops", "the supported ONNX operators, with opsets and types")->callback([&chosen] { chosen = [] { return ops_command(); }; });
+  app.add_subcommand("ops", "the supported ONNX operators, with opsets and types")->callback([&chosen] {
+    chosen = [] { return ops_command(); };
+  });
   CLI::App* targets = app.add_subcommand("targets", "the supported targets");
   targets->add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
   targets->callback([&args, &chosen] { chosen = [&args] { return targets_command(args.targets_dir); }; });

@@ -26,7 +26,9 @@ std::optional<std::int64_t> parse_int(std::string_view text) {
 
 // "batch=1" or "batch=1..16".
 DimBinding parse_dim(const std::string& text) {
-  const auto bad = [&](const std::string& what) { return UserError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16"); };
+  const auto bad = [&](const std::string& what) {
+    return UserError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16");
+  };
   const auto equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw bad("has no name and value");
   const std::string_view value = std::string_view(text).substr(equals + 1);
@@ -34,7 +36,8 @@ DimBinding parse_dim(const std::string& text) {
   const auto low = parse_int(value.substr(0, dots));
   const auto high = dots == std::string_view::npos ? low : parse_int(value.substr(dots + 2));
   if (!low || !high) throw bad(fmt::format("'{}' is not a number or a range", value));
-  if (*low < 1 || *high < *low || *high > (std::int64_t{1} << 31) - 1) throw bad(fmt::format("the range {} is empty, below 1 or above 2^31-1", value));
+  if (*low < 1 || *high < *low || *high > (std::int64_t{1} << 31) - 1)
+    throw bad(fmt::format("the range {} is empty, below 1 or above 2^31-1", value));
   return {text.substr(0, equals), *low, *high};
 }
 
@@ -49,7 +52,8 @@ std::string options_text(const ModelArgs& args) {
 Dump make_dump(const std::vector<std::string>& stages, Progress& progress) {
   for (const std::string& stage : stages)
     if (std::ranges::find(dump_stages(), stage) == dump_stages().end())
-      throw UserError("--dump " + stage, fmt::format("is no stage; the stages are {}", fmt::join(dump_stages(), ", ")), "name some of them, separated by commas");
+      throw UserError("--dump " + stage, fmt::format("is no stage; the stages are {}", fmt::join(dump_stages(), ", ")),
+                      "name some of them, separated by commas");
   return [stages, &progress](std::string_view stage, const std::function<std::string()>& text) {
     if (std::ranges::find(stages, stage) == stages.end()) return;
     progress.clear();
@@ -62,7 +66,9 @@ Dump make_dump(const std::vector<std::string>& stages, Progress& progress) {
 CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   CompileOptions options;
   options.import.path = args.model;
-  if (!args.name.empty() && !is_c_identifier(args.name)) throw UserError("--name " + args.name, "is no C identifier", "use letters, digits and _, for example --name " + c_identifier(args.name));
+  if (!args.name.empty() && !is_c_identifier(args.name))
+    throw UserError("--name " + args.name, "is no C identifier",
+                    "use letters, digits and _, for example --name " + c_identifier(args.name));
   options.import.name = args.name;
   for (const std::string& dim : args.dims) options.import.dims.push_back(parse_dim(dim));
   options.target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
@@ -84,8 +90,12 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
     const std::string name = text.substr(0, equals);
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(std::string_view(text).substr(equals + 1));
     const auto dim = std::ranges::find_if(model.dims, [&](const ImportedDim& d) { return d.name == name || d.c_name == name; });
-    if (dim == model.dims.end()) throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name), "leave it variable by --dim " + name + "=1..16");
-    if (!value || *value < dim->min || *value > dim->max) throw UserError("--set " + text, fmt::format("the value lies outside {}..{}", dim->min, dim->max), "choose a value in the range of --dim");
+    if (dim == model.dims.end())
+      throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name),
+                      "leave it variable by --dim " + name + "=1..16");
+    if (!value || *value < dim->min || *value > dim->max)
+      throw UserError("--set " + text, fmt::format("the value lies outside {}..{}", dim->min, dim->max),
+                      "choose a value in the range of --dim");
     values[dim->c_name] = *value;
   }
   return values;
@@ -97,7 +107,8 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   options.runtime_dir = default_runtime_dir();
   options.prelude = prelude("opencl", {"all"});
   if (target.is_host() && args.cc.empty()) {
-    const auto compiler = std::ranges::find_if(target.toolchain.compilers, [](const std::string& c) { return find_program(c).has_value(); });
+    const auto compiler =
+        std::ranges::find_if(target.toolchain.compilers, [](const std::string& c) { return find_program(c).has_value(); });
     if (compiler != target.toolchain.compilers.end()) options.cc = *compiler;
     options.c_flags = {"-std=gnu11"};
     options.c_flags.insert(options.c_flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
@@ -110,7 +121,9 @@ std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string
   std::vector<std::unique_ptr<Device>> devices;
   for (const std::string& name : all ? device_names() : names) {
     auto device = make_device(name, options);
-    if (device == nullptr) throw UserError("backend " + name, fmt::format("is unknown; the backends are {}", fmt::join(device_names(), ", ")), "choose some of them, or all");
+    if (device == nullptr)
+      throw UserError("backend " + name, fmt::format("is unknown; the backends are {}", fmt::join(device_names(), ", ")),
+                      "choose some of them, or all");
     std::string why;
     if (device->available(&why)) {
       devices.push_back(std::move(device));

@@ -14,8 +14,8 @@ namespace etch {
 /// What `compile`, `run`, `inspect` and `validate` say about the model and how to lower it.
 struct ModelArgs {
   std::filesystem::path model;
-  std::string name;                   // prefix and file names; empty: the file's name
-  std::vector<std::string> dims;      // "batch=1", "batch=1..16"
+  std::string name;               // prefix and file names; empty: the file's name
+  std::vector<std::string> dims;  // "batch=1", "batch=1..16"
   std::string target = "host";
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print
@@ -34,7 +34,7 @@ struct RunArgs : ModelArgs {
   std::string backend = "interp";
   std::vector<std::string> inputs;  // "FILE" or "NAME=FILE"
   std::uint64_t seed = 0;
-  std::filesystem::path output;  // folder for the outputs; empty: print them
+  std::filesystem::path output;   // folder for the outputs; empty: print them
   std::vector<std::string> sets;  // "batch=3": the value of a Variable
 };
 

@@ -1,4 +1,6 @@
 // etch validate: backends against the reference or expected outputs, the emitted project on its target, suites of models.
+#include "validate/validate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "emit/write.h"
 #include "validate/suite.h"
 #include "validate/target_run.h"
-#include "validate/validate.h"
 
 namespace etch {
 namespace {
@@ -29,21 +30,36 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
 }
 
 // JSON has no infinity: a difference that is not finite is null.
-nlohmann::ordered_json finite(double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr); }
+nlohmann::ordered_json finite(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
 
 void print_json(const Outcome& outcome) {
   nlohmann::ordered_json json{{"ok", outcome.ok()}, {"backends", nlohmann::ordered_json::array()}};
   for (const BackendResult& b : outcome.backends) {
-    nlohmann::ordered_json row{{"name", b.name}, {"ok", b.ok}, {"max_abs", finite(b.comparison.max_abs)}, {"max_rel", finite(b.comparison.max_rel)}, {"seconds", b.seconds}};
+    nlohmann::ordered_json row{{"name", b.name},
+                               {"ok", b.ok},
+                               {"max_abs", finite(b.comparison.max_abs)},
+                               {"max_rel", finite(b.comparison.max_rel)},
+                               {"seconds", b.seconds}};
     if (!b.ok) row["problem"] = b.problem;
     if (b.culprit) row["culprit"] = {{"call", b.culprit->call}, {"kernel", b.culprit->kernel}, {"nodes", b.culprit->nodes}};
     json["backends"].push_back(std::move(row));
   }
   if (outcome.target) {
     const TargetResult& t = *outcome.target;
-    json["target"] = {{"name", t.name}, {"ok", t.ok}, {"instructions", or_null(t.instructions)}, {"loads", or_null(t.loads)}, {"stores", or_null(t.stores)},
-                      {"arena_bytes", outcome.report->arena_bytes}, {"stack_bytes", or_null(t.stack_bytes)}, {"stack_bound_bytes", or_null(t.stack_bound_bytes)},
-                      {"code_bytes", t.code_bytes}, {"weights_bytes", t.weights_bytes}, {"heap_symbols", t.heap_symbols}, {"soft_double_symbols", t.soft_double_symbols}};
+    json["target"] = {{"name", t.name},
+                      {"ok", t.ok},
+                      {"instructions", or_null(t.instructions)},
+                      {"loads", or_null(t.loads)},
+                      {"stores", or_null(t.stores)},
+                      {"arena_bytes", outcome.report->arena_bytes},
+                      {"stack_bytes", or_null(t.stack_bytes)},
+                      {"stack_bound_bytes", or_null(t.stack_bound_bytes)},
+                      {"code_bytes", t.code_bytes},
+                      {"weights_bytes", t.weights_bytes},
+                      {"heap_symbols", t.heap_symbols},
+                      {"soft_double_symbols", t.soft_double_symbols}};
     if (!t.ok) json["target"]["problem"] = t.problem;
   }
   fmt::print("{}\n", json.dump(2));
@@ -54,19 +70,24 @@ std::string count_text(const std::optional<std::int64_t>& value) { return value 
 void print_table(const Outcome& outcome) {
   fmt::print("{:<10} {:<6} {:>10} {:>10} {:>9} {:>9}\n", "backend", "", "max abs", "max rel", "max ulp", "seconds");
   for (const BackendResult& b : outcome.backends) {
-    fmt::print("{:<10} {:<6} {:>10.3g} {:>10.3g} {:>9.3g} {:>9.3f}\n", b.name, b.ok ? "ok" : "WRONG", b.comparison.max_abs, b.comparison.max_rel, b.comparison.max_ulp, b.seconds);
+    fmt::print("{:<10} {:<6} {:>10.3g} {:>10.3g} {:>9.3g} {:>9.3f}\n", b.name, b.ok ? "ok" : "WRONG", b.comparison.max_abs,
+               b.comparison.max_rel, b.comparison.max_ulp, b.seconds);
     if (!b.ok) fmt::print("  {}\n", b.problem);
-    if (b.culprit) fmt::print("  first wrong: {}\n", to_text(*b.culprit));
-    else if (!b.ok && b.problem.find("output '") != std::string::npos) fmt::print("  every kernel agrees with its AST on its own inputs: the difference is accumulated rounding\n");
+    if (b.culprit)
+      fmt::print("  first wrong: {}\n", to_text(*b.culprit));
+    else if (!b.ok && b.problem.find("output '") != std::string::npos)
+      fmt::print("  every kernel agrees with its AST on its own inputs: the difference is accumulated rounding\n");
   }
   if (!outcome.target) return;
   const TargetResult& t = *outcome.target;
   fmt::print("\n{:<10} {:<6} by {}\n", t.name, t.ok ? "ok" : "WRONG", t.compiler);
   if (!t.ok) fmt::print("  {}\n", t.problem);
   fmt::print("  instructions {}, loads {}, stores {}\n", count_text(t.instructions), count_text(t.loads), count_text(t.stores));
-  fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes), count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
+  fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes),
+             count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
   if (!t.stack_bound_bytes) fmt::print("  no bound of the stack: {}\n", t.stack_bound_problem);
-  fmt::print("  heap in the link map: {}; double arithmetic: {}\n", t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
+  fmt::print("  heap in the link map: {}; double arithmetic: {}\n",
+             t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
              t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));
 }
 
@@ -86,8 +107,10 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
   const TempDir work("etch-validate");
   const std::filesystem::path dir = args.output.empty() ? work.path() / "project" : args.output;
   for (std::size_t s = sets.size(); s-- > 0;) {  // backwards: the folder that is kept holds the first set
-    progress.step("compiling and running on " + options.target.name, static_cast<std::int64_t>(sets.size() - s), static_cast<std::int64_t>(sets.size()));
-    const CompiledProject project = compile_project(frontend, options, selftest_of(frontend, sets[s], outputs[s], {args.relative, args.absolute}));
+    progress.step("compiling and running on " + options.target.name, static_cast<std::int64_t>(sets.size() - s),
+                  static_cast<std::int64_t>(sets.size()));
+    const CompiledProject project =
+        compile_project(frontend, options, selftest_of(frontend, sets[s], outputs[s], {args.relative, args.absolute}));
     outcome.report = write_audited(dir, project, options);
     if (!args.target_given) return;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");
@@ -118,9 +141,12 @@ int validate_model(const ValidateArgs& args) {
   const auto devices = devices_named(args.backends, on_host);
   const Frontend frontend = read_model(options);
   std::vector<DataSet> sets;
-  if (!args.data.empty()) sets = read_data_sets(args.data, frontend.model);
-  else if (!args.inputs.empty()) sets = {data_set_of_files(frontend.model, args.inputs, {}, args.seed)};
-  else sets = random_data_sets(frontend.model, args.seed);
+  if (!args.data.empty())
+    sets = read_data_sets(args.data, frontend.model);
+  else if (!args.inputs.empty())
+    sets = {data_set_of_files(frontend.model, args.inputs, {}, args.seed)};
+  else
+    sets = random_data_sets(frontend.model, args.seed);
   const auto interp = make_device("interp", on_host);
   const Program reference = lower_model(frontend, "interp", options);
   const bool expected = std::ranges::all_of(sets, [](const DataSet& s) { return !s.expected.empty(); });
@@ -135,8 +161,10 @@ int validate_model(const ValidateArgs& args) {
   }
   if (args.target_given || !args.output.empty()) validate_target(args, frontend, options, sets, outputs, progress, outcome);
   progress.clear();
-  if (args.json) print_json(outcome);
-  else print_table(outcome);
+  if (args.json)
+    print_json(outcome);
+  else
+    print_table(outcome);
   return outcome.ok() ? 0 : 1;
 }
 

@@ -41,7 +41,8 @@ std::vector<Array> interpret(const Program& program, const std::vector<Array>& i
     std::vector<std::int64_t> shape;
     for (const Sint& d : program.buffers[static_cast<std::size_t>(buffer)].shape) shape.push_back(evaluate(d, vars));
     const auto it = values.find(buffer);
-    outputs.push_back(it == values.end() ? Array(program.buffers[static_cast<std::size_t>(buffer)].dtype, shape, {}) : it->second.reshaped(shape));
+    outputs.push_back(it == values.end() ? Array(program.buffers[static_cast<std::size_t>(buffer)].dtype, shape, {})
+                                         : it->second.reshaped(shape));
   }
   return outputs;
 }
@@ -82,7 +83,8 @@ void dump_kernels(const Program& program, const CompileOptions& options) {
   if (!options.dump) return;
   const auto all = [&program](auto text) {
     std::string result;
-    for (const ProgramKernel& kernel : program.kernels) result += fmt::format("-- {} ({})\n{}\n", kernel.name, kernel.shape_name, text(kernel));
+    for (const ProgramKernel& kernel : program.kernels)
+      result += fmt::format("-- {} ({})\n{}\n", kernel.name, kernel.shape_name, text(kernel));
     return result;
   };
   options.dump("ast", [&] { return all([](const ProgramKernel& k) { return to_text(k.ast); }); });
@@ -140,8 +142,10 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
   EmitOptions emitting = emit_options(frontend, options);
   if (options.step) options.step("self-test", 0, 0);
-  if (selftest) emitting.selftest = *selftest;
-  else if (options.selftest) emitting.selftest = default_selftest(frontend, options);
+  if (selftest)
+    emitting.selftest = *selftest;
+  else if (options.selftest)
+    emitting.selftest = default_selftest(frontend, options);
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);

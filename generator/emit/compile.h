@@ -59,7 +59,8 @@ struct CompiledProject {
 };
 
 /// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.
-CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest = std::nullopt);
+CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,
+                                const std::optional<SelfTest>& selftest = std::nullopt);
 
 /// Writes the project as folder `dir`, after the audit has parsed and checked every C file of it; the report with the audit's
 /// result becomes part of the folder and is returned. Emitted C that does not pass is an InternalError, and nothing is left.

@@ -63,11 +63,12 @@ class Importer {
       throw UserError(place_, "the model names no opset of ai.onnx", "export it again; opsets 7 to 21 are accepted");
     }
     if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
-      throw UserError(place_,
-                      "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
-                          std::to_string(kNewestOpset) + " are accepted",
-                      "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
-                          ", or convert it with onnx.version_converter");
+      throw UnsupportedError(place_,
+                             "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
+                                 std::to_string(kNewestOpset) + " are accepted",
+                             "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
+                                 ", or convert it with onnx.version_converter",
+                             "opset " + std::to_string(result_.opset));
     }
     result_.ir_version = model_.ir_version();
     result_.producer = model_.producer_name();
@@ -84,11 +85,13 @@ class Importer {
     for (const NodeProto& node : graph_proto_.node()) {
       for (const auto& function : model_.functions()) {
         if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
-        throw UnsupportedError(node_place(place_, node), "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
+        throw UnsupportedError(node_place(place_, node),
+                               "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
                                "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
       }
       if (is_main_domain(node.domain())) continue;
-      throw UnsupportedError(node_place(place_, node), "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
+      throw UnsupportedError(node_place(place_, node),
+                             "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
                              "export the model without operators of other domains", "operators of the domain " + node.domain());
     }
   }
@@ -157,7 +160,8 @@ class Importer {
 
   const onnx::TypeProto_Tensor& require_tensor_type(const ValueInfoProto& info, const std::string& place) const {
     if (!info.type().has_tensor_type()) {
-      throw UnsupportedError(place, info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
+      throw UnsupportedError(place,
+                             info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
                              "export the model with plain tensors at its border", "inputs and outputs that are no tensors");
     }
     return info.type().tensor_type();

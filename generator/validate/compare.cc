@@ -100,12 +100,8 @@ Comparison compare(const Array& got, const Array& want, const Tolerance& toleran
 }
 
 Comparison worse(const Comparison& a, const Comparison& b) {
-  return {a.ok && b.ok,
-          std::max(a.max_abs, b.max_abs),
-          std::max(a.max_rel, b.max_rel),
-          std::max(a.max_ulp, b.max_ulp),
-          a.wrong + b.wrong,
-          a.problem.empty() ? b.problem : a.problem};
+  return {a.ok && b.ok,      std::max(a.max_abs, b.max_abs),           std::max(a.max_rel, b.max_rel), std::max(a.max_ulp, b.max_ulp),
+          a.wrong + b.wrong, a.problem.empty() ? b.problem : a.problem};
 }
 
 }  // namespace etch

@@ -42,9 +42,21 @@ Array ast_input(int buffer, DType dtype, std::int64_t size) {
 
 // The nodes of one kernel as a LazyOp.
 const LazyOp* ast_of(const nlohmann::json& nodes, LazyOps& ops) {
-  static const std::map<std::string, Op> kNames = {{"ADD", Op::Add},     {"SUB", Op::Sub},     {"MUL", Op::Mul},   {"DIV", Op::Div},     {"MAX", Op::Max},
-                                                   {"CMPLT", Op::CmpLt}, {"CMPEQ", Op::CmpEq}, {"NEG", Op::Neg},   {"SQRT", Op::Sqrt},   {"EXP2", Op::Exp2},
-                                                   {"LOG2", Op::Log2},   {"SIN", Op::Sin},     {"WHERE", Op::Where}, {"REDUCE_SUM", Op::ReduceSum}, {"REDUCE_MAX", Op::ReduceMax}};
+  static const std::map<std::string, Op> kNames = {{"ADD", Op::Add},
+                                                   {"SUB", Op::Sub},
+                                                   {"MUL", Op::Mul},
+                                                   {"DIV", Op::Div},
+                                                   {"MAX", Op::Max},
+                                                   {"CMPLT", Op::CmpLt},
+                                                   {"CMPEQ", Op::CmpEq},
+                                                   {"NEG", Op::Neg},
+                                                   {"SQRT", Op::Sqrt},
+                                                   {"EXP2", Op::Exp2},
+                                                   {"LOG2", Op::Log2},
+                                                   {"SIN", Op::Sin},
+                                                   {"WHERE", Op::Where},
+                                                   {"REDUCE_SUM", Op::ReduceSum},
+                                                   {"REDUCE_MAX", Op::ReduceMax}};
   std::vector<const LazyOp*> made;
   for (const auto& node : nodes) {
     const std::string op = node.at("op");
@@ -55,7 +67,8 @@ const LazyOp* ast_of(const nlohmann::json& nodes, LazyOps& ops) {
     if (op == "LOAD") {
       made.push_back(ops.load(node.at("buf"), dtype(), tracker_of(node.at("views"))));
     } else if (op == "CONST") {
-      const Scalar value = Scalar::of_double(dtype(), node.at("val").is_boolean() ? (node.at("val").get<bool>() ? 1.0 : 0.0) : node.at("val").get<double>());
+      const Scalar value =
+          Scalar::of_double(dtype(), node.at("val").is_boolean() ? (node.at("val").get<bool>() ? 1.0 : 0.0) : node.at("val").get<double>());
       made.push_back(ops.constant(value, tracker_of(node.at("views"))));
     } else if (op == "STORE") {
       made.push_back(ops.store(0, src.at(0), tracker_of(node.at("views"))));
@@ -123,16 +136,21 @@ Program program_of(const std::vector<AstCase>& cases, const std::string& languag
 // What is wrong with an output; empty if it is the recorded one.
 std::string problem_of(const AstCase& c, const Array& got) {
   const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
-  const auto close = [](double value, double want, double absolute) { return value == want || std::fabs(value - want) <= 2e-3 * std::fabs(want) + absolute; };
+  const auto close = [](double value, double want, double absolute) {
+    return value == want || std::fabs(value - want) <= 2e-3 * std::fabs(want) + absolute;
+  };
   for (const auto& [at, want] : c.samples)
-    if (!std::isnan(want) && !close(got.double_at(at), want, 2e-4 * scale)) return fmt::format("element {} is {}, expected {}", at, got.double_at(at), want);
+    if (!std::isnan(want) && !close(got.double_at(at), want, 2e-4 * scale))
+      return fmt::format("element {} is {}, expected {}", at, got.double_at(at), want);
   double sum = 0, absolute = 0;
   for (double v : got.doubles()) {
     sum += v;
     absolute += std::fabs(v);
   }
-  if (std::isfinite(c.output_abs_sum) && !close(absolute, c.output_abs_sum, 1e-6)) return fmt::format("the sum of absolute values is {}, expected {}", absolute, c.output_abs_sum);
-  if (std::isfinite(c.output_sum) && !close(sum, c.output_sum, 2e-3 * c.output_abs_sum)) return fmt::format("the sum is {}, expected {}", sum, c.output_sum);
+  if (std::isfinite(c.output_abs_sum) && !close(absolute, c.output_abs_sum, 1e-6))
+    return fmt::format("the sum of absolute values is {}, expected {}", absolute, c.output_abs_sum);
+  if (std::isfinite(c.output_sum) && !close(sum, c.output_sum, 2e-3 * c.output_abs_sum))
+    return fmt::format("the sum is {}, expected {}", sum, c.output_sum);
   return "";
 }
 
@@ -148,7 +166,8 @@ std::vector<AstCase> ast_cases(const nlohmann::json& file, LazyOps& ops) {
       const auto& buffer = buffers.at(std::to_string(b));
       result.inputs.push_back(ast_input(b, dtype_named(buffer.at("dtype").get<std::string>()).value(), buffer.at("size")));
     }
-    for (const auto& s : c.at("output_samples")) result.samples.emplace_back(s.at(0), s.at(1).is_number() ? s.at(1).get<double>() : std::nan(""));
+    for (const auto& s : c.at("output_samples"))
+      result.samples.emplace_back(s.at(0), s.at(1).is_number() ? s.at(1).get<double>() : std::nan(""));
     cases.push_back(std::move(result));
   }
   return cases;
@@ -167,7 +186,8 @@ ConformanceReport check_ast(const nlohmann::json& file, const std::vector<std::u
   for (const auto& device : devices) {
     const Program program = program_of(cases, device->name());
     const std::vector<Array> outputs = device->load(program)->run({});
-    for (std::size_t i = 0; i < cases.size(); i++) report.add("cases on " + device->name(), cases[i].id, problem_of(cases[i], outputs[i]), "");
+    for (std::size_t i = 0; i < cases.size(); i++)
+      report.add("cases on " + device->name(), cases[i].id, problem_of(cases[i], outputs[i]), "");
   }
   return report;
 }

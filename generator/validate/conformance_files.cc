@@ -18,17 +18,22 @@ CaseKind kind_of(const std::string& file, const nlohmann::json& json) {
     if (first.contains("expr")) return CaseKind::Symbolic;
     if (first.contains("shape")) return CaseKind::ShapeTracker;
   }
-  throw UserError(file, "holds no symbolic, ShapeTracker or kernel cases", "give a file with \"cases\", each with \"expr\", \"shape\" or \"nodes\"");
+  throw UserError(file, "holds no symbolic, ShapeTracker or kernel cases",
+                  "give a file with \"cases\", each with \"expr\", \"shape\" or \"nodes\"");
 }
 
 }  // namespace
 
-ConformanceReport check_conformance(const std::string& file, const nlohmann::json& json, const std::vector<std::unique_ptr<Device>>& devices) {
+ConformanceReport check_conformance(const std::string& file, const nlohmann::json& json,
+                                    const std::vector<std::unique_ptr<Device>>& devices) {
   try {
     switch (kind_of(file, json)) {
-      case CaseKind::Symbolic: return check_symbolic(json);
-      case CaseKind::ShapeTracker: return check_shapetracker(json);
-      case CaseKind::Ast: return check_ast(json, devices);
+      case CaseKind::Symbolic:
+        return check_symbolic(json);
+      case CaseKind::ShapeTracker:
+        return check_shapetracker(json);
+      case CaseKind::Ast:
+        return check_ast(json, devices);
     }
   } catch (const nlohmann::json::exception& error) {
     throw UserError(file, fmt::format("a case lacks what it needs ({})", error.what()), "see the file's meta section for the format");

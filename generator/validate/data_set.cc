@@ -41,7 +41,9 @@ void bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues&
 Array checked(const fs::path& file, const Array& array, const ImportedTensor& tensor, const VarValues& vars) {
   const std::vector<std::int64_t> shape = concrete_shape(tensor.shape, vars);
   if (array.dtype() != tensor.dtype || array.shape() != shape)
-    throw UserError(file.string(), fmt::format("is {} [{}], '{}' of the model is {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","), tensor.name, name_of(tensor.dtype), fmt::join(shape, ",")),
+    throw UserError(file.string(),
+                    fmt::format("is {} [{}], '{}' of the model is {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","),
+                                tensor.name, name_of(tensor.dtype), fmt::join(shape, ",")),
                     "give test data that was made for this model");
   return array;
 }
@@ -56,7 +58,9 @@ DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   for (const ImportedDim& dim : model.dims) {
     const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
     if (value < dim.min || value > dim.max)
-      throw UserError(dir.string(), fmt::format("has size {} for dimension '{}', the model was given {}..{}", value, dim.name, dim.min, dim.max), "widen the range of --dim");
+      throw UserError(dir.string(),
+                      fmt::format("has size {} for dimension '{}', the model was given {}..{}", value, dim.name, dim.min, dim.max),
+                      "widen the range of --dim");
   }
   for (std::size_t i = 0; i < raw.size(); i++)
     set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars));
@@ -65,7 +69,8 @@ DataSet read_set(const fs::path& dir, const ImportedModel& model) {
     if (fs::exists(file)) set.expected.push_back(checked(file, read_tensor_file(file).array, model.outputs[i], set.vars));
   }
   if (!set.expected.empty() && set.expected.size() != model.outputs.size())
-    throw UserError(dir.string(), fmt::format("has {} of the model's {} outputs", set.expected.size(), model.outputs.size()), "give output_K.pb for each output, or for none");
+    throw UserError(dir.string(), fmt::format("has {} of the model's {} outputs", set.expected.size(), model.outputs.size()),
+                    "give output_K.pb for each output, or for none");
   return set;
 }
 
@@ -91,7 +96,8 @@ std::vector<DataSet> read_data_sets(const fs::path& dir, const ImportedModel& mo
   if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder with test_data_set_0, test_data_set_1, ...");
   std::vector<fs::path> folders = set_folders(dir);
   if (folders.empty() && fs::exists(dir / "input_0.pb")) folders = {dir};
-  if (folders.empty()) throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
+  if (folders.empty())
+    throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
   std::vector<DataSet> sets;
   for (const fs::path& folder : folders) sets.push_back(read_set(folder, model));
   return sets;
@@ -105,13 +111,17 @@ DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::str
     std::size_t i = next;
     if (equals != std::string::npos) {
       const std::string name = text.substr(0, equals);
-      i = static_cast<std::size_t>(std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
+      i = static_cast<std::size_t>(
+          std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
       std::vector<std::string> names;
       for (const auto& in : model.inputs) names.push_back(in.name);
       if (i == model.inputs.size())
-        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")), "name one of them, --input NAME=FILE");
+        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")),
+                        "name one of them, --input NAME=FILE");
     }
-    if (i >= model.inputs.size()) throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()), "name them: --input NAME=FILE");
+    if (i >= model.inputs.size())
+      throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()),
+                      "name them: --input NAME=FILE");
     by_input[i] = equals == std::string::npos ? text : text.substr(equals + 1);
     next = i + 1;
   }
@@ -119,7 +129,8 @@ DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::str
   for (const ImportedDim& dim : model.dims) set.vars.try_emplace(dim.c_name, dim.max);
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
     const auto shape = concrete_shape(model.inputs[i].shape, set.vars);
-    set.inputs.push_back(by_input[i].empty() ? random_array(model.inputs[i].dtype, shape, seed + i) : read_tensor_file(by_input[i], model.inputs[i].dtype, shape));
+    set.inputs.push_back(by_input[i].empty() ? random_array(model.inputs[i].dtype, shape, seed + i)
+                                             : read_tensor_file(by_input[i], model.inputs[i].dtype, shape));
   }
   return set;
 }

@@ -15,17 +15,22 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<fs::path> model_folders(const fs::path& dir) {
-  if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder of models in the layout of the ONNX backend tests");
+  if (!fs::is_directory(dir))
+    throw UserError(dir.string(), "is not a folder", "give a folder of models in the layout of the ONNX backend tests");
   std::vector<fs::path> folders;
   for (const auto& entry : fs::recursive_directory_iterator(dir, fs::directory_options::skip_permission_denied))
-    if (entry.path().filename() == "model.onnx" && fs::is_directory(entry.path().parent_path() / "test_data_set_0")) folders.push_back(entry.path().parent_path());
+    if (entry.path().filename() == "model.onnx" && fs::is_directory(entry.path().parent_path() / "test_data_set_0"))
+      folders.push_back(entry.path().parent_path());
   std::ranges::sort(folders);
-  if (folders.empty()) throw UserError(dir.string(), "holds no folder with model.onnx and test_data_set_0", "give a folder of models in the layout of the ONNX backend tests");
+  if (folders.empty())
+    throw UserError(dir.string(), "holds no folder with model.onnx and test_data_set_0",
+                    "give a folder of models in the layout of the ONNX backend tests");
   return folders;
 }
 
 // Empty if every device gives what is expected.
-std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options, const Tolerance& tolerance) {
+std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options,
+                       const Tolerance& tolerance) {
   const Frontend frontend = read_model(options);
   const std::vector<DataSet> sets = read_data_sets(folder, frontend.model);
   if (std::ranges::any_of(sets, [](const DataSet& s) { return s.expected.empty(); })) return "has no expected outputs";
@@ -33,12 +38,14 @@ std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr
   for (const auto& device : devices) {
     const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), options);
     const BackendResult result = validate_backend(program, reference, *device, sets, {}, tolerance);
-    if (!result.ok) return fmt::format("{}: {}{}", result.name, result.problem, result.culprit ? "; first wrong: " + to_text(*result.culprit) : "");
+    if (!result.ok)
+      return fmt::format("{}: {}{}", result.name, result.problem, result.culprit ? "; first wrong: " + to_text(*result.culprit) : "");
   }
   return "";
 }
 
-SuiteCase run_case(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, CompileOptions options, const Tolerance& tolerance) {
+SuiteCase run_case(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, CompileOptions options,
+                   const Tolerance& tolerance) {
   SuiteCase result;
   options.import.path = folder / "model.onnx";
   options.step = {};
@@ -59,7 +66,8 @@ SuiteCase run_case(const fs::path& folder, const std::vector<std::unique_ptr<Dev
 
 }  // namespace
 
-SuiteResult run_suite(const fs::path& dir, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options, const Tolerance& tolerance) {
+SuiteResult run_suite(const fs::path& dir, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options,
+                      const Tolerance& tolerance) {
   SuiteResult result;
   const std::vector<fs::path> folders = model_folders(dir);
   for (const fs::path& folder : folders) {
@@ -68,9 +76,15 @@ SuiteResult run_suite(const fs::path& dir, const std::vector<std::unique_ptr<Dev
     result.cases.push_back(run_case(folder, devices, options, tolerance));
     result.cases.back().name = name;
     switch (result.cases.back().verdict) {
-      case SuiteCase::Verdict::Passed: result.passed++; break;
-      case SuiteCase::Verdict::Failed: result.failed++; break;
-      case SuiteCase::Verdict::Skipped: result.skipped++; break;
+      case SuiteCase::Verdict::Passed:
+        result.passed++;
+        break;
+      case SuiteCase::Verdict::Failed:
+        result.failed++;
+        break;
+      case SuiteCase::Verdict::Skipped:
+        result.skipped++;
+        break;
     }
   }
   return result;

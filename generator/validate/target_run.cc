@@ -51,7 +51,8 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   TargetResult result;
   result.name = target.name;
   std::string why;
-  if (!target.is_host() && !emulator_available(target, &why)) throw UserError("target " + target.name, why, "install it: apt-get install qemu-system-arm");
+  if (!target.is_host() && !emulator_available(target, &why))
+    throw UserError("target " + target.name, why, "install it: apt-get install qemu-system-arm");
   const TempDir work("etch-target");
   const CrossBuild build = build_project(dir, target, work.path());
   result.compiler = build.compiler;
@@ -63,8 +64,10 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   const StackBound bound = stack_bound(build.stack, entry, audit.table_functions);
   result.stack_bound_bytes = bound.bytes;
   if (!bound.bytes) result.stack_bound_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
-  if (target.is_host()) run_on_host(build, result);
-  else run_in_emulator(build, target, entry, result);
+  if (target.is_host())
+    run_on_host(build, result);
+  else
+    run_in_emulator(build, target, entry, result);
   return result;
 }
 

@@ -13,9 +13,9 @@
 namespace etch {
 
 struct TargetResult {
-  std::string name;      // of the target
+  std::string name;  // of the target
   bool ok = false;
-  std::string problem;   // where it is not ok: what the self-test printed, or how the run ended
+  std::string problem;  // where it is not ok: what the self-test printed, or how the run ended
   std::string compiler;
   /// Between entry to and return from the run function, library calls included. Absent on a target without emulator.
   std::optional<std::int64_t> instructions, loads, stores, stack_bytes;

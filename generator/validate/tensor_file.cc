@@ -34,8 +34,9 @@ struct NumpyType {
   DType dtype;
 };
 constexpr NumpyType kNumpyTypes[] = {
-    {"|b1", DType::Bool},    {"|i1", DType::Int8},   {"|u1", DType::UInt8},  {"<i2", DType::Int16},   {"<u2", DType::UInt16},  {"<i4", DType::Int32},
-    {"<u4", DType::UInt32},  {"<i8", DType::Int64},  {"<u8", DType::UInt64}, {"<f2", DType::Float16}, {"<f4", DType::Float32}, {"<f8", DType::Float64},
+    {"|b1", DType::Bool},   {"|i1", DType::Int8},    {"|u1", DType::UInt8},   {"<i2", DType::Int16},
+    {"<u2", DType::UInt16}, {"<i4", DType::Int32},   {"<u4", DType::UInt32},  {"<i8", DType::Int64},
+    {"<u8", DType::UInt64}, {"<f2", DType::Float16}, {"<f4", DType::Float32}, {"<f8", DType::Float64},
 };
 
 // The text between the quotes, parentheses or up to the comma that follows 'key': in a .npy header.
@@ -93,23 +94,28 @@ std::vector<std::int64_t> without_leading_ones(std::vector<std::int64_t> shape) 
 
 Array read_npy(const std::filesystem::path& file) {
   const std::vector<std::byte> bytes = read_bytes(file);
-  const auto bad = [&](const std::string& what) { return UserError(file.string(), what, "write it by numpy.save of a C-contiguous, little-endian array"); };
+  const auto bad = [&](const std::string& what) {
+    return UserError(file.string(), what, "write it by numpy.save of a C-contiguous, little-endian array");
+  };
   const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
   if (bytes.size() < 12 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0) throw bad("is not a .npy file (no \\x93NUMPY at its start)");
   const std::size_t start = byte(6) == 1 ? 10 : 12;
   const std::size_t length = byte(6) == 1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (byte(6) < 1 || byte(6) > 3 || start + length > bytes.size()) throw bad("has a broken .npy header");
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + start, length);
-  const auto descr = header_value(header, "descr"), fortran = header_value(header, "fortran_order"), shape_value = header_value(header, "shape");
+  const auto descr = header_value(header, "descr"), fortran = header_value(header, "fortran_order"),
+             shape_value = header_value(header, "shape");
   const auto shape = shape_value ? parse_shape(*shape_value) : std::nullopt;
   if (!descr || !fortran || !shape) throw bad("has a .npy header without descr, fortran_order or shape");
   const auto* const type = std::ranges::find(kNumpyTypes, std::string_view(*descr), &NumpyType::descr);
-  if (type == std::end(kNumpyTypes)) throw bad(fmt::format("has elements of type '{}'; accepted are bool, (u)int8-64 and float16-64, little-endian", *descr));
+  if (type == std::end(kNumpyTypes))
+    throw bad(fmt::format("has elements of type '{}'; accepted are bool, (u)int8-64 and float16-64, little-endian", *descr));
   const auto width = static_cast<std::size_t>(bytes_of(type->dtype));
   std::size_t want = width;
   for (std::int64_t d : *shape)
     if (__builtin_mul_overflow(want, static_cast<std::size_t>(d), &want)) throw bad("has a shape of more than 2^63 elements");
-  if (bytes.size() - start - length != want) throw bad(fmt::format("has {} bytes of data, its shape and type need {}", bytes.size() - start - length, want));
+  if (bytes.size() - start - length != want)
+    throw bad(fmt::format("has {} bytes of data, its shape and type need {}", bytes.size() - start - length, want));
   std::vector<std::byte> data(bytes.begin() + static_cast<std::ptrdiff_t>(start + length), bytes.end());
   if (*fortran == "True" && shape->size() > 1) data = from_fortran(data, *shape, width);
   return {type->dtype, *shape, std::move(data)};
@@ -144,12 +150,15 @@ Array read_tensor_file(const std::filesystem::path& file, DType dtype, const std
     std::int64_t want = bytes_of(dtype);
     for (std::int64_t d : shape) want *= d;
     if (static_cast<std::int64_t>(bytes.size()) != want)
-      throw UserError(file.string(), fmt::format("has {} bytes, {} [{}] needs {}", bytes.size(), name_of(dtype), fmt::join(shape, ","), want),
+      throw UserError(file.string(),
+                      fmt::format("has {} bytes, {} [{}] needs {}", bytes.size(), name_of(dtype), fmt::join(shape, ","), want),
                       "give raw elements, a .npy or a TensorProto .pb of that type and shape");
     return {dtype, shape, std::move(bytes)};
   }
   if (array.dtype() != dtype || without_leading_ones(array.shape()) != without_leading_ones(shape))
-    throw UserError(file.string(), fmt::format("is {} [{}], the model takes {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","), name_of(dtype), fmt::join(shape, ",")),
+    throw UserError(file.string(),
+                    fmt::format("is {} [{}], the model takes {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","),
+                                name_of(dtype), fmt::join(shape, ",")),
                     "convert it to that type and shape");
   return array.reshaped(shape);
 }
@@ -162,9 +171,12 @@ Array random_array(DType dtype, const std::vector<std::int64_t>& shape, std::uin
   for (double& v : values) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     const auto top = static_cast<double>(state >> 40);  // 24 bits
-    if (is_float(dtype)) v = top / 8388608.0 - 1.0;
-    else if (dtype == DType::Bool) v = static_cast<double>(state >> 63);
-    else v = static_cast<double>(state >> 60) - (is_unsigned(dtype) ? 0 : 8);
+    if (is_float(dtype))
+      v = top / 8388608.0 - 1.0;
+    else if (dtype == DType::Bool)
+      v = static_cast<double>(state >> 63);
+    else
+      v = static_cast<double>(state >> 60) - (is_unsigned(dtype) ? 0 : 8);
   }
   return Array::of_doubles(dtype, shape, values);
 }

@@ -41,7 +41,9 @@ class Replayer {
   std::map<int, Array> written_;  // by buffer of the reference
 };
 
-std::string output_name(const Program& program, std::size_t i) { return program.buffers[static_cast<std::size_t>(program.outputs[i])].name; }
+std::string output_name(const Program& program, std::size_t i) {
+  return program.buffers[static_cast<std::size_t>(program.outputs[i])].name;
+}
 
 }  // namespace
 
@@ -80,7 +82,8 @@ BackendResult validate_backend(const Program& program, const Program& reference,
   return result;
 }
 
-std::optional<Culprit> find_culprit(const Program& program, const Program& reference, LoadedProgram& loaded, const DataSet& set, const Tolerance& tolerance) {
+std::optional<Culprit> find_culprit(const Program& program, const Program& reference, LoadedProgram& loaded, const DataSet& set,
+                                    const Tolerance& tolerance) {
   Replayer replayer(program, reference, set);
   std::optional<Culprit> found;
   RunOptions options;

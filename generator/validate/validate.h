@@ -38,7 +38,8 @@ BackendResult validate_backend(const Program& program, const Program& reference,
 
 /// Each call of `program` computes its output from what it read; the first whose output differs from its AST evaluated on
 /// the same inputs by INTERP. Nothing if every call is right (the difference is accumulated rounding).
-std::optional<Culprit> find_culprit(const Program& program, const Program& reference, LoadedProgram& loaded, const DataSet& set, const Tolerance& tolerance);
+std::optional<Culprit> find_culprit(const Program& program, const Program& reference, LoadedProgram& loaded, const DataSet& set,
+                                    const Tolerance& tolerance);
 
 /// "kernel 3 conv2_relu (nodes conv2, relu2): element ..."
 std::string to_text(const Culprit& culprit);

@@ -25,7 +25,9 @@ void write(const fs::path& path, const std::string& bytes) {
 }
 
 // "light_resnet50" of light_resnet50/model.onnx and of light_resnet50.onnx.
-std::string model_name(const fs::path& path) { return path.filename() == "model.onnx" ? fs::absolute(path).parent_path().filename().string() : path.stem().string(); }
+std::string model_name(const fs::path& path) {
+  return path.filename() == "model.onnx" ? fs::absolute(path).parent_path().filename().string() : path.stem().string();
+}
 
 int run(const std::vector<std::string>& args) {
   if (args.size() == 1 && args[0] == "list") {
@@ -41,10 +43,11 @@ int run(const std::vector<std::string>& args) {
   } else if (args.size() == 2) {
     write(args[1], zoo_bytes(zoo_model(args[0])));
   } else {
-    fmt::print(stderr, "etch-zoo list                      the bundled models\n"
-                       "etch-zoo NAME OUT.onnx             writes one\n"
-                       "etch-zoo all DIR                   writes all\n"
-                       "etch-zoo densify IN.onnx OUT.onnx  gives a 'light' model of ONNX pseudo-random weights\n");
+    fmt::print(stderr,
+               "etch-zoo list                      the bundled models\n"
+               "etch-zoo NAME OUT.onnx             writes one\n"
+               "etch-zoo all DIR                   writes all\n"
+               "etch-zoo densify IN.onnx OUT.onnx  gives a 'light' model of ONNX pseudo-random weights\n");
     return 2;
   }
   return 0;

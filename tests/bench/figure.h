@@ -8,18 +8,19 @@
 namespace etch::bench {
 
 struct Figure {
-  std::string name;   // "resnet50_c_fraction_of_fma_peak"
+  std::string name;  // "resnet50_c_fraction_of_fma_peak"
   double value = 0;
-  std::string unit;   // "of FMA peak", "limit / measured"
+  std::string unit;  // "of FMA peak", "limit / measured"
   std::optional<double> goal;
-  std::string note;   // the absolute numbers behind the ratio
+  std::string note;  // the absolute numbers behind the ratio
 };
 
 using Figures = std::vector<Figure>;
 
 /// `limit` / `measured`, goal 1: promised an upper limit, measured this.
 inline Figure under_limit(std::string name, double limit, double measured, std::string unit) {
-  return {std::move(name), measured > 0 ? limit / measured : 0, "limit/measured", 1.0, std::to_string(measured) + " " + unit + ", limit " + std::to_string(limit)};
+  return {std::move(name), measured > 0 ? limit / measured : 0, "limit/measured", 1.0,
+          std::to_string(measured) + " " + unit + ", limit " + std::to_string(limit)};
 }
 
 }  // namespace etch::bench

@@ -144,9 +144,11 @@ void measure_speed(Context& context, const std::string& name, const fs::path& mo
   const double seconds = run_seconds(dir, name, target, &compile_seconds);
   const double flops = 2 * report.at("macs").get<double>();
   context.figures.push_back({name + "_fraction_of_fma_peak", flops / seconds / peak, "of one core's FMA peak", goal,
-                             fmt::format("{:.3f} ms, {:.1f} of {:.1f} GFLOP/s, {} by {}", seconds * 1e3, flops / seconds / 1e9, peak / 1e9, target.name, target.toolchain.compilers[0])});
+                             fmt::format("{:.3f} ms, {:.1f} of {:.1f} GFLOP/s, {} by {}", seconds * 1e3, flops / seconds / 1e9, peak / 1e9,
+                                         target.name, target.toolchain.compilers[0])});
   const double arena = report.at("arena_bytes").get<double>(), bound = report.at("arena_lower_bound_bytes").get<double>();
-  context.figures.push_back({name + "_arena", arena > 0 ? bound / arena : 1, "lower bound/arena", 1 / 1.05, fmt::format("{} bytes", arena)});
+  context.figures.push_back(
+      {name + "_arena", arena > 0 ? bound / arena : 1, "lower bound/arena", 1 / 1.05, fmt::format("{} bytes", arena)});
   if (!large) return;
   context.figures.push_back(under_limit(name + "_etch_compile_time", 10, compiled.result.seconds, "s"));
   context.figures.push_back(under_limit(name + "_etch_compile_memory", 1.5e9, compiled.rss_bytes, "bytes"));
@@ -162,7 +164,8 @@ void measure_speed(Context& context, const std::string& name, const fs::path& mo
 void measure_arena_limit(Context& context, const std::string& name, double limit) {
   const fs::path dir = context.work / (name + "_arena");
   tool({"compile", (context.models / name / "model.onnx").string(), "-o", dir.string()});
-  context.figures.push_back(under_limit(name + "_arena_limit", limit, read_json(dir / "report.json").at("arena_bytes").get<double>(), "bytes"));
+  context.figures.push_back(
+      under_limit(name + "_arena_limit", limit, read_json(dir / "report.json").at("arena_bytes").get<double>(), "bytes"));
 }
 
 void measure_cortex_m(Context& context, const std::string& name, const fs::path& model, std::optional<double> code_limit) {
@@ -175,9 +178,12 @@ void measure_cortex_m(Context& context, const std::string& name, const fs::path&
   const fs::path dir = context.work / (name + "_m4");
   tool({"compile", model.string(), "--name", name, "--target", "cortex-m4f", "-o", dir.string()});
   const double macs = read_json(dir / "report.json").at("macs").get<double>(), instructions = target.at("instructions").get<double>();
-  context.figures.push_back({name + "_cortex_m4f_macs_per_instruction", macs / instructions, "multiply-accumulates/executed instruction", std::nullopt,
-                             fmt::format("{:.0f} instructions, {:.2f} a multiply-accumulate; stack {} bytes", instructions, instructions / macs, target.at("stack_bytes").dump())});
-  if (code_limit) context.figures.push_back(under_limit(name + "_cortex_m4f_code", *code_limit, target.at("code_bytes").get<double>(), "bytes"));
+  context.figures.push_back({name + "_cortex_m4f_macs_per_instruction", macs / instructions, "multiply-accumulates/executed instruction",
+                             std::nullopt,
+                             fmt::format("{:.0f} instructions, {:.2f} a multiply-accumulate; stack {} bytes", instructions,
+                                         instructions / macs, target.at("stack_bytes").dump())});
+  if (code_limit)
+    context.figures.push_back(under_limit(name + "_cortex_m4f_code", *code_limit, target.at("code_bytes").get<double>(), "bytes"));
 }
 
 void measure_backends(Context& context, const std::string& name, const fs::path& model, const fs::path& data) {
@@ -217,12 +223,16 @@ void print(const Figures& figures, bool json) {
   if (json) {
     nlohmann::ordered_json array = nlohmann::ordered_json::array();
     for (const Figure& f : figures)
-      array.push_back({{"name", f.name}, {"value", f.value}, {"unit", f.unit}, {"goal", f.goal ? nlohmann::ordered_json(*f.goal) : nlohmann::ordered_json(nullptr)}});
+      array.push_back({{"name", f.name},
+                       {"value", f.value},
+                       {"unit", f.unit},
+                       {"goal", f.goal ? nlohmann::ordered_json(*f.goal) : nlohmann::ordered_json(nullptr)}});
     fmt::print("{}\n", array.dump(2));
     return;
   }
   fmt::print("{:<44} {:>8} {:>6}  {}\n", "figure (more is better)", "value", "goal", "measured");
-  for (const Figure& f : figures) fmt::print("{:<44} {:>8.3f} {:>6}  {} ({})\n", f.name, f.value, f.goal ? fmt::format("{:.2f}", *f.goal) : "-", f.note, f.unit);
+  for (const Figure& f : figures)
+    fmt::print("{:<44} {:>8.3f} {:>6}  {} ({})\n", f.name, f.value, f.goal ? fmt::format("{:.2f}", *f.goal) : "-", f.note, f.unit);
 }
 
 int run(int argc, char** argv) {

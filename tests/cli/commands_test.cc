@@ -76,7 +76,8 @@ TEST_F(Commands, report_has_what_machines_read) {
   const fs::path out = work_.path() / "out";
   ASSERT_TRUE(etch_tool({"compile", model("ds_cnn"), "--target", "cortex-m4f", "-o", out.string()}).ok());
   const auto report = nlohmann::json::parse(content(out / "report.json"));
-  for (const char* key : {"arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "macs", "indices_proved"}) EXPECT_TRUE(report.at(key).is_number()) << key;
+  for (const char* key : {"arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "macs", "indices_proved"})
+    EXPECT_TRUE(report.at(key).is_number()) << key;
   EXPECT_TRUE(report.at("code_bytes").is_null()) << "compile needs no cross compiler, so it measures none";
   ASSERT_FALSE(report.at("kernels").empty());
   for (const auto& kernel : report.at("kernels")) {
@@ -98,9 +99,11 @@ TEST_F(Commands, run_reads_and_writes_arrays) {
 }
 
 TEST_F(Commands, dump_prints_every_stage) {
-  const ProcessResult result = etch_tool({"compile", model("lenet"), "--dump=graph,schedule,ast,uops,source,plan", "-o", (work_.path() / "out").string()});
+  const ProcessResult result =
+      etch_tool({"compile", model("lenet"), "--dump=graph,schedule,ast,uops,source,plan", "-o", (work_.path() / "out").string()});
   ASSERT_TRUE(result.ok()) << result.err;
-  for (const char* stage : {"==== graph", "==== schedule", "==== ast", "==== uops", "==== source", "==== plan"}) EXPECT_NE(result.out.find(stage), std::string::npos) << stage;
+  for (const char* stage : {"==== graph", "==== schedule", "==== ast", "==== uops", "==== source", "==== plan"})
+    EXPECT_NE(result.out.find(stage), std::string::npos) << stage;
 }
 
 TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
@@ -121,7 +124,8 @@ TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
   for (const auto& row : rows) {
     const ProcessResult result = etch_tool(row.args);
     EXPECT_EQ(describe(result), "exit status 0") << row.args[0] << result.err;
-    for (const char* part : row.says) EXPECT_NE(result.out.find(part), std::string::npos) << row.args[0] << " does not say " << part << "\n" << result.out;
+    for (const char* part : row.says)
+      EXPECT_NE(result.out.find(part), std::string::npos) << row.args[0] << " does not say " << part << "\n" << result.out;
   }
 }
 

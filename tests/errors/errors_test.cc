@@ -68,88 +68,265 @@ std::vector<ErrorCase> cases() {
       {"flipped_bytes", "", nullptr, flipped, kCompile, 1, {"model.onnx"}},
       {"no_graph", "", [](onnx::ModelProto& m) { m.clear_graph(); }, nullptr, kCompile, 1, {"graph"}},
       {"no_opset", "", [](onnx::ModelProto& m) { m.clear_opset_import(); }, nullptr, kCompile, 1, {"opset"}},
-      {"opset_too_old", "", [](onnx::ModelProto& m) { m.mutable_opset_import(0)->set_version(3); }, nullptr, kCompile, 1, {"opset", "3", "7"}},
-      {"opset_too_new", "", [](onnx::ModelProto& m) { m.mutable_opset_import(0)->set_version(99); }, nullptr, kCompile, 1, {"opset", "99", "21"}},
+      {"opset_too_old",
+       "",
+       [](onnx::ModelProto& m) { m.mutable_opset_import(0)->set_version(3); },
+       nullptr,
+       kCompile,
+       1,
+       {"opset", "3", "7"}},
+      {"opset_too_new",
+       "",
+       [](onnx::ModelProto& m) { m.mutable_opset_import(0)->set_version(99); },
+       nullptr,
+       kCompile,
+       1,
+       {"opset", "99", "21"}},
       // --- the graph
-      {"cyclic_graph", R"(<ir_version: 8, opset_import: ["" : 17]>
+      {"cyclic_graph",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) { a = Add (x, b) b = Relu (a) y = Relu (b) })",
-       nullptr, nullptr, kCompile, 1, {"cycl"}},
-      {"missing_input_of_a_node", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"cycl"}},
+      {"missing_input_of_a_node",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) { y = Add (x, nowhere) })",
-       nullptr, nullptr, kCompile, 1, {"nowhere"}},
-      {"output_nobody_makes", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"nowhere"}},
+      {"output_nobody_makes",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] z) { y = Relu (x) })",
-       nullptr, nullptr, kCompile, 1, {"z"}},
-      {"value_made_twice", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"z"}},
+      {"value_made_twice",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) { y = Relu (x) y = Neg (x) })",
-       nullptr, nullptr, kCompile, 1, {"y"}},
-      {"unsupported_operator", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"y"}},
+      {"unsupported_operator",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) { y = NoSuchOperator (x) })",
-       nullptr, nullptr, kCompile, 1, {"NoSuchOperator", "help:"}},
-      {"unsupported_domain", "", [](onnx::ModelProto& m) { m.mutable_graph()->mutable_node(2)->set_domain("com.example"); }, nullptr, kCompile, 1, {"com.example"}},
-      {"unknown_attribute", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"NoSuchOperator", "help:"}},
+      {"unsupported_domain",
+       "",
+       [](onnx::ModelProto& m) { m.mutable_graph()->mutable_node(2)->set_domain("com.example"); },
+       nullptr,
+       kCompile,
+       1,
+       {"com.example"}},
+      {"unknown_attribute",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[4] y) { y = Relu <surprise = 3> (x) })",
-       nullptr, nullptr, kCompile, 1, {"surprise"}},
-      {"control_flow", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"surprise"}},
+      {"control_flow",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (bool[1] x) => (float[1] y) { y = If (x) })",
-       nullptr, nullptr, kCompile, 1, {"If"}},
-      {"wrong_rank", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"If"}},
+      {"wrong_rank",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) })",
-       nullptr, nullptr, kCompile, 1, {"Conv"}},
-      {"shapes_do_not_broadcast", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"Conv"}},
+      {"shapes_do_not_broadcast",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x, float[3] z) => (float[4] y) { y = Add (x, z) })",
-       nullptr, nullptr, kCompile, 1, {"Add", "[4]", "[3]"}},
-      {"matmul_inner_sizes", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"Add", "[4]", "[3]"}},
+      {"matmul_inner_sizes",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x, float[3,2] z) => (float[2,2] y) { y = MatMul (x, z) })",
-       nullptr, nullptr, kCompile, 1, {"MatMul", "4", "3"}},
-      {"reshape_to_another_size", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"MatMul", "4", "3"}},
+      {"reshape_to_another_size",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x) => (float[3] y) { s = Constant <value = int64[1] {3}> () y = Reshape (x, s) })",
-       nullptr, nullptr, kCompile, 1, {"Reshape", "3", "4"}},
-      {"string_tensor", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"Reshape", "3", "4"}},
+      {"string_tensor",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (string[4] x) => (string[4] y) { y = Identity (x) })",
-       nullptr, nullptr, kCompile, 1, {"string"}},
-      {"complex_tensor", "", [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(14); }, nullptr, kCompile, 1, {"complex64"}},
-      {"type_mismatch", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"string"}},
+      {"complex_tensor",
+       "",
+       [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(14); },
+       nullptr,
+       kCompile,
+       1,
+       {"complex64"}},
+      {"type_mismatch",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4] x, int64[4] z) => (float[4] y) { y = MatMul (x, z) })",
-       nullptr, nullptr, kCompile, 1, {"MatMul"}},
-      {"operator_not_for_that_type", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"MatMul"}},
+      {"operator_not_for_that_type",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (bool[4] x) => (bool[4] y) { y = Exp (x) })",
-       nullptr, nullptr, kCompile, 1, {"Exp", "bool"}},
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"Exp", "bool"}},
       // --- sizes
-      {"huge_input", R"(<ir_version: 8, opset_import: ["" : 17]>
+      {"huge_input",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[1048576,1048576] x) => (float[1048576,1048576] y) { y = Relu (x) })",
-       nullptr, nullptr, kCompile, 1, {"1048576"}},
-      {"size_beyond_int64", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"1048576"}},
+      {"size_beyond_int64",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[4294967296,4294967296] x) => (float[4294967296,4294967296] y) { y = Relu (x) })",
-       nullptr, nullptr, kCompile, 1, {"4294967296"}},
-      {"huge_constant", R"(<ir_version: 8, opset_import: ["" : 17]>
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"4294967296"}},
+      {"huge_constant",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 1048576}> () c = ConstantOfShape (s) r = ReduceSum <keepdims = 0> (c) y = Add (x, r) })",
-       nullptr, nullptr, {"compile", "{m}", "-o", "{d}/out"}, 0, {}},  // one value everywhere takes no memory
-      {"negative_dimension", "", [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(-3); }, nullptr, kCompile, 1, {"-3"}},
-      {"unknown_dimension", "", [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("batch"); }, nullptr, kCompile, 1, {"batch", "--dim"}},
-      {"no_shape", "", [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape(); }, nullptr, kCompile, 1, {"x"}},
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "-o", "{d}/out"},
+       0,
+       {}},  // one value everywhere takes no memory
+      {"negative_dimension",
+       "",
+       [](onnx::ModelProto& m) {
+         m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(-3);
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"-3"}},
+      {"unknown_dimension",
+       "",
+       [](onnx::ModelProto& m) {
+         m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param(
+             "batch");
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"batch", "--dim"}},
+      {"no_shape",
+       "",
+       [](onnx::ModelProto& m) { m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape(); },
+       nullptr,
+       kCompile,
+       1,
+       {"x"}},
       // --- weights
-      {"initializer_too_short", "", [](onnx::ModelProto& m) { replace_weight(m); initializer(m, "w", 1, {4, 3})->set_raw_data("1234"); }, nullptr, kCompile, 1, {"w", "48"}},
-      {"initializer_negative_dim", "", [](onnx::ModelProto& m) { replace_weight(m); initializer(m, "w", 1, {-4, 3})->set_raw_data("1234"); }, nullptr, kCompile, 1, {"w"}},
-      {"initializer_huge_dim", "", [](onnx::ModelProto& m) { replace_weight(m); initializer(m, "w", 1, {1LL << 40, 1LL << 40})->set_raw_data("1234"); }, nullptr, kCompile, 1, {"w"}},
-      {"external_file_absent", "", [](onnx::ModelProto& m) {
+      {"initializer_too_short",
+       "",
+       [](onnx::ModelProto& m) {
+         replace_weight(m);
+         initializer(m, "w", 1, {4, 3})->set_raw_data("1234");
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"w", "48"}},
+      {"initializer_negative_dim",
+       "",
+       [](onnx::ModelProto& m) {
+         replace_weight(m);
+         initializer(m, "w", 1, {-4, 3})->set_raw_data("1234");
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"w"}},
+      {"initializer_huge_dim",
+       "",
+       [](onnx::ModelProto& m) {
+         replace_weight(m);
+         initializer(m, "w", 1, {1LL << 40, 1LL << 40})->set_raw_data("1234");
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"w"}},
+      {"external_file_absent",
+       "",
+       [](onnx::ModelProto& m) {
          replace_weight(m);
          auto* t = initializer(m, "w", 1, {4, 3});
          t->set_data_location(onnx::TensorProto::EXTERNAL);
          auto* e = t->add_external_data();
          e->set_key("location");
          e->set_value("weights.bin");
-       }, nullptr, kCompile, 1, {"weights.bin"}},
-      {"external_file_outside", "", [](onnx::ModelProto& m) {
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"weights.bin"}},
+      {"external_file_outside",
+       "",
+       [](onnx::ModelProto& m) {
          replace_weight(m);
          auto* t = initializer(m, "w", 1, {4, 3});
          t->set_data_location(onnx::TensorProto::EXTERNAL);
          auto* e = t->add_external_data();
          e->set_key("location");
          e->set_value("../../../../etc/passwd");
-       }, nullptr, kCompile, 1, {"../../../../etc/passwd"}},
+       },
+       nullptr,
+       kCompile,
+       1,
+       {"../../../../etc/passwd"}},
       // --- options
-      {"unknown_target", "", nullptr, nullptr, {"compile", "{m}", "--target", "cortex-m99", "-o", "{d}/out"}, 1, {"cortex-m99", "cortex-m4f"}},
+      {"unknown_target",
+       "",
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "--target", "cortex-m99", "-o", "{d}/out"},
+       1,
+       {"cortex-m99", "cortex-m4f"}},
       {"unknown_backend", "", nullptr, nullptr, {"run", "{m}", "--backend", "fortran"}, 1, {"fortran", "interp"}},
       {"unknown_dim_name", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=3", "-o", "{d}/out"}, 1, {"batch"}},
       {"bad_dim", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=three", "-o", "{d}/out"}, 1, {"three"}},
@@ -164,7 +341,13 @@ g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 104857
       {"raw_input_of_wrong_size", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "x=/etc/hostname"}, 1, {"16"}},
       {"no_test_data", "", nullptr, nullptr, {"validate", "{m}", "--backends", "interp", "--data", "{d}"}, 1, {"test_data_set"}},
       {"empty_suite", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--backends", "interp"}, 1, {"{d}"}},
-      {"absent_compiler", "", nullptr, nullptr, {"validate", "{m}", "--backends", "interp", "--target", "cortex-m4f", "--cc", "no-such-gcc"}, 1, {"no-such-gcc"}},
+      {"absent_compiler",
+       "",
+       nullptr,
+       nullptr,
+       {"validate", "{m}", "--backends", "interp", "--target", "cortex-m4f", "--cc", "no-such-gcc"},
+       1,
+       {"no-such-gcc"}},
       {"audit_of_nothing", "", nullptr, nullptr, {"audit", "{d}"}, 1, {"{d}"}},
       {"conformance_file_absent", "", nullptr, nullptr, {"conformance", "{d}/cases.json"}, 1, {"cases.json"}},
       {"conformance_not_json", "", nullptr, nullptr, {"conformance", "{m}"}, 1, {"model.onnx"}},
@@ -203,7 +386,8 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
   options.timeout_s = 60;
   const ProcessResult result = run_process(argv, options);
   EXPECT_EQ(describe(result), row.status == 0 ? "exit status 0" : "exit status " + std::to_string(row.status)) << result.err;
-  for (const char* part : row.says) EXPECT_NE(result.err.find(filled(part, model, dir)), std::string::npos) << "not said: " << part << "\n" << result.err;
+  for (const char* part : row.says)
+    EXPECT_NE(result.err.find(filled(part, model, dir)), std::string::npos) << "not said: " << part << "\n" << result.err;
   if (row.status == 0) return;
   EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
   if (row.status == 1) EXPECT_EQ(result.err.rfind("etch: error: ", 0), 0u) << result.err;
@@ -223,15 +407,18 @@ TEST(FullDisk, leaves_nothing) {
   const TempDir work("etch-full");
   const fs::path disk = work.path() / "disk";
   fs::create_directory(disk);
-  if (!run_process({"mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.string()}).ok()) GTEST_SKIP() << "a small file system can't be mounted here (needs root)";
+  if (!run_process({"mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.string()}).ok())
+    GTEST_SKIP() << "a small file system can't be mounted here (needs root)";
   onnx::ModelProto proto;
   ASSERT_TRUE(onnx::OnnxParser::Parse(proto, R"(<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,200] x) => (float[1,200] y) { y = MatMul (x, w) })").IsOK());
+g (float[1,200] x) => (float[1,200] y) { y = MatMul (x, w) })")
+                  .IsOK());
   std::string weights(200 * 200 * 4, '\0');
   for (std::size_t i = 0; i < weights.size(); i++) weights[i] = static_cast<char>(i * 7919 % 60);
   initializer(proto, "w", 1, {200, 200})->set_raw_data(weights);
   std::ofstream(work.path() / "model.onnx", std::ios::binary) << proto.SerializeAsString();
-  const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "compile", (work.path() / "model.onnx").string(), "-o", (disk / "out").string()});
+  const ProcessResult result =
+      run_process({ETCH_BUILD_DIR "/etch", "compile", (work.path() / "model.onnx").string(), "-o", (disk / "out").string()});
   const bool left = !fs::is_empty(disk);
   run_process({"umount", disk.string()});
   EXPECT_EQ(describe(result), "exit status 1") << result.err;

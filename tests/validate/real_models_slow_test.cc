@@ -20,24 +20,15 @@ struct ModelCase {
 
 // Arena limits: the two largest tensors that any order of these networks has to hold at once.
 constexpr ModelCase kModels[] = {
-    {"kws_f32", false, "", "cortex-m4f", 64000},
-    {"kws_f32_bn", false, "", "", 64000},
-    {"vww_f32", false, "", "cortex-m4f", 221184},
-    {"mnist_cntk", false, "", "cortex-m4f", 0},
-    {"mnist_pytorch", false, "", "cortex-m4f", 0},
-    {"light_bvlc_alexnet", false, "", "", 0},
-    {"light_bvlc_alexnet", true, "lcg", "", 0},
-    {"light_inception_v1", false, "", "", 0},
-    {"light_inception_v1", true, "lcg", "", 0},
-    {"light_resnet50", false, "", "", 7300000},
-    {"light_resnet50", true, "lcg", "", 7300000},
-    {"light_shufflenet", false, "", "", 0},
-    {"light_shufflenet", true, "lcg", "", 0},
-    {"light_squeezenet", false, "", "", 0},
-    {"light_squeezenet", true, "lcg", "", 0},
-    {"light_vgg19", false, "", "", 0},
-    {"light_vgg19", true, "lcg", "", 0},
-    {"light_zfnet512", false, "", "", 0},
+    {"kws_f32", false, "", "cortex-m4f", 64000},   {"kws_f32_bn", false, "", "", 64000},
+    {"vww_f32", false, "", "cortex-m4f", 221184},  {"mnist_cntk", false, "", "cortex-m4f", 0},
+    {"mnist_pytorch", false, "", "cortex-m4f", 0}, {"light_bvlc_alexnet", false, "", "", 0},
+    {"light_bvlc_alexnet", true, "lcg", "", 0},    {"light_inception_v1", false, "", "", 0},
+    {"light_inception_v1", true, "lcg", "", 0},    {"light_resnet50", false, "", "", 7300000},
+    {"light_resnet50", true, "lcg", "", 7300000},  {"light_shufflenet", false, "", "", 0},
+    {"light_shufflenet", true, "lcg", "", 0},      {"light_squeezenet", false, "", "", 0},
+    {"light_squeezenet", true, "lcg", "", 0},      {"light_vgg19", false, "", "", 0},
+    {"light_vgg19", true, "lcg", "", 0},           {"light_zfnet512", false, "", "", 0},
     {"light_zfnet512", true, "lcg", "", 0},
 };
 
@@ -55,7 +46,9 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
     ASSERT_TRUE(made.ok()) << describe(made) << "\n" << made.err;
     model = dense;
   }
-  std::vector<std::string> args{"validate", model.string(), "--backends", "all", "--data", (*folder / row.data).string(), "--json", "-o", (work.path() / "out").string()};
+  std::vector<std::string> args{"validate", model.string(), "--backends",
+                                "all",      "--data",       (*folder / row.data).string(),
+                                "--json",   "-o",           (work.path() / "out").string()};
   if (*row.target != 0) args.insert(args.end(), {"--target", row.target});
   const ProcessResult result = etch_tool(args);
   ASSERT_TRUE(result.ok()) << describe(result) << "\n" << result.err << "\n" << result.out;
@@ -63,7 +56,8 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
   EXPECT_TRUE(json.at("ok"));
   EXPECT_GE(json.at("backends").size(), 2u) << "INTERP and C are always there";
   for (const auto& backend : json.at("backends")) EXPECT_TRUE(backend.at("ok")) << backend.dump();
-  if (*row.target != 0 && find_program("arm-none-eabi-gcc") && find_program("qemu-system-arm")) EXPECT_TRUE(json.at("target").at("ok")) << json.at("target").dump();
+  if (*row.target != 0 && find_program("arm-none-eabi-gcc") && find_program("qemu-system-arm"))
+    EXPECT_TRUE(json.at("target").at("ok")) << json.at("target").dump();
   std::ifstream file(work.path() / "out" / "report.json");
   const auto report = nlohmann::json::parse(file);
   const auto arena = report.at("arena_bytes").get<std::int64_t>(), bound = report.at("arena_lower_bound_bytes").get<std::int64_t>();
