@@ -2,6 +2,7 @@
 // network with a batch of one, run sample by sample.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/device.h"

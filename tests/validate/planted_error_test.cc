@@ -39,7 +39,7 @@ TEST(PlantedError, is_named_by_kernel_and_nodes) {
     ASSERT_NE(name, std::string::npos);
     kernel.source.replace(name, before.size(), kernel.name);
     const auto end = kernel.source.rfind('}');
-    kernel.source.insert(end, "  ((float *)arg[0])[0] = ((float *)arg[0])[0] * 3.0f + 1.0f;\n");
+    kernel.source.insert(end, "  ((float *)arg[0])[0] = 1e30f;\n");
     bad.calls[call].kernel = static_cast<int>(bad.kernels.size());
     bad.kernels.push_back(kernel);
     const BackendResult result = validate_backend(bad, reference, *c, sets, outputs, {});

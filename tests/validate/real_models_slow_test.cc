@@ -67,7 +67,7 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Downloaded, RealModel, testing::ValuesIn(kModels),
-                         [](const auto& info) { return std::string(info.param.name) + (info.param.densify ? "_dense" : ""); });
+                         [](const auto& row) { return std::string(row.param.name) + (row.param.densify ? "_dense" : ""); });
 
 }  // namespace
 }  // namespace etch
