@@ -186,6 +186,7 @@ void compare_expression(const ShapeTracker& st, Symbols& syms, const Values& val
     idxs.push_back(one ? Sint(0) : syms.variable("idx" + std::to_string(k), 0, st.shape()[k] - 1));
   }
   ShapeTracker::Index at = st.expr_idxs(idxs);
+  int64_t real_size = st.real_size();
   std::vector<View> views = at_values(st.views(), values);
   int64_t size = views.back().size().as_int();
   for (int64_t p = 0; p < size; p += std::max<int64_t>(1, size / 300)) {
@@ -200,7 +201,7 @@ void compare_expression(const ShapeTracker& st, Symbols& syms, const Values& val
     if (got != truth)
       return v->found_wrong("expression " + to_text(at.idx) + " is " + std::to_string(got) + ", not " + std::to_string(truth) +
                             at_text(all));
-    if (truth >= st.real_size()) v->found_wrong("position " + std::to_string(truth) + " is not below the real size" + at_text(all));
+    if (truth >= real_size) v->found_wrong("position " + std::to_string(truth) + " is not below the real size" + at_text(all));
   }
 }
 
