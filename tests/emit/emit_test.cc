@@ -98,16 +98,17 @@ TEST(Emit, CompilesWithoutWarnings) {
   for (const WeightsForm form : {WeightsForm::C, WeightsForm::Incbin, WeightsForm::Blob})
     put(temp.path() / std::to_string(static_cast<int>(form)), emit_mlp(form));
   put(temp.path() / "scaler", emit_scaler());
+  std::vector<std::string> files;  // of all projects: starting a compiler takes longer than reading them
+  for (const char* project : {"1", "2", "3", "scaler"})
+    for (const std::string& file : c_files(temp.path() / project)) files.push_back(project + ("/" + file));
   for (const auto& row : rows) {
     if (!find_program(row.compiler)) {
       std::printf("not installed, so not tried: %s\n", row.compiler.c_str());
       continue;
     }
-    for (const auto& entry : fs::directory_iterator(temp.path())) {
-      SCOPED_TRACE(row.compiler + " " + row.flags + ", " + entry.path().filename().string());
-      const ProcessResult r = run_in(entry.path(), row.compiler + " " + row.flags + strict, c_files(entry.path()));
-      EXPECT_TRUE(r.ok()) << r.err;
-    }
+    SCOPED_TRACE(row.compiler + " " + row.flags);
+    const ProcessResult r = run_in(temp.path(), row.compiler + " " + row.flags + strict, files);
+    EXPECT_TRUE(r.ok()) << r.err;
   }
 }
 
