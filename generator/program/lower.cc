@@ -72,6 +72,7 @@ class Lowering {
       const DType dtype = output.buffer->dtype;
       const int b = add_buffer(output.name, BufferKind::Output, dtype, output.shape);
       program_.outputs.push_back(b);
+      if (product(output.shape).is_int(0)) continue;  // no item writes it, and several may be one buffer
       check(numbers_.try_emplace(output.buffer, b).second, "no buffer stands for two outputs");
     }
   }
