@@ -91,12 +91,10 @@ std::vector<Sint> Linearizer::find_guards() {
 void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   std::vector<Sint> left = guards;
   const auto open_guards = [&] {
-    for (Sint g : guards) {
-      const auto found = std::ranges::find(left, g);
-      if (found == left.end() || !index_.knows(g)) continue;
-      left.erase(found);
-      open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(g)}}));
-    }
+    std::vector<Sint> now;
+    std::ranges::copy_if(left, std::back_inserter(now), [&](Sint g) { return index_.knows(g); });
+    std::erase_if(left, [&](Sint g) { return index_.knows(g); });
+    if (!now.empty()) open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(ands(now))}}));
   };
   open_guards();
   for (int axis : reduce_order(k_)) {

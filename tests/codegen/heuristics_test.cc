@@ -13,7 +13,8 @@ namespace {
 
 std::string opts_text(const nlohmann::json& opts) {
   std::string text;
-  for (const auto& o : opts) text += o.at(0).get<std::string>() + " " + std::to_string(o.at(1).get<int>()) + " " + std::to_string(o.at(2).get<int>()) + ";";
+  for (const auto& o : opts)
+    text += o.at(0).get<std::string>() + " " + std::to_string(o.at(1).get<int>()) + " " + std::to_string(o.at(2).get<int>()) + ";";
   return text;
 }
 

@@ -20,7 +20,9 @@ struct Maker {
   const UOp* i32(std::int64_t v) { return b.constant(Scalar::of_int(kI32, v)); }
   const UOp* f32(double v) { return b.constant(Scalar::of_double(kF32, v)); }
   const UOp* load(const UOp* index) { return b.add(UOp{.uop = UOpKind::Load, .dtype = kF32, .src = {in, index}}); }
-  const UOp* loop(const std::string& name, std::int64_t n) { return b.add(UOp{.uop = UOpKind::Loop, .dtype = kI32, .src = {i32(0), i32(n)}, .name = name}); }
+  const UOp* loop(const std::string& name, std::int64_t n) {
+    return b.add(UOp{.uop = UOpKind::Loop, .dtype = kI32, .src = {i32(0), i32(n)}, .name = name});
+  }
   const UOp* acc() { return b.add(UOp{.uop = UOpKind::DefineAcc, .dtype = kF32, .value = Scalar::of_int(kF32, 0)}); }
   const UOp* phi(const UOp* acc, const UOp* v) { return b.add(UOp{.uop = UOpKind::Phi, .dtype = kF32, .src = {acc, v}}); }
   void store(const UOp* index, const UOp* v) { b.add(UOp{.uop = UOpKind::Store, .dtype = kF32, .src = {out, index, v}}); }
@@ -35,8 +37,12 @@ struct PassCase {
 
 const PassCase kCases[] = {
     {"x * 1 and constants", fold_constants,
-     [](Maker& m) { m.store(m.b.alu(Op::Add, kI32, {m.i32(2), m.i32(3)}), m.b.alu(Op::Mul, kF32, {m.load(m.i32(0)), m.f32(1)})); },
-     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 2\n%3 = Const int32 3\n%4 = Const int32 5\n%5 = Const int32 0\n"
+     [](Maker& m) {
+       const UOp* at = m.b.alu(Op::Add, kI32, {m.i32(2), m.i32(3)});
+       m.store(at, m.b.alu(Op::Mul, kF32, {m.load(m.i32(0)), m.f32(1)}));
+     },
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 2\n%3 = Const int32 3\n%4 = Const int32 5\n%5 = Const "
+     "int32 0\n"
      "%6 = Load float32 %1 %5\n%7 = Const float32 1.0\n%8 = Store float32 %0 %4 %6\n"},
     {"x + 0.0 is not x", fold_constants, [](Maker& m) { m.store(m.i32(0), m.b.alu(Op::Add, kF32, {m.load(m.i32(0)), m.f32(0)})); },
      "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Load float32 %1 %2\n%4 = Const float32 0.0\n"
@@ -62,8 +68,10 @@ const PassCase kCases[] = {
        m.b.end(g);
        m.b.end(a);
      },
-     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Const int32 4\n%4 = Const int32 5\n%5 = Loop int32 i0 %2 %3\n"
-     "  %6 = Alu CmpLt bool %2 %5\n  %7 = If %6\n    %8 = Load float32 %1 %5\n    %9 = Loop int32 i1 %2 %4\n      %10 = Store float32 %0 %9 %8\n"
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Const int32 4\n%4 = Const int32 5\n%5 = Loop "
+     "int32 i0 %2 %3\n"
+     "  %6 = Alu CmpLt bool %2 %5\n  %7 = If %6\n    %8 = Load float32 %1 %5\n    %9 = Loop int32 i1 %2 %4\n      %10 = Store float32 %0 "
+     "%9 %8\n"
      "    %11 = End %9\n  %12 = End %7\n%13 = End %5\n"},
     {"nine times x", sum_loops,
      [](Maker& m) {
@@ -100,11 +108,13 @@ TEST(Passes, FoldingIsTyped) {
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const Row table[] = {
-      {Op::Add, DType::UInt8, 200, 100, 44},       {Op::Add, DType::Int8, 100, 100, -56},    {Op::Div, DType::Int32, -7, 2, -3},
-      {Op::Div, DType::Int32, 5, 0, 0},            {Op::Mod, DType::Int32, -7, 2, -1},       {Op::Div, DType::Int8, -128, -1, -128},
-      {Op::Max, DType::Float32, kNan, 1, kNan},    {Op::Max, DType::Float32, 1, kNan, kNan}, {Op::Min, DType::Float32, 1, kNan, kNan},
-      {Op::Add, DType::Float32, 16777216, 1, 16777216}, {Op::Add, DType::Float16, 2048, 1, 2048}, {Op::Add, DType::Float64, 16777216, 1, 16777217},
-      {Op::Shl, DType::Int32, 1, 32, 0},           {Op::Shr, DType::Int32, -5, 40, -1},
+      {Op::Add, DType::UInt8, 200, 100, 44},    {Op::Add, DType::Int8, 100, 100, -56},
+      {Op::Div, DType::Int32, -7, 2, -3},       {Op::Div, DType::Int32, 5, 0, 0},
+      {Op::Mod, DType::Int32, -7, 2, -1},       {Op::Div, DType::Int8, -128, -1, -128},
+      {Op::Max, DType::Float32, kNan, 1, kNan}, {Op::Max, DType::Float32, 1, kNan, kNan},
+      {Op::Min, DType::Float32, 1, kNan, kNan}, {Op::Add, DType::Float32, 16777216, 1, 16777216},
+      {Op::Add, DType::Float16, 2048, 1, 2048}, {Op::Add, DType::Float64, 16777216, 1, 16777217},
+      {Op::Shl, DType::Int32, 1, 32, 0},        {Op::Shr, DType::Int32, -5, 40, -1},
   };
   for (const Row& t : table) {
     const auto got = evaluate(t.op, t.dtype, {Scalar::of_double(t.dtype, t.a), Scalar::of_double(t.dtype, t.b)});

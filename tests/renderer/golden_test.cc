@@ -85,8 +85,10 @@ TEST(Golden, Kernels) {
 
 TEST(Golden, IndexOutsideIsAnError) {
   LazyOps ops;
-  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64, 63, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}), std::exception);
-  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64 - 1, 64, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}), std::exception);
+  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64, 63, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}),
+               std::exception);
+  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64 - 1, 64, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}),
+               std::exception);
 }
 
 struct LiteralCase {
