@@ -181,6 +181,7 @@ Outputs affine_grid(NodeContext& node) {
   std::int64_t points = 1;
   for (std::size_t a = 2; a < size.size(); ++a) {
     if (size[a] < 1) node.fail("its size is " + list_text(size), "sizes are at least 1");
+    if (size[a] > (std::int64_t{1} << 24) / points) node.fail("its size is " + list_text(size), "up to 2^24 points are accepted");
     points *= size[a];
   }
   std::vector<double> places;  // [points, axes + 1]: last axis first, then 1

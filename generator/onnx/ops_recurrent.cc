@@ -57,6 +57,8 @@ struct State {
   Tensor h, c;  // c of LSTM only
 };
 
+constexpr std::int64_t kMostSteps = 16384;  // each one becomes kernels of its own
+
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using Step = State (*)(const Layer&, const Tensor& x, const State&);
 
@@ -213,7 +215,9 @@ Outputs recurrent(NodeContext& node, const Family& family) {
   const bool batch_first = node.opset() >= 14 && node.attribute_int("layout", 0) != 0;
   if (node.input(0).rank() != 3) node.fail("its input has the shape " + shape_text(node.input(0).shape()) + ", 3 axes are expected");
   const Tensor x = batch_first ? node.input(0).transpose(0, 1) : node.input(0);  // [T, B, I]
-  if (fixed_dim(node, x, 0, "sequence") < 1) node.fail("its sequence is empty");
+  const std::int64_t steps = fixed_dim(node, x, 0, "sequence");
+  if (steps < 1 || steps > kMostSteps)
+    node.fail("its sequence has " + std::to_string(steps) + " steps", "1 to " + std::to_string(kMostSteps) + " are accepted");
   const std::string direction = node.attribute_string("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     node.fail("attribute direction is '" + direction + "'", "accepted are forward, reverse and bidirectional");

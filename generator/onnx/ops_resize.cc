@@ -72,7 +72,9 @@ Plan plan_scales(const NodeContext& node, const Tensor& x, const std::vector<int
     ResampledAxis axis{1, 1, scales[i]};
     if (scales[i] == 1 && !x.dim(axes[i]).is_int()) continue;
     axis.in = fixed_dim(node, x, axes[i], "input");
-    axis.out = static_cast<std::int64_t>(std::floor(static_cast<float>(axis.in) * static_cast<float>(scales[i])));
+    const float out = std::floor(static_cast<float>(axis.in) * static_cast<float>(scales[i]));
+    if (!(out < 1e15f)) node.fail("a scale is " + std::to_string(scales[i]), "give a smaller one");
+    axis.out = static_cast<std::int64_t>(out);
     plan.axes.push_back(axes[i]);
     plan.each.push_back(axis);
   }
@@ -107,8 +109,16 @@ Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes
   return plan;
 }
 
-Tensor apply(const Plan& plan, const Resampling& resampling, double outside) {
+constexpr std::int64_t kLongestAxis = std::int64_t{1} << 22;  // beyond it, a scale must be a mistake
+
+Tensor apply(const NodeContext& node, const Plan& plan, const Resampling& resampling, double outside) {
   Tensor x = plan.x;
+  for (const ResampledAxis& axis : plan.each) {
+    if (axis.out > kLongestAxis || (resampling.antialias && axis.in > kLongestAxis)) {
+      node.fail("an axis of " + std::to_string(axis.in) + " elements becomes one of " + std::to_string(axis.out),
+                "up to " + std::to_string(kLongestAxis) + " are accepted");
+    }
+  }
   const DType dtype = x.dtype();
   const bool through_float = resampling.interpolation != Interpolation::Nearest && !is_float(dtype);
   if (through_float) x = x.cast(DType::Float32);
@@ -157,13 +167,13 @@ Outputs upsample(NodeContext& node) {
   } else {
     scales = node.attribute_floats("scales");
   }
-  return {apply(plan_scales(node, x, all_axes(x), scales), old_form(node), 0)};
+  return {apply(node, plan_scales(node, x, all_axes(x), scales), old_form(node), 0)};
 }
 
 Outputs resize(NodeContext& node) {
   const Tensor x = node.input(0);
   if (node.opset() < 11) {
-    return {apply(plan_scales(node, x, all_axes(x), node.require_constant(1, "scales").doubles()), old_form(node), 0)};
+    return {apply(node, plan_scales(node, x, all_axes(x), node.require_constant(1, "scales").doubles()), old_form(node), 0)};
   }
   Resampling r;
   r.interpolation = chosen(node, kModes, "mode", "nearest");
@@ -186,7 +196,7 @@ Outputs resize(NodeContext& node) {
   if (!sizes) node.acknowledge("keep_aspect_ratio_policy");  // it is about sizes
   Plan plan = sizes ? plan_sizes(node, x, axes, 3) : plan_scales(node, x, axes, scales->doubles());
   if (r.coordinates == Coordinates::TfCropAndResize) set_roi(node, plan, axes);
-  return {apply(plan, r, outside)};
+  return {apply(node, plan, r, outside)};
 }
 
 }  // namespace etch::operators

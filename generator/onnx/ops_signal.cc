@@ -13,6 +13,20 @@ namespace {
 
 constexpr std::int64_t kDirectLength = 16;  // shorter transforms are one matrix product
 
+constexpr std::int64_t kLargestPrime = 2048;  // of a length: its table has the square of it
+
+/// UserError if the tables of a transform of length n would be too large.
+void require_length(const NodeContext& node, std::int64_t n) {
+  std::int64_t rest = n;
+  for (std::int64_t p = 2; p <= kLargestPrime && rest > 1; ++p) {
+    while (rest % p == 0) rest /= p;
+  }
+  if (n < 1 || n > (std::int64_t{1} << 24) || rest > 1) {
+    node.fail("its length is " + std::to_string(n),
+              "lengths are from 1 to 2^24 with no prime factor above " + std::to_string(kLargestPrime));
+  }
+}
+
 struct Complex {
   Tensor re, im;  // im empty: a real signal
 };
@@ -119,7 +133,7 @@ Outputs dft(NodeContext& node) {
   Complex signal = complex_of(node, input);
   const std::int64_t size = fixed_dim(node, input, axis, "input");
   const std::int64_t n = node.has_input(1) ? constant_integer(node, 1, "dft_length") : size;
-  if (n < 1 || n > (std::int64_t{1} << 24)) node.fail("its length is " + std::to_string(n), "lengths are from 1 to 2^24");
+  require_length(node, n);
   const auto fitted = [&](const Tensor& t) {
     if (!t) return t;
     const Tensor line = move_axis(t, axis, t.rank() - 1);
@@ -150,6 +164,7 @@ Outputs stft(NodeContext& node) {
   if (shape && (shape.rank() != 1 || !shape.dim(0).is_int(length) || shape.dtype() != input.dtype()))
     node.fail("its window has the shape " + shape_text(shape.shape()) + ", frame_length is " + std::to_string(length));
   if (onesided && signal.im) node.fail("attribute onesided is 1 with a complex signal", "set it to 0");
+  require_length(node, length);
   const auto framed = [&](const Tensor& t) {
     if (!t) return t;
     const Tensor frames = widened(t).last_windows({length}, {step}, {1});
@@ -166,7 +181,7 @@ Outputs mel_weight_matrix(NodeContext& node) {
   const double low = node.require_constant(3, "lower_edge_hertz").double_at(0),
                high = node.require_constant(4, "upper_edge_hertz").double_at(0);
   const DType dtype = dtype_of_number(node, node.attribute_int("output_datatype", 1), "attribute output_datatype");
-  if (bins < 1 || length < 1 || bins > 65536 || length > (1 << 24) || !(rate > 0))
+  if (bins < 1 || length < 1 || bins > 65536 || length > (1 << 24) || bins * length > (std::int64_t{1} << 27) || !(rate > 0))
     node.fail("it has " + std::to_string(bins) + " bins of a transform of " + std::to_string(length) + " at " + std::to_string(rate) +
               " Hz");
   const std::int64_t rows = length / 2 + 1;

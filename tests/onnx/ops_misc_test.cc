@@ -110,6 +110,7 @@ TEST(OnnxSignal, TransformsOfEveryKindOfLength) {
   const Array x = floats({1, 3, 1}, {1, 2, 3});
   expect_node({"DFT", 17, {x, ints({}, {5})}}, {floats({1, 5, 2}, flat(dft(padded, false), 5))}, 1e-5, 1e-6);
   expect_node({"DFT", 17, {x, ints({}, {2})}}, {floats({1, 2, 2}, flat(dft(cut, false), 2))}, 1e-5, 1e-6);
+  expect_refused({"DFT", 17, {x, ints({}, {3 * 2053})}}, "no prime factor above 2048");
   expect_refused({"DFT", 17, {floats({1, 3, 3}, Doubles(9, 1))}}, "the last axis must have 1 (real) or 2 (complex) elements");
 }
 

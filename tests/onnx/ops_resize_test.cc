@@ -79,6 +79,7 @@ TEST(OnnxResize, OldForms) {
 TEST(OnnxResize, RefusalsSayWhatIsWrong) {
   const Array x = square(), scales = floats({4}, {1, 1, 2, 2}), sizes = ints({4}, {1, 1, 2, 2});
   expect_refused({"Resize", 13, {x, kNone, scales, sizes}}, "it has both scales and sizes");
+  expect_refused({"Resize", 13, {x, kNone, floats({4}, {1, 1, 1, 1e9})}}, "an axis of 4 elements becomes one of 4000000000");
   expect_refused({"Resize", 13, {x}}, "it has neither scales nor sizes");
   expect_refused({"Resize", 13, {x, kNone, scales}, {{"mode", "lanczos"}}}, "accepted are nearest, linear, bilinear, cubic");
   expect_refused({"Resize", 13, {x, kNone, scales}, {{"antialias", std::int64_t{1}}}}, "attribute antialias is not supported at opset 13");
