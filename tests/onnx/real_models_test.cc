@@ -1,27 +1,23 @@
-// Real networks with their expected outputs, where they are: cmake -DETCH_MODELS=FOLDER names the folder.
+// Real networks with their expected outputs, where they are: ETCH_MODELS in the environment names the folder.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
 
 #include "support/evaluate.h"
+#include "support/tool.h"
 
 namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef ETCH_MODELS
-constexpr const char* kModels = ETCH_MODELS;
-#else
-constexpr const char* kModels = "";
-#endif
-
 class RealModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(RealModel, GivesItsExpectedOutputs) {
-  const fs::path folder = fs::path(kModels) / GetParam();
-  if (!fs::exists(folder / "model.onnx")) GTEST_SKIP() << "there is no model " << GetParam() << " (cmake -DETCH_MODELS=FOLDER)";
+  const auto found = downloaded_model(GetParam());
+  if (!found) GTEST_SKIP() << GetParam() << " is not there (ETCH_MODELS names a folder of models)";
+  const fs::path& folder = *found;
   const ImportedModel model = import_onnx({.path = folder / "model.onnx"});
   for (int set = 0; fs::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
     const fs::path data = folder / ("test_data_set_" + std::to_string(set));
