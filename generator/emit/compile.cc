@@ -122,7 +122,9 @@ Frontend read_model(const CompileOptions& options) {
 Program lower_model(const Frontend& frontend, const std::string& language, const CompileOptions& options) {
   LowerOptions lowering;
   lowering.language = language;
-  lowering.codegen = codegen_options(options.target);
+  // OpenCL on this machine: work-groups, and vectors are its compiler's business; the target's registers do not count.
+  if (language != "opencl" || options.target.language == Language::OpenCl) lowering.codegen = codegen_options(options.target);
+  else lowering.codegen.has_local = true;
   lowering.codegen.optimize = options.optimize;
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
   const auto progress = [&](int done, int total, const std::string& kernel) {

@@ -2,7 +2,8 @@
 // folded with it.
 //
 // Floats (all four types) are held in double from the leaves to the store: a value is rounded to its type where a Cast goes
-// to a narrower type, where its bits are asked for (Bitcast), and when it is stored. Integers are exact in 64 bits and wrap
+// to a narrower type, where its bits are asked for (Bitcast), where a step follows that could go the other way (rounding,
+// conversion to an integer), and when it is stored. Integers are exact in 64 bits and wrap
 // to their type after every operation; no integer ever passes through a double unless that is provably exact.
 // Sums of products are matrix products of blocks: a product that is summed is never stored.
 #pragma once

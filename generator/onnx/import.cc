@@ -60,6 +60,7 @@ class Importer {
       if (is_main_domain(import.domain())) result_.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
     }
     if (result_.opset == 0) {
+      refuse_functions();  // a model of other domains alone is refused by their names
       throw UserError(place_, "the model names no opset of ai.onnx", "export it again; opsets 7 to 21 are accepted");
     }
     if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
@@ -222,15 +223,17 @@ class Importer {
   const OperatorRow& require_operator(const NodeProto& node) const {
     if (const OperatorRow* row = find_operator(node.op_type(), result_.opset)) return *row;
     if (const auto oldest = oldest_opset_of(node.op_type())) {
-      throw UserError(
+      throw UnsupportedError(
           node_place(place_, node),
           "the operator is supported from opset " + std::to_string(*oldest) + " on, the model uses opset " + std::to_string(result_.opset),
-          "export the model with opset " + std::to_string(*oldest) + " or newer");
+          "export the model with opset " + std::to_string(*oldest) + " or newer",
+          "operator " + node.op_type() + " at opset " + std::to_string(result_.opset));
     }
     const std::string nearest = nearest_operator(node.op_type());
-    throw UserError(
+    throw UnsupportedError(
         node_place(place_, node), "operator '" + node.op_type() + "' is not supported at opset " + std::to_string(result_.opset),
-        nearest.empty() ? "'etch ops' lists the supported operators" : "did the exporter mean '" + nearest + "'? 'etch ops' lists all");
+        nearest.empty() ? "'etch ops' lists the supported operators" : "did the exporter mean '" + nearest + "'? 'etch ops' lists all",
+        "operator " + node.op_type());
   }
 
   void import_node(const NodeProto& proto) {

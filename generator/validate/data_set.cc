@@ -38,8 +38,13 @@ void bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues&
     if (const Node* node = shape[i].node(); node != nullptr && node->kind == NodeKind::Variable) vars.try_emplace(node->name, sizes[i]);
 }
 
-Array checked(const fs::path& file, const Array& array, const ImportedTensor& tensor, const VarValues& vars) {
+Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, const VarValues& vars) {
   const std::vector<std::int64_t> shape = concrete_shape(tensor.shape, vars);
+  // numpy has no bfloat16: test data made with it hold the bits as uint16.
+  if (tensor.dtype == DType::BFloat16 && array.dtype() == DType::UInt16)
+    array = Array(DType::BFloat16, array.shape(), {array.bytes().begin(), array.bytes().end()});
+  // As in numpy, one element stands for all.
+  if (array.dtype() == tensor.dtype && array.size() == 1 && array.shape() != shape) array = Array::filled(tensor.dtype, shape, array.at(0));
   if (array.dtype() != tensor.dtype || array.shape() != shape)
     throw UserError(file.string(),
                     fmt::format("is {} [{}], '{}' of the model is {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","),
