@@ -16,11 +16,12 @@ struct ModelCase {
   const char* data;        // folder of the test data, below the model's
   const char* target;      // emulated target, or ""
   std::int64_t arena_max;  // bytes, without inputs and outputs; 0: no limit was set
+  std::int64_t code_max = 64 * 1024;  // bytes of flash on the target, without weights and C library
 };
 
 // Arena limits: the two largest tensors that any order of these networks has to hold at once.
 constexpr ModelCase kModels[] = {
-    {"kws_f32", false, "", "cortex-m4f", 64000},   {"kws_f32_bn", false, "", "", 64000},
+    {"kws_f32", false, "", "cortex-m4f", 64000, 24 * 1024 - 1},   {"kws_f32_bn", false, "", "", 64000},
     {"vww_f32", false, "", "cortex-m4f", 221184},  {"mnist_cntk", false, "", "cortex-m4f", 0},
     {"mnist_pytorch", false, "", "cortex-m4f", 0}, {"light_bvlc_alexnet", false, "", "", 0},
     {"light_bvlc_alexnet", true, "lcg", "", 0},    {"light_inception_v1", false, "", "", 0},
@@ -58,6 +59,11 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
   for (const auto& backend : json.at("backends")) EXPECT_TRUE(backend.at("ok")) << backend.dump();
   if (*row.target != 0 && find_program("arm-none-eabi-gcc") && find_program("qemu-system-arm"))
     EXPECT_TRUE(json.at("target").at("ok")) << json.at("target").dump();
+  if (json.contains("target")) {
+    EXPECT_TRUE(json.at("target").at("heap_symbols").empty()) << json.at("target").dump();
+    EXPECT_TRUE(json.at("target").at("soft_double_symbols").empty()) << json.at("target").dump();
+    EXPECT_LE(json.at("target").at("code_bytes").get<std::int64_t>(), row.code_max);
+  }
   std::ifstream file(work.path() / "out" / "report.json");
   const auto report = nlohmann::json::parse(file);
   const auto arena = report.at("arena_bytes").get<std::int64_t>(), bound = report.at("arena_lower_bound_bytes").get<std::int64_t>();
