@@ -113,7 +113,10 @@ void Linearizer::reduce() {
   guards_ = guards;
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
-      for (const LazyOp* op : k_.reduces()) accumulate(op, value(op->src[0]));
+      for (const LazyOp* op : k_.reduces()) {
+        const bool adds_nothing = op->op == Op::ReduceSum && !zero_terms(op->src[0]);  // padding here, whatever the loops say
+        if (!adds_nothing) accumulate(op, value(op->src[0]));
+      }
     });
   });
   while (open_.size() > outside) close(open_.back());
