@@ -1,0 +1,100 @@
+// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on OPENCL, with work-groups and
+// local memory. (Chains in C are in ast_cases_test.cc.)
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "interp/interp.h"
+#include "support/ast_cases.h"
+#include "support/backends.h"
+#include "support/opt_chain.h"
+
+namespace etch {
+namespace {
+
+constexpr int kChains = 300, kBatch = 50;
+constexpr std::int64_t kMaxElements = 1 << 16;  // of all buffers of a kernel together
+
+bool is_small(const test::AstCase& c) {
+  std::int64_t n = c.output_size;
+  for (const Array& a : c.inputs) n += a.size();
+  return n <= kMaxElements;
+}
+
+std::string first_difference(const Array& got, const Array& want, double scale) {
+  if (got.size() != want.size()) return "another size";
+  for (std::int64_t i = 0; i < got.size(); i++) {
+    const double g = got.double_at(i), w = want.double_at(i);
+    if ((std::isnan(w) && std::isnan(g)) || g == w || std::fabs(g - w) <= 1e-3 * std::fabs(w) + 2e-5 * scale) continue;
+    return "element " + std::to_string(i) + " is " + std::to_string(g) + ", expected " + std::to_string(w);
+  }
+  return "";
+}
+
+struct Chain {
+  const test::AstCase* ast = nullptr;
+  std::string text;
+};
+
+// Whether the kernel can be generated. It is refused where an index can't be proved inside its buffer, though it may be.
+bool is_proved(const test::BackendKernel& kernel, const CodegenOptions& options) {
+  try {
+    test::program_of({kernel}, options, true);
+  } catch (const InternalError& e) {
+    if (std::string(e.what()).find("is proved inside its") == std::string::npos) throw;
+    return false;
+  }
+  return true;
+}
+
+TEST(RandomChains, OpenCL) {
+  const auto device = test::backend("opencl");
+  if (!device) GTEST_SKIP();
+  LazyOps ops;
+  std::vector<test::AstCase> cases = test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", ops);
+  std::erase_if(cases, [](const test::AstCase& c) { return !is_small(c); });
+  ASSERT_GT(cases.size(), 100u);
+  const CodegenOptions options = test::options_for("opencl");
+  std::mt19937 rng(3);
+  std::string unproved;             // chains that were refused; few may be
+  std::map<std::string, int> used;  // how often each kind of step came up
+  for (int done = 0; done < kChains; done += kBatch) {
+    std::vector<test::BackendKernel> kernels;
+    std::vector<Chain> chains;
+    while (kernels.size() < kBatch) {
+      const test::AstCase& c = cases[std::uniform_int_distribution<std::size_t>(0, cases.size() - 1)(rng)];
+      const std::vector<Opt> opts = test::random_opt_chain(c.store, rng, options, 16);
+      Chain chain{&c, c.id};
+      for (const Opt& o : opts) {
+        chain.text += ", " + to_text(o);
+        used[to_text(o).substr(0, to_text(o).find(' '))]++;
+      }
+      const test::BackendKernel kernel{c.store, &c.inputs, c.output_size, opts};
+      if (!is_proved(kernel, options)) {
+        unproved += " " + chain.text + ";";
+        ASSERT_LE(std::count(unproved.begin(), unproved.end(), ';'), kChains / 100) << "chains without a proof:" << unproved;
+        continue;
+      }
+      kernels.push_back(kernel);
+      chains.push_back(chain);
+    }
+    const Program program = test::program_of(kernels, options, true);
+    const std::vector<Array> got = device->load(program)->run({});
+    for (std::size_t k = 0; k < chains.size(); k++) {
+      const test::AstCase& c = *chains[k].ast;
+      std::vector<const Array*> inputs;
+      for (const Array& a : c.inputs) inputs.push_back(&a);
+      const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
+      EXPECT_EQ(first_difference(got[k], interp_evaluate(c.store, inputs), std::isfinite(scale) ? scale : 1.0), "")
+          << chains[k].text << "\n"
+          << program.kernels[k].source;
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  for (const char* op : {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}) EXPECT_GT(used[op], 0) << op << " never came up";
+}
+
+}  // namespace
+}  // namespace etch
