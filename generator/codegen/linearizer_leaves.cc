@@ -83,11 +83,39 @@ bool is_vector(const Places& places) {
 
 }  // namespace
 
+namespace {
+
+// Whether 0 <= idx and idx + lanes <= elements wherever `valid` holds. What can't be seen at once is looked at for each value of
+// a variable, the one with the fewest values first.
+bool is_inside(Sint idx, Sint valid, int lanes, Sint elements) {
+  constexpr int kMaxCases = 4096;
+  struct Case {
+    Sint idx, valid;
+  };
+  std::vector<Case> open{{idx, valid}};
+  for (int cases = 0; !open.empty(); cases++) {
+    const Case c = open.back();
+    open.pop_back();
+    if (c.valid.is_int(0)) continue;
+    if (proves_nonnegative(c.idx, c.valid) && proves_less(c.idx + (lanes - 1), elements, c.valid)) continue;
+    const Node* best = nullptr;
+    for (const Node* v : variables(std::vector<Sint>{c.idx, c.valid}))
+      if (v->max_expr.is_int() && (best == nullptr || v->max - v->min < best->max - best->min)) best = v;
+    if (best == nullptr || cases + best->max - best->min > kMaxCases) return false;
+    for (std::int64_t value = best->min; value <= best->max; value++) {
+      const std::map<std::string, Sint> values{{best->name, value}};
+      open.push_back({substitute(c.idx, values), substitute(c.valid, values)});
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 void Linearizer::prove(const KernelBuf& buf, const Place& place, int lanes) {
   const int index = buf.op->mem().index;
   const Sint elements = options_.buffer_elements[static_cast<std::size_t>(index)];
-  const bool inside = proves_nonnegative(place.idx, place.valid) && proves_less(place.idx + (lanes - 1), elements, place.valid);
-  if (!inside) {
+  if (!is_inside(place.idx, place.valid, lanes, elements)) {
     check(false, "index " + to_text(place.idx) + " of buffer " + std::to_string(index) + " is proved inside its " + to_text(elements) +
                      " elements where " + to_text(place.valid) + " holds; " + buf.st.to_text());
   }
