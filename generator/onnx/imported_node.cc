@@ -13,6 +13,15 @@ using onnx::AttributeProto;
 namespace {
 
 constexpr std::int64_t kMaxConstant = 1 << 26;
+constexpr std::int64_t kMaxAttribute = 1 << 24;
+
+/// Attributes that may hold any number: bounds that are clamped, and values.
+bool may_be_large(const std::string& attribute) {
+  for (const char* name : {"start", "end", "starts", "ends", "value_int", "value_ints"}) {
+    if (attribute == name) return true;
+  }
+  return false;
+}
 
 std::string type_name(AttributeProto::AttributeType type) {
   switch (type) {
@@ -173,6 +182,13 @@ void ImportedNode::fail_type(const AttributeProto& attribute, const std::string&
   fail("attribute " + attribute.name() + " is of type " + type_name(attribute.type()) + ", " + accepted + " is expected");
 }
 
+/// Sizes, counts and axes: products of a few of them must fit into 64 bits.
+void ImportedNode::require_sane(const std::string& name, std::int64_t value) const {
+  if ((value <= kMaxAttribute && value >= -kMaxAttribute) || may_be_large(name)) return;
+  fail("attribute " + name + " holds " + std::to_string(value) + ", numbers from -" + std::to_string(kMaxAttribute) + " to " +
+       std::to_string(kMaxAttribute) + " are accepted");
+}
+
 bool ImportedNode::has_attribute(const std::string& name) { return find(name) != nullptr; }
 
 std::int64_t ImportedNode::attribute_int(const std::string& name, std::optional<std::int64_t> fallback) {
@@ -180,6 +196,7 @@ std::int64_t ImportedNode::attribute_int(const std::string& name, std::optional<
   if (a == nullptr && fallback) return *fallback;
   const AttributeProto& attribute = require(name);
   if (!is(attribute, AttributeProto::INT)) fail_type(attribute, "int");
+  require_sane(name, attribute.i());
   return attribute.i();
 }
 
@@ -204,6 +221,7 @@ std::vector<std::int64_t> ImportedNode::attribute_ints(const std::string& name, 
   if (a == nullptr && fallback) return *fallback;
   const AttributeProto& attribute = require(name);
   if (!is(attribute, AttributeProto::INTS)) fail_type(attribute, "list of ints");
+  for (std::int64_t value : attribute.ints()) require_sane(name, value);
   return {attribute.ints().begin(), attribute.ints().end()};
 }
 

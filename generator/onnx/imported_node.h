@@ -64,6 +64,7 @@ class ImportedNode final : public NodeContext {
   const onnx::AttributeProto& require(const std::string& name);
   [[noreturn]] void fail_type(const onnx::AttributeProto& attribute, const std::string& accepted) const;
   const Value& require_value(int i) const;
+  void require_sane(const std::string& name, std::int64_t value) const;
 
   const onnx::NodeProto& node_;
   std::string place_;
