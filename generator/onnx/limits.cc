@@ -1,5 +1,7 @@
 #include "onnx/limits.h"
 
+#include <bit>
+
 #include "base/error.h"
 #include "onnx/node.h"
 
@@ -14,7 +16,7 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where) {
+void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where, std::int64_t most) {
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] >= 0) continue;
     throw UserError(where, "its shape " + text_of(shape) + " has the size " + std::to_string(shape[axis]) + " at axis " +
@@ -22,28 +24,26 @@ void require_sane_shape(const std::vector<std::int64_t>& shape, const std::strin
   }
   std::int64_t count = 1;
   for (std::int64_t d : shape) {
-    if (d == 0) return;
-  }
-  for (std::int64_t d : shape) {
-    if (d > kMaxElements / count) {
-      throw UserError(
-          where,
-          "its shape " + text_of(shape) + " has more than " + std::to_string(kMaxElements) + " elements (2^36), the most of one tensor",
-          "check the shape; the file may be damaged");
+    if (d == 0) continue;  // an empty tensor's other sizes are multiplied too, as strides
+    if (d > most / count) {
+      throw UserError(where,
+                      "its shape " + text_of(shape) + " has more than " + std::to_string(most) + " elements (2^" +
+                          std::to_string(std::bit_width(static_cast<std::uint64_t>(most)) - 1) + "), the most of one tensor",
+                      "check the shape; the file may be damaged");
     }
     count *= d;
   }
 }
 
-void require_sane_shape(const std::vector<Sint>& shape, const std::string& where) {
+void require_sane_shape(const std::vector<Sint>& shape, const std::string& where, std::int64_t most) {
   std::vector<std::int64_t> largest;
   for (const Sint& d : shape) largest.push_back(d.max());
-  require_sane_shape(largest, where);
+  require_sane_shape(largest, where, most);
 }
 
-void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node) {
+void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node, std::int64_t most) {
   try {
-    require_sane_shape(shape, "");
+    require_sane_shape(shape, "", most);
   } catch (const UserError& error) {
     node.fail("of what it computes, " + error.problem(), error.help());
   }

@@ -11,15 +11,18 @@ namespace etch {
 
 class NodeContext;
 
-/// The most elements of one tensor: 2^36, far beyond what fits any target.
-inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 36;
+/// The most elements of one tensor: 2^31, beyond what fits any target, and products of two such sizes still fit into 64 bits.
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
-/// UserError at `where` if a dimension is negative or the product exceeds kMaxElements.
-void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where);
+/// The most elements of what is never stored: all windows of a convolution.
+inline constexpr std::int64_t kMaxComputed = std::int64_t{1} << 48;
+
+/// UserError at `where` if a dimension is negative or the product exceeds `most`.
+void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where, std::int64_t most = kMaxElements);
 /// The same for sizes that may be Variables (the largest value counts).
-void require_sane_shape(const std::vector<Sint>& shape, const std::string& where);
+void require_sane_shape(const std::vector<Sint>& shape, const std::string& where, std::int64_t most = kMaxElements);
 
 /// The same for a shape that a node would make.
-void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node);
+void require_sane_shape(const std::vector<Sint>& shape, const NodeContext& node, std::int64_t most = kMaxElements);
 
 }  // namespace etch

@@ -71,7 +71,7 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
     reach.push_back(x.dim(static_cast<int>(i) + 2) + window.pads[i].first + window.pads[i].second);
     reach.push_back(window.kernel[i]);
   }
-  require_sane_shape(reach, node);
+  require_sane_shape(reach, node, kMaxComputed);
   return window;
 }
 
@@ -190,6 +190,12 @@ Outputs conv_transpose(NodeContext& node) {
         "the weight is [C, M / group, ...] and C a multiple of group");
   }
   fit_output(node, x, output_pads, window);
+  Shape reach = {x.dim(0), x.dim(1)};  // windows over the input with zeros between its elements
+  for (std::size_t i = 0; i < count; ++i) {
+    reach.push_back(x.dim(static_cast<int>(i) + 2) * window.stride[i] + 2 * (window.kernel[i] * window.dilation[i]) + output_pads[i]);
+    reach.push_back(window.kernel[i]);
+  }
+  require_sane_shape(reach, node, kMaxComputed);
   return {x.conv_transpose(weight, bias_of(node, 2, groups * fixed_dim(node, weight, 1, "weight")), window, output_pads, groups)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -263,8 +264,9 @@ Outputs max_unpool(NodeContext& node) {
     const std::int64_t size = fixed_dim(node, x, static_cast<int>(i) + 2, "input");
     shape.push_back((size - 1) * strides[i] + kernel[i] - pads[i] - pads[count + i]);
     pooled *= size;
-    plane *= shape.back().as_int();
   }
+  require_sane_shape(shape, node);
+  for (std::size_t i = 0; i < count; ++i) plane *= shape[i + 2].as_int();
   const std::int64_t planes = fixed_dim(node, x, 0, "input") * fixed_dim(node, x, 1, "input");
   const Tensor local = index.reshape({planes, pooled}) - positions(x.graph(), planes, 0, 2) * integer(index, plane);
   const Tensor zeros = Tensor::full(x.graph(), {planes, plane}, Scalar::of_double(x.dtype(), 0));
@@ -273,6 +275,7 @@ Outputs max_unpool(NodeContext& node) {
   const std::vector<std::int64_t> wanted = node.require_constant(2, "output_shape").ints();
   if (wanted.size() != shape.size())
     node.fail("its output_shape is " + list_text(wanted) + ", " + std::to_string(shape.size()) + " sizes are expected");
+  require_sane_shape(Shape(wanted.begin(), wanted.end()), node);
   Padding ends;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (wanted[i] < shape[i].as_int())

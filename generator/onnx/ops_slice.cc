@@ -122,7 +122,7 @@ PadInputs read_pads(NodeContext& node, const Tensor& x) {
     }
   }
   for (const Sint& p : result.pads) {
-    if (p.min() < -kMaxElements || p.max() > kMaxElements) node.fail("one of its pads is " + to_text(p) + ", at most 2^36 are accepted");
+    if (p.min() < -kMaxElements || p.max() > kMaxElements) node.fail("one of its pads is " + to_text(p) + ", at most 2^31 are accepted");
   }
   std::vector<int> axes;
   if (node.opset() >= 18 && node.has_input(3)) {
