@@ -149,11 +149,6 @@ Outputs non_zero(NodeContext& node) {
   return {Tensor::constant(node.graph(), Array::of_ints(DType::Int64, shape, result))};
 }
 
-Outputs unique(NodeContext& node) {
-  fail_unknown_size(node, "its input");
-  return {};
-}
-
 Outputs reverse_sequence(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_type(node, 1, {DType::Int64});
