@@ -1,6 +1,7 @@
 // The 160 kernels of the conformance data, through the generated C.
 #include "support/ast_cases.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "interp/interp.h"

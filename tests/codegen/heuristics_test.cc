@@ -1,4 +1,5 @@
 // The hand-coded optimisations choose what tinygrad 0.8 chose, and kernels have its names (the conformance data has both).
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,5 +1,6 @@
 // Every operation for every type it has, on values that are awkward for it, in C: equal to the reference interpreter, clean
 // under strict warnings as C and as C++, and without undefined behaviour.
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "interp/interp.h"

@@ -1,4 +1,5 @@
 // Every operation on every type, on every backend that runs generated text, against the tables computed by numpy.
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "support/backends.h"

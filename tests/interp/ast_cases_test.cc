@@ -1,6 +1,7 @@
 // Real kernels against a brute force interpreter's results (the file says how they were made).
 #include "support/ast_cases.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "interp/interp.h"

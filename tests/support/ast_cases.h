@@ -1,6 +1,8 @@
 // The kernels of tests/data/conformance/ast_cases.json as LazyOps, for tests.
 #pragma once
 
+#include <cmath>
+
 #include "validate/conformance_ast.h"
 
 namespace etch::test {
