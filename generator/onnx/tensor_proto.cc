@@ -141,7 +141,7 @@ std::vector<std::byte> typed_bytes(const TensorProto& proto, DType dtype) {
 /// ONNX stores little-endian; a bool is any byte that is not 0.
 std::vector<std::byte> raw_bytes(const std::string& raw, DType dtype) {
   std::vector<std::byte> bytes(raw.size());
-  std::memcpy(bytes.data(), raw.data(), raw.size());
+  if (!raw.empty()) std::memcpy(bytes.data(), raw.data(), raw.size());
   if (dtype == DType::Bool) {
     for (std::byte& b : bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
   }

@@ -37,10 +37,16 @@ class Whole : public testing::Test {
     const Schedule schedule = create_schedule(*graph, outputs);
     LowerOptions options;
     options.inputs = inputs;
+    options.language = "interp";  // with the constants as the ASTs read them
+    interpreted = reorder(lower(graph, schedule, options));
+    options.language = "c";
     return reorder(lower(graph, schedule, options));
   }
 
+  std::vector<EmittedFile> emitted(const Program& p, const VarValues& vars = {}) const;
+
   std::shared_ptr<LazyGraph> graph = LazyGraph::create();
+  Program interpreted;  // the program that was lowered last, for INTERP
   std::vector<const LazyBuffer*> inputs;
 };
 
@@ -70,10 +76,10 @@ SelfTest reference(const Program& p, const VarValues& vars) {
   return t;
 }
 
-std::vector<EmittedFile> emitted(const Program& p, const VarValues& vars = {}) {
+std::vector<EmittedFile> Whole::emitted(const Program& p, const VarValues& vars) const {
   EmitOptions o;
   o.name = "net";
-  o.selftest = reference(p, vars);
+  o.selftest = reference(interpreted, vars);
   return emit(p, plan_memory(p), o);
 }
 
