@@ -133,13 +133,13 @@ Program lower_model(const Frontend& frontend, const std::string& language, const
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
   verify(program);
+  if (language != "interp") dump_kernels(program, options);
   return program;
 }
 
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   CompiledProject project;
   project.program = lower_model(frontend, std::string(text(options.target.language)), options);
-  dump_kernels(project.program, options);
   project.plan = plan_memory(project.program, {.align = options.target.arena_align});
   verify(project.plan, project.program);
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
