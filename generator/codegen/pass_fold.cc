@@ -1,5 +1,6 @@
 // Pass: exact simplification and common subexpressions.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -106,9 +107,18 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
   }
 }
 
-const UOp* fold_where(const UOp& u) {
-  if (is_const(u.src[0])) return u.src[0]->value->as_int() != 0 ? u.src[1] : u.src[2];
-  return u.src[1] == u.src[2] ? u.src[1] : nullptr;
+const UOp* fold_where(UOpBuilder& b, const UOp& u) {
+  const auto [condition, yes, no] = std::array{u.src[0], u.src[1], u.src[2]};
+  if (is_const(condition)) return condition->value->as_int() != 0 ? yes : no;
+  if (yes == no) return yes;
+  const bool is_truth = u.dtype == DType::Bool && is_const(yes) && is_const(no) && yes->value->as_int() != 0 && no->value->as_int() == 0;
+  if (is_truth && condition->lanes == u.lanes) return condition;
+  // A load under the same condition: what it gives elsewhere is the other value. Parts of a concatenation become a chain.
+  if (yes->uop != UOpKind::Load || yes->src.size() != 4 || yes->src[2] != condition || yes->lanes != u.lanes || no->lanes != u.lanes)
+    return nullptr;
+  UOp load = *yes;
+  load.src[3] = no;
+  return b.add(std::move(load));
 }
 
 // The largest, or the smallest, value of an integer type.
@@ -117,10 +127,10 @@ bool is_extreme(const UOp* u, bool largest) {
 }
 
 // x + 0 is x, and so on; nullptr if nothing is known. A float's x + 0 is not x (x may be -0.0), x - 0 is.
-const UOp* fold_identity(const UOp& u) {
+const UOp* fold_identity(UOpBuilder& builder, const UOp& u) {
   const UOp* a = u.src[0];
   const UOp* b = u.src.size() > 1 ? u.src[1] : nullptr;
-  if (u.op == Op::Where) return fold_where(u);
+  if (u.op == Op::Where) return fold_where(builder, u);
   if (b == nullptr || u.src.size() > 2) return nullptr;
   const bool is_integer = !is_float(a->dtype) && a->dtype != DType::Bool;
   const auto keep = [&](const UOp* x) { return x->lanes == u.lanes && x->dtype == u.dtype ? x : nullptr; };
@@ -163,7 +173,7 @@ const UOp* fold(UOpBuilder& b, UOp& u) {
   // An accumulator that is given its own value.
   if (u.uop == UOpKind::Phi && (u.src[1] == u.src[0] || (u.src[1]->uop == UOpKind::Phi && u.src[1]->src[0] == u.src[0]))) return u.src[1];
   if (u.uop != UOpKind::Alu) return nullptr;
-  if (const UOp* same = fold_identity(u)) return same;
+  if (const UOp* same = fold_identity(b, u)) return same;
   const bool is_integer = !is_float(u.src[0]->dtype) && u.src[0]->dtype != DType::Bool;
   if (u.src.size() == 2 && u.src[0] == u.src[1] && !is_float(u.src[0]->dtype) &&
       (u.op == Op::CmpNe || u.op == Op::CmpLt || u.op == Op::CmpEq))
