@@ -1,5 +1,6 @@
 // OPENCL: kernels run in a child process, etch-opencl, so that a driver's crash or hang is an error message here. One
 // process serves all programs of a device; when it dies, the next request starts another and loads again.
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 using Parts = std::vector<std::span<const std::byte>>;
 
+constexpr const char* kWorkGroupMethod = "POCL_WORK_GROUP_METHOD";
 constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
 
 std::filesystem::path find_child(const DeviceOptions& options) {
@@ -40,8 +42,11 @@ class Session {
                         "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
     if (!dir_) dir_.emplace("etch-opencl");
     const std::filesystem::path cache = options_.opencl_cache.empty() ? dir_->path() / "cache" : options_.opencl_cache;
-    child_ = std::make_unique<ChildProcess>(program_, log(),
-                                            std::vector<std::pair<std::string, std::string>>{{"POCL_CACHE_DIR", cache.string()}});
+    std::vector<std::pair<std::string, std::string>> environment{{"POCL_CACHE_DIR", cache.string()}};
+    // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
+    // copies. Without it the networks run as fast; who sets the variable decides.
+    if (std::getenv(kWorkGroupMethod) == nullptr) environment.emplace_back(kWorkGroupMethod, "loops");
+    child_ = std::make_unique<ChildProcess>(program_, log(), environment);
     generation_++;
     if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
     info_ = request({{"op", "open"}, {"device", options_.opencl_device}}, {}, "choosing a device");

@@ -133,6 +133,27 @@ TEST(OpenCLDevice, UsesLocalMemoryAndThePrelude) {
   EXPECT_EQ(device->load(program)->run({floats({64}, in)})[0].doubles(), (std::vector<double>{496, 1520}));
 }
 
+// Found in a network: LLVM 15's vectorizer under PoCL 3.1 frees what it must not while it compiles this kernel.
+TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
+  const auto device = device_or_skip();
+  if (!device) GTEST_SKIP();
+  constexpr const char* kConcat =
+      "__kernel void concat(__global float *out, const __global float *a, const __global float *b) {\n"
+      "  const int g = (int)get_group_id(0), l = (int)get_local_id(0), x = g * 32 + l;\n"
+      "  const bool m0 = x < 40, m1 = g < 3 && 39 < x;\n"
+      "  out[x * 2] = m0 ? a[x * 2] : m1 ? b[x * 2 - 80] : 0.0f;\n"
+      "  out[x * 2 + 1] = m0 ? a[x * 2 + 1] : m1 ? b[x * 2 - 79] : 0.0f;\n"
+      "}\n";
+  ProgramBuilder b("opencl");
+  const int x = b.input("x", DType::Float32, {80}), z = b.input("z", DType::Float32, {112}), y = b.output("y", DType::Float32, {256});
+  b.call(b.kernel("concat", kConcat, 3, {}, {4}, {32}), {y, x, z});
+  const Program program = b.take();
+  std::vector<double> first(80, 1), second(112, 2), expected(256, 0);
+  std::fill_n(expected.begin(), 80, 1.0);
+  std::fill_n(expected.begin() + 80, 112, 2.0);
+  EXPECT_EQ(device->load(program)->run({floats({80}, first), floats({112}, second)})[0].doubles(), expected);
+}
+
 TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
   const auto device = device_or_skip();
   if (!device) GTEST_SKIP();
