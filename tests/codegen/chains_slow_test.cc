@@ -38,17 +38,6 @@ struct Chain {
   std::string text;
 };
 
-// Whether the kernel can be generated. It is refused where an index can't be proved inside its buffer, though it may be.
-bool is_proved(const test::BackendKernel& kernel, const CodegenOptions& options) {
-  try {
-    test::program_of({kernel}, options, true);
-  } catch (const InternalError& e) {
-    if (std::string(e.what()).find("is proved inside its") == std::string::npos) throw;
-    return false;
-  }
-  return true;
-}
-
 TEST(RandomChains, OpenCL) {
   const auto device = test::backend("opencl");
   if (!device) GTEST_SKIP();
@@ -58,7 +47,6 @@ TEST(RandomChains, OpenCL) {
   ASSERT_GT(cases.size(), 100u);
   const CodegenOptions options = test::options_for("opencl");
   std::mt19937 rng(3);
-  std::string unproved;             // chains that were refused; few may be
   std::map<std::string, int> used;  // how often each kind of step came up
   for (int done = 0; done < kChains; done += kBatch) {
     std::vector<test::BackendKernel> kernels;
@@ -71,13 +59,7 @@ TEST(RandomChains, OpenCL) {
         chain.text += ", " + to_text(o);
         used[to_text(o).substr(0, to_text(o).find(' '))]++;
       }
-      const test::BackendKernel kernel{c.store, &c.inputs, c.output_size, opts};
-      if (!is_proved(kernel, options)) {
-        unproved += " " + chain.text + ";";
-        ASSERT_LE(std::count(unproved.begin(), unproved.end(), ';'), kChains / 100) << "chains without a proof:" << unproved;
-        continue;
-      }
-      kernels.push_back(kernel);
+      kernels.push_back({c.store, &c.inputs, c.output_size, opts});
       chains.push_back(chain);
     }
     const Program program = test::program_of(kernels, options, true);

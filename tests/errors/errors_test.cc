@@ -35,6 +35,7 @@ struct ErrorCase {
   int status;
   std::vector<const char*> says;  // all of them on standard error
 };
+void PrintTo(const ErrorCase& row, std::ostream* out) { *out << row.name; }
 
 std::string truncated(std::string s) { return s.substr(0, s.size() / 2); }
 std::string empty(std::string) { return ""; }

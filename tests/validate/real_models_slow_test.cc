@@ -18,6 +18,7 @@ struct ModelCase {
   std::int64_t arena_max;  // bytes, without inputs and outputs; 0: no limit was set
   std::int64_t code_max = 64 * 1024;  // bytes of flash on the target, without weights and C library
 };
+void PrintTo(const ModelCase& row, std::ostream* out) { *out << row.name; }
 
 // Arena limits: the two largest tensors that any order of these networks has to hold at once.
 constexpr ModelCase kModels[] = {
