@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
+#include "emulator/elf.h"
 #include "emulator/tools.h"
 
 namespace etch {
@@ -119,7 +120,13 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
     graph = merge(graph, parse_callgraph_info(read(info.replace_extension(".ci"))));
   }
   const bool arm = target.toolchain.triple.starts_with("thumb") || target.toolchain.triple.starts_with("arm");
-  if (const auto listing = arm ? disassemble(target, build.elf) : std::nullopt) graph = merge(graph, parse_arm_disassembly(*listing));
+  if (const auto listing = arm ? disassemble(target, build.elf) : std::nullopt) {
+    const auto symbols = read_elf_symbols(build.elf);
+    StackGraph library = parse_arm_disassembly(by_function(*listing, symbols));
+    for (const auto& [name, first] : function_aliases(symbols))
+      if (library.contains(first)) library[name] = library[first];
+    graph = merge(graph, library);
+  }
   return graph;
 }
 

@@ -1,5 +1,6 @@
 #include "emulator/tools.h"
 
+#include <cctype>
 #include <charconv>
 
 #include "audit/stack.h"
@@ -32,7 +33,58 @@ int64_t taken_by(std::string_view line) {
   return one.at("f").bytes.value_or(0);
 }
 
+struct Extent {
+  std::string name;
+  uint64_t size = 0;
+};
+
+std::map<uint64_t, Extent> functions_by_address(const std::map<std::string, ElfSymbol>& symbols) {
+  std::map<uint64_t, Extent> functions;
+  for (const auto& [name, symbol] : symbols)
+    if (symbol.function) functions.try_emplace(symbol.address, name, symbol.size);
+  return functions;
+}
+
+/// "memcpy" or "memcpy+0x1c"; empty where the address lies in no function.
+std::string place(const std::map<uint64_t, Extent>& functions, uint64_t address) {
+  auto next = functions.upper_bound(address);
+  if (next == functions.begin()) return "";
+  const auto& [begin, function] = *--next;
+  const uint64_t offset = address - begin;
+  if (offset == 0) return function.name;
+  if (offset >= function.size) return "";
+  char hex[17];
+  return function.name + "+0x" + std::string(hex, std::to_chars(hex, hex + sizeof hex, offset, 16).ptr);
+}
+
 }  // namespace
+
+std::string by_function(std::string_view listing, const std::map<std::string, ElfSymbol>& symbols) {
+  const auto functions = functions_by_address(symbols);
+  std::string text;
+  text.reserve(listing.size());
+  for (std::size_t open = listing.find(" <"); open != std::string_view::npos; open = listing.find(" <")) {
+    std::size_t digits = open;
+    while (digits > 0 && std::isxdigit(static_cast<unsigned char>(listing[digits - 1])) != 0) digits--;
+    uint64_t address = 0;
+    const bool known = std::from_chars(listing.data() + digits, listing.data() + open, address, 16).ec == std::errc();
+    const std::size_t close = listing.find('>', open);
+    const std::string name = known && close != std::string_view::npos ? place(functions, address) : "";
+    const std::size_t end = name.empty() ? open + 2 : close;
+    text += listing.substr(0, open + 2);
+    text += name;
+    listing.remove_prefix(end);
+  }
+  return text.append(listing);
+}
+
+std::map<std::string, std::string> function_aliases(const std::map<std::string, ElfSymbol>& symbols) {
+  const auto functions = functions_by_address(symbols);
+  std::map<std::string, std::string> aliases;
+  for (const auto& [name, symbol] : symbols)
+    if (symbol.function && functions.at(symbol.address).name != name) aliases[name] = functions.at(symbol.address).name;
+  return aliases;
+}
 
 std::optional<std::string> disassemble(const Target& target, const std::filesystem::path& elf, std::string_view function) {
   const auto compiler = target_compiler(target);

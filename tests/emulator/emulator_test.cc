@@ -262,6 +262,27 @@ TEST(EmulatorTools, FrameProbe) {
   }
 }
 
+TEST(EmulatorTools, PlacesInTheCodeAreNamedByTheirFunction) {
+  const std::map<std::string, ElfSymbol> symbols = {
+      {"__aeabi_memcpy", {0x40, 0x10, true}}, {"memcpy", {0x40, 0x10, true}},    {"run", {0x100, 0x40, true}},
+      {"__bss_size", {0x108, 0, false}},      {"__bss_start", {0x40, 0, false}}, {"table", {0x200, 8, false}},
+  };
+  EXPECT_EQ(by_function("00000100 <run>:\n"
+                        " 100:\tbne.n\t118 <__bss_size+0x10>\n"
+                        " 102:\tbl\t40 <__bss_start>\n"
+                        " 104:\tldr\tr3, [pc, #4]\t@ (200 <table>)\n"
+                        " 108:\tbl\t300 <gone+0x4>\n"
+                        " 10a:\tmov\tr1, <x\n",
+                        symbols),
+            "00000100 <run>:\n"
+            " 100:\tbne.n\t118 <run+0x18>\n"
+            " 102:\tbl\t40 <__aeabi_memcpy>\n"
+            " 104:\tldr\tr3, [pc, #4]\t@ (200 <table>)\n"
+            " 108:\tbl\t300 <gone+0x4>\n"
+            " 10a:\tmov\tr1, <x\n");
+  EXPECT_EQ(function_aliases(symbols), (std::map<std::string, std::string>{{"memcpy", "__aeabi_memcpy"}}));
+}
+
 TEST(EmulatorTools, SymbolKinds) {
   const std::vector<std::string> names = {"__aeabi_dadd", "__aeabi_f2d", "__aeabi_idiv",    "__aeabi_uldivmod",
                                           "__adddf3",     "__floatsidf", "__fixdfsi",       "__addsf3",

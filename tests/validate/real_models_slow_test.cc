@@ -64,6 +64,8 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
     EXPECT_TRUE(json.at("target").at("heap_symbols").empty()) << json.at("target").dump();
     EXPECT_TRUE(json.at("target").at("soft_double_symbols").empty()) << json.at("target").dump();
     EXPECT_LE(json.at("target").at("code_bytes").get<std::int64_t>(), row.code_max);
+    ASSERT_FALSE(json.at("target").at("stack_bound_bytes").is_null()) << json.at("target").dump();
+    EXPECT_LE(json.at("target").at("stack_bytes").get<std::int64_t>(), json.at("target").at("stack_bound_bytes").get<std::int64_t>());
   }
   std::ifstream file(work.path() / "out" / "report.json");
   const auto report = nlohmann::json::parse(file);
