@@ -61,7 +61,7 @@ void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   add_model_options(*sub, args, true);
   sub->add_option("--backend", args.backend, "interp, c or opencl")->capture_default_str();
   sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random")->expected(1)->take_all();
-  sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: its largest")->expected(1)->take_all();
+  sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest")->expected(1)->take_all();
   sub->add_option("--seed", args.seed, "of random inputs")->capture_default_str();
   sub->add_option("--output", args.output, "folder for the outputs, as .npy");
   sub->callback([&args, &chosen] { chosen = [&args] { return run_command(args); }; });

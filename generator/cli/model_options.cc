@@ -84,7 +84,6 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
 
 VarValues variable_values(const std::vector<std::string>& sets, const ImportedModel& model) {
   VarValues values;
-  for (const ImportedDim& dim : model.dims) values[dim.c_name] = dim.max;
   for (const std::string& text : sets) {
     const auto equals = text.rfind('=');
     const std::string name = text.substr(0, equals);
@@ -93,10 +92,11 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
     if (dim == model.dims.end())
       throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name),
                       "leave it variable by --dim " + name + "=1..16");
-    if (!value || *value < dim->min || *value > dim->max)
+    const std::int64_t chosen = value.value_or(0);
+    if (chosen < dim->min || chosen > dim->max)
       throw UserError("--set " + text, fmt::format("the value lies outside {}..{}", dim->min, dim->max),
                       "choose a value in the range of --dim");
-    values[dim->c_name] = *value;
+    values[dim->c_name] = chosen;
   }
   return values;
 }

@@ -14,7 +14,7 @@ namespace etch {
 
 /// Everything that ModelArgs says. `progress` is told of each step and must outlive the options.
 CompileOptions compile_options(const ModelArgs& args, Progress& progress);
-/// "batch=3" for each of the model's variables; one that is not named gets its largest value.
+/// From "batch=3" for some of the model's variables.
 VarValues variable_values(const std::vector<std::string>& sets, const ImportedModel& model);
 /// For the devices of this machine.
 DeviceOptions device_options(const ModelArgs& args, const Target& target);

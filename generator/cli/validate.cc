@@ -139,6 +139,7 @@ int validate_model(const ValidateArgs& args) {
   CompileOptions options = compile_options(args, progress);
   const DeviceOptions on_host = device_options(args, options.target);
   const auto devices = devices_named(args.backends, on_host);
+  if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
   std::vector<DataSet> sets;
   if (!args.data.empty())

@@ -189,10 +189,29 @@ class Importer {
     for (const DimBinding& binding : options_.dims) {
       if (binding.name == name) return dims_[name] = bind(binding);
     }
+    if (const auto seen = size_in_examples(axis)) {
+      if (seen->max == 0) return dims_[name] = 0;
+      return dims_[name] = bind({name, seen->min, seen->max});
+    }
     throw UserError(
         place,
         "its size at axis " + std::to_string(axis) + " is not fixed" + (dim.dim_param().empty() ? "" : ": it is called '" + name + "'"),
         "pass --dim " + name + "=VALUE, or --dim " + name + "=MIN..MAX to keep it variable");
+  }
+
+  /// What the test data have at an axis of the input that is being read; nothing where there are none of its rank.
+  std::optional<DimBinding> size_in_examples(int axis) const {
+    std::optional<DimBinding> seen;
+    for (const auto& shapes : options_.examples) {
+      if (result_.inputs.size() >= shapes.size()) continue;
+      const std::vector<std::int64_t>& shape = shapes[result_.inputs.size()];
+      if (static_cast<std::size_t>(axis) >= shape.size()) continue;
+      const std::int64_t size = shape[static_cast<std::size_t>(axis)];
+      if (!seen) seen = DimBinding{"", size, size};
+      seen->min = std::min(seen->min, size);
+      seen->max = std::max(seen->max, size);
+    }
+    return seen;
   }
 
   Sint bind(const DimBinding& binding) {

@@ -27,6 +27,9 @@ struct ImportOptions {
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
   std::string bytes = {};
   std::vector<DimBinding> dims = {};
+  /// Shapes of the inputs in test data, [set][input][axis]: a size that the model leaves open and `dims` does not name is the
+  /// one there, a range where sets differ.
+  std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
   /// What the emitted names begin with; empty: the file's name.
   std::string name = {};
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -53,6 +54,57 @@ Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, c
   return array;
 }
 
+std::vector<fs::path> folders_with_data(const fs::path& dir) {
+  if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder with test_data_set_0, test_data_set_1, ...");
+  std::vector<fs::path> folders = set_folders(dir);
+  if (folders.empty() && fs::exists(dir / "input_0.pb")) folders = {dir};
+  if (folders.empty())
+    throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
+  return folders;
+}
+
+void require_in_range(const ImportedDim& dim, std::int64_t value, const std::string& place) {
+  if (value < dim.min || value > dim.max)
+    throw UserError(place, fmt::format("has size {} for dimension '{}', the model was given {}..{}", value, dim.name, dim.min, dim.max),
+                    "widen the range of --dim");
+}
+
+// What a .npy or .pb says; raw bytes have no shape.
+std::optional<std::vector<std::int64_t>> shape_of_file(const fs::path& file) {
+  try {
+    if (file.extension() == ".npy") return read_npy(file).shape();
+    if (file.extension() == ".pb") return read_tensor_file(file).array.shape();
+  } catch (const UserError&) {  // thrown again, with more to say, where the array is wanted
+  }
+  return std::nullopt;
+}
+
+// The files of --input, by input.
+std::vector<fs::path> files_by_input(const ImportedModel& model, const std::vector<std::string>& files) {
+  std::vector<fs::path> by_input(model.inputs.size());
+  std::size_t next = 0;
+  for (const std::string& text : files) {
+    const auto equals = text.find('=');
+    std::size_t i = next;
+    if (equals != std::string::npos) {
+      const std::string name = text.substr(0, equals);
+      i = static_cast<std::size_t>(
+          std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
+      std::vector<std::string> names;
+      for (const auto& in : model.inputs) names.push_back(in.name);
+      if (i == model.inputs.size())
+        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")),
+                        "name one of them, --input NAME=FILE");
+    }
+    if (i >= model.inputs.size())
+      throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()),
+                      "name them: --input NAME=FILE");
+    by_input[i] = equals == std::string::npos ? text : text.substr(equals + 1);
+    next = i + 1;
+  }
+  return by_input;
+}
+
 DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   DataSet set{dir.filename().string(), {}, {}, {}};
   std::vector<Array> raw;
@@ -62,10 +114,7 @@ DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   }
   for (const ImportedDim& dim : model.dims) {
     const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
-    if (value < dim.min || value > dim.max)
-      throw UserError(dir.string(),
-                      fmt::format("has size {} for dimension '{}', the model was given {}..{}", value, dim.name, dim.min, dim.max),
-                      "widen the range of --dim");
+    require_in_range(dim, value, dir.string());
   }
   for (std::size_t i = 0; i < raw.size(); i++)
     set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars));
@@ -98,40 +147,30 @@ std::vector<std::int64_t> concrete_shape(const Shape& shape, const VarValues& va
 }
 
 std::vector<DataSet> read_data_sets(const fs::path& dir, const ImportedModel& model) {
-  if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder with test_data_set_0, test_data_set_1, ...");
-  std::vector<fs::path> folders = set_folders(dir);
-  if (folders.empty() && fs::exists(dir / "input_0.pb")) folders = {dir};
-  if (folders.empty())
-    throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
   std::vector<DataSet> sets;
-  for (const fs::path& folder : folders) sets.push_back(read_set(folder, model));
+  for (const fs::path& folder : folders_with_data(dir)) sets.push_back(read_set(folder, model));
+  return sets;
+}
+
+std::vector<std::vector<std::vector<std::int64_t>>> shapes_in_data_sets(const fs::path& dir) {
+  std::vector<std::vector<std::vector<std::int64_t>>> sets;
+  for (const fs::path& folder : folders_with_data(dir)) {
+    auto& shapes = sets.emplace_back();
+    for (fs::path file; fs::exists(file = folder / fmt::format("input_{}.pb", shapes.size()));)
+      shapes.push_back(shape_of_file(file).value_or(std::vector<std::int64_t>()));
+  }
   return sets;
 }
 
 DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::string>& files, const VarValues& vars, std::uint64_t seed) {
-  std::vector<fs::path> by_input(model.inputs.size());
-  std::size_t next = 0;
-  for (const std::string& text : files) {
-    const auto equals = text.find('=');
-    std::size_t i = next;
-    if (equals != std::string::npos) {
-      const std::string name = text.substr(0, equals);
-      i = static_cast<std::size_t>(
-          std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
-      std::vector<std::string> names;
-      for (const auto& in : model.inputs) names.push_back(in.name);
-      if (i == model.inputs.size())
-        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")),
-                        "name one of them, --input NAME=FILE");
-    }
-    if (i >= model.inputs.size())
-      throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()),
-                      "name them: --input NAME=FILE");
-    by_input[i] = equals == std::string::npos ? text : text.substr(equals + 1);
-    next = i + 1;
-  }
+  const std::vector<fs::path> by_input = files_by_input(model, files);
   DataSet set{files.empty() ? "random" : "files", vars, {}, {}};
-  for (const ImportedDim& dim : model.dims) set.vars.try_emplace(dim.c_name, dim.max);
+  for (std::size_t i = 0; i < model.inputs.size(); i++)
+    if (const auto shape = shape_of_file(by_input[i])) bind(model.inputs[i].shape, *shape, set.vars);
+  for (const ImportedDim& dim : model.dims) {
+    const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
+    require_in_range(dim, value, "--input");
+  }
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
     const auto shape = concrete_shape(model.inputs[i].shape, set.vars);
     set.inputs.push_back(by_input[i].empty() ? random_array(model.inputs[i].dtype, shape, seed + i)

@@ -23,10 +23,14 @@ struct DataSet {
 /// is what the first input with it has. Throws UserError that names the file.
 std::vector<DataSet> read_data_sets(const std::filesystem::path& dir, const ImportedModel& model);
 
+/// The shapes of the inputs in those folders, [set][input], for ImportOptions::examples.
+std::vector<std::vector<std::vector<std::int64_t>>> shapes_in_data_sets(const std::filesystem::path& dir);
+
 /// Random inputs: one set; with variable dimensions one for each of up to 16 values, else smallest, largest and some between.
 std::vector<DataSet> random_data_sets(const ImportedModel& model, std::uint64_t seed);
 
-/// From "FILE" or "NAME=FILE" for each input; inputs that are not given are random.
+/// From "FILE" or "NAME=FILE" for each input; inputs that are not given are random. A variable that `vars` lacks is what the
+/// files have (.npy and .pb know their shape), else at its largest.
 DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::string>& files, const VarValues& vars, std::uint64_t seed);
 
 /// The shape with the variables' values.

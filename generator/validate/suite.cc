@@ -29,8 +29,9 @@ std::vector<fs::path> model_folders(const fs::path& dir) {
 }
 
 // Empty if every device gives what is expected.
-std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options,
+std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, CompileOptions options,
                        const Tolerance& tolerance) {
+  options.import.examples = shapes_in_data_sets(folder);
   const Frontend frontend = read_model(options);
   const std::vector<DataSet> sets = read_data_sets(folder, frontend.model);
   if (std::ranges::any_of(sets, [](const DataSet& s) { return s.expected.empty(); })) return "has no expected outputs";
