@@ -39,22 +39,29 @@ Renderer::Renderer(const UOpList& uops, const CStyle& style, const KernelNames& 
   taken_.insert({names.function, "arg"});
 }
 
-// A value used once, in the scope where it is made, stands where it is used.
+// A value used once, in the scope where it is made, stands where it is used; an index also inside an If of that scope, which
+// may leave it out.
 void Renderer::count_uses() {
-  std::unordered_map<const UOp*, int> scope, uses;
-  std::vector<int> open{0};
+  struct Scope {
+    int number, loop;  // of the If or Loop, and of the innermost Loop around
+  };
+  std::unordered_map<const UOp*, Scope> scope;
+  std::unordered_map<const UOp*, int> uses;
+  std::unordered_map<const UOp*, bool> near;
+  std::vector<Scope> open{{0, 0}};
   int scopes = 0;
-  std::unordered_map<const UOp*, bool> same_scope;
   for (const UOp* u : uops_.order) {
     if (u->uop == UOpKind::End) open.pop_back();
-    scope[u] = open.back();
+    const Scope here = scope[u] = open.back();
     for (const UOp* s : u->src) {
       uses[s]++;
-      same_scope[s] = scope[s] == scope[u];
+      near[s] = s->exact ? scope[s].loop == here.loop : scope[s].number == here.number;
     }
-    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) open.push_back(++scopes);
+    if (u->uop != UOpKind::Loop && u->uop != UOpKind::If) continue;
+    scopes++;
+    open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
-  for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && same_scope[u];
+  for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
 }
 
 void Renderer::line(const std::string& text) { text_ += std::string(2 * indent_, ' ') + text + "\n"; }

@@ -20,10 +20,8 @@ static void conv_relu(void *const *arg) {
           if (x5 < 9 && 0 < x5) {
             for (int r1 = 0; r1 < 3; r1++) {
               const int x8 = i2 + r1;
-              const int x9 = x6 + r1 - 9;
-              const int x10 = x7 + r1;
               if (x8 < 9 && 0 < x8) {
-                acc0 += in[x9] * w[x10];
+                acc0 += in[x6 + r1 - 9] * w[x7 + r1];
               }
             }
           }
