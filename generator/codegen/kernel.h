@@ -114,7 +114,7 @@ bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vect
 
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
-/// Tiles of vectors; false (and the kernel unchanged) where none fits.
-bool vector_optimizations(Kernel& kernel, const std::vector<Sint>& elements, const std::vector<bool>& constants);
+/// Tiles for targets of known registers, with or without vectors; false (and the kernel unchanged) where none fits.
+bool tile_optimizations(Kernel& kernel, const std::vector<Sint>& elements, const std::vector<bool>& constants);
 
 }  // namespace etch

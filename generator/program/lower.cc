@@ -219,6 +219,7 @@ CodegenOptions codegen_options(const Target& target) {
   options.language = text(target.language);
   options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
+  options.register_tiles = target.language == Language::C;
   options.has_local = target.language == Language::OpenCl;
   options.native_exp2_log2 = !target.computes_in_double("exp2f") && !target.computes_in_double("log2f");
   options.double_is_native = target.fpu != Fpu::Single;

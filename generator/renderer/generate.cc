@@ -14,7 +14,7 @@ void choose_opts(Kernel& kernel, const std::vector<Sint>& elements, const std::v
     return;
   }
   if (!options.optimize) return;
-  if (options.vector_bits > 0 && vector_optimizations(kernel, elements, constants)) return;
+  if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, elements, constants)) return;
   hand_coded_optimizations(kernel);
 }
 

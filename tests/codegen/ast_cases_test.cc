@@ -158,6 +158,13 @@ TEST_F(AstCases, VectorsOfConstants) {
   run({"vectors", options, flags, true});
 }
 
+TEST_F(AstCases, RegisterTiles) {
+  CodegenOptions options;
+  options.register_tiles = true;
+  options.float_registers = 32;
+  run({"register tiles", options, test::strict_flags(), true});
+}
+
 TEST_F(AstCases, NothingUndefined) {
   std::vector<std::string> sources;
   std::vector<test::SanitizedRun> runs;

@@ -1,7 +1,7 @@
 // The hand-coded optimisations choose what tinygrad 0.8 chose, and kernels have its names (the conformance data has both).
-#include <cmath>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -52,6 +52,42 @@ TEST(Heuristics, ChooseWhatTinygradChooses) {
   EXPECT_GE(scalar, 150) << different;
   EXPECT_GE(named, 150) << different;
   EXPECT_GE(grid, 150) << different;
+}
+
+// Of a scalar core with 32 registers: sums fill them, each loaded value serves several.
+TEST(Heuristics, TilesFillTheRegisters) {
+  const struct {
+    std::vector<std::int64_t> a, b, out;  // out = sum over the last axis of a * b, broadcast; 0: the axis is missing
+    const char* opts;
+  } rows[] = {
+      {{64, 0, 64}, {0, 125, 64}, {64, 125, 64}, "UPCAST 1 5;UPCAST 0 4;UNROLL 0 4;"},  // 20 sums, 4 + 5 loads
+      {{48, 0, 3}, {0, 48, 3}, {48, 48, 3}, "UPCAST 1 4;UPCAST 0 6;UNROLL 0 0;"},       // 24 sums
+      {{0, 784}, {64, 784}, {64, 784}, "UPCAST 0 8;UNROLL 0 4;"},                       // a matrix and a vector
+      {{0, 7}, {13, 7}, {13, 7}, nullptr},                                              // 13 has no divisor: the others' turn
+  };
+  for (const auto& row : rows) {
+    LazyOps ops;
+    const auto load = [&](int arg, const std::vector<std::int64_t>& sizes) {
+      std::vector<Sint> base, spread, all;
+      for (std::size_t i = 0; i < sizes.size(); i++) {
+        if (sizes[i] != 0) base.emplace_back(sizes[i]);
+        spread.emplace_back(std::max<std::int64_t>(sizes[i], 1));
+        all.emplace_back(row.out[i]);
+      }
+      return ops.load(arg, DType::Float32, ShapeTracker::from_shape(base).reshape(spread).expand(all));
+    };
+    std::vector<Sint> shape(row.out.begin(), row.out.end());
+    const int last = static_cast<int>(shape.size()) - 1;
+    shape.back() = 1;
+    const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {load(1, row.a), load(2, row.b)}), {last});
+    CodegenOptions options;
+    options.register_tiles = true;
+    options.float_registers = 32;
+    Kernel kernel(ops.store(0, sum, ShapeTracker::from_shape(shape)), options);
+    const std::vector<Sint> elements(3, Sint(1 << 20));
+    EXPECT_EQ(tile_optimizations(kernel, elements, {false, false, true}), row.opts != nullptr);
+    EXPECT_EQ(opts_text(kernel.applied()), row.opts != nullptr ? row.opts : "");
+  }
 }
 
 struct Illegal {

@@ -1,5 +1,5 @@
-// Tiles of vectors for sums of products: one axis of the output lies along the registers, another one is upcast, so that each
-// loaded register and each broadcast scalar is used several times and all sums stay in registers.
+// Tiles for sums of products: one axis of the output is upcast, and lies along the registers where the target has vectors;
+// another one is upcast too, so that each loaded value is used several times and all sums stay in registers.
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
@@ -33,9 +33,11 @@ bool is_sum_of_products(const Kernel& k) {
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
+constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
+
 struct Tile {
   int axis = -1;  // along the registers
-  std::int64_t lanes = 0;
+  std::int64_t lanes = 1;
   int other = -1;              // upcast
   std::int64_t registers = 1;  // along `axis`
   std::int64_t rows = 1;       // along `other`
@@ -50,22 +52,27 @@ class Search {
     std::optional<Tile> best;
     std::tuple<std::int64_t, bool, double> best_score{};
     for (int axis = 0; axis < k_.first_reduce(); axis++) {
-      for (std::int64_t lanes = k_.options().vector_bits / 32; lanes >= 4; lanes /= 2) {
-        if (!fits(axis, lanes)) continue;
-        Tile tile{.axis = axis, .lanes = lanes};
-        const double gain = choose_rows(tile);
-        const std::tuple score{lanes, is_unit(k_.stride(k_.bufs()[0], axis)), gain};
-        if (!best || score > best_score) {
-          best = tile;
-          best_score = score;
-        }
-        break;
-      }
+      const std::int64_t lanes = lanes_along(axis);
+      if (lanes == 0) continue;
+      Tile tile{.axis = axis, .lanes = lanes};
+      const double gain = choose_rows(tile);
+      const std::tuple score{lanes, lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain};
+      if (best && score <= best_score) continue;
+      best = tile;
+      best_score = score;
     }
     return best;
   }
 
  private:
+  // As many as the target has and the axis takes; 0: none fit.
+  std::int64_t lanes_along(int axis) const {
+    if (k_.options().vector_bits == 0) return k_.axes()[at(axis)].size.is_int() ? 1 : 0;
+    for (std::int64_t lanes = k_.options().vector_bits / 32; lanes >= 4; lanes /= 2)
+      if (fits(axis, lanes)) return lanes;
+    return 0;
+  }
+
   // Each buffer is the same for all lanes, or has them side by side, or can be laid out so.
   bool fits(int axis, std::int64_t lanes) const {
     const Sint size = k_.axes()[at(axis)].size;
@@ -92,7 +99,7 @@ class Search {
         for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
           if (along % q != 0 || size % p != 0 || p * q + q + 1 > registers) continue;
           const auto sums = static_cast<double>(p * q);
-          const double gain = sums * sums / (sums + static_cast<double>(p + q));
+          const double gain = sums * sums / (sums + static_cast<double>(loads(tile.axis, q, other, p)));
           if (gain < best) continue;
           best = gain;
           tile.other = other;
@@ -104,10 +111,21 @@ class Search {
     return best;
   }
 
-  // Something that moves along `axis` stays along `other`: a loaded register serves all rows.
+  // Of one step of the sum: what does not move along an axis is read once for all of it.
+  std::int64_t loads(int axis, std::int64_t q, int other, std::int64_t p) const {
+    std::int64_t n = 0;
+    for (const KernelBuf* b : bufs_) n += (is_zero(k_.stride(*b, axis)) ? 1 : q) * (other < 0 || is_zero(k_.stride(*b, other)) ? 1 : p);
+    return n;
+  }
+
+  // Something that moves along `axis` stays along `other`: a loaded register serves all rows. Without vectors the rows' values
+  // have to serve the registers, too.
   bool shares(int axis, int other) const {
     if (!k_.axes()[at(other)].size.is_int()) return false;
-    return std::ranges::any_of(bufs_, [&](const KernelBuf* b) { return !is_zero(k_.stride(*b, axis)) && is_zero(k_.stride(*b, other)); });
+    const auto serves = [&](int from, int to) {
+      return std::ranges::any_of(bufs_, [&](const KernelBuf* b) { return !is_zero(k_.stride(*b, from)) && is_zero(k_.stride(*b, to)); });
+    };
+    return serves(axis, other) && (k_.options().vector_bits > 0 || serves(other, axis));
   }
 
   static std::vector<bool> can_move(const Kernel& k, const std::vector<bool>& constants, const std::vector<Sint>& elements) {
@@ -123,12 +141,15 @@ class Search {
 
 }  // namespace
 
-bool vector_optimizations(Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
+bool tile_optimizations(Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
   if (!is_sum_of_products(k)) return false;
   const std::optional<Tile> tile = Search(k, constants, elements).best();
   if (!tile) return false;
+  // Without vectors, one row of sums over a window (depthwise) is better made by whole windows, as the others do.
+  const bool is_window = k.first_upcast() - k.first_reduce() > 1;
+  if (tile->lanes == 1 && tile->rows == 1 && (tile->registers == 1 || is_window)) return false;
   const std::int64_t left = k.axes()[at(tile->axis)].size.as_int() / tile->lanes;
-  k.apply({OptOp::Vector, tile->axis, tile->lanes});
+  if (tile->lanes > 1) k.apply({OptOp::Vector, tile->axis, tile->lanes});
   int axis = tile->axis, other = tile->other;
   const auto gone = [&](int removed) {
     axis -= removed < axis ? 1 : 0;
@@ -145,7 +166,10 @@ bool vector_optimizations(Kernel& k, const std::vector<Sint>& elements, const st
   const int last = k.first_upcast() - 1;
   if (last < k.first_reduce() || !k.axes()[at(last)].size.is_int()) return true;
   const std::int64_t size = k.axes()[at(last)].size.as_int();
-  if (size <= 7 && size * tile->rows * tile->registers <= 256) k.apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  if (size <= 7 && size * tile->rows * tile->registers <= 256)
+    k.apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  else if (tile->lanes == 1 && size % kUnroll == 0)
+    k.apply({OptOp::Unroll, last - k.first_reduce(), kUnroll});
   return true;
 }
 
