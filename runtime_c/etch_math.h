@@ -24,8 +24,10 @@ typedef ulong uint64_t;
 #define ETCH_FLOOR_F32(x) floor(x)
 ETCH_INLINE uint32_t etch_f32_bits(float x) { return as_uint(x); }
 ETCH_INLINE float etch_f32_of_bits(uint32_t b) { return as_float(b); }
+#if !defined(ETCH_NO_DOUBLE)
 ETCH_INLINE uint64_t etch_f64_bits(double x) { return as_ulong(x); }
 ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return as_double(b); }
+#endif
 #else
 #include <math.h>
 #include <stdbool.h>

@@ -16,7 +16,11 @@ const char *etch_status_text(etch_status status) {
     case ETCH_BLOB_OTHER: return "the weights are of another model";
     case ETCH_BLOB_DAMAGED: return "the weights are damaged";
     case ETCH_BLOB_ALIGN: return "the weights are not aligned";
-    case ETCH_NO_SPACE: return "no space left in the arena";
+    case ETCH_NO_SPACE: return "no space left";
+    case ETCH_CL_ERROR: return "an OpenCL function failed";
+    case ETCH_CL_BUILD: return "the device's compiler refuses the kernels";
+    case ETCH_CL_DEVICE: return "the device runs no work-groups as large";
+    case ETCH_CL_CLOSED: return "the session is not open";
   }
   return "unknown status";
 }
@@ -28,6 +32,15 @@ static int misaligned(const void *address, size_t align) { return ((uintptr_t)ad
 
 /* Kernels only read constants and variables; their argument type has to serve outputs too. */
 static void *without_const(const void *address) { return (void *)(uintptr_t)address; }
+
+etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const int32_t *values) {
+  uint32_t i;
+  if (count != 0u && values == NULL) return ETCH_NULL;
+  for (i = 0; i < count; i++) {
+    if (values[i] < ranges[i].min || values[i] > ranges[i].max) return ETCH_RANGE;
+  }
+  return ETCH_OK;
+}
 
 #if ETCH_CHECK_ARGUMENTS
 static etch_status check_frame(const etch_program *program, const etch_frame *frame) {
@@ -44,12 +57,7 @@ static etch_status check_frame(const etch_program *program, const etch_frame *fr
   for (i = 0; i < program->io_count; i++) {
     if (frame->io[i] == NULL) return ETCH_NULL;
   }
-  if (program->variable_count != 0u && frame->variables == NULL) return ETCH_NULL;
-  for (i = 0; i < program->variable_count; i++) {
-    const int32_t value = frame->variables[i];
-    if (value < program->variables[i].min || value > program->variables[i].max) return ETCH_RANGE;
-  }
-  return ETCH_OK;
+  return etch_check_ranges(program->variables, program->variable_count, frame->variables);
 }
 #endif
 

@@ -65,7 +65,11 @@ typedef enum {
   ETCH_BLOB_OTHER = 7,   /* a weights file, but not this model's */
   ETCH_BLOB_DAMAGED = 8, /* this model's weights file, but its bytes have changed */
   ETCH_BLOB_ALIGN = 9,   /* the address of the weights is not a multiple of the model's WEIGHTS_ALIGN */
-  ETCH_NO_SPACE = 10     /* etch_arena_take: the rest of the arena is too small */
+  ETCH_NO_SPACE = 10,    /* etch_arena_take: the rest of the arena is too small; etch_cl_build_log: the log is longer */
+  ETCH_CL_ERROR = 11,    /* an OpenCL function failed: the session has its name and OpenCL's code */
+  ETCH_CL_BUILD = 12,    /* the device's compiler refuses the kernels: etch_cl_build_log has its words */
+  ETCH_CL_DEVICE = 13,   /* the device runs no work-groups as large as a kernel needs */
+  ETCH_CL_CLOSED = 14    /* no NAME_open came before, or it failed, or NAME_close came already */
 } etch_status;
 
 #if ETCH_STATUS_TEXT
@@ -132,6 +136,9 @@ typedef struct {
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
 etch_status etch_run(const etch_program *program, const etch_frame *frame);
+
+/* ETCH_RANGE where a value lies outside its range. */
+etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const int32_t *values);
 
 /* What NAME_calls[] says of call n, for profiles and taps. */
 typedef struct {

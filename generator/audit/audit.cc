@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "audit/opencl_header.h"
 #include "audit/unit.h"
 #include "base/error.h"
 #include "clang/Basic/Diagnostic.h"
@@ -13,6 +14,8 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Tooling/Tooling.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include "target/target.h"
 
 namespace etch {
@@ -63,13 +66,24 @@ class Action : public clang::ASTFrontendAction {
   UnitFacts& facts_;
 };
 
+constexpr const char* kOpenCLHeaders = "/etch/opencl-headers";  // no folder of the machine
+
+// The machine's files, and OpenCL's declarations where it has none.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system() {
+  llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
+  headers->addFile(std::string(kOpenCLHeaders) + "/CL/cl.h", 0, llvm::MemoryBuffer::getMemBuffer(opencl_header()));
+  llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
+  all->pushOverlay(headers);
+  return all;
+}
+
 std::vector<std::string> command_line(const std::filesystem::path& file, const AuditOptions& options) {
   std::vector<std::string> args = {"clang", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", ETCH_CLANG_RESOURCES};
   const bool opencl = file.extension() == ".cl";
   if (opencl) {
     args.insert(args.end(), {"-x", "cl", "-cl-std=CL1.2"});
   } else {
-    args.insert(args.end(), {"-x", "c", "-std=c99"});
+    args.insert(args.end(), {"-x", "c", "-std=c99", "-idirafter", kOpenCLHeaders});
   }
   std::error_code bad;
   if (!opencl && !options.triple.empty() && std::filesystem::is_directory(options.system_includes, bad)) {
@@ -87,7 +101,7 @@ UnitFacts parse(const std::filesystem::path& file, const AuditOptions& options) 
   UnitFacts facts;
   std::vector<Finding> errors;
   Diagnostics diagnostics(errors, file.string());
-  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions()));
+  llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(clang::FileSystemOptions(), file_system()));
   clang::tooling::ToolInvocation invocation(command_line(file, options), std::make_unique<Action>(options, facts), files.get());
   invocation.setDiagnosticConsumer(&diagnostics);
   const bool ran = invocation.run();

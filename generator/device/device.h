@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -89,5 +90,9 @@ std::vector<std::string> device_names();
 std::unique_ptr<Device> make_interp_device(const DeviceOptions& options);
 std::unique_ptr<Device> make_c_device(const DeviceOptions& options);
 std::unique_ptr<Device> make_opencl_device(const DeviceOptions& options);
+
+/// The environment of a process that runs kernels on OpenCL: PoCL keeps compiled kernels in `cache`, and runs work-groups in
+/// the way that works, unless the caller's environment says how.
+std::vector<std::pair<std::string, std::string>> opencl_environment(const std::filesystem::path& cache);
 
 }  // namespace etch

@@ -42,11 +42,7 @@ class Session {
                         "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
     if (!dir_) dir_.emplace("etch-opencl");
     const std::filesystem::path cache = options_.opencl_cache.empty() ? dir_->path() / "cache" : options_.opencl_cache;
-    std::vector<std::pair<std::string, std::string>> environment{{"POCL_CACHE_DIR", cache.string()}};
-    // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
-    // copies. Without it the networks run as fast; who sets the variable decides.
-    if (std::getenv(kWorkGroupMethod) == nullptr) environment.emplace_back(kWorkGroupMethod, "loops");
-    child_ = std::make_unique<ChildProcess>(program_, log(), environment);
+    child_ = std::make_unique<ChildProcess>(program_, log(), opencl_environment(cache));
     generation_++;
     if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
     info_ = request({{"op", "open"}, {"device", options_.opencl_device}}, {}, "choosing a device");
@@ -258,6 +254,14 @@ class OpenCLDevice : public Device {
 };
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> opencl_environment(const std::filesystem::path& cache) {
+  std::vector<std::pair<std::string, std::string>> environment{{"POCL_CACHE_DIR", cache.string()}};
+  // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
+  // copies. Without it the networks run as fast; who sets the variable decides.
+  if (std::getenv(kWorkGroupMethod) == nullptr) environment.emplace_back(kWorkGroupMethod, "loops");
+  return environment;
+}
 
 std::unique_ptr<Device> make_opencl_device(const DeviceOptions& options) { return std::make_unique<OpenCLDevice>(options); }
 

@@ -3,10 +3,45 @@
 #include "emit/project.h"
 
 namespace etch {
+namespace {
+
+// The runtime, and how the model links to it.
+std::string runtime_text(const Project& p) {
+  std::string text =
+      "if(NOT TARGET etch_runtime)\n"
+      "  add_library(etch_runtime STATIC ${CMAKE_CURRENT_SOURCE_DIR}/etch_runtime.c)\n"
+      "  target_include_directories(etch_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+      "  set_target_properties(etch_runtime PROPERTIES C_STANDARD 99)\n"
+      "endif()\n\n";
+  if (!p.is_opencl()) return text;
+  return text +
+         "find_package(OpenCL REQUIRED)\n"
+         "if(NOT TARGET etch_opencl)\n"
+         "  add_library(etch_opencl STATIC ${CMAKE_CURRENT_SOURCE_DIR}/etch_opencl.c)\n"
+         "  target_include_directories(etch_opencl PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+         "  set_target_properties(etch_opencl PROPERTIES C_STANDARD 99)\n"
+         "  target_link_libraries(etch_opencl PUBLIC etch_runtime OpenCL::OpenCL)\n"
+         "endif()\n\n";
+}
+
+std::string selftest_text(const Project& p) {
+  std::string text = fmt::format(
+      "\nif({1}_SELFTEST)\n"
+      "  add_executable({0}_selftest selftest.c)\n"
+      "  target_link_libraries({0}_selftest PRIVATE {0})\n"
+      "  enable_testing()\n"
+      "  add_test(NAME {0}_selftest COMMAND {0}_selftest{2})\n",
+      p.name, p.macro, p.is_blob() ? fmt::format(" ${{CMAKE_CURRENT_SOURCE_DIR}}/{}_weights.bin", p.name) : "");
+  if (p.is_opencl()) text += fmt::format("  set_tests_properties({}_selftest PROPERTIES SKIP_RETURN_CODE 77) # no device\n", p.name);
+  return text + "endif()\n";
+}
+
+}  // namespace
 
 std::string build_file(const Project& p) {
   const bool incbin = p.weights == WeightsForm::Incbin && p.has_constants();
   std::string sources = p.name + ".c";
+  if (p.is_opencl()) sources += fmt::format(" {}_kernels.c", p.name);
   if (p.has_constants() && p.weights == WeightsForm::C) sources += fmt::format(" {}_weights.c", p.name);
   if (incbin) sources += fmt::format(" {}_weights.S", p.name);
   std::string text = fmt::format(
@@ -25,19 +60,16 @@ std::string build_file(const Project& p) {
       "  set({3}_IS_TOP OFF)\n"
       "endif()\n"
       "option({3}_SELFTEST \"build {0}_selftest, which runs the model on a known input\" ${{{3}_IS_TOP}})\n\n"
-      "if(NOT TARGET etch_runtime)\n"
-      "  add_library(etch_runtime STATIC ${{CMAKE_CURRENT_SOURCE_DIR}}/etch_runtime.c)\n"
-      "  target_include_directories(etch_runtime PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n"
-      "  set_target_properties(etch_runtime PROPERTIES C_STANDARD 99)\n"
-      "endif()\n\n"
+      "{5}"
       "add_library({0} STATIC {4})\n"
       "target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n"
       "set_target_properties({0} PROPERTIES C_STANDARD 99)\n"
-      "target_link_libraries({0} PUBLIC etch_runtime)\n"
+      "target_link_libraries({0} PUBLIC {6})\n"
       "if(NOT MSVC)\n"
       "  target_link_libraries({0} PUBLIC m)\n"
       "endif()\n",
-      p.name, p.options->tool_version, incbin ? " ASM" : "", p.macro, sources);
+      p.name, p.options->tool_version, incbin ? " ASM" : "", p.macro, sources, runtime_text(p),
+      p.is_opencl() ? "etch_opencl" : "etch_runtime");
   if (incbin) {
     text += fmt::format(
         "# The assembler looks for the binary file beside this one.\n"
@@ -45,17 +77,7 @@ std::string build_file(const Project& p) {
         "  COMPILE_OPTIONS \"-Wa,-I${{CMAKE_CURRENT_SOURCE_DIR}}\" OBJECT_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}_weights.bin)\n",
         p.name);
   }
-  if (p.options->selftest) {
-    text += fmt::format(
-        "\nif({1}_SELFTEST)\n"
-        "  add_executable({0}_selftest selftest.c)\n"
-        "  target_link_libraries({0}_selftest PRIVATE {0})\n"
-        "  enable_testing()\n"
-        "  add_test(NAME {0}_selftest COMMAND {0}_selftest{2})\n"
-        "endif()\n",
-        p.name, p.macro,
-        p.weights == WeightsForm::Blob && p.has_constants() ? fmt::format(" ${{CMAKE_CURRENT_SOURCE_DIR}}/{}_weights.bin", p.name) : "");
-  }
+  if (p.options->selftest) text += selftest_text(p);
   return text;
 }
 

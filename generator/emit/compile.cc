@@ -124,7 +124,7 @@ Program lower_model(const Frontend& frontend, const std::string& language, const
   lowering.language = language;
   // OpenCL on this machine: work-groups, and vectors are its compiler's business; the target's registers do not count.
   if (language != "opencl" || options.target.language == Language::OpenCl) lowering.codegen = codegen_options(options.target);
-  else lowering.codegen.has_local = true;
+  lowering.codegen.has_local = language == "opencl";
   lowering.codegen.optimize = options.optimize;
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
   const auto progress = [&](int done, int total, const std::string& kernel) {
@@ -140,7 +140,8 @@ Program lower_model(const Frontend& frontend, const std::string& language, const
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   CompiledProject project;
   project.program = lower_model(frontend, std::string(text(options.target.language)), options);
-  project.plan = plan_memory(project.program, {.align = options.target.arena_align});
+  project.plan =
+      plan_memory(project.program, {.align = options.target.arena_align, .align_all = options.target.language == Language::OpenCl});
   verify(project.plan, project.program);
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
   EmitOptions emitting = emit_options(frontend, options);

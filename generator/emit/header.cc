@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/literals.h"
+#include "emit/opencl.h"
 #include "emit/project.h"
 #include "emit/signature.h"
 
@@ -55,13 +56,18 @@ std::string what_it_computes(const Project& p) {
   for (int b : p.program->inputs) inputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   for (int b : p.program->outputs) outputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   std::string text = "/* Computes " + list_text(outputs) + (inputs.empty() ? "" : " from " + list_text(inputs)) + ".";
-  text += " The arena needs no initial content and keeps none that the next run needs.\n";
+  text +=
+      p.is_opencl() ? " Returns when they are there.\n" : " The arena needs no initial content and keeps none that the next run needs.\n";
   for (std::size_t v = 0; v < p.program->variables.size(); v++) {
     text += fmt::format(" * {}: {} to {}, else ETCH_RANGE.", p.variable_names[v], p.program->variables[v].min, p.program->variables[v].max);
     text += v + 1 == p.program->variables.size() ? " Inputs and outputs have the elements of the shape with that value.\n" : "\n";
   }
+  if (p.is_opencl()) {
+    text.back() = ' ';
+    return text + "*/\n";
+  }
   if (p.plan->arena_bytes == 0) text += " * No arena is needed: arena may be null.\n";
-  if (p.weights == WeightsForm::Blob && p.has_constants())
+  if (p.is_blob())
     text += fmt::format(" * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n",
                         p.name, p.macro);
   text.back() = ' ';
@@ -69,7 +75,7 @@ std::string what_it_computes(const Project& p) {
 }
 
 std::string blob_functions(const Project& p) {
-  if (p.weights != WeightsForm::Blob || !p.has_constants()) return "";
+  if (!p.is_blob()) return "";
   return fmt::format(
       "/* Thorough check of the weights, once at start-up: size, version, and a hash over all bytes. */\n"
       "etch_status {0}_check_weights(const void *weights, size_t weights_bytes);\n\n",
@@ -78,7 +84,9 @@ std::string blob_functions(const Project& p) {
 
 std::string sizes(const Project& p) {
   std::string text;
-  if (p.plan->arena_bytes == 0) {
+  if (p.is_opencl()) {
+    text += fmt::format("#define {}_ARENA_BYTES {}u /* on the device; {}_open makes it */\n", p.macro, p.plan->arena_bytes, p.name);
+  } else if (p.plan->arena_bytes == 0) {
     text += fmt::format("#define {}_ARENA_BYTES 1u /* none is needed; C has no arrays of 0 bytes */\n", p.macro);
   } else {
     text += fmt::format("#define {}_ARENA_BYTES {}u\n", p.macro, p.plan->arena_bytes);
@@ -107,7 +115,8 @@ std::string count_macro(const Project& p, int buffer) {
 
 std::string parameters(const Project& p, bool profile) {
   std::vector<std::string> result{"void *arena", "size_t arena_bytes"};
-  if (p.weights == WeightsForm::Blob && p.has_constants()) result.push_back("const void *weights");
+  if (p.is_blob()) result.push_back("const void *weights");
+  if (p.is_opencl()) result = {p.name + "_session *session"};
   for (const std::string& v : p.variable_names) result.push_back("int32_t " + v);
   for (int b : p.program->inputs)
     result.push_back(
@@ -116,7 +125,7 @@ std::string parameters(const Project& p, bool profile) {
     result.push_back(
         fmt::format("{} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
   if (profile) {
-    result.push_back("etch_after_call after");
+    result.push_back(p.is_opencl() ? "etch_cl_after_call after" : "etch_after_call after");
     result.push_back("void *user");
   }
   return list_text(result);
@@ -127,22 +136,25 @@ std::string model_header(const Project& p) {
   text += fmt::format("#ifndef {0}_H\n#define {0}_H\n\n", p.macro);
   if (uses_bool(p)) text += "#include <stdbool.h>\n\n";
   text += fmt::format(
-      "#include \"etch_runtime.h\"\n"
+      "#include \"{1}.h\"\n"
       "#if ETCH_RUNTIME_ABI != 1\n"
-      "#error \"{}.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
+      "#error \"{0}.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
       "#endif\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name);
-  text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p) + what_it_computes(p);
-  text += fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
+      p.name, p.is_opencl() ? "etch_opencl" : "etch_runtime");
+  text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p);
+  if (p.is_opencl()) text += opencl_session(p);
+  text += what_it_computes(p) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
+  if (p.is_opencl()) text += opencl_close(p);
   text += fmt::format(
       "#if ETCH_PROFILE\n"
-      "/* The same, calling after(user, n, arguments) when call n is done; {0}_calls[n] says what it was. */\n"
+      "/* The same, calling after(user, n, {5}) when call n is done; {0}_calls[n] says what it was. */\n"
       "etch_status {0}_profile({1});\n"
       "#define {2}_CALL_COUNT {3}u\n"
       "extern const etch_call_info {0}_calls[{4}];\n"
       "#endif\n\n",
-      p.name, parameters(p, true), p.macro, p.program->calls.size(), std::max<std::size_t>(p.program->calls.size(), 1));
+      p.name, parameters(p, true), p.macro, p.program->calls.size(), std::max<std::size_t>(p.program->calls.size(), 1),
+      p.is_opencl() ? "output" : "arguments");
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 

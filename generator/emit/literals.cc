@@ -134,8 +134,8 @@ std::string c_string(std::string_view text) {
     if (c == '"' || c == '\\') {
       result += '\\';
       result += c;
-    } else if (c == '?' || byte < 0x20 || byte >= 0x7f) {
-      result += fmt::format("\\{:03o}", byte);  // a question mark could begin a trigraph
+    } else if ((c == '?' && result.ends_with('?')) || byte < 0x20 || byte >= 0x7f) {
+      result += fmt::format("\\{:03o}", byte);  // a second question mark could begin a trigraph
     } else {
       result += c;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "base/naming.h"
@@ -30,6 +31,7 @@ std::string member_name(const Project& project, const ProgramCall& call, std::si
 // Each constant that is read, once, in reading order: what is read together lies together.
 void place_constants(Project& project) {
   const Program& program = *project.program;
+  const std::int64_t align = project.is_opencl() ? 1 : project.plan->align;  // each is copied to a buffer of its own
   project.constant_of.assign(program.buffers.size(), -1);
   CNames members;
   for (const ProgramCall& call : program.calls) {
@@ -40,7 +42,7 @@ void place_constants(Project& project) {
       ConstantMember member;
       member.buffer = b;
       member.member = members.add(member_name(project, call, i));
-      member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), project.plan->align), bytes_of(buffer.dtype));
+      member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), align), bytes_of(buffer.dtype));
       member.offset = align_up(project.constants_bytes, member.align);
       project.constants_bytes = member.offset + buffer.max_bytes();
       project.constants_align = std::max(project.constants_align, member.align);
@@ -51,11 +53,32 @@ void place_constants(Project& project) {
   project.constants_bytes = align_up(project.constants_bytes, project.constants_align);  // as the compiler does
 }
 
+// Buffers of equal place and size are one region, in the order of their offsets. Those that replace each other in place are
+// of equal size, so no kernel ever sees two regions that overlap.
+void find_regions(Project& project) {
+  const Program& program = *project.program;
+  project.region_of.assign(program.buffers.size(), -1);
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<int>> found;
+  for (std::size_t b = 0; b < program.buffers.size(); b++) {
+    const std::int64_t offset = project.plan->placements[b].offset;
+    if (offset < 0) continue;
+    check(offset % project.plan->align == 0, "every buffer of an OpenCL program is aligned");
+    found[{offset, program.buffers[b].max_bytes()}].push_back(static_cast<int>(b));
+  }
+  for (auto& [place, buffers] : found) {
+    for (int b : buffers) project.region_of[static_cast<std::size_t>(b)] = static_cast<int>(project.regions.size());
+    project.regions.push_back({place.first, place.second, std::move(buffers)});
+  }
+}
+
 void name_buffers(Project& project) {
   const Program& program = *project.program;
   CNames names;
-  for (const char* parameter : {"arena", "arena_bytes", "weights", "after", "user", "io", "arg", "status", "variables", "frame"})
+  for (const char* parameter :
+       {"arena", "arena_bytes", "weights", "after", "user", "io", "arg", "status", "variables", "frame", "program", "blob"})
     names.add(parameter);
+  if (project.is_opencl())
+    for (const char* word : {"session", "context", "device", "queue", "error", "closed", "number"}) names.add(word);
   project.buffer_names.resize(program.buffers.size());
   for (const auto* group : {&program.inputs, &program.outputs})
     for (int b : *group) {
@@ -86,6 +109,7 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   project.name = options.name;
   project.macro = project.upper(options.name);
   place_constants(project);
+  if (project.is_opencl()) find_regions(project);
   name_buffers(project);
   project.weights = options.weights;
   if (project.weights == WeightsForm::Auto) project.weights = project.constants_bytes < kIncbinFrom ? WeightsForm::C : WeightsForm::Incbin;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "emit/literals.h"
+#include "emit/opencl.h"
 #include "emit/project.h"
 #include "emit/signature.h"
 
@@ -254,7 +255,8 @@ std::string blob_text(const Project& p) {
 
 std::string call_arguments(const Project& p, const SelfTest& test) {
   std::vector<std::string> result{"arena", "sizeof arena"};
-  if (p.weights == WeightsForm::Blob && p.has_constants()) result.push_back("weights");
+  if (p.is_blob()) result.push_back("weights");
+  if (p.is_opencl()) result = {"&session"};
   for (std::int64_t v : test.variables) result.push_back(std::to_string(v));
   for (int b : p.program->inputs) result.push_back(name_of_buffer(p, b));
   for (int b : p.program->outputs) result.push_back(name_of_buffer(p, b));
@@ -262,9 +264,11 @@ std::string call_arguments(const Project& p, const SelfTest& test) {
 }
 
 std::string main_text(const Project& p, const SelfTest& test, const std::vector<Output>& outputs, bool fill) {
-  const bool blob = p.weights == WeightsForm::Blob && p.has_constants();
+  const bool blob = p.is_blob();
   std::string text = blob ? "int main(int argc, char **argv) {\n" : "int main(void) {\n";
+  if (p.is_opencl()) text += "  const cl_device_id device = choose_device();\n";
   text += "  etch_status status;\n  size_t i;\n";
+  if (p.is_opencl()) text += "  if (device == NULL) {\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return 77;\n  }\n";
   if (blob)
     text += fmt::format(
         "  if (!read_weights(argc > 1 ? argv[1] : \"{}_weights.bin\")) {{\n"
@@ -272,12 +276,12 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
         p.name);
   if (fill) text += "  fill_inputs();\n";
   text += fmt::format(
-      "  status = {}_run({});\n"
+      "  status = {};\n"
       "  if (status != ETCH_OK) {{\n"
       "    printf(\"FAIL status %d\\n\", (int)status);\n"
       "    return 1;\n"
       "  }}\n",
-      p.name, call_arguments(p, test));
+      p.is_opencl() ? "run_on(device)" : fmt::format("{}_run({})", p.name, call_arguments(p, test)));
   for (const Output& o : outputs) text += compare_text(p, test, o);
   return text + "  printf(\"PASS\\n\");\n  return 0;\n}\n";
 }
@@ -300,11 +304,14 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   const std::vector<Output> outputs = outputs_of(p, test);
   const std::string fill = fill_text(p, test);
   std::string text = p.first_line() + " Runs the model on one input and compares with the host's reference. */\n";
-  text += fmt::format("#include \"{}.h\"\n\n#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n", p.name);
-  text += fmt::format("static unsigned char arena[{0}_ARENA_BYTES] ETCH_ALIGNED({0}_ARENA_ALIGN);\n", p.macro);
+  text += fmt::format("#include \"{}.h\"\n\n", p.name);
+  if (p.is_opencl()) text += opencl_include();
+  text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
+  if (!p.is_opencl()) text += fmt::format("static unsigned char arena[{0}_ARENA_BYTES] ETCH_ALIGNED({0}_ARENA_ALIGN);\n", p.macro);
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
   if (!fill.empty()) text += fill + "\n";
-  if (p.weights == WeightsForm::Blob && p.has_constants()) text += blob_text(p);
+  if (p.is_blob()) text += blob_text(p);
+  if (p.is_opencl()) text += opencl_selftest(p, call_arguments(p, test));
   return text + main_text(p, test, outputs, !fill.empty());
 }
 

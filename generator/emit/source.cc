@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 
-#include "emit/formula.h"
-#include "emit/literals.h"
 #include "emit/project.h"
+#include "emit/sections.h"
 #include "emit/signature.h"
 
 namespace etch {
@@ -14,171 +11,20 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::string arena_table(const Project& p) {
-  std::string text = "/* --- arena: bytes, and the calls during which they are live ";
-  text.resize(117, '-');
-  text += '\n';
-  std::vector<int> order;
-  for (std::size_t b = 0; b < p.plan->placements.size(); b++)
-    if (p.plan->placements[b].offset >= 0) order.push_back(static_cast<int>(b));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return p.plan->placements[at(a)].first < p.plan->placements[at(b)].first; });
-  std::size_t names = 0, types = 0;
-  for (int b : order) {
-    names = std::max(names, in_comment(p.program->buffers[at(b)].name).size());
-    types = std::max(types, type_text(p.program->buffers[at(b)]).size());
-  }
-  for (int b : order) {
-    const Placement& place = p.plan->placements[at(b)];
-    const ProgramBuffer& buffer = p.program->buffers[at(b)];
-    text += fmt::format(" * {:>8} .. {:>8}   {:<{}}   {:<{}}   calls {}-{}", place.offset,
-                        place.offset + std::max<std::int64_t>(buffer.max_bytes(), 1) - 1, in_comment(buffer.name), names, type_text(buffer),
-                        types, place.first, place.last);
-    if (place.in_place_of >= 0) text += "   in place of " + in_comment(p.program->buffers[at(place.in_place_of)].name);
-    text += '\n';
-  }
-  if (order.empty()) text += " * nothing: every kernel writes an output\n";
-  return text + " */\n";
-}
-
-// The formula calls buffers what the kernel's text calls them.
-std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {
-  std::vector<FormulaBuffer> result;
-  for (std::size_t i = 0; i < call.buffers.size(); i++) {
-    const std::string name = i < kernel.arg_names.size() ? kernel.arg_names[i] : i == 0 ? "out" : fmt::format("in{}", i);
-    result.push_back({name, p.program->buffers[at(call.buffers[i])].shape});
-  }
-  return result;
-}
-
-// Breaks before `width` columns, at spaces.
-std::string folded(const std::string& line, const std::string& indent, std::size_t width) {
-  std::string text;
-  std::size_t begin = 0;
-  while (line.size() - begin > width) {
-    std::size_t end = line.rfind(' ', begin + width);
-    if (end == std::string::npos || end <= begin) end = begin + width;
-    text += (begin == 0 ? "" : "  ") + line.substr(begin, end - begin) + "\n" + indent;
-    begin = line[end] == ' ' ? end + 1 : end;
-  }
-  return text + (begin == 0 ? "" : "  ") + line.substr(begin);
-}
-
-std::string kernel_comment(const Project& p, std::size_t k) {
-  const ProgramKernel& kernel = p.program->kernels[k];
-  std::vector<std::size_t> calls;
-  for (std::size_t c = 0; c < p.program->calls.size(); c++)
-    if (p.program->calls[c].kernel == static_cast<int>(k)) calls.push_back(c);
-  std::string head;
-  for (std::size_t c : calls) {
-    if (head.size() > 100) {
-      head += "; ...";
-      break;
-    }
-    head += fmt::format("{}{}: {}", head.empty() ? "" : "; ", c, list_text(p.program->calls[c].nodes));
-  }
-  std::string text = "/* " + folded(in_comment(head), " *   ", 112) + "\n";
-  if (kernel.ast != nullptr && !calls.empty()) {
-    bool masked = false;
-    for (const std::string& line : formula(kernel.ast, formula_buffers(p, kernel, p.program->calls[calls.front()]))) {
-      masked = masked || line.find("]?") != std::string::npos;
-      text += " *   " + folded(in_comment(line), " *   ", 112) + "\n";
-    }
-    if (masked) text += " *   where ]? stands, what lies outside counts as 0\n";
-  }
-  text += " *   " + in_comment(kernel.shape_name);
-  if (!kernel.opts.empty()) text += "   " + folded(in_comment(kernel.opts), " *     ", 100);
-  return text + " */\n";
-}
-
-std::string kernels(const Project& p) {
-  std::string text;
-  for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
-    const std::string& source = p.program->kernels[k].source;
-    text += "\n" + kernel_comment(p, k) + source;
-    if (!source.ends_with('\n')) text += '\n';
-  }
-  return text;
-}
-
-std::string ref(const Project& p, int buffer) {
-  const ProgramBuffer& b = p.program->buffers[at(buffer)];
-  switch (b.kind) {
-    case BufferKind::Intermediate:
-      return fmt::format("ARENA({})", p.plan->placements[at(buffer)].offset);
-    case BufferKind::Constant:
-      return fmt::format("CONSTANT({})", p.constants[at(p.constant_of[at(buffer)])].member);
-    case BufferKind::Input:
-    case BufferKind::Output: {
-      const std::vector<int>& group = b.kind == BufferKind::Input ? p.program->inputs : p.program->outputs;
-      const std::size_t base = b.kind == BufferKind::Input ? 0 : p.program->inputs.size();
-      return fmt::format("IO({})", base + at(static_cast<int>(std::find(group.begin(), group.end(), buffer) - group.begin())));
-    }
-  }
-  return "";
-}
-
-std::string variable_ref(const Project& p, const std::string& name) {
-  for (std::size_t v = 0; v < p.program->variables.size(); v++)
-    if (p.program->variables[v].name == name) return fmt::format("VARIABLE({})", v);
-  return "";
-}
-
-// Pads each row so that the comments behind the rows stand in one column.
-std::string with_comments(const std::vector<std::pair<std::string, std::string>>& rows) {
-  std::size_t width = 0;
-  for (const auto& row : rows) width = std::max(width, std::min<std::size_t>(row.first.size(), 90));
-  std::string text;
-  for (const auto& [row, comment] : rows) text += fmt::format("  {:<{}} /* {} */\n", row, width, comment);
-  return text;
-}
-
-struct Tables {
-  std::string args, calls;
-  std::size_t arg_count = 0;
-  bool arena = false, constant = false, variable = false;
-};
-
-Tables tables(const Project& p) {
-  Tables t;
-  std::vector<std::pair<std::string, std::string>> args;
-  for (std::size_t c = 0; c < p.program->calls.size(); c++) {
-    const ProgramCall& call = p.program->calls[c];
-    const ProgramKernel& kernel = p.program->kernels[at(call.kernel)];
-    std::string row;
-    for (int b : call.buffers) {
-      t.arena |= p.program->buffers[at(b)].kind == BufferKind::Intermediate;
-      t.constant |= p.program->buffers[at(b)].kind == BufferKind::Constant;
-      row += (row.empty() ? "" : " ") + ref(p, b) + ",";
-    }
-    for (const std::string& v : kernel.variables) row += " " + variable_ref(p, v) + ",";
-    t.variable |= !kernel.variables.empty();
-    const std::size_t count = call.buffers.size() + kernel.variables.size();
-    args.emplace_back(row, fmt::format("{}: {}", c, in_comment(list_text(call.nodes))));
-    t.calls += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.arg_count, count);
-    t.arg_count += count;
-  }
-  t.args = with_comments(args);
-  return t;
-}
-
 std::string program_table(const Project& p) {
   const Program& program = *p.program;
-  const Tables t = tables(p);
+  const ArgTable t = arg_table(p);
   const std::size_t io_count = program.inputs.size() + program.outputs.size();
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (t.arena) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
   if (t.constant) text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
   if (t.variable) text += "#define VARIABLE(n) {ETCH_VAR, n}\n";
-  text += fmt::format("\nstatic const etch_ref args[{}] = {{\n{}}};\n\nstatic const etch_call calls[{}] = {{\n{}}};\n\n", t.arg_count,
-                      t.args, program.calls.size(), t.calls);
-  if (!program.variables.empty()) {
-    text += fmt::format("static const etch_range ranges[{}] = {{\n", program.variables.size());
-    for (std::size_t v = 0; v < program.variables.size(); v++)
-      text += fmt::format("  {{{}, {}}}, /* {} */\n", program.variables[v].min, program.variables[v].max, p.variable_names[v]);
-    text += "};\n\n";
+  text += "\n" + t.text + fmt::format("\nstatic const etch_call calls[{}] = {{\n", program.calls.size());
+  for (std::size_t c = 0; c < program.calls.size(); c++) {
+    const ProgramKernel& kernel = program.kernels[at(program.calls[c].kernel)];
+    text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], program.calls[c].buffers.size() + kernel.variables.size());
   }
-  text += "static const etch_program program = {\n  calls, args, ";
+  text += "};\n\n" + range_table(p) + "static const etch_program program = {\n  calls, args, ";
   text += program.variables.empty() ? "NULL" : "ranges";
   text += fmt::format(",\n  {}, /* calls */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
                       program.calls.size(), io_count, program.variables.size(), p.plan->arena_bytes);
@@ -196,10 +42,7 @@ std::string entry(const Project& p, bool profile) {
   if (!program.variables.empty()) text += fmt::format("  int32_t variables[{}];\n", program.variables.size());
   text += "  etch_frame frame;\n";
   if (blob) text += "  etch_status status;\n";
-  std::size_t n = 0;
-  for (int b : program.inputs) text += fmt::format("  io[{}] = (void *)(uintptr_t){}; /* only read */\n", n++, p.buffer_names[at(b)]);
-  for (int b : program.outputs) text += fmt::format("  io[{}] = {};\n", n++, p.buffer_names[at(b)]);
-  for (std::size_t v = 0; v < program.variables.size(); v++) text += fmt::format("  variables[{}] = {};\n", v, p.variable_names[v]);
+  text += fill_io(p);
   text += "  frame.arena = arena;\n  frame.arena_bytes = arena_bytes;\n  frame.io = io;\n  frame.arg = arg;\n";
   text += std::string("  frame.variables = ") + (program.variables.empty() ? "NULL" : "variables") + ";\n";
   text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
@@ -213,26 +56,7 @@ std::string entry(const Project& p, bool profile) {
   return text + "  return etch_run(&program, &frame);\n}\n";
 }
 
-std::string blob_check(const Project& p) {
-  if (p.weights != WeightsForm::Blob || !p.has_constants()) return "";
-  const std::string binary = weights_binary(p);
-  return fmt::format(
-      "static const etch_blob_info blob = {{UINT64_C({}), UINT64_C(0x{:016x}), {}}};\n\n"
-      "etch_status {}_check_weights(const void *weights, size_t weights_bytes) {{ return etch_blob_check(&blob, weights, weights_bytes); "
-      "}}\n\n",
-      p.constants_bytes, blob_hash(std::string_view(binary).substr(64)), p.constants_align, p.name);
-}
-
-std::string profile(const Project& p) {
-  std::string text = fmt::format("\n#if ETCH_PROFILE\nconst etch_call_info {}_calls[{}] = {{\n", p.name,
-                                 std::max<std::size_t>(p.program->calls.size(), 1));
-  for (const ProgramCall& call : p.program->calls) {
-    const ProgramBuffer& out = p.program->buffers[at(call.buffers.front())];
-    text += fmt::format("  {{{}, {}, \"{}\", {}}},\n", c_string(list_text(call.nodes)), c_string(out.name), name_of(out.dtype),
-                        out.max_bytes());
-  }
-  return text + "};\n\n" + entry(p, true) + "#endif\n";
-}
+std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
 
 std::string includes(const Project& p) {
   std::string text = fmt::format("#include \"{}.h\"\n", p.name);
@@ -253,7 +77,7 @@ std::string includes(const Project& p) {
 std::string model_source(const Project& p) {
   std::string text =
       p.first_line() + " Kernels first, then the program. */\n" + includes(p) + "\n" + arena_table(p) + "\n" + banner("kernels");
-  return text + kernels(p) + program_table(p) + "\n" + blob_check(p) + entry(p, false) + profile(p);
+  return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + entry(p, false) + profile(p);
 }
 
 }  // namespace etch

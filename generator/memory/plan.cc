@@ -95,7 +95,7 @@ Chains chain_blocks(const Program& program, const PlanOptions& options, const st
       continue;
     }
     chains.of_buffer[at(b)] = static_cast<int>(chains.blocks.size());
-    chains.blocks.push_back({bytes, p.first, p.last, alignment_for(bytes, options.align)});
+    chains.blocks.push_back({bytes, p.first, p.last, options.align_all ? options.align : alignment_for(bytes, options.align)});
   }
   return chains;
 }

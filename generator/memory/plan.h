@@ -12,6 +12,7 @@ namespace etch {
 
 struct PlanOptions {
   std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
+  bool align_all = false;   // smaller buffers too: what OpenCL needs to make each a part of one buffer
   bool include_io = false;  // inputs and outputs too: what a runtime that owns them needs. An input's place may be reused
                             // after its last use
   bool in_place = true;     // false: an output never shares memory with an input of its call

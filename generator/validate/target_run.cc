@@ -6,26 +6,37 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
+#include "device/device.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
 
 namespace etch {
 namespace {
 
+constexpr int kNoDevice = 77;  // exit status of a self-test that found no OpenCL device
+
 // The last lines that a program printed.
 std::string tail(const std::string& text) { return text.size() <= 400 ? text : "..." + text.substr(text.size() - 400); }
 
-void run_on_host(const CrossBuild& build, TargetResult& result) {
+void run_on_host(const CrossBuild& build, const Target& target, const std::filesystem::path& dir, const std::filesystem::path& work,
+                 TargetResult& result) {
   ProcessOptions options;
   options.timeout_s = 600;
+  options.cwd = dir;  // where a blob of weights is
+  if (target.language == Language::OpenCl) options.env = opencl_environment(work);
   const ProcessResult run = run_process({build.elf.string()}, options);
+  if (target.language == Language::OpenCl && run.exit_code == kNoDevice)
+    throw UserError("target " + target.name, "no OpenCL device is on this machine",
+                    "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out");
   result.seconds = run.seconds;
   result.ok = run.ok();
   if (!result.ok) result.problem = fmt::format("self-test: {}: {}", describe(run), tail(run.out + run.err));
 }
 
-void run_in_emulator(const CrossBuild& build, const Target& target, const std::string& entry, TargetResult& result) {
+void run_in_emulator(const CrossBuild& build, const Target& target, const std::string& entry, const std::filesystem::path& dir,
+                     TargetResult& result) {
   EmulatorOptions options;
+  options.cwd = dir;
   options.functions = {entry};
   options.timeout_s = 600;
   const EmulatorResult run = run_emulated(target, build.elf, options);
@@ -65,9 +76,9 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   result.stack_bound_bytes = bound.bytes;
   if (!bound.bytes) result.stack_bound_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
   if (target.is_host())
-    run_on_host(build, result);
+    run_on_host(build, target, dir, work.path(), result);
   else
-    run_in_emulator(build, target, entry, result);
+    run_in_emulator(build, target, entry, dir, result);
   return result;
 }
 

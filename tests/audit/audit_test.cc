@@ -142,6 +142,24 @@ TEST(Audit, ProjectAsTheTargetSeesIt) {
   EXPECT_EQ(function_named(report, "etch_walk")->stack_array_bytes, 4 * 4 + 8);  // pointers have 4 bytes here
 }
 
+// That target's headers have no CL/cl.h, so the declarations that etch brings along are read, as on a machine without OpenCL.
+TEST(Audit, OpenCLIsParsedWithoutItsHeaders) {
+  const std::filesystem::path runtime = std::filesystem::path(ETCH_SOURCE_DIR) / "runtime_c/etch_opencl.c";
+  const Target target = find_target("cortex-m4f", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
+  if (!std::filesystem::exists(target.toolchain.include)) GTEST_SKIP() << "picolibc-arm-none-eabi is not installed";
+  const AuditReport without = audit_c({runtime}, audit_options(target));
+  for (const Finding& f : without.findings) ADD_FAILURE() << describe(f);
+  EXPECT_NE(function_named(without, "etch_cl_run"), nullptr);
+  const TempDir dir;
+  std::ofstream(dir.path() / "x.c") << "#include <CL/cl.h>\ncl_int f(cl_mem m) { return clReleaseEverything(m); }\n";
+  EXPECT_FALSE(audit_c({dir.path() / "x.c"}, audit_options(target)).ok()) << "what OpenCL does not have is still found";
+  std::ifstream in("/usr/include/CL/cl.h");
+  if (!in) GTEST_SKIP() << "OpenCL's headers are not installed, so not compared with";
+  const AuditReport with = audit_c({runtime});
+  EXPECT_EQ(with.functions.size(), without.functions.size());
+  EXPECT_EQ(with.bounded_loops, without.bounded_loops);
+}
+
 TEST(Audit, OneChangeInAProjectIsFound) {
   struct Row {
     const char *file, *from, *to, *rule;

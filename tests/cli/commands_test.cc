@@ -41,7 +41,7 @@ TEST_F(Commands, compile_gives_the_same_bytes_in_another_folder_from_another_pat
   const fs::path other = work_.path() / "some" / "other place";
   fs::create_directories(other);
   fs::copy_file(a, other / "lenet.onnx");
-  for (const char* target : {"host", "cortex-m4f"}) {
+  for (const char* target : {"host", "cortex-m4f", "opencl"}) {
     const fs::path first = work_.path() / (std::string("one_") + target), second = other / (std::string("two_") + target);
     ASSERT_TRUE(etch_tool({"compile", a, "--target", target, "-o", first.string()}).ok());
     ASSERT_TRUE(etch_tool({"compile", (other / "lenet.onnx").string(), "--target", target, "-o", second.string()}).ok());
@@ -116,7 +116,7 @@ TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
   } rows[] = {
       {{"inspect", m}, {"2 656 768", "Conv", "arena", "k0"}},
       {{"ops"}, {"Conv ", "Softmax", "7-21", "10-21", "float, integer, bool"}},
-      {{"targets"}, {"host", "x86-64-v3", "x86-64-v4", "cortex-m4f"}},
+      {{"targets"}, {"host", "x86-64-v3", "x86-64-v4", "cortex-m4f", "opencl"}},
       {{"audit", out.string()}, {"nothing found"}},
       {{"--version"}, {"etch 0."}},
       {{"--help"}, {"compile", "validate"}},

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -29,12 +30,14 @@ inline std::vector<std::string> split(const std::string& text) {
 }
 
 // Runs a command in the folder.
-inline ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
+inline ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {},
+                            const std::vector<std::pair<std::string, std::string>>& env = {}) {
   std::vector<std::string> argv = split(command);
   argv.insert(argv.end(), more.begin(), more.end());
   if (argv[0].find('/') != std::string::npos) argv[0] = (dir / argv[0]).string();
   ProcessOptions options;
   options.cwd = dir;
+  options.env = env;
   return run_process(argv, options);
 }
 

@@ -307,7 +307,7 @@ TEST(Emit, RefusesWhatItCanNotEmit) {
   o.name = "my-model";
   EXPECT_THROW(emit(p, plan, o), UserError);
   o.name = "mlp";
-  p.language = "opencl";
+  p.language = "interp";
   EXPECT_THROW(emit(p, plan, o), UserError);
 }
 

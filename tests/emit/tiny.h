@@ -176,6 +176,22 @@ inline Program batch_program() {
   return p;
 }
 
+/// The same for OpenCL: a work-group for each row.
+inline Program batch_program_opencl() {
+  Program p = batch_program();
+  p.language = "opencl";
+  for (ProgramKernel& k : p.kernels) {
+    k.global_size = {p.buffers[0].shape[0], 1, 1};
+    k.local_size = {32, 1, 1};
+    k.source = "__kernel void " + k.name +
+               "(__global float *out, const __global float *in, const int batch) {\n"
+               "  const int i = (int)get_global_id(0);\n"
+               "  out[i] = " +
+               (k.name == "k0_double" ? "2.0f * in[i]" : "in[i] + 1.0f") + ";\n}\n";
+  }
+  return p;
+}
+
 inline EmitOptions mlp_options(const Program& p) {
   EmitOptions o;
   o.name = "mlp";

@@ -187,6 +187,24 @@ TEST(Plan, AlignmentGrowsWithTheBuffer) {
   for (const auto& row : rows) EXPECT_EQ(alignment_for(row.bytes, row.align), row.expected) << row.bytes;
 }
 
+TEST(Plan, EveryBufferIsAlignedWhereThatIsAskedFor) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 8);
+  const int a = add_buffer(p, BufferKind::Intermediate, 1);
+  const int b = add_buffer(p, BufferKind::Intermediate, 3);
+  const int out = add_buffer(p, BufferKind::Output, 8);
+  add_call(p, {a, in});
+  add_call(p, {b, in});
+  add_call(p, {out, a, b});
+  for (const bool all : {false, true}) {
+    const MemoryPlan plan = plan_memory(p, {.align = 512, .align_all = all});
+    const std::int64_t second =
+        std::max(plan.placements[static_cast<std::size_t>(a)].offset, plan.placements[static_cast<std::size_t>(b)].offset);
+    EXPECT_EQ(second == 512, all);
+    EXPECT_EQ(second % 512 == 0, all);
+  }
+}
+
 TEST(Plan, VerifyFindsAPlantedOverlap) {
   Program p;
   const int in = add_buffer(p, BufferKind::Input, 10);

@@ -292,7 +292,7 @@ TEST(Arena, RefusesWhatDoesNotFitWithoutWrappingAround) {
 
 TEST(Status, EachHasItsOwnText) {
   std::vector<std::string> texts;
-  for (int s = ETCH_OK; s <= ETCH_NO_SPACE; s++) {
+  for (int s = ETCH_OK; s <= ETCH_CL_CLOSED; s++) {
     const std::string text = etch_status_text(static_cast<etch_status>(s));
     EXPECT_NE(text, "unknown status");
     for (const std::string& other : texts) EXPECT_NE(text, other);

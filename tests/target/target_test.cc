@@ -199,6 +199,7 @@ struct ShippedRow {
 constexpr ShippedRow kShipped[] = {
     {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
     {"host", Fpu::Double, 64, 128, 16, 16, true},
+    {"opencl", Fpu::Double, 64, 0, 0, 512, true},
     {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
     {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
 };

@@ -1,0 +1,254 @@
+// Projects whose kernels are OpenCL C: what is emitted, and what it computes.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/error.h"
+#include "emit/opencl_sizes.h"
+#include "opencl_build.h"
+
+namespace etch {
+namespace {
+
+using namespace test;
+
+// --- what is emitted
+
+TEST(OpenCLFiles, AreTheGoldenProject) {
+  const fs::path folder = fs::path(ETCH_SOURCE_DIR) / "tests/golden/scaler_opencl";
+  for (const EmittedFile& f : scaler()) {
+    if (f.name.starts_with("etch_")) continue;
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+      fs::create_directories(folder);
+      write_file(folder / f.name, f.text);
+    }
+    EXPECT_EQ(read(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
+  }
+}
+
+TEST(OpenCLFiles, PassTheAuditAndAreTheSameEveryTime) {
+  const TempDir temp;
+  const CompileOptions options = options_for("ds_cnn", WeightsForm::Auto);
+  std::vector<std::string> texts[2];
+  for (int turn = 0; turn < 2; turn++) {
+    const fs::path dir = temp.path() / std::to_string(turn);
+    const Report report = write_audited(dir, compile_project(read_model(options), options), options);
+    ASSERT_TRUE(report.audit);
+    EXPECT_TRUE(report.audit->findings.empty());
+    EXPECT_GT(report.audit->functions, 9 + 30) << "the kernels and the runtime are among them";
+    EXPECT_EQ(report.language, "opencl");
+    for (const char* name : {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cl", "ds_cnn_kernels.c", "ds_cnn_weights.c", "etch_opencl.c", "selftest.c",
+                             "CMakeLists.txt", "report.txt", "report.json"}) {
+      EXPECT_TRUE(fs::exists(dir / name)) << name;
+      texts[turn].push_back(read(dir / name));
+    }
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(OpenCLFiles, ModelNeedsNoOpenCLHeaders) {
+  for (const EmittedFile& f : project("lenet", WeightsForm::C))
+    EXPECT_EQ(f.text.find("<CL/cl.h>") != std::string::npos, f.name == "etch_opencl.c" || f.name == "selftest.c") << f.name;
+}
+
+TEST_F(OpenCL, CompilesWithoutWarnings) {
+  const TempDir temp;
+  put(temp.path() / "net", project("ds_cnn", WeightsForm::C));
+  put(temp.path() / "scaler", scaler());
+  std::vector<std::string> files;
+  for (const char* name : {"net", "scaler"})
+    for (const std::string& file : c_files(temp.path() / name)) files.push_back(name + ("/" + file));
+  const std::string strict = " -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only";
+  for (const std::string compiler : {"gcc -std=c99 -DETCH_PROFILE=1", "gcc -std=c99 -DETCH_CHECK_ARGUMENTS=0 -DETCH_STATUS_TEXT=0",
+                                     "clang-19 -std=c99", "clang-19 -std=c99 -DETCH_PROFILE=1", "g++ -x c++ -std=c++11 -DETCH_PROFILE=1"}) {
+    if (!find_program(split(compiler)[0])) {
+      std::printf("not installed, so not tried: %s\n", compiler.c_str());
+      continue;
+    }
+    const ProcessResult r = run_opencl(temp.path(), compiler + strict, files);
+    EXPECT_TRUE(r.ok()) << compiler << "\n" << r.err;
+  }
+}
+
+// --- what it computes
+
+TEST_F(OpenCL, NetworksPassTheirSelfTest) {
+  const struct {
+    const char *name, *arguments;
+    WeightsForm weights;
+  } rows[] = {
+      {"ds_cnn", "", WeightsForm::C},
+      {"lenet", "", WeightsForm::Incbin},
+      {"lenet", " lenet_weights.bin", WeightsForm::Blob},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.name) + row.arguments);
+    const TempDir temp;
+    put(temp.path(), project(row.name, row.weights));
+    const ProcessResult built = build(temp.path());
+    ASSERT_TRUE(built.ok()) << built.err;
+    const ProcessResult ran = run_opencl(temp.path(), "./test" + std::string(row.arguments));
+    EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
+  }
+}
+
+TEST_F(OpenCL, SelfTestFailsWhereSomethingIsWrong) {
+  const struct {
+    const char *file, *from, *to, *says;
+  } rows[] = {
+      {"scaler_kernels.c", "in[i] + 1.0f", "in[i] + 1.5f", "FAIL y["},
+      {"selftest.c", "expected_y[160] = {\n  ", "expected_y[160] = {\n  1", "FAIL y["},
+      {"scaler_kernels.c", "2.0f * in[i]", "2.0f * undeclared", "FAIL status 12"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.to);
+    std::vector<EmittedFile> files = scaler();
+    replace(files, row.file, row.from, row.to);
+    const TempDir temp;
+    put(temp.path(), files);
+    ASSERT_TRUE(build(temp.path()).ok());
+    const ProcessResult ran = run_opencl(temp.path(), "./test");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_NE(ran.out.find(row.says), std::string::npos) << ran.out;
+    if (std::string(row.says) == "FAIL status 12")
+      EXPECT_NE(ran.out.find("undeclared"), std::string::npos) << "the log is printed\n" << ran.out;
+  }
+}
+
+TEST_F(OpenCL, BuildsByCMake) {
+  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  const TempDir temp;
+  put(temp.path(), project("lenet", WeightsForm::Blob));
+  const ProcessResult configured = run_opencl(temp.path(), "cmake -B build");
+  ASSERT_TRUE(configured.ok()) << configured.err;
+  const ProcessResult built = run_opencl(temp.path(), "cmake --build build");
+  ASSERT_TRUE(built.ok()) << built.out << built.err;
+  const ProcessResult ran = run_opencl(temp.path(), "ctest --test-dir build");
+  EXPECT_TRUE(ran.ok()) << ran.out;
+  EXPECT_NE(ran.out.find("100% tests passed"), std::string::npos) << ran.out;
+}
+
+// One project, every value of its range; several values in one session, and a session beside it on a queue without order.
+TEST_F(OpenCL, OneProjectForEveryBatch) {
+  CompileOptions options = options_for("mlp_batch", WeightsForm::C, {{"batch", 1, 16}});
+  options.import.name = "model";
+  const Frontend frontend = read_model(options);
+  std::vector<EmittedFile> files = compile_project(frontend, options).files;
+  for (EmittedFile& f : files)
+    if (f.name == "selftest.c")
+      f.text = kMain + std::string(R"c(
+int main(int argc, char **argv) {
+  static model_session sessions[2];
+  static float x[MODEL_INPUT_COUNT];
+  int s, a;
+  if (!make() || model_open(&sessions[0], context, device, queue) != ETCH_OK) return 2;
+  if (model_open(&sessions[1], context, device, wild != NULL ? wild : queue) != ETCH_OK) return 3;
+  for (a = 1; a < argc; a++) {
+    const int batch = atoi(argv[a]);
+    for (s = 0; s < 2; s++) {
+      const size_t rows = batch < 1 ? 1u : (size_t)batch;
+      float *const y = (float *)malloc((rows + 1u) * 10 * sizeof(float));
+      size_t i;
+      for (i = 0; i < MODEL_INPUT_COUNT; i++) x[i] = (float)(i * 7 % 19) / 8.0f - 1.0f;
+      for (i = 0; i < (rows + 1u) * 10; i++) y[i] = -77.0f;
+      printf("%d", (int)model_run(&sessions[s], batch, x, y));
+      for (i = 0; i < (rows + 1u) * 10; i++) printf(" %.9g", (double)y[i]);
+      printf("\n");
+      free(y);
+    }
+  }
+  return model_close(&sessions[0]) == ETCH_OK && model_close(&sessions[1]) == ETCH_OK ? 0 : 4;
+}
+)c");
+  const TempDir temp;
+  put(temp.path(), files);
+  const ProcessResult built = build(temp.path(), "-Wno-unused-function -fsanitize=undefined");
+  ASSERT_TRUE(built.ok()) << built.err;
+  const std::vector<std::string> batches{"16", "1", "0", "7", "17", "-1", "16"};
+  const ProcessResult ran = run_opencl(temp.path(), "./test", batches);
+  ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
+
+  const Program reference = lower_model(frontend, "interp", options);
+  const auto interp = make_device("interp", {})->load(reference);
+  std::istringstream lines(ran.out);
+  for (const std::string& text : batches)
+    for (int session = 0; session < 2; session++) {
+      const int batch = std::stoi(text), rows = std::max(batch, 1);
+      const bool valid = batch >= 1 && batch <= 16;
+      std::vector<double> expected(static_cast<std::size_t>(rows + 1) * 10, -77);  // what is not written stays
+      if (valid) {
+        std::vector<double> x(static_cast<std::size_t>(batch) * 784);
+        for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i * 7 % 19) / 8 - 1;
+        const std::vector<double> y = interp->run({Array::of_doubles(DType::Float32, {batch, 784}, x)}, {{"batch", batch}})[0].doubles();
+        std::ranges::copy(y, expected.begin());
+      }
+      std::string line;
+      std::getline(lines, line);
+      std::istringstream words(line);
+      int status = -1;
+      words >> status;
+      EXPECT_EQ(status, valid ? 0 : 4) << "batch " << batch;  // ETCH_RANGE
+      for (double e : expected) {
+        double got = 0;
+        words >> got;
+        ASSERT_NEAR(got, e, 1e-5) << "batch " << batch << ", session " << session;
+      }
+    }
+}
+
+// --- sizes
+
+TEST(OpenCLSizes, ExpressionsInCHaveTheValueOfTheSize) {
+  if (!find_program("gcc")) GTEST_SKIP() << "gcc is not installed";
+  Program p = batch_program_opencl();
+  Symbols symbols;
+  const Sint batch = symbols.variable("batch", 1, 8);
+  const std::vector<Sint> sizes{batch,
+                                batch * 3 + 2,
+                                floordiv(batch * 5 + 3, 4),
+                                floormod(batch * 7, 5),
+                                batch * batch,
+                                (batch + 1) * (batch + 2),
+                                lt(batch, 4) * 16,
+                                floordiv(batch + 12, 8) * 64,
+                                batch * (1 << 28)};
+  SizeTable table;
+  EXPECT_EQ(table.add(128), "128");
+  EXPECT_EQ(table.add(sizes[0]), "SIZE(0)");
+  EXPECT_EQ(table.add(sizes[1]), "SIZE(1)");
+  EXPECT_EQ(table.add(batch), "SIZE(0)") << "equal sizes are one";
+  for (Sint s : sizes) table.add(s);
+  const MemoryPlan plan = plan_memory(p, {.align = 512, .align_all = true});
+  const EmitOptions options = batch_options();
+  const TempDir temp;
+  write_file(temp.path() / "sizes.c", "#include <stdint.h>\n#include <stdio.h>\n" + table.text(make_project(p, plan, options)) +
+                                          "int main(void) {\n  int32_t batch;\n  uint32_t n;\n"
+                                          "  for (batch = 1; batch <= 8; batch++)\n    for (n = 0; n < " +
+                                          std::to_string(sizes.size()) +
+                                          "; n++) printf(\"%u\\n\", (unsigned)size_of(n, &batch));\n"
+                                          "  return 0;\n}\n");
+  const ProcessResult built = run_opencl(temp.path(), "gcc " + std::string(kStrict) + " -fsanitize=undefined -o test sizes.c");
+  ASSERT_TRUE(built.ok()) << built.err;
+  std::istringstream values(run_opencl(temp.path(), "./test").out);
+  for (std::int64_t n = 1; n <= 8; n++)
+    for (Sint s : sizes) {
+      std::int64_t got = -1;
+      values >> got;
+      EXPECT_EQ(got, evaluate(s, {{"batch", n}}) & 0xffffffff) << to_text(s) << ", batch " << n;
+    }
+}
+
+TEST(OpenCLSizes, WhatIsTooLargeForTheTablesIsRefused) {
+  Program p = batch_program_opencl();
+  const MemoryPlan plan = plan_memory(p, {.align = 512, .align_all = true});
+  p.kernels[0].global_size[1] = std::int64_t{1} << 31;
+  EXPECT_THROW(emit(p, plan, batch_options()), UserError);
+  p.kernels[0].global_size[1] = 1;
+  EXPECT_NO_THROW(emit(p, plan, batch_options()));
+  p.buffers[0].max_elements = std::int64_t{1} << 29;
+  EXPECT_THROW(emit(p, plan, batch_options()), UserError);
+}
+
+}  // namespace
+}  // namespace etch
