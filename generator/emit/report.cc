@@ -94,7 +94,7 @@ std::string to_text(const Report& r) {
   const char* io = opencl ? "bytes, the caller's, and as many on the device" : "bytes, the caller's";
   text += figure("inputs", r.input_bytes, io);
   text += figure("outputs", r.output_bytes, io);
-  const char* weights = opencl ? "bytes, as {}, and as many on the device" : "bytes of flash, as {}";
+  const char* weights = opencl ? "bytes, as {}, copied to the device" : "bytes of flash, as {}";
   text += figure("weights", r.weights_bytes, fmt::format(fmt::runtime(weights), r.weights_form).c_str());
   text += figure("code", r.code_bytes, opencl ? "bytes of the host's program" : "bytes of flash");
   text += figure("stack, seen", r.stack_bytes, "bytes");

@@ -9,6 +9,7 @@
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "memory/plan.h"
+#include "opencl_build.h"
 #include "program/lower.h"
 #include "schedule/schedule.h"
 
@@ -33,13 +34,14 @@ class Whole : public testing::Test {
   Tensor weights(const std::string& name, std::vector<std::int64_t> shape, std::uint32_t seed) {
     return Tensor::constant(*graph, lcg_input(DType::Float32, shape, seed, 0), name);
   }
-  Program lowered(const std::vector<OutputSpec>& outputs) {
+  Program lowered(const std::vector<OutputSpec>& outputs, const std::string& language = "c") {
     const Schedule schedule = create_schedule(*graph, outputs);
     LowerOptions options;
     options.inputs = inputs;
     options.language = "interp";  // with the constants as the ASTs read them
     interpreted = reorder(lower(graph, schedule, options));
-    options.language = "c";
+    options.language = language;
+    options.codegen.has_local = language == "opencl";
     return reorder(lower(graph, schedule, options));
   }
 
@@ -80,7 +82,8 @@ std::vector<EmittedFile> Whole::emitted(const Program& p, const VarValues& vars)
   EmitOptions o;
   o.name = "net";
   o.selftest = reference(interpreted, vars);
-  return emit(p, plan_memory(p), o);
+  const bool opencl = p.language == "opencl";
+  return emit(p, plan_memory(p, {.align = opencl ? 512 : 16, .align_all = opencl}), o);
 }
 
 void expect_pass(const std::vector<EmittedFile>& files) {
@@ -119,14 +122,25 @@ TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
   const Tensor m = input("m", DType::Bool, {5, 7});
   const Tensor l = input("l", DType::Int64, {70});
   const Tensor d = input("d", DType::Float64, {70});
-  const Program p = lowered({{"sum", a + b},
-                             {"half", h * 2 + 1},
-                             {"chosen", m.where(a.cast(DType::Int32), b.cast(DType::Int32))},
-                             {"less", a < b.cast(DType::Int8)},
-                             {"total", l.sum()},
-                             {"brain", d.cast(DType::BFloat16)},
-                             {"root", (d * d).sqrt()}});
-  expect_pass(emitted(p));
+  const std::vector<OutputSpec> outputs{{"sum", a + b},
+                                        {"half", h * 2 + 1},
+                                        {"chosen", m.where(a.cast(DType::Int32), b.cast(DType::Int32))},
+                                        {"less", a < b.cast(DType::Int8)},
+                                        {"total", l.sum()},
+                                        {"brain", d.cast(DType::BFloat16)},
+                                        {"whole", (h * 50).cast(DType::Int16)},
+                                        {"root", (d * d).sqrt()}};
+  expect_pass(emitted(lowered(outputs)));
+  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  const std::vector<EmittedFile> files = emitted(lowered(outputs, "opencl"));
+  const auto kernels = std::ranges::find(files, "net.cl", &EmittedFile::name);
+  ASSERT_NE(kernels, files.end());
+  EXPECT_NE(kernels->text.find("etch_f32_to_i16(float x)"), std::string::npos) << "helpers stand before the kernels";
+  const TempDir temp;
+  put(temp.path(), files);
+  const ProcessResult built = test::build(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(test::run_opencl(temp.path(), "./test").out, "PASS\n");
 }
 
 TEST_F(Whole, ResidualChainsRunInPlace) {
