@@ -22,6 +22,46 @@ constexpr std::string_view kReserved[] = {
     "union",         "unsigned",    "using",    "virtual",   "void",      "volatile", "wchar_t",      "while",      "xor",
     "xor_eq"};
 
+// Macros of the C library and of compilers, functions and types that C files of a project see; functions of <math.h> also with
+// an f or l behind them.
+constexpr std::string_view kLibrary[] = {
+    "BUFSIZ",     "CHAR_BIT",  "EOF",         "FILE",    "HUGE_VAL", "HUGE_VALF", "I",        "INFINITY",  "INT8_MAX",   "INT16_MAX",
+    "INT32_MAX",  "INT64_MAX", "M_PI",        "M_E",     "NAN",      "RAND_MAX",  "SIZE_MAX", "UINT8_MAX", "UINT16_MAX", "UINT32_MAX",
+    "UINT64_MAX", "abort",     "abs",         "assert",  "atexit",   "bcmp",      "bcopy",    "bzero",     "calloc",     "clock",
+    "div",        "double_t",  "exit",        "fclose",  "ffs",      "float_t",   "fopen",    "fprintf",   "fputs",      "fread",
+    "free",       "fwrite",    "getc",        "getenv",  "gets",     "index",     "isfinite", "isgreater", "isinf",      "isless",
+    "isnan",      "isnormal",  "isunordered", "labs",    "linux",    "llabs",     "malloc",   "memchr",    "memcmp",     "memcpy",
+    "memmove",    "memset",    "perror",      "printf",  "putc",     "putchar",   "puts",     "qsort",     "rand",       "random",
+    "read",       "realloc",   "remove",      "rename",  "rewind",   "rindex",    "scanf",    "select",    "setbuf",     "signal",
+    "signbit",    "signgam",   "snprintf",    "sprintf", "srand",    "sscanf",    "stderr",   "stdin",     "stdout",     "strcat",
+    "strchr",     "strcmp",    "strcpy",      "strdup",  "strlen",   "strncmp",   "strncpy",  "strstr",    "strtol",     "system",
+    "time",       "tmpfile",   "ungetc",      "unix",    "vprintf",  "write"};
+constexpr std::string_view kMath[] = {
+    "acos",       "acosh", "asin",  "asinh",     "atan",   "atan2",  "atanh", "cbrt",   "ceil",    "copysign", "cos",         "cosh",
+    "drem",       "erf",   "erfc",  "exp",       "exp10",  "exp2",   "expm1", "fabs",   "fdim",    "floor",    "fma",         "fmax",
+    "fmin",       "fmod",  "frexp", "gamma",     "hypot",  "ilogb",  "j0",    "j1",     "jn",      "ldexp",    "lgamma",      "llrint",
+    "llround",    "log",   "log10", "log1p",     "log2",   "logb",   "lrint", "lround", "modf",    "nan",      "nearbyint",   "nextafter",
+    "nexttoward", "pow",   "pow10", "remainder", "remquo", "rint",   "round", "scalb",  "scalbln", "scalbn",   "significand", "sin",
+    "sincos",     "sinh",  "sqrt",  "tan",       "tanh",   "tgamma", "trunc", "y0",     "y1",      "yn"};
+
+template <std::size_t N>
+bool is_one_of(const std::string_view (&words)[N], std::string_view text) {
+  return std::find(std::begin(words), std::end(words), text) != std::end(words);
+}
+
+bool is_reserved(std::string_view text) {
+  const bool typed = text.ends_with('f') || text.ends_with('l');
+  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) ||
+         (typed && is_one_of(kMath, text.substr(0, text.size() - 1)));
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return result;
+}
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -39,21 +79,36 @@ std::string c_identifier(std::string_view name) {
   while (!result.empty() && result.back() == '_') result.pop_back();
   if (result.empty()) return "unnamed";
   if (is_digit(result.front())) result.insert(0, "n");
-  if (std::find(std::begin(kReserved), std::end(kReserved), result) != std::end(kReserved)) result += '_';
+  if (const std::string lower = in_lower_case(result); lower == "etch" || lower.starts_with("etch_")) result.insert(0, "n_");
+  if (is_reserved(result)) result += '_';
   return result;
 }
 
-bool is_c_identifier(std::string_view text) { return !text.empty() && c_identifier(text) == text; }
+std::string size_identifier(std::string_view name) {
+  constexpr std::string_view kOwn[] = {"acc", "g", "gid", "i", "idx", "l", "lane", "lid", "m", "r", "t", "tile", "v", "x"};
+  const std::string result = c_identifier(name);
+  const std::size_t digits = result.find_last_not_of("0123456789") + 1;
+  const bool is_numbered = digits < result.size() && is_one_of(kOwn, std::string_view(result).substr(0, digits));
+  return is_numbered || result == "arg" ? "size_" + result : result;
+}
+
+std::string project_identifier(std::string_view name) {
+  constexpr std::string_view kTaken[] = {"all",      "assert", "aux",    "clean",       "codegen", "complex",   "con",      "ctype",
+                                         "depend",   "errno",  "fenv",   "float",       "help",    "install",   "inttypes", "iso646",
+                                         "limits",   "locale", "m",      "math",        "nul",     "package",   "prn",      "report",
+                                         "selftest", "setjmp", "signal", "stdalign",    "stdarg",  "stdatomic", "stdbool",  "stddef",
+                                         "stdint",   "stdio",  "stdlib", "stdnoreturn", "string",  "strings",   "test",     "tgmath",
+                                         "threads",  "time",   "uchar",  "unistd",      "wchar",   "wctype"};
+  constexpr std::size_t kLongest = 60;
+  std::string result = c_identifier(c_identifier(name).substr(0, kLongest));
+  if (is_one_of(kTaken, in_lower_case(result)) || is_one_of(kTaken, name)) result += result.back() == '_' ? "net" : "_net";
+  return result;
+}
 
 std::string CNames::add(std::string_view name) {
-  const auto lower = [](std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return text;
-  };
   const std::string base = c_identifier(name);
   std::string candidate = base;
-  for (int n = 2; !taken_.insert(lower(candidate)).second; ++n) {
+  for (int n = 2; !taken_.insert(in_lower_case(candidate)).second; ++n) {
     candidate = base + (base.back() == '_' ? "" : "_") + std::to_string(n);
   }
   return candidate;

@@ -11,11 +11,15 @@
 
 namespace etch {
 
-/// `name` as an identifier of C99 and C++: every run of other characters becomes one '_'; "n" stands before a leading digit;
-/// never empty, never a keyword, never reserved (no leading or double '_').
+/// `name` as an identifier of C99 and C++: every run of other characters becomes one '_'; "n" stands before a leading digit and
+/// before etch's own prefix "etch_". Never empty, never a keyword, never a name or macro of the C library, never one that C
+/// reserves (no leading or double '_').
 std::string c_identifier(std::string_view name);
-/// Whether `text` is such an identifier already.
-bool is_c_identifier(std::string_view text);
+/// The same for a size that kernels know by name: none of the names that they give to their own loops and values ("i0", "acc3").
+std::string size_identifier(std::string_view name);
+/// The same for a project: besides, none that its files, its targets in a build system or the headers of the C library have
+/// ("test", "selftest", "math"), and at most 60 characters.
+std::string project_identifier(std::string_view name);
 
 /// Identifiers that stay apart: the second name that comes out as "a_b" is "a_b_2".
 class CNames {

@@ -66,9 +66,9 @@ Dump make_dump(const std::vector<std::string>& stages, Progress& progress) {
 CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   CompileOptions options;
   options.import.path = args.model;
-  if (!args.name.empty() && !is_c_identifier(args.name))
-    throw UserError("--name " + args.name, "is no C identifier",
-                    "use letters, digits and _, for example --name " + c_identifier(args.name));
+  if (!args.name.empty() && project_identifier(args.name) != args.name)
+    throw UserError("--name " + args.name, "is no C identifier, too long, or a name that C or build systems have",
+                    "use letters, digits and _, for example --name " + project_identifier(args.name));
   options.import.name = args.name;
   for (const std::string& dim : args.dims) options.import.dims.push_back(parse_dim(dim));
   options.target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);

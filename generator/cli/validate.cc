@@ -91,11 +91,11 @@ void print_table(const Outcome& outcome) {
              t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));
 }
 
-SelfTest selftest_of(const Frontend& frontend, const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
+SelfTest selftest_of(const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
   SelfTest test;
   test.inputs = set.inputs;
   test.expected = set.expected.empty() ? outputs : set.expected;
-  for (const ImportedDim& dim : frontend.model.dims) test.variables.push_back(set.vars.at(dim.c_name));
+  test.variables = set.vars;
   test.relative = tolerance.relative;
   test.absolute = tolerance.absolute;
   return test;
@@ -110,7 +110,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
     progress.step("compiling and running on " + options.target.name, static_cast<std::int64_t>(sets.size() - s),
                   static_cast<std::int64_t>(sets.size()));
     const CompiledProject project =
-        compile_project(frontend, options, selftest_of(frontend, sets[s], outputs[s], {args.relative, args.absolute}));
+        compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
     outcome.report = write_audited(dir, project, options);
     if (!args.target_given) return;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");

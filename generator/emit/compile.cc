@@ -51,11 +51,8 @@ std::vector<Array> interpret(const Program& program, const std::vector<Array>& i
 SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options) {
   SelfTest test;
   test.seed = options.seed;
-  VarValues vars;
-  for (const ImportedDim& dim : frontend.model.dims) {
-    vars[dim.c_name] = dim.max;
-    test.variables.push_back(dim.max);
-  }
+  VarValues& vars = test.variables;
+  for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
   int number = 0;
   for (const ImportedTensor& input : frontend.model.inputs) {
     std::vector<std::int64_t> shape;

@@ -33,11 +33,12 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
     throw UserError(options.name, fmt::format("kernels in language '{}' can't be emitted, only 'c' and 'opencl'", program.language),
                     "choose a target (etch targets lists them)");
   }
-  if (!is_c_identifier(options.name)) {
-    throw UserError("name '" + options.name + "'", "the prefix of all symbols has to be an identifier of C",
-                    "give another with --name, for instance --name " + c_identifier(options.name));
+  if (project_identifier(options.name) != options.name) {
+    throw UserError("name '" + options.name + "'", "the prefix of all symbols and files has to be an identifier of C that nothing else has",
+                    "give another with --name, for instance --name " + project_identifier(options.name));
   }
-  check(!program.calls.empty(), "a program that is emitted has a call");
+  if (program.calls.empty())
+    throw UserError(options.name, "there is nothing to compute: every output is empty", "give sizes that are not 0 (--dim)");
   check(plan.placements.size() == program.buffers.size(), "the plan is of this program");
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (plan.arena_bytes > kMost)

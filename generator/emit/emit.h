@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emit/report.h"
+#include "interp/interp.h"
 #include "ir/array.h"
 #include "memory/plan.h"
 #include "program/program.h"
@@ -32,7 +33,7 @@ WeightsForm weights_form(const std::string& text);
 struct SelfTest {
   std::vector<Array> inputs;            // in the order of program.inputs
   std::vector<Array> expected;          // in the order of program.outputs
-  std::vector<std::int64_t> variables;  // values, in the order of program.variables
+  VarValues variables;                  // a value for each of program.variables
   std::uint32_t seed = 1;               // inputs that equal lcg_input of this seed become a loop instead of literals
   double relative = 1e-3;               // a float may differ by relative * its value + absolute * the largest value of its output
   double absolute = 1e-5;

@@ -119,7 +119,13 @@ std::string c_initializers(const Array& data, std::int64_t begin, std::int64_t e
 
 std::string in_comment(std::string_view text) {
   std::string result;
-  for (char c : text) {
+  for (std::size_t i = 0; i < text.size(); i++) {
+    // U+202A to U+202E and U+2066 to U+2069 turn the direction of writing: text that reads otherwise than it compiles.
+    const std::string_view two = text.substr(i, 2);
+    const int third = i + 2 < text.size() ? static_cast<unsigned char>(text[i + 2]) : 0;
+    const bool turns = (two == "\xE2\x80" && third >= 0xAA && third <= 0xAE) || (two == "\xE2\x81" && third >= 0xA6 && third <= 0xA9);
+    const char c = turns ? '?' : text[i];
+    if (turns) i += 2;
     const bool opens_or_closes = !result.empty() && ((result.back() == '*' && c == '/') || (result.back() == '/' && c == '*'));
     if (opens_or_closes) result += ' ';
     result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

@@ -75,7 +75,7 @@ class Importer {
     result_.producer = model_.producer_name();
     if (!model_.producer_version().empty()) result_.producer += (result_.producer.empty() ? "" : " ") + model_.producer_version();
     const std::string stem = options_.path.stem().string();
-    result_.name = c_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
+    result_.name = project_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
   }
 
   void refuse_functions() const {
@@ -221,7 +221,7 @@ class Importer {
                       "a size from 1 to " + std::to_string(kMaxElements) + " is expected, or a range MIN..MAX of such");
     }
     if (binding.min == binding.max) return binding.min;
-    ImportedDim dim{binding.name, names_.add(binding.name), binding.min, binding.max, 0};
+    ImportedDim dim{binding.name, names_.add(size_identifier(binding.name)), binding.min, binding.max, 0};
     dim.size = result_.graph->symbols().variable(dim.c_name, dim.min, dim.max);
     result_.dims.push_back(dim);
     return dim.size;

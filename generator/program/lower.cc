@@ -50,14 +50,17 @@ class Lowering {
   using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<std::string>>;
   using Layouts = std::vector<std::optional<ShapeTracker>>;
 
+  // In the order in which the inputs show them: the emitted function takes them in this order.
   void add_variables() {
-    std::map<std::string, ProgramVariable> found;
-    auto add = [&](const Node* v) { found[v->name] = {v->name, v->min, v->max}; };
+    std::set<std::string> found;
+    auto add = [&](const Node* v) {
+      if (found.insert(v->name).second) program_.variables.push_back({v->name, v->min, v->max});
+    };
+    for (const LazyBuffer* input : inputs())
+      for (const Sint& size : input->shape())
+        for (const Node* v : variables(size)) add(v);
     for (const ScheduleItem& item : schedule_.items)
       for (const Node* v : variables(item.ast)) add(v);
-    for (const LazyBuffer* input : inputs())
-      for (const Node* v : variables(input->shape())) add(v);
-    for (auto& [name, variable] : found) program_.variables.push_back(std::move(variable));
   }
 
   const std::vector<const LazyBuffer*>& inputs() const { return options_.inputs.empty() ? schedule_.inputs : options_.inputs; }
@@ -168,8 +171,9 @@ class Lowering {
   }
 
   // "out", "in", "in2", "w" (a constant), "b" (a constant of one axis).
-  static std::vector<std::string> argument_names(const std::vector<bool>& constant, const std::vector<const LazyBuffer*>& buffers) {
+  std::vector<std::string> argument_names(const std::vector<bool>& constant, const std::vector<const LazyBuffer*>& buffers) const {
     CNames names;
+    for (const ProgramVariable& variable : program_.variables) names.add(variable.name);
     std::vector<std::string> result{names.add("out")};
     for (std::size_t i = 1; i < buffers.size(); i++) {
       const auto larger = [](Sint d) { return !d.is_int(1); };

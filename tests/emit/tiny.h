@@ -217,7 +217,7 @@ inline EmitOptions batch_options() {
   for (double& v : y) v = 2 * v + 1;
   t.inputs = {x};
   t.expected = {Array::of_doubles(DType::Float32, {5, 32}, y)};
-  t.variables = {5};
+  t.variables = {{"batch", 5}};
   o.selftest = t;
   return o;
 }

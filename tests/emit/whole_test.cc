@@ -74,7 +74,7 @@ SelfTest reference(const Program& p, const VarValues& vars) {
   }
   for (int b : p.outputs)
     t.expected.push_back(values[static_cast<std::size_t>(b)].reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
-  for (const ProgramVariable& v : p.variables) t.variables.push_back(vars.at(v.name));
+  t.variables = vars;
   return t;
 }
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static unsigned char arena[MLP_ARENA_BYTES] ETCH_ALIGNED(MLP_ARENA_ALIGN);
-static const float gpu_0_data_0[MLP_GPU_0_DATA_0_COUNT] = {
+static const float in_gpu_0_data_0[MLP_GPU_0_DATA_0_COUNT] = {
   1.0f, -2.0f, 0.5f, 3.0f,
 };
-static float sum[MLP_SUM_COUNT];
+static float out_sum[MLP_SUM_COUNT];
 static const float expected_sum[4] = {
   1.0f, -2.0f, 1.675f, 9.92506f,
 };
@@ -24,13 +24,13 @@ static int is_near_float(float got, float want, float relative, float absolute) 
 int main(void) {
   etch_status status;
   size_t i;
-  status = mlp_run(arena, sizeof arena, gpu_0_data_0, sum);
+  status = mlp_run(arena, sizeof arena, in_gpu_0_data_0, out_sum);
   if (status != ETCH_OK) {
     printf("FAIL status %d\n", (int)status);
     return 1;
   }
   for (i = 0; i < 4u; i++) {
-    if (!(is_near_float(sum[i], expected_sum[i], 0.001f, 9.92506e-05f))) {
+    if (!(is_near_float(out_sum[i], expected_sum[i], 0.001f, 9.92506e-05f))) {
       printf("FAIL sum[%lu]\n", (unsigned long)(i));
       return 1;
     }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static unsigned char arena[SCALER_ARENA_BYTES] ETCH_ALIGNED(SCALER_ARENA_ALIGN);
-static float x[SCALER_X_COUNT];
-static float y[SCALER_Y_COUNT];
+static float in_x[SCALER_X_COUNT];
+static float out_y[SCALER_Y_COUNT];
 
 /* Reproducible input that needs no place in flash: a linear congruential generator, 24 bits a step. */
 static uint32_t next_random(uint32_t *state) {
@@ -45,20 +45,20 @@ static void fill_inputs(void) {
   uint32_t state;
   size_t i;
   state = 0x9e3779b0u;
-  for (i = 0; i < 160u; i++) x[i] = ((float)next_random(&state) - 8388608.0f) / 8388608.0f;
+  for (i = 0; i < 160u; i++) in_x[i] = ((float)next_random(&state) - 8388608.0f) / 8388608.0f;
 }
 
 int main(void) {
   etch_status status;
   size_t i;
   fill_inputs();
-  status = scaler_run(arena, sizeof arena, 5, x, y);
+  status = scaler_run(arena, sizeof arena, 5, in_x, out_y);
   if (status != ETCH_OK) {
     printf("FAIL status %d\n", (int)status);
     return 1;
   }
   for (i = 0; i < 160u; i++) {
-    if (!(is_near_float(y[i], expected_y[i], 0.001f, 2.9826922e-05f))) {
+    if (!(is_near_float(out_y[i], expected_y[i], 0.001f, 2.9826922e-05f))) {
       printf("FAIL y[%lu]\n", (unsigned long)(i));
       return 1;
     }

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static float x[SCALER_X_COUNT];
-static float y[SCALER_Y_COUNT];
+static float in_x[SCALER_X_COUNT];
+static float out_y[SCALER_Y_COUNT];
 
 /* Reproducible input that needs no place in flash: a linear congruential generator, 24 bits a step. */
 static uint32_t next_random(uint32_t *state) {
@@ -50,7 +50,7 @@ static void fill_inputs(void) {
   uint32_t state;
   size_t i;
   state = 0x9e3779b0u;
-  for (i = 0; i < 160u; i++) x[i] = ((float)next_random(&state) - 8388608.0f) / 8388608.0f;
+  for (i = 0; i < 160u; i++) in_x[i] = ((float)next_random(&state) - 8388608.0f) / 8388608.0f;
 }
 
 static scaler_session session;
@@ -88,7 +88,7 @@ static etch_status run_on(cl_device_id device) {
   if (error == CL_SUCCESS) {
     etch_status closed;
     status = scaler_open(&session, context, device, queue);
-    if (status == ETCH_OK) status = scaler_run(&session, 5, x, y);
+    if (status == ETCH_OK) status = scaler_run(&session, 5, in_x, out_y);
     if (status != ETCH_OK) print_problem();
     closed = scaler_close(&session);
     if (status == ETCH_OK) status = closed;
@@ -113,7 +113,7 @@ int main(void) {
     return 1;
   }
   for (i = 0; i < 160u; i++) {
-    if (!(is_near_float(y[i], expected_y[i], 0.001f, 2.9826922e-05f))) {
+    if (!(is_near_float(out_y[i], expected_y[i], 0.001f, 2.9826922e-05f))) {
       printf("FAIL y[%lu]\n", (unsigned long)(i));
       return 1;
     }

@@ -1,0 +1,69 @@
+// ONNX allows any text as a name: what becomes of it in C.
+#include "base/naming.h"
+
+#include <gtest/gtest.h>
+
+namespace etch {
+namespace {
+
+struct Row {
+  const char *name, *identifier;
+};
+
+TEST(Naming, Identifiers) {
+  constexpr Row kRows[] = {
+      {"gpu_0/data_0", "gpu_0_data_0"},
+      {"1", "n1"},
+      {"", "unnamed"},
+      {"int", "int_"},
+      {"__x__", "x"},
+      {"a::b", "a_b"},
+      {"exp", "exp_"},
+      {"expf", "expf_"},
+      {"expl", "expl_"},
+      {"expo", "expo"},
+      {"y0", "y0_"},
+      {"y2", "y2"},
+      {"index", "index_"},
+      {"linux", "linux_"},
+      {"NAN", "NAN_"},
+      {"printf", "printf_"},
+      {"etch", "n_etch"},
+      {"ETCH_OK", "n_ETCH_OK"},
+      {"etch_run", "n_etch_run"},
+      {"etching", "etching"},
+      {"\xC3\xA4rger", "rger"},
+  };
+  for (const Row& row : kRows) {
+    EXPECT_EQ(c_identifier(row.name), row.identifier) << row.name;
+    EXPECT_EQ(c_identifier(row.identifier), row.identifier) << "it is one already";
+  }
+}
+
+TEST(Naming, SizesAreNoneOfTheKernelsOwnNames) {
+  constexpr Row kRows[] = {{"batch", "batch"},  {"w", "w"}, {"i0", "size_i0"}, {"gid12", "size_gid12"}, {"acc3", "size_acc3"},
+                           {"arg", "size_arg"}, {"i", "i"}, {"s0", "s0"},      {"lane1", "size_lane1"}};
+  for (const Row& row : kRows) EXPECT_EQ(size_identifier(row.name), row.identifier) << row.name;
+}
+
+TEST(Naming, ProjectsAreNoFilesAndTargetsOfOthers) {
+  constexpr Row kRows[] = {{"kws", "kws"},       {"test", "test_net"},     {"m", "m_net"},     {"selftest", "selftest_net"},
+                           {"Math", "Math_net"}, {"string", "string_net"}, {"etch", "n_etch"}, {"float", "float_net"}};
+  for (const Row& row : kRows) {
+    EXPECT_EQ(project_identifier(row.name), row.identifier) << row.name;
+    EXPECT_EQ(project_identifier(row.identifier), row.identifier) << "it is one already";
+  }
+  EXPECT_EQ(project_identifier(std::string(300, 'a')).size(), 60u);
+}
+
+TEST(Naming, KeptApart) {
+  CNames names;
+  EXPECT_EQ(names.add("a/b"), "a_b");
+  EXPECT_EQ(names.add("a:b"), "a_b_2");
+  EXPECT_EQ(names.add("A_B"), "A_B_3") << "macros are made of them in upper case";
+  EXPECT_EQ(names.add("exp"), "exp_");
+  EXPECT_EQ(names.add("exp"), "exp_2");
+}
+
+}  // namespace
+}  // namespace etch
