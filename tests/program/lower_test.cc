@@ -121,7 +121,7 @@ TEST_F(Lower, NamesAreUniqueIdentifiers) {
   const Program p = lowered(x);
   std::set<std::string> kernels;
   for (const ProgramKernel& k : p.kernels) {
-    EXPECT_TRUE(is_c_identifier(k.name)) << k.name;
+    EXPECT_TRUE((c_identifier(k.name) == k.name)) << k.name;
     EXPECT_TRUE(kernels.insert(k.name).second) << k.name;
   }
   EXPECT_EQ(p.buffers[static_cast<std::size_t>(p.inputs[0])].name, "out");
