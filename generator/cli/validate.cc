@@ -101,18 +101,20 @@ SelfTest selftest_of(const DataSet& set, const std::vector<Array>& outputs, cons
   return test;
 }
 
-// Emits the project with each set as its self-test and runs it on the target; the figures are those of the first set.
+// Emits the project with each set as its self-test and runs it on the target; the figures are those of the first set. Without
+// a target only the first set's project is emitted, and kept.
 void validate_target(const ValidateArgs& args, const Frontend& frontend, const CompileOptions& options, const std::vector<DataSet>& sets,
                      const std::vector<std::vector<Array>>& outputs, Progress& progress, Outcome& outcome) {
   const TempDir work("etch-validate");
   const std::filesystem::path dir = args.output.empty() ? work.path() / "project" : args.output;
-  for (std::size_t s = sets.size(); s-- > 0;) {  // backwards: the folder that is kept holds the first set
-    progress.step("compiling and running on " + options.target.name, static_cast<std::int64_t>(sets.size() - s),
-                  static_cast<std::int64_t>(sets.size()));
+  const std::size_t count = args.target_given ? sets.size() : 1;
+  for (std::size_t s = count; s-- > 0;) {  // backwards: the folder that is kept holds the first set
+    progress.step((args.target_given ? "compiling and running on " : "compiling for ") + options.target.name,
+                  static_cast<std::int64_t>(count - s), static_cast<std::int64_t>(count));
     const CompiledProject project =
         compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
     outcome.report = write_audited(dir, project, options);
-    if (!args.target_given) return;
+    if (!args.target_given) break;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
     if (!outcome.target || outcome.target->ok || !result.ok) {

@@ -21,7 +21,7 @@ class UOpBuilder {
   const UOp* add(const UOp* uop);
   /// Ends the innermost scope, which `start` opened (by add).
   void end(const UOp* start);
-  /// A position to which pure values may later be moved: nothing is shared across it.
+  /// The list; the builder has none afterwards.
   UOpList finish() { return std::move(list_); }
 
   const UOp* constant(Scalar value) { return add(UOp{.uop = UOpKind::Const, .dtype = value.dtype(), .value = value}); }

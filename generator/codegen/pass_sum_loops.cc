@@ -10,10 +10,8 @@
 namespace etch {
 namespace {
 
-// The innermost loops, each with the Phis in it.
-struct Sums {
-  std::unordered_map<const UOp*, const UOp*> loop_of;  // of Phis that can leave it; look-up only
-};
+// The innermost loop of each Phi that can leave it; look-up only.
+using LoopOf = std::unordered_map<const UOp*, const UOp*>;
 
 // How often the loop runs, where it is known and can be a factor in `dtype`.
 std::optional<Scalar> trips(const UOp* loop, DType dtype) {
@@ -25,14 +23,14 @@ std::optional<Scalar> trips(const UOp* loop, DType dtype) {
 }
 
 // For each Phi whose accumulator only has values from outside the loop added to it: that loop.
-Sums find(const UOpList& uops) {
+LoopOf find(const UOpList& uops) {
   std::unordered_map<const UOp*, const UOp*> scope;  // the innermost scope that each UOp stands in
   std::vector<const UOp*> open;
   struct Chain {
     std::vector<const UOp*> phis;
     bool ok = true;
   };
-  Sums sums;
+  LoopOf loop_of;
   std::unordered_map<const UOp*, std::unordered_map<const UOp*, Chain>> chains;  // by loop, by accumulator
   for (const UOp* u : uops.order) {
     const UOp* inside = open.empty() ? nullptr : open.back();
@@ -55,21 +53,21 @@ Sums find(const UOpList& uops) {
     if (u->uop != UOpKind::End) continue;
     for (const auto& [acc, chain] : chains[open.back()])
       for (const UOp* phi : chain.phis)
-        if (chain.ok && !phi->src.empty()) sums.loop_of[phi] = open.back();
+        if (chain.ok && !phi->src.empty()) loop_of[phi] = open.back();
     open.pop_back();
   }
-  return sums;
+  return loop_of;
 }
 
 }  // namespace
 
 UOpList sum_loops(const UOpList& uops) {
-  const Sums sums = find(uops);
-  if (sums.loop_of.empty()) return uops;
+  const LoopOf loop_of = find(uops);
+  if (loop_of.empty()) return uops;
   // The Phis of a loop go in front of it: what they add is known there.
   std::unordered_map<const UOp*, std::vector<const UOp*>> before;
   for (const UOp* u : uops.order)
-    if (const auto found = sums.loop_of.find(u); found != sums.loop_of.end()) before[found->second].push_back(u);
+    if (const auto found = loop_of.find(u); found != loop_of.end()) before[found->second].push_back(u);
   UOpBuilder b(uops);
   std::unordered_map<const UOp*, const UOp*> now;
   const auto again = [&](const UOp* u) {
@@ -82,7 +80,7 @@ UOpList sum_loops(const UOpList& uops) {
       b.end(now.at(u->src[0]));
       continue;
     }
-    if (sums.loop_of.contains(u)) continue;
+    if (loop_of.contains(u)) continue;
     if (const auto found = before.find(u); found != before.end()) {
       for (const UOp* phi : found->second) {
         const UOp* add = phi->src[1];

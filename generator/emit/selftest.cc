@@ -159,7 +159,7 @@ double largest(const Array& data) {
   double result = 0;
   for (std::int64_t i = 0; i < data.size(); i++) {
     const double value = std::abs(data.double_at(i));
-    if (value <= 1e300) result = std::max(result, value);
+    if (std::isfinite(value)) result = std::max(result, value);
   }
   return result;
 }
@@ -192,9 +192,9 @@ std::string near_text(bool wide) {
   const char* type = wide ? "double" : "float";
   return fmt::format(
       "static int is_near_{0}({0} got, {0} want, {0} relative, {0} absolute) {{\n"
-      "  const {0} limit = relative * (want < 0 ? -want : want) + absolute;\n"
+      "  const {0} apart = got < want ? want - got : got - want;\n"
       "  if (got == want || (got != got && want != want)) return 1; /* infinities; NaN */\n"
-      "  return got - want <= limit && want - got <= limit;\n"
+      "  return isfinite(apart) && apart <= relative * (want < 0 ? -want : want) + absolute;\n"
       "}}\n\n",
       type);
 }

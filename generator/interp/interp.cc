@@ -75,20 +75,12 @@ Array relayout(const Array& data, const ShapeTracker& st, const VarValues& vars)
   std::vector<std::byte> bytes(static_cast<std::size_t>(count * bytes_of(data.dtype())));
   const Access access(views, domain_of(shape));
   const std::byte* from = data.bytes().data();
-  switch (bytes_of(data.dtype())) {
-    case 1:
-      copy_elements<std::uint8_t>(access, from, data.size(), count, bytes.data());
-      break;
-    case 2:
-      copy_elements<std::uint16_t>(access, from, data.size(), count, bytes.data());
-      break;
-    case 4:
-      copy_elements<std::uint32_t>(access, from, data.size(), count, bytes.data());
-      break;
-    default:
-      copy_elements<std::uint64_t>(access, from, data.size(), count, bytes.data());
-      break;
-  }
+  const int size = bytes_of(data.dtype());
+  const auto copy = size == 1   ? copy_elements<std::uint8_t>
+                    : size == 2 ? copy_elements<std::uint16_t>
+                    : size == 4 ? copy_elements<std::uint32_t>
+                                : copy_elements<std::uint64_t>;
+  copy(access, from, data.size(), count, bytes.data());
   return {data.dtype(), std::move(shape), std::move(bytes)};
 }
 

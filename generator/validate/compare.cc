@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "ir/near.h"
+
 namespace etch {
 namespace {
 
@@ -44,20 +46,19 @@ double largest_finite(const Array& array) {
 
 // Compares one element of a float type; true if it is acceptable.
 bool compare_float(double got, double want, double floor, double scale_ulp, const Tolerance& tolerance, DType dtype, Comparison& result) {
-  if (std::isnan(want) || std::isnan(got)) {
-    if (std::isnan(want) && std::isnan(got)) return true;
+  if (is_near(got, want, 0)) return true;
+  if (!std::isfinite(want) || !std::isfinite(got)) {
     result.max_abs = result.max_rel = result.max_ulp = std::numeric_limits<double>::infinity();
     return false;
   }
-  if (got == want) return true;
   const double difference = std::fabs(got - want);
-  const double unit = ulp_at(dtype, std::isfinite(want) ? want : 0);
+  const double unit = ulp_at(dtype, want);
   result.max_abs = std::max(result.max_abs, difference);
   if (std::fabs(want) > floor) {
     result.max_rel = std::max(result.max_rel, difference / std::fabs(want));
     result.max_ulp = std::max(result.max_ulp, difference / unit);
   }
-  return difference <= floor + tolerance.relative * std::fabs(want) + scale_ulp * unit;
+  return is_near(got, want, floor + tolerance.relative * std::fabs(want) + scale_ulp * unit);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace etch {
 
-/// |got - want| <= absolute * (largest finite |want|) + relative * |want| for floats; integers and bools must be equal.
-/// float16 and bfloat16 may besides differ by two units in their last place.
+/// |got - want| <= absolute * (largest finite |want|) + relative * |want| for floats that are finite; infinities, integers and
+/// bools must be equal, NaN be NaN. float16 and bfloat16 may besides differ by two units in their last place.
 struct Tolerance {
   double relative = 1e-3;
   double absolute = 1e-5;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "ir/near.h"
 #include "renderer/generate.h"
 
 namespace etch {
@@ -136,12 +137,9 @@ Program program_of(const std::vector<AstCase>& cases, const std::string& languag
 // What is wrong with an output; empty if it is the recorded one.
 std::string problem_of(const AstCase& c, const Array& got) {
   const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
-  const auto close = [](double value, double want, double absolute) {
-    return value == want || std::fabs(value - want) <= 2e-3 * std::fabs(want) + absolute;
-  };
+  const auto close = [](double value, double want, double absolute) { return is_near(value, want, 2e-3 * std::fabs(want) + absolute); };
   for (const auto& [at, want] : c.samples)
-    if (!std::isnan(want) && !close(got.double_at(at), want, 2e-4 * scale))
-      return fmt::format("element {} is {}, expected {}", at, got.double_at(at), want);
+    if (!close(got.double_at(at), want, 2e-4 * scale)) return fmt::format("element {} is {}, expected {}", at, got.double_at(at), want);
   double sum = 0, absolute = 0;
   for (double v : got.doubles()) {
     sum += v;

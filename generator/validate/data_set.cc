@@ -39,13 +39,14 @@ void bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues&
     if (const Node* node = shape[i].node(); node != nullptr && node->kind == NodeKind::Variable) vars.try_emplace(node->name, sizes[i]);
 }
 
-Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, const VarValues& vars) {
+// The file's array as `tensor` declares it. `one_for_all`: as in numpy, one element stands for all.
+Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, const VarValues& vars, bool one_for_all) {
   const std::vector<std::int64_t> shape = concrete_shape(tensor.shape, vars);
   // numpy has no bfloat16: test data made with it hold the bits as uint16.
   if (tensor.dtype == DType::BFloat16 && array.dtype() == DType::UInt16)
     array = Array(DType::BFloat16, array.shape(), {array.bytes().begin(), array.bytes().end()});
-  // As in numpy, one element stands for all.
-  if (array.dtype() == tensor.dtype && array.size() == 1 && array.shape() != shape) array = Array::filled(tensor.dtype, shape, array.at(0));
+  if (one_for_all && array.dtype() == tensor.dtype && array.size() == 1 && array.shape() != shape)
+    array = Array::filled(tensor.dtype, shape, array.at(0));
   if (array.dtype() != tensor.dtype || array.shape() != shape)
     throw UserError(file.string(),
                     fmt::format("is {} [{}], '{}' of the model is {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","),
@@ -117,10 +118,10 @@ DataSet read_set(const fs::path& dir, const ImportedModel& model) {
     require_in_range(dim, value, dir.string());
   }
   for (std::size_t i = 0; i < raw.size(); i++)
-    set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars));
+    set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars, true));
   for (std::size_t i = 0; i < model.outputs.size(); i++) {
     const fs::path file = dir / fmt::format("output_{}.pb", i);
-    if (fs::exists(file)) set.expected.push_back(checked(file, read_tensor_file(file).array, model.outputs[i], set.vars));
+    if (fs::exists(file)) set.expected.push_back(checked(file, read_tensor_file(file).array, model.outputs[i], set.vars, false));
   }
   if (!set.expected.empty() && set.expected.size() != model.outputs.size())
     throw UserError(dir.string(), fmt::format("has {} of the model's {} outputs", set.expected.size(), model.outputs.size()),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "interp/interp.h"
+#include "ir/near.h"
 #include "support/compiled.h"
 #include "support/opt_chain.h"
 
@@ -43,9 +44,7 @@ void expect_close(const Array& got, const Array& want, double scale, const std::
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::int64_t i = 0; i < got.size(); i++) {
     const double g = got.double_at(i), w = want.double_at(i);
-    if (std::isnan(w) && std::isnan(g)) continue;
-    if (g == w) continue;
-    ASSERT_LE(std::fabs(g - w), 2e-3 * std::fabs(w) + 2e-4 * scale) << what << " element " << i << " got " << g << " want " << w;
+    ASSERT_TRUE(is_near(g, w, 2e-3 * std::fabs(w) + 2e-4 * scale)) << what << " element " << i << " got " << g << " want " << w;
   }
 }
 
@@ -80,8 +79,9 @@ class AstCases : public testing::Test {
       const Array got = compiled.run(static_cast<int>(i), c.store->dtype, c.output_size, inputs[i]);
       const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
       for (const auto& [at, value] : c.samples) {
-        if (std::isnan(value)) continue;
-        EXPECT_NEAR(got.double_at(at), value, 2e-3 * std::fabs(value) + 2e-4 * scale) << c.id << " element " << at << "\n" << sources[i];
+        EXPECT_TRUE(is_near(got.double_at(at), value, 2e-3 * std::fabs(value) + 2e-4 * scale))
+            << c.id << " element " << at << " is " << got.double_at(at) << ", expected " << value << "\n"
+            << sources[i];
       }
       expect_close(got, (*wanted_)[i], std::isfinite(scale) ? scale : 1.0, c.id);
     }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "interp/interp.h"
+#include "ir/near.h"
 #include "support/ast_cases.h"
 #include "support/backends.h"
 #include "support/opt_chain.h"
@@ -27,7 +28,7 @@ std::string first_difference(const Array& got, const Array& want, double scale) 
   if (got.size() != want.size()) return "another size";
   for (std::int64_t i = 0; i < got.size(); i++) {
     const double g = got.double_at(i), w = want.double_at(i);
-    if ((std::isnan(w) && std::isnan(g)) || g == w || std::fabs(g - w) <= 1e-3 * std::fabs(w) + 2e-5 * scale) continue;
+    if (is_near(g, w, 1e-3 * std::fabs(w) + 2e-5 * scale)) continue;
     return "element " + std::to_string(i) + " is " + std::to_string(g) + ", expected " + std::to_string(w);
   }
   return "";

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -144,6 +145,33 @@ TEST(Emit, SelfTestFailsWhereTheModelIsWrong) {
   const ProcessResult ran = run_in(temp.path(), "./test");
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_EQ(ran.out.substr(0, 9), "FAIL sum[");
+}
+
+// What the model gives and what is expected, in every pairing of finite, infinite and NaN.
+TEST(Emit, SelfTestTellsInfinitiesAndNaNFromNumbers) {
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<const char*, double> values[] = {{"1.0f", 1}, {"3e38f", 3e38}, {"INFINITY", kInf}, {"-INFINITY", -kInf}, {"NAN", kNan}};
+  const Program p = test::mlp_program();
+  EmitOptions options = test::mlp_options(p);
+  for (const auto& [want_text, want] : values) {
+    options.selftest->expected = {Array::of_doubles(DType::Float32, {1, 4}, std::vector<double>(4, want))};
+    std::vector<EmittedFile> files = emit(p, plan_memory(p), options);
+    for (EmittedFile& f : files) {
+      const std::string sum = "in[i] + in_2[i]";
+      if (const std::size_t at = f.name == "mlp.c" ? f.text.find(sum) : std::string::npos; at != std::string::npos)
+        f.text = "#include <math.h>\n" + f.text.replace(at, sum.size(), "GOT");
+    }
+    const TempDir temp;
+    put(temp.path(), files);
+    std::vector<std::string> args = c_files(temp.path());
+    args.push_back("-lm");
+    for (const auto& [got_text, got] : values) {
+      SCOPED_TRACE(std::string("the model gives ") + got_text + ", expected is " + want_text);
+      ASSERT_TRUE(run_in(temp.path(), "cc -std=c99 -w -o test -DGOT=" + std::string(got_text), args).ok());
+      const ProcessResult ran = run_in(temp.path(), "./test");
+      EXPECT_EQ(ran.out.substr(0, 4), std::string_view(got_text) == want_text ? "PASS" : "FAIL");
+    }
+  }
 }
 
 TEST(Emit, BuildsByCMakeInEveryForm) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "interp/interp.h"
+#include "ir/near.h"
 #include "lazy/ast.h"
 #include "lazy/graph.h"
 #include "onnx/import.h"
@@ -120,8 +121,7 @@ inline std::string difference(const Array& got, const Array& want, double rtol, 
       if (got.int_at(i) == want.int_at(i)) continue;
     } else {
       const double g = got.double_at(i), w = want.double_at(i);
-      if ((std::isnan(g) && std::isnan(w)) || g == w) continue;
-      if (std::isfinite(w) && std::abs(g - w) <= rtol * std::abs(w) + atol * largest + 1e-7) continue;
+      if (is_near(g, w, rtol * std::abs(w) + atol * largest + 1e-7)) continue;
     }
     return "element " + std::to_string(i) + " is " + got.at(i).to_text() + ", expected " + want.at(i).to_text();
   }

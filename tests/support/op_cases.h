@@ -8,6 +8,7 @@
 
 #include "ir/array.h"
 #include "ir/lazyop.h"
+#include "ir/near.h"
 
 namespace etch::test {
 
@@ -117,11 +118,9 @@ inline std::vector<OpCase> op_cases(LazyOps& ops, bool with_constants) {
 }
 
 inline bool agree(const Scalar& got, const Scalar& want, double tolerance) {
-  if (got.is_nan() || want.is_nan()) return got.is_nan() && want.is_nan();
   if (!is_float(got.dtype())) return got == want;
-  const double g = got.as_double(), w = want.as_double();
-  if (g == w) return true;
-  return std::isfinite(g) && std::isfinite(w) && std::fabs(g - w) <= tolerance * std::fabs(w) + (tolerance > 0 ? 1e-37 : 0);
+  const double w = want.as_double();
+  return is_near(got.as_double(), w, tolerance * std::fabs(w) + (tolerance > 0 ? 1e-37 : 0));
 }
 
 /// The first element that is wrong, in words; empty if there is none.

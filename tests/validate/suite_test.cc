@@ -4,6 +4,8 @@
 #include <onnx/onnx_pb.h>
 
 #include <fstream>
+#include <functional>
+#include <numeric>
 
 #include "base/tempdir.h"
 #include "support/tool.h"
@@ -79,6 +81,49 @@ TEST(Suite, SizesThatTheModelLeavesOpenAreThoseOfTheData) {
   const ProcessResult narrow = etch_tool({"validate", model, "--dim", "n=1..4", "--data", work.path().string()});
   EXPECT_EQ(describe(narrow), "exit status 1");
   EXPECT_NE(narrow.err.find("has size 5 for dimension 'n', the model was given 1..4"), std::string::npos) << narrow.err;
+}
+
+TEST(Suite, OneElementStandsForAllOfAnInputButNotOfAnOutput) {
+  const struct {
+    std::vector<std::int64_t> input, output;
+    int status;
+  } rows[] = {{{2}, {2}, 0}, {{1, 1, 1}, {2}, 0}, {{}, {2}, 0}, {{2}, {1, 1, 1}, 1}, {{2}, {}, 1}, {{2}, {1, 2}, 1}};
+  const TempDir work("etch-suite");
+  write_model(work.path(), "g (float[2] x) => (float[2] y) { y = Neg (x) }");
+  const fs::path set = work.path() / "test_data_set_0";
+  for (const auto& row : rows) {
+    const auto elements = [](const std::vector<std::int64_t>& shape) {
+      return static_cast<std::size_t>(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+    };
+    write_tensor(set / "input_0.pb", row.input, std::vector<float>(elements(row.input), 3));
+    write_tensor(set / "output_0.pb", row.output, std::vector<float>(elements(row.output), -3));
+    const ProcessResult result =
+        etch_tool({"validate", (work.path() / "model.onnx").string(), "--backends", "interp", "--data", work.path().string()});
+    EXPECT_EQ(describe(result), "exit status " + std::to_string(row.status)) << row.input.size() << " " << row.output.size() << result.out;
+    if (row.status != 0) {
+      EXPECT_NE(result.err.find("output_0.pb: is float32 ["), std::string::npos) << result.err;
+    }
+  }
+}
+
+TEST(Suite, TheFolderOfOutputHoldsTheFirstSet) {
+  const TempDir work("etch-suite");
+  write_model(work.path(), "g (float[3,2] x) => (float[3,2] y) { y = Relu (x) }");
+  write_set(work.path(), 0, 3, relu);
+  write_tensor(work.path() / "test_data_set_1" / "input_0.pb", {3, 2}, {77, 77, 77, 77, 77, 77});
+  write_tensor(work.path() / "test_data_set_1" / "output_0.pb", {3, 2}, {77, 77, 77, 77, 77, 77});
+  const std::string model = (work.path() / "model.onnx").string();
+  for (const std::string target : {"", "host"}) {
+    const fs::path out = work.path() / ("out" + target);
+    std::vector<std::string> args{"validate", model, "--backends", "interp", "--data", work.path().string(), "-o", out.string()};
+    if (!target.empty()) args.insert(args.end(), {"--target", target});
+    const ProcessResult result = etch_tool(args);
+    EXPECT_EQ(describe(result), "exit status 0") << result.err << result.out;
+    std::ifstream selftest(out / "selftest.c");
+    const std::string text{std::istreambuf_iterator<char>(selftest), {}};
+    EXPECT_NE(text.find("-3"), std::string::npos) << target << text;
+    EXPECT_EQ(text.find("77"), std::string::npos) << target << text;
+  }
 }
 
 TEST(Suite, AFileOfInputGivesTheSizeOfItsVariable) {

@@ -1,0 +1,15 @@
+// When a float counts as the one that was expected: the rule of every comparison, of backends, recorded results and tests.
+#pragma once
+
+#include <cmath>
+
+namespace etch {
+
+/// Both finite and at most `limit` apart, or equal; NaN is near NaN alone. A limit that grows with an infinite `want` lets
+/// nothing pass.
+inline bool is_near(double got, double want, double limit) {
+  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
+  return got == want || (std::isfinite(got) && std::isfinite(want) && std::fabs(got - want) <= limit);
+}
+
+}  // namespace etch
