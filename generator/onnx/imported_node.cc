@@ -83,9 +83,17 @@ bool is(const AttributeProto& a, AttributeProto::AttributeType type) {
       return a.ints_size() > 0 || is_empty(a);
     case AttributeProto::STRINGS:
       return a.strings_size() > 0 || is_empty(a);
-    default:
+    case AttributeProto::GRAPH:
+    case AttributeProto::SPARSE_TENSOR:
+    case AttributeProto::TYPE_PROTO:
+    case AttributeProto::TENSORS:
+    case AttributeProto::GRAPHS:
+    case AttributeProto::SPARSE_TENSORS:
+    case AttributeProto::TYPE_PROTOS:
+    case AttributeProto::UNDEFINED:
       return false;
   }
+  return false;
 }
 
 }  // namespace
