@@ -47,6 +47,12 @@ class InternalError : public std::exception {
   std::string text_;
 };
 
+/// A size or index beyond 64 bits. Reading a model it is the model's fault: the importer names the node instead.
+class IndexOverflow : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
+
 [[noreturn]] void fail_check(std::string_view rule, const std::source_location& at);
 
 /// Throws InternalError unless `holds`. `rule` is the rule itself: check(rank == axes.size(), "one axis per dimension").

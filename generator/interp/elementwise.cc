@@ -173,10 +173,9 @@ std::int64_t float_to_int(DType dtype, double v) {
 }
 
 double int_to_float(DType dtype, DType src_dtype, std::int64_t v) {
-  if (dtype == DType::Float32) {  // once rounded, not by way of double
-    return static_cast<double>(src_dtype == DType::UInt64 ? static_cast<float>(u(v)) : static_cast<float>(v));
-  }
-  return rounded(dtype, src_dtype == DType::UInt64 ? static_cast<double>(u(v)) : static_cast<double>(v));
+  if (dtype == DType::Float64) return src_dtype == DType::UInt64 ? static_cast<double>(u(v)) : static_cast<double>(v);
+  // Not by way of double, which would round twice; to the narrow types by way of float, as C and ONNX convert.
+  return rounded(dtype, static_cast<double>(src_dtype == DType::UInt64 ? static_cast<float>(u(v)) : static_cast<float>(v)));
 }
 
 void cast(DType dtype, DType src_dtype, const Block& a, std::size_t n, Block& out) {

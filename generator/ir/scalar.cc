@@ -32,6 +32,13 @@ double round_to(DType dtype, double value) {
   return value;
 }
 
+// An integer as a float of `dtype` or wider: by way of float32 to the narrow types, as C converts it, and never by way of double
+// to float32.
+template <class T>
+double rounded_once(DType dtype, T value) {
+  return dtype == DType::Float64 ? static_cast<double>(value) : static_cast<double>(static_cast<float>(value));
+}
+
 }  // namespace
 
 Scalar Scalar::of_double(DType dtype, double value) {
@@ -49,7 +56,7 @@ Scalar Scalar::of_double(DType dtype, double value) {
 }
 
 Scalar Scalar::of_int(DType dtype, std::int64_t value) {
-  if (is_float(dtype)) return of_double(dtype, static_cast<double>(value));
+  if (is_float(dtype)) return of_double(dtype, rounded_once(dtype, value));
   Scalar s;
   s.dtype_ = dtype;
   s.bits_ = dtype == DType::Bool ? (value != 0 ? 1 : 0) : wrap(dtype, static_cast<std::uint64_t>(value));
@@ -67,7 +74,8 @@ std::int64_t Scalar::as_int() const {
 }
 
 Scalar Scalar::cast(DType dtype) const {
-  if (is_float(dtype_) || is_float(dtype)) return of_double(dtype, as_double());
+  if (is_float(dtype_)) return of_double(dtype, as_double());
+  if (is_float(dtype) && dtype_ == DType::UInt64) return of_double(dtype, rounded_once(dtype, bits_));
   return of_int(dtype, as_int());
 }
 

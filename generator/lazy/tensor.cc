@@ -136,7 +136,10 @@ Tensor Tensor::expand(Shape shape) const {
   return {graph_, graph_->view(buffer_, own == shape ? aligned : aligned.expand(shape))};
 }
 
-Tensor Tensor::pad(Padding pads, double value) const {
+Tensor Tensor::pad(Padding pads, double value) const { return pad(std::move(pads), Scalar::of_double(dtype(), value)); }
+
+Tensor Tensor::pad(Padding pads, Scalar fill) const {
+  check(fill.dtype() == dtype(), "padding is of the tensor's type");
   if (static_cast<int>(pads.size()) != rank())
     throw ShapeError("pad: " + std::to_string(pads.size()) + " pairs for a tensor of shape " + shape_text(shape()));
   Padding keep, grow;
@@ -154,7 +157,6 @@ Tensor Tensor::pad(Padding pads, double value) const {
   const Tensor kept = cuts ? shrink(keep) : *this;
   if (!grows) return kept;
   const Tensor padded(graph_, graph_->view(kept.buffer_, kept.buffer_->st.pad(grow)));
-  const Scalar fill = Scalar::of_double(dtype(), value);
   if (fill.bits() == 0) return padded;
   if (const Scalar* own = const_value(kept.buffer_); own != nullptr && *own == fill) return full(*graph_, padded.shape(), fill);
   const Tensor inside = full(*graph_, kept.shape(), Scalar::of_int(DType::Bool, 1));
@@ -231,7 +233,7 @@ Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, std::int64_
   }
   range = backwards ? std::pair<Sint, Sint>{last + 1, first + 1} : std::pair<Sint, Sint>{first, last};
   std::vector<std::int64_t> steps(shape().size(), 1);
-  steps[index_of(axis)] = step == std::numeric_limits<std::int64_t>::min() ? step + 1 : step;
+  steps[index_of(axis)] = std::clamp(step, -n, n);  // a longer one takes the first element too, and no other
   return shrink(ranges).stride(steps);
 }
 

@@ -80,7 +80,9 @@ class Tensor {
   Tensor transpose(int a = -2, int b = -1) const;
   Tensor expand(Shape shape) const;                  // new axes in front allowed
   Tensor pad(Padding pads, double value = 0) const;  // negative amounts shrink
-  Tensor shrink(Padding ranges) const;               // [begin, end) per axis
+  /// The same with a value of the tensor's type, which an integer of 64 bits needs.
+  Tensor pad(Padding pads, Scalar value) const;
+  Tensor shrink(Padding ranges) const;  // [begin, end) per axis
   Tensor flip(std::vector<int> axes) const;
   /// Every step-th element per axis, negative steps go backwards from the end.
   Tensor stride(std::vector<std::int64_t> steps) const;

@@ -40,6 +40,15 @@ Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
   return Tensor::arange(graph, n, dtype).reshape(shape);
 }
 
+/// Of the last two axes: where the diagonal stands in each row, and the columns.
+std::pair<Tensor, Tensor> diagonal_of(const Tensor& x, std::int64_t diagonal) {
+  const Sint rows = x.dim(-2), columns = x.dim(-1);
+  const std::int64_t far = std::max(rows.max(), columns.max());  // a diagonal beyond it leaves the matrix as this one does
+  const DType dtype = far < (1 << 30) ? DType::Int32 : DType::Int64;
+  const Tensor row = line(x.graph(), rows, dtype, x.rank(), x.rank() - 2), column = line(x.graph(), columns, dtype, x.rank(), x.rank() - 1);
+  return {row + static_cast<double>(std::clamp(diagonal, -far, far)), column};
+}
+
 /// `count` elements along `axis` from `begin` on, `step` apart (0: the same one again and again).
 Tensor run_of(const Tensor& x, int axis, const Sint& begin, std::int64_t step, std::int64_t count) {
   Shape start(x.shape().size(), 0);
@@ -181,16 +190,14 @@ Tensor Tensor::one_hot(Sint depth) const {
 
 Tensor Tensor::triu(std::int64_t diagonal) const {
   if (rank() < 2) throw ShapeError("triu: of a tensor of rank " + std::to_string(rank()));
-  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2),
-               column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
-  return (column < row + static_cast<double>(diagonal)).where(full_like(0), *this);
+  const auto [border, column] = diagonal_of(*this, diagonal);
+  return (column < border).where(full_like(0), *this);
 }
 
 Tensor Tensor::tril(std::int64_t diagonal) const {
   if (rank() < 2) throw ShapeError("tril: of a tensor of rank " + std::to_string(rank()));
-  const Tensor row = line(*graph_, dim(-2), DType::Int32, rank(), rank() - 2),
-               column = line(*graph_, dim(-1), DType::Int32, rank(), rank() - 1);
-  return (row + static_cast<double>(diagonal) < column).where(full_like(0), *this);
+  const auto [border, column] = diagonal_of(*this, diagonal);
+  return (border < column).where(full_like(0), *this);
 }
 
 Tensor Tensor::diagonal(int a, int b) const {

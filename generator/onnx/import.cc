@@ -272,6 +272,8 @@ class Importer {
       }
     } catch (const ShapeError& error) {
       node.fail(error.what());
+    } catch (const IndexOverflow&) {
+      node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
     }
     node.require_all_asked();
     define_outputs(proto, node, row, outputs);

@@ -1,7 +1,9 @@
 // Operators that choose elements by position or value: gathers, one-hot, top-k, triangles, ranges.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -164,6 +166,20 @@ Outputs reverse_sequence(NodeContext& node) {
   return {x.gather_elements(time, source.expand(x.shape()))};
 }
 
+namespace {
+
+/// How many of start, start + step, ... come before limit.
+std::int64_t range_count(const NodeContext& node, std::int64_t start, std::int64_t limit, std::int64_t step) {
+  if (step > 0 ? limit <= start : limit >= start) return 0;
+  const auto a = static_cast<std::uint64_t>(start), b = static_cast<std::uint64_t>(limit), s = static_cast<std::uint64_t>(step);
+  const std::uint64_t count = ((step > 0 ? b - a : a - b) - 1) / (step > 0 ? s : 0 - s) + 1;
+  if (count > static_cast<std::uint64_t>(kMaxElements))
+    node.fail("it makes " + std::to_string(count) + " elements, up to " + std::to_string(kMaxElements) + " are accepted");
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace
+
 /// start, start + delta, ... below limit (above it for a negative delta).
 Outputs range(NodeContext& node) {
   require_inputs(node, 3, 3);
@@ -181,9 +197,12 @@ Outputs range(NodeContext& node) {
   const std::vector<Sint> limits = node.require_dims(1, "limit");
   if (limits.size() != 1) node.fail("its limit has " + std::to_string(limits.size()) + " elements, it must have 1");
   const std::int64_t step = delta.as_int();
+  if (limits[0].is_int())
+    return {Tensor::arange(node.graph(), range_count(node, start.as_int(), limits[0].as_int(), step), dtype, start, delta)};
+  if (step == std::numeric_limits<std::int64_t>::min())
+    node.fail("its delta is " + std::to_string(step) + " and its limit " + to_text(limits[0]));
   const Sint span = step > 0 ? limits[0] - start.as_int() : Sint(start.as_int()) - limits[0];
-  Sint count = floordiv(span + (std::abs(step) - 1), std::abs(step));
-  if (count.is_int()) count = std::max<std::int64_t>(count.as_int(), 0);
+  const Sint count = floordiv(span + (std::abs(step) - 1), std::abs(step));
   if (count.min() < 0)
     node.fail("its limit " + to_text(limits[0]) + " may be below its start", "bind the dimension to a larger least value");
   return {Tensor::arange(node.graph(), count, dtype, start, delta)};

@@ -108,8 +108,8 @@ std::vector<int> spatial(const NodeContext& node, const Tensor& x) {
   return axes;
 }
 
-/// The position in all of x of each window's largest element, the first of equals. Column-major: as if the last spatial axes
-/// were stored the other way round.
+/// The position in all of x of each window's largest element, the first of equals; never of padding, though it may equal the
+/// largest. Column-major: as if the last spatial axes were stored the other way round.
 Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& window, bool column_major) {
   const double lowest = is_float(x.dtype()) ? -std::numeric_limits<double>::infinity() : static_cast<double>(int_min(x.dtype()));
   Shape stored = x.shape();
@@ -119,7 +119,13 @@ Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& windo
     stored[static_cast<std::size_t>(axis)] = fixed_dim(node, x, order[static_cast<std::size_t>(axis)], "input");
   const Tensor numbers = Tensor::arange(node.graph(), product(stored)).reshape(stored).permute(order);
   const auto rows = [&](const Tensor& windows) { return windows.flatten(x.rank(), -1); };  // [N,C,o...,k...] -> [N,C,o...,K]
-  const Tensor place = rows(x.windows(window, lowest)).argmax(x.rank(), true);
+  const Tensor values = rows(x.windows(window, lowest));
+  const Tensor inside = rows(Tensor::full(node.graph(), x.shape(), Scalar::of_int(DType::Bool, 1)).windows(window, 0));
+  const Tensor largest = Tensor::binary(Op::Or, values.equal(values.max({x.rank()}, true)), is_nan(values));
+  const Tensor at = positions(node.graph(), values.dim(x.rank()), x.rank(), x.rank() + 1, DType::Int32);
+  std::int64_t count = 1;
+  for (std::int64_t k : window.kernel) count *= k;
+  const Tensor place = Tensor::binary(Op::And, largest, inside).where(at, integer(at, count - 1)).reduce(Op::ReduceMin, {x.rank()}, true);
   return rows(numbers.windows(window, 0)).gather_elements(x.rank(), place).squeeze({x.rank()});
 }
 

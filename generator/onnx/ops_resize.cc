@@ -186,7 +186,8 @@ Outputs resize(NodeContext& node) {
 
   std::vector<int> axes = all_axes(x);
   if (node.opset() >= 18 && node.has_attribute("axes")) {
-    axes.clear();  // in the order given: scales, sizes and roi follow it
+    axes_of(node, node.attribute_ints("axes"), x.rank(), "attribute axes");  // refuses an axis that is named twice
+    axes.clear();                                                            // in the order given: scales, sizes and roi follow it
     for (std::int64_t axis : node.attribute_ints("axes")) axes.push_back(axis_of(node, axis, x.rank(), "attribute axes"));
   }
   const std::optional<Array> scales = optional_values(node, 2, "scales");

@@ -160,6 +160,8 @@ Outputs split(NodeContext& node) {
   }
   const std::int64_t size = fixed_dim(node, x, axis, "input");
   if (!sizes) {
+    if (parts < 1)
+      node.fail("it splits into " + std::to_string(parts) + " parts, at least one is expected", "remove the node, or name its outputs");
     if (node.opset() < 18 && size % parts != 0)
       node.fail("axis " + std::to_string(axis) + " of size " + std::to_string(size) + " does not split into " + std::to_string(parts) +
                 " equal parts");
@@ -169,7 +171,9 @@ Outputs split(NodeContext& node) {
   }
   std::int64_t sum = 0;
   for (std::int64_t s : *sizes) {
-    if (s < 0) node.fail("split is " + list_text(*sizes) + ", sizes are >= 0");
+    if (s < 0 || s > size - sum)
+      node.fail("split is " + list_text(*sizes) + ", sizes are >= 0 and their sum is that of axis " + std::to_string(axis) + ": " +
+                std::to_string(size));
     sum += s;
   }
   if (sum != size || static_cast<int>(sizes->size()) < node.output_count()) {
@@ -199,9 +203,13 @@ Outputs tile(NodeContext& node) {
   const Ints repeats = node.require_constant(1, "repeats").ints();
   if (static_cast<int>(repeats.size()) != x.rank())
     node.fail("repeats is " + list_text(repeats) + ", the input has " + std::to_string(x.rank()) + " axes");
-  for (std::int64_t r : repeats) {
-    if (r < 0) node.fail("repeats is " + list_text(repeats) + ", numbers >= 0 are expected");
+  Shape result;
+  for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
+    if (repeats[axis] < 0 || repeats[axis] > kMaxElements)
+      node.fail("repeats is " + list_text(repeats) + ", numbers from 0 to " + std::to_string(kMaxElements) + " are expected");
+    result.push_back(x.dim(static_cast<int>(axis)) * repeats[axis]);
   }
+  require_sane_shape(result, node);
   return {x.repeat(repeats)};
 }
 

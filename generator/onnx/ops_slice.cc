@@ -100,25 +100,22 @@ std::size_t run_count(const Ints& positions) {
 
 struct PadInputs {
   std::vector<Sint> pads;  // begins of all axes, then ends
-  double value = 0;
+  Scalar value;            // of the input's type
 };
 
 /// Pads of all axes from the forms of opsets 2, 11 and 18.
 PadInputs read_pads(NodeContext& node, const Tensor& x) {
   const std::size_t rank = static_cast<std::size_t>(x.rank());
-  PadInputs result;
+  PadInputs result{{}, Scalar::of_int(x.dtype(), 0)};
   if (node.opset() < 11) {
     for (std::int64_t p : node.attribute_ints("pads")) result.pads.push_back(p);
-    result.value = node.attribute_float("value", 0.0);
+    result.value = Scalar::of_double(x.dtype(), node.attribute_float("value", 0.0));
   } else {
     result.pads = node.require_dims(1, "pads");
     if (node.has_input(2)) {
       const Array value = node.require_constant(2, "constant_value");
       if (value.size() != 1) node.fail("constant_value has " + std::to_string(value.size()) + " elements, one is expected");
-      result.value = value.double_at(0);
-      if (is_int(value.dtype()) && (result.value > 9007199254740992.0 || result.value < -9007199254740992.0)) {
-        node.fail("constant_value is " + value.at(0).to_text() + ", integers up to 2^53 are supported");
-      }
+      result.value = value.at(0).cast(x.dtype());
     }
   }
   for (const Sint& p : result.pads) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/lazyop.h"
+#include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -91,6 +92,8 @@ Outputs col2im(NodeContext& node) {
   if (x.rank() != 3) node.fail("its input has the shape " + shape_text(x.shape()) + ", 3 axes are expected");
   if (block.size() != count || count < 1 || count > 3)
     node.fail("image_shape is " + list_text(image) + " and block_shape " + list_text(block), "give 1 to 3 sizes in each");
+  require_sane_shape(Shape(image.begin(), image.end()), node);
+  require_sane_shape(Shape(block.begin(), block.end()), node);
   Window window{.kernel = block,
                 .stride = listed(node, "strides", count, 1),
                 .dilation = listed(node, "dilations", count, 1),

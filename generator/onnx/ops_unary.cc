@@ -37,11 +37,7 @@ Outputs softsign(NodeContext& node) { return {node.input(0).softsign()}; }
 Outputs hard_swish(NodeContext& node) { return {node.input(0).hardswish()}; }
 Outputs mish(NodeContext& node) { return {node.input(0).mish()}; }
 
-Outputs abs(NodeContext& node) {
-  const Tensor x = node.input(0);
-  if (is_unsigned(x.dtype())) return {x};
-  return {(x < integer(x, 0)).where(-x, x)};
-}
+Outputs abs(NodeContext& node) { return {node.input(0).abs()}; }
 
 Outputs neg(NodeContext& node) {
   const Tensor x = node.input(0);
@@ -52,15 +48,7 @@ Outputs neg(NodeContext& node) {
   return {-x};
 }
 
-/// -1, 0 or 1; of NaN, NaN.
-Outputs sign(NodeContext& node) {
-  const Tensor x = node.input(0);
-  const Tensor zero = integer(x, 0), one = integer(x, 1);
-  const Tensor positive = (zero < x).where(one, is_float(x.dtype()) ? x : zero);
-  if (is_unsigned(x.dtype())) return {positive};
-  const Tensor result = (x < zero).where(integer(x, -1), positive);
-  return {x.equal(zero).where(zero, result)};
-}
+Outputs sign(NodeContext& node) { return {node.input(0).sign()}; }
 
 Outputs elu(NodeContext& node) { return {node.input(0).elu(node.attribute_float("alpha", 1.0))}; }
 

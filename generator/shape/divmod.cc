@@ -104,7 +104,7 @@ Sint div_reduced(Poly p, int64_t k) {
       return floormod(floordiv(m->src[0], k), m->src[1].as_int() / k);
     }
   }
-  check(!is_saturated(range.first), "the dividend of an index fits into 64 bits");
+  check_fits(!is_saturated(range.first));
   int64_t shift = range.first < 0 ? -floor_div(range.first, k) : 0;  // so that nobody divides a negative number
   p.constant = checked_add(p.constant, checked_mul(shift, k));
   return make_divmod(NodeKind::Div, from_poly(p), k) - shift;
@@ -279,7 +279,7 @@ Quotient unresolved(const Poly& p, const Poly& d) {
     return {q, make_divmod(NodeKind::Mod, Sint(*inner), divisor)};
   }
   int64_t low = bounds(p).first;
-  check(!is_saturated(low), "the dividend of an index fits into 64 bits");
+  check_fits(!is_saturated(low));
   int64_t shift = low < 0 ? ceil_div(-low, divisor.min()) : 0;
   Poly raised = add(p, d, shift);
   for (int tries = 0; tries < 4 && bounds(raised).first < 0; ++tries) raised = add(p, d, shift = checked_mul(shift, 2));

@@ -13,14 +13,19 @@ namespace etch {
 inline constexpr int64_t kInt64Min = std::numeric_limits<int64_t>::min();
 inline constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
 
+/// IndexOverflow unless `holds`.
+inline void check_fits(bool holds, const std::source_location& at = std::source_location::current()) {
+  if (!holds) throw IndexOverflow("an index fits into 64 bits", at);
+}
+
 inline int64_t checked_add(int64_t a, int64_t b) {
   int64_t r;
-  check(!__builtin_add_overflow(a, b, &r), "an index fits into 64 bits");
+  check_fits(!__builtin_add_overflow(a, b, &r));
   return r;
 }
 inline int64_t checked_mul(int64_t a, int64_t b) {
   int64_t r;
-  check(!__builtin_mul_overflow(a, b, &r), "an index fits into 64 bits");
+  check_fits(!__builtin_mul_overflow(a, b, &r));
   return r;
 }
 
