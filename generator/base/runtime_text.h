@@ -16,4 +16,11 @@ std::span<const RuntimeFile> runtime_files();
 /// The one with that name; an unknown name is an InternalError.
 std::string_view runtime_text(std::string_view name);
 
+/// Stands in front of kernels of C that load under a mask.
+inline constexpr std::string_view kMaskedLoadPragma =
+    "/* GCC 12 makes wrong vector code of masked loads where it has AVX: let it keep the branches. */\n"
+    "#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)\n"
+    "#pragma GCC optimize(\"no-tree-loop-if-convert\")\n"
+    "#endif\n";
+
 }  // namespace etch

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/process.h"
+#include "base/runtime_text.h"
 #include "base/tempdir.h"
 #include "device/compiler.h"
 
@@ -86,7 +87,7 @@ class CCompiler : public Compiler {
     std::size_t seen = 0;
     for (std::size_t k = 0; k < program.kernels.size() || units.empty(); k++) {
       if (table.empty()) {
-        units.push_back({"#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n", 0});
+        units.push_back({std::string(kMaskedLoadPragma) + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n", 0});
         if (!options_.runtime_dir.empty()) units.back().text += "#include \"etch_math.h\"\n";
         units.back().text += options_.prelude + "\n";
       }

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "base/runtime_text.h"
 #include "emit/project.h"
 #include "emit/sections.h"
 #include "emit/signature.h"
@@ -58,6 +60,16 @@ std::string entry(const Project& p, bool profile) {
 
 std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
 
+// `m0 ? in[x1] : 0.0f`
+bool has_masked_load(std::string_view kernels) {
+  for (std::size_t at = kernels.find(" ? "); at != std::string_view::npos; at = kernels.find(" ? ", at + 1)) {
+    std::size_t end = at + 3;
+    while (end < kernels.size() && (std::isalnum(static_cast<unsigned char>(kernels[end])) != 0 || kernels[end] == '_')) end++;
+    if (end > at + 3 && end < kernels.size() && kernels[end] == '[') return true;
+  }
+  return false;
+}
+
 std::string includes(const Project& p) {
   std::string text = fmt::format("#include \"{}.h\"\n", p.name);
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
@@ -69,7 +81,8 @@ std::string includes(const Project& p) {
   }
   helpers |= all.find("etch_") != std::string::npos;
   if (helpers) text += "#include \"etch_math.h\"\n";
-  return text + "\n#include <math.h>\n#include <stdbool.h>\n";
+  text += "\n#include <math.h>\n#include <stdbool.h>\n";
+  return has_masked_load(all) ? std::string(kMaskedLoadPragma) + "\n" + text : text;
 }
 
 }  // namespace
