@@ -117,7 +117,9 @@ struct Launch {
   bool good = getppid() == parent;  // the parent may have died before prctl
   good = good && dup2(launch.in.read.get(), 0) >= 0 && dup2(launch.out.write.get(), 1) >= 0 && dup2(launch.err.write.get(), 2) >= 0;
   good = good && (launch.cwd.empty() || chdir(launch.cwd.c_str()) == 0);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  sigset_t unblocked = mask;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigdelset(&unblocked, signal);  // a thread of etch waits for these
+  pthread_sigmask(SIG_SETMASK, &unblocked, nullptr);
   if (good) execve(launch.program.c_str(), argv, envp);
   const int reason = errno;
   const ssize_t written = write(launch.failure.write.get(), &reason, sizeof reason);

@@ -8,22 +8,28 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 
 namespace etch {
 namespace {
 
 std::filesystem::path make_unique(const std::filesystem::path& parent, std::string_view prefix) {
+  const auto held = hold_interrupts();
   std::string name = (parent / (std::string(prefix) + "-XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr)
     throw UserError(parent.string(), std::string("a temporary folder cannot be made here: ") + std::strerror(errno),
                     "check that the folder exists, is writable and has space; TMPDIR names another one");
+  register_temporary(name);
   return name;
 }
 
-std::filesystem::path system_temp() {
-  std::error_code bad;
-  std::filesystem::path path = std::filesystem::temp_directory_path(bad);
-  return bad ? std::filesystem::path("/tmp") : path;
+/// A variable of the environment. Where programs and temporary folders are is all that it decides below cli/.
+std::optional<std::string> environment(std::string_view name) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) return std::string(text.substr(name.size() + 1));
+  }
+  return std::nullopt;
 }
 
 bool is_executable(const std::filesystem::path& path) {
@@ -31,20 +37,22 @@ bool is_executable(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, bad) && access(path.c_str(), X_OK) == 0;
 }
 
-/// The value of PATH. Where programs are is the one thing that the environment decides below cli/.
-std::string_view search_path() {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    if (std::string_view(*entry).starts_with("PATH=")) return std::string_view(*entry).substr(5);
-  return "/usr/local/bin:/usr/bin:/bin";
-}
-
 }  // namespace
+
+std::filesystem::path system_temp() {
+  const std::filesystem::path path = environment("TMPDIR").value_or("");
+  if (path.empty()) return "/tmp";
+  std::error_code bad;
+  if (!std::filesystem::is_directory(path, bad))
+    throw UserError("TMPDIR=" + path.string(), "is not a folder", "let TMPDIR name a folder that is there, or unset it");
+  return path;
+}
 
 TempDir::TempDir(std::string_view prefix) : path_(make_unique(system_temp(), prefix)) {}
 
 TempDir::TempDir(const std::filesystem::path& parent, std::string_view prefix) : path_(make_unique(parent, prefix)) {}
 
-TempDir::TempDir(TempDir&& other) noexcept : path_(other.release()) {}
+TempDir::TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
 
 TempDir& TempDir::operator=(TempDir&& other) noexcept {
   std::swap(path_, other.path_);
@@ -52,11 +60,21 @@ TempDir& TempDir::operator=(TempDir&& other) noexcept {
 }
 
 TempDir::~TempDir() {
+  if (path_.empty()) return;
   std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(path_, ignored);
+  forget_temporary(path_);
 }
 
-std::filesystem::path TempDir::release() { return std::exchange(path_, {}); }
+TempDir TempDir::adopt(const std::filesystem::path& path) {
+  register_temporary(path);
+  return TempDir(Adopted{path});
+}
+
+std::filesystem::path TempDir::release() {
+  if (!path_.empty()) forget_temporary(path_);
+  return std::exchange(path_, {});
+}
 
 std::optional<std::filesystem::path> find_program(std::string_view name) {
   if (name.empty()) return std::nullopt;
@@ -64,7 +82,8 @@ std::optional<std::filesystem::path> find_program(std::string_view name) {
     std::filesystem::path path(name);
     return is_executable(path) ? std::optional(path) : std::nullopt;
   }
-  std::string_view rest = search_path();
+  const std::string path_variable = environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+  std::string_view rest = path_variable;
   while (true) {
     const std::size_t colon = rest.find(':');
     const std::string_view folder = rest.substr(0, colon);

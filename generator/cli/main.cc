@@ -2,26 +2,47 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <new>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "cli/options.h"
 
 namespace etch {
 namespace {
 
+// Exactly one value each time (or a list with commas), so that the model may stand behind it; the option may be repeated.
+CLI::Option* one_value(CLI::Option* option) { return option->expected(1)->allow_extra_args(false)->take_all(); }
+
+// CLI11 takes -1 as 2^64 - 1.
+std::string seed_problem(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && (text.size() < 10 || (text.size() == 10 && text <= "4294967295")) ? "" : text + " is no number from 0 to 4294967295";
+}
+
+std::string tolerance_problem(const std::string& text) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = error == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0;
+  return good ? "" : text + " is no number from 0 up";
+}
+
+void add_seed(CLI::App& app, std::uint64_t& seed, const char* help) {
+  app.add_option("--seed", seed, help)->check(CLI::Validator(seed_problem, "0..4294967295", "seed"))->capture_default_str();
+}
+
 void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   auto* model = app.add_option("model", args.model, "the network, an .onnx file");
   if (model_required) model->required();
   app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name");
-  app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16")
-      ->type_name("NAME=N|A..B")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
+  one_value(app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16"))
+      ->type_name("NAME=N|A..B");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
   app.add_option("--weights", args.weights,
@@ -29,7 +50,7 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
       ->capture_default_str();
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
-  app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan")->delimiter(',');
+  one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');
 }
 
 struct Commands {
@@ -45,7 +66,7 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
   CLI::App* sub = app.add_subcommand("compile", "write a folder of C: sources, weights, runtime, build files, self-test, report");
   add_model_options(*sub, args, true);
   sub->add_option("-o,--output", args.output, "the folder to write; an existing one is replaced if etch wrote it")->required();
-  sub->add_option("--seed", args.seed, "of the self-test's input")->capture_default_str();
+  add_seed(*sub, args.seed, "of the self-test's input");
   sub->callback([&args, &chosen] { chosen = [&args] { return compile_command(args); }; });
 }
 
@@ -60,9 +81,9 @@ void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   CLI::App* sub = app.add_subcommand("run", "run on this machine, print or save the outputs");
   add_model_options(*sub, args, true);
   sub->add_option("--backend", args.backend, "interp, c or opencl")->capture_default_str();
-  sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random")->expected(1)->take_all();
-  sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest")->expected(1)->take_all();
-  sub->add_option("--seed", args.seed, "of random inputs")->capture_default_str();
+  one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random"));
+  one_value(sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest"));
+  add_seed(*sub, args.seed, "of random inputs");
   sub->add_option("--output", args.output, "folder for the outputs, as .npy");
   sub->callback([&args, &chosen] { chosen = [&args] { return run_command(args); }; });
 }
@@ -71,18 +92,23 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   CLI::App* sub = app.add_subcommand("validate", "compare backends, and the emitted project on its target, with the reference");
   add_model_options(*sub, args, false);
   args.backends = {"all"};
-  sub->add_option("--backends", args.backends, "all, or some of interp,c,opencl")->delimiter(',');
-  sub->add_option("--input", args.inputs, "[NAME=]FILE")->expected(1)->take_all();
+  one_value(sub->add_option("--backends", args.backends, "all, or some of interp,c,opencl"))->delimiter(',');
+  one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE"));
   sub->add_option("--data", args.data, "folder with test_data_set_N/{input,output}_K.pb");
   sub->add_option("--suite", args.suite, "validate every folder below that has model.onnx and test_data_set_N");
-  sub->add_option("--seed", args.seed, "of random inputs")->capture_default_str();
-  sub->add_option("--rtol", args.relative, "accepted error relative to each value")->capture_default_str();
-  sub->add_option("--atol", args.absolute, "accepted error relative to the largest value")->capture_default_str();
+  add_seed(*sub, args.seed, "of random inputs");
+  const CLI::Validator tolerance(tolerance_problem, "NUMBER", "tolerance");
+  sub->add_option("--rtol", args.relative, "accepted error relative to each value")->check(tolerance)->capture_default_str();
+  sub->add_option("--atol", args.absolute, "accepted error relative to the largest value")->check(tolerance)->capture_default_str();
   sub->add_option("-o,--output", args.output, "keep the emitted project here");
   sub->add_flag("--json", args.json, "the result as JSON");
   sub->callback([&args, &chosen, sub] {
     args.target_given = sub->count("--target") > 0;
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
+    if (!args.suite.empty())
+      for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights"})
+        if (sub->count(name) > 0)
+          throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };
   });
 }
@@ -118,6 +144,10 @@ int run_tool(int argc, char** argv) {
   add_validate(app, args.validate, chosen);
   add_inspect(app, args.inspect, chosen);
   add_others(app, args, chosen);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end())
+    throw CommandLineError(argv[1], fmt::format("is no command; the commands are {}", fmt::join(names, ", ")), "etch --help explains them");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -130,11 +160,16 @@ int run_tool(int argc, char** argv) {
 }  // namespace etch
 
 int main(int argc, char** argv) {
+  etch::clean_up_on_interrupt();
   try {
     return etch::run_tool(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "etch: error: out of memory\n");
+  } catch (const etch::CommandLineError& error) {
+    fmt::print(stderr, "etch: error: {}\n", error.what());
+    return 2;
   } catch (const std::exception& error) {
+    etch::end_if_interrupted();
     fmt::print(stderr, "etch: error: {}\n", error.what());
   }
   return 1;

@@ -27,7 +27,7 @@ std::optional<std::int64_t> parse_int(std::string_view text) {
 // "batch=1" or "batch=1..16".
 DimBinding parse_dim(const std::string& text) {
   const auto bad = [&](const std::string& what) {
-    return UserError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16");
+    return CommandLineError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16");
   };
   const auto equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) throw bad("has no name and value");
@@ -52,8 +52,8 @@ std::string options_text(const ModelArgs& args) {
 Dump make_dump(const std::vector<std::string>& stages, Progress& progress) {
   for (const std::string& stage : stages)
     if (std::ranges::find(dump_stages(), stage) == dump_stages().end())
-      throw UserError("--dump " + stage, fmt::format("is no stage; the stages are {}", fmt::join(dump_stages(), ", ")),
-                      "name some of them, separated by commas");
+      throw CommandLineError("--dump " + stage, fmt::format("is no stage; the stages are {}", fmt::join(dump_stages(), ", ")),
+                             "name some of them, separated by commas");
   return [stages, &progress](std::string_view stage, const std::function<std::string()>& text) {
     if (std::ranges::find(stages, stage) == stages.end()) return;
     progress.clear();
@@ -70,7 +70,12 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
     throw UserError("--name " + args.name, "is no C identifier, too long, or a name that C or build systems have",
                     "use letters, digits and _, for example --name " + project_identifier(args.name));
   options.import.name = args.name;
-  for (const std::string& dim : args.dims) options.import.dims.push_back(parse_dim(dim));
+  for (const std::string& text : args.dims) {
+    DimBinding dim = parse_dim(text);
+    if (std::ranges::find(options.import.dims, dim.name, &DimBinding::name) != options.import.dims.end())
+      throw CommandLineError("--dim " + text, "is the second for '" + dim.name + "'", "give each dimension once");
+    options.import.dims.push_back(std::move(dim));
+  }
   options.target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
@@ -87,12 +92,19 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
   for (const std::string& text : sets) {
     const auto equals = text.rfind('=');
     const std::string name = text.substr(0, equals);
-    const auto value = equals == std::string::npos ? std::nullopt : parse_int(std::string_view(text).substr(equals + 1));
+    if (equals == std::string::npos || equals == 0)
+      throw CommandLineError("--set " + text, "has no value", "write NAME=N, for example --set batch=3");
+    const auto value = parse_int(std::string_view(text).substr(equals + 1));
+    if (!value)
+      throw CommandLineError("--set " + text, fmt::format("'{}' is no number", text.substr(equals + 1)),
+                             "write NAME=N, for example --set batch=3");
     const auto dim = std::ranges::find_if(model.dims, [&](const ImportedDim& d) { return d.name == name || d.c_name == name; });
     if (dim == model.dims.end())
       throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name),
                       "leave it variable by --dim " + name + "=1..16");
-    const std::int64_t chosen = value.value_or(0);
+    if (!values.emplace(dim->c_name, 0).second)
+      throw CommandLineError("--set " + text, "is the second for '" + name + "'", "give each dimension once");
+    const std::int64_t chosen = *value;
     if (chosen < dim->min || chosen > dim->max)
       throw UserError("--set " + text, fmt::format("the value lies outside {}..{}", dim->min, dim->max),
                       "choose a value in the range of --dim");

@@ -9,7 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace etch {
+
+/// A command line that can't be parsed, whichever the model is: exit status 2.
+class CommandLineError : public UserError {
+ public:
+  using UserError::UserError;
+};
 
 /// What `compile`, `run`, `inspect` and `validate` say about the model and how to lower it.
 struct ModelArgs {

@@ -43,13 +43,8 @@ int run_command(const RunArgs& args) {
     if (args.output.empty()) print_array(info.name, outputs[i]);
   }
   if (args.output.empty()) return 0;
-  std::error_code error;
-  std::filesystem::create_directories(args.output, error);
-  if (error) throw UserError(args.output.string(), "can't make the folder: " + error.message(), "choose another folder with --output");
-  for (const EmittedFile& file : files) {
-    write_file(args.output / file.name, file.text);
-    fmt::print("{}\n", (args.output / file.name).string());
-  }
+  write_into(args.output, files);
+  for (const EmittedFile& file : files) fmt::print("{}\n", (args.output / file.name).string());
   return 0;
 }
 

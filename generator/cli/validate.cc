@@ -131,8 +131,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
     report.instructions = t.instructions;
     report.loads = t.loads;
     report.stores = t.stores;
-    write_file(dir / "report.json", to_json(report));
-    write_file(dir / "report.txt", to_text(report));
+    write_into(dir, {{"report.json", to_json(report)}, {"report.txt", to_text(report)}});
   }
 }
 

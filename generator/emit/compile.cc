@@ -155,6 +155,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
 
 Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
   Report report = project.report;
+  for (const EmittedFile& file : project.files) report.files.push_back(file.name);
   write_project(dir, project.files, [&](const std::filesystem::path& written) {
     const AuditReport audit = audit_directory(written, audit_options(options.target));
     ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};

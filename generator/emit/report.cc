@@ -34,6 +34,8 @@ std::string figure(const char* what, const std::optional<std::int64_t>& value, c
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // one line stays one line
   return text;
 }
 
@@ -66,6 +68,7 @@ std::string to_json(const Report& r) {
   j["stores"] = number(r.stores);
   j["note"] = is_measured(r) ? Json(nullptr) : Json(kUnmeasured);
   j["audit"] = audit_json(r.audit);
+  if (!r.files.empty()) j["files"] = r.files;
   j["kernels"] = Json::array();
   for (const ReportKernel& k : r.kernels)
     j["kernels"].push_back({{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}});

@@ -44,6 +44,7 @@ struct Report {
   std::vector<ReportKernel> kernels;
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;
+  std::vector<std::string> files;  // of the folder; none before it is written
   // measured
   std::optional<std::int64_t> code_bytes, stack_bytes, stack_bound_bytes, instructions, loads, stores;
 };

@@ -1,10 +1,14 @@
 #include "emit/write.h"
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/tempdir.h"
 
 namespace etch {
@@ -12,92 +16,159 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kReport = "report.json";
+
 [[noreturn]] void fail(const fs::path& where, const std::string& what) {
-  throw UserError(where.string(), what, "choose another output folder with -o, or make room");
+  throw UserError(where.string(), what, "choose another output folder, or make room");
 }
 
 // Folders that had to be made for the target; gone again unless keep() is called.
 class MadeFolders {
  public:
   explicit MadeFolders(const fs::path& folder) {
-    for (fs::path p = folder; !p.empty() && !fs::exists(p); p = p.parent_path()) first_ = p;
-    if (first_.empty()) return;
+    fs::path first;
+    for (fs::path p = folder; !p.empty() && !fs::exists(p); p = p.parent_path()) first = p;
+    if (first.empty()) return;
+    first_ = TempDir::adopt(first);
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error) {
-      remove();
-      fail(folder, "can't make the folder: " + error.message());
-    }
+    if (error) fail(folder, "can't make the folder: " + error.message());
   }
-  ~MadeFolders() { remove(); }
-  MadeFolders(const MadeFolders&) = delete;
-  MadeFolders& operator=(const MadeFolders&) = delete;
-  void keep() { first_.clear(); }
+  void keep() {
+    if (first_) first_->release();
+  }
 
  private:
-  void remove() {
-    std::error_code ignored;
-    if (!first_.empty()) fs::remove_all(first_, ignored);
-    first_.clear();
-  }
-  fs::path first_;
+  std::optional<TempDir> first_;
 };
 
-void check_replaceable(const fs::path& dir) {
+// The folder that `dir` names: symbolic links followed, no dots.
+fs::path real_folder(const fs::path& dir) {
+  if (dir.empty()) fail("output folder", "has no name");
   std::error_code error;
-  const fs::file_status status = fs::status(dir, error);
-  if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) fail(dir, "is there already and is not a folder");
-  const bool empty = fs::is_empty(dir, error);
+  const fs::path absolute = fs::absolute(dir).lexically_normal();
+  const fs::path link = absolute.filename().empty() ? absolute.parent_path() : absolute;
+  if (fs::is_symlink(link, error) && !fs::exists(link, error))
+    throw UserError(dir.string(), "is a symbolic link to " + fs::read_symlink(link, error).string() + ", which is not there",
+                    "make that folder, or remove the link");
+  fs::path real = fs::weakly_canonical(dir.is_absolute() ? dir : absolute, error);
+  if (error) fail(dir, "can't be reached: " + error.message());
+  if (real.filename().empty()) real = real.parent_path();
+  const fs::file_status status = fs::status(real, error);
+  if (fs::exists(status) && !fs::is_directory(status)) fail(dir, "is there already and is not a folder");
+  return real;
+}
+
+// What the folder's report says that etch wrote; nothing if it is no report of etch.
+std::set<std::string> files_of_report(const fs::path& dir) {
+  std::ifstream in(dir / kReport);
+  const nlohmann::json report = nlohmann::json::parse(in, nullptr, false);
+  if (!report.is_object() || !report.contains("etch") || !report.contains("files") || !report["files"].is_array()) return {};
+  std::set<std::string> files{kReport};
+  for (const auto& name : report["files"])
+    if (name.is_string()) files.insert(name.get<std::string>());
+  return files;
+}
+
+// The files that may be replaced: all that the folder holds. A UserError if one of them is not etch's.
+std::vector<std::string> replaceable(const fs::path& real, const fs::path& dir) {
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::directory_iterator entries(real, error);
   if (error) fail(dir, "can't be read: " + error.message());
-  if (!empty && !fs::exists(dir / "report.json")) {
-    throw UserError(dir.string(),
-                    "the folder holds other files, only an empty folder or an earlier output of etch (with report.json) is replaced",
-                    "choose another output folder with -o, or empty this one");
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) found.push_back(entries->path().filename().string());
+  if (error) fail(dir, "can't be read: " + error.message());
+  if (found.empty()) return found;
+  std::ranges::sort(found);
+  const auto ours = files_of_report(real);
+  for (const std::string& name : found) {
+    const fs::file_status status = fs::symlink_status(real / name, error);
+    if (fs::is_directory(status))
+      throw UserError(dir.string(), "the folder holds the folder " + name + ", which etch did not write",
+                      "move or remove it (a build folder is better beside the project: cmake -S out -B out-build), or choose another "
+                      "output folder with -o");
+    if (!ours.contains(name) || !fs::is_regular_file(status))
+      throw UserError(dir.string(), "the folder holds " + name + ", which etch did not write: no report.json of etch here names it",
+                      "move it to another place, or choose another output folder with -o; etch replaces only what it wrote");
+  }
+  return found;
+}
+
+void move_all(const std::vector<std::string>& names, const fs::path& from, const fs::path& to, std::vector<std::string>& moved) {
+  for (const std::string& name : names) {
+    std::error_code error;
+    fs::rename(from / name, to / name, error);
+    if (error) fail(to / name, "can't rename: " + error.message());
+    moved.push_back(name);
   }
 }
 
-// `made` takes the place of `dir`; what was there goes only when the new one stands.
-void swap_in(TempDir& made, const fs::path& dir, const fs::path& parent) {
-  std::error_code error;
-  if (!fs::exists(dir)) {
-    fs::rename(made.path(), dir, error);
-    if (error) fail(dir, "can't rename the finished folder: " + error.message());
-    made.release();
-    return;
-  }
-  TempDir old(parent, ".etch-old");
-  const fs::path aside = old.path() / "old";
-  fs::rename(dir, aside, error);
-  if (error) fail(dir, "can't replace the folder: " + error.message());
-  fs::rename(made.path(), dir, error);
-  if (error) {
+// `names` of `made` come into `dir`, and `old` ones leave it; on an error all is as before. The folder itself stays, so that a
+// shell that stands in it still does.
+void exchange(const fs::path& dir, const std::vector<std::string>& old, const fs::path& made, const std::vector<std::string>& names) {
+  const TempDir aside(dir, ".etch-old");
+  const auto held = hold_interrupts();
+  std::vector<std::string> gone, come;
+  try {
+    move_all(old, dir, aside.path(), gone);
+    move_all(names, made, dir, come);
+  } catch (const UserError&) {
     std::error_code ignored;
-    fs::rename(aside, dir, ignored);
-    fail(dir, "can't rename the finished folder: " + error.message());
+    for (const std::string& name : come) fs::rename(dir / name, made / name, ignored);
+    for (const std::string& name : gone) fs::rename(aside.path() / name, dir / name, ignored);
+    throw;
   }
-  made.release();
+}
+
+std::vector<std::string> names_in(const fs::path& dir) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(dir)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace
 
 void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, const std::function<void(const fs::path&)>& inspect) {
-  if (dir.empty()) fail("output folder", "has no name");
-  fs::path target = fs::absolute(dir).lexically_normal();
-  if (target.filename().empty()) target = target.parent_path();
-  const fs::path parent = target.parent_path();
-  check_replaceable(target);
-  MadeFolders folders(parent);
+  const fs::path target = real_folder(dir);
+  const bool is_there = fs::exists(target);
+  const std::vector<std::string> old = is_there ? replaceable(target, dir) : std::vector<std::string>();
+  MadeFolders folders(target.parent_path());
   {
-    TempDir made(parent, ".etch-new");
+    TempDir made(is_there ? target : target.parent_path(), ".etch-new");
     for (const EmittedFile& file : files) write_file(made.path() / file.name, file.text);
     if (inspect) inspect(made.path());
-    // mkdtemp's folders are private; a project is as readable as the user's other folders.
-    std::error_code ignored;
-    fs::permissions(made.path(),
-                    fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
-                    ignored);
-    swap_in(made, target, parent);
+    if (is_there) {
+      exchange(target, old, made.path(), names_in(made.path()));
+    } else {
+      std::error_code error;
+      // mkdtemp's folders are private; a project is as readable as the user's other folders.
+      fs::permissions(
+          made.path(),
+          fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec, error);
+      const auto held = hold_interrupts();
+      fs::rename(made.path(), target, error);
+      if (error) fail(dir, "can't rename the finished folder: " + error.message());
+      made.release();
+    }
+  }
+  folders.keep();
+}
+
+void write_into(const fs::path& dir, const std::vector<EmittedFile>& files) {
+  const fs::path target = real_folder(dir);
+  MadeFolders folders(target);
+  {
+    const TempDir made(target, ".etch-new");
+    std::vector<std::string> names, old;
+    for (const EmittedFile& file : files) {
+      write_file(made.path() / file.name, file.text);
+      names.push_back(file.name);
+      const fs::file_status status = fs::symlink_status(target / file.name);
+      if (fs::is_directory(status)) fail(target / file.name, "is there already and is a folder");
+      if (fs::exists(status)) old.push_back(file.name);
+    }
+    exchange(target, old, made.path(), names);
   }
   folders.keep();
 }

@@ -50,11 +50,12 @@ std::string first_lines(const std::string& text, int count) {
   return text.substr(0, end);
 }
 
-void run_or_throw(const std::vector<std::string>& command, const std::filesystem::path& cwd, const std::string& what, double timeout_s) {
+void run_or_throw(const std::vector<std::string>& command, const std::filesystem::path& cwd, const std::filesystem::path& build_dir,
+                  const std::string& what, double timeout_s) {
   ProcessOptions options;
   options.cwd = cwd;
   options.timeout_s = timeout_s;
-  options.env = {{"LC_ALL", "C"}};
+  options.env = {{"LC_ALL", "C"}, {"TMPDIR", build_dir.string()}};  // what a compiler that is stopped leaves goes with the folder
   const ProcessResult result = run_process(command, options);
   if (!result.ok())
     throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
@@ -75,7 +76,7 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
-  run_or_throw(command, dir, (dir / source.file).string(), options.timeout_s);
+  run_or_throw(command, dir, source.object.parent_path(), (dir / source.file).string(), options.timeout_s);
 }
 
 void compile_all(const std::vector<Source>& sources, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
@@ -98,7 +99,7 @@ void link(const std::vector<Source>& sources, const std::filesystem::path& build
   for (const std::string& flag : {std::string("-Wl,--gc-sections"), "-Wl,-Map=" + map.string()})
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
   command.insert(command.end(), {"-o", build.elf.string()});
-  run_or_throw(command, build_dir, build.elf.string(), timeout_s);
+  run_or_throw(command, build_dir, build_dir, build.elf.string(), timeout_s);
   build.map = parse_link_map(read(map));
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/tempdir.h"
 #include "support/tool.h"
@@ -78,6 +79,9 @@ TEST_F(Commands, report_has_what_machines_read) {
   const auto report = nlohmann::json::parse(content(out / "report.json"));
   for (const char* key : {"arena_bytes", "arena_lower_bound_bytes", "weights_bytes", "macs", "indices_proved"})
     EXPECT_TRUE(report.at(key).is_number()) << key;
+  std::set<std::string> files;
+  for (const auto& entry : fs::directory_iterator(out)) files.insert(entry.path().filename().string());
+  EXPECT_EQ(report.at("files").get<std::set<std::string>>(), files);
   EXPECT_TRUE(report.at("code_bytes").is_null()) << "compile needs no cross compiler, so it measures none";
   ASSERT_FALSE(report.at("kernels").empty());
   for (const auto& kernel : report.at("kernels")) {
@@ -104,6 +108,40 @@ TEST_F(Commands, dump_prints_every_stage) {
   ASSERT_TRUE(result.ok()) << result.err;
   for (const char* stage : {"==== graph", "==== schedule", "==== ast", "==== uops", "==== source", "==== plan"})
     EXPECT_NE(result.out.find(stage), std::string::npos) << stage;
+}
+
+TEST_F(Commands, the_model_may_stand_behind_every_option) {
+  const std::string m = model("mlp"), out = (work_.path() / "out").string(), dumped = (work_.path() / "dumped").string();
+  const std::vector<std::string> rows[] = {
+      {"validate", "--backends", "interp", m},
+      {"compile", "-o", out, "--dump", "graph", m},
+      {"compile", "-o", dumped, "--dump", "graph,plan", m},
+      {"run", "--seed", "3", m},
+      {"validate", "--backends", "interp,c", "--json", m},
+  };
+  for (const auto& row : rows) {
+    const ProcessResult result = etch_tool(row);
+    EXPECT_EQ(describe(result), "exit status 0") << row[1] << result.err;
+  }
+}
+
+TEST_F(Commands, compile_into_the_current_folder_and_again) {
+  const std::string m = model("mlp");
+  const fs::path out = work_.path() / "out";
+  fs::create_directory(out);
+  ProcessOptions options;
+  options.cwd = out;
+  for (int i = 0; i < 2; i++) {
+    const ProcessResult result =
+        run_process({"sh", "-c", ETCH_BUILD_DIR "/etch compile '" + m + "' -o . && ls report.json mlp.c && ls -A | wc -l"}, options);
+    EXPECT_TRUE(result.ok()) << result.err;
+    EXPECT_TRUE(result.out.ends_with("mlp.c\nreport.json\n11\n")) << result.out;
+  }
+  std::ofstream(out / "mine.c") << "int mine;";
+  const ProcessResult kept = etch_tool({"compile", m, "-o", out.string()});
+  EXPECT_EQ(kept.exit_code, 1);
+  EXPECT_NE(kept.err.find("mine.c"), std::string::npos) << kept.err;
+  EXPECT_EQ(content(out / "mine.c"), "int mine;");
 }
 
 TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {

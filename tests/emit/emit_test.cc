@@ -1,6 +1,7 @@
 #include "emit/emit.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -356,23 +357,99 @@ TEST(Emit, NamesOfTheModelCanNotBreakTheText) {
 
 // --- writing
 
+// A report that names these files as etch's.
+std::string report_of(const std::vector<std::string>& files) { return nlohmann::json{{"etch", "0.1.0"}, {"files", files}}.dump(); }
+
 TEST(Write, ReplacesItsOwnOutputOnly) {
   const TempDir temp;
   const fs::path out = temp.path() / "a/b/out";
-  write_project(out, {{"report.json", "1"}, {"old.c", "x"}});
-  EXPECT_EQ(read(out / "report.json"), "1");
-  write_project(out, {{"report.json", "2"}});
-  EXPECT_EQ(read(out / "report.json"), "2");
-  EXPECT_FALSE(fs::exists(out / "old.c"));
-  EXPECT_EQ(std::distance(fs::directory_iterator(out.parent_path()), {}), 1);  // nothing beside it
-  const fs::path foreign = temp.path() / "foreign";
-  fs::create_directory(foreign);
-  EXPECT_NO_THROW(write_project(foreign, {{"report.json", "1"}}));  // it was empty
-  fs::remove(foreign / "report.json");
-  write_file(foreign / "thesis.tex", "do not delete");
-  EXPECT_THROW(write_project(foreign, {{"report.json", "1"}}), UserError);
-  EXPECT_EQ(read(foreign / "thesis.tex"), "do not delete");
-  EXPECT_THROW(write_project(foreign / "thesis.tex", {{"report.json", "1"}}), UserError);
+  write_project(out, {{"report.json", report_of({"old.c"})}, {"old.c", "x"}});
+  write_project(out, {{"report.json", report_of({"new.c"})}, {"new.c", "y"}});
+  EXPECT_EQ(read(out / "new.c"), "y");
+  EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 2);  // old.c went, nothing temporary stays
+  EXPECT_EQ(std::distance(fs::directory_iterator(out.parent_path()), {}), 1);
+}
+
+TEST(Write, LosesNoFileThatItDidNotWrite) {
+  const std::string ours = report_of({"model.c", "report.txt"});
+  const struct {
+    const char* says;  // of the error; "" if the folder is replaced
+    std::vector<EmittedFile> holds;
+    const char* made;  // a folder in it, a link in it, or nullptr
+  } rows[] = {
+      {"", {}, nullptr},
+      {"", {{"report.json", ours}, {"model.c", "1"}, {"report.txt", "2"}}, nullptr},
+      {"", {{"report.json", ours}}, nullptr},
+      {"mine.c", {{"report.json", ours}, {"model.c", "1"}, {"mine.c", "my own"}}, nullptr},
+      {"thesis.tex", {{"thesis.tex", "do not delete"}}, nullptr},
+      {"report.json", {{"report.json", "{}"}}, nullptr},
+      {"report.json", {{"report.json", "[1, 2"}}, nullptr},
+      {"report.json", {{"report.json", R"({"files": ["sales.csv"]})"}}, nullptr},
+      {"data.csv", {{"data.csv", "1"}, {"report.json", R"({"etch": "0.1.0"})"}}, nullptr},
+      {"the folder build, ", {{"report.json", ours}, {"model.c", "1"}}, "build/"},
+      {"report.txt", {{"report.json", ours}}, "report.txt"},
+  };
+  for (const auto& row : rows) {
+    const TempDir temp;
+    const fs::path out = temp.path() / "out";
+    fs::create_directory(out);
+    for (const EmittedFile& file : row.holds) write_file(out / file.name, file.text);
+    const std::string made = row.made == nullptr ? "" : row.made;
+    if (made.ends_with('/')) fs::create_directory(out / made.substr(0, made.size() - 1));
+    if (!made.empty() && !made.ends_with('/')) fs::create_symlink("/etc/hostname", out / made);
+    std::string said;
+    try {
+      write_project(out, {{"report.json", ours}, {"model.c", "new"}});
+    } catch (const UserError& error) {
+      said = error.what();
+    }
+    if (*row.says == 0) {
+      EXPECT_EQ(said, "");
+      EXPECT_EQ(read(out / "model.c"), "new");
+      continue;
+    }
+    EXPECT_NE(said.find(row.says), std::string::npos) << said;
+    for (const EmittedFile& file : row.holds) EXPECT_EQ(read(out / file.name), file.text) << file.name;
+    EXPECT_EQ(static_cast<std::size_t>(std::distance(fs::directory_iterator(out), {})), row.holds.size() + (made.empty() ? 0 : 1));
+  }
+}
+
+TEST(Write, TheFolderItselfStaysAndLinksAreFollowed) {
+  const TempDir temp;
+  const fs::path out = temp.path() / "out", link = temp.path() / "link", dangling = temp.path() / "dangling";
+  fs::create_directory(out);
+  fs::create_symlink("out", link);
+  fs::create_symlink("nowhere", dangling);
+  struct stat before{}, after{};
+  ASSERT_EQ(stat(out.c_str(), &before), 0);
+  for (const fs::path& way : {out, link, link / "", link / "." / ".." / "out"}) {
+    write_project(way, {{"report.json", report_of({"a.c"})}, {"a.c", way.string()}});
+    EXPECT_EQ(read(out / "a.c"), way.string());
+  }
+  ASSERT_EQ(stat(out.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino) << "a shell that stands in the folder still does";
+  EXPECT_TRUE(fs::is_symlink(link));
+  try {
+    write_project(dangling, {{"report.json", report_of({})}});
+    ADD_FAILURE() << "a dangling link is no folder";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("nowhere"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Write, IntoAFolderOfOthersAllOrNothing) {
+  const TempDir temp;
+  const fs::path out = temp.path() / "new/out";
+  write_into(out, {{"a.npy", "1"}, {"b.npy", "2"}});
+  write_file(out / "other", "mine");
+  write_into(out, {{"a.npy", "3"}, {"b.npy", "4"}});
+  fs::create_directory(out / "c.npy");
+  EXPECT_THROW(write_into(out, {{"a.npy", "5"}, {"c.npy", "6"}}), UserError);
+  EXPECT_THROW(write_into(out, {{"a.npy", "5"}, {"no/such/folder", "6"}}), UserError);
+  EXPECT_EQ(read(out / "a.npy") + read(out / "b.npy") + read(out / "other"), "34mine");
+  EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 4);
+  EXPECT_THROW(write_into(temp.path() / "x/y", {{"no/such/folder", "1"}}), UserError);
+  EXPECT_FALSE(fs::exists(temp.path() / "x"));
 }
 
 TEST(Write, LeavesNothingBehindWhenItFails) {
@@ -386,9 +463,9 @@ TEST(Write, LeavesNothingBehindWhenItFails) {
   EXPECT_TRUE(fs::is_empty(temp.path()));
   EXPECT_THROW(write_project(out, {{"no/such/folder", "1"}}), UserError);
   EXPECT_TRUE(fs::is_empty(temp.path()));
-  write_project(out, {{"report.json", "1"}});
+  write_project(out, {{"report.json", report_of({})}});
   EXPECT_THROW(write_project(out, {{"report.json", "2"}, {"no/such/folder", "1"}}), UserError);
-  EXPECT_EQ(read(out / "report.json"), "1");  // what was there is unchanged
+  EXPECT_EQ(read(out / "report.json"), report_of({}));  // what was there is unchanged
 }
 
 TEST(Write, AFullDiskIsAUserError) {

@@ -26,6 +26,10 @@ good (float[1,4] x) => (float[1,3] y) {
   y = Relu (h)
 })";
 
+// A model with a dimension of any size.
+constexpr const char* kVariable = R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[n,4] x) => (float[n,4] y) { y = Relu (x) })";
+
 struct ErrorCase {
   const char* name;
   const char* model;                              // ONNX text; "" for kGood
@@ -330,12 +334,12 @@ g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 104857
        {"cortex-m99", "cortex-m4f"}},
       {"unknown_backend", "", nullptr, nullptr, {"run", "{m}", "--backend", "fortran"}, 1, {"fortran", "interp"}},
       {"unknown_dim_name", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=3", "-o", "{d}/out"}, 1, {"batch"}},
-      {"bad_dim", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=three", "-o", "{d}/out"}, 1, {"three"}},
-      {"empty_dim_range", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=5..2", "-o", "{d}/out"}, 1, {"5..2"}},
+      {"bad_dim", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=three", "-o", "{d}/out"}, 2, {"three"}},
+      {"empty_dim_range", "", nullptr, nullptr, {"compile", "{m}", "--dim", "batch=5..2", "-o", "{d}/out"}, 2, {"5..2"}},
       {"unwritable_folder", "", nullptr, nullptr, {"compile", "{m}", "-o", "/proc/etch/out"}, 1, {"/proc/etch"}},
       {"output_is_a_file", "", nullptr, nullptr, {"compile", "{m}", "-o", "{m}"}, 1, {"model.onnx"}},
       {"bad_name", "", nullptr, nullptr, {"compile", "{m}", "--name", "2 many", "-o", "{d}/out"}, 1, {"2 many"}},
-      {"unknown_dump", "", nullptr, nullptr, {"compile", "{m}", "--dump=everything", "-o", "{d}/out"}, 1, {"everything", "schedule"}},
+      {"unknown_dump", "", nullptr, nullptr, {"compile", "{m}", "--dump=everything", "-o", "{d}/out"}, 2, {"everything", "schedule"}},
       {"unknown_weights_form", "", nullptr, nullptr, {"compile", "{m}", "--weights", "paper", "-o", "{d}/out"}, 1, {"paper", "incbin"}},
       {"absent_input_file", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "{d}/x.npy"}, 1, {"x.npy"}},
       {"input_of_another_name", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "q={m}"}, 1, {"q", "x"}},
@@ -354,9 +358,32 @@ g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 104857
       {"conformance_not_json", "", nullptr, nullptr, {"conformance", "{m}"}, 1, {"model.onnx"}},
       // --- the command line itself
       {"no_command", "", nullptr, nullptr, {}, 2, {}},
-      {"unknown_command", "", nullptr, nullptr, {"burn", "{m}"}, 2, {}},
+      {"unknown_command", "", nullptr, nullptr, {"burn", "{m}"}, 2, {"burn", "compile, run"}},
       {"unknown_option", "", nullptr, nullptr, {"compile", "{m}", "--fast"}, 2, {}},
       {"option_without_value", "", nullptr, nullptr, {"compile", "{m}", "-o"}, 2, {}},
+      {"negative_seed", "", nullptr, nullptr, {"run", "{m}", "--seed", "-1"}, 2, {"-1"}},
+      {"large_seed", "", nullptr, nullptr, {"compile", "{m}", "--seed", "4294967296", "-o", "{d}/out"}, 2, {"4294967296"}},
+      {"negative_tolerance", "", nullptr, nullptr, {"validate", "{m}", "--rtol", "-1"}, 2, {"-1"}},
+      {"tolerance_is_no_number", "", nullptr, nullptr, {"validate", "{m}", "--rtol", "nan"}, 2, {"nan"}},
+      {"tolerance_is_a_word", "", nullptr, nullptr, {"validate", "{m}", "--atol", "1e-3x"}, 2, {"1e-3x"}},
+      {"dim_twice",
+       kVariable,
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "--dim", "n=2", "--dim", "n=1..3", "-o", "{d}/out"},
+       2,
+       {"n=1..3", "second"}},
+      {"dim_without_value", kVariable, nullptr, nullptr, {"compile", "{m}", "--dim", "n", "-o", "{d}/out"}, 2, {"--dim n"}},
+      {"set_without_value", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n"}, 2, {"--set n", "has no value"}},
+      {"set_to_a_word", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=two"}, 2, {"'two' is no number"}},
+      {"set_twice", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=1", "--set", "n=2"}, 2, {"n=2", "second"}},
+      {"set_outside_the_range", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=4"}, 1, {"--set n=4", "1..3"}},
+      {"model_and_suite", "", nullptr, nullptr, {"validate", "{m}", "--suite", "{d}"}, 2, {"--suite"}},
+      {"suite_with_target", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--target", "host"}, 2, {"--target"}},
+      {"suite_with_data", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--data", "{d}"}, 2, {"--data"}},
+      {"suite_with_input", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--input", "x.npy"}, 2, {"--input"}},
+      {"suite_with_output", "", nullptr, nullptr, {"validate", "--suite", "{d}", "-o", "{d}/out"}, 2, {"--output"}},
+      {"suite_with_dump", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--dump", "plan"}, 2, {"--dump"}},
   };
 }
 
@@ -404,29 +431,64 @@ INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(cases()), [](const aut
 
 TEST(ErrorTable, has_forty_rows) { EXPECT_GE(cases().size(), 40u); }
 
-// A full disk: /dev/full can't stand for a folder, so the project is written to a file system of 64 KiB where one can be
-// mounted, and the weights are larger.
-TEST(FullDisk, leaves_nothing) {
+// A full disk: /dev/full can't stand for a folder, so it is a file system of 64 KiB where one can be mounted, and what is
+// written is larger.
+TEST(FullDisk, LeavesNothing) {
   const TempDir work("etch-full");
   const fs::path disk = work.path() / "disk";
-  fs::create_directory(disk);
-  if (!run_process({"mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.string()}).ok())
-    GTEST_SKIP() << "a small file system can't be mounted here (needs root)";
+  const std::string model = (work.path() / "model.onnx").string();
   onnx::ModelProto proto;
   ASSERT_TRUE(onnx::OnnxParser::Parse(proto, R"(<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,200] x) => (float[1,200] y) { y = MatMul (x, w) })")
+g (float[100,200] x) => (float[100,200] y) { y = MatMul (x, w) })")
                   .IsOK());
   std::string weights(200 * 200 * 4, '\0');
   for (std::size_t i = 0; i < weights.size(); i++) weights[i] = static_cast<char>(i * 7919 % 60);
   initializer(proto, "w", 1, {200, 200})->set_raw_data(weights);
-  std::ofstream(work.path() / "model.onnx", std::ios::binary) << proto.SerializeAsString();
-  const ProcessResult result =
-      run_process({ETCH_BUILD_DIR "/etch", "compile", (work.path() / "model.onnx").string(), "-o", (disk / "out").string()});
-  const bool left = !fs::is_empty(disk);
-  run_process({"umount", disk.string()});
-  EXPECT_EQ(describe(result), "exit status 1") << result.err;
-  EXPECT_NE(result.err.find("out"), std::string::npos) << result.err;
-  EXPECT_FALSE(left);
+  std::ofstream(model, std::ios::binary) << proto.SerializeAsString();
+  fs::create_directory(disk);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"compile", model, "-o", (disk / "out").string()},
+                                               {"compile", model, "-o", disk.string()},
+                                               {"run", model, "--output", (disk / "a" / "out").string()},
+                                               {"run", model, "--output", disk.string()}}) {
+    if (!run_process({"mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.string()}).ok())
+      GTEST_SKIP() << "a small file system can't be mounted here (needs root)";
+    std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
+    argv.insert(argv.end(), args.begin(), args.end());
+    const ProcessResult result = run_process(argv);
+    const bool left = !fs::is_empty(disk);
+    run_process({"umount", disk.string()});
+    EXPECT_EQ(describe(result), "exit status 1") << result.err;
+    EXPECT_NE(result.err.find(disk.string()), std::string::npos) << result.err;
+    EXPECT_FALSE(left) << args[0] << " " << args[3];
+  }
+}
+
+// Each signal ends the tool as a signal does, and its temporary folders are gone.
+TEST(Interrupt, LeavesNothing) {
+  const TempDir work("etch-interrupt");
+  const fs::path temp = work.path() / "tmp";
+  const std::string model = (work.path() / "model.onnx").string();
+  fs::create_directory(temp);
+  onnx::ModelProto proto;  // compiling and running it takes longer than the signal needs
+  ASSERT_TRUE(onnx::OnnxParser::Parse(proto, R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1000,1000] x) => (float[1000,1000] y) { h = MatMul (x, x) i = MatMul (h, h) y = MatMul (i, i) })")
+                  .IsOK());
+  std::ofstream(model, std::ios::binary) << proto.SerializeAsString();
+  for (const char* command : {"run --backend opencl", "run --backend c", "validate --backends opencl"}) {
+    for (const char* signal : {"INT", "TERM", "HUP"}) {
+      ProcessOptions options;
+      options.env = {{"TMPDIR", temp.string()}};
+      // As soon as there is a temporary folder. An ignored INT, as background jobs of sh have it, is none; env gives it back.
+      const std::string script = std::string("env --default-signal " ETCH_BUILD_DIR "/etch ") + command + " '" + model + "' & " +
+                                 "while [ -z \"$(ls -A '" + temp.string() + "')\" ] && kill -0 $! 2>&-; do sleep 0.01; done; " +
+                                 "sleep 0.1; kill -" + signal + " $!; wait $! 2>&-";
+      const ProcessResult result = run_process({"sh", "-c", script}, options);
+      if (result.err.find("is not available here") != std::string::npos) continue;  // no OpenCL on this machine
+      EXPECT_GT(result.exit_code, 128) << command << " " << signal << ": " << describe(result) << result.err;
+      EXPECT_EQ(result.err, "") << command << " " << signal;
+      EXPECT_TRUE(fs::is_empty(temp)) << command << " " << signal << " left " << fs::directory_iterator(temp)->path();
+    }
+  }
 }
 
 }  // namespace

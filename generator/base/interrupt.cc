@@ -1,0 +1,102 @@
+#include "base/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Signals come to the process, so what they need to know belongs to the process too: the one object of its kind.
+struct Temporaries {
+  std::recursive_mutex mutex;
+  std::set<fs::path> paths;
+  std::atomic<bool> interrupted = false;
+};
+
+Temporaries& temporaries() {
+  static auto* const all = new Temporaries;  // never destroyed: the thread may outlive main()
+  return *all;
+}
+
+// Programs that this process started and that have not ended.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (const auto& task : fs::directory_iterator("/proc/self/task", error)) {
+    std::ifstream list(task.path() / "children");
+    for (pid_t child = 0; list >> child;) found.push_back(child);
+  }
+  return found;
+}
+
+// Each is the leader of a group of its own.
+void signal_children(const std::vector<pid_t>& all, int signal) {
+  for (const pid_t child : all) {
+    kill(-child, signal);
+    kill(child, signal);
+  }
+}
+
+// Stopped and not killed at first: what they write to is removed before anybody sees them end.
+[[noreturn]] void end_by(int signal) {
+  Temporaries& all = temporaries();
+  all.mutex.lock();  // for good: nothing new is registered
+  all.interrupted = true;
+  const std::vector<pid_t> running = children();
+  signal_children(running, SIGSTOP);
+  std::error_code ignored;
+  for (const fs::path& path : all.paths) fs::remove_all(path, ignored);
+  signal_children(running, SIGKILL);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal);
+  pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  raise(signal);
+  _exit(128 + signal);
+}
+
+}  // namespace
+
+void clean_up_on_interrupt() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now{};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) sigaddset(&wanted, signal);
+  }
+  temporaries();
+  pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+  std::thread([wanted] {
+    int signal = 0;
+    while (sigwait(&wanted, &signal) != 0) {
+    }
+    end_by(signal);
+  }).detach();
+}
+
+void end_if_interrupted() {
+  while (temporaries().interrupted) pause();
+}
+
+void register_temporary(const fs::path& path) {
+  const auto held = hold_interrupts();
+  temporaries().paths.insert(path);
+}
+
+void forget_temporary(const fs::path& path) {
+  const auto held = hold_interrupts();
+  temporaries().paths.erase(path);
+}
+
+std::unique_lock<std::recursive_mutex> hold_interrupts() { return std::unique_lock(temporaries().mutex); }
+
+}  // namespace etch
