@@ -14,6 +14,7 @@
 #include "onnx/operators.h"
 #include "onnx/order.h"
 #include "onnx/protobuf_file.h"
+#include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/types.h"
@@ -262,6 +263,7 @@ class Importer {
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_);
     const std::string name = unique_node_name(node.name());
     const OriginScope origin(*result_.graph, name);
+    require_schema(node, proto);
     if (node.has_input(0)) require_type(node, row, dtype_of(*node.inputs()[0]), "input 0");
     std::vector<Value> outputs;
     try {

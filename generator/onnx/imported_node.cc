@@ -262,9 +262,13 @@ void ImportedNode::fail(const std::string& what, const std::string& help) const 
 void ImportedNode::require_all_asked() const {
   for (const AttributeProto& attribute : node_.attribute()) {
     if (asked_.contains(attribute.name())) continue;
-    fail("attribute " + attribute.name() + " is not supported at opset " + std::to_string(opset_),
-         "export the model without it, or with an opset that defines it");
+    fail_unsupported_attribute(attribute.name());
   }
+}
+
+void ImportedNode::fail_unsupported_attribute(const std::string& name) const {
+  fail("attribute " + name + " is not supported at opset " + std::to_string(opset_),
+       "export the model without it, or with an opset that defines it");
 }
 
 }  // namespace etch

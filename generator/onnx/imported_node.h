@@ -58,6 +58,7 @@ class ImportedNode final : public NodeContext {
   void acknowledge_all(const ImportedNode& other) { asked_.insert(other.asked_.begin(), other.asked_.end()); }
   /// UserError if an attribute is there that nobody asked for.
   void require_all_asked() const;
+  [[noreturn]] void fail_unsupported_attribute(const std::string& name) const;
 
  private:
   const onnx::AttributeProto* find(const std::string& name);

@@ -284,8 +284,15 @@ const ErrorCase kCases[] = {
      {"graph output 'y'", "declared as float32", "int64"}},
     {"UnsupportedOutput",
      13,
-     [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y", "second"}); },
+     [](GraphBuilder& g) {
+       const auto v = g.seeded("v", {3}, 1);
+       g.node_with_outputs("BatchNormalization", {"x", v, v, v, v}, {"y", "second"});
+     },
      {"output 1 ('second') is not supported"}},
+    {"SurplusOutput",
+     13,
+     [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y", "second"}); },
+     {"it has 2 outputs, Relu has at most 1 at opset 13"}},
     {"StringConstant",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Constant", {}, {"y"}, {{"value_string", "text"}}); },

@@ -138,7 +138,7 @@ TEST(OnnxReduce, RefusalsSayWhatIsWrong) {
   expect_refused({"ReduceSum", 13, {kX, ints({1}, {2})}}, "axes is 2, but the tensor has 2 axes");
   expect_refused({"ReduceSum", 13, {kX, ints({2}, {1, -1})}}, "axes [1, -1] names one axis twice");
   expect_refused({"ReduceSum", 13, {kX}, {{"axes", std::vector<std::int64_t>{1}}}}, "attribute axes is not supported at opset 13");
-  expect_refused({"ReduceMax", 13, {kX, ints({1}, {1})}}, "the node has 2 inputs, the operator takes 1");
+  expect_refused({"ReduceMax", 13, {kX, ints({1}, {1})}}, "it has 2 inputs, ReduceMax has at most 1");
   expect_refused({"ArgMax", 11, {kX}, {{"select_last_index", std::int64_t{1}}}},
                  "attribute select_last_index is not supported at opset 11");
   expect_refused({"ReduceSum", 13, {kX, ints({1}, {1})}, {}, 1, 2}, "must be known while generating");
