@@ -1,5 +1,5 @@
-// Indexing by values. What an index selects is a sum in which all other terms are 0, chosen by Where and not by a product,
-// so that infinities and NaN that are not selected do no harm.
+// Indexing by values. What an index selects is a sum in which all other terms are 0, of floats a product in which all other
+// factors are 1: a sum would make 0.0 of -0.0. Where chooses them, so that infinities and NaN that are not selected do no harm.
 #include <algorithm>
 #include <limits>
 
@@ -27,11 +27,11 @@ Tensor from_start(const Tensor& index, const Sint& size) {
   return (i < 0.0).where(i + Tensor::size_value(index.graph(), size, i.dtype()), i);
 }
 
-/// The one element along `axis` for which `here` holds.
+/// The one element along `axis` for which `here` holds. If there is none: of integers 0, of floats 1.
 Tensor select(const Tensor& here, const Tensor& x, int axis) {
-  const Tensor zero = Tensor::full(x.graph(), {}, Scalar::of_int(x.dtype(), 0));
-  const Op op = x.dtype() == DType::Bool ? Op::ReduceMax : Op::ReduceSum;
-  return here.where(x, zero).reduce(op, {axis}, false);
+  const Op op = x.dtype() == DType::Bool ? Op::ReduceMax : is_float(x.dtype()) ? Op::ReduceProd : Op::ReduceSum;
+  const Tensor other = Tensor::full(x.graph(), {}, Scalar::of_int(x.dtype(), is_float(x.dtype()) ? 1 : 0));
+  return here.where(x, other).reduce(op, {axis}, false);
 }
 
 Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {

@@ -56,6 +56,21 @@ TEST(OnnxEdges, ZerosHaveSigns) {
   expect_bits({"Pad", 13, {floats({1}, {-0.0}), ints({2}, {1, 1}), floats({}, {-0.0})}}, {floats({3}, {-0.0, -0.0, -0.0})});
 }
 
+/// Each element comes out as it is, whatever stands beside it, also where the index is known only when the model runs.
+TEST(OnnxEdges, WhatAnIndexTakesKeepsItsBits) {
+  for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
+    const Array x = floats({5}, {-0.0, NAN, INFINITY, 1, -INFINITY}, dtype), wanted = floats({4}, {INFINITY, -0.0, 1, NAN}, dtype);
+    const Array places = ints({4}, {2, 0, -2, -4});
+    expect_bits({"Gather", 13, {x, places}, {}, 1, 2}, {wanted});
+    expect_bits({"GatherElements", 13, {x, places}, {}, 1, 2}, {wanted});
+    expect_bits({"GatherND", 13, {x, ints({2, 1}, {0, 3})}, {}, 1, 2}, {floats({2}, {-0.0, 1}, dtype)});
+    const Array line = floats({4}, {-0.0, -1, INFINITY, -INFINITY}, dtype);
+    expect_bits({"TopK", 11, {line, ints({1}, {3})}}, {floats({3}, {INFINITY, -0.0, -1}, dtype), ints({3}, {2, 0, 1})});
+    expect_bits({"ScatterElements", 18, {floats({2}, {-0.0, 7}, dtype), ints({1}, {1}), floats({1}, {-0.0}, dtype)}, {}, 1, 3},
+                {floats({2}, {-0.0, -0.0}, dtype)});
+  }
+}
+
 TEST(OnnxEdges, IntegersOf64Bits) {
   const std::int64_t odd = (std::int64_t{1} << 53) + 1;
   expect_node({"Pad", 13, {ints({2}, {1, kMin}), ints({2}, {1, 2}), ints({}, {odd})}}, {ints({5}, {odd, 1, kMin, odd, odd})});
