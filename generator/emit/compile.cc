@@ -76,6 +76,16 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   return emit;
 }
 
+// A core whose FPU is single would compute it in software.
+void require_no_double(const Program& program, const Target& target) {
+  if (target.fpu != Fpu::Single) return;
+  for (const ProgramCall& call : program.calls)
+    for (const LazyOp* op : toposort(program.kernels[static_cast<std::size_t>(call.kernel)].ast))
+      if (op->dtype == DType::Float64)
+        throw UnsupportedError(nodes_text(call.nodes), "it computes in float64, the FPU of target " + target.name + " is single",
+                               "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+}
+
 void dump_kernels(const Program& program, const CompileOptions& options) {
   if (!options.dump) return;
   const auto all = [&program](auto text) {
@@ -137,6 +147,7 @@ Program lower_model(const Frontend& frontend, const std::string& language, const
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   CompiledProject project;
   project.program = lower_model(frontend, std::string(text(options.target.language)), options);
+  require_no_double(project.program, options.target);
   project.plan =
       plan_memory(project.program, {.align = options.target.arena_align, .align_all = options.target.language == Language::OpenCl});
   verify(project.plan, project.program);

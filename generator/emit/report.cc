@@ -31,15 +31,16 @@ std::string figure(const char* what, const std::optional<std::int64_t>& value, c
   return value ? fmt::format("  {:<22} {:>13} {}\n", what, grouped(*value), unit) : fmt::format("  {:<22} {:>13}\n", what, "not measured");
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+}  // namespace
+
+std::string nodes_text(const std::vector<std::string>& nodes) {
+  constexpr std::size_t kShown = 8;
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kShown); i++) text += (i == 0 ? "" : ", ") + nodes[i];
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // one line stays one line
-  return text;
+  return nodes.size() > kShown ? text + fmt::format(" and {} more", nodes.size() - kShown) : text;
 }
-
-}  // namespace
 
 std::string to_json(const Report& r) {
   Json j;
@@ -121,7 +122,7 @@ std::string to_text(const Report& r) {
   text += fmt::format("  {:<{}}  {:<{}}  {:>15}  {:>13}  nodes\n", "name", name, "shape", shape, "MACs", "bytes");
   for (const ReportKernel& k : r.kernels)
     text += fmt::format("  {:<{}}  {:<{}}  {:>15}  {:>13}  {}\n", k.name, name, k.shape, shape, grouped(k.macs), grouped(k.bytes),
-                        joined(k.nodes));
+                        nodes_text(k.nodes));
   return text;
 }
 

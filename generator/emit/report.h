@@ -51,6 +51,8 @@ struct Report {
 
 /// One object, keys in fixed order, absent figures null.
 std::string to_json(const Report& report);
+/// "conv1, relu1" in texts for people; of many the first ones and how many more.
+std::string nodes_text(const std::vector<std::string>& nodes);
 /// For people.
 std::string to_text(const Report& report);
 

@@ -46,7 +46,7 @@ std::string kernel_comment(const Project& p, std::size_t k) {
       head += "; ...";
       break;
     }
-    head += fmt::format("{}{}: {}", head.empty() ? "" : "; ", c, list_text(p.program->calls[c].nodes));
+    head += fmt::format("{}{}: {}", head.empty() ? "" : "; ", c, nodes_text(p.program->calls[c].nodes));
   }
   std::string text = "/* " + folded(in_comment(head), " *   ", 112) + "\n";
   if (kernel.ast != nullptr && !calls.empty()) {
@@ -147,7 +147,7 @@ ArgTable arg_table(const Project& p) {
     }
     for (const std::string& v : kernel.variables) row += " " + variable_ref(p, v) + ",";
     t.variable |= !kernel.variables.empty();
-    rows.emplace_back(row, fmt::format("{}: {}", c, in_comment(list_text(call.nodes))));
+    rows.emplace_back(row, fmt::format("{}: {}", c, in_comment(nodes_text(call.nodes))));
     t.first.push_back(t.count);
     t.count += call.buffers.size() + kernel.variables.size();
   }
@@ -177,7 +177,7 @@ std::string call_infos(const Project& p) {
                                  std::max<std::size_t>(p.program->calls.size(), 1));
   for (const ProgramCall& call : p.program->calls) {
     const ProgramBuffer& out = p.program->buffers[at(call.buffers.front())];
-    text += fmt::format("  {{{}, {}, \"{}\", {}}},\n", c_string(list_text(call.nodes)), c_string(out.name), name_of(out.dtype),
+    text += fmt::format("  {{{}, {}, \"{}\", {}}},\n", c_string(nodes_text(call.nodes)), c_string(out.name), name_of(out.dtype),
                         out.max_bytes());
   }
   return text + "};\n";

@@ -233,6 +233,7 @@ CodegenOptions codegen_options(const Target& target) {
 std::string name_of_nodes(const std::vector<std::string>& nodes) {
   constexpr std::size_t kLongest = 40;
   std::string name;
+  std::vector<std::string> parts;
   for (const std::string& node : nodes) {
     const std::size_t slash = node.find_last_of('/');
     std::string last = slash == std::string::npos ? node : node.substr(slash + 1);
@@ -243,6 +244,9 @@ std::string name_of_nodes(const std::vector<std::string>& nodes) {
       last = node.substr(before == std::string::npos ? 0 : before + 1);
     }
     const std::string part = c_identifier(last);
+    // "conv0_bn" behind "conv0" says nothing new.
+    if (std::ranges::any_of(parts, [&](const std::string& before) { return part.starts_with(before + "_"); })) continue;
+    parts.push_back(part);
     if (!name.empty() && name.size() + part.size() > kLongest) break;
     name += (name.empty() ? "" : "_") + part.substr(0, kLongest);
   }

@@ -148,7 +148,17 @@ Renderer::Expr Renderer::fill(std::string_view text, int precedence, std::span<c
   return {substitute(text, values), precedence, depth + 1};
 }
 
+// x < 53 && 3 < x
+bool is_range_test(const UOp* u) {
+  const UOp *below = u->src[0], *above = u->src.size() == 2 ? u->src[1] : nullptr;
+  const auto compares = [](const UOp* c) { return c->uop == UOpKind::Alu && c->op == Op::CmpLt; };
+  return u->op == Op::And && u->dtype == DType::Bool && compares(below) && compares(above) && below->src[0] == above->src[1];
+}
+
 Renderer::Expr Renderer::alu(const UOp* u) {
+  UOp in_order = *u;  // 3 < x && x < 53
+  if (is_range_test(u)) std::swap(in_order.src[0], in_order.src[1]);
+  u = &in_order;
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
   Expr e = fill(row.text, row.precedence, row.operands, u, type);

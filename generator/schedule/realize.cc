@@ -209,12 +209,10 @@ class Chooser {
     double best_score = 0;
     for (const LazyBuffer* b : region.inside) {
       if (b == out || !is_computed(b) || b->st.size().max() > room || forced_.contains(b)) continue;
-      const Region part = region_of(b, in_memory);
-      const bool fits =
-          static_cast<int>(part.inputs.size()) <= options_.max_inputs && static_cast<int>(part.inside.size()) * 3 <= 2 * options_.max_nodes;
-      if (!fits || part.inside.size() < 2) continue;
-      const double score = too_wide ? (static_cast<double>(part.inputs.size()) - 1) / static_cast<double>(b->st.size().max())
-                                    : static_cast<double>(part.inside.size());
+      const auto part = region_size(b, in_memory, static_cast<std::size_t>(2 * options_.max_nodes / 3));
+      if (!part || static_cast<int>(part->inputs) > options_.max_inputs || part->inside < 2) continue;
+      const double score = too_wide ? (static_cast<double>(part->inputs) - 1) / static_cast<double>(b->st.size().max())
+                                    : static_cast<double>(part->inside);
       if (score > best_score) {
         best = b;
         best_score = score;

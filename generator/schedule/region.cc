@@ -1,15 +1,26 @@
 #include "schedule/region.h"
 
 #include <map>
+#include <unordered_set>
 
 #include "base/toposort.h"
 
 namespace etch {
 
-Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory) {
-  const auto is_input = [&](const LazyBuffer* b) {
+namespace {
+
+struct Inputs {
+  const LazyBuffer* out;
+  const std::function<bool(const LazyBuffer*)>& in_memory;
+  bool operator()(const LazyBuffer* b) const {
     return b->is_base() && b != out && (b->kind == LazyKind::Input || b->kind == LazyKind::Data || in_memory(b));
-  };
+  }
+};
+
+}  // namespace
+
+Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory) {
+  const Inputs is_input{out, in_memory};
   const auto below = [&](const LazyBuffer* b) -> std::vector<const LazyBuffer*> {
     if (is_input(b)) return {};
     return sources(b);
@@ -24,6 +35,25 @@ Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffe
       region.views.push_back(b);
   }
   return region;
+}
+
+std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory, std::size_t most) {
+  const Inputs is_input{out, in_memory};
+  RegionSize size;
+  std::vector<const LazyBuffer*> open{out};
+  std::unordered_set<const LazyBuffer*> seen{out};
+  while (!open.empty()) {
+    const LazyBuffer* b = open.back();
+    open.pop_back();
+    if (is_input(b)) {
+      size.inputs++;
+      continue;
+    }
+    if (b->is_base() && ++size.inside > most) return std::nullopt;
+    for (const LazyBuffer* s : sources(b))
+      if (seen.insert(s).second) open.push_back(s);
+  }
+  return size;
 }
 
 std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region) {

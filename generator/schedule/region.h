@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Region {
 
 /// From `out` down to what is in memory.
 Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
+
+/// How many bases such a region reads and computes. Nothing if it computes more than `most`: the walk ends there.
+struct RegionSize {
+  std::size_t inputs = 0, inside = 0;
+};
+std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory, std::size_t most);
 /// The origins of all that is inside and of the views, in the order in which they were traced.
 std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region);
 

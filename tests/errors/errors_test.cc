@@ -324,6 +324,22 @@ g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 104857
        kCompile,
        1,
        {"../../../../etc/passwd"}},
+      {"float64_on_a_single_precision_core",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (double[4] x) => (double[4] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "--target", "cortex-m4f", "-o", "{d}/out"},
+       1,
+       {"float64", "cortex-m4f", "single"}},
+      {"nothing_to_compute",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[0,4] x) => (float[0,4] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"nothing to compute"}},
       // --- options
       {"unknown_target",
        "",

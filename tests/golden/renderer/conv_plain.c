@@ -17,10 +17,10 @@ static void conv_relu(void *const *arg) {
           const int x5 = i1 + r0;
           const int x6 = x4 + r0 * 8;
           const int x7 = x0 + r0 * 3;
-          if (x5 < 9 && 0 < x5) {
+          if (0 < x5 && x5 < 9) {
             for (int r1 = 0; r1 < 3; r1++) {
               const int x8 = i2 + r1;
-              if (x8 < 9 && 0 < x8) {
+              if (0 < x8 && x8 < 9) {
                 acc0 += in[x6 + r1 - 9] * w[x7 + r1];
               }
             }

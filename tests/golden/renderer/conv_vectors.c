@@ -22,7 +22,7 @@ static void conv_relu(void *const *arg) {
         const int x2 = i0 + r0;
         const int x3 = x1 + r0 * 8;
         const int x4 = r0 * 48;
-        if (x2 < 9 && 0 < x2) {
+        if (0 < x2 && x2 < 9) {
           const float v0 = m0 ? in[x3 - 9] : 0.0f;
           const etch_f32x8 v1 = *(const etch_f32x8_u *)&w[x4];
           acc0 += v0 * v1;
