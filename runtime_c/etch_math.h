@@ -5,7 +5,7 @@
  *   etch_div_i32 ...        x / 0 = 0, INT_MIN / -1 = INT_MIN;  etch_mod_i32: x % 0 = 0
  *   etch_shl_i32 ...        shifts by any amount
  *   etch_half_to_float ...  IEEE binary16 and bfloat16 as bits; rounding to nearest even
- *   etch_exp2f ...          exp2, log2, pow in float
+ *   etch_exp2f ...          exp2, log2, pow, log, log1p, asinh, acosh, atanh in float
  */
 #ifndef ETCH_MATH_H
 #define ETCH_MATH_H
@@ -22,6 +22,7 @@ typedef long int64_t;
 typedef ulong uint64_t;
 #define UINT64_C(x) x##UL
 #define ETCH_FLOOR_F32(x) floor(x)
+#define ETCH_SQRT_F32(x) sqrt(x)
 ETCH_INLINE uint32_t etch_f32_bits(float x) { return as_uint(x); }
 ETCH_INLINE float etch_f32_of_bits(uint32_t b) { return as_float(b); }
 #if !defined(ETCH_NO_DOUBLE)
@@ -35,6 +36,7 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return as_double(b); }
 #include <string.h>
 #define ETCH_INLINE static inline
 #define ETCH_FLOOR_F32(x) floorf(x)
+#define ETCH_SQRT_F32(x) sqrtf(x)
 ETCH_INLINE uint32_t etch_f32_bits(float x) {
   uint32_t b;
   memcpy(&b, &x, sizeof b);
@@ -321,6 +323,44 @@ ETCH_INLINE float etch_powf(float x, float y) {
     r = etch_pow_positive(magnitude, y);
   }
   return is_negative && is_odd ? -r : r;
+}
+
+/* --- log, log1p and the inverse hyperbolic functions in float ----------------------------------------------------------- */
+
+ETCH_INLINE float etch_logf(float x) {
+  float high, low, whole;
+  if (x != x || x == INFINITY) return x;
+  if (x == 0.0f) return -INFINITY;
+  if (x < 0.0f) return NAN;
+  whole = etch_log2_parts(x, &high, &low);
+  /* ln(2) = 0.693145752 (15 bits: products with whole numbers are exact) + 1.4286068e-6 */
+  return whole * 0.693145752f + (whole * 1.4286068e-6f + (high + low) * 0.69314718f);
+}
+
+ETCH_INLINE float etch_log1pf(float x) {
+  const float u = 1.0f + x;
+  const float lost = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x); /* exact: 1 + x = u + lost */
+  if (u == 1.0f || x != x || x == INFINITY) return x;            /* u is 1: x itself, -0.0 too */
+  if (u <= 0.0f) return etch_logf(u);
+  return etch_logf(u) + lost / u;
+}
+
+ETCH_INLINE float etch_asinhf(float x) {
+  const float a = etch_f32_of_bits(etch_f32_bits(x) & 0x7fffffffu);
+  const float r = a > 4096.0f ? etch_logf(a) + 0.69314718f : etch_log1pf(a + a * a / (1.0f + ETCH_SQRT_F32(a * a + 1.0f)));
+  return etch_f32_bits(x) >> 31 != 0 ? -r : r;
+}
+
+ETCH_INLINE float etch_acoshf(float x) {
+  const float t = x - 1.0f;
+  if (x < 1.0f) return NAN;
+  return x > 4096.0f ? etch_logf(x) + 0.69314718f : etch_log1pf(t + ETCH_SQRT_F32(2.0f * t + t * t));
+}
+
+ETCH_INLINE float etch_atanhf(float x) {
+  const float a = etch_f32_of_bits(etch_f32_bits(x) & 0x7fffffffu);
+  const float r = a >= 1.0f ? (a == 1.0f ? INFINITY : NAN) : 0.5f * etch_log1pf(2.0f * a / (1.0f - a));
+  return etch_f32_bits(x) >> 31 != 0 ? -r : r;
 }
 
 #endif

@@ -27,7 +27,7 @@ struct CodegenOptions {
   int float_registers = 16;              // accumulators that fit; bounds the heuristics' tiles
   bool register_tiles = false;           // scalar code fills the registers with sums, as vectors do; else tinygrad's heuristics
   bool has_local = false;                // work-groups and local memory (OpenCL)
-  bool native_exp2_log2 = false;         // the C library's exp2f, log2f, powf compute in float: call them, not runtime_c's
+  bool native_math = false;              // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   bool double_is_native = true;          // false: no double arithmetic in the text (single-precision FPU)
   std::optional<std::vector<Opt>> opts;  // given: applied instead of the heuristics
   bool optimize = true;                  // false: no OptOps at all

@@ -43,6 +43,8 @@ void float_unary(Op op, DType dtype, const Block& a, std::size_t n, Block& out) 
     case Op::Exp2: return each(n, to, from, [](double v) { return std::exp2(v); });
     case Op::Log: return each(n, to, from, [](double v) { return std::log(v); });
     case Op::Log2: return each(n, to, from, [](double v) { return std::log2(v); });
+    case Op::Expm1: return each(n, to, from, [](double v) { return std::expm1(v); });
+    case Op::Log1p: return each(n, to, from, [](double v) { return std::log1p(v); });
     case Op::Sin: return each(n, to, from, [](double v) { return std::sin(v); });
     case Op::Cos: return each(n, to, from, [](double v) { return std::cos(v); });
     case Op::Tan: return each(n, to, from, [](double v) { return std::tan(v); });
@@ -92,7 +94,7 @@ bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& o
     case Op::CmpLt: compare(n, out.i.data(), [&](std::size_t k) { return p[k] < q[k]; }); return true;
     case Op::CmpEq: compare(n, out.i.data(), [&](std::size_t k) { return p[k] == q[k]; }); return true;
     case Op::CmpNe: compare(n, out.i.data(), [&](std::size_t k) { return p[k] != q[k]; }); return true;
-    case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
+    case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf:
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Cast: case Op::Bitcast: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
@@ -143,7 +145,7 @@ std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
     case Op::Xor: return a ^ b;
     case Op::Shl: return shift_left(dtype, a, b);
     case Op::Shr: return shift_right(dtype, a, b);
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos:
+    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos:
     case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sqrt:
     case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Cast: case Op::Bitcast: case Op::Pow: case Op::Where:
     case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const:

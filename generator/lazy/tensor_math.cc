@@ -139,14 +139,14 @@ Tensor Tensor::leaky_relu(double slope) const {
 
 Tensor Tensor::elu(double alpha) const {
   const Tensor x = as_float(*this);
-  return (x < 0.0).where((x.exp() - 1.0) * alpha, x);
+  return (x < 0.0).where(x.expm1() * alpha, x);
 }
 
 Tensor Tensor::selu() const { return elu(1.67326319217681884765625) * 1.05070102214813232421875; }
 
 Tensor Tensor::celu(double alpha) const {
   const Tensor x = as_float(*this);
-  return (x < 0.0).where(((x / alpha).exp() - 1.0) * alpha, x);
+  return (x < 0.0).where((x / alpha).expm1() * alpha, x);
 }
 
 Tensor Tensor::gelu(bool tanh_form) const {
@@ -163,7 +163,7 @@ Tensor Tensor::hardsigmoid(double alpha, double beta) const { return (as_float(*
 Tensor Tensor::softplus() const {
   const Tensor x = as_float(*this);
   // log(1 + exp(x)) without overflow
-  return x.relu() + (x.abs().neg().exp() + 1.0).log();
+  return x.relu() + x.abs().neg().exp().log1p();
 }
 
 Tensor Tensor::softsign() const {

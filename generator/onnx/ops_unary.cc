@@ -76,7 +76,7 @@ Outputs selu(NodeContext& node) {
   const double alpha = node.attribute_float("alpha", 1.67326319217681884765625),
                gamma = node.attribute_float("gamma", 1.05070102214813232421875);
   const Tensor x = node.input(0);
-  const Tensor negative = number(x, alpha) * x.exp() - number(x, alpha);
+  const Tensor negative = number(x, alpha) * x.expm1();
   return {number(x, gamma) * (number(x, 0) < x).where(x, negative)};
 }
 

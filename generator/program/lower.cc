@@ -225,7 +225,9 @@ CodegenOptions codegen_options(const Target& target) {
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.register_tiles = target.language == Language::C;
   options.has_local = target.language == Language::OpenCl;
-  options.native_exp2_log2 = !target.computes_in_double("exp2f") && !target.computes_in_double("log2f");
+  options.native_math = true;
+  for (const char* function : {"exp2f", "log2f", "powf", "logf", "log1pf", "asinhf", "acoshf", "atanhf"})
+    options.native_math = options.native_math && !target.computes_in_double(function);
   options.double_is_native = target.fpu != Fpu::Single;
   return options;
 }

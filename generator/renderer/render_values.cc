@@ -118,7 +118,7 @@ const OpText& Renderer::row_of(const UOp* u) const {
         fits = is_const(right) && right->value->as_double() == 0.0;
         break;
       case When::NativeMath:
-        fits = options_.native_exp2_log2;
+        fits = options_.native_math;
         break;
     }
     if (fits) return row;

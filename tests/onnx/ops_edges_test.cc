@@ -76,7 +76,7 @@ TEST(OnnxEdges, IntegersOf64Bits) {
   expect_node({"Pad", 13, {ints({2}, {1, kMin}), ints({2}, {1, 2}), ints({}, {odd})}}, {ints({5}, {odd, 1, kMin, odd, odd})});
   expect_node({"Pad", 13, {ints({1}, {1}, DType::UInt64), ints({2}, {0, 1}), ints({}, {-1}, DType::UInt64)}},
               {ints({2}, {1, -1}, DType::UInt64)});
-  // 2^53 + 2^30 - 2^29 + 1: to float once rounded is 2^53 + 2^30, by way of double it would be 2^53.
+  // 2^53 + 2^29 + 1, just above halfway between two floats: 2^53 + 2^30; by way of double it would be 2^53.
   const Array halfway = ints({1}, {9007199791611905});
   expect_node({"Cast", 13, {halfway}, {{"to", std::int64_t{1}}}}, {floats({1}, {9007200328482816.0})}, 0, 0);
   expect_node({"Cast", 13, {ints({1}, {9007199791611905}, DType::UInt64)}, {{"to", std::int64_t{1}}}}, {floats({1}, {9007200328482816.0})},

@@ -68,6 +68,28 @@ TEST(OnnxUnary, FloatsFollowTheDefinition) {
   }
 }
 
+/// Near 0, and where the result is near 0, every digit counts: relative to the value itself.
+TEST(OnnxUnary, SmallResultsAreExactToo) {
+  const FloatCase kRows[] = {
+      {"Elu", 7, {{"alpha", 0.5}}, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},
+      {"Celu", 12, {{"alpha", 2.0}}, [](double x) { return std::max(0.0, x) + std::min(0.0, 2 * std::expm1(x / 2)); }},
+      {"Selu", 7, {{"alpha", 2.0}, {"gamma", 3.0}}, [](double x) { return 3 * (x > 0 ? x : 2 * std::expm1(x)); }},
+      {"Softplus", 7, {}, softplus},
+      {"Mish", 18, {}, [](double x) { return x * std::tanh(softplus(x)); }},
+  };
+  const std::vector<double> x = {-40, -20, -10, -0.1, -0x1p-10, -0x1p-20, -0x1p-30, 0x1p-30, 0x1p-10, 0.5};
+  const auto n = static_cast<std::int64_t>(x.size());
+  for (const FloatCase& c : kRows) {
+    for (std::size_t constants_from : {1u, 0u}) {
+      const Array y = test::run_node({c.op, c.opset, {floats({n}, x)}, c.attributes, 1, constants_from})[0];
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double wanted = c.f(x[static_cast<std::size_t>(i)]);
+        EXPECT_NEAR(y.double_at(i) / wanted, 1, 1e-6) << c.op << " of " << x[static_cast<std::size_t>(i)];
+      }
+    }
+  }
+}
+
 TEST(OnnxUnary, NaNAndInfinity) {
   const Array x = floats({3}, {NAN, INFINITY, -INFINITY});
   expect_node({"Sign", 13, {x}}, {floats({3}, {NAN, 1, -1})});

@@ -207,7 +207,7 @@ TEST(CodegenOptionsOfTargets, FollowTheDescription) {
   EXPECT_EQ(m4.language, "c");
   EXPECT_EQ(m4.vector_bits, 0);
   EXPECT_FALSE(m4.double_is_native);
-  EXPECT_FALSE(m4.native_exp2_log2);
+  EXPECT_FALSE(m4.native_math);
   const CodegenOptions v4 = codegen_options(find_target("x86-64-v4", dir));
   EXPECT_EQ(v4.vector_bits, 512);
   EXPECT_EQ(v4.float_registers, 32);

@@ -64,8 +64,9 @@ struct OpCase {
 
 /// By the C library or etch_math.h, to a few units in the last place.
 inline bool is_library_function(Op op) {
-  static constexpr Op kFunctions[] = {Op::Exp,  Op::Exp2, Op::Log,  Op::Log2, Op::Sin,   Op::Cos,   Op::Tan,   Op::Asin, Op::Acos,
-                                      Op::Atan, Op::Sinh, Op::Cosh, Op::Tanh, Op::Asinh, Op::Acosh, Op::Atanh, Op::Erf,  Op::Pow};
+  static constexpr Op kFunctions[] = {Op::Exp,   Op::Exp2,  Op::Log,  Op::Log2, Op::Sin,   Op::Cos,  Op::Tan,
+                                      Op::Asin,  Op::Acos,  Op::Atan, Op::Sinh, Op::Cosh,  Op::Tanh, Op::Asinh,
+                                      Op::Acosh, Op::Atanh, Op::Erf,  Op::Pow,  Op::Expm1, Op::Log1p};
   for (Op f : kFunctions)
     if (f == op) return true;
   return false;

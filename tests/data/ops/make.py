@@ -104,6 +104,7 @@ UNARY = {  # function, ulp that a backend's library may be off, extra inputs
     "Tanh": (np.tanh, 5, (10.0,)), "Asinh": (np.arcsinh, 4, ()), "Acosh": (np.arccosh, 4, (1.25,)), "Atanh": (np.arctanh, 5, (0.75,)),
     "Erf": (from_math(math.erf), 16, (4.0,)), "Sqrt": (np.sqrt, 0, (2.0,)), "Floor": (np.floor, 0, ()), "Ceil": (np.ceil, 0, ()),
     "Trunc": (np.trunc, 0, ()), "Rint": (np.rint, 0, (3.5, -3.5)),
+    "Expm1": (np.expm1, 4, (1e-6, -1e-9, 10.0, -20.0)), "Log1p": (np.log1p, 4, (1e-6, -1e-9, 0.25, -0.999)),
 }
 
 
@@ -239,7 +240,12 @@ def cast(_):
                 else:
                     result = round_to(w, b_type)
             elif b_type in FLOATS.values():
-                result = a.astype(b_type) if b_type.itemsize >= 4 else round_to(a.astype(np.float64), b_type)
+                if a_type.itemsize >= 4:  # halfway between two numbers of a narrow type once it is a float
+                    a = np.concatenate([a, np.array([2**24 + 2**16 + 1], a_type)])
+                if a_type.itemsize == 8:  # just above halfway between two floats: by way of double it would be halfway
+                    a = np.concatenate([a, np.array([2**53 + 2**29 + 1], a_type)])
+                # to the narrow types by way of float32, as ONNX and C convert
+                result = a.astype(b_type) if b_type.itemsize >= 4 else round_to(a.astype(np.float32).astype(np.float64), b_type)
             else:
                 result = a.astype(b_type)
             rows.append(row("Cast", [a], result))
@@ -323,8 +329,10 @@ def reduce(op):
     return rows
 
 
-TABLES = {**{op: unary for op in UNARY}, **{op: binary for op in BINARY}, **{op: compare for op in COMPARE}, "Cast": cast, "Bitcast": bitcast,
-          "Where": where, "MulAcc": mulacc, **{op: reduce for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")}}
+LAST = ("Expm1", "Log1p")  # the tables before them keep their random numbers
+TABLES = {**{op: unary for op in UNARY if op not in LAST}, **{op: binary for op in BINARY}, **{op: compare for op in COMPARE}, "Cast": cast, "Bitcast": bitcast,
+          "Where": where, "MulAcc": mulacc, **{op: reduce for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")},
+          **{op: unary for op in LAST}}
 
 if __name__ == "__main__":
     for op, make in TABLES.items():
