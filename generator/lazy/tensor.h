@@ -97,16 +97,21 @@ class Tensor {
   std::vector<Tensor> split(int axis, const std::vector<std::int64_t>& sizes) const;
 
   // --- types and realisation
+  /// The values in another type: floats truncate to integers, integers wrap around, anything but 0 is true.
   Tensor cast(DType dtype) const;
+  /// The bits as another type of the same size.
   Tensor bitcast(DType dtype) const;
   /// Asks the scheduler to store this in memory.
   Tensor contiguous() const;
 
-  // --- elementwise
+  // --- elementwise: of the tensor's shape. Functions of analysis and activations compute in the tensor's float type; integers and
+  // bool become float32 first. A number (alpha, slope, bound) is rounded to the type.
   /// Any unary row of ops.def but Cast, Bitcast; a float op on an integer tensor converts it to float32 first.
   Tensor unary(Op op) const;
   Tensor neg() const;  // of bool: not
+  /// In bool: true where the value is 0.
   Tensor logical_not() const;
+  /// Every bit the other way; ShapeError for floats.
   Tensor bitwise_not() const;
   Tensor exp() const { return unary(Op::Exp); }
   Tensor exp2() const { return unary(Op::Exp2); }
@@ -121,26 +126,27 @@ class Tensor {
   Tensor erf() const { return unary(Op::Erf); }
   Tensor floor() const { return unary(Op::Floor); }
   Tensor ceil() const { return unary(Op::Ceil); }
-  Tensor reciprocal() const;
-  Tensor abs() const;
-  Tensor sign() const;
-  Tensor square() const;
-  Tensor relu() const;
-  Tensor sigmoid() const;
-  Tensor clip(std::optional<double> low, std::optional<double> high) const;
-  Tensor leaky_relu(double slope) const;
-  Tensor elu(double alpha) const;
-  Tensor selu() const;
-  Tensor celu(double alpha) const;
-  Tensor gelu(bool tanh_form) const;
-  Tensor silu() const;
-  Tensor hardswish() const;
-  Tensor hardsigmoid(double alpha, double beta) const;
-  Tensor softplus() const;
-  Tensor softsign() const;
-  Tensor mish() const;
+  Tensor reciprocal() const;                                                 // 1 / x
+  Tensor abs() const;                                                        // in its own type; of the smallest integer, itself
+  Tensor sign() const;                                                       // -1, 0 or 1 in its own type; of NaN, NaN
+  Tensor square() const;                                                     // x * x in its own type, as the next one
+  Tensor relu() const;                                                       // max(x, 0)
+  Tensor sigmoid() const;                                                    // 1 / (1 + exp(-x))
+  Tensor clip(std::optional<double> low, std::optional<double> high) const;  // in its own type; high wins where they cross
+  Tensor leaky_relu(double slope) const;                                     // x below 0 times slope
+  Tensor elu(double alpha) const;                                            // alpha * (exp(x) - 1) below 0
+  Tensor selu() const;                                                       // elu with the constants of its paper
+  Tensor celu(double alpha) const;                                           // alpha * (exp(x / alpha) - 1) below 0
+  Tensor gelu(bool tanh_form) const;                                         // x * normal distribution, or its form with tanh
+  Tensor silu() const;                                                       // x * sigmoid
+  Tensor hardswish() const;                                                  // x * clip(x / 6 + 0.5, 0, 1)
+  Tensor hardsigmoid(double alpha, double beta) const;                       // clip(alpha * x + beta, 0, 1)
+  Tensor softplus() const;                                                   // log(1 + exp(x)), without overflow
+  Tensor softsign() const;                                                   // x / (1 + |x|)
+  Tensor mish() const;                                                       // x * tanh(softplus)
 
-  /// Any binary row of ops.def, after broadcasting and promotion.
+  /// Any binary row of ops.def, after broadcasting and promotion to the least type that holds both (int8 and uint8: int16; an
+  /// integer and a float: the float). ShapeError if the shapes do not broadcast or the row has not the type.
   static Tensor binary(Op op, const Tensor& a, const Tensor& b);
   Tensor operator+(const Tensor& b) const { return binary(Op::Add, *this, b); }
   Tensor operator-(const Tensor& b) const { return binary(Op::Sub, *this, b); }
@@ -160,21 +166,28 @@ class Tensor {
   /// this (bool) ? a : b
   Tensor where(const Tensor& a, const Tensor& b) const;
 
-  // --- reductions; `axes` empty means all
+  // --- reductions: `axes` empty means all; negative ones count from the end, none may stand twice (ShapeError). Without keepdim the
+  // reduced axes vanish, with it they stay with size 1.
   Tensor reduce(Op op, std::vector<int> axes, bool keepdim) const;     // in the tensor's own type
   Tensor sum(std::vector<int> axes = {}, bool keepdim = false) const;  // accumulates in sum_dtype; float16/bfloat16 cast back
   Tensor max(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMax, std::move(axes), keepdim); }
   Tensor min(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceMin, std::move(axes), keepdim); }
   Tensor prod(std::vector<int> axes = {}, bool keepdim = false) const { return reduce(Op::ReduceProd, std::move(axes), keepdim); }
+  /// Summed in float32 (float64 for float64) and cast back; integers and bool give float32.
   Tensor mean(std::vector<int> axes = {}, bool keepdim = false) const;
+  /// Mean square distance from the mean, in the types of mean; the divisor is the count minus `correction`.
   Tensor variance(std::vector<int> axes = {}, bool keepdim = false, int correction = 0) const;
-  /// int64 position of the largest (first of equals, or last if asked).
+  /// int64 position of the largest (first of equals, or last if asked); a NaN counts as largest. ShapeError for an empty axis.
   Tensor argmax(int axis, bool keepdim, bool last = false) const;
+  /// The same of the smallest; a NaN counts as smallest.
   Tensor argmin(int axis, bool keepdim, bool last = false) const;
+  /// exp(x) by its sum over the axis or axes, computed from x - max in float32 (float64 for float64) and cast back.
   Tensor softmax(int axis) const;
   Tensor softmax(std::vector<int> axes) const;
+  /// The logarithm of softmax, without taking the logarithm of a small number.
   Tensor log_softmax(int axis) const;
   Tensor log_softmax(std::vector<int> axes) const;
+  /// Sums up to each element (exclusive: before it; reverse: from it on), in the tensor's type. ShapeError for a variable axis.
   Tensor cumsum(int axis, bool exclusive = false, bool reverse = false) const;
 
   // --- products, windows
@@ -191,6 +204,8 @@ class Tensor {
   /// The same over the last kernel.size() axes, without padding: [.., d...] -> [.., o..., k...]. A view, so free.
   Tensor last_windows(const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride,
                       const std::vector<std::int64_t>& dilation) const;
+  /// Pooling of [N,C,d...]. Padding never is the largest, counts in the average only if asked, and is 0 for lp_pool (the p-th root
+  /// of the sum of |x|^p).
   Tensor max_pool(const Window& window) const;
   Tensor average_pool(const Window& window, bool count_include_pad) const;
   Tensor lp_pool(const Window& window, std::int64_t p) const;
@@ -209,6 +224,8 @@ class Tensor {
   Tensor gather_elements(int axis, const Tensor& index) const;
   /// 1 where arange(depth) == this along a new last axis, else 0, in bool.
   Tensor one_hot(Sint depth) const;
+  /// The last two axes with 0 below (triu) or above (tril) the diagonal; a positive `diagonal` is one further up, any number is
+  /// accepted. ShapeError below rank 2.
   Tensor triu(std::int64_t diagonal = 0) const;
   Tensor tril(std::int64_t diagonal = 0) const;
 

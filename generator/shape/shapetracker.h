@@ -33,10 +33,15 @@ class ShapeTracker {
   /// The same where the sizes are equal for these values of the variables: how a dimension becomes a variable, and back.
   /// The result holds for these values only.
   ShapeTracker reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const;
+  /// Axis i of the result is axis axes[i] of this; each axis stands once.
   ShapeTracker permute(const std::vector<int>& axes) const;
+  /// Axes of size 1 repeated to the new size; the rank and the other sizes stay.
   ShapeTracker expand(const std::vector<Sint>& new_shape) const;
+  /// Masked elements, which read as 0, (before, after) each axis; amounts >= 0.
   ShapeTracker pad(const std::vector<Range>& amounts) const;
+  /// The part [begin, end) of each axis, 0 <= begin <= end <= size.
   ShapeTracker shrink(const std::vector<Range>& ranges) const;
+  /// Every step-th element of each axis, from the first; a negative step goes backwards from the last. No step is 0.
   ShapeTracker stride(const std::vector<int64_t>& steps) const;
 
   /// Fewest views that we can find; the map from index to buffer stays the same.
