@@ -105,6 +105,7 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   sub->callback([&args, &chosen, sub] {
     args.target_given = sub->count("--target") > 0;
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
+    if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
       for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights"})
         if (sub->count(name) > 0)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/error.h"
 #include "cli/model_options.h"
@@ -35,6 +36,7 @@ int run_command(const RunArgs& args) {
   progress.step("running", 0, 0);
   const std::vector<Array> outputs = loaded->run(set.inputs, set.vars);
   progress.clear();
+  for (const std::string& name : set.random) fmt::print(stderr, "input '{}': random, seed {}\n", name, args.seed);
   std::vector<EmittedFile> files;
   for (std::size_t i = 0; i < outputs.size(); i++) {
     const ImportedTensor& info = frontend.model.outputs[i];

@@ -21,8 +21,15 @@ struct Outcome {
   std::vector<BackendResult> backends;
   std::optional<TargetResult> target;
   std::optional<Report> report;
+  std::string measured;       // the data set that the target's figures are of
+  bool has_expected = false;  // outputs that somebody else computed
   bool ok() const { return std::ranges::all_of(backends, &BackendResult::ok) && (!target || target->ok); }
 };
+
+// Names of a model and paths need not be UTF-8.
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
@@ -50,6 +57,7 @@ void print_json(const Outcome& outcome) {
     const TargetResult& t = *outcome.target;
     json["target"] = {{"name", t.name},
                       {"ok", t.ok},
+                      {"data", outcome.measured},
                       {"instructions", or_null(t.instructions)},
                       {"loads", or_null(t.loads)},
                       {"stores", or_null(t.stores)},
@@ -62,10 +70,22 @@ void print_json(const Outcome& outcome) {
                       {"soft_double_symbols", t.soft_double_symbols}};
     if (!t.ok) json["target"]["problem"] = t.problem;
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", text_of(json));
 }
 
 std::string count_text(const std::optional<std::int64_t>& value) { return value ? fmt::format("{}", *value) : "-"; }
+
+// Why an output differs although no kernel is wrong by itself.
+std::string explanation(const BackendResult& b, bool has_expected) {
+  // A difference of this size, relative to values that are not small, is no rounding in any usual network.
+  constexpr double kBeyondRounding = 0.05;
+  if (std::isfinite(b.comparison.max_abs) && b.comparison.max_rel <= kBeyondRounding)
+    return "every kernel agrees with its AST on its own inputs: the difference is accumulated rounding";
+  if (has_expected)
+    return "every kernel agrees with its AST on its own inputs, so every backend computes this, and the difference is too large for\n"
+           "  rounding: the expected output is of another model or version, or an operator's import is wrong";
+  return "every kernel agrees with its AST on its own inputs, and the difference is large: the model amplifies rounding";
+}
 
 void print_table(const Outcome& outcome) {
   fmt::print("{:<10} {:<6} {:>10} {:>10} {:>9} {:>9}\n", "backend", "", "max abs", "max rel", "max ulp", "seconds");
@@ -76,13 +96,14 @@ void print_table(const Outcome& outcome) {
     if (b.culprit)
       fmt::print("  first wrong: {}\n", to_text(*b.culprit));
     else if (!b.ok && b.problem.find("output '") != std::string::npos)
-      fmt::print("  every kernel agrees with its AST on its own inputs: the difference is accumulated rounding\n");
+      fmt::print("  {}\n", explanation(b, outcome.has_expected));
   }
   if (!outcome.target) return;
   const TargetResult& t = *outcome.target;
   fmt::print("\n{:<10} {:<6} by {}\n", t.name, t.ok ? "ok" : "WRONG", t.compiler);
   if (!t.ok) fmt::print("  {}\n", t.problem);
-  fmt::print("  instructions {}, loads {}, stores {}\n", count_text(t.instructions), count_text(t.loads), count_text(t.stores));
+  fmt::print("  instructions {}, loads {}, stores {}  ({})\n", count_text(t.instructions), count_text(t.loads), count_text(t.stores),
+             outcome.measured);
   fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes),
              count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
   if (!t.stack_bound_bytes) fmt::print("  no bound of the stack: {}\n", t.stack_bound_problem);
@@ -111,15 +132,17 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
   for (std::size_t s = count; s-- > 0;) {  // backwards: the folder that is kept holds the first set
     progress.step((args.target_given ? "compiling and running on " : "compiling for ") + options.target.name,
                   static_cast<std::int64_t>(count - s), static_cast<std::int64_t>(count));
-    const CompiledProject project =
-        compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
+    const CompiledProject project = compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
     outcome.report = write_audited(dir, project, options);
     if (!args.target_given) break;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
     if (!outcome.target || outcome.target->ok || !result.ok) {
       const bool failed_before = outcome.target && !outcome.target->ok;
-      if (!failed_before || !result.ok) outcome.target = std::move(result);
+      if (!failed_before || !result.ok) {
+        outcome.target = std::move(result);
+        outcome.measured = sets[s].name;
+      }
     }
   }
   if (outcome.target && outcome.target->ok) {
@@ -135,6 +158,12 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
   }
 }
 
+std::vector<DataSet> data_sets_of(const ValidateArgs& args, const ImportedModel& model) {
+  if (!args.data.empty()) return read_data_sets(args.data, model);
+  if (!args.inputs.empty()) return {data_set_of_files(model, args.inputs, {}, args.seed)};
+  return random_data_sets(model, args.seed);
+}
+
 int validate_model(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
@@ -142,26 +171,29 @@ int validate_model(const ValidateArgs& args) {
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
-  std::vector<DataSet> sets;
-  if (!args.data.empty())
-    sets = read_data_sets(args.data, frontend.model);
-  else if (!args.inputs.empty())
-    sets = {data_set_of_files(frontend.model, args.inputs, {}, args.seed)};
-  else
-    sets = random_data_sets(frontend.model, args.seed);
+  const std::vector<DataSet> sets = data_sets_of(args, frontend.model);
+  // Stages are printed once, of the program that compile would emit.
+  CompileOptions quiet = options;
+  quiet.dump = {};
+  if (!args.dump.empty()) {
+    CompileOptions dumped = options;
+    dumped.selftest = false;
+    compile_project(frontend, dumped);
+  }
   const auto interp = make_device("interp", on_host);
-  const Program reference = lower_model(frontend, "interp", options);
+  const Program reference = lower_model(frontend, "interp", quiet);
   const bool expected = std::ranges::all_of(sets, [](const DataSet& s) { return !s.expected.empty(); });
   std::vector<std::vector<Array>> outputs(sets.size());
   progress.step("running the reference", 0, 0);
   if (!expected) outputs = reference_outputs(reference, *interp, sets);
   Outcome outcome;
+  outcome.has_expected = expected;
   for (const auto& device : devices) {
     progress.step("validating on " + device->name(), 0, 0);
-    const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), options);
+    const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), quiet);
     outcome.backends.push_back(validate_backend(program, reference, *device, sets, outputs, {args.relative, args.absolute}));
   }
-  if (args.target_given || !args.output.empty()) validate_target(args, frontend, options, sets, outputs, progress, outcome);
+  if (args.target_given || !args.output.empty()) validate_target(args, frontend, quiet, sets, outputs, progress, outcome);
   progress.clear();
   if (args.json)
     print_json(outcome);
@@ -170,12 +202,31 @@ int validate_model(const ValidateArgs& args) {
   return outcome.ok() ? 0 : 1;
 }
 
+void print_json(const SuiteResult& result) {
+  nlohmann::ordered_json json{{"ok", result.failed == 0},
+                              {"passed", result.passed},
+                              {"failed", result.failed},
+                              {"skipped", result.skipped},
+                              {"cases", nlohmann::ordered_json::array()}};
+  for (const SuiteCase& c : result.cases) {
+    const bool passed = c.verdict == SuiteCase::Verdict::Passed, failed = c.verdict == SuiteCase::Verdict::Failed;
+    nlohmann::ordered_json row{{"name", c.name}, {"verdict", passed ? "passed" : failed ? "failed" : "skipped"}};
+    if (!passed) row["text"] = c.text;
+    json["cases"].push_back(std::move(row));
+  }
+  fmt::print("{}\n", text_of(json));
+}
+
 int validate_suite(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
   const auto devices = devices_named(args.backends, device_options(args, options.target));
   const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
   progress.clear();
+  if (args.json) {
+    print_json(result);
+    return result.failed == 0 ? 0 : 1;
+  }
   fmt::print("{}", to_text(result));
   fmt::print("{} passed, {} failed, {} skipped\n", result.passed, result.failed, result.skipped);
   return result.failed == 0 ? 0 : 1;
@@ -183,6 +234,14 @@ int validate_suite(const ValidateArgs& args) {
 
 }  // namespace
 
-int validate_command(const ValidateArgs& args) { return args.suite.empty() ? validate_model(args) : validate_suite(args); }
+// A program that reads the JSON finds the reason there too.
+int validate_command(const ValidateArgs& args) {
+  try {
+    return args.suite.empty() ? validate_model(args) : validate_suite(args);
+  } catch (const std::exception& error) {
+    if (args.json) fmt::print("{}\n", text_of({{"ok", false}, {"error", error.what()}}));
+    throw;
+  }
+}
 
 }  // namespace etch

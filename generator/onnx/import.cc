@@ -340,7 +340,8 @@ class Importer {
     }
   }
 
-  /// The type that the file declares must be ours; a wrong shape is common in exported files and changes nothing.
+  /// The type and the sizes that the file declares must be ours; what it leaves open is free. Where the caller binds dimensions
+  /// the declared numbers may be from before they were given names: that is only worth a warning.
   void compare_declared(const ValueInfoProto& info, const Tensor& tensor, const std::string& place) {
     if (!info.has_type()) return;
     const auto& type = require_tensor_type(info, place);
@@ -350,14 +351,25 @@ class Importer {
                       "the file was edited wrongly; export the model again");
     }
     if (!type.has_shape()) return;
-    bool same = type.shape().dim_size() == tensor.rank();
-    for (int axis = 0; same && axis < tensor.rank(); ++axis) {
+    const int rank = type.shape().dim_size();
+    bool same = rank == tensor.rank(), numbers = true;
+    std::string declared;
+    for (int axis = 0; axis < rank; ++axis) {
       const auto& dim = type.shape().dim(axis);
-      same = !dim.has_dim_value() || !tensor.dim(axis).is_int() || tensor.dim(axis).as_int() == dim.dim_value();
+      declared += (axis == 0 ? "" : ",") + (dim.has_dim_value()   ? std::to_string(dim.dim_value())
+                                            : dim.has_dim_param() ? dim.dim_param()
+                                                                  : std::string("?"));
+      const bool both = dim.has_dim_value() && (rank != tensor.rank() || tensor.dim(axis).is_int());
+      numbers = numbers && both;
+      if (both && rank == tensor.rank()) same = same && tensor.dim(axis).as_int() == dim.dim_value();
     }
-    if (!same)
-      result_.warnings.push_back("graph output '" + info.name() + "': its shape is " + shape_text(tensor.shape()) +
-                                 ", the file declares another");
+    if (same) return;
+    const std::string what = "it is declared with shape [" + declared + "], the nodes make " + shape_text(tensor.shape());
+    const bool bound = !options_.dims.empty() || !known_dims_.empty();
+    if (bound || (rank != tensor.rank() && !numbers))
+      result_.warnings.push_back("graph output '" + info.name() + "': " + what);
+    else
+      throw UserError(place, what, "export the model again, or correct the declared shape");
   }
 
   const ImportOptions& options_;

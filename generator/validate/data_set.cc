@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/error.h"
 #include "onnx/tensor_proto.h"
@@ -15,28 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders test_data_set_N, by N.
-std::vector<fs::path> set_folders(const fs::path& dir) {
-  std::vector<std::pair<long, fs::path>> found;
-  const std::string prefix = "test_data_set_";
-  for (const auto& entry : fs::directory_iterator(dir)) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_directory() || !name.starts_with(prefix)) continue;
-    const std::string number = name.substr(prefix.size());
-    if (!number.empty() && number.size() < 9 && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
-      found.emplace_back(std::stol(number), entry.path());
-  }
-  std::ranges::sort(found);
-  std::vector<fs::path> folders;
-  for (auto& [number, path] : found) folders.push_back(std::move(path));
-  return folders;
-}
-
-// Values of the variables from the sizes that an array has.
-void bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues& vars) {
-  if (shape.size() != sizes.size()) return;  // reported when the array is checked
+// Values of the variables from the sizes that an array has; true if there were new ones.
+bool bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues& vars) {
+  const std::size_t before = vars.size();
+  if (shape.size() != sizes.size()) return false;  // reported when the array is checked
   for (std::size_t i = 0; i < shape.size(); i++)
     if (const Node* node = shape[i].node(); node != nullptr && node->kind == NodeKind::Variable) vars.try_emplace(node->name, sizes[i]);
+  return vars.size() > before;
 }
 
 // The file's array as `tensor` declares it. `one_for_all`: as in numpy, one element stands for all.
@@ -57,7 +44,7 @@ Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, c
 
 std::vector<fs::path> folders_with_data(const fs::path& dir) {
   if (!fs::is_directory(dir)) throw UserError(dir.string(), "is not a folder", "give a folder with test_data_set_0, test_data_set_1, ...");
-  std::vector<fs::path> folders = set_folders(dir);
+  std::vector<fs::path> folders = data_set_folders(dir);
   if (folders.empty() && fs::exists(dir / "input_0.pb")) folders = {dir};
   if (folders.empty())
     throw UserError(dir.string(), "holds no test_data_set_N and no input_0.pb", "give a folder in the layout of the ONNX backend tests");
@@ -80,34 +67,69 @@ std::optional<std::vector<std::int64_t>> shape_of_file(const fs::path& file) {
   return std::nullopt;
 }
 
+std::size_t input_named(const ImportedModel& model, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) -
+                                  model.inputs.begin());
+}
+
+// What one --input says: "FILE", or "NAME=FILE" where NAME (which may hold a '=' too) is an input.
+struct InputFile {
+  std::size_t input;
+  fs::path file;
+};
+
+InputFile input_file(const ImportedModel& model, const std::string& text, std::size_t next) {
+  const auto first = text.find('=');
+  for (auto equals = first; equals != std::string::npos; equals = text.find('=', equals + 1))
+    if (const std::size_t i = input_named(model, std::string_view(text).substr(0, equals)); i < model.inputs.size())
+      return {i, text.substr(equals + 1)};
+  if (first == std::string::npos || fs::is_regular_file(text)) return {next, text};
+  std::vector<std::string> names;
+  for (const auto& in : model.inputs) names.push_back(in.name);
+  throw UserError("--input " + text,
+                  fmt::format("the model has no input '{}'; its inputs are: {}", text.substr(0, first), fmt::join(names, ", ")),
+                  "name one of them, --input NAME=FILE");
+}
+
 // The files of --input, by input.
 std::vector<fs::path> files_by_input(const ImportedModel& model, const std::vector<std::string>& files) {
   std::vector<fs::path> by_input(model.inputs.size());
   std::size_t next = 0;
   for (const std::string& text : files) {
-    const auto equals = text.find('=');
-    std::size_t i = next;
-    if (equals != std::string::npos) {
-      const std::string name = text.substr(0, equals);
-      i = static_cast<std::size_t>(
-          std::ranges::find_if(model.inputs, [&](const auto& in) { return in.name == name || in.c_name == name; }) - model.inputs.begin());
-      std::vector<std::string> names;
-      for (const auto& in : model.inputs) names.push_back(in.name);
-      if (i == model.inputs.size())
-        throw UserError(text, fmt::format("the model has no input '{}'; its inputs are: {}", name, fmt::join(names, ", ")),
-                        "name one of them, --input NAME=FILE");
-    }
+    const auto [i, file] = input_file(model, text, next);
+    const std::string place = "--input " + text;
+    if (file.empty()) throw UserError(place, "names no file", "write --input FILE or --input NAME=FILE");
     if (i >= model.inputs.size())
-      throw UserError(text, fmt::format("there are more inputs than the {} of the model", model.inputs.size()),
+      throw UserError(place, fmt::format("there are more inputs than the {} of the model", model.inputs.size()),
                       "name them: --input NAME=FILE");
-    by_input[i] = equals == std::string::npos ? text : text.substr(equals + 1);
+    if (!by_input[i].empty())
+      throw UserError(place, fmt::format("input '{}' is given already: {}", model.inputs[i].name, by_input[i].string()),
+                      "give each input once; an --input without a name is for the input behind the one before");
+    by_input[i] = file;
     next = i + 1;
   }
   return by_input;
 }
 
+// Files that the model has no place for are from another model, or another version of it.
+void refuse_surplus(const fs::path& dir, const char* what, std::size_t count) {
+  const std::string prefix = std::string(what) + "_";
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    const std::string name = entry.path().filename().string(), number = entry.path().stem().string();
+    if (!name.starts_with(prefix) || !name.ends_with(".pb")) continue;
+    const std::string_view digits = std::string_view(number).substr(prefix.size());
+    std::size_t k = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), k);
+    if (error != std::errc() || end != digits.data() + digits.size() || k < count) continue;
+    throw UserError((dir / name).string(), fmt::format("the model has {} {}{}", count, what, count == 1 ? "" : "s"),
+                    "give test data that was made for this model");
+  }
+}
+
 DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   DataSet set{dir.filename().string(), {}, {}, {}};
+  refuse_surplus(dir, "input", model.inputs.size());
+  refuse_surplus(dir, "output", model.outputs.size());
   std::vector<Array> raw;
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
     raw.push_back(read_tensor_file(dir / fmt::format("input_{}.pb", i)).array);
@@ -141,6 +163,22 @@ std::vector<std::int64_t> values_to_try(std::int64_t min, std::int64_t max) {
 
 }  // namespace
 
+std::vector<fs::path> data_set_folders(const fs::path& dir) {
+  std::vector<std::pair<long, fs::path>> found;
+  const std::string prefix = "test_data_set_";
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || !name.starts_with(prefix)) continue;
+    const std::string number = name.substr(prefix.size());
+    if (!number.empty() && number.size() < 9 && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
+      found.emplace_back(std::stol(number), entry.path());
+  }
+  std::ranges::sort(found);
+  std::vector<fs::path> folders;
+  for (auto& [number, path] : found) folders.push_back(std::move(path));
+  return folders;
+}
+
 std::vector<std::int64_t> concrete_shape(const Shape& shape, const VarValues& vars) {
   std::vector<std::int64_t> result;
   for (const Sint& d : shape) result.push_back(evaluate(d, vars));
@@ -166,16 +204,21 @@ std::vector<std::vector<std::vector<std::int64_t>>> shapes_in_data_sets(const fs
 DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::string>& files, const VarValues& vars, std::uint64_t seed) {
   const std::vector<fs::path> by_input = files_by_input(model, files);
   DataSet set{files.empty() ? "random" : "files", vars, {}, {}};
-  for (std::size_t i = 0; i < model.inputs.size(); i++)
-    if (const auto shape = shape_of_file(by_input[i])) bind(model.inputs[i].shape, *shape, set.vars);
-  for (const ImportedDim& dim : model.dims) {
-    const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
-    require_in_range(dim, value, "--input");
-  }
+  const auto require_all_in_range = [&](const std::string& place) {
+    for (const ImportedDim& dim : model.dims)
+      if (const auto value = set.vars.find(dim.c_name); value != set.vars.end()) require_in_range(dim, value->second, place);
+  };
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
-    const auto shape = concrete_shape(model.inputs[i].shape, set.vars);
-    set.inputs.push_back(by_input[i].empty() ? random_array(model.inputs[i].dtype, shape, seed + i)
-                                             : read_tensor_file(by_input[i], model.inputs[i].dtype, shape));
+    const auto shape = shape_of_file(by_input[i]);
+    if (shape && bind(model.inputs[i].shape, *shape, set.vars)) require_all_in_range(by_input[i].string());
+  }
+  for (const ImportedDim& dim : model.dims) set.vars.try_emplace(dim.c_name, dim.max);
+  for (std::size_t i = 0; i < model.inputs.size(); i++) {
+    const ImportedTensor& input = model.inputs[i];
+    const auto shape = concrete_shape(input.shape, set.vars);
+    set.inputs.push_back(by_input[i].empty() ? random_array(input.dtype, shape, seed + i)
+                                             : read_tensor_file(by_input[i], input.dtype, shape));
+    if (by_input[i].empty()) set.random.push_back(input.name);
   }
   return set;
 }

@@ -19,13 +19,22 @@ std::vector<fs::path> model_folders(const fs::path& dir) {
     throw UserError(dir.string(), "is not a folder", "give a folder of models in the layout of the ONNX backend tests");
   std::vector<fs::path> folders;
   for (const auto& entry : fs::recursive_directory_iterator(dir, fs::directory_options::skip_permission_denied))
-    if (entry.path().filename() == "model.onnx" && fs::is_directory(entry.path().parent_path() / "test_data_set_0"))
+    if (entry.path().filename() == "model.onnx" && !data_set_folders(entry.path().parent_path()).empty())
       folders.push_back(entry.path().parent_path());
   std::ranges::sort(folders);
   if (folders.empty())
-    throw UserError(dir.string(), "holds no folder with model.onnx and test_data_set_0",
+    throw UserError(dir.string(), "holds no folder with model.onnx and test_data_set_N",
                     "give a folder of models in the layout of the ONNX backend tests");
   return folders;
+}
+
+// Data of a type that is not supported is no reason to skip a model that is.
+std::vector<DataSet> data_of(const fs::path& folder, const ImportedModel& model) {
+  try {
+    return read_data_sets(folder, model);
+  } catch (const UnsupportedError& error) {
+    throw UserError(error.where(), error.problem(), error.help());
+  }
 }
 
 // Empty if every device gives what is expected.
@@ -33,9 +42,9 @@ std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr
                        const Tolerance& tolerance) {
   options.import.examples = shapes_in_data_sets(folder);
   const Frontend frontend = read_model(options);
-  const std::vector<DataSet> sets = read_data_sets(folder, frontend.model);
-  if (std::ranges::any_of(sets, [](const DataSet& s) { return s.expected.empty(); })) return "has no expected outputs";
   const Program reference = lower_model(frontend, "interp", options);
+  const std::vector<DataSet> sets = data_of(folder, frontend.model);
+  if (std::ranges::any_of(sets, [](const DataSet& s) { return s.expected.empty(); })) return "has no expected outputs";
   for (const auto& device : devices) {
     const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), options);
     const BackendResult result = validate_backend(program, reference, *device, sets, {}, tolerance);
@@ -72,7 +81,8 @@ SuiteResult run_suite(const fs::path& dir, const std::vector<std::unique_ptr<Dev
   SuiteResult result;
   const std::vector<fs::path> folders = model_folders(dir);
   for (const fs::path& folder : folders) {
-    const std::string name = fs::relative(folder, dir).string();
+    std::string name = fs::relative(folder, dir).string();
+    if (name == ".") name = fs::canonical(dir).filename().string();
     if (options.step) options.step(name, static_cast<std::int64_t>(result.cases.size() + 1), static_cast<std::int64_t>(folders.size()));
     result.cases.push_back(run_case(folder, devices, options, tolerance));
     result.cases.back().name = name;

@@ -155,6 +155,8 @@ Array read_tensor_file(const std::filesystem::path& file, DType dtype, const std
                       "give raw elements, a .npy or a TensorProto .pb of that type and shape");
     return {dtype, shape, std::move(bytes)};
   }
+  if ((dtype == DType::BFloat16 || dtype == DType::Float16) && array.dtype() == DType::Float32)
+    array = Array::of_doubles(dtype, array.shape(), array.doubles());
   if (array.dtype() != dtype || without_leading_ones(array.shape()) != without_leading_ones(shape))
     throw UserError(file.string(),
                     fmt::format("is {} [{}], the model takes {} [{}]", name_of(array.dtype()), fmt::join(array.shape(), ","),

@@ -10,7 +10,8 @@
 namespace etch {
 
 /// Reads `file` by its ending: .npy, .pb, anything else as raw little-endian elements of `dtype` and `shape`. What a .npy or
-/// .pb says of type and shape must be `dtype` and `shape`, except that a [1, ...] may lack or have leading ones.
+/// .pb says of type and shape must be `dtype` and `shape`, except that a [1, ...] may lack or have leading ones, and that float32
+/// is rounded to float16 and bfloat16 (numpy has no bfloat16, so that outputs of it are saved as float32).
 /// Throws UserError that names the file.
 Array read_tensor_file(const std::filesystem::path& file, DType dtype, const std::vector<std::int64_t>& shape);
 

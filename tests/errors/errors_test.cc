@@ -360,6 +360,56 @@ g (float[0,4] x) => (float[0,4] y) { y = Relu (x) })",
       {"absent_input_file", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "{d}/x.npy"}, 1, {"x.npy"}},
       {"input_of_another_name", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "q={m}"}, 1, {"q", "x"}},
       {"raw_input_of_wrong_size", "", nullptr, nullptr, {"run", "{m}", "--backend", "interp", "--input", "x=/etc/hostname"}, 1, {"16"}},
+      {"input_without_a_file", "", nullptr, nullptr, {"run", "{m}", "--input", "x="}, 1, {"--input x=", "no file"}},
+      {"input_without_text", "", nullptr, nullptr, {"run", "{m}", "--input", ""}, 1, {"--input", "no file"}},
+      {"input_twice", "", nullptr, nullptr, {"run", "{m}", "--input", "x=a.npy", "--input", "x=b.npy"}, 1, {"x=b.npy", "'x'", "a.npy"}},
+      {"input_by_place_and_by_name",
+       "",
+       nullptr,
+       nullptr,
+       {"run", "{m}", "--input", "a.npy", "--input", "x=b.npy"},
+       1,
+       {"x=b.npy", "a.npy"}},
+      {"input_too_many",
+       "",
+       nullptr,
+       nullptr,
+       {"run", "{m}", "--input", "a.npy", "--input", "b.npy"},
+       1,
+       {"b.npy", "more inputs than the 1"}},
+      {"input_with_equals_in_its_path", "", nullptr, nullptr, {"run", "{m}", "--input", "{d}/a=b.npy"}, 1, {"{d}/a"}},
+      {"declared_size_of_output",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[2,5] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"output 'y'", "[2,5]", "[2,4]"}},
+      {"declared_rank_of_output",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[8] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"output 'y'", "[8]", "[2,4]"}},
+      {"declared_size_beside_an_open_one",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[n,5] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       kCompile,
+       1,
+       {"output 'y'", "[n,5]", "[2,4]"}},
+      {"declared_names_of_output_are_free",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,4] x) => (float[a,4] y) { y = Relu (x) })",
+       nullptr,
+       nullptr,
+       kCompile,
+       0,
+       {}},
       {"no_test_data", "", nullptr, nullptr, {"validate", "{m}", "--backends", "interp", "--data", "{d}"}, 1, {"test_data_set"}},
       {"empty_suite", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--backends", "interp"}, 1, {"{d}"}},
       {"absent_compiler",
@@ -394,6 +444,7 @@ g (float[0,4] x) => (float[0,4] y) { y = Relu (x) })",
       {"set_to_a_word", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=two"}, 2, {"'two' is no number"}},
       {"set_twice", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=1", "--set", "n=2"}, 2, {"n=2", "second"}},
       {"set_outside_the_range", kVariable, nullptr, nullptr, {"run", "{m}", "--dim", "n=1..3", "--set", "n=4"}, 1, {"--set n=4", "1..3"}},
+      {"data_and_input", "", nullptr, nullptr, {"validate", "{m}", "--data", "{d}", "--input", "x.npy"}, 2, {"--data", "--input"}},
       {"model_and_suite", "", nullptr, nullptr, {"validate", "{m}", "--suite", "{d}"}, 2, {"--suite"}},
       {"suite_with_target", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--target", "host"}, 2, {"--target"}},
       {"suite_with_data", "", nullptr, nullptr, {"validate", "--suite", "{d}", "--data", "{d}"}, 2, {"--data"}},
@@ -446,6 +497,19 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
 INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(cases()), [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ErrorTable, has_forty_rows) { EXPECT_GE(cases().size(), 40u); }
+
+TEST(TemporaryFolder, IsNamedWhereItIsNone) {
+  const TempDir work("etch-errors");
+  const std::string model = (work.path() / "model.onnx").string();
+  onnx::ModelProto proto;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(proto, kGood).IsOK());
+  std::ofstream(model, std::ios::binary) << proto.SerializeAsString();
+  ProcessOptions options;
+  options.env = {{"TMPDIR", "/nope"}};
+  const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c"}, options);
+  EXPECT_EQ(describe(result), "exit status 1");
+  EXPECT_TRUE(result.err.starts_with("etch: error: TMPDIR=/nope: ")) << result.err;
+}
 
 // A full disk: /dev/full can't stand for a folder, so it is a file system of 64 KiB where one can be mounted, and what is
 // written is larger.
