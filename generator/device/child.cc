@@ -47,7 +47,10 @@ ChildProcess::ChildProcess(const std::filesystem::path& program, const std::file
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  sigset_t none;  // what etch blocks for its own threads is no business of the child
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);
   std::string name = program.string();
   char* argv[] = {name.data(), nullptr};

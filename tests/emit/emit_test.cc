@@ -355,6 +355,16 @@ TEST(Emit, NamesOfTheModelCanNotBreakTheText) {
   EXPECT_TRUE(r.ok()) << r.err;
 }
 
+TEST(Emit, AReportHasOneLineForAKernelWhateverItsNodesAreCalled) {
+  Report report;
+  report.model_file = "odd\nname.onnx";
+  report.kernels.push_back({"k0_a", {"a\nb", "tab\t", "plain"}, "r_4", 1, 2});
+  const std::string text = to_text(report);
+  EXPECT_TRUE(text.ends_with("  a?b, tab?, plain\n")) << text;
+  EXPECT_NE(text.find("odd?name.onnx\n"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("kernels")[0].at("nodes")[0], "a\nb") << "JSON can say it as it is";
+}
+
 // --- writing
 
 // A report that names these files as etch's.
