@@ -146,7 +146,7 @@ std::vector<const LazyOp*> leaves_of(const LazyOp* root) {
   return leaves;
 }
 
-BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs) {
+BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs, const LazyOp* exact) {
   const std::vector<const LazyOp*> order = region(root);
   std::unordered_map<const LazyOp*, std::size_t> at;  // for look-up only
   const auto block = static_cast<std::size_t>(std::clamp<std::int64_t>(size_of(domain), 1, kBlock));
@@ -167,7 +167,8 @@ BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Input
       step.src_dtype = op->src.back()->dtype;
       step.constant = true;
       for (const LazyOp* s : op->src) step.constant = step.constant && steps_[at.at(s)].constant;
-      if (step.constant) apply(step.op, step.dtype, step.src_dtype, step.src, block, step.out);
+      step.rounds = op != exact;
+      if (step.constant) compute(step, block);
       continue;
     }
     if (is_reduce(op->op)) {
@@ -215,7 +216,7 @@ void BlockProgram::read(Step& step, std::int64_t start, std::int64_t count) cons
     }
   } else if (step.op == Op::Index) {
     if (f) {
-      positions(*step.access, start, count, step.out.f.data(), [](std::int64_t p) { return static_cast<double>(p); });
+      positions(*step.access, start, count, step.out.f.data(), [&](std::int64_t p) { return rounded(step.dtype, static_cast<double>(p)); });
     } else {
       positions(*step.access, start, count, step.out.i.data(), [&](std::int64_t p) { return wrapped(step.dtype, p); });
     }
@@ -224,13 +225,18 @@ void BlockProgram::read(Step& step, std::int64_t start, std::int64_t count) cons
   }
 }
 
+void BlockProgram::compute(Step& step, std::size_t count) {
+  apply(step.op, step.dtype, step.src_dtype, step.src, count, step.out);
+  if (step.rounds) round_block(step.dtype, count, step.out);
+}
+
 const Block& BlockProgram::run(std::int64_t start, std::int64_t count) {
   for (Step& step : steps_) {
     if (step.constant) continue;
     if (step.access) {
       read(step, start, count);
     } else {
-      apply(step.op, step.dtype, step.src_dtype, step.src, static_cast<std::size_t>(count), step.out);
+      compute(step, static_cast<std::size_t>(count));
     }
   }
   return steps_.back().out;

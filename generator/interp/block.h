@@ -34,7 +34,8 @@ std::vector<const LazyOp*> leaves_of(const LazyOp* root);
 
 class BlockProgram {
  public:
-  BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs);
+  /// Each result is rounded to its type, except `exact` (a product that is summed, or nullptr).
+  BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs, const LazyOp* exact = nullptr);
   /// Values of positions [start, start + count) of the domain, count <= kBlock. Valid until the next call.
   const Block& run(std::int64_t start, std::int64_t count);
   DType dtype() const { return steps_.back().dtype; }
@@ -53,8 +54,10 @@ class BlockProgram {
     double float_value = 0;  // Const
     std::int64_t int_value = 0;
     bool constant = false;  // `out` never changes
+    bool rounds = true;
   };
   void read(Step& step, std::int64_t start, std::int64_t count) const;
+  static void compute(Step& step, std::size_t count);
   std::vector<Step> steps_;  // sources first; never resized after construction
 };
 

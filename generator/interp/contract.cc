@@ -64,8 +64,7 @@ const LazyOp* product_of(const LazyOp* sum) {
   const double product = is_float(op->dtype) ? 0 : magnitude(op->src[0]) * magnitude(op->src[1]);
   for (const LazyOp* cast : casts) {
     const DType to = cast->dtype, from = cast->src[0]->dtype;
-    if (is_float(from) && is_float(to) && bytes_of(to) > bytes_of(from)) continue;
-    if (is_float(from) || to == DType::Bool) return nullptr;
+    if (is_float(from) || to == DType::Bool) return nullptr;     // a float product is rounded before it is converted
     if (is_int(to) && bytes_of(to) <= bytes_of(from)) continue;  // modulo 2^bits is the same before and after the sum
     const double holds = std::ldexp(1.0, 8 * bytes_of(op->dtype) - 1);
     if (product >= holds || is_unsigned(op->dtype) || bytes_of(from) < bytes_of(op->dtype)) return nullptr;

@@ -31,7 +31,7 @@ double larger(double a, double b) { return a < b || std::isnan(b) ? b : a; }
 double smaller(double a, double b) { return b < a || std::isnan(b) ? b : a; }
 
 // clang-format off: one operation a line
-void float_unary(Op op, DType dtype, const Block& a, std::size_t n, Block& out) {
+void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
   const Doubles x = doubles(a, n);
   DoublesOut y = doubles(out, n);
   double* to = out.f.data();
@@ -58,10 +58,10 @@ void float_unary(Op op, DType dtype, const Block& a, std::size_t n, Block& out) 
     case Op::Acosh: return each(n, to, from, [](double v) { return std::acosh(v); });
     case Op::Atanh: return each(n, to, from, [](double v) { return std::atanh(v); });
     case Op::Erf: return each(n, to, from, [](double v) { return std::erf(v); });
-    case Op::Floor: return each(n, to, from, [=](double v) { return std::floor(rounded(dtype, v)); });
-    case Op::Ceil: return each(n, to, from, [=](double v) { return std::ceil(rounded(dtype, v)); });
-    case Op::Trunc: return each(n, to, from, [=](double v) { return std::trunc(rounded(dtype, v)); });
-    case Op::Rint: return each(n, to, from, [=](double v) { return std::nearbyint(rounded(dtype, v)); });
+    case Op::Floor: return each(n, to, from, [](double v) { return std::floor(v); });
+    case Op::Ceil: return each(n, to, from, [](double v) { return std::ceil(v); });
+    case Op::Trunc: return each(n, to, from, [](double v) { return std::trunc(v); });
+    case Op::Rint: return each(n, to, from, [](double v) { return std::nearbyint(v); });
     // Not unary, or not an operation of one float.
     case Op::Cast: case Op::Bitcast: case Op::Add: case Op::Sub: case Op::Mul: case Op::Div: case Op::Mod: case Op::Max: case Op::Min:
     case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::And: case Op::Or: case Op::Xor: case Op::Shl: case Op::Shr:
@@ -185,7 +185,7 @@ void cast(DType dtype, DType src_dtype, const Block& a, std::size_t n, Block& ou
     const bool widens = bytes_of(dtype) > bytes_of(src_dtype);
     for (std::size_t k = 0; k < n; k++) out.f[k] = widens ? a.f[k] : rounded(dtype, a.f[k]);
   } else if (is_float(src_dtype)) {
-    for (std::size_t k = 0; k < n; k++) out.i[k] = float_to_int(dtype, rounded(src_dtype, a.f[k]));
+    for (std::size_t k = 0; k < n; k++) out.i[k] = float_to_int(dtype, a.f[k]);
   } else if (is_float(dtype)) {
     for (std::size_t k = 0; k < n; k++) out.f[k] = int_to_float(dtype, src_dtype, a.i[k]);
   } else {
@@ -262,8 +262,15 @@ void apply(Op op, DType dtype, DType src_dtype, const std::vector<const Block*>&
     return;
   }
   if (!is_float(src_dtype)) return int_apply(op, dtype, src_dtype, a.i.data(), src.back()->i.data(), n, out.i.data());
-  if (src.size() == 1) return float_unary(op, dtype, a, n, out);
+  if (src.size() == 1) return float_unary(op, a, n, out);
   check(float_binary(op, a, *src[1], n, out), "a binary operation on floats");
+}
+
+void round_block(DType dtype, std::size_t n, Block& block) {
+  if (!is_float(dtype) || dtype == DType::Float64) return;
+  if (dtype == DType::Float32)
+    return each(n, block.f.data(), block.f.data(), [](double v) { return static_cast<double>(static_cast<float>(v)); });
+  each(n, block.f.data(), block.f.data(), [=](double v) { return rounded(dtype, v); });
 }
 
 void start(Op reduce, DType dtype, std::size_t n, Block& acc) {

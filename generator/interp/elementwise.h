@@ -49,7 +49,11 @@ inline std::int64_t wrapped(DType dtype, std::int64_t value) {
 double rounded(DType dtype, double value);
 
 /// out[0..n) = op(src...)[0..n). `dtype` is the result's type, `src_dtype` that of the operands (for Where, of the values).
+/// Floats are what double arithmetic gives: round_block rounds them to `dtype`.
 void apply(Op op, DType dtype, DType src_dtype, const std::vector<const Block*>& src, std::size_t n, Block& out);
+
+/// Rounds block[0..n) to `dtype` if it is a float type.
+void round_block(DType dtype, std::size_t n, Block& block);
 
 /// Reductions: acc[k] = op(acc[k], values[k]).
 void accumulate(Op reduce, DType dtype, const Block& values, std::size_t n, Block& acc);

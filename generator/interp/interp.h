@@ -1,10 +1,10 @@
 // The reference backend: a kernel's AST evaluated on host arrays. Everything else is compared with it, and constants are
 // folded with it.
 //
-// Floats (all four types) are held in double from the leaves to the store: a value is rounded to its type where a Cast goes
-// to a narrower type, where its bits are asked for (Bitcast), where a step follows that could go the other way (rounding,
-// conversion to an integer), and when it is stored. Integers are exact in 64 bits and wrap
-// to their type after every operation; no integer ever passes through a double unless that is provably exact.
+// Floats (all four types) are computed in double, and each operation's result is rounded to its type: + - * / and square roots
+// are those of IEEE arithmetic in that type. A reduction rounds once, at its end: it goes on in double, and a product that it
+// sums is not rounded. Integers are exact in 64 bits and wrap to their type after every operation; no integer ever passes
+// through a double unless that is provably exact.
 // Sums of products are matrix products of blocks: a product that is summed is never stored.
 #pragma once
 

@@ -30,11 +30,14 @@ void copy_out(DType dtype, const Block& from, std::int64_t n, Block& to, std::in
   }
 }
 
+// The product that `op` sums in its own type: it is added as it is, and the sum rounded.
+const LazyOp* exact_product(const LazyOp* op) { return op->op == Op::ReduceSum && op->src[0]->op == Op::Mul ? op->src[0] : nullptr; }
+
 // A block of results at a time, one reduced position after the other: long inner loops.
 void reduce_outer(const LazyOp* op, const Axes& axes, const Inputs& inputs, Block& out) {
   Domain domain = axes.reduced;
   domain.insert(domain.end(), axes.kept.begin(), axes.kept.end());
-  BlockProgram program(op->src[0], domain, inputs);
+  BlockProgram program(op->src[0], domain, inputs, exact_product(op));
   const std::int64_t results = size_of(axes.kept), turns = size_of(axes.reduced);
   Block acc;
   (is_float(op->dtype) ? acc.f.resize(kBlock) : acc.i.resize(kBlock));
@@ -51,7 +54,7 @@ void reduce_outer(const LazyOp* op, const Axes& axes, const Inputs& inputs, Bloc
 void reduce_inner(const LazyOp* op, const Axes& axes, const Inputs& inputs, Block& out) {
   Domain domain = axes.kept;
   domain.insert(domain.end(), axes.reduced.begin(), axes.reduced.end());
-  BlockProgram program(op->src[0], domain, inputs);
+  BlockProgram program(op->src[0], domain, inputs, exact_product(op));
   const std::int64_t turns = size_of(axes.reduced), total = size_of(domain);
   for (std::int64_t at = 0; at < total; at += kBlock) {
     const std::int64_t n = std::min(kBlock, total - at);
@@ -92,12 +95,14 @@ Reduced reduce(const LazyOp* op, const Inputs& inputs) {
   start(op->op, op->dtype, size, result.values);
   const Axes axes = axes_of(op, inputs);
   if (size_of(axes.reduced) == 0) return result;
-  if (op->op == Op::ReduceSum && contract(op, inputs, result)) return result;
-  if (inner_is_better(op, axes, inputs)) {
+  if (op->op == Op::ReduceSum && contract(op, inputs, result)) {
+    // as matrix products
+  } else if (inner_is_better(op, axes, inputs)) {
     reduce_inner(op, axes, inputs, result.values);
   } else {
     reduce_outer(op, axes, inputs, result.values);
   }
+  round_block(op->dtype, size, result.values);
   return result;
 }
 

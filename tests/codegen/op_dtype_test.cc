@@ -6,6 +6,7 @@
 #include "interp/interp.h"
 #include "support/compiled.h"
 #include "support/op_cases.h"
+#include "support/rounding_cases.h"
 
 namespace etch {
 namespace {
@@ -38,6 +39,26 @@ TEST_F(OpDtype, SameAsReference) {
     const std::string problem = test::difference(c, got, want, c.tolerance);
     EXPECT_EQ(problem, "") << sources[i];
     wrong += problem.empty() ? 0 : 1;
+  }
+}
+
+TEST(Rounding, IsDoneAfterEachOperation) {
+  LazyOps ops;
+  std::vector<test::RoundingChain> chains;
+  std::vector<Array> inputs;
+  std::vector<std::string> sources;
+  for (const test::RoundingCase& c : test::kRoundingCases)
+    for (test::RoundingChain& chain : test::rounding_chains(ops, c)) {
+      const std::vector<Sint> elements(2, test::kRoundingSize);
+      const auto names = test::kernel_names("k" + std::to_string(chains.size()), 2);
+      sources.push_back(generate_kernel(chain.store, elements, std::vector<bool>(2), names, {}).source);
+      inputs.push_back(Array::of_doubles(c.dtype, {test::kRoundingSize}, test::kRoundingInput));
+      chains.push_back(std::move(chain));
+    }
+  const test::Compiled compiled(sources, test::strict_flags());
+  for (std::size_t i = 0; i < chains.size(); i++) {
+    const Array got = compiled.run(static_cast<int>(i), chains[i].store->dtype, test::kRoundingSize, {inputs[i]});
+    EXPECT_EQ(got.doubles(), chains[i].expected) << chains[i].name << "\n" << sources[i];
   }
 }
 

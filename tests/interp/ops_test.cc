@@ -5,6 +5,7 @@
 
 #include "interp/interp.h"
 #include "support/op_table.h"
+#include "support/rounding_cases.h"
 
 namespace etch {
 namespace {
@@ -51,20 +52,37 @@ TEST(Ops, CastsOfFloatsThatDoNotFit) {
   }
 }
 
-// Floats stay in double from leaf to store; a cast to a narrower type rounds.
-TEST(Ops, FloatsAreRoundedAtNarrowingCastsAndAtTheStore) {
-  const auto evaluate_sum = [](bool with_cast) {
+TEST(Ops, EachResultIsRounded) {
+  for (const test::RoundingCase& c : test::kRoundingCases) {
     LazyOps ops;
-    const ShapeTracker st = ShapeTracker::from_shape({1});
-    const LazyOp *a = ops.load(1, DType::Float32, st), *b = ops.load(2, DType::Float32, st);
-    const LazyOp* sum = ops.elementwise(Op::Add, {a, b});
-    if (with_cast) sum = ops.cast(ops.cast(sum, DType::Float16), DType::Float32);
-    const Array x = Array::of_doubles(DType::Float32, {1}, std::vector<double>{1.0}),
-                y = Array::of_doubles(DType::Float32, {1}, std::vector<double>{0x1p-30});
-    return interp_evaluate(ops.store(0, ops.elementwise(Op::Sub, {sum, a}), st), {&x, &y}).double_at(0);
+    const Array x = Array::of_doubles(c.dtype, {test::kRoundingSize}, test::kRoundingInput);
+    for (const test::RoundingChain& chain : test::rounding_chains(ops, c))
+      EXPECT_EQ(interp_evaluate(chain.store, {&x}).doubles(), chain.expected) << chain.name;
+  }
+}
+
+// (1 + e)^2 - (1 + 2e) is e^2 where the product is exact, 0 where it is rounded to the type first. By hand.
+TEST(Ops, ASumRoundsOnceAndAConvertedProductBefore) {
+  const struct {
+    DType product, sum;
+    double e, expected;
+  } rows[] = {
+      {DType::Float32, DType::Float32, 0x1p-12, 0x1p-24}, {DType::Float64, DType::Float64, 0x1p-26, 0x1p-52},
+      {DType::Float32, DType::Float64, 0x1p-12, 0},       {DType::Float16, DType::Float32, 0x1p-6, 0},
+      {DType::BFloat16, DType::Float32, 0x1p-5, 0},
   };
-  EXPECT_EQ(evaluate_sum(false), 0x1p-30);  // in float32 it would be 0
-  EXPECT_EQ(evaluate_sum(true), 0.0);
+  for (const auto& row : rows)
+    for (const std::int64_t results : {1, 4000}) {  // as blocks, as a matrix product
+      LazyOps ops;
+      const ShapeTracker st({View::create({results, 2}, std::vector<Sint>{0, 1})});
+      const LazyOp* product = ops.elementwise(Op::Mul, {ops.load(1, row.product, st), ops.load(2, row.product, st)});
+      const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.cast(product, row.sum), {1});
+      const Array x = Array::of_doubles(row.product, {2}, std::vector<double>{1 + row.e, -1}),
+                  y = Array::of_doubles(row.product, {2}, std::vector<double>{1 + row.e, 1 + 2 * row.e});
+      const Array got = interp_evaluate(ops.store(0, sum, ShapeTracker::from_shape(sum->shape)), {&x, &y});
+      EXPECT_EQ(got.double_at(0), row.expected) << name_of(row.product) << " in " << name_of(row.sum) << ", results " << results;
+      EXPECT_EQ(got.double_at(results - 1), row.expected);
+    }
 }
 
 }  // namespace
