@@ -1,9 +1,12 @@
 #include "schedule/fold.h"
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <optional>
 #include <unordered_set>
 
+#include "interp/interp.h"
 #include "schedule/cost.h"
 #include "schedule/rewrite.h"
 #include "schedule/widening.h"
@@ -18,6 +21,8 @@ bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size()
 
 /// Its values are known while generating, even if it is spread over an axis that is a Variable.
 bool is_known(const LazyBuffer* b) { return b->base->constant; }
+
+double smallest_normal(DType dtype) { return dtype == DType::Float64 ? DBL_MIN : dtype == DType::Float16 ? 0x1p-14 : 0x1p-126; }
 
 class ScaleFolder {
  public:
@@ -47,7 +52,10 @@ class ScaleFolder {
     if (commutes && is_known(x)) std::swap(x, c);
     if (!is_known(c) || is_known(x)) return nullptr;
     if (b->op == Op::Mul) return scale(x, c);
-    if (b->op == Op::Div) return scale(x, small(Op::Div, {graph_.constant(Scalar::of_int(c->dtype, 1), c->shape()), c}));
+    if (b->op == Op::Div) {
+      const LazyBuffer* inverse = small(Op::Div, {graph_.constant(Scalar::of_int(c->dtype, 1), c->shape()), c});
+      return inverse == nullptr ? nullptr : scale(x, inverse);
+    }
     if (b->op == Op::Add) return offset(x, c);
     if (b->op == Op::Sub) return offset(x, small(Op::Neg, {c}));
     return nullptr;
@@ -69,7 +77,7 @@ class ScaleFolder {
     const auto [y, d] = *inner;
     if (!is_op(y->base, Op::ReduceSum)) return nullptr;
     const LazyBuffer* total = small(Op::Add, {d, below(c, x)});
-    if (!is_known(total)) return nullptr;
+    if (total == nullptr) return nullptr;
     return above(graph_.elementwise(Op::Add, {y, total}), x);
   }
 
@@ -86,7 +94,7 @@ class ScaleFolder {
     const LazyBuffer* scaled = scale(sum->first, inner);
     if (scaled == nullptr) return nullptr;
     const LazyBuffer* moved = small(Op::Mul, {sum->second, inner});
-    return is_known(moved) ? above(graph_.elementwise(Op::Add, {scaled, moved}), x) : nullptr;
+    return moved == nullptr ? nullptr : above(graph_.elementwise(Op::Add, {scaled, moved}), x);
   }
 
   /// sum(a * w) * s with s of the sum's shape.
@@ -99,7 +107,7 @@ class ScaleFolder {
     const LazyBuffer* wide = graph_.view(s, s->st.expand(product->shape()));
     const LazyBuffer* scaled = small(Op::Mul, {w, wide});
     // Not where each output has its own scale: the weights would grow.
-    if (!is_known(scaled) || scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
+    if (scaled == nullptr || scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
     std::vector<std::string> origins = sum->origins;
     for (const std::string& o : graph_.origins())
       if (std::ranges::find(origins, o) == origins.end()) origins.push_back(o);
@@ -112,10 +120,12 @@ class ScaleFolder {
     const LazyBuffer *x = b->src[0], *c = b->src[1];
     if (b->op == Op::Add && is_known(x)) std::swap(x, c);
     if (!is_known(c) || is_known(x)) return std::nullopt;
-    return std::pair{x, b->op == Op::Sub ? small(Op::Neg, {c}) : c};
+    if (b->op == Op::Sub) c = small(Op::Neg, {c});
+    if (c == nullptr) return std::nullopt;
+    return std::pair{x, c};
   }
 
-  /// op(src...), computed only along the axes on which a source varies, and expanded.
+  /// op(src...), computed only along the axes on which a source varies, and expanded; nullptr if it is not known or not in range.
   const LazyBuffer* small(Op op, const std::vector<const LazyBuffer*>& src) {
     const std::vector<Sint>& shape = src[0]->shape();
     std::vector<Range> ranges;
@@ -128,7 +138,28 @@ class ScaleFolder {
     std::vector<const LazyBuffer*> parts;
     for (const LazyBuffer* s : src) parts.push_back(graph_.view(s, s->st.shrink(ranges)));
     const LazyBuffer* value = graph_.elementwise(op, parts);
+    if (!is_known(value) || !is_in_range(op, parts, value)) return nullptr;
     return graph_.view(value, value->st.expand(shape));
+  }
+
+  Array values_of(const LazyBuffer* known) {
+    const Array& base = graph_.evaluate(known->base);
+    return known->is_base() ? base : relayout(base, known->st);
+  }
+
+  /// Whether `value`, op(src...), stands for its sources: all finite, and no product or inverse of a normal number has become 0
+  /// or lost digits as a subnormal one. (What it is multiplied by at run time may be as large as it is small.)
+  bool is_in_range(Op op, const std::vector<const LazyBuffer*>& src, const LazyBuffer* value) {
+    if (op == Op::Neg) return true;
+    const double normal = smallest_normal(value->dtype);
+    const Array result = values_of(value), first = values_of(src[0]), second = values_of(src[1]);
+    for (std::int64_t i = 0; i < result.size(); i++) {
+      const double r = std::fabs(result.double_at(i)), a = std::fabs(first.double_at(i)), b = std::fabs(second.double_at(i));
+      if (!std::isfinite(r)) return false;
+      if (op == Op::Mul && r < normal && a >= normal && b != 0) return false;
+      if (op == Op::Div && r < normal) return false;
+    }
+    return true;
   }
 
   LazyGraph& graph_;

@@ -147,5 +147,41 @@ TEST(Schedule, KernelCounts) {
   }
 }
 
+// sum(x * w) * s or / s: what numpy 1.23.2 gives in float32 for (x @ w) * s, and whether s may move into w.
+TEST(Schedule, ScalesMoveIntoWeightsThatStayInRange) {
+  constexpr double kInf = INFINITY, kNan = NAN;
+  const struct {
+    const char* name;
+    Op op;
+    std::vector<double> x, w, s, expected;  // [1,2], [2,2], [2]
+    bool folds;
+  } rows[] = {
+      {"ordinary", Op::Mul, {1, 2}, {1, 0, 0, 2}, {0.5, 4}, {0.5, 16}, true},
+      {"ordinary quotient", Op::Div, {1, 2}, {1, 0, 0, 2}, {0.5, 4}, {2, 1}, true},
+      {"a channel that is switched off", Op::Mul, {1, 2}, {1, 0, 0, 2}, {0, 4}, {0, 16}, true},
+      {"division by zero", Op::Div, {1, 1}, {1, 0, 0, 2}, {0, 0}, {kInf, kInf}, false},
+      {"infinite", Op::Mul, {1, 1}, {1, 0, 0, 2}, {kInf, 1}, {kInf, 2}, false},
+      {"not a number", Op::Mul, {1, 1}, {1, 0, 0, 2}, {kNan, 1}, {kNan, 2}, false},
+      {"weights vanish", Op::Mul, {1e30, 1e30}, {1e-30, 0, 0, 2e-30}, {1e-20, 1e-20}, {1e-20, 2e-20}, false},
+      {"weights become subnormal", Op::Mul, {1e10, 0}, {1e-20, 0, 0, 1}, {1e-20, 1}, {9.999999e-31, 0}, false},
+      {"weights overflow", Op::Mul, {1e-30, 0}, {1e30, 0, 0, 1}, {1e20, 1}, {1e20, 0}, false},
+      {"a subnormal inverse", Op::Div, {1e10, 0}, {1e10, 0, 0, 1}, {2e38, 1}, {5e-19, 0}, false},
+  };
+  for (const auto& row : rows) {
+    const auto graph = LazyGraph::create();
+    const auto array = [](std::vector<std::int64_t> shape, const std::vector<double>& values) {
+      return Array::of_doubles(DType::Float32, std::move(shape), values);
+    };
+    const Tensor x = Tensor::input(*graph, "x", DType::Float32, {1, 2});
+    const Tensor product = x.matmul(Tensor::constant(*graph, array({2, 2}, row.w), "w"));
+    const Tensor s = Tensor::constant(*graph, array({2}, row.s), "s");
+    const Schedule schedule = create_schedule(*graph, {{"y", row.op == Op::Mul ? product * s : product / s}});
+    const Array got = test::run_schedule(schedule, {{"x", array({1, 2}, row.x)}}).at(0);
+    EXPECT_EQ(test::difference(got, array({1, 2}, row.expected), 0), "") << row.name;
+    ASSERT_EQ(schedule.items.size(), 1u) << row.name;
+    EXPECT_EQ(schedule.items[0].inputs.size(), row.folds ? 2u : 3u) << row.name << "\n" << to_text(schedule);
+  }
+}
+
 }  // namespace
 }  // namespace etch
