@@ -18,6 +18,8 @@ struct LinearizeOptions {
   bool grid = false;
   /// For each argument: strides per axis of a new layout, if it has one.
   std::vector<std::optional<std::vector<std::int64_t>>> layouts;
+  /// For each argument whether no element is larger than kBounded in magnitude, nor NaN. Missing ones are not known.
+  std::vector<bool> bounded;
 };
 
 struct Linearized {

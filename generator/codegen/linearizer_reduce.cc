@@ -43,50 +43,6 @@ void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }
 
-// Conditions without which `op` is 0: the masks of the factors of a product. Nothing if it is 0 anyway.
-std::optional<std::vector<Sint>> Linearizer::zero_terms(const LazyOp* op) {
-  std::vector<Sint> terms;
-  std::vector<const LazyOp*> factors{op};
-  while (!factors.empty()) {
-    const LazyOp* f = factors.back();
-    factors.pop_back();
-    if (f->op == Op::Mul || f->op == Op::Cast || f->op == Op::Neg) factors.insert(factors.end(), f->src.begin(), f->src.end());
-    if (f->op != Op::Load) continue;
-    const std::vector<Place>& places = lanes_of(k_.buf_of(f));
-    std::vector<Sint> all = terms_of(places[0].valid);
-    bool is_zero = true;
-    for (const Place& p : places) {
-      is_zero = is_zero && p.valid.is_int(0);
-      const std::vector<Sint> lane = terms_of(p.valid);
-      std::erase_if(all, [&](Sint t) { return std::ranges::find(lane, t) == lane.end(); });
-    }
-    if (is_zero) return std::nullopt;
-    terms.insert(terms.end(), all.begin(), all.end());
-  }
-  return terms;
-}
-
-// Conditions without which nothing is added to any sum: tested once, outside of the loops that they do not depend on.
-std::vector<Sint> Linearizer::find_guards() {
-  std::vector<Sint> common;
-  bool is_first = true;
-  for (const LazyOp* op : k_.reduces())
-    if (op->op != Op::ReduceSum) return {};
-  for_each(axes_of(AxisKind::Unroll), [&] {
-    for_each(axes_of(AxisKind::Upcast), [&] {
-      for (const LazyOp* op : k_.reduces()) {
-        if (!is_first && common.empty()) return;
-        const std::optional<std::vector<Sint>> terms = zero_terms(op->src[0]);
-        if (!terms) continue;
-        if (is_first) common = *terms;
-        std::erase_if(common, [&](Sint t) { return std::ranges::find(*terms, t) == terms->end(); });
-        is_first = false;
-      }
-    });
-  });
-  return common;
-}
-
 // The loops that a guard depends on are the outer ones; each guard stands as far out as it can.
 void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   std::vector<Sint> left = guards;

@@ -65,12 +65,20 @@ class Linearizer {
   template <class F>
   void for_each(const std::vector<int>& axes, F f);
 
+  // linearizer_guards.cc
+  /// Where a value is 0: everywhere, or where one of the conditions does not hold.
+  struct Zeros {
+    bool always = false;
+    std::vector<Sint> terms;
+  };
+  Zeros zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b) const;
+  std::optional<std::vector<Sint>> zero_terms(const LazyOp* op);
+  std::vector<Sint> find_guards();
+
   // linearizer_reduce.cc
   void reduce();
   void reduce_group();
   void define_accumulators();
-  std::optional<std::vector<Sint>> zero_terms(const LazyOp* op);
-  std::vector<Sint> find_guards();
   void open_reduce_loops(const std::vector<Sint>& guards);
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);

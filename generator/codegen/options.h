@@ -33,6 +33,9 @@ struct CodegenOptions {
   bool optimize = true;                  // false: no OptOps at all
 };
 
+/// A constant whose elements are at most that large is known to stay finite in a few products and sums.
+inline constexpr double kBounded = 0x1p30;
+
 /// How one kernel is to be called in the text.
 struct KernelNames {
   std::string function;           // C identifier

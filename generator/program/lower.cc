@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -46,8 +48,9 @@ class Lowering {
   }
 
  private:
-  // A kernel is known by its AST and by what surrounds it: constants may be laid out anew, sizes take part in the proofs.
-  using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<std::string>>;
+  // A kernel is known by its AST and by what surrounds it: constants may be laid out anew and hold no infinities, sizes take part
+  // in the proofs.
+  using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<bool>, std::vector<std::string>>;
   using Layouts = std::vector<std::optional<ShapeTracker>>;
 
   // In the order in which the inputs show them: the emitted function takes them in this order.
@@ -147,15 +150,16 @@ class Lowering {
   }
 
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
-    std::vector<bool> constant;
+    std::vector<bool> constant, bounded;
     std::vector<Sint> elements;
     std::vector<std::string> sizes;
     for (const LazyBuffer* b : buffers) {
       constant.push_back(b->kind == LazyKind::Data);
+      bounded.push_back(is_bounded(b));
       elements.push_back(product(b->shape()));
       sizes.push_back(to_text(elements.back()));
     }
-    const auto [it, added] = kernels_.try_emplace(KernelKey(item.ast, constant, sizes), static_cast<int>(program_.kernels.size()));
+    const auto [it, added] = kernels_.try_emplace(KernelKey(item.ast, constant, bounded, sizes), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
     ProgramKernel kernel;
     kernel.name = fmt::format("k{}_{}", program_.kernels.size(), name_of_nodes(item.nodes));
@@ -164,7 +168,7 @@ class Lowering {
     kernel.arg_names = argument_names(constant, buffers);
     Layouts layouts(buffers.size());
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), kernel.name);
-    if (options_.language != "interp") generate(kernel, layouts, elements, constant);
+    if (options_.language != "interp") generate(kernel, layouts, elements, constant, bounded);
     program_.kernels.push_back(std::move(kernel));
     layouts_.push_back(std::move(layouts));
     return it->second;
@@ -183,8 +187,18 @@ class Lowering {
     return result;
   }
 
-  void generate(ProgramKernel& kernel, Layouts& layouts, const std::vector<Sint>& elements, const std::vector<bool>& constant) {
-    GeneratedKernel made = generate_kernel(kernel.ast, elements, constant, {kernel.name, kernel.arg_names}, options_.codegen);
+  // Whether the generator knows that no element is NaN or larger than kBounded.
+  bool is_bounded(const LazyBuffer* buffer) {
+    if (buffer->kind != LazyKind::Data) return false;
+    const auto [it, added] = bounded_.try_emplace(buffer, true);
+    for (std::int64_t i = 0; added && it->second && i < buffer->data.size(); i++)
+      it->second = std::fabs(buffer->data.double_at(i)) <= kBounded;
+    return it->second;
+  }
+
+  void generate(ProgramKernel& kernel, Layouts& layouts, const std::vector<Sint>& elements, const std::vector<bool>& constant,
+                const std::vector<bool>& bounded) {
+    GeneratedKernel made = generate_kernel(kernel.ast, elements, constant, {kernel.name, kernel.arg_names}, options_.codegen, bounded);
     kernel.shape_name = std::move(made.shape_name);
     kernel.opts = joined(made.opts);
     kernel.uops = std::move(made.uops);
@@ -204,7 +218,8 @@ class Lowering {
   LowerOptions options_;
   const LowerProgress& progress_;
   Program program_;
-  std::map<const LazyBuffer*, int> numbers_;  // for look-up only: its order depends on addresses
+  std::map<const LazyBuffer*, int> numbers_;             // for look-up only: its order depends on addresses
+  std::unordered_map<const LazyBuffer*, bool> bounded_;  // look-up only
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;
   std::map<KernelKey, int> kernels_;

@@ -21,12 +21,12 @@ void choose_opts(Kernel& kernel, const std::vector<Sint>& elements, const std::v
 }  // namespace
 
 GeneratedKernel generate_kernel(const LazyOp* ast, const std::vector<Sint>& buffer_elements, const std::vector<bool>& constants,
-                                const KernelNames& names, const CodegenOptions& options) {
+                                const KernelNames& names, const CodegenOptions& options, const std::vector<bool>& bounded) {
   const CStyle& style = style_named(options.language);
   Kernel kernel(ast, options);
   choose_opts(kernel, buffer_elements, constants, options);
   std::vector<std::optional<Layout>> layouts = choose_layouts(kernel, buffer_elements, constants);
-  LinearizeOptions how{.buffer_elements = buffer_elements, .grid = style.grid, .layouts = {}};
+  LinearizeOptions how{.buffer_elements = buffer_elements, .grid = style.grid, .layouts = {}, .bounded = bounded};
   for (const auto& layout : layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
   Linearized linear = linearize(kernel, how);
   const UOpList uops = optimize(linear.uops);
