@@ -46,6 +46,27 @@ int count(const Program& p, BufferKind kind) {
   return n;
 }
 
+// Of equal shapes, but weights with an infinity can't skip the padding: 0 times infinity is NaN.
+TEST_F(Lower, WeightsThatAreNotFiniteHaveAKernelOfTheirOwn) {
+  Array infinite = floats({2, 1, 3, 3}, 1);
+  std::vector<double> values = infinite.doubles();
+  values[4] = -INFINITY;
+  infinite = Array::of_doubles(DType::Float32, {2, 1, 3, 3}, values);
+  const Window window{.kernel = {3, 3}, .stride = {}, .dilation = {}, .pads = {{1, 1}, {1, 1}}};
+  const Tensor x = input("x", {1, 1, 6, 6});
+  const Tensor a = x.conv(constant("w", {2, 1, 3, 3}, 2), {}, window).contiguous();
+  const Tensor b = x.conv(constant("v", {2, 1, 3, 3}, 3), {}, window).contiguous();
+  const Tensor c = x.conv(Tensor::constant(*graph, infinite, "u"), {}, window).contiguous();
+  const Program p = lowered(Tensor::cat({a, b, c}, 1), "c");
+  std::set<int> kernels;
+  for (const ProgramCall& call : p.calls) kernels.insert(call.kernel);
+  ASSERT_EQ(p.calls.size(), 4u);
+  EXPECT_EQ(p.calls[0].kernel, p.calls[1].kernel);
+  EXPECT_NE(p.calls[0].kernel, p.calls[2].kernel);
+  const auto source = [&](std::size_t call) { return p.kernels[static_cast<std::size_t>(p.calls[call].kernel)].source; };
+  EXPECT_LT(source(0).size(), source(2).size()) << "with the products of padding\n" << source(2);
+}
+
 TEST_F(Lower, EqualLayersAreOneKernel) {
   Tensor x = input("x", {1, 8});
   for (int layer = 0; layer < 3; layer++) {

@@ -49,7 +49,7 @@ struct Golden {
   const char* file;
   const LazyOp* ast;
   std::vector<Sint> elements;
-  std::vector<bool> constants;
+  std::vector<bool> constants;  // and bounded
   KernelNames names;
   CodegenOptions options;
 };
@@ -75,11 +75,11 @@ TEST(Golden, Kernels) {
       {"bytes.cl", bytes(ops, n), {n * 5, n * 5}, {false, false}, {"bytes", {"out", "in"}}, opencl},
   };
   for (const Golden& t : table) {
-    const GeneratedKernel k = generate_kernel(t.ast, t.elements, t.constants, t.names, t.options);
+    const GeneratedKernel k = generate_kernel(t.ast, t.elements, t.constants, t.names, t.options, t.constants);
     expect_golden(t.file, k.source);
     expect_golden(std::string(t.file) + ".uops", k.uops);
     // The same again, whatever was made before.
-    EXPECT_EQ(generate_kernel(t.ast, t.elements, t.constants, t.names, t.options).source, k.source);
+    EXPECT_EQ(generate_kernel(t.ast, t.elements, t.constants, t.names, t.options, t.constants).source, k.source);
   }
 }
 
