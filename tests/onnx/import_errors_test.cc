@@ -37,7 +37,6 @@ struct ErrorCase {
   void (*build)(GraphBuilder& g);  // input "x" float32 [2,3] is there; "y" is the output
   std::vector<const char*> words;  // all in the error
 };
-void PrintTo(const ErrorCase& row, std::ostream* out) { *out << row.name; }
 
 const ErrorCase kCases[] = {
     {"UnknownOperator",

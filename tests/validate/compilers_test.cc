@@ -1,4 +1,4 @@
-// Networks that compilers were seen to get wrong.
+// Networks that compilers were seen to get wrong, and what C libraries may not bring along.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
@@ -37,6 +37,34 @@ g (float[1,16,1,3] x) => (float[1,17,2,4] y) {
   std::ofstream(path, std::ios::binary) << model.SerializeAsString();
   const ProcessResult result = etch_tool({"validate", path, "--backends", "c", "--target", "x86-64-v3", "--cc", "gcc"});
   EXPECT_TRUE(result.ok()) << result.err << result.out;
+}
+
+// picolibc computes these in double: a core with a single-precision FPU gets etch_math.h's.
+TEST(Compilers, NoDoubleOnASinglePrecisionCore) {
+  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm")) GTEST_SKIP() << "no Cortex-M compiler or emulator";
+  const TempDir work("etch-compilers");
+  onnx::ModelProto model;
+  const auto status = onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 18]>
+g (float[8] x) => (float[8] y) {
+  a = Softplus (x)
+  b = Log (a)
+  c = Asinh (b)
+  d = Cosh (c)
+  e = Acosh (d)
+  f = Tanh (e)
+  h = Atanh (f)
+  i = Mish (h)
+  j = Elu (i)
+  y = Pow (a, j)
+})");
+  ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
+  const std::string path = (work.path() / "net.onnx").string();
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  const ProcessResult result = etch_tool({"validate", path, "--backends", "c", "--target", "cortex-m4f", "--json"});
+  ASSERT_TRUE(result.ok()) << result.err << result.out;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_TRUE(json.at("target").at("ok"));
+  EXPECT_EQ(json.at("target").at("soft_double_symbols"), nlohmann::json::array());
 }
 
 }  // namespace
