@@ -1,6 +1,8 @@
 // A figure of the benchmarks: a ratio, more is better, side by side in one run. `goal` is what we promised, if anything.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +22,7 @@ using Figures = std::vector<Figure>;
 /// `limit` / `measured`, goal 1: promised an upper limit, measured this.
 inline Figure under_limit(std::string name, double limit, double measured, std::string unit) {
   return {std::move(name), measured > 0 ? limit / measured : 0, "limit/measured", 1.0,
-          std::to_string(measured) + " " + unit + ", limit " + std::to_string(limit)};
+          fmt::format("{:.10g} {}, limit {:.10g}", measured, unit, limit)};
 }
 
 }  // namespace etch::bench
