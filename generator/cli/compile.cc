@@ -5,6 +5,7 @@
 
 #include "audit/audit.h"
 #include "cli/model_options.h"
+#include "emit/literals.h"
 #include "emit/write.h"
 
 namespace etch {
@@ -51,12 +52,18 @@ int compile_command(const CompileArgs& args) {
   Progress progress;
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
+  options.selftest_result = selftest_result(args.selftest);
+  if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
-  progress.step("writing", 0, 0);
   const Report report = write_audited(args.output, project, options);
   progress.clear();
   fmt::print("{}", to_text(report));
+  if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto)
+    fmt::print(
+        "\nThe self-test prints a checksum: its result would take the reference {} multiply-accumulates, more than {}; --selftest interp\n"
+        "computes it nevertheless.\n",
+        grouped(report.macs), grouped(kMostInterpreted));
   return 0;
 }
 

@@ -47,7 +47,9 @@ int targets_command(const std::filesystem::path& targets_dir) {
 int conformance_command(const std::vector<std::filesystem::path>& files) {
   bool wrong = false;
   const auto devices = devices_named({"all"}, device_options({}, find_target("host", default_targets_dir())));
+  Progress progress;
   for (const auto& file : files) {
+    progress.step("checking " + file.string());
     std::ifstream in(file);
     if (!in) throw UserError(file.string(), "can't be read", "check the path");
     nlohmann::json json;
@@ -58,6 +60,7 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
                       "give symbolic, shapetracker or ast cases");
     }
     const ConformanceReport report = check_conformance(file.string(), json, devices);
+    progress.clear();
     fmt::print("{}\n{}", file.string(), to_text(report));
     wrong = wrong || report.any_wrong();
   }
@@ -67,7 +70,10 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
 int audit_command(const AuditArgs& args) {
   const Target target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
   if (!std::filesystem::is_directory(args.dir)) throw UserError(args.dir.string(), "is not a folder", "give a folder of C files");
+  Progress progress(args.json);
+  progress.step("checking " + args.dir.string());
   const AuditReport report = audit_directory(args.dir, audit_options(target));
+  progress.clear();
   if (report.files.empty()) throw UserError(args.dir.string(), "holds no .c or .cl file", "give a folder of C files");
   if (args.json) {
     nlohmann::ordered_json json{

@@ -67,6 +67,10 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
   add_model_options(*sub, args, true);
   sub->add_option("-o,--output", args.output, "the folder to write; an existing one is replaced if etch wrote it")->required();
   add_seed(*sub, args.seed, "of the self-test's input");
+  sub->add_option("--selftest", args.selftest,
+                  "what it compares with: interp (the reference computes it), checksum (nothing, it prints one), or\n"
+                  "auto (interp up to 10 G multiply-accumulates)")
+      ->capture_default_str();
   sub->callback([&args, &chosen] { chosen = [&args] { return compile_command(args); }; });
 }
 

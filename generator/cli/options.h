@@ -34,7 +34,8 @@ struct ModelArgs {
 
 struct CompileArgs : ModelArgs {
   std::filesystem::path output;
-  std::uint64_t seed = 0;  // of the self-test's input
+  std::uint64_t seed = 0;         // of the self-test's input
+  std::string selftest = "auto";  // auto, interp, checksum
   bool json = false;
 };
 

@@ -135,7 +135,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
     const CompiledProject project = compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
     outcome.report = write_audited(dir, project, options);
     if (!args.target_given) break;
-    TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run");
+    TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run", options.step);
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
     if (!outcome.target || outcome.target->ok || !result.ok) {
       const bool failed_before = outcome.target && !outcome.target->ok;

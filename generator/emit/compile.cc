@@ -25,10 +25,12 @@ std::string file_bytes(const std::filesystem::path& path) {
 std::string sha256_of(const std::string& bytes) { return sha256_hex(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
 
 // Output of the program by INTERP, straight from the ASTs.
-std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs, const VarValues& vars) {
+std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs, const VarValues& vars, const Step& step) {
   std::map<int, Array> values;
   for (std::size_t i = 0; i < inputs.size(); i++) values[program.inputs[i]] = inputs[i];
+  std::int64_t done = 0;
   for (const ProgramCall& call : program.calls) {
+    if (step) step("self-test by INTERP", ++done, static_cast<std::int64_t>(program.calls.size()));
     std::vector<const Array*> read;
     for (std::size_t i = 1; i < call.buffers.size(); i++) {
       const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(call.buffers[i])];
@@ -47,8 +49,9 @@ std::vector<Array> interpret(const Program& program, const std::vector<Array>& i
   return outputs;
 }
 
-// The self-test that any project has: inputs that a few lines of C repeat, outputs by INTERP, variables at their largest.
-SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options) {
+// The self-test that any project has: inputs that a few lines of C repeat, outputs by INTERP (if `compares`), variables at
+// their largest.
+SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
   SelfTest test;
   test.seed = options.seed;
   VarValues& vars = test.variables;
@@ -59,8 +62,14 @@ SelfTest default_selftest(const Frontend& frontend, const CompileOptions& option
     for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
     test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
   }
-  test.expected = interpret(lower_model(frontend, "interp", options), test.inputs, vars);
+  if (compares) test.expected = interpret(lower_model(frontend, "interp", options), test.inputs, vars, options.step);
   return test;
+}
+
+bool selftest_compares(const Program& program, SelfTestResult wanted) {
+  std::int64_t macs = 0;
+  for (const ProgramCall& call : program.calls) macs += call.macs.max();
+  return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
 }
 
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
@@ -106,6 +115,13 @@ const std::vector<std::string>& dump_stages() {
   return stages;
 }
 
+SelfTestResult selftest_result(const std::string& text) {
+  if (text == "auto") return SelfTestResult::Auto;
+  if (text == "interp") return SelfTestResult::Interp;
+  if (text == "checksum") return SelfTestResult::Checksum;
+  throw UserError("--selftest " + text, "unknown form of self-test", "choose one of auto, interp, checksum");
+}
+
 Frontend read_model(const CompileOptions& options) {
   Frontend frontend;
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
@@ -148,6 +164,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   CompiledProject project;
   project.program = lower_model(frontend, std::string(text(options.target.language)), options);
   require_no_double(project.program, options.target);
+  if (options.step) options.step("planning memory", 0, 0);
   project.plan =
       plan_memory(project.program, {.align = options.target.arena_align, .align_all = options.target.language == Language::OpenCl});
   verify(project.plan, project.program);
@@ -157,7 +174,8 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (selftest)
     emitting.selftest = *selftest;
   else if (options.selftest)
-    emitting.selftest = default_selftest(frontend, options);
+    emitting.selftest = default_selftest(frontend, options, selftest_compares(project.program, options.selftest_result));
+  project.selftest_compares = emitting.selftest && !emitting.selftest->expected.empty();
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
@@ -167,7 +185,9 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
 Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
   Report report = project.report;
   for (const EmittedFile& file : project.files) report.files.push_back(file.name);
+  if (options.step) options.step("writing", 0, 0);
   write_project(dir, project.files, [&](const std::filesystem::path& written) {
+    if (options.step) options.step("checking the C that was written", 0, 0);
     const AuditReport audit = audit_directory(written, audit_options(options.target));
     ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};
     for (const Finding& finding : audit.findings) section.findings.push_back(describe(finding));

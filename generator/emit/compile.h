@@ -27,6 +27,14 @@ using Step = std::function<void(std::string_view what, std::int64_t done, std::i
 /// The stages that Dump is called with.
 const std::vector<std::string>& dump_stages();
 
+/// What the self-test knows of its result: what INTERP computes, or nothing (it prints a checksum then). Auto: INTERP's, but
+/// nothing above kMostInterpreted.
+enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
+/// "auto", "interp", "checksum"; anything else is a UserError.
+SelfTestResult selftest_result(const std::string& text);
+/// Multiply-accumulates of a run: so many take INTERP some ten seconds. A count, so that every machine writes the same files.
+inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
+
 struct CompileOptions {
   ImportOptions import;
   Target target;
@@ -36,6 +44,7 @@ struct CompileOptions {
   std::string options_text;  // for the header: "--target cortex-m4f"
   std::uint32_t seed = 1;    // of the self-test's input
   bool selftest = true;
+  SelfTestResult selftest_result = SelfTestResult::Auto;
   Dump dump;  // may be empty
   Step step;  // may be empty
 };
@@ -56,6 +65,7 @@ struct CompiledProject {
   MemoryPlan plan;
   Report report;
   std::vector<EmittedFile> files;
+  bool selftest_compares = false;  // false: there is none, or it only prints a checksum
 };
 
 /// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.

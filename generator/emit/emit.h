@@ -29,10 +29,10 @@ enum class WeightsForm : std::uint8_t { Auto, C, Incbin, Blob };
 /// "auto", "c", "incbin", "blob"; anything else is a UserError.
 WeightsForm weights_form(const std::string& text);
 
-/// A run of the model with known result, computed by the reference.
+/// A run of the model, its result computed by the reference where that was not too much work.
 struct SelfTest {
   std::vector<Array> inputs;            // in the order of program.inputs
-  std::vector<Array> expected;          // in the order of program.outputs
+  std::vector<Array> expected;          // in the order of program.outputs; empty: not known, a checksum of each is printed
   VarValues variables;                  // a value for each of program.variables
   std::uint32_t seed = 1;               // inputs that equal lcg_input of this seed become a loop instead of literals
   double relative = 1e-3;               // a float may differ by relative * its value + absolute * the largest value of its output

@@ -48,6 +48,7 @@ void read_message(const std::filesystem::path& path, const std::string& kind, go
   if (!file) throw UserError(path.string(), std::string("the file can't be opened: ") + std::strerror(errno));
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   google::protobuf::io::IstreamInputStream stream(&file);
+  refuse_lfs_pointer(path, path.string());
   if (error || size == 0 || !parse_stream(stream, message)) fail_parse(path.string(), kind, error ? 1 : size);
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "onnx/limits.h"
 #include "onnx/protobuf_file.h"
 #include "onnx/types.h"
@@ -79,6 +80,7 @@ std::vector<std::byte> external_bytes(const TensorProto& proto, const std::strin
     throw UserError(where, "external data has the length " + std::to_string(length) + ", its shape and type need " + std::to_string(bytes));
   }
   const std::filesystem::path file = external_path(where, location, folder);
+  refuse_lfs_pointer(file, where);
   const std::uint64_t size = std::filesystem::file_size(file);
   if (offset > size || bytes > size - offset) {
     throw UserError(where,

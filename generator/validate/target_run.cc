@@ -58,13 +58,14 @@ void run_in_emulator(const CrossBuild& build, const Target& target, const std::s
 
 }  // namespace
 
-TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry) {
+TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry, const Step& step) {
   TargetResult result;
   result.name = target.name;
   std::string why;
   if (!target.is_host() && !emulator_available(target, &why))
     throw UserError("target " + target.name, why, "install it: apt-get install qemu-system-arm");
   const TempDir work("etch-target");
+  if (step) step("building for " + target.name, 0, 0);
   const CrossBuild build = build_project(dir, target, work.path());
   result.compiler = build.compiler;
   result.code_bytes = build.code_bytes;
@@ -75,6 +76,7 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   const StackBound bound = stack_bound(build.stack, entry, audit.table_functions);
   result.stack_bound_bytes = bound.bytes;
   if (!bound.bytes) result.stack_bound_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
+  if (step) step("running on " + target.name, 0, 0);
   if (target.is_host())
     run_on_host(build, target, dir, work.path(), result);
   else

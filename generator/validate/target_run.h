@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/compile.h"
 #include "target/target.h"
 
 namespace etch {
@@ -28,6 +29,7 @@ struct TargetResult {
 
 /// Builds `dir` for `target` and runs its self-test; `entry` is the run function ("kws_run"). Throws UserError where the
 /// compiler or emulator is absent, or refuses the code.
-TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry);
+/// `step`, if given, is told what is being done.
+TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry, const Step& step = {});
 
 }  // namespace etch

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "onnx/tensor_proto.h"
 
 namespace etch {
@@ -22,6 +23,7 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 std::vector<std::byte> read_bytes(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   if (!in || std::filesystem::is_directory(file)) throw UserError(file.string(), "can't be read", "check the path and its permissions");
+  refuse_lfs_pointer(file, file.string());
   std::vector<std::byte> bytes(static_cast<std::size_t>(in.tellg()));
   in.seekg(0);
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

@@ -45,6 +45,11 @@ std::string truncated(std::string s) { return s.substr(0, s.size() / 2); }
 std::string empty(std::string) { return ""; }
 std::string text(std::string) { return "this is not a protobuf, it is a sentence\n"; }
 std::string zeros(std::string s) { return std::string(s.size(), '\0'); }
+// What git checks out where the large file itself was not fetched.
+constexpr const char* kLfsPointer =
+    "version https://git-lfs.github.com/spec/v1\n"
+    "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345678\n";
+std::string lfs_pointer(std::string) { return kLfsPointer; }
 std::string flipped(std::string s) {
   for (std::size_t i = 0; i < s.size(); i += 3) s[i] = static_cast<char>(s[i] ^ 0x5a);
   return s;
@@ -71,6 +76,13 @@ std::vector<ErrorCase> cases() {
       {"not_a_protobuf", "", nullptr, text, kCompile, 1, {"model.onnx"}},
       {"zeros", "", nullptr, zeros, kCompile, 1, {"model.onnx"}},
       {"flipped_bytes", "", nullptr, flipped, kCompile, 1, {"model.onnx"}},
+      {"lfs_pointer",
+       "",
+       nullptr,
+       lfs_pointer,
+       kCompile,
+       1,
+       {"model.onnx: model.onnx is a Git LFS pointer", "of 12345678 bytes", "help: fetch", "git lfs pull"}},
       {"no_graph", "", [](onnx::ModelProto& m) { m.clear_graph(); }, nullptr, kCompile, 1, {"graph"}},
       {"no_opset", "", [](onnx::ModelProto& m) { m.clear_opset_import(); }, nullptr, kCompile, 1, {"opset"}},
       {"opset_too_old",
@@ -497,6 +509,42 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
 INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(cases()), [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ErrorTable, has_forty_rows) { EXPECT_GE(cases().size(), 40u); }
+
+// A pointer in place of any file that a model or its data consist of.
+TEST(GitLfs, PointerIsNamedAsSuch) {
+  const TempDir work("etch-lfs");
+  const auto path = [&](const char* name) { return (work.path() / name).string(); };
+  for (const char* name : {"weights.bin", "x.npy", "x.pb", "x.raw"}) std::ofstream(path(name)) << kLfsPointer;
+  onnx::ModelProto proto;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(proto, kGood).IsOK());
+  std::ofstream(path("good.onnx"), std::ios::binary) << proto.SerializeAsString();
+  replace_weight(proto);
+  auto* weight = initializer(proto, "w", 1, {4, 3});
+  weight->set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* entry = weight->add_external_data();
+  entry->set_key("location");
+  entry->set_value("weights.bin");
+  std::ofstream(path("external.onnx"), std::ios::binary) << proto.SerializeAsString();
+  const struct {
+    std::vector<std::string> args;
+    const char* says;
+  } rows[] = {
+      {{"compile", path("external.onnx"), "-o", path("out")}, "initializer 'w': weights.bin is a Git LFS pointer"},
+      {{"inspect", path("external.onnx")}, "initializer 'w': weights.bin is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.npy")}, "x.npy is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.pb")}, "x.pb is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.raw")}, "x.raw is a Git LFS pointer"},
+  };
+  for (const auto& row : rows) {
+    std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
+    argv.insert(argv.end(), row.args.begin(), row.args.end());
+    const ProcessResult result = run_process(argv);
+    EXPECT_EQ(describe(result), "exit status 1") << row.says;
+    for (const char* part : {row.says, "of 12345678 bytes", "git lfs pull"})
+      EXPECT_NE((result.out + result.err).find(part), std::string::npos) << part << "\n" << result.out << result.err;
+    EXPECT_FALSE(fs::exists(path("out")));
+  }
+}
 
 TEST(TemporaryFolder, IsNamedWhereItIsNone) {
   const TempDir work("etch-errors");
