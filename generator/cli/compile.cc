@@ -40,6 +40,8 @@ std::string tensor_text(const ImportedTensor& tensor) {
 void print_model(const ImportedModel& model) {
   fmt::print("{}: {} nodes, opset {}, {} parameters\n", model.name, model.node_count, model.opset, model.parameter_count);
   for (const ImportedTensor& t : model.inputs) fmt::print("  input   {}\n", tensor_text(t));
+  for (const FrozenTensor& t : model.frozen)
+    fmt::print("  frozen  {} {} [{}]\n", t.name, name_of(t.value.dtype()), fmt::join(t.value.shape(), ","));
   for (const ImportedTensor& t : model.outputs) fmt::print("  output  {}\n", tensor_text(t));
   for (const ImportedDim& d : model.dims) fmt::print("  dim     {} in {}..{}\n", d.name, d.min, d.max);
   fmt::print("  operators: {}\n", operators_text(model));

@@ -43,6 +43,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name");
   one_value(app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16"))
       ->type_name("NAME=N|A..B");
+  one_value(app.add_option("--freeze", args.freeze, "makes an input a constant (axes, shapes, pads): .npy, TensorProto .pb or raw"))
+      ->type_name("NAME=FILE");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
   app.add_option("--weights", args.weights,
@@ -111,7 +113,7 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
-      for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights"})
+      for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };

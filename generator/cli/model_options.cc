@@ -44,6 +44,11 @@ DimBinding parse_dim(const std::string& text) {
 std::string options_text(const ModelArgs& args) {
   std::string text = "--target " + args.target;
   for (const std::string& dim : args.dims) text += " --dim " + dim;
+  // The file without its folder: what is emitted is the same wherever it lies.
+  for (const std::string& freeze : args.freeze) {
+    const std::filesystem::path file = freeze.substr(freeze.find('=') + 1);
+    text += " --freeze " + freeze.substr(0, freeze.find('=') + 1) + file.filename().string();
+  }
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (!args.optimize) text += " --no-optimize";
   return text;
@@ -76,6 +81,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
       throw CommandLineError("--dim " + text, "is the second for '" + dim.name + "'", "give each dimension once");
     options.import.dims.push_back(std::move(dim));
   }
+  options.import.freeze = args.freeze;
   options.target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;

@@ -22,8 +22,9 @@ class CommandLineError : public UserError {
 /// What `compile`, `run`, `inspect` and `validate` say about the model and how to lower it.
 struct ModelArgs {
   std::filesystem::path model;
-  std::string name;               // prefix and file names; empty: the file's name
-  std::vector<std::string> dims;  // "batch=1", "batch=1..16"
+  std::string name;                 // prefix and file names; empty: the file's name
+  std::vector<std::string> dims;    // "batch=1", "batch=1..16"
+  std::vector<std::string> freeze;  // "NAME=FILE": inputs that become constants
   std::string target = "host";
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/model_options.h"
 #include "emit/write.h"
-#include "validate/tensor_file.h"
+#include "onnx/tensor_file.h"
 
 namespace etch {
 namespace {

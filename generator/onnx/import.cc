@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "lazy/graph.h"
+#include "onnx/freeze.h"
 #include "onnx/imported_node.h"
 #include "onnx/limits.h"
 #include "onnx/operators.h"
@@ -45,6 +46,7 @@ class Importer {
     refuse_functions();
     const std::vector<int> order = node_order(graph_proto_, place_);
     read_initializers();
+    freeze_inputs();
     read_inputs();
     for (int i : order) import_node(graph_proto_.node(i));
     read_outputs();
@@ -143,9 +145,77 @@ class Importer {
     if (dtype != DType::Int64) result_.parameter_count += count;  // int64 tensors are shapes and axes
   }
 
-  void read_inputs() {
+  /// Before the other inputs: a frozen one tells sizes that the model leaves open.
+  void freeze_inputs() {
+    std::vector<const ValueInfoProto*> inputs;
+    std::vector<std::string> names;
     for (const ValueInfoProto& info : graph_proto_.input()) {
       if (initializers_.contains(info.name())) continue;
+      inputs.push_back(&info);
+      names.push_back(info.name());
+    }
+    const auto files = freeze_files(options_.freeze, names, initializers_);
+    inputs_left_ = names.size() - files.size();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto file = files.find(names[i]);
+      if (file != files.end()) freeze(*inputs[i], file->second, i);
+    }
+  }
+
+  void freeze(const ValueInfoProto& info, const std::filesystem::path& file, std::size_t position) {
+    const std::string& name = info.name();
+    const std::string place = value_place("graph input", name);
+    const auto& type = require_tensor_type(info, place);
+    const DType dtype = require_dtype(type.elem_type(), place);
+    if (!type.has_shape()) throw UserError(place, "it has no shape", "export the model with input shapes");
+    std::vector<std::int64_t> sizes;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) sizes.push_back(size_to_freeze(type.shape().dim(axis), name, axis, place));
+    const Array value = read_frozen(name, file, dtype, sizes);
+    require_sane_shape(value.shape(), "--freeze " + name + "=" + file.string());
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+      const auto& dim = type.shape().dim(axis);
+      const std::int64_t size = value.shape()[static_cast<std::size_t>(axis)];
+      if (dim.has_dim_value()) continue;
+      const Sint known = dims_.emplace(dim_name(dim, name, axis), size).first->second;
+      if (known == Sint(size)) continue;
+      throw UserError("--freeze " + name + "=" + file.string(),
+                      "sizes called '" + dim.dim_param() + "' are " + to_text(known) + " and " + std::to_string(size),
+                      "give a tensor whose sizes agree");
+    }
+    count_parameters(dtype, value.size());
+    define(name, {Tensor::constant(*result_.graph, value, name), std::nullopt});
+    result_.frozen.push_back({name, file, value, position});
+    frozen_.push_back(position);
+  }
+
+  /// What an axis of a frozen input has to be; -1: what its file says.
+  std::int64_t size_to_freeze(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis, const std::string& place) {
+    if (dim.has_dim_value()) {
+      require_sane_shape(std::vector<std::int64_t>{dim.dim_value()}, place);
+      return dim.dim_value();
+    }
+    const std::string name = dim_name(dim, input, axis);
+    known_dims_.push_back(name);
+    const auto known = dims_.find(name);
+    if (known != dims_.end()) return known->second.as_int();
+    for (const DimBinding& binding : options_.dims) {
+      if (binding.name != name) continue;
+      if (binding.min == binding.max) return binding.min;
+      throw UserError(place,
+                      "its size '" + name + "' is to stay variable, from " + std::to_string(binding.min) + " to " +
+                          std::to_string(binding.max) + ": what is frozen has one size",
+                      "give the dimension one value, --dim " + name + "=VALUE, or leave the input out of --freeze");
+    }
+    return -1;
+  }
+
+  static std::string dim_name(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis) {
+    return dim.dim_param().empty() ? input + "[" + std::to_string(axis) + "]" : dim.dim_param();
+  }
+
+  void read_inputs() {
+    for (const ValueInfoProto& info : graph_proto_.input()) {
+      if (values_.contains(info.name())) continue;  // an initializer, or frozen
       const std::string place = value_place("graph input", info.name());
       const auto& type = require_tensor_type(info, place);
       const DType dtype = require_dtype(type.elem_type(), place);
@@ -183,7 +253,7 @@ class Importer {
       }
       return dim.dim_value();
     }
-    const std::string name = dim.dim_param().empty() ? input + "[" + std::to_string(axis) + "]" : dim.dim_param();
+    const std::string name = dim_name(dim, input, axis);
     const auto known = dims_.find(name);
     if (known != dims_.end()) return known->second;
     known_dims_.push_back(name);
@@ -204,8 +274,9 @@ class Importer {
   std::optional<DimBinding> size_in_examples(int axis) const {
     std::optional<DimBinding> seen;
     for (const auto& shapes : options_.examples) {
-      if (result_.inputs.size() >= shapes.size()) continue;
-      const std::vector<std::int64_t>& shape = shapes[result_.inputs.size()];
+      const std::size_t number = data_number(result_.inputs.size(), shapes.size(), inputs_left_, frozen_);
+      if (number >= shapes.size()) continue;
+      const std::vector<std::int64_t>& shape = shapes[number];
       if (static_cast<std::size_t>(axis) >= shape.size()) continue;
       const std::int64_t size = shape[static_cast<std::size_t>(axis)];
       if (!seen) seen = DimBinding{"", size, size};
@@ -365,7 +436,7 @@ class Importer {
     }
     if (same) return;
     const std::string what = "it is declared with shape [" + declared + "], the nodes make " + shape_text(tensor.shape());
-    const bool bound = !options_.dims.empty() || !known_dims_.empty();
+    const bool bound = !options_.dims.empty() || !options_.freeze.empty() || !known_dims_.empty();
     if (bound || (rank != tensor.rank() && !numbers))
       result_.warnings.push_back("graph output '" + info.name() + "': " + what);
     else
@@ -382,6 +453,8 @@ class Importer {
   std::map<std::string, Value> values_;
   std::map<std::string, Sint> dims_;
   std::vector<std::string> known_dims_;  // names of dimensions without a size, in order
+  std::vector<std::size_t> frozen_;      // positions of frozen inputs among all
+  std::size_t inputs_left_ = 0;          // that are not frozen
   std::set<std::string> initializers_, node_names_, output_names_;
 };
 

@@ -27,8 +27,10 @@ struct ImportOptions {
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
   std::string bytes = {};
   std::vector<DimBinding> dims = {};
-  /// Shapes of the inputs in test data, [set][input][axis]: a size that the model leaves open and `dims` does not name is the
-  /// one there, a range where sets differ.
+  /// "NAME=FILE": graph inputs that become constants (.npy, TensorProto .pb or raw elements).
+  std::vector<std::string> freeze = {};
+  /// Shapes of the inputs in test data, [set][number of the file][axis]: a size that the model leaves open and `dims` does not
+  /// name is the one there, a range where sets differ.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
   /// What the emitted names begin with; empty: the file's name.
   std::string name = {};
@@ -42,6 +44,14 @@ struct ImportedTensor {
   Tensor tensor;
 };
 
+/// An input of the file that is a constant now.
+struct FrozenTensor {
+  std::string name;
+  std::filesystem::path file;  // where its value is from
+  Array value;
+  std::size_t position = 0;  // among all inputs of the file
+};
+
 /// A dimension that stays variable.
 struct ImportedDim {
   std::string name;
@@ -53,7 +63,8 @@ struct ImportedDim {
 struct ImportedModel {
   std::string name;  // C identifier
   std::shared_ptr<LazyGraph> graph;
-  std::vector<ImportedTensor> inputs, outputs;  // in the order of the model's; inputs without the initializers
+  std::vector<ImportedTensor> inputs, outputs;  // in the order of the model's; inputs without initializers and frozen ones
+  std::vector<FrozenTensor> frozen;             // in the order of the model's
   std::vector<ImportedDim> dims;
   int opset = 0;
   std::int64_t ir_version = 0;

@@ -2,7 +2,11 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "lazy/graph.h"
+#include "onnx/freeze.h"
 #include "onnx/order.h"
 #include "onnx/tensor_proto.h"
 
@@ -154,7 +158,26 @@ Array ImportedNode::require_constant(int i, const std::string& what) const {
   if (value.tensor.size().max() > kMaxConstant)
     fail("its " + what + " (input " + std::to_string(i) + ") has more than " + std::to_string(kMaxConstant) + " elements");
   fail("its " + what + " (input " + std::to_string(i) + ") is computed when the model runs, it must be known while generating",
-       "make it a constant or an initializer of the model");
+       constant_help(i));
+}
+
+std::string ImportedNode::constant_help(int i) const {
+  const Tensor& tensor = require_value(i).tensor;
+  std::vector<const LazyBuffer*> inputs;
+  if (tensor) {
+    for (const LazyBuffer* base : toposort_bases({tensor.buffer()})) {
+      if (base->kind == LazyKind::Input) inputs.push_back(base);
+    }
+  }
+  const auto all = std::ranges::count(graph_.buffers(), LazyKind::Input, &LazyBuffer::kind);
+  const bool itself = inputs.size() == 1 && inputs[0] == tensor.buffer();
+  // What depends on all inputs comes from the data, which nobody wants to freeze.
+  if (inputs.empty() || (!itself && static_cast<std::ptrdiff_t>(inputs.size()) == all))
+    return "make it a constant or an initializer of the model";
+  std::string text =
+      itself ? "it is a graph input, which can be made a constant:" : "it depends on graph inputs that can be made constants:";
+  for (const LazyBuffer* input : inputs) text += " --freeze " + freeze_argument(input->name);
+  return text + " (.npy, TensorProto .pb or raw elements)";
 }
 
 std::vector<Sint> ImportedNode::require_dims(int i, const std::string& what) const {

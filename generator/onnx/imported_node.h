@@ -35,6 +35,7 @@ class ImportedNode final : public NodeContext {
   Tensor input(int i) const override;
   std::optional<Array> constant(int i) const override;
   Array require_constant(int i, const std::string& what) const override;
+  std::string constant_help(int i) const override;
   std::vector<Sint> require_dims(int i, const std::string& what) const override;
 
   bool has_attribute(const std::string& name) override;

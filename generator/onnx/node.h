@@ -35,6 +35,8 @@ class NodeContext {
   virtual std::optional<Array> constant(int i) const = 0;
   /// The same; a UserError if it is not known while generating. `what` names it: "shape", "axes".
   virtual Array require_constant(int i, const std::string& what) const = 0;
+  /// How the user can make input `i`, which is not constant, one: the help of an error.
+  virtual std::string constant_help(int i) const = 0;
   /// The integers of such an input. Dimensions that are Variables pass through (from Shape of a symbolic tensor).
   virtual std::vector<Sint> require_dims(int i, const std::string& what) const = 0;
 

@@ -17,9 +17,9 @@ Scalar constant_number(const NodeContext& node, int i, const std::string& what) 
   return array.at(0);
 }
 
-void fail_unknown_size(const NodeContext& node, const std::string& what) {
+void fail_unknown_size(const NodeContext& node, int i, const std::string& what) {
   node.fail("the size of its output depends on the values of " + what + ", it must be known while generating",
-            "make " + what + " a constant, or replace the node by a mask (Where) of fixed size");
+            node.constant_help(i) + "; or replace the node by a mask (Where) of fixed size");
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ Outputs compress(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_type(node, 1, {DType::Bool});
   const std::optional<Array> condition = node.constant(1);
-  if (!condition) fail_unknown_size(node, "condition");
+  if (!condition) fail_unknown_size(node, 1, "condition");
   const bool flat = !node.has_attribute("axis");
   const Tensor x = flat ? node.input(0).reshape({node.input(0).size()}) : node.input(0);
   const int axis = flat ? 0 : axis_of(node, node.attribute_int("axis"), x.rank());
@@ -136,7 +136,7 @@ Outputs compress(NodeContext& node) {
 
 Outputs non_zero(NodeContext& node) {
   const std::optional<Array> x = node.constant(0);
-  if (!x) fail_unknown_size(node, "its input");
+  if (!x) fail_unknown_size(node, 0, "its input");
   std::vector<std::int64_t> found;
   for (std::int64_t i = 0; i < x->size(); ++i) {
     if (x->double_at(i) != 0) found.push_back(i);

@@ -9,8 +9,9 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "onnx/freeze.h"
+#include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
-#include "validate/tensor_file.h"
 
 namespace etch {
 namespace {
@@ -84,6 +85,10 @@ InputFile input_file(const ImportedModel& model, const std::string& text, std::s
     if (const std::size_t i = input_named(model, std::string_view(text).substr(0, equals)); i < model.inputs.size())
       return {i, text.substr(equals + 1)};
   if (first == std::string::npos || fs::is_regular_file(text)) return {next, text};
+  for (const FrozenTensor& frozen : model.frozen)
+    if (text.starts_with(frozen.name + "="))
+      throw UserError("--input " + text, fmt::format("input '{}' is frozen: it is no input of the model any more", frozen.name),
+                      "leave it out, or leave out its --freeze");
   std::vector<std::string> names;
   for (const auto& in : model.inputs) names.push_back(in.name);
   throw UserError("--input " + text,
@@ -111,36 +116,60 @@ std::vector<fs::path> files_by_input(const ImportedModel& model, const std::vect
   return by_input;
 }
 
-// Files that the model has no place for are from another model, or another version of it.
-void refuse_surplus(const fs::path& dir, const char* what, std::size_t count) {
+// The largest K of `dir`'s files input_K.pb (or output_K.pb) and one more: how many there are where none is left out.
+std::size_t count_files(const fs::path& dir, const char* what) {
   const std::string prefix = std::string(what) + "_";
+  std::size_t count = 0;
   for (const auto& entry : fs::directory_iterator(dir)) {
     const std::string name = entry.path().filename().string(), number = entry.path().stem().string();
     if (!name.starts_with(prefix) || !name.ends_with(".pb")) continue;
     const std::string_view digits = std::string_view(number).substr(prefix.size());
     std::size_t k = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), k);
-    if (error != std::errc() || end != digits.data() + digits.size() || k < count) continue;
-    throw UserError((dir / name).string(), fmt::format("the model has {} {}{}", count, what, count == 1 ? "" : "s"),
-                    "give test data that was made for this model");
+    if (error == std::errc() && end == digits.data() + digits.size()) count = std::max(count, k + 1);
+  }
+  return count;
+}
+
+// Files that the model has no place for are from another model, or another version of it.
+void refuse_surplus(const fs::path& dir, const char* what, std::size_t files, std::size_t count) {
+  if (files <= count) return;
+  throw UserError((dir / fmt::format("{}_{}.pb", what, files - 1)).string(),
+                  fmt::format("the model has {} {}{}", count, what, count == 1 ? "" : "s"), "give test data that was made for this model");
+}
+
+// Test data made for the model's file may hold what was frozen since: then it must be that.
+void require_frozen(const fs::path& dir, const ImportedModel& model) {
+  for (const FrozenTensor& frozen : model.frozen) {
+    const fs::path file = dir / fmt::format("input_{}.pb", frozen.position);
+    if (!fs::exists(file)) continue;
+    const ImportedTensor declared{frozen.name, {}, frozen.value.dtype(), {frozen.value.shape().begin(), frozen.value.shape().end()}, {}};
+    const Array array = checked(file, read_tensor_file(file).array, declared, {}, true);
+    if (std::ranges::equal(array.bytes(), frozen.value.bytes())) continue;
+    throw UserError(file.string(), fmt::format("differs from what '{}' is frozen to, {}", frozen.name, frozen.file.string()),
+                    "freeze what the test data hold, or take the file away");
   }
 }
 
 DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   DataSet set{dir.filename().string(), {}, {}, {}};
-  refuse_surplus(dir, "input", model.inputs.size());
-  refuse_surplus(dir, "output", model.outputs.size());
+  const std::size_t left = model.inputs.size(), files = count_files(dir, "input");
+  refuse_surplus(dir, "input", files, left + model.frozen.size());
+  refuse_surplus(dir, "output", count_files(dir, "output"), model.outputs.size());
+  if (files > left) require_frozen(dir, model);
+  std::vector<std::size_t> positions;
+  for (const FrozenTensor& frozen : model.frozen) positions.push_back(frozen.position);
+  const auto file_of = [&](std::size_t i) { return dir / fmt::format("input_{}.pb", data_number(i, files, left, positions)); };
   std::vector<Array> raw;
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
-    raw.push_back(read_tensor_file(dir / fmt::format("input_{}.pb", i)).array);
+    raw.push_back(read_tensor_file(file_of(i)).array);
     bind(model.inputs[i].shape, raw.back().shape(), set.vars);
   }
   for (const ImportedDim& dim : model.dims) {
     const std::int64_t value = set.vars.try_emplace(dim.c_name, dim.max).first->second;
     require_in_range(dim, value, dir.string());
   }
-  for (std::size_t i = 0; i < raw.size(); i++)
-    set.inputs.push_back(checked(dir / fmt::format("input_{}.pb", i), raw[i], model.inputs[i], set.vars, true));
+  for (std::size_t i = 0; i < raw.size(); i++) set.inputs.push_back(checked(file_of(i), raw[i], model.inputs[i], set.vars, true));
   for (std::size_t i = 0; i < model.outputs.size(); i++) {
     const fs::path file = dir / fmt::format("output_{}.pb", i);
     if (fs::exists(file)) set.expected.push_back(checked(file, read_tensor_file(file).array, model.outputs[i], set.vars, false));
@@ -195,8 +224,8 @@ std::vector<std::vector<std::vector<std::int64_t>>> shapes_in_data_sets(const fs
   std::vector<std::vector<std::vector<std::int64_t>>> sets;
   for (const fs::path& folder : folders_with_data(dir)) {
     auto& shapes = sets.emplace_back();
-    for (fs::path file; fs::exists(file = folder / fmt::format("input_{}.pb", shapes.size()));)
-      shapes.push_back(shape_of_file(file).value_or(std::vector<std::int64_t>()));
+    for (std::size_t i = 0, files = count_files(folder, "input"); i < files; i++)
+      shapes.push_back(shape_of_file(folder / fmt::format("input_{}.pb", i)).value_or(std::vector<std::int64_t>()));
   }
   return sets;
 }

@@ -11,7 +11,7 @@
 #include "renderer/generate.h"
 #include "validate/compare.h"
 #include "validate/data_set.h"
-#include "validate/tensor_file.h"
+#include "onnx/tensor_file.h"
 
 namespace etch {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/tempdir.h"
 #include "support/tool.h"
-#include "validate/tensor_file.h"
+#include "onnx/tensor_file.h"
 
 namespace etch {
 namespace {

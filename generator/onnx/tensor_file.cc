@@ -1,4 +1,4 @@
-#include "validate/tensor_file.h"
+#include "onnx/tensor_file.h"
 
 #include <fmt/format.h>
 
