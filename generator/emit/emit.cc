@@ -98,6 +98,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
     r.kernels.push_back({k.name, call.nodes, k.shape_name, call.macs.max(), call.bytes.max()});
     r.macs += call.macs.max();
   }
+  r.folded = program.folded;
   for (std::size_t b = 0; b < plan.placements.size(); b++) {
     const Placement& place = plan.placements[b];
     if (place.offset < 0) continue;

@@ -20,12 +20,12 @@ std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset 
 // C99 tells identifiers apart by their first 63 characters; a converter's names of weights can be much longer.
 constexpr std::size_t kLongestName = 48;
 
-// A long name gives way to one made of the kernel's nodes and what the kernel calls the constant: "conv1_relu1_w".
+// A long name gives way to one made of the kernel's main node and what the kernel calls the constant: "conv1_w".
 std::string member_name(const Project& project, const ProgramCall& call, std::size_t argument) {
   const ProgramKernel& kernel = project.program->kernels[static_cast<std::size_t>(call.kernel)];
   const std::string name = c_identifier(project.program->buffers[static_cast<std::size_t>(call.buffers[argument])].name);
   if (name.size() <= kLongestName || argument >= kernel.arg_names.size()) return name.substr(0, kLongestName);
-  return name_of_nodes(call.nodes) + "_" + kernel.arg_names[argument];
+  return call.short_name + "_" + kernel.arg_names[argument];
 }
 
 // Each constant that is read, once, in reading order: what is read together lies together.

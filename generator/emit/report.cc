@@ -73,6 +73,7 @@ std::string to_json(const Report& r) {
   j["kernels"] = Json::array();
   for (const ReportKernel& k : r.kernels)
     j["kernels"].push_back({{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}});
+  j["folded_nodes"] = r.folded;
   j["arena"] = Json::array();
   for (const ReportBuffer& b : r.buffers)
     j["arena"].push_back({{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}});
@@ -123,6 +124,7 @@ std::string to_text(const Report& r) {
   for (const ReportKernel& k : r.kernels)
     text += fmt::format("  {:<{}}  {:<{}}  {:>15}  {:>13}  {}\n", k.name, name, k.shape, shape, grouped(k.macs), grouped(k.bytes),
                         nodes_text(k.nodes));
+  if (!r.folded.empty()) text += "Folded into constants, or nothing to compute: " + nodes_text(r.folded) + "\n";
   return text;
 }
 

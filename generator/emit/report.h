@@ -42,6 +42,7 @@ struct Report {
   std::int64_t indices_proved = 0;
   int functions = 0;  // distinct kernels
   std::vector<ReportKernel> kernels;
+  std::vector<std::string> folded;  // nodes of the model that no kernel computes
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;
   std::vector<std::string> files;  // of the folder; none before it is written

@@ -108,6 +108,17 @@ int LazyGraph::origin_rank(const std::string& origin) const {
   return it == origin_ranks_.end() ? -1 : it->second;
 }
 
+std::vector<std::string> LazyGraph::all_origins() const {
+  std::vector<std::string> all(origin_ranks_.size());
+  for (const auto& [origin, rank] : origin_ranks_) all[static_cast<std::size_t>(rank)] = origin;
+  return all;
+}
+
+std::string LazyGraph::origin_kind(const std::string& origin) const {
+  const auto it = origin_kinds_.find(origin);
+  return it == origin_kinds_.end() ? "" : it->second;
+}
+
 const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   buffer.number = static_cast<int>(buffers_.size());
   buffer.origins = origins_;
@@ -119,11 +130,21 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   return kept;
 }
 
+void LazyGraph::share(const LazyBuffer* buffer, const std::vector<std::string>& origins) {
+  auto& shared_by = const_cast<LazyBuffer*>(buffer)->shared_by;  // ours: who asked for it is no part of its identity
+  for (const std::string& o : origins)
+    if (std::ranges::find(buffer->origins, o) == buffer->origins.end() && std::ranges::find(shared_by, o) == shared_by.end())
+      shared_by.push_back(o);
+}
+
 const LazyBuffer* LazyGraph::intern(LazyBuffer buffer) {
   const std::size_t h = hash_of(buffer);
   const auto [first, last] = interned_.equal_range(h);
-  for (auto it = first; it != last; ++it)
-    if (same(*it->second, buffer)) return it->second;
+  for (auto it = first; it != last; ++it) {
+    if (!same(*it->second, buffer)) continue;
+    share(it->second, origins_);
+    return it->second;
+  }
   const LazyBuffer* kept = add(std::move(buffer));
   interned_.emplace(h, kept);
   return kept;
@@ -237,6 +258,13 @@ const LazyBuffer* LazyGraph::copy(const LazyBuffer* a) {
 }
 
 const LazyBuffer* LazyGraph::rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src) {
+  const LazyBuffer* made = rebuild_one(like, src);
+  const bool is_alike = made != like && made->kind == like->kind && made->op == like->op;
+  if (is_alike) share(made, like->shared_by);
+  return made;
+}
+
+const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src) {
   OriginScope scope(*this, like->origins);
   switch (like->kind) {
     case LazyKind::Input:

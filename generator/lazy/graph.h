@@ -40,6 +40,7 @@ struct LazyBuffer {
   std::string name = {};                    // Input and Data: as the model calls it
   bool constant = false;                    // depends on constants alone, and no size in it is a Variable
   std::vector<std::string> origins = {};    // what it was traced from (names of ONNX nodes); usually one
+  std::vector<std::string> shared_by = {};  // origins that asked for an equal buffer later
   int number = 0;                           // in order of creation: what any order is decided by
 
   const std::vector<Sint>& shape() const { return st.shape(); }
@@ -97,11 +98,18 @@ class LazyGraph {
   void set_origins(std::vector<std::string> origins);
   /// Which origin was set first, second, ...: the order of the traced graph. -1 for one that never was.
   int origin_rank(const std::string& origin) const;
+  /// All origins that were set, in that order.
+  std::vector<std::string> all_origins() const;
+  /// What kind of node an origin is ("Conv"); empty where nobody said.
+  void set_origin_kind(const std::string& origin, std::string kind) { origin_kinds_[origin] = std::move(kind); }
+  std::string origin_kind(const std::string& origin) const;
   const std::deque<LazyBuffer>& buffers() const { return buffers_; }
 
  private:
   LazyGraph() = default;
   const LazyBuffer* intern(LazyBuffer buffer);
+  const LazyBuffer* rebuild_one(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
+  static void share(const LazyBuffer* buffer, const std::vector<std::string>& origins);
   const LazyBuffer* add(LazyBuffer buffer);
   const LazyBuffer* compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes);
 
@@ -112,13 +120,17 @@ class LazyGraph {
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
   std::vector<std::string> origins_;
   std::map<std::string, int> origin_ranks_;
+  std::map<std::string, std::string> origin_kinds_;
 };
 
-/// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node). A buffer that was
-/// interned before keeps its origin.
+/// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node, `kind` its operator). A
+/// buffer that was interned before keeps its origin, and is `shared_by` this one.
 class OriginScope {
  public:
   OriginScope(LazyGraph& graph, std::string origin) : OriginScope(graph, std::vector<std::string>{std::move(origin)}) {}
+  OriginScope(LazyGraph& graph, const std::string& origin, std::string kind) : OriginScope(graph, origin) {
+    graph.set_origin_kind(origin, std::move(kind));
+  }
   OriginScope(LazyGraph& graph, std::vector<std::string> origins) : graph_(graph), before_(graph.origins()) {
     graph.set_origins(std::move(origins));
   }

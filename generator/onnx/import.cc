@@ -333,7 +333,7 @@ class Importer {
     for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? nullptr : &values_.at(name));
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_);
     const std::string name = unique_node_name(node.name());
-    const OriginScope origin(*result_.graph, name);
+    const OriginScope origin(*result_.graph, name, proto.op_type());
     require_schema(node, proto);
     if (node.has_input(0)) require_type(node, row, dtype_of(*node.inputs()[0]), "input 0");
     std::vector<Value> outputs;

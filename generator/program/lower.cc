@@ -16,6 +16,7 @@
 #include "interp/interp.h"
 #include "lazy/graph.h"
 #include "program/lower_call.h"
+#include "program/node_names.h"
 #include "renderer/generate.h"
 #include "schedule/schedule.h"
 #include "target/target.h"
@@ -29,10 +30,24 @@ std::string joined(const std::vector<Opt>& opts) {
   return text;
 }
 
+std::vector<NamedNode> named_nodes(const LazyGraph& graph, const Schedule& schedule) {
+  std::vector<NamedNode> nodes;
+  for (const ScheduleItem& item : schedule.items)
+    for (const std::string& node : item.nodes) nodes.push_back({node, graph.origin_kind(node)});
+  return nodes;
+}
+
+const char* reduction_suffix(Op op) {
+  if (op == Op::ReduceSum) return "_sum";
+  if (op == Op::ReduceProd) return "_prod";
+  return op == Op::ReduceMax ? "_max" : "_min";
+}
+
 class Lowering {
  public:
   Lowering(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress)
-      : schedule_(schedule), options_(options), progress_(progress) {
+      : schedule_(schedule), options_(options), progress_(progress), names_(named_nodes(*graph, schedule)) {
+    for (const ScheduleItem& item : schedule.items) kernels_of_[item.main_node]++;
     program_.language = options.language;
     program_.owner = std::move(graph);
     options_.codegen.language = options.language;
@@ -43,6 +58,7 @@ class Lowering {
     add_inputs_and_outputs();
     int done = 0;
     for (const ScheduleItem& item : schedule_.items) add_item(item, done++);
+    program_.folded = schedule_.folded;
     verify(program_);
     return std::move(program_);
   }
@@ -108,6 +124,7 @@ class Lowering {
     ProgramCall call;
     call.kernel = kernel;
     call.nodes = item.nodes;
+    call.short_name = names_.of(item.main_node);
     const Layouts& layouts = layouts_[static_cast<std::size_t>(kernel)];
     for (std::size_t i = 0; i < buffers.size(); i++) call.buffers.push_back(number_of(buffers[i], layouts[i], item));
     call.may_alias = may_alias(item.ast, buffers.size());
@@ -125,7 +142,7 @@ class Lowering {
     const auto [it, added] = numbers_.try_emplace(buffer, 0);
     if (added) {
       check(buffer == item.out, "an intermediate is written before it is read");
-      it->second = add_buffer(name_of_nodes(item.nodes), BufferKind::Intermediate, buffer->dtype, buffer->shape());
+      it->second = add_buffer(name_of_value(item), BufferKind::Intermediate, buffer->dtype, buffer->shape());
     }
     return it->second;
   }
@@ -139,7 +156,7 @@ class Lowering {
     std::vector<int>& equal = by_content_[data.content_hash()];
     for (int b : equal)
       if (program_.buffers[static_cast<std::size_t>(b)].data == data) return constants_[key] = b;
-    const std::string name = buffer->name.empty() ? name_of_nodes(item.nodes) + "_constant" : buffer->name;
+    const std::string name = buffer->name.empty() ? names_.of(item.main_node) + "_constant" : buffer->name;
     const int b = add_buffer(name, BufferKind::Constant, buffer->dtype, buffer->shape());
     ProgramBuffer& made = program_.buffers[static_cast<std::size_t>(b)];
     made.max_elements = data.size();
@@ -147,6 +164,21 @@ class Lowering {
     made.data = std::move(data);
     equal.push_back(b);
     return constants_[key] = b;
+  }
+
+  // After the main node, and what of it the kernel sums where the node has several kernels: "softmax_12_max".
+  std::string name_of_kernel(const ScheduleItem& item) const {
+    std::string name = names_.of(item.main_node);
+    if (kernels_of_.at(item.main_node) == 1) return name;
+    for (const LazyOp* op : toposort(item.ast))
+      if (is_reduce(op->op)) return name + reduction_suffix(op->op);
+    return name;
+  }
+
+  // After the last node, whose value it is.
+  std::string name_of_value(const ScheduleItem& item) const {
+    const bool is_main = item.nodes.empty() || item.nodes.back() == item.main_node;
+    return is_main ? name_of_kernel(item) : names_.of(item.nodes.back());
   }
 
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
@@ -162,7 +194,7 @@ class Lowering {
     const auto [it, added] = kernels_.try_emplace(KernelKey(item.ast, constant, bounded, sizes), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
     ProgramKernel kernel;
-    kernel.name = fmt::format("k{}_{}", program_.kernels.size(), name_of_nodes(item.nodes));
+    kernel.name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
     kernel.ast = item.ast;
     for (const LazyBuffer* b : buffers) kernel.arg_dtypes.push_back(b->dtype);
     kernel.arg_names = argument_names(constant, buffers);
@@ -225,6 +257,8 @@ class Lowering {
   std::map<KernelKey, int> kernels_;
   std::vector<Layouts> layouts_;  // by kernel
   std::set<std::string> buffer_names_;
+  NodeNames names_;
+  std::map<std::string, int> kernels_of_;  // each main node: how many items
 };
 
 }  // namespace
@@ -245,29 +279,6 @@ CodegenOptions codegen_options(const Target& target) {
     options.native_math = options.native_math && !target.computes_in_double(function);
   options.double_is_native = target.fpu != Fpu::Single;
   return options;
-}
-
-std::string name_of_nodes(const std::vector<std::string>& nodes) {
-  constexpr std::size_t kLongest = 40;
-  std::string name;
-  std::vector<std::string> parts;
-  for (const std::string& node : nodes) {
-    const std::size_t slash = node.find_last_of('/');
-    std::string last = slash == std::string::npos ? node : node.substr(slash + 1);
-    // "Conv", "Add_1": a mere operator says nothing; what it belongs to stands before.
-    const bool is_operator = !last.empty() && last[0] >= 'A' && last[0] <= 'Z';
-    if (is_operator && slash != std::string::npos && slash > 0) {
-      const std::size_t before = node.find_last_of('/', slash - 1);
-      last = node.substr(before == std::string::npos ? 0 : before + 1);
-    }
-    const std::string part = c_identifier(last);
-    // "conv0_bn" behind "conv0" says nothing new.
-    if (std::ranges::any_of(parts, [&](const std::string& before) { return part.starts_with(before + "_"); })) continue;
-    parts.push_back(part);
-    if (!name.empty() && name.size() + part.size() > kLongest) break;
-    name += (name.empty() ? "" : "_") + part.substr(0, kLongest);
-  }
-  return name.empty() ? "kernel" : c_identifier(name);
 }
 
 }  // namespace etch

@@ -34,8 +34,4 @@ Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const 
 /// What a target lets the code generator do.
 CodegenOptions codegen_options(const Target& target);
 
-/// Name of a kernel after the ONNX nodes that it computes: "conv1_relu1" of {"/net/conv1", "/net/relu1"}. The last part of
-/// each name counts, with the one before where it only repeats an operator ("/conv1/Conv" is conv1_Conv).
-std::string name_of_nodes(const std::vector<std::string>& nodes);
-
 }  // namespace etch

@@ -46,6 +46,7 @@ struct ProgramCall {
   int kernel = 0;
   std::vector<int> buffers;        // output first, then inputs in the order of the kernel's arguments
   std::vector<std::string> nodes;  // names of the ONNX nodes that the kernel computes, in graph order
+  std::string short_name;          // C identifier of the main one: "conv_op2"
   std::vector<bool> may_alias;     // for each buffer: the output may be written over it (each element is read only at the
                                    // position that is then written); false for the output itself
   Sint macs = 0, flops = 0;        // work.macs counts multiply-accumulates
@@ -64,6 +65,7 @@ struct Program {
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramCall> calls;
   std::vector<int> inputs, outputs;   // buffers, in the order of the model's
+  std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
 

@@ -1,6 +1,5 @@
 #include "schedule/region.h"
 
-#include <map>
 #include <unordered_set>
 
 #include "base/toposort.h"
@@ -54,18 +53,6 @@ std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function
       if (seen.insert(s).second) open.push_back(s);
   }
   return size;
-}
-
-std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region) {
-  std::map<int, std::string> origins;  // by rank
-  for (const auto* buffers : {&region.inside, &region.views})
-    for (const LazyBuffer* b : *buffers) {
-      if (b->base->kind == LazyKind::Const) continue;  // shared by all who need the number
-      for (const std::string& o : b->origins) origins.emplace(graph.origin_rank(o), o);
-    }
-  std::vector<std::string> names;
-  for (const auto& [rank, name] : origins) names.push_back(name);
-  return names;
 }
 
 }  // namespace etch

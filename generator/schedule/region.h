@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "lazy/graph.h"
@@ -24,7 +23,5 @@ struct RegionSize {
   std::size_t inputs = 0, inside = 0;
 };
 std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory, std::size_t most);
-/// The origins of all that is inside and of the views, in the order in which they were traced.
-std::vector<std::string> origins_of(const LazyGraph& graph, const Region& region);
 
 }  // namespace etch

@@ -1,12 +1,13 @@
 #include "schedule/schedule.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "interp/interp.h"
 #include "lazy/ast.h"
+#include "schedule/credits.h"
 #include "schedule/fold.h"
 #include "schedule/order.h"
 #include "schedule/realize.h"
@@ -41,10 +42,17 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
   const BufferSet realized = choose_realized(graph, roots, options);
   const auto in_memory = [&](const LazyBuffer* b) { return realized.contains(b); };
   std::vector<ScheduleItem> items;
+  std::vector<Region> regions;
   for (const LazyBuffer* b : toposort_bases(roots)) {
     if (!realized.contains(b)) continue;
     Ast ast = build_ast(graph, b, in_memory);
-    items.push_back({ast.store, b, std::move(ast.inputs), origins_of(graph, region_of(b, in_memory))});
+    items.push_back({ast.store, b, std::move(ast.inputs), {}, {}});
+    regions.push_back(region_of(b, in_memory));
+  }
+  std::vector<Credit> credits = credit_nodes(graph, regions);
+  for (std::size_t i = 0; i < items.size(); i++) {
+    items[i].nodes = std::move(credits[i].nodes);
+    items[i].main_node = std::move(credits[i].main);
   }
   return items;
 }
@@ -70,6 +78,15 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
     }
     folded[item.out] = graph.data(interp_evaluate(item.ast, arrays), name);
   }
+  return left;
+}
+
+/// Origins of the graph that no item is credited with.
+std::vector<std::string> origins_without(const LazyGraph& graph, const std::vector<ScheduleItem>& items) {
+  std::vector<std::string> left = graph.all_origins();
+  std::set<std::string> credited;
+  for (const ScheduleItem& item : items) credited.insert(item.nodes.begin(), item.nodes.end());
+  std::erase_if(left, [&](const std::string& o) { return credited.contains(o); });
   return left;
 }
 
@@ -100,6 +117,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
     for (const LazyBuffer* b : item.inputs)
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
+  schedule.folded = origins_without(graph, schedule.items);
   verify(schedule);
   return schedule;
 }

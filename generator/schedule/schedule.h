@@ -22,6 +22,7 @@ struct ScheduleItem {
   const LazyBuffer* out = nullptr;
   std::vector<const LazyBuffer*> inputs;
   std::vector<std::string> nodes;  // what it computes, as the graph's origins say, in the order of the graph
+  std::string main_node;           // the one of them that its reduction belongs to, else the last; empty without origins
 };
 
 struct ScheduledOutput {
@@ -34,6 +35,7 @@ struct Schedule {
   std::vector<ScheduleItem> items;        // in execution order
   std::vector<const LazyBuffer*> inputs;  // every Input that an item reads, in the order in which they were made
   std::vector<ScheduledOutput> outputs;   // as asked for; no buffer stands for two of them
+  std::vector<std::string> folded;        // origins that no item computes: known before the model runs, mere names of values, unused
 };
 
 struct ScheduleOptions {

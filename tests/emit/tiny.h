@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/naming.h"
 #include "emit/emit.h"
 #include "ir/lazyop.h"
 #include "memory/plan.h"
@@ -34,6 +35,7 @@ inline void add_call(Program& p, int kernel, std::vector<int> buffers, std::vect
   c.kernel = kernel;
   c.buffers = std::move(buffers);
   c.may_alias = std::move(may_alias);
+  c.short_name = nodes.empty() ? "" : c_identifier(nodes.front());
   c.nodes = std::move(nodes);
   const Work work = count_work(p.kernels[static_cast<std::size_t>(kernel)].ast);
   c.macs = work.macs;

@@ -149,22 +149,32 @@ TEST_F(Lower, NamesAreUniqueIdentifiers) {
   EXPECT_NE(p.buffers[static_cast<std::size_t>(p.outputs[0])].name, "out");
 }
 
-TEST_F(Lower, NamesOfNodes) {
-  const struct {
-    std::vector<std::string> nodes;
-    const char* expected;
-  } rows[] = {
-      {{"conv1", "relu1"}, "conv1_relu1"},
-      {{"/net/conv1/Conv", "/net/relu1"}, "conv1_Conv_relu1"},
-      {{"gpu_0/res2_0/conv"}, "conv"},
-      {{"Conv"}, "Conv"},
-      {{"/Conv"}, "Conv"},
-      {{}, "kernel"},
-      {{"", ""}, "unnamed_unnamed"},
-      {{"a", "int"}, "a_int"},
-      {{"twenty_letters_or_more", "twenty_letters_or_much_more"}, "twenty_letters_or_more"},
-  };
-  for (const auto& row : rows) EXPECT_EQ(name_of_nodes(row.nodes), row.expected);
+TEST_F(Lower, KernelsAreNamedAfterTheirMainNode) {
+  const Tensor x = input("x", {1, 3, 8, 8});
+  Tensor y, z;
+  {
+    const OriginScope origin(*graph, "/net/op0/Conv", "Conv");
+    y = x.conv(constant("w", {4, 3, 3, 3}, 1), {}, {.kernel = {3, 3}});
+  }
+  {
+    const OriginScope origin(*graph, "/net/op0/relu", "Relu");
+    y = y.relu();
+  }
+  {
+    const OriginScope origin(*graph, "probabilities", "Softmax");
+    z = y.softmax(1);
+  }
+  const Program p = lowered(z);
+  std::vector<std::string> kernels, values, nodes;
+  for (const ProgramCall& call : p.calls) {
+    kernels.push_back(p.kernels[static_cast<std::size_t>(call.kernel)].name);
+    values.push_back(p.buffers[static_cast<std::size_t>(call.buffers[0])].name);
+    nodes.push_back(call.short_name);
+  }
+  EXPECT_EQ(kernels, (std::vector<std::string>{"k0_conv_op0", "k1_softmax_probabilities_max", "k2_softmax_probabilities_sum",
+                                               "k3_softmax_probabilities"}));
+  EXPECT_EQ(values, (std::vector<std::string>{"relu_op0", "softmax_probabilities_max", "softmax_probabilities_sum", "out"}));
+  EXPECT_EQ(nodes[0], "conv_op0");
 }
 
 // The program, call by call by INTERP, gives what the whole graph gives: buffers and order are right.
