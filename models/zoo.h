@@ -1,4 +1,4 @@
-// The model zoo: small networks with the shapes of MLPerf Tiny and two classics, with weights made from their names. Each is
+// The model zoo: small networks with the shapes of MLPerf Tiny, two classics and a detector, with weights made from their names. Each is
 // written twice, as an ONNX graph and by the Tensor API; both give the same outputs. To add one: a file beside this one
 // and a row in zoo.cc.
 #pragma once
@@ -48,5 +48,7 @@ std::string build_mobilenet_v1_025(GraphBuilder& graph, const std::string& input
 Tensor tensor_mobilenet_v1_025(const Tensor& input);
 std::string build_autoencoder(GraphBuilder& graph, const std::string& input);
 Tensor tensor_autoencoder(const Tensor& input);
+std::string build_detector(GraphBuilder& graph, const std::string& input);
+Tensor tensor_detector(const Tensor& input);
 
 }  // namespace etch

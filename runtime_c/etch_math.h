@@ -10,6 +10,11 @@
 #ifndef ETCH_MATH_H
 #define ETCH_MATH_H
 
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal" /* 0, infinity and NaN are compared with exactly */
+#endif
+
 #if defined(__OPENCL_VERSION__)
 #define ETCH_INLINE static
 typedef char int8_t;
@@ -362,5 +367,9 @@ ETCH_INLINE float etch_atanhf(float x) {
   const float r = a >= 1.0f ? (a == 1.0f ? INFINITY : NAN) : 0.5f * etch_log1pf(2.0f * a / (1.0f - a));
   return etch_f32_bits(x) >> 31 != 0 ? -r : r;
 }
+
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif

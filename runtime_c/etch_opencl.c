@@ -250,13 +250,10 @@ static etch_status read_outputs(const etch_cl_program *program, etch_cl_session 
 }
 
 static etch_cl_mem buffer_of(const etch_cl_program *program, const etch_cl_session *session, etch_ref ref) {
-  switch ((etch_pool)ref.pool) {
-    case ETCH_IO: return session->buffers[ref.at];
-    case ETCH_CONST: return session->buffers[io_count(program) + ref.at];
-    case ETCH_ARENA: return session->buffers[first_region(program) + ref.at];
-    case ETCH_VAR: break;
-  }
-  return NULL;
+  if (ref.pool == (uint8_t)ETCH_IO) return session->buffers[ref.at];
+  if (ref.pool == (uint8_t)ETCH_CONST) return session->buffers[io_count(program) + ref.at];
+  if (ref.pool == (uint8_t)ETCH_ARENA) return session->buffers[first_region(program) + ref.at];
+  return NULL; /* ETCH_VAR */
 }
 
 static etch_status set_arguments(const etch_cl_program *program, etch_cl_session *session, const etch_cl_call *call,

@@ -124,6 +124,13 @@ typedef struct {
  * then the build log can be read. */
 etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *session, const etch_cl_setup *setup);
 
+/* As etch_run: a name for each ABI and value of ETCH_PROFILE. */
+#if ETCH_PROFILE
+#define etch_cl_run etch_cl_run_abi2_profile
+#else
+#define etch_cl_run etch_cl_run_abi2
+#endif
+
 /* Arguments are tested first: when one is wrong, nothing has been written. Returns when the outputs are there. */
 etch_status etch_cl_run(const etch_cl_program *program, etch_cl_session *session, const etch_cl_run_frame *frame);
 

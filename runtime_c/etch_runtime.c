@@ -5,24 +5,26 @@
 
 #if ETCH_STATUS_TEXT
 const char *etch_status_text(etch_status status) {
-  switch (status) {
-    case ETCH_OK: return "ok";
-    case ETCH_NULL: return "a pointer is null";
-    case ETCH_ARENA_SMALL: return "the arena is too small";
-    case ETCH_ARENA_ALIGN: return "the arena is not aligned";
-    case ETCH_RANGE: return "a size is out of range";
-    case ETCH_BLOB_SIZE: return "the weights have the wrong number of bytes";
-    case ETCH_BLOB_FORMAT: return "the weights are in another format";
-    case ETCH_BLOB_OTHER: return "the weights are of another model";
-    case ETCH_BLOB_DAMAGED: return "the weights are damaged";
-    case ETCH_BLOB_ALIGN: return "the weights are not aligned";
-    case ETCH_NO_SPACE: return "no space left";
-    case ETCH_CL_ERROR: return "an OpenCL function failed";
-    case ETCH_CL_BUILD: return "the device's compiler refuses the kernels";
-    case ETCH_CL_DEVICE: return "the device runs no work-groups as large";
-    case ETCH_CL_CLOSED: return "the session is not open";
-  }
-  return "unknown status";
+  static const char *const texts[] = {
+    "ok",                                         /* ETCH_OK */
+    "a pointer is null",                          /* ETCH_NULL */
+    "the arena is too small",                     /* ETCH_ARENA_SMALL */
+    "the arena is not aligned",                   /* ETCH_ARENA_ALIGN */
+    "a size is out of range",                     /* ETCH_RANGE */
+    "the weights have the wrong number of bytes", /* ETCH_BLOB_SIZE */
+    "the weights are in another format",          /* ETCH_BLOB_FORMAT */
+    "the weights are of another model",           /* ETCH_BLOB_OTHER */
+    "the weights are damaged",                    /* ETCH_BLOB_DAMAGED */
+    "the weights are not aligned",                /* ETCH_BLOB_ALIGN */
+    "no space left",                              /* ETCH_NO_SPACE */
+    "an OpenCL function failed",                  /* ETCH_CL_ERROR */
+    "the device's compiler refuses the kernels",  /* ETCH_CL_BUILD */
+    "the device runs no work-groups as large",    /* ETCH_CL_DEVICE */
+    "the session is not open",                    /* ETCH_CL_CLOSED */
+    "an input or output is not aligned",          /* ETCH_IO_ALIGN */
+  };
+  const size_t number = (size_t)status;
+  return number < sizeof texts / sizeof texts[0] ? texts[number] : "unknown status";
 }
 #endif
 
@@ -56,19 +58,17 @@ static etch_status check_frame(const etch_program *program, const etch_frame *fr
   }
   for (i = 0; i < program->io_count; i++) {
     if (frame->io[i] == NULL) return ETCH_NULL;
+    if (program->io_align != NULL && misaligned(frame->io[i], program->io_align[i])) return ETCH_IO_ALIGN;
   }
   return etch_check_ranges(program->variables, program->variable_count, frame->variables);
 }
 #endif
 
 static void *address_of(etch_ref ref, const etch_frame *frame) {
-  switch ((etch_pool)ref.pool) {
-    case ETCH_ARENA: return (unsigned char *)frame->arena + ref.at;
-    case ETCH_CONST: return without_const((const unsigned char *)frame->constants + ref.at);
-    case ETCH_IO: return frame->io[ref.at];
-    case ETCH_VAR: return without_const(frame->variables + ref.at);
-  }
-  return NULL;
+  if (ref.pool == (uint8_t)ETCH_ARENA) return (unsigned char *)frame->arena + ref.at;
+  if (ref.pool == (uint8_t)ETCH_CONST) return without_const((const unsigned char *)frame->constants + ref.at);
+  if (ref.pool == (uint8_t)ETCH_IO) return frame->io[ref.at];
+  return without_const(frame->variables + ref.at); /* ETCH_VAR */
 }
 
 etch_status etch_run(const etch_program *program, const etch_frame *frame) {

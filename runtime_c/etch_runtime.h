@@ -2,7 +2,7 @@
  *
  * A model is data: a program table whose rows are kernel calls, with places for their arguments. etch_run walks the table.
  *
- *   static unsigned char arena[KWS_ARENA_BYTES] ETCH_ALIGNED(KWS_ARENA_ALIGN);
+ *   ETCH_ALIGNED(KWS_ARENA_ALIGN) static unsigned char arena[KWS_ARENA_BYTES];
  *   if (kws_run(arena, sizeof arena, features, scores) != ETCH_OK) { ... }
  *
  * All memory that is written belongs to the caller: arena and outputs. Two runs with two arenas may overlap in time. */
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define ETCH_RUNTIME_ABI 1 /* emitted headers refuse another number */
+#define ETCH_RUNTIME_ABI 2 /* emitted headers refuse another number */
 
 /* --- options: set them on the compiler's command line, the same for all files of the image ---------------------------- */
 
@@ -43,14 +43,36 @@ extern "C" {
 #define ETCH_STATUS_TEXT 1
 #endif
 
-/* Aligns a buffer of the caller. Elsewhere than with GCC and clang the caller aligns by other means; etch_run checks it. */
+/* 1: NAME.c compiles too where the compiler has not switched on the instructions that it was generated for: the results are
+ * the same, the time is not. 0: it stops there by #error and names the flags. */
+#ifndef ETCH_ANY_CPU
+#define ETCH_ANY_CPU 0
+#endif
+
+/* Stands before the declaration of a buffer: ETCH_ALIGNED(16) static unsigned char arena[KWS_ARENA_BYTES];
+ * For another compiler define it as that one's attribute or pragma. Where it is empty a union with etch_widest aligns by type,
+ *   static union { etch_widest widest; unsigned char bytes[KWS_ARENA_BYTES]; } arena;
+ * and where that is too little etch_run says so by a status. */
 #ifndef ETCH_ALIGNED
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__TINYC__)
 #define ETCH_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__cplusplus)
+#define ETCH_ALIGNED(n) alignas(n)
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define ETCH_ALIGNED(n) _Alignas(n)
 #else
 #define ETCH_ALIGNED(n)
 #endif
 #endif
+
+/* As large an alignment as a type of C has. */
+typedef union {
+  long long integer;
+  double number;
+  long double wide;
+  void *object;
+  void (*function)(void);
+} etch_widest;
 
 /* --- status ----------------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +91,8 @@ typedef enum {
   ETCH_CL_ERROR = 11,    /* an OpenCL function failed: the session has its name and OpenCL's code */
   ETCH_CL_BUILD = 12,    /* the device's compiler refuses the kernels: etch_cl_build_log has its words */
   ETCH_CL_DEVICE = 13,   /* the device runs no work-groups as large as a kernel needs */
-  ETCH_CL_CLOSED = 14    /* no NAME_open came before, or it failed, or NAME_close came already */
+  ETCH_CL_CLOSED = 14,   /* no NAME_open came before, or it failed, or NAME_close came already */
+  ETCH_IO_ALIGN = 15     /* the address of an input or output is not aligned as the type of its elements asks */
 } etch_status;
 
 #if ETCH_STATUS_TEXT
@@ -117,7 +140,19 @@ typedef struct {
   uint32_t arena_bytes;
   uint32_t arena_align;
   uint32_t constants_align; /* 0: the model has no constants */
+  const uint8_t *io_align;  /* alignment of each input and output; null: any */
 } etch_program;
+
+/* The alignment of a type, for io_align. */
+#define ETCH_ALIGN_OF(type) ((uint8_t)offsetof(struct etch_align_##type, value))
+struct etch_align_int16_t { char first; int16_t value; };
+struct etch_align_uint16_t { char first; uint16_t value; };
+struct etch_align_int32_t { char first; int32_t value; };
+struct etch_align_uint32_t { char first; uint32_t value; };
+struct etch_align_int64_t { char first; int64_t value; };
+struct etch_align_uint64_t { char first; uint64_t value; };
+struct etch_align_float { char first; float value; };
+struct etch_align_double { char first; double value; };
 
 /* After each call, with ETCH_PROFILE: `call` counts from 0, arg[0] is what was written. */
 typedef void (*etch_after_call)(void *user, uint32_t call, void *const *arg);
@@ -133,6 +168,15 @@ typedef struct {
   etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
   void *user;
 } etch_frame;
+
+/* The linker sees another name for each ABI and value of ETCH_PROFILE: a model and a runtime that do not fit together do not
+ * link, where otherwise hooks would silently not be called. "undefined reference to etch_run_abi2_profile" means that
+ * ETCH_PROFILE is 1 for the model and 0 for etch_runtime.c. */
+#if ETCH_PROFILE
+#define etch_run etch_run_abi2_profile
+#else
+#define etch_run etch_run_abi2
+#endif
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
 etch_status etch_run(const etch_program *program, const etch_frame *frame);

@@ -1,5 +1,4 @@
-# GCC for the machine that builds. Use: cmake -B build -DCMAKE_TOOLCHAIN_FILE=gcc.cmake
+# GCC for the machine that builds. An emitted project adds the flags of its target by itself. Use:
+#   cmake -B build -DCMAKE_TOOLCHAIN_FILE=gcc.cmake
 find_program(CMAKE_C_COMPILER NAMES gcc cc REQUIRED)
 find_program(CMAKE_CXX_COMPILER NAMES g++ c++)
-set(CMAKE_C_FLAGS_RELEASE_INIT "-O3 -march=native")
-set(CMAKE_CXX_FLAGS_RELEASE_INIT "-O3 -march=native")

@@ -273,6 +273,8 @@ AuditReport audit_c(const std::vector<std::filesystem::path>& files, const Audit
 
 AuditReport audit_directory(const std::filesystem::path& dir, AuditOptions options) {
   const auto files = sources_below(dir);
+  // The C that is looked at is the same with any instruction set; Clang here need not know the target's.
+  options.defines.push_back("ETCH_ANY_CPU=1");
   if (files.empty()) throw UserError(dir.string(), "there is no .c file in this folder", "name the folder that etch compile wrote");
   options.include_dirs.push_back(dir);
   if (options.prefixes.empty()) options.prefixes = prefixes_of(dir);

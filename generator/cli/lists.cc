@@ -29,17 +29,19 @@ int ops_command() {
 }
 
 int targets_command(const std::filesystem::path& targets_dir) {
-  const std::filesystem::path dir = targets_dir.empty() ? default_targets_dir() : targets_dir;
-  for (const std::string& name : target_names(dir)) {
-    const Target target = find_target(name, dir);
+  const auto dirs = target_dirs(targets_dir);
+  if (target_names(dirs.front()).empty()) throw UserError(dirs.front().string(), "there is no target description (*.xml) in this folder");
+  for (const TargetFile& found : target_files(dirs)) {
+    const Target target = read_target(found.file);
     const auto compiler = target_compiler(target);
     std::string why;
     std::string runs = "runs on this machine";
     if (!target.is_host()) runs = emulator_available(target, &why) ? "runs in " + target.emulator.program : why;
     fmt::print(
-        "{:<12} {}\n{:<12}   {}; {}\n", name, target.description, "",
+        "{:<12} {}\n{:<12}   {}; {}\n", found.name, target.description, "",
         compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")),
         runs);
+    if (!found.hides.empty()) fmt::print("{:<12}   {} is used, {} is hidden by it\n", "", found.file.string(), found.hides.string());
   }
   return 0;
 }
@@ -68,7 +70,7 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
 }
 
 int audit_command(const AuditArgs& args) {
-  const Target target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
+  const Target target = find_target(args.target, target_dirs(args.targets_dir));
   if (!std::filesystem::is_directory(args.dir)) throw UserError(args.dir.string(), "is not a folder", "give a folder of C files");
   Progress progress(args.json);
   progress.step("checking " + args.dir.string());

@@ -46,7 +46,7 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   one_value(app.add_option("--freeze", args.freeze, "makes an input a constant (axes, shapes, pads): .npy, TensorProto .pb or raw"))
       ->type_name("NAME=FILE");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
-  app.add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
+  app.add_option("--targets-dir", args.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   app.add_option("--weights", args.weights,
                  "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")
       ->capture_default_str();
@@ -124,7 +124,7 @@ void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
   CLI::App* audit = app.add_subcommand("audit", "check the C of a folder: heap, recursion, VLAs, mutable statics, loops, double");
   audit->add_option("dir", args.audit.dir, "the folder")->required();
   audit->add_option("--target", args.audit.target, "whose FPU counts")->capture_default_str();
-  audit->add_option("--targets-dir", args.audit.targets_dir, "folder of target descriptions");
+  audit->add_option("--targets-dir", args.audit.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   audit->add_flag("--json", args.audit.json, "the result as JSON");
   audit->callback([&args, &chosen] { chosen = [&args] { return audit_command(args.audit); }; });
 
@@ -136,7 +136,7 @@ void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
     chosen = [] { return ops_command(); };
   });
   CLI::App* targets = app.add_subcommand("targets", "the supported targets");
-  targets->add_option("--targets-dir", args.targets_dir, "folder of target descriptions");
+  targets->add_option("--targets-dir", args.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   targets->callback([&args, &chosen] { chosen = [&args] { return targets_command(args.targets_dir); }; });
 }
 

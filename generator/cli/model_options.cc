@@ -82,7 +82,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
     options.import.dims.push_back(std::move(dim));
   }
   options.import.freeze = args.freeze;
-  options.target = find_target(args.target, args.targets_dir.empty() ? default_targets_dir() : args.targets_dir);
+  options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
   options.weights = weights_form(args.weights);

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 namespace etch {
 
 /// targets/, runtime_c/ and toolchains/ of the source tree the tool was built from.
 std::filesystem::path default_targets_dir();
+/// Where targets are looked for: `own` (--targets-dir; empty: none), then the project's.
+std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& own);
 std::filesystem::path default_runtime_dir();
 std::filesystem::path default_toolchains_dir();
 

@@ -72,6 +72,18 @@ bool selftest_compares(const Program& program, SelfTestResult wanted) {
   return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
 }
 
+// What the target's description says of compiling.
+EmitBuild emit_build(const Target& target) {
+  EmitBuild build;
+  if (!target.is_host()) build.compiler = target.toolchain.compilers.front();
+  for (const std::string& flag : target.toolchain.flags_of(FlagKind::Build))
+    if (flag.starts_with("-O")) build.optimize = flag;
+  build.code = target.toolchain.flags_of(FlagKind::Code);
+  build.abi = target.toolchain.flags_of(FlagKind::Abi);
+  build.features = target.features;
+  return build;
+}
+
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
   EmitOptions emit;
   emit.name = frontend.model.name;
@@ -81,6 +93,7 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   emit.model_facts = fmt::format("{} nodes, opset {}", frontend.model.node_count, frontend.model.opset);
   emit.options_text = options.options_text;
   emit.target_name = options.target.name;
+  emit.build = emit_build(options.target);
   emit.weights = options.weights;
   return emit;
 }

@@ -83,6 +83,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.model_sha256 = options.model_sha256;
   r.target = options.target_name;
   r.options = options.options_text;
+  r.build_command = build_command(p);
   r.language = program.language;
   r.arena_bytes = plan.arena_bytes;
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;

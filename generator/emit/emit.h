@@ -39,6 +39,15 @@ struct SelfTest {
   double absolute = 1e-5;
 };
 
+/// How the files are meant to be compiled.
+struct EmitBuild {
+  std::string compiler = "cc";       // for people to read
+  std::string optimize = "-O2";      // the level that the target is used with
+  std::vector<std::string> code;     // flags of the model's own library
+  std::vector<std::string> abi;      // flags of the whole program
+  std::vector<std::string> features;  // macros that compilers with these flags predefine
+};
+
 struct EmitOptions {
   std::string name = "model";  // prefix of symbols and files: a C identifier
   std::string tool_version = "0.1.0";
@@ -47,6 +56,7 @@ struct EmitOptions {
   std::string model_facts;   // "13 nodes, opset 17"; may be empty
   std::string options_text;  // "--target cortex-m4f"; may be empty
   std::string target_name;   // may be empty
+  EmitBuild build;
   WeightsForm weights = WeightsForm::Auto;
   std::optional<SelfTest> selftest;
 };

@@ -18,6 +18,7 @@ std::string provenance(const Project& p) {
   if (!o.model_facts.empty()) from += " (" + in_comment(o.model_facts) + ")";
   text += " *   from     " + from + "\n";
   if (!o.options_text.empty()) text += " *   options  " + in_comment(o.options_text) + "\n";
+  if (!o.build.code.empty() || !o.build.abi.empty()) text += " *   flags    " + flags_text(o) + "\n";
   std::int64_t macs = 0;
   for (const ProgramCall& call : p.program->calls) macs += call.macs.max();
   text += fmt::format(" *   work     {} calls of {} kernels, {} multiply-accumulates{}\n", p.program->calls.size(),
@@ -96,7 +97,7 @@ std::string sizes(const Project& p) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
     if (p.weights == WeightsForm::Blob)
-      text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, std::max<std::int64_t>(p.constants_align, 8));
+      text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
   }
   return text;
 }
@@ -137,11 +138,11 @@ std::string model_header(const Project& p) {
   if (uses_bool(p)) text += "#include <stdbool.h>\n\n";
   text += fmt::format(
       "#include \"{1}.h\"\n"
-      "#if ETCH_RUNTIME_ABI != 1\n"
-      "#error \"{0}.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
+      "#if ETCH_RUNTIME_ABI != {2}\n"
+      "#error \"{0}.h was generated for etch runtime ABI {2}: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
       "#endif\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name, p.is_opencl() ? "etch_opencl" : "etch_runtime");
+      p.name, p.is_opencl() ? "etch_opencl" : "etch_runtime", runtime_abi());
   text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p);
   if (p.is_opencl()) text += opencl_session(p);
   text += what_it_computes(p) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));

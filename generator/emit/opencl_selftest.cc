@@ -54,7 +54,7 @@ std::string opencl_selftest(const Project& p, const std::string& run) {
       "  clReleaseContext(context);\n"
       "  return status;\n"
       "}}\n\n",
-      p.name, p.is_blob() ? ", weights" : "", run);
+      p.name, p.is_blob() ? ", " + blob_address(p) : "", run);
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/naming.h"
+#include "base/runtime_text.h"
 #include "emit/literals.h"
 #include "program/lower.h"
 
@@ -124,6 +125,29 @@ std::string banner(const std::string& title) {
   std::string line = "/* --- " + title + " ";
   line.resize(std::max<std::size_t>(line.size() + 3, 117), '-');
   return line + " */\n";
+}
+
+int runtime_abi() {
+  constexpr std::string_view kDefine = "#define ETCH_RUNTIME_ABI ";
+  const std::string_view text = runtime_text("etch_runtime.h");
+  const std::size_t at = text.find(kDefine);
+  check(at != std::string_view::npos, "the runtime says its ABI");
+  return std::stoi(std::string(text.substr(at + kDefine.size(), 10)));
+}
+
+namespace {
+constexpr std::int64_t kWidest = 16;  // alignment of etch_widest where there are 64 bits; elsewhere kernels ask for less
+}
+
+std::string static_memory(const std::string& name, const std::string& bytes, const std::string& align, std::int64_t align_bytes) {
+  return fmt::format("ETCH_ALIGNED({0}) static union {{\n  etch_widest widest; /* aligns where ETCH_ALIGNED does nothing */\n"
+                     "  unsigned char bytes[{1}{2}];\n}} {3};\n",
+                     align, bytes, align_bytes > kWidest ? " + " + align : "", name);
+}
+
+std::string static_memory_address(const std::string& name, const std::string& align, std::int64_t align_bytes) {
+  if (align_bytes <= kWidest) return name + ".bytes";
+  return fmt::format("{0}.bytes + (0u - (uintptr_t){0}.bytes) % {1}", name, align);
 }
 
 std::string type_text(const ProgramBuffer& buffer) { return std::string(name_of(buffer.dtype)) + " " + shape_text(buffer.shape); }

@@ -89,8 +89,8 @@ std::string to_text(const Report& r) {
   if (!r.options.empty()) text += "options " + nodes_text({r.options}) + "\n";
   text += fmt::format(
       "\nFiles: {0}.h is what your program includes, {0}.c the model. Build by add_subdirectory, by this folder's CMakeLists.txt\n"
-      "with a toolchain file, or, where the weights are C, by: cc -std=c99 -O2 *.c {1}-lm\n",
-      r.name, opencl ? "-lOpenCL " : "");
+      "with a toolchain file, or by:\n  {1}\n",
+      r.name, r.build_command);
   if (opencl) text += fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", r.name);
   text += "\nMemory\n";
   text += figure("arena", r.arena_bytes,

@@ -188,6 +188,12 @@ std::string half_text(DType dtype) {
          "}\n\n";
 }
 
+// Comparisons that are meant: with 0, with what is equal to the bit, of a NaN with itself.
+constexpr std::string_view kExactPragma =
+    "#if defined(__GNUC__)\n"
+    "#pragma GCC diagnostic ignored \"-Wfloat-equal\"\n"
+    "#endif\n";
+
 std::string near_text(bool wide) {
   const char* type = wide ? "double" : "float";
   return fmt::format(
@@ -232,6 +238,7 @@ std::string helpers_text(const std::vector<Output>& outputs) {
     return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return test(o.expected.dtype()); });
   };
   std::string text;
+  if (any(is_float)) text += std::string(kExactPragma) + "\n";
   if (any([](DType d) { return d == DType::Float16; })) text += half_text(DType::Float16);
   if (any([](DType d) { return d == DType::BFloat16; })) text += half_text(DType::BFloat16);
   if (any([](DType d) { return is_float(d) && d != DType::Float64; })) text += near_text(false);
@@ -242,16 +249,18 @@ std::string helpers_text(const std::vector<Output>& outputs) {
 std::string blob_text(const Project& p) {
   return fmt::format(
       "/* The weights file, read whole; firmware would place it in flash instead. */\n"
-      "static unsigned char weights[{0}_WEIGHTS_BYTES] ETCH_ALIGNED({0}_WEIGHTS_ALIGN);\n\n"
+      "{2}\n"
       "static int read_weights(const char *path) {{\n"
+      "  unsigned char *const weights = {3};\n"
       "  FILE *const file = fopen(path, \"rb\");\n"
       "  size_t bytes;\n"
       "  if (file == NULL) return 0;\n"
-      "  bytes = fread(weights, 1, sizeof weights, file);\n"
+      "  bytes = fread(weights, 1, {0}_WEIGHTS_BYTES, file);\n"
       "  fclose(file);\n"
       "  return {1}_check_weights(weights, bytes) == ETCH_OK;\n"
       "}}\n\n",
-      p.macro, p.name);
+      p.macro, p.name, static_memory("weights_block", p.macro + "_WEIGHTS_BYTES", p.macro + "_WEIGHTS_ALIGN", p.weights_align()),
+      blob_address(p));
 }
 
 // Of each output one line that two builds, or two boards, can be compared by.
@@ -280,8 +289,8 @@ std::string checksum_calls(const Project& p, const SelfTest& test) {
 }
 
 std::string call_arguments(const Project& p, const SelfTest& test) {
-  std::vector<std::string> result{"arena", "sizeof arena"};
-  if (p.is_blob()) result.push_back("weights");
+  std::vector<std::string> result{static_memory_address("arena", p.macro + "_ARENA_ALIGN", p.plan->align), p.macro + "_ARENA_BYTES"};
+  if (p.is_blob()) result.push_back(blob_address(p));
   if (p.is_opencl()) result = {"&session"};
   for (const ProgramVariable& v : p.program->variables) result.push_back(std::to_string(test.variables.at(v.name)));
   for (int b : p.program->inputs) result.push_back(array_of(p, b));
@@ -316,6 +325,8 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
 
 }  // namespace
 
+std::string blob_address(const Project& p) { return static_memory_address("weights_block", p.macro + "_WEIGHTS_ALIGN", p.weights_align()); }
+
 Array lcg_input(DType dtype, const std::vector<std::int64_t>& shape, std::uint32_t seed, int number) {
   std::int64_t size = 1;
   for (std::int64_t d : shape) size *= d;
@@ -338,7 +349,7 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
   if (p.is_opencl()) text += opencl_include();
   text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
-  if (!p.is_opencl()) text += fmt::format("static unsigned char arena[{0}_ARENA_BYTES] ETCH_ALIGNED({0}_ARENA_ALIGN);\n", p.macro);
+  if (!p.is_opencl()) text += static_memory("arena", p.macro + "_ARENA_BYTES", p.macro + "_ARENA_ALIGN", p.plan->align);
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
   if (!compares) text += checksum_text();
   if (!fill.empty()) text += fill + "\n";

@@ -13,6 +13,33 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// What C says of an element's alignment, as text.
+std::string align_text(DType dtype) {
+  return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type);
+}
+
+// Alignment that kernels need of the constants: their loads of vectors take any address of an element.
+std::string constants_align(const Project& p) {
+  DType widest = DType::Bool;
+  for (const ConstantMember& member : p.constants) {
+    const DType dtype = p.program->buffers[at(member.buffer)].dtype;
+    if (bytes_of(dtype) > bytes_of(widest)) widest = dtype;
+  }
+  return p.has_constants() ? align_text(widest) : "0";
+}
+
+// The same of inputs and outputs; empty where all are bytes.
+std::string io_align_table(const Project& p) {
+  std::vector<std::string> aligns;
+  bool any = false;
+  for (const auto* group : {&p.program->inputs, &p.program->outputs})
+    for (int b : *group) {
+      aligns.push_back(align_text(p.program->buffers[at(b)].dtype));
+      any = any || aligns.back() != "1";
+    }
+  return any ? fmt::format("static const uint8_t io_align[{}] = {{{}}};\n\n", aligns.size(), list_text(aligns)) : "";
+}
+
 std::string program_table(const Project& p) {
   const Program& program = *p.program;
   const ArgTable t = arg_table(p);
@@ -26,12 +53,13 @@ std::string program_table(const Project& p) {
     const ProgramKernel& kernel = program.kernels[at(program.calls[c].kernel)];
     text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], program.calls[c].buffers.size() + kernel.variables.size());
   }
-  text += "};\n\n" + range_table(p) + "static const etch_program program = {\n  calls, args, ";
+  const std::string io_align = io_align_table(p);
+  text += "};\n\n" + range_table(p) + io_align + "static const etch_program program = {\n  calls, args, ";
   text += program.variables.empty() ? "NULL" : "ranges";
   text += fmt::format(",\n  {}, /* calls */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
                       program.calls.size(), io_count, program.variables.size(), p.plan->arena_bytes);
-  text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n}};\n", p.plan->align,
-                      p.has_constants() ? p.constants_align : 0);
+  text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n", p.plan->align,
+                      constants_align(p), io_align.empty() ? "NULL" : "io_align");
   return text;
 }
 
@@ -82,7 +110,9 @@ std::string includes(const Project& p) {
   helpers |= all.find("etch_") != std::string::npos;
   if (helpers) text += "#include \"etch_math.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
-  return has_masked_load(all) ? std::string(kMaskedLoadPragma) + "\n" + text : text;
+  if (has_masked_load(all)) text = std::string(kMaskedLoadPragma) + "\n" + text;
+  const std::string more = feature_guard(p) + comparison_pragma(p);
+  return more.empty() ? text : text + "\n" + more;
 }
 
 }  // namespace

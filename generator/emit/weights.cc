@@ -13,6 +13,29 @@ const ProgramBuffer& buffer_of(const Project& p, const ConstantMember& member) {
   return p.program->buffers[static_cast<std::size_t>(member.buffer)];
 }
 
+// A member of the struct: a constant, or bytes that bring the next one to its offset. With those the layout depends on no
+// attribute of the compiler.
+struct Member {
+  std::string name;
+  const ConstantMember* constant = nullptr;  // null: padding
+  std::int64_t padding = 0;                  // bytes
+};
+
+std::vector<Member> members_of(const Project& p) {
+  std::vector<Member> members;
+  std::int64_t end = 0;
+  const auto pad_to = [&](std::int64_t offset) {
+    if (offset > end) members.push_back({fmt::format("etch_pad_{}", members.size()), nullptr, offset - end});
+  };
+  for (const ConstantMember& constant : p.constants) {
+    pad_to(constant.offset);
+    members.push_back({constant.member, &constant, 0});
+    end = constant.offset + buffer_of(p, constant).max_bytes();
+  }
+  pad_to(p.constants_bytes);
+  return members;
+}
+
 std::string shortened(const std::string& name) {
   constexpr std::size_t kLongest = 100;
   return name.size() <= kLongest ? name : name.substr(0, kLongest) + "...";
@@ -79,11 +102,14 @@ std::string weights_header(const Project& p) {
       p.first_line() + " The constants, in the order in which the kernels read them." + std::string(placement_text(p.weights)) + " */\n";
   text += fmt::format("#ifndef {0}_WEIGHTS_H\n#define {0}_WEIGHTS_H\n\n#include <stdbool.h>\n\n#include \"etch_runtime.h\"\n\n", p.macro);
   text += fmt::format("struct {}_constants {{ /* {} bytes */\n", p.name, grouped(p.constants_bytes));
-  for (const ConstantMember& member : p.constants) {
-    const ProgramBuffer& buffer = buffer_of(p, member);
-    const std::string aligned = member.align > bytes_of(buffer.dtype) ? fmt::format(" ETCH_ALIGNED({})", member.align) : "";
-    text += fmt::format("  {} {}[{}]{}; /* {} {}{} */\n", c_type(buffer), member.member, buffer.max_elements, aligned,
-                        in_comment(shortened(buffer.name)), type_text(buffer), buffer.laid_out ? ", in reading order" : "");
+  for (const Member& member : members_of(p)) {
+    if (member.constant == nullptr) {
+      text += fmt::format("  unsigned char {}[{}];\n", member.name, member.padding);
+      continue;
+    }
+    const ProgramBuffer& buffer = buffer_of(p, *member.constant);
+    text += fmt::format("  {} {}[{}]; /* {} {}{} */\n", c_type(buffer), member.name, buffer.max_elements, in_comment(shortened(buffer.name)),
+                        type_text(buffer), buffer.laid_out ? ", in reading order" : "");
   }
   text += "};\n";
   if (p.weights != WeightsForm::C) {
@@ -104,10 +130,15 @@ std::string weights_source(const Project& p) {
   std::string text = p.first_line() + " */\n";
   text += fmt::format("#include \"{}_weights.h\"\n", p.name);
   if (needs_math_header(p)) text += "\n#include <math.h>\n";
-  text += fmt::format("\nETCH_CONST_SECTION const struct {0}_constants {0}_constants = {{\n", p.name);
-  for (const ConstantMember& member : p.constants) {
-    const Array& data = buffer_of(p, member).data;
-    text += fmt::format("  {{ /* {} */\n", member.member) + c_initializers(data, 0, data.size(), "    ") + "  },\n";
+  const std::string aligned = p.constants_align > 1 ? fmt::format("ETCH_ALIGNED({}) ", p.constants_align) : "";
+  text += fmt::format("\nETCH_CONST_SECTION {1}const struct {0}_constants {0}_constants = {{\n", p.name, aligned);
+  for (const Member& member : members_of(p)) {
+    if (member.constant == nullptr) {
+      text += fmt::format("  {{0}}, /* {} */\n", member.name);
+      continue;
+    }
+    const Array& data = buffer_of(p, *member.constant).data;
+    text += fmt::format("  {{ /* {} */\n", member.name) + c_initializers(data, 0, data.size(), "    ") + "  },\n";
   }
   return text + "};\n";
 }

@@ -34,10 +34,11 @@ constexpr Rule kSchema[] = {
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
+    {"target", "feature", false, true, {"macro"}, {}, false},
     {"target", "math", false, false, {"double"}, {}, false},
     {"target", "toolchain", true, false, {"file"}, {"triple", "include"}, false},
     {"toolchain", "compiler", true, true, {}, {}, true},
-    {"toolchain", "flag", false, true, {}, {}, true},
+    {"toolchain", "flag", false, true, {}, {"kind"}, true},
     {"toolchain", "link", false, true, {}, {}, true},
     {"toolchain", "library", false, true, {}, {}, true},
     {"target", "emulator", false, false, {"program"}, {}, false},
@@ -233,13 +234,39 @@ std::string fill_in(const Reader& in, int line, std::string text, const Target& 
   return text;
 }
 
+/// A flag of code is one word: it becomes an argument here, and a word of a list in the emitted build file.
+std::string flag_text(const Reader& in, const Element& e, FlagKind kind) {
+  const std::string text = text_of(e);
+  if (kind == FlagKind::Code && text.find_first_of(" \t\r\n;\"\\$") != std::string::npos)
+    in.fail(e.GetLineNum(), "<flag>: '" + text + "' holds a space, a quote, '\\', '$' or ';', accepted is one flag that needs no quotes",
+            "write each flag in an element <flag> of its own");
+  return text;
+}
+
+/// Macros that compilers predefine, as model.c asks for them.
+void read_features(const Reader& in, const Element& root, Target& t) {
+  for (const Element* e = root.FirstChildElement("feature"); e != nullptr; e = e->NextSiblingElement("feature")) {
+    const std::string macro = in.attribute(*e, "macro");
+    const bool word = std::ranges::all_of(macro, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (!word || std::isdigit(static_cast<unsigned char>(macro[0])) != 0)
+      in.fail(e->GetLineNum(), "<feature>: macro is '" + macro + "', accepted is a name of C");
+    if (std::ranges::find(t.features, macro) != t.features.end()) in.fail(e->GetLineNum(), "<feature>: " + macro + " stands twice");
+    t.features.push_back(macro);
+  }
+}
+
 void read_tools(const Reader& in, const Element& root, Target& t) {
   const Element& tools = *root.FirstChildElement("toolchain");
   t.toolchain.file = in.attribute(tools, "file");
   t.toolchain.triple = in.attribute(tools, "triple");
   t.toolchain.include = in.attribute(tools, "include");
   t.toolchain.compilers = in.texts(tools, "compiler");
-  t.toolchain.flags = in.texts(tools, "flag");
+  constexpr FlagKind kKinds[] = {FlagKind::Code, FlagKind::Abi, FlagKind::Build};
+  for (const Element* e = tools.FirstChildElement("flag"); e != nullptr; e = e->NextSiblingElement("flag")) {
+    const FlagKind kind = kKinds[in.choice(*e, "kind", in.attribute(*e, "kind", "build"), {"code", "abi", "build"})];
+    t.toolchain.flags.push_back(flag_text(in, *e, kind));
+    t.toolchain.flag_kinds.push_back(kind);
+  }
   t.toolchain.libraries = in.texts(tools, "library");
   for (const Element* e = tools.FirstChildElement("link"); e != nullptr; e = e->NextSiblingElement("link"))
     t.toolchain.link.push_back(fill_in(in, e->GetLineNum(), text_of(*e), t));
@@ -282,6 +309,7 @@ Target read_target(const std::filesystem::path& file) {
     t.language = in.choice(*e, "the text", in.texts(root, "language").front(), {"c", "opencl"}) == 0 ? Language::C : Language::OpenCl;
   read_core(in, root, t);
   read_memories(in, root, t);
+  read_features(in, root, t);
   read_tools(in, root, t);
   return t;
 }

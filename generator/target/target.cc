@@ -38,6 +38,25 @@ std::string_view text(MemoryKind kind) {
   return "";
 }
 
+std::string_view text(FlagKind kind) {
+  switch (kind) {
+    case FlagKind::Code:
+      return "code";
+    case FlagKind::Abi:
+      return "abi";
+    case FlagKind::Build:
+      return "build";
+  }
+  return "";
+}
+
+std::vector<std::string> Toolchain::flags_of(FlagKind kind) const {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < flags.size(); i++)
+    if (flag_kinds[i] == kind) result.push_back(flags[i]);
+  return result;
+}
+
 bool Target::computes_in_double(std::string_view function) const { return std::ranges::find(double_math, function) != double_math.end(); }
 
 int64_t Target::bytes(MemoryKind kind) const {
@@ -56,17 +75,32 @@ std::vector<std::string> target_names(const std::filesystem::path& dir) {
   return names;
 }
 
-Target find_target(std::string_view name, const std::filesystem::path& dir) {
-  const std::vector<std::string> names = target_names(dir);
-  if (names.empty())
-    throw UserError(dir.string(), "there is no target description (*.xml) in this folder", "name the folder with --targets-dir");
-  if (std::ranges::find(names, name) == names.end()) {
-    std::string known;
-    for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-    throw UserError("", "unknown target '" + std::string(name) + "', known are " + known,
-                    "pick one of them, or describe yours in " + (dir / (std::string(name) + ".xml")).string());
-  }
-  return read_target(dir / (std::string(name) + ".xml"));
+std::vector<TargetFile> target_files(const std::vector<std::filesystem::path>& dirs) {
+  std::vector<TargetFile> files;
+  for (const auto& dir : dirs)
+    for (const std::string& name : target_names(dir)) {
+      const std::filesystem::path file = dir / (name + ".xml");
+      const auto same = std::ranges::find(files, name, &TargetFile::name);
+      if (same == files.end()) {
+        files.push_back({name, file, {}});
+      } else if (std::error_code bad; same->hides.empty() && !std::filesystem::equivalent(same->file, file, bad)) {
+        same->hides = file;
+      }
+    }
+  return files;
+}
+
+Target find_target(std::string_view name, const std::vector<std::filesystem::path>& dirs) {
+  check(!dirs.empty(), "targets are looked for in a folder");
+  if (target_names(dirs.front()).empty())
+    throw UserError(dirs.front().string(), "there is no target description (*.xml) in this folder", "name the folder with --targets-dir");
+  const std::vector<TargetFile> files = target_files(dirs);
+  const auto found = std::ranges::find(files, name, &TargetFile::name);
+  if (found != files.end()) return read_target(found->file);
+  std::string known;
+  for (const TargetFile& f : files) known += (known.empty() ? "" : ", ") + f.name;
+  throw UserError("", "unknown target '" + std::string(name) + "', known are " + known,
+                  "pick one of them, or describe yours in " + (dirs.front() / (std::string(name) + ".xml")).string());
 }
 
 }  // namespace etch

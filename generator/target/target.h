@@ -36,15 +36,27 @@ struct Vector {
   int64_t registers = 0;    // architectural vector registers; a tile keeps a few of them free for operands
 };
 
+/// What a compiler flag decides, and so who says it when a user builds.
+///   Code   how the model's own code is made: instruction set, vector width, scheduling, contraction of a*b+c. The emitted
+///          CMakeLists.txt gives it to the model's library alone; objects with and without it may be linked together
+///   Abi    what all objects of a program have to agree on: how arguments are passed, which C library. Said by the toolchain file
+///   Build  what a build type or a project decides: optimisation level, sections, macros of the C library
+enum class FlagKind { Code, Abi, Build };
+std::string_view text(FlagKind kind);  // "code", "abi", "build"
+
 /// How emitted C becomes a program. `compilers` are command names, best first.
 struct Toolchain {
   std::string file;                    // in toolchains/, for CMAKE_TOOLCHAIN_FILE
   std::vector<std::string> compilers;  // use the first that is installed
-  std::vector<std::string> flags;      // of every compilation, and of linking
+  std::vector<std::string> flags;      // of every compilation, and of linking; all kinds, in the order of the file
+  std::vector<FlagKind> flag_kinds;    // of each of `flags`
   std::vector<std::string> link;       // of linking only, before the libraries; memories are filled in already
   std::vector<std::string> libraries;  // last on the link line
   std::string triple;                  // as clang names the target; empty: the host's own
   std::string include;                 // folder of the C library's headers; empty: the host's own
+
+  /// Those of `flags` that are of this kind, in their order.
+  std::vector<std::string> flags_of(FlagKind kind) const;
 };
 
 /// The machine that runs the program where the board is absent. Empty program: it runs on the host itself.
@@ -66,6 +78,7 @@ struct Target {
   int64_t float_registers = 16;          // scalar float registers (of 32 bits)
   int64_t arena_align = 16;              // bytes: the widest aligned access of a kernel
   std::vector<Memory> memories;          // empty: as much as there is
+  std::vector<std::string> features;     // macros that a compiler with the flags of code predefines: "__AVX2__"; the C wants them
   std::vector<std::string> double_math;  // functions of float that its C library computes in double: "exp2f", "log2f"
   Toolchain toolchain;
   Emulator emulator;
@@ -84,8 +97,19 @@ struct Target {
 /// range, and where something is missing or said twice.
 Target read_target(const std::filesystem::path& file);
 
-/// Reads `dir`/`name`.xml. An unknown name is a UserError that lists the known ones.
-Target find_target(std::string_view name, const std::filesystem::path& dir);
+/// A description that was found. `hides` is the file of the same name in a later folder; empty where there is none.
+struct TargetFile {
+  std::string name;
+  std::filesystem::path file, hides;
+};
+
+/// The targets of all folders: those of the first folder come first, sorted by name, and go before others of their name.
+std::vector<TargetFile> target_files(const std::vector<std::filesystem::path>& dirs);
+
+/// Reads `name`.xml from the first of `dirs` that has it. An unknown name is a UserError that lists the known ones, and so is a
+/// first folder without any description.
+Target find_target(std::string_view name, const std::vector<std::filesystem::path>& dirs);
+inline Target find_target(std::string_view name, const std::filesystem::path& dir) { return find_target(name, std::vector{dir}); }
 
 /// The names of all targets in `dir`, sorted.
 std::vector<std::string> target_names(const std::filesystem::path& dir);

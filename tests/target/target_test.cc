@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "base/tempdir.h"
 
 namespace etch {
@@ -32,11 +33,11 @@ constexpr std::string_view kGood = R"(<target name="t">
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
 <arena align="8"/>
-<math double="exp2f log2f"/>
+<math double="exp2f log2f"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
 <toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf">
 <compiler>first</compiler>
 <compiler><!-- after the first --> second </compiler>
-<flag>-O2</flag>
+<flag>-O2</flag><flag kind="code">-mcpu=cortex-m7</flag><flag kind="abi">-mfloat-abi=hard</flag><flag kind="build">-DA="b c"</flag>
 <link>-Wl,--defsym=a={itcm.origin},{ram.size}</link>
 <library>-lm</library>
 </toolchain>
@@ -76,7 +77,11 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.toolchain.file, "gcc.cmake");
   EXPECT_EQ(t.toolchain.triple, "thumbv7em-none-eabihf");
   EXPECT_EQ(t.toolchain.compilers, (std::vector<std::string>{"first", "second"}));
-  EXPECT_EQ(t.toolchain.flags, (std::vector<std::string>{"-O2"}));
+  EXPECT_EQ(t.features, (std::vector<std::string>{"__ARM_FP", "__ARM_FEATURE_DSP"}));
+  EXPECT_EQ(t.toolchain.flags, (std::vector<std::string>{"-O2", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-DA=\"b c\""}));
+  EXPECT_EQ(t.toolchain.flags_of(FlagKind::Code), (std::vector<std::string>{"-mcpu=cortex-m7"}));
+  EXPECT_EQ(t.toolchain.flags_of(FlagKind::Abi), (std::vector<std::string>{"-mfloat-abi=hard"}));
+  EXPECT_EQ(t.toolchain.flags_of(FlagKind::Build), (std::vector<std::string>{"-O2", "-DA=\"b c\""}));
   EXPECT_EQ(t.toolchain.link, (std::vector<std::string>{"-Wl,--defsym=a=4096,2097152"}));
   EXPECT_EQ(t.toolchain.libraries, (std::vector<std::string>{"-lm"}));
   EXPECT_EQ(t.emulator.program, "qemu");
@@ -140,6 +145,12 @@ constexpr BadRow kBad[] = {
     {"exp2f log2f", "exp2f exp2f", 10, "<math>: exp2f stands twice"},
     {"<compiler>first</compiler>", "<compiler><b>x</b></compiler>", 12, "<compiler> has to hold a text and nothing else"},
     {"<flag>-O2</flag>", "<flags>-O2</flags>", 14, "unknown element <flags> in <toolchain>, accepted are compiler, flag, link, library"},
+    {"kind=\"code\"", "kind=\"cpu\"", 14, "<flag>: kind is 'cpu', accepted are code, abi, build"},
+    {">-mcpu=cortex-m7<", ">-mcpu cortex-m7<", 14, "<flag>: '-mcpu cortex-m7' holds a space"},
+    {">-mcpu=cortex-m7<", ">-mcpu=$CORE<", 14, "<flag>: '-mcpu=$CORE' holds a space, a quote, '\\', '$' or ';'"},
+    {"macro=\"__ARM_FP\"", "macro=\"4fp\"", 10, "<feature>: macro is '4fp', accepted is a name of C"},
+    {"macro=\"__ARM_FP\"", "macro=\"a+b\"", 10, "<feature>: macro is 'a+b', accepted is a name of C"},
+    {"macro=\"__ARM_FP\"", "macro=\"__ARM_FEATURE_DSP\"", 10, "<feature>: __ARM_FEATURE_DSP stands twice"},
     {"{ram.size}", "{rom.size}", 15, "names no memory of this target"},
     {"{ram.size}", "{ram.end}", 15, "names no memory of this target"},
     {"program=\"qemu\"", "", 18, "<emulator> needs the attribute program"},
@@ -181,7 +192,7 @@ TEST(Target, FindByName) {
     find_target("z80", kTargets);
     ADD_FAILURE() << "accepted";
   } catch (const UserError& e) {
-    EXPECT_EQ(e.problem(), "unknown target 'z80', known are cortex-m4f, host, opencl, x86-64-v3, x86-64-v4");
+    EXPECT_EQ(e.problem(), "unknown target 'z80', known are c99, cortex-m4f, host, opencl, x86-64-v3, x86-64-v4");
   }
   EXPECT_THROW(find_target("../targets/host", kTargets), UserError);
   EXPECT_THROW(find_target("", kTargets), UserError);
@@ -197,6 +208,7 @@ struct ShippedRow {
 
 // Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
 constexpr ShippedRow kShipped[] = {
+    {"c99", Fpu::Double, 64, 0, 0, 8, true},
     {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
     {"host", Fpu::Double, 64, 128, 16, 16, true},
     {"opencl", Fpu::Double, 64, 0, 0, 512, true},
@@ -222,18 +234,48 @@ TEST(Target, ShippedOnes) {
   EXPECT_EQ(target_names(kTargets), rows);
 }
 
-/// The bare-metal toolchain file stands alone in an emitted project, so it says the flags again: they have to agree.
-TEST(Target, ToolchainFileAgrees) {
-  const Target t = find_target("cortex-m4f", kTargets);
-  std::istringstream words(read(kTargets.parent_path() / "toolchains" / t.toolchain.file));
-  std::set<std::string> said;
-  for (std::string word; words >> word;) {
-    std::erase_if(word, [](char c) { return c == '"' || c == ')'; });
-    said.insert(word);
+// One's own descriptions come first and go before bundled ones of their name; these are still there.
+TEST(Target, OwnOnesAndBundledOnes) {
+  const TempDir dir;
+  write(dir, R"(<target name="zz"><description>d</description><core name="c" fpu="none"/>
+    <registers float="0"/><toolchain file="f"><compiler>cc</compiler></toolchain></target>)",
+        "zz.xml");
+  write(dir, R"(<target name="host"><description>mine</description><core name="c" fpu="none"/>
+    <registers float="0"/><toolchain file="f"><compiler>cc</compiler></toolchain></target>)",
+        "host.xml");
+  const std::vector<std::filesystem::path> dirs{dir.path(), kTargets};
+  std::vector<std::string> names;
+  for (const TargetFile& f : target_files(dirs)) {
+    names.push_back(f.name);
+    EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
-  for (const auto& list : {t.toolchain.flags, t.toolchain.link})
-    for (const std::string& flag : list)
-      EXPECT_TRUE(said.contains(flag) || flag.starts_with("-O")) << flag;
+  EXPECT_EQ(names, (std::vector<std::string>{"host", "zz", "c99", "cortex-m4f", "opencl", "x86-64-v3", "x86-64-v4"}));
+  EXPECT_EQ(find_target("host", dirs).description, "mine");
+  EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");
+  EXPECT_THROW(find_target("z80", dirs), UserError);
+  EXPECT_THROW(find_target("host", {dir.path() / "absent", kTargets}), UserError);
+  for (const TargetFile& f : target_files({kTargets, kTargets})) EXPECT_EQ(f.hides, "") << "one folder named twice hides nothing";
+}
+
+// Toolchain files read flags and memories out of the description: CMake's reading and ours are the same.
+TEST(Target, ToolchainFilesReadTheDescription) {
+  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  const Target t = find_target("cortex-m4f", kTargets);
+  const TempDir dir;
+  std::ofstream(dir.path() / "print.cmake") << "include(" << (kTargets.parent_path() / "toolchains/read_target.cmake").string() << ")\n"
+                                            << "etch_target_flags(flags " << (kTargets / "cortex-m4f.xml").string() << " \"^-\")\n"
+                                            << "etch_target_link(link " << (kTargets / "cortex-m4f.xml").string() << ")\n"
+                                            << "foreach(each IN LISTS flags link)\n  message(STATUS \"${each}\")\nendforeach()\n";
+  const ProcessResult printed = run_process({"cmake", "-P", (dir.path() / "print.cmake").string()});
+  ASSERT_TRUE(printed.ok()) << printed.err;
+  std::string wanted;
+  for (const auto* list : {&t.toolchain.flags, &t.toolchain.link})
+    for (const std::string& flag : *list) wanted += "-- " + flag + "\n";
+  EXPECT_EQ(printed.out, wanted);
+  // Nothing else in toolchains/ says what a description says.
+  for (const auto& entry : std::filesystem::directory_iterator(kTargets.parent_path() / "toolchains"))
+    for (const char* flag : {"-march", "-mcpu", "-mfpu", "-mfloat-abi", "--specs", "-mprefer"})
+      EXPECT_EQ(read(entry.path()).find(flag), std::string::npos) << entry.path() << " " << flag;
 }
 
 }  // namespace

@@ -61,6 +61,8 @@ static const etch_call calls[4] = {
   {k1_sum, 11, 3},
 };
 
+static const uint8_t io_align[2] = {ETCH_ALIGN_OF(float), ETCH_ALIGN_OF(float)};
+
 static const etch_program program = {
   calls, args, NULL,
   4, /* calls */
@@ -68,7 +70,8 @@ static const etch_program program = {
   0, /* variables */
   32, /* bytes of arena */
   16, /* its alignment */
-  16, /* alignment of the constants */
+  ETCH_ALIGN_OF(float), /* alignment of the constants */
+  io_align, /* of inputs and outputs */
 };
 
 etch_status mlp_run(void *arena, size_t arena_bytes, const float *gpu_0_data_0, float *sum) {

@@ -7,8 +7,8 @@
 #define MLP_H
 
 #include "etch_runtime.h"
-#if ETCH_RUNTIME_ABI != 1
-#error "mlp.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder"
+#if ETCH_RUNTIME_ABI != 2
+#error "mlp.h was generated for etch runtime ABI 2: take etch_runtime.h and etch_runtime.c from the same folder"
 #endif
 
 #ifdef __cplusplus

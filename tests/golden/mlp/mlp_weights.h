@@ -7,10 +7,10 @@
 #include "etch_runtime.h"
 
 struct mlp_constants { /* 160 bytes */
-  float fc1_weight[16] ETCH_ALIGNED(16); /* fc1.weight float32 [4,4] */
-  float fc1_bias[4] ETCH_ALIGNED(16); /* fc1.bias float32 [4] */
-  float int_[16] ETCH_ALIGNED(16); /* int float32 [4,4] */
-  float fc2_bias[4] ETCH_ALIGNED(16); /* fc2* /bias float32 [4] */
+  float fc1_weight[16]; /* fc1.weight float32 [4,4] */
+  float fc1_bias[4]; /* fc1.bias float32 [4] */
+  float int_[16]; /* int float32 [4,4] */
+  float fc2_bias[4]; /* fc2* /bias float32 [4] */
 };
 
 #ifdef __cplusplus

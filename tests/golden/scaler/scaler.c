@@ -50,6 +50,8 @@ static const etch_range ranges[1] = {
   {1, 8}, /* batch */
 };
 
+static const uint8_t io_align[2] = {ETCH_ALIGN_OF(float), ETCH_ALIGN_OF(float)};
+
 static const etch_program program = {
   calls, args, ranges,
   2, /* calls */
@@ -58,6 +60,7 @@ static const etch_program program = {
   1024, /* bytes of arena */
   16, /* its alignment */
   0, /* alignment of the constants */
+  io_align, /* of inputs and outputs */
 };
 
 etch_status scaler_run(void *arena, size_t arena_bytes, int32_t batch, const float *x, float *y) {

@@ -6,8 +6,8 @@
 #define SCALER_H
 
 #include "etch_opencl.h"
-#if ETCH_RUNTIME_ABI != 1
-#error "scaler.h was generated for etch runtime ABI 1: take etch_runtime.h and etch_runtime.c from the same folder"
+#if ETCH_RUNTIME_ABI != 2
+#error "scaler.h was generated for etch runtime ABI 2: take etch_runtime.h and etch_runtime.c from the same folder"
 #endif
 
 #ifdef __cplusplus

@@ -40,6 +40,10 @@ static const float expected_y[160] = {
   1.9644775f,
 };
 
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#endif
+
 static int is_near_float(float got, float want, float relative, float absolute) {
   const float apart = got < want ? want - got : got - want;
   if (got == want || (got != got && want != want)) return 1; /* infinities; NaN */

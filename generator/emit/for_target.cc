@@ -1,0 +1,73 @@
+// What the files say of the target that they were generated for: its flags, and the features that model.c insists on.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/project.h"
+#include "ir/lazyop.h"
+
+namespace etch {
+namespace {
+
+std::string spaced(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+bool uses_vectors(const Project& p) {
+  return std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) {
+    return std::ranges::any_of(k.helpers, [](const std::string& h) { return h.starts_with("etch_f32x") || h.starts_with("etch_i32x"); });
+  });
+}
+
+// Whether C compares floats for equality in it. A comparison of two values that both may be NaN does, too.
+bool compares_floats(const LazyOp* op) {
+  const auto is_const = [](const LazyOp* source) { return source->op == Op::Const; };
+  if (op->src.empty() || !is_float(op->src[0]->dtype)) return false;
+  if (op->op == Op::CmpEq || op->op == Op::CmpNe || op->op == Op::ReduceMax || op->op == Op::ReduceMin) return true;
+  if (op->op == Op::Cast) return op->dtype == DType::Bool;
+  return (op->op == Op::Max || op->op == Op::Min) && std::ranges::none_of(op->src, is_const);
+}
+
+}  // namespace
+
+std::string flags_text(const EmitOptions& options) {
+  std::vector<std::string> words{options.build.optimize};
+  for (const auto* list : {&options.build.code, &options.build.abi}) words.insert(words.end(), list->begin(), list->end());
+  return spaced(words);
+}
+
+std::string build_command(const Project& p) {
+  const EmitOptions& options = *p.options;
+  const char* sources = p.weights == WeightsForm::Incbin && p.has_constants() ? "*.c *.S" : "*.c";
+  if (options.build.compiler != "cc") return fmt::format("{} -std=c99 {} -c {}", options.build.compiler, flags_text(options), sources);
+  return fmt::format("cc -std=c99 {} {} {}-lm", flags_text(options), sources, p.is_opencl() ? "-lOpenCL " : "");
+}
+
+std::string feature_guard(const Project& p) {
+  std::string text;
+  if (uses_vectors(p))
+    text += fmt::format(
+        "#if !defined(__GNUC__)\n"
+        "#error \"{0}.c uses vector extensions of GCC and clang: for another compiler generate it with --target c99\"\n"
+        "#endif\n",
+        p.name);
+  const EmitOptions& options = *p.options;
+  if (options.build.features.empty()) return text;
+  std::vector<std::string> defined;
+  for (const std::string& f : options.build.features) defined.push_back("defined(" + f + ")");
+  return text + fmt::format(
+                    "#if !ETCH_ANY_CPU && !({})\n"
+                    "#error \"{}.c is for target {} ({}): compile it with {}, or with -DETCH_ANY_CPU=1 if it may be slower\"\n"
+                    "#endif\n",
+                    fmt::join(defined, " && "), p.name, options.target_name, fmt::join(options.build.features, ", "),
+                    spaced(options.build.code));
+}
+
+std::string comparison_pragma(const Project& p) {
+  for (const ProgramKernel& k : p.program->kernels)
+    if (k.ast != nullptr && std::ranges::any_of(toposort(k.ast), compares_floats))
+      return "#if defined(__GNUC__)\n"
+             "#pragma GCC diagnostic ignored \"-Wfloat-equal\" /* the model compares exactly, and a NaN differs from itself */\n"
+             "#endif\n";
+  return "";
+}
+
+}  // namespace etch
