@@ -212,6 +212,7 @@ void print_json(const SuiteResult& result) {
     const bool passed = c.verdict == SuiteCase::Verdict::Passed, failed = c.verdict == SuiteCase::Verdict::Failed;
     nlohmann::ordered_json row{{"name", c.name}, {"verdict", passed ? "passed" : failed ? "failed" : "skipped"}};
     if (!passed) row["text"] = c.text;
+    if (!c.error.empty()) row["error"] = c.error;
     json["cases"].push_back(std::move(row));
   }
   fmt::print("{}\n", text_of(json));

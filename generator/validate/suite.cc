@@ -67,6 +67,7 @@ SuiteCase run_case(const fs::path& folder, const std::vector<std::unique_ptr<Dev
   } catch (const UnsupportedError& error) {
     result.verdict = Skipped;
     result.text = error.subject();
+    result.error = error.what();
   } catch (const std::exception& error) {
     result.verdict = Failed;
     result.text = error.what();

@@ -15,7 +15,8 @@ namespace etch {
 struct SuiteCase {
   std::string name;  // folder, relative to the suite's
   enum class Verdict { Passed, Failed, Skipped } verdict = Verdict::Passed;
-  std::string text;  // why it failed; what is not supported
+  std::string text;   // why it failed; what is not supported
+  std::string error;  // of a model that is not supported: the whole message, with the place and what to do
 };
 
 struct SuiteResult {
