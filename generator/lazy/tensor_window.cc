@@ -36,13 +36,19 @@ Window complete(const Window& given, int rank, const char* what) {
 std::int64_t extent(const Window& w, std::size_t i) { return w.dilation[i] * (w.kernel[i] - 1) + 1; }
 
 /// What rounding up adds behind each axis beyond its padding. A window that would start in that padding does not count.
-Ints ceil_extra(const Shape& shape, const Window& w, const char* what) {
+Ints ceil_extra(const Shape& shape, const Window& w) {
   Ints extra(w.kernel.size(), 0);
   if (!w.ceil) return extra;
   for (std::size_t i = 0; i < extra.size(); i++) {
     if (w.stride[i] == 1) continue;
     const Sint& size = shape[i + 2];
-    if (!size.is_int()) throw ShapeError(std::string(what) + ": rounding up along an axis that is a variable; accepted are fixed sizes");
+    if (!size.is_int()) {
+      // For any size: stride - 1 lets the last, partial window in, unless it can begin in the padding; then as much as lets only those
+      // in that begin before it.
+      const std::int64_t behind = w.pads[i].second, room = extent(w, i) - 1 - behind;
+      extra[i] = room < w.stride[i] ? std::max<std::int64_t>(0, room) : w.stride[i] - 1;
+      continue;
+    }
     const std::int64_t before = w.pads[i].first, padded = size.as_int() + before + w.pads[i].second;
     if (padded < extent(w, i)) continue;
     std::int64_t outputs = (padded - extent(w, i) + w.stride[i] - 1) / w.stride[i] + 1;
@@ -102,7 +108,7 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
 
 Tensor Tensor::windows(const Window& window, double pad_value) const {
   const Window w = complete(window, rank(), "windows");
-  const Padding pads = padding_of(w, ceil_extra(shape(), w, "windows"));
+  const Padding pads = padding_of(w, ceil_extra(shape(), w));
   const Tensor cut = pad(pads).last_windows(w.kernel, w.stride, w.dilation);
   const Scalar fill = Scalar::of_double(dtype(), pad_value);
   if (fill.bits() == 0) return cut;
@@ -116,7 +122,7 @@ Tensor Tensor::max_pool(const Window& window) const { return windows(window, sma
 Tensor Tensor::average_pool(const Window& window, bool count_include_pad) const {
   const Window w = complete(window, rank(), "average pool");
   const std::vector<int> axes = kernel_axes(w.kernel.size());
-  const Ints extra = ceil_extra(shape(), w, "average pool");
+  const Ints extra = ceil_extra(shape(), w);
   const DType wide = dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
   const Tensor total = cast(wide).windows(w, 0).reduce(Op::ReduceSum, axes, false);
   // How many elements of each window count: padding only if asked, what rounding up adds never.

@@ -331,7 +331,7 @@ class Importer {
     const OperatorRow& row = require_operator(proto);
     std::vector<const Value*> inputs;
     for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? nullptr : &values_.at(name));
-    ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_);
+    ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
     const std::string name = unique_node_name(node.name());
     const OriginScope origin(*result_.graph, name, proto.op_type());
     require_schema(node, proto);
@@ -344,7 +344,7 @@ class Importer {
         for (const Tensor& tensor : row.function(node)) outputs.push_back({tensor, std::nullopt});
       }
     } catch (const ShapeError& error) {
-      node.fail(error.what());
+      node.fail(error);
     } catch (const IndexOverflow&) {
       node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
     }

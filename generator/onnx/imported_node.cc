@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "lazy/graph.h"
 #include "onnx/freeze.h"
+#include "onnx/import.h"
 #include "onnx/order.h"
 #include "onnx/tensor_proto.h"
 
@@ -103,19 +104,20 @@ bool is(const AttributeProto& a, AttributeProto::AttributeType type) {
 }  // namespace
 
 ImportedNode::ImportedNode(const onnx::NodeProto& node, std::string place, int opset, LazyGraph& graph, std::vector<const Value*> inputs,
-                           std::filesystem::path folder)
+                           std::filesystem::path folder, const std::vector<ImportedDim>& dims)
     : node_(node),
       place_(std::move(place)),
       name_(display_name(node)),
       opset_(opset),
       graph_(graph),
       inputs_(std::move(inputs)),
-      folder_(std::move(folder)) {
+      folder_(std::move(folder)),
+      dims_(dims) {
   while (!inputs_.empty() && inputs_.back() == nullptr) inputs_.pop_back();
 }
 
 ImportedNode ImportedNode::with_inputs(std::vector<const Value*> inputs) const {
-  return ImportedNode(node_, place_, opset_, graph_, std::move(inputs), folder_);
+  return ImportedNode(node_, place_, opset_, graph_, std::move(inputs), folder_, dims_);
 }
 
 const std::string& ImportedNode::op_type() const { return node_.op_type(); }
@@ -137,8 +139,7 @@ Tensor ImportedNode::input(int i) const {
   const Value& value = require_value(i);
   if (value.tensor) return value.tensor;
   if (auto tensor = tensor_of(graph_, *value.symbolic)) return *tensor;
-  fail("its input " + std::to_string(i) + " is computed from a variable dimension and may be negative",
-       "bind the dimension to one value: --dim NAME=VALUE");
+  fail("its input " + std::to_string(i) + " is computed from a variable dimension and may be negative", size_help(value.symbolic->values));
 }
 
 std::optional<Array> ImportedNode::constant(int i) const {
@@ -153,7 +154,7 @@ Array ImportedNode::require_constant(int i, const std::string& what) const {
   if (auto array = constant(i)) return *array;
   if (value.symbolic) {
     fail("its " + what + " (input " + std::to_string(i) + ") depends on a variable dimension, a constant is needed",
-         "bind the dimension to one value: --dim NAME=VALUE");
+         size_help(value.symbolic->values));
   }
   if (value.tensor.size().max() > kMaxConstant)
     fail("its " + what + " (input " + std::to_string(i) + ") has more than " + std::to_string(kMaxConstant) + " elements");
@@ -276,6 +277,31 @@ Array ImportedNode::attribute_tensor(const std::string& name) {
   const AttributeProto& attribute = require(name);
   if (!is(attribute, AttributeProto::TENSOR)) fail_type(attribute, "tensor");
   return array_of_proto(attribute.t(), place_ + ": attribute " + name, folder_);
+}
+
+std::string ImportedNode::size_help(const std::vector<Sint>& sizes) const {
+  std::string bindings, ranges;
+  int count = 0;
+  for (const Node* variable : variables(sizes)) {
+    for (const ImportedDim& dim : dims_) {
+      if (dim.c_name != variable->name) continue;
+      bindings += (bindings.empty() ? "" : " or ") + ("--dim " + dim.name + "=VALUE");
+      ranges += (ranges.empty() ? "" : ", ") + dim.name + " is " + std::to_string(dim.min) + ".." + std::to_string(dim.max);
+      ++count;
+    }
+  }
+  if (count == 0) return "";
+  return "fix the size by " + bindings + ", or narrow its range (" + ranges + ")";
+}
+
+void ImportedNode::fail(const ShapeError& error) const {
+  std::vector<Sint> sizes;
+  for (const Value* value : inputs_) {
+    if (value == nullptr) continue;
+    const std::vector<Sint>& more = value->tensor ? value->tensor.shape() : value->symbolic->values;
+    sizes.insert(sizes.end(), more.begin(), more.end());
+  }
+  fail(error.what(), size_help(sizes));
 }
 
 void ImportedNode::fail(const std::string& what, const std::string& help) const {

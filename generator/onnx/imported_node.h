@@ -17,11 +17,14 @@ class NodeProto;
 
 namespace etch {
 
+struct ImportedDim;
+
 class ImportedNode final : public NodeContext {
  public:
-  /// `inputs` has an entry for each input that the node lists (nullptr: an empty name); `place` begins every error.
+  /// `inputs` has an entry for each input that the node lists (nullptr: an empty name); `place` begins every error. `dims` are the model's
+  /// open dimensions and outlive the node.
   ImportedNode(const onnx::NodeProto& node, std::string place, int opset, LazyGraph& graph, std::vector<const Value*> inputs,
-               std::filesystem::path folder);
+               std::filesystem::path folder, const std::vector<ImportedDim>& dims);
 
   const std::string& name() const override { return name_; }
   const std::string& op_type() const override;
@@ -48,7 +51,10 @@ class ImportedNode final : public NodeContext {
   Array attribute_tensor(const std::string& name) override;
   void acknowledge(const std::string& name) override { asked_.insert(name); }
 
+  std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
+  /// The same for what Tensor says of its shapes; where some of them are open, with what to do about that.
+  [[noreturn]] void fail(const ShapeError& error) const;
 
   /// The values behind the inputs, as the constructor got them.
   const std::vector<const Value*>& inputs() const { return inputs_; }
@@ -75,6 +81,7 @@ class ImportedNode final : public NodeContext {
   LazyGraph& graph_;
   std::vector<const Value*> inputs_;
   std::filesystem::path folder_;
+  const std::vector<ImportedDim>& dims_;
   std::set<std::string> asked_;
 };
 

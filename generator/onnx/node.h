@@ -53,6 +53,9 @@ class NodeContext {
   /// Says that the operator knows the attribute and that it does not matter here (with the reason beside the call).
   virtual void acknowledge(const std::string& name) = 0;
 
+  /// What to do about sizes that are open: "fix it by --dim T=VALUE, or narrow its range (now 1..32)"; names every open dimension that
+  /// stands in `sizes`.
+  virtual std::string size_help(const std::vector<Sint>& sizes) const = 0;
   /// Throws a UserError at this node ("model.onnx: node 'conv2' (Conv)").
   [[noreturn]] virtual void fail(const std::string& what, const std::string& help = "") const = 0;
 };

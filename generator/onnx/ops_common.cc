@@ -27,9 +27,9 @@ std::vector<int> axes_of(const NodeContext& node, const std::vector<std::int64_t
 std::int64_t fixed_dim(const NodeContext& node, const Tensor& tensor, int axis, const std::string& what) {
   const Sint size = tensor.dim(axis);
   if (!size.is_int()) {
-    node.fail("axis " + std::to_string(axis) + " of the " + what + " has the symbolic size " + to_text(size) +
+    node.fail("axis " + std::to_string(axis < 0 ? axis + tensor.rank() : axis) + " of the " + what + " has the open size " + to_text(size) +
                   ", this operator needs a fixed one",
-              "give the dimension a number when exporting or compiling the model");
+              node.size_help({size}));
   }
   return size.as_int();
 }

@@ -40,10 +40,18 @@ std::size_t spatial_axes(const NodeContext& node, const Tensor& x, int most) {
 void pad_same(const NodeContext& node, const Tensor& x, bool upper, Window& window) {
   window.pads.clear();
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
-    const std::int64_t size = fixed_dim(node, x, static_cast<int>(i) + 2, "input");
-    const std::int64_t outputs = (size + window.stride[i] - 1) / window.stride[i];
     const std::int64_t extent = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    const std::int64_t total = std::max<std::int64_t>((outputs - 1) * window.stride[i] + extent - size, 0);
+    std::int64_t total = extent - 1;  // by stride 1, whatever the size is
+    if (window.stride[i] != 1) {
+      const Sint open = x.dim(static_cast<int>(i) + 2);
+      if (!open.is_int()) {
+        node.fail("its pads by auto_pad SAME at stride " + std::to_string(window.stride[i]) + " depend on the size of axis " +
+                      std::to_string(i + 2) + ", which is the open " + to_text(open),
+                  node.size_help({open}) + "; or export the model with explicit pads");
+      }
+      const std::int64_t size = open.as_int(), outputs = (size + window.stride[i] - 1) / window.stride[i];
+      total = std::max<std::int64_t>((outputs - 1) * window.stride[i] + extent - size, 0);
+    }
     const std::int64_t less = total / 2;
     window.pads.emplace_back(upper ? less : total - less, upper ? total - less : less);
   }

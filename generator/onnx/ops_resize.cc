@@ -63,6 +63,28 @@ void check_count(const NodeContext& node, const std::string& what, std::size_t f
   if (found != wanted) node.fail("its " + what + " has " + std::to_string(found) + " elements, it must have " + std::to_string(wanted));
 }
 
+/// Axes of open size, resampled; their scales become 1.
+Tensor open_axes_resampled(const NodeContext& node, Tensor x, const std::vector<int>& axes, std::vector<double>& scales,
+                           const Resampling& resampling) {
+  check_count(node, "scales", scales.size(), axes.size());
+  const DType dtype = x.dtype();
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Sint size = x.dim(axes[i]);
+    if (size.is_int() || !(scales[i] > 0) || scales[i] == 1) continue;
+    std::string why;
+    std::optional<Tensor> result;
+    if (is_float(dtype) || resampling.interpolation == Interpolation::Nearest) {
+      result = resampled_open(resampling.interpolation == Interpolation::Nearest ? x : widened(x), axes[i], resampling, scales[i], &why);
+    } else {
+      why = "integers are interpolated along axes of fixed size only";
+    }
+    if (!result) node.fail("axis " + std::to_string(axes[i]) + " has the open size " + to_text(size) + ": " + why, node.size_help({size}));
+    x = *result;
+    scales[i] = 1;
+  }
+  return x.cast(dtype);
+}
+
 /// Output sizes from scales: rounded down, in float32 as the scales are.
 Plan plan_scales(const NodeContext& node, const Tensor& x, const std::vector<int>& axes, const std::vector<double>& scales) {
   check_count(node, "scales", scales.size(), axes.size());
@@ -92,7 +114,8 @@ Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (sizes[i] == x.dim(axes[i]) && policy == "stretch" && !sizes[i].is_int()) continue;
     if (!sizes[i].is_int())
-      node.fail("an output size is the symbolic " + to_text(sizes[i]), "bind the dimension to one value: --dim NAME=VALUE");
+      node.fail("output size " + std::to_string(i) + " is the open " + to_text(sizes[i]) + ", a number is needed; Resize by scales works",
+                node.size_help({sizes[i]}));
     const std::int64_t in = fixed_dim(node, x, axes[i], "input"), out = sizes[i].as_int();
     if (out < 1 || in < 1) node.fail("it makes " + std::to_string(out) + " elements of " + std::to_string(in), "sizes are at least 1");
     plan.axes.push_back(axes[i]);
@@ -128,6 +151,13 @@ Tensor apply(const NodeContext& node, const Plan& plan, const Resampling& resamp
     x = resampled(x, plan.axes[i], taps_of(resampling, axis), outside);
   }
   return x.cast(dtype);
+}
+
+/// By constant scales: first along axes of open size, then along the others.
+Tensor resized_by(const NodeContext& node, const Tensor& x, const std::vector<int>& axes, std::vector<double> scales,
+                  const Resampling& resampling, double outside) {
+  const Tensor open = open_axes_resampled(node, x, axes, scales, resampling);
+  return apply(node, plan_scales(node, open, axes, scales), resampling, outside);
 }
 
 std::vector<int> all_axes(const Tensor& x) {
@@ -167,13 +197,13 @@ Outputs upsample(NodeContext& node) {
   } else {
     scales = node.attribute_floats("scales");
   }
-  return {apply(node, plan_scales(node, x, all_axes(x), scales), old_form(node), 0)};
+  return {resized_by(node, x, all_axes(x), scales, old_form(node), 0)};
 }
 
 Outputs resize(NodeContext& node) {
   const Tensor x = node.input(0);
   if (node.opset() < 11) {
-    return {apply(node, plan_scales(node, x, all_axes(x), node.require_constant(1, "scales").doubles()), old_form(node), 0)};
+    return {resized_by(node, x, all_axes(x), node.require_constant(1, "scales").doubles(), old_form(node), 0)};
   }
   Resampling r;
   r.interpolation = chosen(node, kModes, "mode", "nearest");
@@ -195,6 +225,7 @@ Outputs resize(NodeContext& node) {
   if (scales.has_value() == sizes)
     node.fail(sizes ? "it has both scales and sizes" : "it has neither scales nor sizes", "give one of them");
   if (!sizes) node.acknowledge("keep_aspect_ratio_policy");  // it is about sizes
+  if (!sizes && r.coordinates != Coordinates::TfCropAndResize) return {resized_by(node, x, axes, scales->doubles(), r, outside)};
   Plan plan = sizes ? plan_sizes(node, x, axes, 3) : plan_scales(node, x, axes, scales->doubles());
   if (r.coordinates == Coordinates::TfCropAndResize) set_roi(node, plan, axes);
   return {apply(node, plan, r, outside)};

@@ -14,35 +14,73 @@ using Ints = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMaxPositions = 1 << 24;  // of an axis whose elements are named one by one
 
-/// A bound of a slice with a step > 0, counted from the front and clamped to [0, size]. Nothing if that can't be decided.
-std::optional<Sint> clamped_bound(Sint bound, Sint size) {
-  if (bound.is_int() && bound.as_int() >= size.max()) return size;
-  if (bound.is_int() && bound.as_int() <= -size.max()) return Sint(0);
+using Sints = std::vector<Sint>;
+
+/// The elements of `axis` in [begin, end), every step-th; backwards from the last where step < 0.
+Tensor cut(const Tensor& x, int axis, Sint begin, Sint end, std::int64_t step) {
+  Padding ranges;
+  for (const Sint& d : x.shape()) ranges.emplace_back(Sint(0), d);
+  ranges[static_cast<std::size_t>(axis)] = {begin, end};
+  std::vector<std::int64_t> steps(ranges.size(), 1);
+  steps[static_cast<std::size_t>(axis)] = step;
+  return x.shrink(ranges).stride(steps);
+}
+
+/// A bound of a slice, counted from the front and clamped to [0, size], going backwards to [-1, size - 1]. Nothing where that is one thing
+/// for some sizes and another for others.
+std::optional<Sint> clamped_bound(Sint bound, Sint size, bool backwards) {
+  const Sint low = backwards ? -1 : 0, high = backwards ? size - 1 : size;
+  if (bound.is_int() && bound.as_int() >= size.max()) return high;
+  if (bound.is_int() && bound.as_int() < -size.max()) return low;
   if (bound.max() < 0)
     bound = size + bound;
   else if (bound.min() < 0)
     return std::nullopt;
-  if (const auto below = try_min(bound, size)) return try_max(*below, 0);
-  return std::nullopt;
+  const auto below = try_min(bound, high);
+  return below ? try_max(*below, low) : std::nullopt;
+}
+
+/// The least size for which the bounds, constants that are not meant to reach an end, lie inside and in their order; 0 if none is known.
+std::int64_t least_size(Sint start, Sint end, Sint size, bool backwards) {
+  std::int64_t least = 0;
+  std::vector<std::int64_t> inside;
+  for (const Sint& bound : {start, end}) {
+    if (!bound.is_int() || bound.as_int() >= size.max() || bound.as_int() < -size.max()) continue;
+    inside.push_back(bound.as_int());
+    least = std::max(least, bound.as_int() < 0 ? -bound.as_int() : bound.as_int() + (backwards ? 1 : 0));
+  }
+  if (inside.size() < 2) return least;
+  const std::int64_t front = backwards ? inside[1] : inside[0], back = backwards ? inside[0] : inside[1];
+  if (front >= 0 && back < 0) least = std::max(least, front - back);
+  return front < 0 && back >= 0 ? 0 : least;
+}
+
+[[noreturn]] void fail_slice(const NodeContext& node, int axis, Sint size, Sint start, Sint end, std::int64_t step) {
+  const std::int64_t least = least_size(start, end, size, step < 0);
+  node.fail("the slice " + to_text(start) + ":" + to_text(end) + ":" + std::to_string(step) + " of axis " + std::to_string(axis) +
+                " lies inside for some of its sizes " + to_text(size) + " (" + std::to_string(size.min()) + ".." +
+                std::to_string(size.max()) + ") and not for others" +
+                (least > size.min() && least <= size.max() ? "; it does from " + std::to_string(least) + " on" : ""),
+            node.size_help({size, start, end}));
 }
 
 Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start, Sint end, std::int64_t step) {
   const Sint size = x.dim(axis);
+  // ONNX, unlike numpy, clamps where a slice begins to an element also when it goes backwards.
+  if (step < 0 && start.is_int() && start.as_int() < -size.max()) start = -size;
   if (size.is_int() && start.is_int() && end.is_int()) return x.slice(axis, start.as_int(), end.as_int(), step);
-  const std::optional<Sint> first = clamped_bound(start, size), last = clamped_bound(end, size);
-  if (step != 1 || !first || !last) {
-    node.fail("the slice " + to_text(start) + ":" + to_text(end) + ":" + std::to_string(step) + " of axis " + std::to_string(axis) +
-                  " of size " + to_text(size) + " can't be decided while generating",
-              "bind the dimension to one value: --dim NAME=VALUE");
-  }
-  Padding ranges;
-  for (int i = 0; i < x.rank(); ++i) ranges.emplace_back(Sint(0), x.dim(i));
-  ranges[static_cast<std::size_t>(axis)] = {*first, try_max(*first, *last).value_or(*last)};
-  return x.shrink(ranges);
+  const bool backwards = step < 0;
+  const std::optional<Sint> first = clamped_bound(start, size, backwards), last = clamped_bound(end, size, backwards);
+  if (!first || !last) fail_slice(node, axis, size, start, end, step);
+  const Sint span = backwards ? *first - *last : *last - *first;
+  if (span.max() <= 0) return cut(x, axis, 0, 0, 1);
+  if (!proves_nonnegative(span)) fail_slice(node, axis, size, start, end, step);
+  const std::int64_t by = std::clamp(step, -span.max(), span.max());  // a longer step takes the first element too, and no other
+  return backwards ? cut(x, axis, *last + 1, *first + 1, by) : cut(x, axis, *first, *last, by);
 }
 
 /// For each position of an axis of `size` padded by (before, after), the source position that `mode` takes.
-Ints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before, std::int64_t after, const std::string& mode) {
+Sints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before, std::int64_t after, const std::string& mode) {
   if (size == 0 || (size == 1 && mode == "reflect" && (before > 0 || after > 0))) {
     node.fail("an axis of size " + std::to_string(size) + " can't be padded in mode " + mode);
   }
@@ -50,7 +88,7 @@ Ints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before,
     node.fail("its pads make an axis of " + std::to_string(before + size + after) + " elements, mode " + mode + " is supported up to " +
               std::to_string(kMaxPositions));
   }
-  Ints sources;
+  Sints sources;
   for (std::int64_t i = -before; i < size + after; ++i) {
     std::int64_t source = i;
     if (mode == "edge") source = std::clamp<std::int64_t>(i, 0, size - 1);
@@ -65,37 +103,66 @@ Ints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before,
   return sources;
 }
 
-/// Slices of `axis` at constant positions: runs of equal distance are slices, so nothing is looked up when the model runs.
-Tensor take_runs(const Tensor& x, int axis, const Ints& positions) {
-  std::vector<Tensor> runs;
+/// Positions of equal distance, as far as they are known to be.
+struct Run {
+  Sint first;
+  std::int64_t step = 1, count = 1;
+};
+
+std::vector<Run> runs_of(const Sints& positions) {
+  std::vector<Run> runs;
   std::size_t i = 0;
   while (i < positions.size()) {
-    const std::int64_t step = i + 1 < positions.size() ? positions[i + 1] - positions[i] : 1;
-    std::size_t n = 1;
-    while (i + n < positions.size() && positions[i + n] - positions[i + n - 1] == step) ++n;
-    if (step == 0) {
-      Shape shape = x.shape();
-      shape[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(n);
-      runs.push_back(x.slice(axis, positions[i], positions[i] + 1).expand(shape));
-    } else {
-      const std::int64_t last = positions[i + n - 1] + (step > 0 ? 1 : -1);
-      const std::int64_t end = last < 0 ? std::numeric_limits<std::int64_t>::min() : last;  // going backwards, up to element 0
-      runs.push_back(x.slice(axis, positions[i], end, step));
+    Run run{positions[i], 1, 1};
+    if (i + 1 < positions.size() && (positions[i + 1] - positions[i]).is_int()) {
+      run.step = (positions[i + 1] - positions[i]).as_int();
+      while (i + static_cast<std::size_t>(run.count) < positions.size() &&
+             positions[i + static_cast<std::size_t>(run.count)] == run.first + run.step * run.count)
+        ++run.count;
     }
-    i += n;
-  }
-  return runs.size() == 1 ? runs[0] : Tensor::cat(runs, axis);
-}
-
-std::size_t run_count(const Ints& positions) {
-  std::size_t runs = 0, i = 0;
-  while (i < positions.size()) {
-    std::size_t n = std::min<std::size_t>(2, positions.size() - i);
-    while (i + n < positions.size() && positions[i + n] - positions[i + n - 1] == positions[i + 1] - positions[i]) ++n;
-    i += n;
-    ++runs;
+    i += static_cast<std::size_t>(run.count);
+    runs.push_back(run);
   }
   return runs;
+}
+
+Tensor take_run(const Tensor& x, int axis, const Run& run) {
+  const Sint last = run.first + (run.count - 1) * run.step;
+  if (run.step != 0) return cut(x, axis, run.step > 0 ? run.first : last, (run.step > 0 ? last : run.first) + 1, run.step);
+  Shape shape = x.shape();
+  shape[static_cast<std::size_t>(axis)] = run.count;
+  return cut(x, axis, run.first, run.first + 1, 1).expand(shape);
+}
+
+/// x at `positions` of `axis`: runs of equal distance are slices, so nothing is looked up when the model runs.
+void add_runs(std::vector<Tensor>& parts, const Tensor& x, int axis, const Sints& positions) {
+  for (const Run& run : runs_of(positions)) parts.push_back(take_run(x, axis, run));
+}
+
+Tensor take_runs(const Tensor& x, int axis, const Sints& positions) {
+  std::vector<Tensor> parts;
+  add_runs(parts, x, axis, positions);
+  return parts.size() == 1 ? parts[0] : Tensor::cat(parts, axis);
+}
+
+/// An axis of open size with what `mode` puts before and behind it.
+Tensor pad_open_axis(const NodeContext& node, const Tensor& x, int axis, std::int64_t before, std::int64_t after, const std::string& mode) {
+  const Sint size = x.dim(axis);
+  const std::int64_t least = mode == "edge" ? 1 : std::max(before, after) + (mode == "reflect" ? 1 : 0);
+  if (size.min() < least) {
+    node.fail("its pads of " + std::to_string(before) + " and " + std::to_string(after) + " in mode " + mode + " need at least " +
+                  std::to_string(least) + " elements, axis " + std::to_string(axis) + " of size " + to_text(size) + " has from " +
+                  std::to_string(size.min()) + " on",
+              node.size_help({size}));
+  }
+  Sints front, back;
+  for (std::int64_t i = before; i > 0; --i) front.push_back(mode == "edge" ? Sint(0) : mode == "wrap" ? size - i : Sint(i));
+  for (std::int64_t i = 0; i < after; ++i) back.push_back(mode == "edge" ? size - 1 : mode == "wrap" ? Sint(i) : size - 2 - i);
+  std::vector<Tensor> parts;
+  add_runs(parts, x, axis, front);
+  parts.push_back(x);
+  add_runs(parts, x, axis, back);
+  return Tensor::cat(parts, axis);
 }
 
 struct PadInputs {
@@ -187,7 +254,8 @@ Outputs pad(NodeContext& node) {
   for (std::size_t axis = 0; axis < rank; ++axis) result[axis] = result[axis] + inputs.pads[axis] + inputs.pads[rank + axis];
   for (const Sint& size : result) {
     if (size.min() < 0)
-      node.fail("its pads leave the shape " + shape_text(result) + " of its input " + shape_text(x.shape()) + ", sizes are >= 0");
+      node.fail("its pads leave the shape " + shape_text(result) + " of its input " + shape_text(x.shape()) + ", sizes are >= 0",
+                node.size_help({size}));
   }
   require_sane_shape(result, node);
   x = x.pad(shrinking);
@@ -199,8 +267,10 @@ Outputs pad(NodeContext& node) {
     const auto& [before, after] = growing[static_cast<std::size_t>(axis)];
     if (before.is_int(0) && after.is_int(0)) continue;
     if (!before.is_int() || !after.is_int())
-      node.fail("its pads depend on a variable dimension, mode " + mode + " needs numbers", "bind the dimension: --dim NAME=VALUE");
-    x = take_runs(x, axis, sources_of(node, fixed_dim(node, x, axis, "input"), before.as_int(), after.as_int(), mode));
+      node.fail("its pads at axis " + std::to_string(axis) + " depend on an open size, mode " + mode + " needs numbers",
+                node.size_help({before, after}));
+    x = x.dim(axis).is_int() ? take_runs(x, axis, sources_of(node, x.dim(axis).as_int(), before.as_int(), after.as_int(), mode))
+                             : pad_open_axis(node, x, axis, before.as_int(), after.as_int(), mode);
   }
   return {x};
 }
@@ -210,19 +280,28 @@ Outputs gather(NodeContext& node) {
   if (!is_int(index.dtype())) node.fail("its indices are " + std::string(name_of(index.dtype())) + ", integers are expected");
   const int axis = axis_of(node, node.attribute_int("axis", 0), x.rank());
   const std::optional<Array> constant = node.constant(1);
-  if (!constant || !x.dim(axis).is_int()) return {x.gather(axis, index)};
-  const std::int64_t size = x.dim(axis).as_int();
-  Ints positions = constant->ints();
-  for (std::int64_t& p : positions) {
-    if (p < -size || p >= size) node.fail("its index " + std::to_string(p) + " is outside an axis of size " + std::to_string(size));
-    if (p < 0) p += size;
+  if (!constant) return {x.gather(axis, index)};
+  const Sint size = x.dim(axis);
+  Sints at;
+  for (std::int64_t p : constant->ints()) {
+    if (p < -size.max() || p >= size.max()) {
+      node.fail("its index " + std::to_string(p) + " is outside axis " + std::to_string(axis) + " of size " + to_text(size) +
+                    (size.is_int() ? "" : ", which is at most " + std::to_string(size.max())),
+                node.size_help({size}));
+    }
+    if (p < -size.min() || p >= size.min()) {
+      node.fail("its index " + std::to_string(p) + " is outside axis " + std::to_string(axis) + " where the size " + to_text(size) +
+                    " is below " + std::to_string(p < 0 ? -p : p + 1),
+                node.size_help({size}));
+    }
+    at.push_back(p < 0 ? size + p : Sint(p));
   }
   constexpr std::size_t kFewRuns = 4;  // more joined slices would cost more than one indexed load
-  if (positions.empty() || run_count(positions) > kFewRuns) return {x.gather(axis, index)};
+  if (at.empty() || runs_of(at).size() > kFewRuns) return {x.gather(axis, index)};
   Shape shape = x.shape();
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, constant->shape().begin(), constant->shape().end());
-  return {take_runs(x, axis, positions).reshape(shape)};
+  return {take_runs(x, axis, at).reshape(shape)};
 }
 
 }  // namespace etch::operators

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,5 +50,9 @@ std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const Resamp
 Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps, double outside);
 /// x at `positions` along `axis`: a view where the positions are regular, else a gather.
 Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& positions);
+
+/// x with an axis of open size resampled by `scale`, a fraction of small numbers: what repeats along the axis is written as views, with
+/// the edge elements standing for what lies outside. Nothing where the taps do not repeat, or not for every size; `*why` then says it.
+std::optional<Tensor> resampled_open(const Tensor& x, int axis, const Resampling& resampling, double scale, std::string* why);
 
 }  // namespace etch::operators
