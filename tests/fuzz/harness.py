@@ -7,7 +7,7 @@ import json
 import pathlib
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx
@@ -71,7 +71,8 @@ class Result:
 
     name: str
     verdict: str
-    text: str = ""
+    text: str = ""  # of a refusal: what is not supported, without the place
+    message: str = ""  # all that the tool says
 
 
 def run_etch(etch, args, timeout=120):
@@ -99,8 +100,9 @@ def _suite(etch, folder, options, timeout):
     results = []
     for case in cases:
         text = case.get("text", "")
+        message = case.get("error", text)
         verdict = {"passed": "right", "skipped": "refused"}.get(case["verdict"]) or verdict_of(text)
-        results.append(Result(case["name"], verdict, text))
+        results.append(Result(case["name"], verdict, text, message))
     return results, ""
 
 
@@ -110,11 +112,11 @@ def validate_suite(etch, folder, options=(), seconds_each=20):
     names = sorted(str(m.parent.relative_to(folder)) for m in folder.rglob("model.onnx"))
     results, problem = _suite(etch, folder, options, 60 + seconds_each * len(names))
     if results is None and len(names) == 1:
-        results = [Result(names[0], "crash", problem)]
+        results = [Result(names[0], "crash", problem, problem)]
     elif results is None:
         results = []
         for name in names:
             one, problem = _suite(etch, folder / name, options, 60 + seconds_each)
-            results.append(Result(name, one[0].verdict, one[0].text) if one else Result(name, "crash", problem))
+            results.append(replace(one[0], name=name) if one else Result(name, "crash", problem, problem))
     found = {r.name: r for r in results}
     return {name: found.get(name, Result(name, "crash", "the tool did not report it")) for name in names}
