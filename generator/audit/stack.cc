@@ -112,6 +112,8 @@ class Depths {
     StackBound result;
     result.unresolved.assign(unresolved_.begin(), unresolved_.end());
     if (unresolved_.empty()) result.bytes = depth_.at(entry);
+    result.without_figure.assign(without_figure_.begin(), without_figure_.end());
+    if (unresolved_.size() == without_figure_.size()) result.known_bytes = depth_.at(entry);
     std::set<std::string> seen;  // only a cycle repeats a name
     for (std::string at = entry; !at.empty() && seen.insert(at).second; at = deepest_.contains(at) ? deepest_.at(at) : "")
       result.path.push_back(at + " " + std::to_string(own(at).value_or(0)));
@@ -130,7 +132,10 @@ class Depths {
     on_path_.insert(name);
     stack_.push_back({name, graph_.callees(name)});
     const StackFunction* f = graph_.function(name);
-    if (f == nullptr || !f->bytes) unresolved_.insert(name + ": no figure");
+    if (f == nullptr || !f->bytes) {
+      unresolved_.insert(name + ": no figure");
+      without_figure_.insert(name);
+    }
     if (f != nullptr && f->indirect && !graph_.resolves_pointers(name)) unresolved_.insert(name + ": calls through a pointer");
   }
 
@@ -151,7 +156,7 @@ class Depths {
 
   const Resolved& graph_;
   std::vector<Visit> stack_;
-  std::set<std::string> on_path_, unresolved_;
+  std::set<std::string> on_path_, unresolved_, without_figure_;
   std::map<std::string, int64_t> depth_;
   std::map<std::string, std::string> deepest_;
 };

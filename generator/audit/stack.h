@@ -42,6 +42,10 @@ struct StackBound {
   std::optional<int64_t> bytes;         // nothing where `unresolved` is not empty
   std::vector<std::string> path;        // the deepest one, entry first: "etch_run 56"
   std::vector<std::string> unresolved;  // "f: calls through a pointer", "g: no figure", "h: calls itself", sorted
+  /// Where all that is unresolved are functions without figure (a library's, mostly): the deepest path as if these took
+  /// nothing, and their names.
+  std::optional<int64_t> known_bytes;
+  std::vector<std::string> without_figure;
 };
 
 /// The deepest path from `entry`, its own bytes included. A call through a pointer by a function that `indirect` does not

@@ -37,6 +37,12 @@ std::string tensor_text(const ImportedTensor& tensor) {
                          ","));
 }
 
+// Why the files are not called as the model's.
+void print_name(const ImportedModel& model) {
+  if (!model.named_after_folder) return;
+  fmt::print("named {} after its folder, as the file is only called model.onnx; --name gives another name\n", model.name);
+}
+
 void print_model(const ImportedModel& model) {
   fmt::print("{}: {} nodes, opset {}, {} parameters\n", model.name, model.node_count, model.opset, model.parameter_count);
   for (const ImportedTensor& t : model.inputs) fmt::print("  input   {}\n", tensor_text(t));
@@ -60,6 +66,7 @@ int compile_command(const CompileArgs& args) {
   const CompiledProject project = compile_project(frontend, options);
   const Report report = write_audited(args.output, project, options);
   progress.clear();
+  print_name(frontend.model);
   fmt::print("{}", to_text(report));
   if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto)
     fmt::print(
@@ -80,6 +87,7 @@ int inspect_command(const CompileArgs& args) {
     fmt::print("{}", to_json(project.report));
     return 0;
   }
+  print_name(frontend.model);
   print_model(frontend.model);
   fmt::print("{}", to_text(project.report));
   return 0;

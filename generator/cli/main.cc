@@ -40,7 +40,7 @@ void add_seed(CLI::App& app, std::uint64_t& seed, const char* help) {
 void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   auto* model = app.add_option("model", args.model, "the network, an .onnx file");
   if (model_required) model->required();
-  app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name");
+  app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name (its folder's, if it is model.onnx)");
   one_value(app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16"))
       ->type_name("NAME=N|A..B");
   one_value(app.add_option("--freeze", args.freeze, "makes an input a constant (axes, shapes, pads): .npy, TensorProto .pb or raw"))

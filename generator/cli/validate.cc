@@ -106,7 +106,7 @@ void print_table(const Outcome& outcome) {
              outcome.measured);
   fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes),
              count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
-  if (!t.stack_bound_bytes) fmt::print("  no bound of the stack: {}\n", t.stack_bound_problem);
+  if (!t.stack_bound_problem.empty()) fmt::print("  {}\n", t.stack_bound_problem);
   fmt::print("  heap in the link map: {}; double arithmetic: {}\n",
              t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
              t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));

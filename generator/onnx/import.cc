@@ -77,7 +77,13 @@ class Importer {
     result_.ir_version = model_.ir_version();
     result_.producer = model_.producer_name();
     if (!model_.producer_version().empty()) result_.producer += (result_.producer.empty() ? "" : " ") + model_.producer_version();
-    const std::string stem = options_.path.stem().string();
+    std::string stem = options_.path.stem().string();
+    if (options_.name.empty() && stem == "model") {
+      std::error_code bad;
+      const std::string folder = std::filesystem::weakly_canonical(options_.path, bad).parent_path().filename().string();
+      result_.named_after_folder = !bad && !folder.empty();
+      if (result_.named_after_folder) stem = folder;
+    }
     result_.name = project_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
   }
 

@@ -32,7 +32,7 @@ struct ImportOptions {
   /// Shapes of the inputs in test data, [set][number of the file][axis]: a size that the model leaves open and `dims` does not
   /// name is the one there, a range where sets differ.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
-  /// What the emitted names begin with; empty: the file's name.
+  /// What the emitted names begin with; empty: the file's name, or that of its folder where the file is model.onnx.
   std::string name = {};
 };
 
@@ -61,7 +61,8 @@ struct ImportedDim {
 };
 
 struct ImportedModel {
-  std::string name;  // C identifier
+  std::string name;               // C identifier
+  bool named_after_folder = false;  // the file is called model.onnx, as exporters call every model
   std::shared_ptr<LazyGraph> graph;
   std::vector<ImportedTensor> inputs, outputs;  // in the order of the model's; inputs without initializers and frozen ones
   std::vector<FrozenTensor> frozen;             // in the order of the model's

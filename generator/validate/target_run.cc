@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+
 #include "audit/audit.h"
 #include "base/error.h"
 #include "base/process.h"
@@ -56,6 +61,37 @@ void run_in_emulator(const CrossBuild& build, const Target& target, const std::s
   }
 }
 
+// Symbols of libraries in a program that consists of `sources` (a folder) and a main().
+std::set<std::string> library_symbols(const std::filesystem::path& sources, const Target& target, const std::filesystem::path& build_dir,
+                                      const BuildOptions& options) {
+  const std::vector<std::string> symbols = build_project(sources, target, build_dir, options).map.library_symbols;
+  return {symbols.begin(), symbols.end()};
+}
+
+// What the model brings along of libraries: a program that can call it has that, and one with an empty main() has not.
+std::vector<std::string> symbols_of_model(const std::filesystem::path& dir, const Target& target, const std::string& entry,
+                                          const std::filesystem::path& work) {
+  const std::filesystem::path empty = work / "empty", caller = work / "caller.c";
+  std::filesystem::create_directories(empty);
+  std::ofstream(empty / "main.c") << "int main(void) { return 0; }\n";
+  std::ofstream(caller) << "void " << entry << "(void);\nvoid (*volatile etch_keeps)(void) = " << entry
+                        << ";\nint main(void) { return etch_keeps == 0; }\n";
+  BuildOptions options;
+  options.leave_out = {"selftest.c"};
+  options.extra_sources = {caller};
+  const auto with = library_symbols(dir, target, work / "with", options), without = library_symbols(empty, target, work / "without", {});
+  std::vector<std::string> more;
+  std::ranges::set_difference(with, without, std::back_inserter(more));
+  return more;
+}
+
+std::string stack_problem(const StackBound& bound) {
+  if (bound.bytes) return "";
+  if (!bound.known_bytes) return fmt::format("no bound of the stack: {}", fmt::join(bound.unresolved, ", "));
+  return fmt::format("stack: {} bytes, and what the C library's {} take{}", *bound.known_bytes, fmt::join(bound.without_figure, ", "),
+                     bound.without_figure.size() == 1 ? "s" : "");
+}
+
 }  // namespace
 
 TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry, const Step& step) {
@@ -70,12 +106,15 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   result.compiler = build.compiler;
   result.code_bytes = build.code_bytes;
   result.weights_bytes = build.weights_bytes;
-  result.heap_symbols = heap_symbols(build.map.library_symbols);
-  result.soft_double_symbols = soft_double_symbols(build.map.library_symbols);
+  std::vector<std::string> symbols = build.map.library_symbols;
+  if (!heap_symbols(symbols).empty() || !soft_double_symbols(symbols).empty())
+    symbols = symbols_of_model(dir, target, entry, work.path());
+  result.heap_symbols = heap_symbols(symbols);
+  result.soft_double_symbols = soft_double_symbols(symbols);
   const AuditReport audit = audit_directory(dir, audit_options(target));
   const StackBound bound = stack_bound(build.stack, entry, audit.table_functions);
   result.stack_bound_bytes = bound.bytes;
-  if (!bound.bytes) result.stack_bound_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
+  if (!build.stack.empty()) result.stack_bound_problem = stack_problem(bound);
   if (step) step("running on " + target.name, 0, 0);
   if (target.is_host())
     run_on_host(build, target, dir, work.path(), result);

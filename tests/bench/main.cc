@@ -93,15 +93,20 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// Compiles the emitted folder with the target's compiler and flags; seconds of one run. `compile_seconds` is of the sources alone.
-double run_seconds(const fs::path& dir, const std::string& name, const Target& target, double* compile_seconds) {
+// A program that runs the model many times and prints the seconds of the fastest run.
+std::string timer_text(const fs::path& dir, const std::string& name) {
   const Json report = read_json(dir / "report.json");
   std::string upper = name;
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::string text = replaced(replaced(kTimer, "NAME_UPPER", upper), "NAME", name);
   text = replaced(text, "INPUT_BYTES", std::to_string(report.at("input_bytes").get<long>()) + "u");
   text = replaced(text, "OUTPUT_BYTES", std::to_string(report.at("output_bytes").get<long>()) + "u");
-  std::ofstream(dir / "timer.c") << text;
+  return text;
+}
+
+// Compiles the emitted folder with the target's compiler and flags; seconds of one run. `compile_seconds` is of the sources alone.
+double run_seconds(const fs::path& dir, const std::string& name, const Target& target, double* compile_seconds) {
+  std::ofstream(dir / "timer.c") << timer_text(dir, name);
   std::vector<std::string> flags{target.toolchain.compilers[0], "-std=gnu99"};
   flags.insert(flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   std::vector<std::string> objects;
@@ -125,6 +130,27 @@ double run_seconds(const fs::path& dir, const std::string& name, const Target& t
   const ProcessResult linked = run_process(link, options);
   if (!linked.ok()) throw UserError("link", linked.err.substr(0, 500));
   const ProcessResult ran = run_process({(dir / "timer").string()}, options);
+  if (!ran.ok()) throw UserError("timer", describe(ran));
+  return std::stod(ran.out);
+}
+
+// The same by a project that says nothing but add_subdirectory.
+double run_seconds_of_users_project(const Context& context, const fs::path& dir, const std::string& name, const std::string& compiler) {
+  const fs::path project = context.work / (name + "_user_" + compiler);
+  fs::create_directories(project);
+  std::ofstream(project / "timer.c") << timer_text(dir, name);
+  std::ofstream(project / "CMakeLists.txt") << fmt::format(
+      "cmake_minimum_required(VERSION 3.16)\nproject(user C ASM)\nadd_subdirectory({} model)\nadd_executable(timer timer.c)\n"
+      "target_link_libraries(timer etch::{})\n",
+      dir.string(), name);
+  ProcessOptions options;
+  options.cwd = project;
+  options.timeout_s = 600;
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"cmake", "-B", "build", "-DCMAKE_C_COMPILER=" + compiler},
+                                                  std::vector<std::string>{"cmake", "--build", "build"}})
+    if (const ProcessResult made = run_process(command, options); !made.ok())
+      throw UserError(project.string(), describe(made) + ": " + made.err);
+  const ProcessResult ran = run_process({(project / "build/timer").string()}, options);
   if (!ran.ok()) throw UserError("timer", describe(ran));
   return std::stod(ran.out);
 }
@@ -158,6 +184,26 @@ void measure_speed(Context& context, const std::string& name, const fs::path& mo
   for (const auto& entry : fs::directory_iterator(dir))
     if (entry.path().extension() == ".c" || entry.path().extension() == ".h") text_bytes += static_cast<double>(entry.file_size());
   context.figures.push_back(under_limit(name + "_source_text", 5e6, text_bytes, "bytes"));
+}
+
+// What a user gets who adds the folder to a project without flags and build type, against the target's own flags.
+void measure_users_project(Context& context, const std::string& name, const fs::path& model) {
+  Target target = fastest_target();
+  for (const char* compiler : {"gcc", "clang-19"}) {
+    if (!find_program(compiler) || !find_program("cmake")) {
+      context.say(fmt::format("SKIPPED: {} by add_subdirectory with {} (it or cmake is not installed)", name, compiler));
+      continue;
+    }
+    const fs::path dir = context.work / (name + "_added_" + compiler);
+    tool({"compile", model.string(), "--name", name, "--target", target.name, "-o", dir.string()});
+    const double users = run_seconds_of_users_project(context, dir, name, compiler);
+    target.toolchain.compilers = {compiler};
+    double compile_seconds = 0;
+    const double own = run_seconds(dir, name, target, &compile_seconds);
+    context.figures.push_back({fmt::format("{}_by_add_subdirectory_{}", name, compiler), own / users, "time with the target's flags/time", 0.9,
+                               fmt::format("{:.1f} ms without flags of the user's, {:.1f} ms with the target's, {}", users * 1e3, own * 1e3,
+                                           target.name)});
+  }
 }
 
 // --- limits that were promised
@@ -202,6 +248,10 @@ Figures measure(Context& context) {
     measure_speed(context, name, model, std::nullopt, false);
     measure_cortex_m(context, name, model, std::nullopt);
   }
+  context.say("detector");
+  const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
+  measure_speed(context, "detector", detector, std::nullopt, false);
+  measure_users_project(context, "detector", detector);
   if (!fs::exists(context.models)) {
     context.say("SKIPPED: figures of downloaded models (set ETCH_MODELS to a folder of models)");
     return context.figures;

@@ -83,7 +83,7 @@ TEST(Emit, IsTheSameEveryTime) {
 }
 
 TEST(Emit, CompilesWithoutWarnings) {
-  const std::string strict = " -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -O1 -fsyntax-only";
+  const std::string strict = " -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wswitch-default -Wfloat-equal -Werror -O1 -fsyntax-only";
   const struct {
     std::string compiler, flags;
   } rows[] = {
@@ -206,7 +206,7 @@ TEST(Emit, TwoModelsAndOneRuntimeRunInTurns) {
 #include <stdio.h>
 #include "mlp.h"
 #include "scaler.h"
-static unsigned char memory[4096] ETCH_ALIGNED(64);
+ETCH_ALIGNED(64) static unsigned char memory[4096];
 int main(void) {
   static float x[SCALER_X_COUNT] = {1, -2, 0.5f, 3}, y[SCALER_Y_COUNT], sum[MLP_SUM_COUNT], direct[MLP_SUM_COUNT];
   static const float scaled[4] = {3, -3, 2, 7};
@@ -281,7 +281,7 @@ static void after(void *user, uint32_t call, void *const *arg) {
   printf("%s %u %s %s %s %u %g\n", (const char *)user, (unsigned)call, info->nodes, info->output, info->type, (unsigned)info->output_bytes, *(const float *)arg[0]);
 }
 int main(void) {
-  static unsigned char arena[MLP_ARENA_BYTES] ETCH_ALIGNED(MLP_ARENA_ALIGN);
+  ETCH_ALIGNED(MLP_ARENA_ALIGN) static unsigned char arena[MLP_ARENA_BYTES];
   static const float x[4] = {1, 0, 0, 0};
   float sum[4];
   return (int)mlp_profile(arena, sizeof arena, x, sum, after, (void *)"after");

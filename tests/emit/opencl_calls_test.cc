@@ -100,7 +100,7 @@ TEST_F(OpenCL, ABlobOfAnotherModelIsRefused) {
     if (f.name == "selftest.c")
       f.text = kMain + std::string(R"c(
 int main(void) {
-  static unsigned char weights[MODEL_WEIGHTS_BYTES + 8u] ETCH_ALIGNED(MODEL_WEIGHTS_ALIGN);
+  ETCH_ALIGNED(MODEL_WEIGHTS_ALIGN) static unsigned char weights[MODEL_WEIGHTS_BYTES + 8u];
   static model_session session;
   FILE *const file = fopen("model_weights.bin", "rb");
   unsigned before;

@@ -173,7 +173,7 @@ TEST_F(Whole, OneFunctionForEveryBatch) {
 #include <stdlib.h>
 #include "net.h"
 int main(int argc, char **argv) {
-  static unsigned char arena[NET_ARENA_BYTES] ETCH_ALIGNED(NET_ARENA_ALIGN);
+  ETCH_ALIGNED(NET_ARENA_ALIGN) static unsigned char arena[NET_ARENA_BYTES];
   const int batch = argc > 1 ? atoi(argv[1]) : 0;
   const size_t rows = batch < 1 ? 1 : (size_t)batch;
   float *const x = (float *)malloc(rows * 10 * sizeof(float)); /* just as many as that batch has: the sanitizer sees one too much */

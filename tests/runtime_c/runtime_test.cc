@@ -41,12 +41,13 @@ constexpr etch_ref kArgsA[] = {{ETCH_ARENA, 16}, {ETCH_IO, 0},     {ETCH_CONST, 
                                {ETCH_IO, 1},     {ETCH_ARENA, 16}, {ETCH_VAR, 0}};
 constexpr etch_call kCallsA[] = {{k_add, 0, 4}, {k_double, 4, 3}};
 constexpr etch_range kRangesA[] = {{1, 4}};
-constexpr etch_program kModelA = {kCallsA, kArgsA, kRangesA, 2, 2, 1, 32, 16, 16};
+constexpr std::uint8_t kIoAlignA[] = {alignof(float), alignof(float)};
+constexpr etch_program kModelA = {kCallsA, kArgsA, kRangesA, 2, 2, 1, 32, 16, 16, kIoAlignA};
 
 // Model B: y = sum of x[0..4); needs no arena and no constants.
 constexpr etch_ref kArgsB[] = {{ETCH_IO, 1}, {ETCH_IO, 0}};
 constexpr etch_call kCallsB[] = {{k_sum4, 0, 2}};
-constexpr etch_program kModelB = {kCallsB, kArgsB, nullptr, 1, 2, 0, 0, 1, 0};
+constexpr etch_program kModelB = {kCallsB, kArgsB, nullptr, 1, 2, 0, 0, 1, 0, nullptr};
 
 struct RunA {
   alignas(16) std::array<unsigned char, 48> arena{};
@@ -94,6 +95,8 @@ TEST(Run, EveryMistakeIsAStatusAndWritesNothing) {
       {"constants off by four", [](RunA& r) { r.frame.constants = kBias + 1; }, ETCH_BLOB_ALIGN},
       {"no input", [](RunA& r) { r.io[0] = nullptr; }, ETCH_NULL},
       {"no output", [](RunA& r) { r.io[1] = nullptr; }, ETCH_NULL},
+      {"input off by two", [](RunA& r) { r.io[0] = r.arena.data() + 2; }, ETCH_IO_ALIGN},
+      {"output off by one", [](RunA& r) { r.io[1] = r.arena.data() + 1; }, ETCH_IO_ALIGN},
       {"no table of inputs", [](RunA& r) { r.frame.io = nullptr; }, ETCH_NULL},
       {"no room for arguments", [](RunA& r) { r.frame.arg = nullptr; }, ETCH_NULL},
       {"no variables", [](RunA& r) { r.frame.variables = nullptr; }, ETCH_NULL},
@@ -292,7 +295,7 @@ TEST(Arena, RefusesWhatDoesNotFitWithoutWrappingAround) {
 
 TEST(Status, EachHasItsOwnText) {
   std::vector<std::string> texts;
-  for (int s = ETCH_OK; s <= ETCH_CL_CLOSED; s++) {
+  for (int s = ETCH_OK; s <= ETCH_IO_ALIGN; s++) {
     const std::string text = etch_status_text(static_cast<etch_status>(s));
     EXPECT_NE(text, "unknown status");
     for (const std::string& other : texts) EXPECT_NE(text, other);

@@ -3,11 +3,15 @@
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
+#include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <sstream>
 
 #include "base/tempdir.h"
 #include "support/tool.h"
+#include "target/target.h"
 
 namespace etch {
 namespace {
@@ -65,6 +69,164 @@ g (float[8] x) => (float[8] y) {
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_TRUE(json.at("target").at("ok"));
   EXPECT_EQ(json.at("target").at("soft_double_symbols"), nlohmann::json::array());
+}
+
+// The detector added to a project that says nothing of flags: its commands are those that the target's own flags give.
+TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
+  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (!find_program("gcc") || !run_process({"gcc", "-march=x86-64-v4", "-E", "-x", "c", "/dev/null"}).ok())
+    GTEST_SKIP() << "no compiler for x86-64 here";
+  const TempDir work("etch-compilers");
+  ASSERT_TRUE(zoo_tool({"detector", (work.path() / "detector.onnx").string()}).ok());
+  const ProcessResult compiled = etch_tool({"compile", (work.path() / "detector.onnx").string(), "--target", "x86-64-v4", "--selftest", "checksum",
+                                            "-o", (work.path() / "detector").string()});
+  ASSERT_TRUE(compiled.ok()) << compiled.err;
+  std::ofstream(work.path() / "main.c") << "int main(void) { return 0; }\n";
+  std::ofstream(work.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(user C ASM)\nadd_subdirectory(detector)\n"
+                                                   "add_executable(user main.c)\ntarget_link_libraries(user etch::detector)\n";
+  std::string own;
+  const Target target = find_target("x86-64-v4", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
+  for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code)) own += flag + " ";
+  for (const std::string compiler : {"gcc", "clang-19"}) {
+    if (!find_program(compiler)) continue;
+    SCOPED_TRACE(compiler);
+    const auto words = [&](const std::string& build, const std::vector<std::string>& options) {
+      std::vector<std::string> command{"cmake", "-S", work.path().string(), "-B", (work.path() / build).string(),
+                                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_C_COMPILER=" + compiler};
+      command.insert(command.end(), options.begin(), options.end());
+      const ProcessResult configured = run_process(command);
+      EXPECT_TRUE(configured.ok()) << configured.err;
+      std::ifstream in(work.path() / build / "compile_commands.json");
+      std::set<std::string> result;
+      for (const auto& entry : nlohmann::json::parse(in)) {
+        if (!entry.at("file").get<std::string>().ends_with("/detector.c")) continue;
+        std::istringstream text(entry.at("command").get<std::string>());
+        for (std::string word; text >> word;) result.insert(word);
+      }
+      return result;
+    };
+    const auto plain = words("plain_" + compiler, {});
+    EXPECT_EQ(plain, words("own_" + compiler, {"-DDETECTOR_TARGET_FLAGS=OFF", "-DCMAKE_C_FLAGS=-O2 " + own}));
+    for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code)) EXPECT_TRUE(plain.contains(flag)) << flag;
+    EXPECT_TRUE(plain.contains("-O2"));
+  }
+}
+
+// A network with comparisons of floats, in the targets' C: no warning that firmware projects switch on.
+TEST(Compilers, NoWarningsOfSwitchesAndFloats) {
+  const TempDir work("etch-compilers");
+  onnx::ModelProto model;
+  const auto status = onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 18]>
+g (float[1,4,8,8] x, float[1,4,8,8] w) => (float[1,4,4,4] y, bool[1,4,8,8] same, float[1,4,8,8] p) {
+  m = Max (x, w)
+  y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (m)
+  same = Equal (x, w)
+  nan = IsNaN (x)
+  b = Cast <to = 9> (w)
+  either = Or (nan, b)
+  z = Where (either, x, w)
+  p = Softmax (z)
+})");
+  ASSERT_TRUE(status.IsOK()) << status.ErrorMessage();
+  const std::string path = (work.path() / "net.onnx").string();
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  for (const char* target : {"c99", "host", "x86-64-v3"}) {
+    const std::filesystem::path dir = work.path() / target;
+    const ProcessResult compiled = etch_tool({"compile", path, "--target", target, "-o", dir.string()});
+    ASSERT_TRUE(compiled.ok()) << compiled.err;
+    for (const char* compiler : {"gcc", "clang-19"}) {
+      if (!find_program(compiler)) continue;
+      for (const char* file : {"net.c", "net_weights.c", "etch_runtime.c", "selftest.c"}) {
+        if (!std::filesystem::exists(dir / file)) continue;
+        const ProcessResult built = run_process({compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wswitch-default", "-Wfloat-equal",
+                                                 "-Werror",
+                                                 std::string(target) == "x86-64-v3" ? "-march=x86-64-v3" : "-DNDEBUG", "-fsyntax-only", (dir / file).string()});
+        EXPECT_TRUE(built.ok()) << compiler << " " << target << ": " << built.err;
+      }
+    }
+  }
+}
+
+// Where the features are missing that the C was generated for, it says so and builds only if that is accepted.
+TEST(Compilers, MissingFeaturesStopTheBuild) {
+  const TempDir work("etch-compilers");
+  const std::string path = (work.path() / "lenet.onnx").string();
+  ASSERT_TRUE(zoo_tool({"lenet", path}).ok());
+  struct Row {
+    const char *target, *compiler;
+    std::vector<std::string> flags;
+    const char* message;  // empty: it builds
+  };
+  const Row rows[] = {
+      {"x86-64-v3", "gcc", {}, "lenet.c is for target x86-64-v3 (__AVX2__, __FMA__): compile it with -march=x86-64-v3"},
+      {"x86-64-v3", "gcc", {"-mavx2"}, "__FMA__"},
+      {"x86-64-v3", "gcc", {"-march=x86-64-v3"}, ""},
+      {"x86-64-v3", "gcc", {"-DETCH_ANY_CPU=1"}, ""},
+      {"x86-64-v4", "clang-19", {"-march=x86-64-v3"}, "(__AVX512F__, __FMA__): compile it with -march=x86-64-v4 -mprefer-vector-width=512"},
+      {"cortex-m4f", "arm-none-eabi-gcc", {"-mcpu=cortex-m3", "-mthumb", "--specs=picolibc.specs"}, "__ARM_FEATURE_DSP"},
+      {"cortex-m4f", "gcc", {}, "lenet.c is for target cortex-m4f"},
+      {"cortex-m4f", "gcc", {"-DETCH_ANY_CPU=1"}, ""},
+      {"host", "gcc", {}, ""},
+      {"host", "tcc", {}, "generate it with --target c99"},
+      {"c99", "tcc", {}, ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.target) + " by " + row.compiler);
+    if (!find_program(row.compiler)) {
+      std::printf("not installed, so not tried: %s\n", row.compiler);
+      continue;
+    }
+    const std::filesystem::path dir = work.path() / row.target;
+    if (!std::filesystem::exists(dir)) {
+      ASSERT_TRUE(etch_tool({"compile", path, "--target", row.target, "-o", dir.string()}).ok());
+    }
+    std::vector<std::string> command{row.compiler};
+    command.insert(command.end(), row.flags.begin(), row.flags.end());
+    command.insert(command.end(), {"-c", (dir / "lenet.c").string(), "-o", (work.path() / "lenet.o").string()});
+    const ProcessResult built = run_process(command);
+    EXPECT_EQ(built.ok(), *row.message == 0) << built.err;
+    EXPECT_NE(built.err.find(row.message), std::string::npos) << built.err;
+  }
+}
+
+// A real network by compilers with and without a way to align; on wide vectors too, where this processor has them.
+TEST(Compilers, NetworksPassTheirSelfTest) {
+  const TempDir work("etch-compilers");
+  const std::string path = (work.path() / "lenet.onnx").string();
+  ASSERT_TRUE(zoo_tool({"lenet", path}).ok());
+  struct Row {
+    const char *target, *compiler;
+    std::vector<std::string> flags;
+  };
+  const Row rows[] = {
+      {"c99", "tcc", {}},
+      {"c99", "tcc", {"-DETCH_ALIGNED(n)="}},
+      {"c99", "gcc", {"-std=c99", "-pedantic", "-Werror", "-O1"}},
+      {"host", "gcc", {"-std=c99", "-pedantic", "-Werror", "-O1", "-DETCH_ALIGNED(n)="}},
+      {"host", "g++", {"-x", "c++", "-O1"}},
+      {"host", "clang-19", {"-std=c99", "-pedantic", "-Werror", "-O1", "-DETCH_ALIGNED(n)="}},
+      {"x86-64-v3", "gcc", {"-march=x86-64-v3", "-O1", "-DETCH_ALIGNED(n)="}},
+      {"x86-64-v3", "clang-19", {"-march=x86-64-v3", "-O1", "-DETCH_ALIGNED(n)="}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.target) + " by " + row.compiler);
+    if (!find_program(row.compiler) || (std::string_view(row.target) == "x86-64-v3" && !has_avx2())) {
+      std::printf("not tried here: %s by %s\n", row.target, row.compiler);
+      continue;
+    }
+    const std::filesystem::path dir = work.path() / row.target;
+    if (!std::filesystem::exists(dir)) {
+      ASSERT_TRUE(etch_tool({"compile", path, "--target", row.target, "--weights", "c", "-o", dir.string()}).ok());
+    }
+    std::vector<std::string> command{row.compiler};
+    command.insert(command.end(), row.flags.begin(), row.flags.end());
+    for (const char* file : {"lenet.c", "lenet_weights.c", "etch_runtime.c", "selftest.c"}) command.push_back((dir / file).string());
+    const std::string program = (work.path() / "test").string();
+    command.insert(command.end(), {"-lm", "-o", program});
+    const ProcessResult built = run_process(command);
+    ASSERT_TRUE(built.ok()) << built.err;
+    EXPECT_EQ(run_process({program}).out, "PASS\n");
+  }
 }
 
 }  // namespace

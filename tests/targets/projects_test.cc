@@ -1,0 +1,175 @@
+// What a user does with an emitted project for a board: builds it by the toolchain file, in C and C++, and by another
+// compiler than the target's; each program runs in the emulator.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/tempdir.h"
+#include "emulator/emulator.h"
+#include "support/tool.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kSource = ETCH_SOURCE_DIR;
+
+ProcessResult run_in(const fs::path& dir, std::vector<std::string> command) {
+  ProcessOptions options;
+  options.cwd = dir;
+  options.timeout_s = 300;
+  return run_process(command, options);
+}
+
+class CortexM : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
+    if (!emulator_available(target, &why)) GTEST_SKIP() << why;
+    const fs::path model = temp.path() / "lenet.onnx";
+    ASSERT_TRUE(zoo_tool({"lenet", model.string()}).ok());
+    const ProcessResult compiled = etch_tool({"compile", model.string(), "--target", "cortex-m4f", "-o", project().string()});
+    ASSERT_TRUE(compiled.ok()) << compiled.err;
+  }
+  fs::path project() const { return temp.path() / "lenet"; }
+  std::string console(const fs::path& program) {
+    const EmulatorResult run = run_emulated(target, program, {});
+    return run.console + (run.ok() ? "" : "exit status " + std::to_string(run.exit_code));
+  }
+  const Target target = find_target("cortex-m4f", kSource / "targets");
+  TempDir temp;
+};
+
+TEST_F(CortexM, ToolchainFileBuildsTheProject) {
+  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  const std::string toolchain = "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string();
+  for (const char* type : {"", "Release"}) {
+    const fs::path build = temp.path() / ("build" + std::string(type));
+    const ProcessResult configured =
+        run_in(temp.path(), {"cmake", "-S", "lenet", "-B", build.string(), toolchain, "-DCMAKE_BUILD_TYPE=" + std::string(type),
+                             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"});
+    ASSERT_TRUE(configured.ok()) << configured.err;
+    EXPECT_EQ(configured.err.find("warning"), std::string::npos) << configured.err;
+    const ProcessResult built = run_in(temp.path(), {"cmake", "--build", build.string()});
+    ASSERT_TRUE(built.ok()) << built.out << built.err;
+    EXPECT_EQ(console(build / "lenet_selftest.elf"), "PASS\n");
+    std::ifstream in(build / "compile_commands.json");
+    const std::string commands{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(commands.find("-O3"), std::string::npos) << "the level is that of the description, -O2";
+    EXPECT_NE(commands.find("-O2"), std::string::npos);
+  }
+}
+
+// No C++ library is needed: a main with a class, a constructor before main, and a virtual function.
+TEST_F(CortexM, AProgramInCPlusPlusRuns) {
+  if (!find_program("cmake") || !find_program("arm-none-eabi-g++")) GTEST_SKIP() << "no cmake or arm-none-eabi-g++";
+  std::ofstream(temp.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(firmware LANGUAGES C CXX)\n"
+                                                   "add_subdirectory(lenet)\nadd_executable(firmware main.cc)\n"
+                                                   "target_link_libraries(firmware etch::lenet)\n";
+  std::ofstream(temp.path() / "main.cc") << R"cc(
+#include <stdio.h>
+
+#include "lenet.h"
+
+struct Source {
+  virtual float next() = 0;
+};
+class Ramp final : public Source {
+ public:
+  explicit Ramp(float step) : step_(step) {}
+  ~Ramp() { printf("ramp ends\n"); }
+  float next() override { return at_ += step_; }
+
+ private:
+  float step_, at_ = 0;
+};
+
+static Ramp ramp(1.0f / 1024);  // its constructor runs before main, its destructor after
+
+static void fill(Source& source, float* to, unsigned count) {
+  for (unsigned i = 0; i < count; i++) to[i] = source.next();
+}
+
+ETCH_ALIGNED(LENET_ARENA_ALIGN) static unsigned char arena[LENET_ARENA_BYTES];
+static float input[LENET_INPUT_COUNT], output[LENET_OUTPUT_COUNT];
+
+int main() {
+  fill(ramp, input, LENET_INPUT_COUNT);
+  const etch_status status = lenet_run(arena, sizeof arena, input, output);
+  float sum = 0;
+  for (float p : output) sum += p;
+  printf("%s, %d of 1000\n", etch_status_text(status), static_cast<int>(sum * 1000 + 0.5f));
+  return status;
+}
+)cc";
+  const ProcessResult configured = run_in(
+      temp.path(), {"cmake", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string()});
+  ASSERT_TRUE(configured.ok()) << configured.err;
+  const ProcessResult built = run_in(temp.path(), {"cmake", "--build", "build"});
+  ASSERT_TRUE(built.ok()) << built.out << built.err;
+  EXPECT_EQ(console(temp.path() / "build/firmware.elf"), "ok, 1000 of 1000\nramp ends\n");
+}
+
+// By clang, with ETCH_ALIGNED as it is and empty; the linker and the C library are GCC's.
+TEST_F(CortexM, ClangBuildsIt) {
+  if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
+  for (const char* define : {"-DETCH_PROFILE=0", "-DETCH_ALIGNED(n)="}) {
+    SCOPED_TRACE(define);
+    std::vector<std::string> link{"arm-none-eabi-gcc"};
+    link.insert(link.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+    for (const auto& entry : fs::directory_iterator(project())) {
+      if (entry.path().extension() != ".c") continue;
+      const std::string object = (temp.path() / (entry.path().stem().string() + ".o")).string();
+      std::vector<std::string> command{"clang-19", "--target=" + target.toolchain.triple, "-isystem", target.toolchain.include};
+      for (const std::string& flag : target.toolchain.flags)
+        if (!flag.starts_with("--specs")) command.push_back(flag);
+      command.insert(command.end(), {"-fshort-enums", "-Wall", "-Werror", define, "-c", entry.path().string(), "-o", object});
+      const ProcessResult compiled = run_process(command);
+      ASSERT_TRUE(compiled.ok()) << compiled.err;
+      link.push_back(object);
+    }
+    link.insert(link.end(), target.toolchain.link.begin(), target.toolchain.link.end());
+    const std::string program = (temp.path() / "clang.elf").string();
+    link.insert(link.end(), {"-lm", "-o", program});
+    const ProcessResult linked = run_process(link);
+    ASSERT_TRUE(linked.ok()) << linked.err;
+    EXPECT_EQ(console(program), "PASS\n");
+  }
+}
+
+// The self-test reads a blob by fopen, which takes memory: that is the self-test's, and nothing is said of the model.
+TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
+  for (const char* form : {"c", "blob"}) {
+    const ProcessResult run = etch_tool({"validate", (temp.path() / "lenet.onnx").string(), "--backends", "interp", "--target",
+                                         "cortex-m4f", "--weights", form, "--json"});
+    ASSERT_TRUE(run.ok()) << run.err << run.out;
+    const auto json = nlohmann::json::parse(run.out).at("target");
+    EXPECT_EQ(json.at("heap_symbols"), nlohmann::json::array()) << form;
+    EXPECT_EQ(json.at("soft_double_symbols"), nlohmann::json::array()) << form;
+    EXPECT_TRUE(json.at("stack_bound_bytes").is_number()) << json;
+  }
+}
+
+TEST(Targets, OwnOnesAreListedBeforeTheBundledOnes) {
+  const TempDir own;
+  std::ifstream in(kSource / "targets/host.xml");
+  const std::string host{std::istreambuf_iterator<char>(in), {}};
+  std::ofstream(own.path() / "host.xml") << host;
+  std::string board = host;
+  board.replace(board.find("name=\"host\""), 11, "name=\"board\"");
+  std::ofstream(own.path() / "board.xml") << board;
+  const ProcessResult listed = etch_tool({"targets", "--targets-dir", own.path().string()});
+  ASSERT_TRUE(listed.ok()) << listed.err;
+  const std::size_t mine = listed.out.find("board "), bundled = listed.out.find("cortex-m4f ");
+  EXPECT_LT(mine, bundled);
+  EXPECT_NE(bundled, std::string::npos);
+  EXPECT_NE(listed.out.find((own.path() / "host.xml").string() + " is used, "), std::string::npos) << listed.out;
+  EXPECT_FALSE(etch_tool({"targets", "--targets-dir", (own.path() / "absent").string()}).ok());
+}
+
+}  // namespace
+}  // namespace etch
