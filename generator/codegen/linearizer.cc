@@ -8,7 +8,9 @@
 namespace etch {
 
 Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : k_(kernel), options_(options), index_(b_) {
-  const std::vector<const Node*> vars = variables(kernel.ast());
+  // A buffer may have an open size though the kernel reads a part of it that is always there.
+  std::vector<const Node*> vars = variables(kernel.ast());
+  if (vars.empty()) vars = variables(options.buffer_elements);
   if (vars.empty()) own_symbols_ = std::make_unique<Symbols>();
   symbols_ = vars.empty() ? own_symbols_.get() : vars[0]->owner;
   for (const LazyOp* op : toposort(kernel.ast())) number_.emplace(op, static_cast<int>(number_.size()));

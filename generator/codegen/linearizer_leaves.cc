@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 
@@ -116,8 +117,12 @@ void Linearizer::prove(const KernelBuf& buf, const Place& place, int lanes) {
   const int index = buf.op->mem().index;
   const Sint elements = options_.buffer_elements[static_cast<std::size_t>(index)];
   if (!is_inside(place.idx, place.valid, lanes, elements)) {
-    check(false, "index " + to_text(place.idx) + " of buffer " + std::to_string(index) + " is proved inside its " + to_text(elements) +
-                     " elements where " + to_text(place.valid) + " holds; " + buf.st.to_text());
+    std::vector<Sint> sizes = buf.st.shape();
+    sizes.insert(sizes.end(), {place.idx, place.valid, elements});
+    check_for_sizes(false,
+                    "index " + to_text(place.idx) + " of buffer " + std::to_string(index) + " is proved inside its " + to_text(elements) +
+                        " elements where " + to_text(place.valid) + " holds; " + buf.st.to_text(),
+                    sizes);
   }
   result_.indices_proved++;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "lazy/graph.h"
 #include "lazy/tensor_util.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 
@@ -50,6 +51,12 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
 Tensor broadcast_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : x.expand(shape); }
 
 Tensor promote(const Tensor& x, DType dtype) { return x.cast(dtype); }
+
+std::string where_negative(const Sint& expr) {
+  if (expr.is_int()) return "";
+  if (const auto least = least_value(expr)) return " where " + variables(expr)[0]->name + " < " + std::to_string(*least);
+  return " for every size (" + ranges_text({expr}) + ")";
+}
 
 // --- facts
 
@@ -148,7 +155,13 @@ Tensor Tensor::pad(Padding pads, Scalar fill) const {
     const auto& [before, after] = pads[i];
     const Sint cut_before = before.max() < 0 ? -before : Sint(0), cut_after = after.max() < 0 ? -after : Sint(0);
     const Sint left = shape()[i] - cut_before - cut_after;
-    if (left.max() < 0) throw ShapeError("pad: cuts more from axis " + std::to_string(i) + " of " + shape_text(shape()) + " than it has");
+    if (!proves_nonnegative(left))
+      throw ShapeError("pad: cuts more from axis " + std::to_string(i) + " of " + shape_text(shape()) + " than it has" +
+                       where_negative(left));
+    for (const Sint& p : {before, after})
+      if (p.max() >= 0 && !proves_nonnegative(p))
+        throw ShapeError("pad: " + to_text(p) + " elements of axis " + std::to_string(i) + " of " + shape_text(shape()) +
+                         ", which is negative" + where_negative(p));
     keep.emplace_back(cut_before, shape()[i] - cut_after);
     grow.emplace_back(before.max() < 0 ? Sint(0) : before, after.max() < 0 ? Sint(0) : after);
     cuts = cuts || !cut_before.is_int(0) || !cut_after.is_int(0);
@@ -171,9 +184,10 @@ Tensor Tensor::shrink(Padding ranges) const {
   bool whole = true;
   for (std::size_t i = 0; i < ranges.size(); i++) {
     const auto& [begin, end] = ranges[i];
-    if (begin.min() < 0 || (end - begin).max() < 0 || (shape()[i] - end).max() < 0)
-      throw ShapeError("shrink: [" + to_text(begin) + ", " + to_text(end) + ") of axis " + std::to_string(i) + " of " +
-                       shape_text(shape()));
+    for (const Sint& room : {begin, end - begin, shape()[i] - end})
+      if (!proves_nonnegative(room))
+        throw ShapeError("shrink: [" + to_text(begin) + ", " + to_text(end) + ") of axis " + std::to_string(i) + " of " +
+                         shape_text(shape()) + where_negative(room));
     whole = whole && begin.is_int(0) && end == shape()[i];
   }
   if (whole) return *this;

@@ -122,9 +122,12 @@ Array take(const Array& x, int axis, const std::vector<std::int64_t>& positions)
 /// By a constant index, of which the shape does not matter here: a view, slices, or on the host; nothing if none is good.
 std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
   const Sint size = x.dim(axis);
-  for (std::int64_t p : positions)
-    if (p >= size.max() || p < -size.max())
-      throw ShapeError("gather: index " + std::to_string(p) + " of axis " + std::to_string(axis) + " of " + shape_text(x.shape()));
+  for (std::int64_t p : positions) {
+    const Sint room = p < 0 ? size + p : size - (p + 1);
+    if (!proves_nonnegative(room))
+      throw ShapeError("gather: index " + std::to_string(p) + " is outside axis " + std::to_string(axis) + " of " + shape_text(x.shape()) +
+                       where_negative(room));
+  }
   if (positions.empty()) {
     Shape none = x.shape();
     none[index_of(axis)] = 0;

@@ -18,6 +18,9 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape);
 /// `x` in `dtype`.
 Tensor promote(const Tensor& x, DType dtype);
 
+/// Where `expr`, which has to be 0 or more, is negative: " where W < 3", or the ranges of its sizes; "" for an int.
+std::string where_negative(const Sint& expr);
+
 inline std::size_t index_of(int axis) { return static_cast<std::size_t>(axis); }
 
 }  // namespace etch

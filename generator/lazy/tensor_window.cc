@@ -90,10 +90,10 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
   Shape wide = shape();
   for (std::size_t i = 0; i < n; i++) {
     const Sint reach = shape()[first + i] - (dilation[i] * (kernel[i] - 1) + 1);
-    if (reach.max() < 0)
+    if (!proves_nonnegative(reach))
       throw ShapeError("window: a kernel of " + std::to_string(kernel[i]) + " with dilation " + std::to_string(dilation[i]) +
                        " does not fit into " + to_text(shape()[first + i]) + " elements (padding included) of axis " +
-                       std::to_string(first + i));
+                       std::to_string(first + i) + where_negative(reach));
     wide[first + i] = floordiv(reach, stride[i]) + 1;
   }
   for (std::int64_t k : kernel) wide.push_back(k);

@@ -19,6 +19,7 @@
 #include "onnx/shape_arithmetic.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/types.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 namespace {
@@ -351,6 +352,9 @@ class Importer {
       }
     } catch (const ShapeError& error) {
       node.fail(error);
+    } catch (const NotProved& error) {
+      node.fail("it can't be shown for every size (" + error.sizes() + ") that " + error.rule(),
+                "fix the size by --dim NAME=VALUE, or narrow its range");
     } catch (const IndexOverflow&) {
       node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
     }

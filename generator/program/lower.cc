@@ -19,6 +19,7 @@
 #include "program/node_names.h"
 #include "renderer/generate.h"
 #include "schedule/schedule.h"
+#include "shape/open_sizes.h"
 #include "target/target.h"
 
 namespace etch {
@@ -57,7 +58,13 @@ class Lowering {
     add_variables();
     add_inputs_and_outputs();
     int done = 0;
-    for (const ScheduleItem& item : schedule_.items) add_item(item, done++);
+    for (const ScheduleItem& item : schedule_.items) {
+      try {
+        add_item(item, done++);
+      } catch (const NotProved& error) {
+        refuse_open_sizes(item, error.sizes());
+      }
+    }
     program_.folded = schedule_.folded;
     verify(program_);
     return std::move(program_);
@@ -68,6 +75,18 @@ class Lowering {
   // in the proofs.
   using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<bool>, std::vector<std::string>>;
   using Layouts = std::vector<std::optional<ShapeTracker>>;
+
+  [[noreturn]] static void refuse_open_sizes(const ScheduleItem& item, const std::string& sizes) {
+    std::string nodes, axes;
+    for (const std::string& node : item.nodes) nodes += (nodes.empty() ? "" : ", ") + ("'" + node + "'");
+    const std::vector<Sint>& shape = item.out->shape();
+    for (std::size_t axis = 0; axis < shape.size(); axis++)
+      if (!shape[axis].is_int()) axes += (axes.empty() ? "axis " : ", ") + std::to_string(axis);
+    throw UnsupportedError((item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
+                           fmt::format("it can't be proved that what is read stays inside its tensor for every size of {} of the result {} ({})",
+                                       axes.empty() ? "the inputs" : axes, shape_text(shape), sizes),
+                           "fix the size by --dim NAME=VALUE, or narrow its range", "an index that can't be proved for every open size");
+  }
 
   // In the order in which the inputs show them: the emitted function takes them in this order.
   void add_variables() {

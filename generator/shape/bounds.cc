@@ -36,41 +36,6 @@ int64_t interval_upper(const Poly& p) {
   return hi;
 }
 
-// p = a * factor + rest, if a occurs at most once in each product.
-bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest) {
-  for (const Term& t : p.terms) {
-    const Node* other = nullptr;
-    if (!divide_mono(t.mono, a, &other)) {
-      rest->terms.push_back(t);
-    } else if (other == nullptr) {
-      factor->constant = t.coef;
-    } else {
-      const Node* again = nullptr;
-      if (divide_mono(other, a, &again)) return false;
-      factor->terms.push_back({other, t.coef});
-    }
-  }
-  rest->constant = p.constant;
-  std::sort(factor->terms.begin(), factor->terms.end(), [](const Term& x, const Term& y) { return compare(x.mono, y.mono) < 0; });
-  return true;
-}
-
-bool mentions(Sint x, const Node* a) {
-  if (x.is_int()) return false;
-  if (x.node() == a) return true;
-  return std::any_of(x.node()->src.begin(), x.node()->src.end(), [&](const Sint& s) { return mentions(s, a); });
-}
-
-std::vector<const Node*> distinct_atoms(const Poly& p) {
-  std::vector<const Node*> all;
-  for (const Term& t : p.terms) {
-    for (const Node* a : atoms_of(t.mono)) {
-      if (std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
-    }
-  }
-  return all;
-}
-
 // A univariate polynomial over few values: all of them.
 std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
   if (is_saturated(a->max) || a->max - a->min > 256) return std::nullopt;
@@ -125,6 +90,40 @@ int64_t lower(const Poly& p, int* budget) {
 }
 
 }  // namespace
+
+bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest) {
+  for (const Term& t : p.terms) {
+    const Node* other = nullptr;
+    if (!divide_mono(t.mono, a, &other)) {
+      rest->terms.push_back(t);
+    } else if (other == nullptr) {
+      factor->constant = t.coef;
+    } else {
+      const Node* again = nullptr;
+      if (divide_mono(other, a, &again)) return false;
+      factor->terms.push_back({other, t.coef});
+    }
+  }
+  rest->constant = p.constant;
+  std::sort(factor->terms.begin(), factor->terms.end(), [](const Term& x, const Term& y) { return compare(x.mono, y.mono) < 0; });
+  return true;
+}
+
+bool mentions(Sint x, const Node* a) {
+  if (x.is_int()) return false;
+  if (x.node() == a) return true;
+  return std::any_of(x.node()->src.begin(), x.node()->src.end(), [&](const Sint& s) { return mentions(s, a); });
+}
+
+std::vector<const Node*> distinct_atoms(const Poly& p) {
+  std::vector<const Node*> all;
+  for (const Term& t : p.terms) {
+    for (const Node* a : atoms_of(t.mono)) {
+      if (std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
+    }
+  }
+  return all;
+}
 
 std::pair<int64_t, int64_t> bounds(const Poly& p) {
   constexpr int kBudget = 150;  // polynomials looked at; each variable can double them

@@ -2,7 +2,9 @@
 // it asks bounds().
 #include <algorithm>
 
+#include "shape/eliminate.h"
 #include "shape/int_math.h"
+#include "shape/open_sizes.h"
 #include "shape/poly.h"
 
 namespace etch {
@@ -257,17 +259,21 @@ Poly leading_quotient(const Poly& p, const Poly& d, bool exact) {
 }
 
 // r in [j*d, (j+1)*d) for a small j: then r//d = j.
-bool small_quotient(const Poly& r, const Poly& d, int64_t* j) {
+bool small_quotient(const Poly& r, const Poly& d, const std::function<bool(const Poly&)>& nonnegative, int64_t* j) {
   for (int64_t guess : {0, -1, 1, 2, -2}) {
     Poly low = add(r, d, -guess);
-    if (bounds(low).first < 0) continue;
+    if (!nonnegative(low)) continue;
     Poly gap = add(d, low, -1);
-    if (bounds(gap).first < 1) continue;
+    gap.constant -= 1;
+    if (!nonnegative(gap)) continue;
     *j = guess;
     return true;
   }
   return false;
 }
+
+bool nonnegative_by_bounds(const Poly& p) { return bounds(p).first >= 0; }
+bool nonnegative_by_elimination(const Poly& p) { return proves_by_elimination(p, {}); }
 
 Quotient div_mod_poly(const Poly& p, const Poly& d);
 
@@ -310,8 +316,10 @@ Quotient div_mod_poly(const Poly& p, const Poly& d) {
     Poly q = leading_quotient(p, d, exact);
     Poly rest = add(p, multiply(q, d), -1);
     int64_t j;
-    if (small_quotient(rest, d, &j)) return {simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
+    if (small_quotient(rest, d, nonnegative_by_bounds, &j))
+      return {simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
   }
+  if (auto split = exact_quotient(p, d, nonnegative_by_elimination)) return {split->first, split->second};
   Poly q = leading_quotient(p, d, true);
   Quotient r = unresolved(add(p, multiply(q, d), -1), d);
   return {simplified(q) + r.div, r.mod};
@@ -322,11 +330,20 @@ Quotient div_mod(Sint a, Sint b) {
     Quotient r = div_mod(-a, -b);
     return {r.div, -r.mod};
   }
-  check(b.min() > 0, "a symbolic divisor is never 0");
+  check_for_sizes(b.min() > 0, "a symbolic divisor is never 0", {b});
   return div_mod_poly(to_poly(a), to_poly(b));
 }
 
 }  // namespace
+
+std::optional<std::pair<Sint, Sint>> exact_quotient(const Poly& p, const Poly& d, const std::function<bool(const Poly&)>& nonnegative) {
+  if (d.terms.empty()) return std::nullopt;
+  Poly q = leading_quotient(p, d, true);
+  Poly rest = add(p, multiply(q, d), -1);
+  int64_t j;
+  if (!small_quotient(rest, d, nonnegative, &j)) return std::nullopt;
+  return std::pair{simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
+}
 
 Sint floordiv(Sint a, Sint b) {
   if (!b.is_int()) return div_mod(a, b).div;

@@ -89,12 +89,6 @@ std::optional<View> merge_two(const View& inner, const View& outer) {
   return merge_by_trial({inner, outer});
 }
 
-bool mentions_node(Sint x, const Node* a) {
-  if (x.is_int()) return false;
-  if (x.node() == a) return true;
-  return std::any_of(x.node()->src.begin(), x.node()->src.end(), [&](const Sint& s) { return mentions_node(s, a); });
-}
-
 }  // namespace
 
 IndexProbe::IndexProbe(const std::vector<View>& views) {
@@ -110,14 +104,14 @@ IndexProbe::IndexProbe(const std::vector<View>& views) {
   }
 }
 
-bool IndexProbe::mentions(Sint x, std::size_t axis) const { return !idxs_[axis].is_int() && mentions_node(x, idxs_[axis].node()); }
+bool IndexProbe::mentions(Sint x, std::size_t axis) const { return !idxs_[axis].is_int() && etch::mentions(x, idxs_[axis].node()); }
 
 std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
   if (idxs_[axis].is_int()) return Sint(0);
   const Node* index = idxs_[axis].node();
   Poly factor;
   for (const Term& t : to_poly(x).terms) {
-    if (!mentions_node(Sint(*t.mono), index)) continue;
+    if (!etch::mentions(Sint(*t.mono), index)) continue;
     const Node* rest = nullptr;
     if (!divide_mono(t.mono, index, &rest)) return std::nullopt;
     if (rest == nullptr) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,13 @@ const Node* product_of(const std::vector<const Node*>& atoms);
 /// a / b where every atom of b is in a; false if not. *rest is null for the quotient 1.
 bool divide_mono(const Node* a, const Node* b, const Node** rest);
 
+/// p = a * factor + rest, if the atom a occurs at most once in each product; else false. The results are empty before.
+bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest);
+/// Whether the node is part of the expression; bounds of variables are not looked into.
+bool mentions(Sint x, const Node* a);
+/// Every atom of p once.
+std::vector<const Node*> distinct_atoms(const Poly& p);
+
 /// gcd of the coefficients (not of the constant); 0 without terms.
 int64_t content(const Poly& p);
 
@@ -51,6 +60,12 @@ std::pair<int64_t, int64_t> bounds(const Poly& p);
 /// The largest value with every variable of symbolic range at its end, as an expression in the sizes; absent if no
 /// variable of the expression has a symbolic range.
 std::optional<Sint> upper_expr(const Poly& p);
+
+/// (p // d, p % d) by polynomial division, if the rest is proved to lie in [0, d), or a small multiple of d beside it, by
+/// `nonnegative`; d is an expression.
+std::optional<std::pair<Sint, Sint>> exact_quotient(const Poly& p, const Poly& d, const std::function<bool(const Poly&)>& nonnegative);
+/// The same wherever `valid` holds; anything elsewhere.
+std::optional<std::pair<Sint, Sint>> quotient_under(Sint x, Sint d, Sint valid);
 
 /// The owner of an expression; nullptr for an int.
 inline Symbols* owner_of(Sint x) { return x.is_int() ? nullptr : x.node()->owner; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "shape/eliminate.h"
 #include "shape/int_math.h"
 #include "shape/linear.h"
 #include "shape/linear_bound.h"
@@ -28,18 +29,24 @@ Poly without_mods(Poly p) {
   return p;
 }
 
+// What a condition says: polynomials that are >= 0 where it holds.
+std::vector<Poly> facts_of(Sint valid) {
+  std::vector<Poly> facts;
+  if (valid.is_int()) return facts;
+  const Node* n = valid.node();
+  for (const Sint& c : n->kind == NodeKind::And ? n->src : std::vector<Sint>{valid}) {
+    if (c.node()->kind != NodeKind::Lt) continue;
+    Linear l = linear_of(c.node());
+    facts.push_back(scale(l.poly, -1));
+    facts.back().constant = checked_add(l.limit, -1);
+  }
+  return facts;
+}
+
 class Facts {
  public:
   explicit Facts(Sint valid) {
-    if (valid.is_int()) return;
-    const Node* n = valid.node();
-    std::vector<Sint> conditions = n->kind == NodeKind::And ? n->src : std::vector<Sint>{valid};
-    for (const Sint& c : conditions) {
-      if (c.node()->kind != NodeKind::Lt) continue;
-      Linear l = linear_of(c.node());
-      l.poly.constant = -(l.limit - 1);
-      add_row(l.poly);
-    }
+    for (const Poly& fact : facts_of(valid)) add_row(scale(fact, -1));
   }
 
   /// Sound range of p, or nothing if the condition can't hold.
@@ -161,7 +168,9 @@ Sint simplify(Sint x, Sint valid) {
       break;
   }
   bool div = n.kind == NodeKind::Div;
-  if (src[1].is_int() && !src[0].is_int()) {
+  if (!src[1].is_int()) {
+    if (auto split = quotient_under(src[0], src[1], valid)) return div ? split->first : split->second;
+  } else if (!src[0].is_int()) {
     std::pair<int64_t, int64_t> range = bounds_under(src[0], valid);
     int64_t k = src[1].as_int();
     bool known = range.first <= range.second && !is_saturated(range.first) && !is_saturated(range.second);
@@ -174,6 +183,12 @@ Sint simplify(Sint x, Sint valid) {
 }
 
 }  // namespace
+
+std::optional<std::pair<Sint, Sint>> quotient_under(Sint x, Sint d, Sint valid) {
+  const Poly numerator = to_poly(x), divisor = to_poly(d);
+  const std::vector<Poly> facts = facts_of(valid);
+  return exact_quotient(numerator, divisor, [&](const Poly& p) { return proves_by_elimination(p, facts); });
+}
 
 std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid) {
   if (valid.is_int(0)) return {1, 0};
@@ -189,7 +204,9 @@ std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid) {
 bool proves_nonnegative(Sint expr, Sint valid) {
   if (valid.is_int(0) || expr.min() >= 0) return true;
   if (valid.is_int() && (expr.max() < 0 || expr.node()->kind == NodeKind::Variable)) return false;
-  return Facts(valid).nonnegative(to_poly(expr));
+  const Poly p = to_poly(expr);
+  if (has_open_size(p) && proves_by_elimination(p, facts_of(valid))) return true;
+  return Facts(valid).nonnegative(p);
 }
 
 bool proves_less(Sint expr, Sint bound, Sint valid) { return proves_nonnegative(bound - expr - 1, valid); }

@@ -1,6 +1,7 @@
 // View::reshape. Neighbouring axes that can be read as one are joined into blocks; then the blocks are cut into the new
 // axes. A mask is a range of each block, and must be a range of each new axis as well.
 #include "shape/int_math.h"
+#include "shape/open_sizes.h"
 #include "shape/view.h"
 
 namespace etch {
@@ -81,7 +82,7 @@ bool cut_mask(Range m, Sint size, const std::vector<Sint>& axes, std::vector<Ran
 std::optional<View> View::reshape(const std::vector<Sint>& new_shape) const {
   if (shape == new_shape) return *this;
   Sint size = product(shape);
-  check(product(new_shape) == size, "reshape keeps the number of elements");
+  check_for_sizes(product(new_shape) == size, "reshape keeps the number of elements", {size, product(new_shape)});
   if (contiguous) return create(new_shape);
   if (size.is_int(0)) return create(new_shape);
   if (is_empty()) return create(new_shape, std::nullopt, 0, std::vector<Range>(new_shape.size(), Range{0, 0}));

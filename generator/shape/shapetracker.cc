@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "shape/int_math.h"
 #include "shape/merge.h"
+#include "shape/poly.h"
 
 namespace etch {
 namespace {
@@ -37,6 +38,28 @@ std::vector<Sint> unflatten(Sint flat, const std::vector<Sint>& shape) {
   return idxs;
 }
 
+// The same where sizes are open: digit by digit, each as far as the conditions that stand behind it allow.
+std::vector<Sint> unflatten_under(Sint flat, const std::vector<Sint>& shape, Sint valid) {
+  std::vector<Sint> idxs(shape.size(), 0);
+  std::size_t first = 0;
+  while (first < shape.size() && shape[first].is_int(1)) ++first;
+  for (std::size_t k = shape.size(); k-- > first;) {
+    if (shape[k].is_int(1)) continue;
+    if (k == first) {
+      idxs[k] = flat;
+      break;
+    }
+    const auto split = shape[k].is_int() ? std::nullopt : quotient_under(flat, shape[k], valid);
+    idxs[k] = split ? split->second : simplify_under(floormod(flat, shape[k]), valid);
+    flat = split ? split->first : simplify_under(floordiv(flat, shape[k]), valid);
+  }
+  return idxs;
+}
+
+bool has_open_size(const View& v) {
+  return std::ranges::any_of(v.shape, [](const Sint& s) { return !s.is_int(); });
+}
+
 }  // namespace
 
 ShapeTracker ShapeTracker::from_shape(std::vector<Sint> shape) { return ShapeTracker({View::create(std::move(shape))}); }
@@ -55,7 +78,8 @@ ShapeTracker::Index ShapeTracker::expr_idxs(const std::vector<Sint>& idxs) const
   for (std::size_t k = views_.size() - 1; k-- > 0;) {
     const View& v = views_[k];
     if (v.contiguous) continue;
-    idx = through_view(v, unflatten(idx, v.shape), &conditions);
+    const bool is_open = has_open_size(v) || has_open_size(views_[k + 1]);
+    idx = through_view(v, is_open ? unflatten_under(idx, v.shape, ands(conditions)) : unflatten(idx, v.shape), &conditions);
   }
   Sint valid = ands(conditions);
   if (valid.is_int(0)) return {0, 0};

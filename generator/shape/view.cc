@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "shape/int_math.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 namespace {
@@ -48,7 +49,7 @@ std::vector<Sint> strides_for_shape(const std::vector<Sint>& shape) {
 }
 
 View View::create(std::vector<Sint> shape, std::optional<std::vector<Sint>> strides, Sint offset, std::optional<std::vector<Range>> mask) {
-  for (const Sint& s : shape) check(s.min() >= 0, "a size is not negative");
+  for (const Sint& s : shape) check_for_sizes(s.min() >= 0 || proves_nonnegative(s), "a size is not negative", {s});
   std::vector<Sint> row_major = strides_for_shape(shape);
   View v{std::move(shape), strides ? std::move(*strides) : row_major, offset, std::move(mask), false};
   check(v.strides.size() == v.shape.size() && (!v.mask || v.mask->size() == v.shape.size()),
@@ -107,9 +108,9 @@ View View::expand(const std::vector<Sint>& new_shape) const {
   if (is_empty()) return mask ? all_masked(new_shape) : create(new_shape, strides, offset);
   std::vector<Range> new_mask = mask.value_or(std::vector<Range>{});
   for (std::size_t k = 0; k < shape.size(); ++k) {
-    check(new_shape[k] == shape[k] || shape[k].is_int(1), "only axes of size 1 are expanded");
+    check_for_sizes(new_shape[k] == shape[k] || shape[k].is_int(1), "only axes of size 1 are expanded", {shape[k], new_shape[k]});
     if (!mask || new_shape[k] == shape[k]) continue;
-    check(is_full(new_mask[k], 1), "an expanded axis is valid as a whole");
+    check_for_sizes(is_full(new_mask[k], 1), "an expanded axis is valid as a whole", {new_mask[k].first, new_mask[k].second});
     new_mask[k] = {0, new_shape[k]};
   }
   return create(new_shape, strides, offset, mask ? std::optional(std::move(new_mask)) : std::nullopt);
@@ -123,7 +124,7 @@ View View::pad(const std::vector<Range>& amounts) const {
   bool any = false;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const auto& [before, after] = amounts[k];
-    check(before.min() >= 0 && after.min() >= 0, "padding is not negative");
+    check_for_sizes(proves_nonnegative(before) && proves_nonnegative(after), "padding is not negative", {before, after});
     any = any || !before.is_int(0) || !after.is_int(0);
     new_shape.push_back(before + shape[k] + after);
     new_offset -= before * strides[k];
@@ -141,7 +142,7 @@ View View::shrink(const std::vector<Range>& ranges) const {
   Sint new_offset = offset;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const auto& [begin, end] = ranges[k];
-    check(begin.min() >= 0, "a shrunk axis begins inside");
+    check_for_sizes(proves_nonnegative(begin), "a shrunk axis begins inside", {begin});
     if (shape[k].is_int() && end.is_int()) check(end.as_int() <= shape[k].as_int(), "a shrunk axis ends inside");
     new_shape.push_back(end - begin);
     new_offset += begin * strides[k];

@@ -1,6 +1,11 @@
 // What code generation must be able to prove: every index inside its buffer.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <string>
+
+#include "shape/open_sizes.h"
 #include "shape/shapetracker.h"
 #include "shape/symbolic.h"
 
@@ -58,6 +63,87 @@ TEST(Prove, SymbolicSizes) {
   EXPECT_FALSE(proves_less(i, n - 1, 1));
   Sint m = s.variable("m", 1, 8), k = s.variable("k", 0, n + m - 1);
   expect_inside(k - n, ge(k, n), m, "concatenation of two unknown sizes");
+}
+
+TEST(Prove, OpenHeightAndWidth) {
+  Symbols s;
+  Sint h = s.variable("H", 8, 64), w = s.variable("W", 8, 64), n = s.variable("N", 1, 4);
+  Sint c = s.variable("c", 0, 2), ky = s.variable("ky", 0, 2), kx = s.variable("kx", 0, 2), b = s.variable("b", 0, n - 1);
+  for (int64_t step : {1, 2, 3}) {
+    const std::string what = "step " + std::to_string(step);
+    Sint rows = floordiv(h + 2 - 3, step) + 1, columns = floordiv(w + 2 - 3, step) + 1;
+    Sint y = s.variable("y" + what, 0, rows - 1), x = s.variable("x" + what, 0, columns - 1);
+    expect_inside(((b * 3 + c) * rows + y) * columns + x, 1, n * 3 * rows * columns, "result, " + what);
+    Sint row = y * step + ky - 1, col = x * step + kx - 1;
+    Sint valid = ands({ge(row, 0), lt(row, h), ge(col, 0), lt(col, w)});
+    Sint idx = ((b * 3 + c) * h + row) * w + col;
+    expect_inside(idx, valid, n * 3 * h * w, "padded window, " + what);
+    EXPECT_FALSE(proves_nonnegative(idx, lt(row, h))) << what;  // without the conditions it is not inside
+    EXPECT_FALSE(proves_less(idx, n * 3 * h * w - 1, valid)) << what;
+    expect_inside(((b * 3 + c) * (h + 2) + row + 1) * (w + 2) + col + 1, 1, n * 3 * (h + 2) * (w + 2), "stored padding, " + what);
+  }
+  Sint half = floordiv(w, 2), p = s.variable("p", 0, half - 1), q = s.variable("q", 0, 1), y = s.variable("y", 0, h - 1);
+  expect_inside(y * w + p * 2 + q, 1, h * w, "pairs of columns");
+  EXPECT_FALSE(proves_less(p * 2 + q + 1, w));
+  Sint flat = s.variable("flat", 0, h * w - 1);
+  expect_inside(floormod(flat, w) * h + floordiv(flat, w), 1, h * w, "transposed flat index");
+  Sint up = s.variable("up", 0, w * 2);  // between the elements are zeros
+  expect_inside(floordiv(up - 1, 2), ands({ge(up, 1), lt(floormod(up + 1, 2), 1), lt(up, w * 2)}), w, "transposed convolution");
+  EXPECT_TRUE(proves_nonnegative(h * w - h - w));
+  EXPECT_FALSE(proves_nonnegative(h * w - h * 9));
+}
+
+// What is said to be proved holds for all values: random sums of products of two open sizes, indices below them and quotients, under random
+// conditions.
+TEST(Prove, RandomPolynomialsAreProvedOnlyIfTheyHold) {
+  std::mt19937 rng(3);
+  const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
+  int proved = 0, held = 0;
+  for (int round = 0; round < 400; ++round) {
+    Symbols s;
+    Sint h = s.variable("h", pick(1, 2), 4), w = s.variable("w", pick(1, 3), 5);
+    Sint out = floordiv(w + pick(0, 2), pick(2, 3)) + 1;
+    Sint y = s.variable("y", 0, h - 1), x = s.variable("x", 0, out - 1), f = s.variable("f", 0, h * w - 1);
+    const Sint atoms[] = {h, w, y, x, f, out, floordiv(f, w), floormod(f, w), floordiv(x + pick(0, 3), 2), h * w, y * w, x * h};
+    const auto random_sum = [&] {
+      Sint sum = pick(-3, 6);
+      for (int k = pick(1, 4); k > 0; --k) sum += atoms[pick(0, 11)] * pick(-2, 3);
+      return sum;
+    };
+    const Sint expr = random_sum();
+    std::vector<Sint> conditions;
+    for (int k = pick(0, 2); k > 0; --k) conditions.push_back(ge(random_sum(), 0));
+    const Sint valid = ands(conditions);
+    const bool is_proved = proves_nonnegative(expr, valid);
+    proved += is_proved;
+    bool holds = true;
+    std::map<std::string, int64_t> v;
+    for (v["h"] = 1; v["h"] <= 4; ++v["h"])
+      for (v["w"] = 1; v["w"] <= 5; ++v["w"])
+        for (v["y"] = 0; v["y"] < v["h"]; ++v["y"])
+          for (v["x"] = 0; v["x"] < evaluate(out, v); ++v["x"])
+            for (v["f"] = 0; v["f"] < v["h"] * v["w"]; ++v["f"]) {
+              if (v["h"] < h.min() || v["w"] < w.min() || evaluate(valid, v) == 0) continue;
+              holds = holds && evaluate(expr, v) >= 0;
+            }
+    held += holds;
+    ASSERT_TRUE(holds || !is_proved) << "round " << round << ": " << to_text(expr) << " where " << to_text(valid);
+  }
+  EXPECT_GT(proved * 10, held * 7);
+  RecordProperty("proved", proved);
+  RecordProperty("held", held);
+}
+
+TEST(Prove, TheLeastSizeThatWorks) {
+  Symbols s;
+  Sint t = s.variable("T", 1, 8), w = s.variable("W", 1, 8);
+  EXPECT_EQ(least_value(t - 3), 3);
+  EXPECT_EQ(least_value(floordiv(t + 1, 2) - 3), 5);
+  EXPECT_EQ(least_value(t), 1);
+  EXPECT_EQ(least_value(t - 9), std::nullopt);  // none
+  EXPECT_EQ(least_value(3 - t), std::nullopt);  // no value from which on
+  EXPECT_EQ(least_value(t - w), std::nullopt);
+  EXPECT_EQ(ranges_text({t - w, w * 2}), "T is 1..8, W is 1..8");
 }
 
 TEST(Prove, ContradictionMeansNothingIsRead) {
