@@ -125,8 +125,8 @@ std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vect
   for (std::int64_t p : positions) {
     const Sint room = p < 0 ? size + p : size - (p + 1);
     if (!proves_nonnegative(room))
-      throw ShapeError("gather: index " + std::to_string(p) + " is outside axis " + std::to_string(axis) + " of " + shape_text(x.shape()) +
-                       where_negative(room));
+      throw ShapeError("gather: index " + std::to_string(p) + " of axis " + std::to_string(axis) + " of " + shape_text(x.shape()) +
+                       " is outside" + where_negative(room));
   }
   if (positions.empty()) {
     Shape none = x.shape();
