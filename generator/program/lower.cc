@@ -61,8 +61,8 @@ class Lowering {
     for (const ScheduleItem& item : schedule_.items) {
       try {
         add_item(item, done++);
-      } catch (const NotProved& error) {
-        refuse_open_sizes(item, error.sizes());
+      } catch (const NotProved&) {
+        refuse_open_sizes(item);
       }
     }
     program_.folded = schedule_.folded;
@@ -76,15 +76,17 @@ class Lowering {
   using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<bool>, std::vector<std::string>>;
   using Layouts = std::vector<std::optional<ShapeTracker>>;
 
-  [[noreturn]] static void refuse_open_sizes(const ScheduleItem& item, const std::string& sizes) {
+  [[noreturn]] static void refuse_open_sizes(const ScheduleItem& item) {
     std::string nodes, axes;
+    std::vector<Sint> sizes;
+    for (const Node* v : variables(item.ast)) sizes.emplace_back(*v);
     for (const std::string& node : item.nodes) nodes += (nodes.empty() ? "" : ", ") + ("'" + node + "'");
     const std::vector<Sint>& shape = item.out->shape();
     for (std::size_t axis = 0; axis < shape.size(); axis++)
       if (!shape[axis].is_int()) axes += (axes.empty() ? "axis " : ", ") + std::to_string(axis);
     throw UnsupportedError((item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
                            fmt::format("it can't be proved that what is read stays inside its tensor for every size of {} of the result {} ({})",
-                                       axes.empty() ? "the inputs" : axes, shape_text(shape), sizes),
+                                       axes.empty() ? "the inputs" : axes, shape_text(shape), ranges_text(sizes)),
                            "fix the size by --dim NAME=VALUE, or narrow its range", "an index that can't be proved for every open size");
   }
 

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
 
-constexpr int kSteps = 500;          // polynomials looked at for one question
+constexpr int kSteps = 1000;         // polynomials looked at for one question
 constexpr int kSignSteps = 40;       // of them for the sign of one factor
 constexpr int kMaxDepth = 24;        // atoms replaced one after the other
-constexpr int kCandidates = 3;       // atoms tried first at each step
+constexpr int kCandidates = 3;       // atoms tried at each step
 constexpr int64_t kMaxCases = 4096;  // values of the sizes that are all tried
 
 // least <= p <= greatest, each term by itself.
@@ -31,8 +32,23 @@ bool is_positive(const Poly& p) {
   return low > 0 && !is_saturated(low);
 }
 
-// p / g where p >= 0 asks the same of both.
+// p without factors that all of its terms have; p >= 0 asks the same of both.
 Poly reduced(Poly p) {
+  while (p.constant == 0 && p.terms.size() > 1) {
+    const std::vector<const Node*> atoms = atoms_of(p.terms[0].mono);
+    const auto common = std::ranges::find_if(atoms, [&](const Node* a) {
+      const Node* rest;
+      return a->min > 0 && std::ranges::all_of(p.terms, [&](const Term& t) { return divide_mono(t.mono, a, &rest); });
+    });
+    if (common == atoms.end()) break;
+    Poly smaller;
+    for (const Term& t : p.terms) {
+      const Node* rest = nullptr;
+      divide_mono(t.mono, *common, &rest);
+      smaller = add(smaller, rest == nullptr ? Poly{{}, t.coef} : Poly{{{rest, t.coef}}, 0});
+    }
+    p = std::move(smaller);
+  }
   const int64_t g = content(p);
   if (g <= 1) return p;
   for (Term& t : p.terms) t.coef /= g;
@@ -75,9 +91,33 @@ bool shifted_is_nonnegative(const Poly& p) {
   return low >= 0 && !is_saturated(low);
 }
 
+// Conditions are kept without divisions: 4*y < H, where it was 2*y < (H+1)//2. For each quotient of p the facts are said of it again,
+// divided by what they then have in common, which for integers says more: 4*y + 1 <= H <= 2*((H+1)//2).
+std::vector<Poly> with_quotients(const Poly& p, const std::vector<Poly>& facts) {
+  std::vector<Poly> all;
+  for (const Node* q : distinct_atoms(p)) {
+    if (q->kind != NodeKind::Div || !q->src[1].is_int()) continue;
+    const Poly x = to_poly(q->src[0]);
+    const int64_t d = q->src[1].as_int();
+    Poly rest = add(x, Poly{{{q, 1}}, 0}, -d);  // x % d
+    for (const Poly& fact : facts) {
+      for (const Term& t : fact.terms) {
+        const auto in_x = std::ranges::find(x.terms, t.mono, &Term::mono);
+        if (in_x == x.terms.end() || t.coef % in_x->coef != 0) continue;
+        const int64_t k = t.coef / in_x->coef;  // added so that t goes
+        Poly said = add(fact, rest, -k);
+        if (k > 0) said.constant = checked_add(said.constant, checked_mul(k, d - 1));
+        all.push_back(reduced(std::move(said)));
+      }
+    }
+  }
+  all.insert(all.end(), facts.begin(), facts.end());  // what says more is tried first
+  return all;
+}
+
 class Elimination {
  public:
-  explicit Elimination(const std::vector<Poly>& facts) : facts_(facts) {}
+  Elimination(const Poly& p, const std::vector<Poly>& facts) : facts_(with_quotients(p, facts)) {}
 
   bool nonnegative(const Poly& p) {
     steps_ = kSteps;
@@ -85,7 +125,7 @@ class Elimination {
   }
 
  private:
-  // factor * atom >= value, or <= value; the factor is positive.
+  // factor * atom >= value, or <= value; the factor is positive. What says more comes first.
   struct End {
     Poly factor, value;
   };
@@ -93,6 +133,7 @@ class Elimination {
   bool prove(const Poly& p, int depth) {
     if (is_never_negative(p)) return true;
     if (p.terms.empty() || --steps_ < 0 || depth > kMaxDepth || is_never_positive(add(p, Poly{{}, 1}))) return false;
+    if (!failed_.insert(key_of(p)).second) return false;  // looked at before, by another order of atoms
     int tried = 0;
     for (const Node* a : candidates(p)) {
       Poly factor, rest;
@@ -125,19 +166,32 @@ class Elimination {
         ends, [&](const End& e) { return prove(reduced(add(multiply(e.factor, rest), multiply(factor, e.value))), depth + 1); });
   }
 
-  // Atoms on which the range of no other atom of p depends; sizes last.
+  // Atoms on which the range of no other atom of p depends: indices below open sizes and quotients of them, then other indices, at last
+  // quotients of sizes.
   static std::vector<const Node*> candidates(const Poly& p) {
     const std::vector<const Node*> atoms = distinct_atoms(p);
-    std::vector<const Node*> inner, sizes;
+    std::vector<const Node*> found;
     for (const Node* a : atoms) {
       const bool needed = std::ranges::any_of(atoms, [&](const Node* b) {
         return b != a && (mentions(b->max_expr, a) || std::ranges::any_of(b->src, [&](const Sint& s) { return mentions(s, a); }));
       });
-      if (needed) continue;
-      (a->kind == NodeKind::Variable && a->max_expr.is_int() ? sizes : inner).push_back(a);
+      if (!needed) found.push_back(a);
     }
-    inner.insert(inner.end(), sizes.begin(), sizes.end());
-    return inner;
+    std::ranges::stable_sort(found, {}, rank);
+    return found;
+  }
+
+  static int rank(const Node* a) {
+    if (a->kind == NodeKind::Variable) return a->max_expr.is_int() ? 1 : 0;
+    const auto is_index = [](const Node* v) { return !v->max_expr.is_int(); };
+    return std::ranges::any_of(variables(Sint(*a)), is_index) ? 0 : 2;
+  }
+
+  using Key = std::vector<std::pair<const Node*, int64_t>>;
+  static Key key_of(const Poly& p) {
+    Key key{{nullptr, p.constant}};
+    for (const Term& t : p.terms) key.emplace_back(t.mono, t.coef);
+    return key;
   }
 
   int sign_of(const Poly& factor, int depth) {
@@ -156,21 +210,38 @@ class Elimination {
   std::vector<End> lower_ends(const Node* a) const {
     std::vector<End> ends = ends_of_facts(a, 1);
     if (a->kind == NodeKind::Div && a->src[1].min() > 0) {  // d * (x//d) >= x - d + 1
+      add_rounded_ends(a, 1, &ends);
       const Poly x = to_poly(a->src[0]), d = to_poly(a->src[1]);
       ends.push_back({d, add(add(x, d, -1), Poly{{}, 1})});
     }
-    ends.push_back({Poly{{}, 1}, Poly{{}, a->min}});
+    ends.push_back({kOne, Poly{{}, a->min}});
     return ends;
   }
 
   std::vector<End> upper_ends(const Node* a) const {
     std::vector<End> ends = ends_of_facts(a, -1);
-    const Poly one{{}, 1};
-    if (a->kind == NodeKind::Variable && !a->max_expr.is_int()) ends.push_back({one, to_poly(a->max_expr)});
-    if (a->kind == NodeKind::Div && a->src[1].min() > 0) ends.push_back({to_poly(a->src[1]), to_poly(a->src[0])});
-    if (a->upper && !(a->kind == NodeKind::Variable && *a->upper == a->max_expr)) ends.push_back({one, to_poly(*a->upper)});
-    if (!is_saturated(a->max)) ends.push_back({one, Poly{{}, a->max}});
+    if (a->kind == NodeKind::Variable && !a->max_expr.is_int()) ends.push_back({kOne, to_poly(a->max_expr)});
+    if (a->upper && !(a->kind == NodeKind::Variable && *a->upper == a->max_expr)) ends.push_back({kOne, to_poly(*a->upper)});
+    if (a->kind == NodeKind::Div && a->src[1].min() > 0) {
+      add_rounded_ends(a, -1, &ends);
+      ends.push_back({to_poly(a->src[1]), to_poly(a->src[0])});
+    }
+    if (!is_saturated(a->max)) ends.push_back({kOne, Poly{{}, a->max}});
     return ends;
+  }
+
+  // x//d where x is an index and an int, or an index subtracted from one: the index's ends by facts, divided. That they are rounded says
+  // more than d * (x//d) <= x does.
+  void add_rounded_ends(const Node* quotient, int64_t sign, std::vector<End>* ends) const {
+    const Poly x = to_poly(quotient->src[0]);
+    if (x.terms.size() != 1 || x.terms[0].mono->kind != NodeKind::Variable || !quotient->src[1].is_int()) return;
+    const int64_t coef = x.terms[0].coef;
+    for (const End& e : ends_of_facts(x.terms[0].mono, coef > 0 ? sign : -sign)) {
+      if (!e.factor.terms.empty() || e.factor.constant != 1) continue;
+      Poly end = scale(e.value, coef);
+      end.constant = checked_add(end.constant, x.constant);
+      ends->push_back({kOne, to_poly(floordiv(from_poly(end), quotient->src[1]))});
+    }
   }
 
   // g*a + h >= 0 is an end of a, where g has the sign.
@@ -204,7 +275,9 @@ class Elimination {
     }
   }
 
-  const std::vector<Poly>& facts_;
+  const Poly kOne{{}, 1};
+  const std::vector<Poly> facts_;
+  std::set<Key> failed_;  // looked up only
   int steps_ = 0;
 };
 
@@ -216,7 +289,7 @@ bool has_open_size(const Poly& p) {
 
 bool proves_by_elimination(const Poly& p, const std::vector<Poly>& facts) {
   try {
-    return Elimination(facts).nonnegative(p);
+    return Elimination(p, facts).nonnegative(p);
   } catch (const IndexOverflow&) {
     return false;  // numbers too large to decide anything
   }

@@ -191,7 +191,11 @@ Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor) {
   if (kind == NodeKind::Div) {
     n.min = is_saturated(divisor.max()) ? 0 : numerator.min() / divisor.max();
     n.max = is_saturated(numerator.max()) ? kInt64Max : numerator.max() / divisor.min();
-    if (auto up = upper_expr(to_poly(numerator)); up && divisor.is_int()) n.upper = floordiv(*up, divisor);
+    if (auto up = upper_expr(to_poly(numerator)); up && up->min() >= 0) {
+      n.upper = floordiv(*up, divisor);
+      n.max = std::min(n.max, n.upper->max());
+      if (n.upper->is_int()) n.upper.reset();
+    }
   } else if (divisor.is_int()) {  // with (6*a+1)%8, only 1, 3, 5, 7
     Poly p = to_poly(numerator);
     int64_t g = gcd64(content(p), divisor.as_int());
