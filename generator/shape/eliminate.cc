@@ -117,7 +117,10 @@ std::vector<Poly> with_quotients(const Poly& p, const std::vector<Poly>& facts) 
 
 class Elimination {
  public:
-  Elimination(const Poly& p, const std::vector<Poly>& facts) : facts_(with_quotients(p, facts)) {}
+  Elimination(const Poly& p, const std::vector<Poly>& facts) : facts_(with_quotients(p, facts)) {
+    find_sizes(p);
+    for (const Poly& fact : facts) find_sizes(fact);
+  }
 
   bool nonnegative(const Poly& p) {
     steps_ = kSteps;
@@ -139,12 +142,11 @@ class Elimination {
       Poly factor, rest;
       if (!split_by(p, a, &factor, &rest)) continue;
       if (++tried > kCandidates) break;
-      if (a->kind == NodeKind::Div && factor.terms.empty() && std::abs(factor.constant) == 1) {
-        if (prove(reduced(without_division(a, factor.constant > 0, rest)), depth + 1)) return true;
-        continue;
-      }
+      if (a->kind == NodeKind::Div && factor.terms.empty() && std::abs(factor.constant) == 1 &&
+          prove(reduced(without_division(a, factor.constant > 0, rest)), depth + 1))
+        return true;
       const int sign = sign_of(factor, depth);
-      if ((sign < 0 || at_an_end(lower_ends(a), factor, rest, depth)) && (sign > 0 || at_an_end(upper_ends(a), factor, rest, depth)))
+      if ((sign < 0 || at_an_end(lower_ends(a, p), factor, rest, depth)) && (sign > 0 || at_an_end(upper_ends(a, p), factor, rest, depth)))
         return true;
     }
     return shifted_is_nonnegative(p);
@@ -166,9 +168,22 @@ class Elimination {
         ends, [&](const End& e) { return prove(reduced(add(multiply(e.factor, rest), multiply(factor, e.value))), depth + 1); });
   }
 
-  // Atoms on which the range of no other atom of p depends: indices below open sizes and quotients of them, then other indices, at last
-  // quotients of sizes.
-  static std::vector<const Node*> candidates(const Poly& p) {
+  // The open sizes: what ranges of indices end at, and what stands in quotients of sizes.
+  void find_sizes(const Poly& p) {
+    for (const Node* a : distinct_atoms(p)) {
+      const std::vector<const Node*> unknown = variables(Sint(*a));
+      const bool is_index = std::ranges::any_of(unknown, [](const Node* v) { return !v->max_expr.is_int(); });
+      if (!is_index && a->kind != NodeKind::Variable) sizes_.insert(unknown.begin(), unknown.end());
+      for (const Node* v : unknown) {
+        const std::vector<const Node*> ends = variables(v->max_expr);
+        sizes_.insert(ends.begin(), ends.end());
+      }
+    }
+  }
+
+  // Atoms on which the range of no other atom of p depends: indices below open sizes and quotients of them, then other indices, quotients
+  // of sizes, sizes.
+  std::vector<const Node*> candidates(const Poly& p) const {
     const std::vector<const Node*> atoms = distinct_atoms(p);
     std::vector<const Node*> found;
     for (const Node* a : atoms) {
@@ -177,12 +192,13 @@ class Elimination {
       });
       if (!needed) found.push_back(a);
     }
-    std::ranges::stable_sort(found, {}, rank);
+    // Of quotients that are made of each other the coarser one first.
+    std::ranges::stable_sort(found, {}, [&](const Node* a) { return std::pair(rank(a), a->kind == NodeKind::Div ? a->max : 0); });
     return found;
   }
 
-  static int rank(const Node* a) {
-    if (a->kind == NodeKind::Variable) return a->max_expr.is_int() ? 1 : 0;
+  int rank(const Node* a) const {
+    if (a->kind == NodeKind::Variable) return sizes_.contains(a) ? 3 : a->max_expr.is_int() ? 1 : 0;
     const auto is_index = [](const Node* v) { return !v->max_expr.is_int(); };
     return std::ranges::any_of(variables(Sint(*a)), is_index) ? 0 : 2;
   }
@@ -207,10 +223,11 @@ class Elimination {
     return 0;
   }
 
-  std::vector<End> lower_ends(const Node* a) const {
+  std::vector<End> lower_ends(const Node* a, const Poly& p) const {
     std::vector<End> ends = ends_of_facts(a, 1);
     if (a->kind == NodeKind::Div && a->src[1].min() > 0) {  // d * (x//d) >= x - d + 1
       add_rounded_ends(a, 1, &ends);
+      for (const auto& [x, d] : finer_quotients(a, p)) ends.push_back({Poly{{}, d}, add(x, Poly{{}, 1 - d})});
       const Poly x = to_poly(a->src[0]), d = to_poly(a->src[1]);
       ends.push_back({d, add(add(x, d, -1), Poly{{}, 1})});
     }
@@ -218,16 +235,38 @@ class Elimination {
     return ends;
   }
 
-  std::vector<End> upper_ends(const Node* a) const {
+  std::vector<End> upper_ends(const Node* a, const Poly& p) const {
     std::vector<End> ends = ends_of_facts(a, -1);
     if (a->kind == NodeKind::Variable && !a->max_expr.is_int()) ends.push_back({kOne, to_poly(a->max_expr)});
     if (a->upper && !(a->kind == NodeKind::Variable && *a->upper == a->max_expr)) ends.push_back({kOne, to_poly(*a->upper)});
     if (a->kind == NodeKind::Div && a->src[1].min() > 0) {
       add_rounded_ends(a, -1, &ends);
+      for (const auto& [x, d] : finer_quotients(a, p)) ends.push_back({Poly{{}, d}, x});
       ends.push_back({to_poly(a->src[1]), to_poly(a->src[0])});
     }
     if (!is_saturated(a->max)) ends.push_back({kOne, Poly{{}, a->max}});
     return ends;
+  }
+
+  // (H+7)//8 is ((H+3)//4 + 1)//2, and H//3 is ((H*2)//3)//2: what a quotient is in terms of other quotients of p, as (numerator, divisor).
+  static std::vector<std::pair<Poly, int64_t>> finer_quotients(const Node* quotient, const Poly& p) {
+    std::vector<std::pair<Poly, int64_t>> found;
+    if (!quotient->src[1].is_int()) return found;
+    const Poly x = to_poly(quotient->src[0]);
+    for (const Node* q : distinct_atoms(p)) {
+      if (q == quotient || q->kind != NodeKind::Div || !q->src[1].is_int()) continue;
+      const Poly finer = to_poly(q->src[0]);
+      const int64_t c = q->src[1].as_int(), m = std::max<int64_t>(1, finer.terms[0].coef / x.terms[0].coef);
+      const int64_t d = checked_mul(quotient->src[1].as_int(), m);  // x//d is (m*x + e)//(m*d) for e from 0 to m - 1
+      Poly apart = add(scale(x, m), finer, -1);
+      const int64_t e = floor_mod(-apart.constant, c);
+      if (d % c != 0 || d == c || content(apart) % c != 0 || e >= m) continue;
+      apart.constant += e;
+      for (Term& t : apart.terms) t.coef /= c;
+      apart.constant /= c;
+      found.emplace_back(add(apart, Poly{{{q, 1}}, 0}), d / c);
+    }
+    return found;
   }
 
   // x//d where x is an index and an int, or an index subtracted from one: the index's ends by facts, divided. That they are rounded says
@@ -277,6 +316,7 @@ class Elimination {
 
   const Poly kOne{{}, 1};
   const std::vector<Poly> facts_;
+  std::set<const Node*> sizes_;  // looked up only
   std::set<Key> failed_;  // looked up only
   int steps_ = 0;
 };

@@ -226,6 +226,23 @@ g (bool[4] x) => (bool[4] y) { y = Exp (x) })",
        kCompile,
        1,
        {"Exp", "bool"}},
+      // --- open sizes
+      {"a_least_size_below_the_kernel",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,T] x) => (float[1,2,U] y) { y = MaxPool <kernel_shape = [3]> (x) })",
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "--target", "host", "--dim", "T=1..8", "-o", "{d}/out"},
+       1,
+       {"(MaxPool)", "a kernel of 3", "axis 2 where T < 3", "--dim T"}},
+      {"an_index_beyond_the_least_size",
+       R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[N,3] x) => (float[1,3] y) { i = Constant <value = int64[1] {3}> () y = Gather <axis = 0> (x, i) })",
+       nullptr,
+       nullptr,
+       {"compile", "{m}", "--target", "host", "--dim", "N=2..4", "-o", "{d}/out"},
+       1,
+       {"(Gather)", "index 3", "axis 0", "below 4", "--dim N"}},
       // --- sizes
       {"huge_input",
        R"(<ir_version: 8, opset_import: ["" : 17]>

@@ -93,6 +93,44 @@ TEST(Prove, OpenHeightAndWidth) {
   EXPECT_FALSE(proves_nonnegative(h * w - h * 9));
 }
 
+// Layers one after the other, each with its own windows along both open axes: what each reads of the one before, stored without and seen
+// with its padding.
+TEST(Prove, ChainsOfWindows) {
+  std::mt19937 rng(1);
+  const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
+  for (int round = 0; round < 200; ++round) {
+    Symbols s;
+    Sint n = s.variable("N", 1, 4), h = s.variable("H", 16, 320), w = s.variable("W", 24, 320);
+    Sint b = s.variable("b", 0, n - 1), c = s.variable("c", 0, 7);
+    std::string history;
+    for (int layer = 0; layer < 4 && h.min() >= 4 && w.min() >= 4; ++layer) {
+      if (pick(0, 3) == 0) {  // a transposed convolution
+        const int up = pick(1, 3), more = pick(0, 3);
+        h = h * up + more, w = w * 2;
+        history += " up " + std::to_string(up) + "+" + std::to_string(more);
+        continue;
+      }
+      const int kh = pick(1, 4), kw = pick(1, 4), sh = pick(1, 3), sw = pick(1, 3);
+      const int top = pick(0, kh - 1), bottom = pick(0, kh - 1), left = pick(0, kw - 1), right = pick(0, kw - 1);
+      for (int v : {kh, sh, top, bottom, kw, sw, left, right}) history += " " + std::to_string(v);
+      history += ";";
+      const Sint rows = floordiv(h + (top + bottom - kh), sh) + 1, columns = floordiv(w + (left + right - kw), sw) + 1;
+      const ShapeTracker padded = ShapeTracker::from_shape({n, 8, h, w}).pad({{0, 0}, {0, 0}, {top, bottom}, {left, right}});
+      const std::vector<Sint> step = strides_for_shape(padded.shape());
+      std::vector<View> views = padded.views();
+      views.push_back(View::create({n, 8, rows, columns, kh, kw},
+                                   std::vector<Sint>{step[0], step[1], step[2] * sh, step[3] * sw, step[2], step[3]}));
+      const auto index = [&](const char* name, const Sint& size) {
+        return size.is_int(1) ? Sint(0) : s.variable(name + std::to_string(layer), 0, size - 1);
+      };
+      const ShapeTracker::Index at = ShapeTracker(views).simplify().expr_idxs(
+          {b, c, index("y", rows), index("x", columns), index("ky", kh), index("kx", kw)});
+      expect_inside(at.idx, at.valid, n * 8 * h * w, history);
+      h = rows, w = columns;
+    }
+  }
+}
+
 // What is said to be proved holds for all values: random sums of products of two open sizes, indices below them and quotients, under random
 // conditions.
 TEST(Prove, RandomPolynomialsAreProvedOnlyIfTheyHold) {

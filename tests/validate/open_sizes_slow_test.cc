@@ -193,6 +193,8 @@ const std::vector<Row> kSignalRows = {
      }},
     {"last_frames",
      [](GraphBuilder& g) { return g.node("Slice", {"x", g.ints("s", {-3}), g.ints("e", {1 << 30}), g.ints("a", {2})}); }},
+    {"first_of_the_batch",
+     [](GraphBuilder& g) { return g.node("Slice", {"x", g.ints("s2", {0}), g.ints("e2", {1}), g.ints("a2", {0})}); }},
     {"mean", [](GraphBuilder& g) { return g.node("ReduceMean", {"x"}, {{"axes", Ints{2}}, {"keepdims", std::int64_t{1}}}); }},
     {"first_of_softmax",
      [](GraphBuilder& g) {
