@@ -10,6 +10,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "target/cores.h"
 #include "target/target.h"
 
 namespace etch {
@@ -181,9 +183,19 @@ class Reader {
   std::string file_;
 };
 
+void require_known_core(const Reader& in, const Element& root, const Element& core, const std::string& name) {
+  const std::string triple = in.attribute(*root.FirstChildElement("toolchain"), "triple");
+  const std::vector<std::string> known = known_cores(triple);
+  const std::string plain = name.substr(0, name.find('+'));  // "cortex-a53+crypto"
+  if (name == "native" || known.empty() || std::ranges::find(known, plain) != known.end()) return;
+  in.fail(core.GetLineNum(), "<core>: name '" + name + "' is no core of " + triple + " that Clang knows",
+          "accepted are native, " + nearest_text(plain, known));
+}
+
 void read_core(const Reader& in, const Element& root, Target& t) {
   const Element& core = *root.FirstChildElement("core");
   t.core = in.attribute(core, "name");
+  require_known_core(in, root, core, t.core);
   constexpr Fpu kFpus[] = {Fpu::None, Fpu::Single, Fpu::Double};
   t.fpu = kFpus[in.choice(core, "fpu", in.attribute(core, "fpu"), {"none", "single", "double"})];
   t.fma = in.boolean(core, "fma", false);

@@ -1,0 +1,24 @@
+#include "target/cores.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/TargetParser/AArch64TargetParser.h>
+#include <llvm/TargetParser/ARMTargetParser.h>
+#include <llvm/TargetParser/RISCVTargetParser.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+
+namespace etch {
+
+std::vector<std::string> known_cores(const std::string& triple) {
+  const llvm::Triple parsed(triple);
+  llvm::SmallVector<llvm::StringRef, 256> names;
+  if (parsed.isX86()) llvm::X86::fillValidCPUArchList(names);
+  if (parsed.isARM() || parsed.isThumb()) llvm::ARM::fillValidCPUArchList(names);
+  if (parsed.isAArch64()) llvm::AArch64::fillValidCPUArchList(names);
+  if (parsed.isRISCV32()) llvm::RISCV::fillValidCPUArchList(names, false);
+  if (parsed.isRISCV64()) llvm::RISCV::fillValidCPUArchList(names, true);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace etch
