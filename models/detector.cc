@@ -53,7 +53,8 @@ class GraphLayers {
   }
   Value softmax(const Value& x, std::int64_t axis) { return graph_.node("Softmax", {x}, {{"axis", axis}}); }
   Value weighted_sum(const Value& x, const std::string& name, const std::vector<double>& weights) {  // over axis 2 of four
-    const Value w = graph_.initializer(name, Array::of_doubles(DType::Float32, {1, 1, static_cast<std::int64_t>(weights.size()), 1}, weights));
+    const Value w =
+        graph_.initializer(name, Array::of_doubles(DType::Float32, {1, 1, static_cast<std::int64_t>(weights.size()), 1}, weights));
     return graph_.node("ReduceSum", {graph_.node("Mul", {x, w}), graph_.ints(name + ".axes", {2})}, {{"keepdims", 0}});
   }
 
@@ -148,7 +149,8 @@ class Detector {
   Value head(const P& x, const std::string& name, std::int64_t positions) {
     const P box = unit(unit(x, name + ".box1", 64, 3), name + ".box2", 64, 3);
     const P classes = unit(unit(x, name + ".class1", kClasses, 3), name + ".class2", kClasses, 3);
-    const Value both = layers_.concat({layers_.conv(box, name + ".box3", kSides * kBins, 1, 1), layers_.conv(classes, name + ".class3", kClasses, 1, 1)}, 1);
+    const Value both = layers_.concat(
+        {layers_.conv(box, name + ".box3", kSides * kBins, 1, 1), layers_.conv(classes, name + ".class3", kClasses, 1, 1)}, 1);
     return layers_.reshape(both, name, {1, kSides * kBins + kClasses, positions});
   }
 

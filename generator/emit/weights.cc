@@ -108,8 +108,8 @@ std::string weights_header(const Project& p) {
       continue;
     }
     const ProgramBuffer& buffer = buffer_of(p, *member.constant);
-    text += fmt::format("  {} {}[{}]; /* {} {}{} */\n", c_type(buffer), member.name, buffer.max_elements, in_comment(shortened(buffer.name)),
-                        type_text(buffer), buffer.laid_out ? ", in reading order" : "");
+    text += fmt::format("  {} {}[{}]; /* {} {}{} */\n", c_type(buffer), member.name, buffer.max_elements,
+                        in_comment(shortened(buffer.name)), type_text(buffer), buffer.laid_out ? ", in reading order" : "");
   }
   text += "};\n";
   if (p.weights != WeightsForm::C) {

@@ -107,8 +107,7 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   result.code_bytes = build.code_bytes;
   result.weights_bytes = build.weights_bytes;
   std::vector<std::string> symbols = build.map.library_symbols;
-  if (!heap_symbols(symbols).empty() || !soft_double_symbols(symbols).empty())
-    symbols = symbols_of_model(dir, target, entry, work.path());
+  if (!heap_symbols(symbols).empty() || !soft_double_symbols(symbols).empty()) symbols = symbols_of_model(dir, target, entry, work.path());
   result.heap_symbols = heap_symbols(symbols);
   result.soft_double_symbols = soft_double_symbols(symbols);
   const AuditReport audit = audit_directory(dir, audit_options(target));

@@ -200,9 +200,9 @@ void measure_users_project(Context& context, const std::string& name, const fs::
     target.toolchain.compilers = {compiler};
     double compile_seconds = 0;
     const double own = run_seconds(dir, name, target, &compile_seconds);
-    context.figures.push_back({fmt::format("{}_by_add_subdirectory_{}", name, compiler), own / users, "time with the target's flags/time", 0.9,
-                               fmt::format("{:.1f} ms without flags of the user's, {:.1f} ms with the target's, {}", users * 1e3, own * 1e3,
-                                           target.name)});
+    context.figures.push_back(
+        {fmt::format("{}_by_add_subdirectory_{}", name, compiler), own / users, "time with the target's flags/time", 0.9,
+         fmt::format("{:.1f} ms without flags of the user's, {:.1f} ms with the target's, {}", users * 1e3, own * 1e3, target.name)});
   }
 }
 

@@ -78,8 +78,8 @@ TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
     GTEST_SKIP() << "no compiler for x86-64 here";
   const TempDir work("etch-compilers");
   ASSERT_TRUE(zoo_tool({"detector", (work.path() / "detector.onnx").string()}).ok());
-  const ProcessResult compiled = etch_tool({"compile", (work.path() / "detector.onnx").string(), "--target", "x86-64-v4", "--selftest", "checksum",
-                                            "-o", (work.path() / "detector").string()});
+  const ProcessResult compiled = etch_tool({"compile", (work.path() / "detector.onnx").string(), "--target", "x86-64-v4", "--selftest",
+                                            "checksum", "-o", (work.path() / "detector").string()});
   ASSERT_TRUE(compiled.ok()) << compiled.err;
   std::ofstream(work.path() / "main.c") << "int main(void) { return 0; }\n";
   std::ofstream(work.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(user C ASM)\nadd_subdirectory(detector)\n"
@@ -91,8 +91,13 @@ TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
     if (!find_program(compiler)) continue;
     SCOPED_TRACE(compiler);
     const auto words = [&](const std::string& build, const std::vector<std::string>& options) {
-      std::vector<std::string> command{"cmake", "-S", work.path().string(), "-B", (work.path() / build).string(),
-                                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_C_COMPILER=" + compiler};
+      std::vector<std::string> command{"cmake",
+                                       "-S",
+                                       work.path().string(),
+                                       "-B",
+                                       (work.path() / build).string(),
+                                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                                       "-DCMAKE_C_COMPILER=" + compiler};
       command.insert(command.end(), options.begin(), options.end());
       const ProcessResult configured = run_process(command);
       EXPECT_TRUE(configured.ok()) << configured.err;
@@ -138,9 +143,9 @@ g (float[1,4,8,8] x, float[1,4,8,8] w) => (float[1,4,4,4] y, bool[1,4,8,8] same,
       if (!find_program(compiler)) continue;
       for (const char* file : {"net.c", "net_weights.c", "etch_runtime.c", "selftest.c"}) {
         if (!std::filesystem::exists(dir / file)) continue;
-        const ProcessResult built = run_process({compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wswitch-default", "-Wfloat-equal",
-                                                 "-Werror",
-                                                 std::string(target) == "x86-64-v3" ? "-march=x86-64-v3" : "-DNDEBUG", "-fsyntax-only", (dir / file).string()});
+        const ProcessResult built =
+            run_process({compiler, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wswitch-default", "-Wfloat-equal", "-Werror",
+                         std::string(target) == "x86-64-v3" ? "-march=x86-64-v3" : "-DNDEBUG", "-fsyntax-only", (dir / file).string()});
         EXPECT_TRUE(built.ok()) << compiler << " " << target << ": " << built.err;
       }
     }

@@ -73,7 +73,8 @@ TEST(Suite, SizesThatTheModelLeavesOpenAreThoseOfTheData) {
   write_model(work.path(), "g (float[n,2] x) => (float[n,2] y) { y = Relu (x) }");
   for (int n : {0, 1}) write_set(work.path(), n, 2 + 3 * n, relu);
   const std::string model = (work.path() / "model.onnx").string(), out = (work.path() / "out").string();
-  const ProcessResult result = etch_tool({"validate", model, "--backends", "interp,c", "--data", work.path().string(), "-o", out});
+  const ProcessResult result =
+      etch_tool({"validate", model, "--name", "model", "--backends", "interp,c", "--data", work.path().string(), "-o", out});
   EXPECT_EQ(describe(result), "exit status 0") << result.err << result.out;
   std::ifstream header(work.path() / "out" / "model.h");
   const std::string text{std::istreambuf_iterator<char>(header), {}};
