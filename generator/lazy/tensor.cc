@@ -207,7 +207,12 @@ Tensor Tensor::stride(std::vector<std::int64_t> steps) const {
   if (static_cast<int>(steps.size()) != rank())
     throw ShapeError("stride: " + std::to_string(steps.size()) + " steps for a tensor of shape " + shape_text(shape()));
   if (std::ranges::find(steps, 0) != steps.end()) throw ShapeError("stride: a step is 0");
-  if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; }) || is_empty(shape())) return *this;
+  if (std::ranges::all_of(steps, [](std::int64_t s) { return s == 1; })) return *this;
+  if (is_empty(shape())) {  // its other axes get shorter all the same
+    Shape left = shape();
+    for (std::size_t i = 0; i < left.size(); i++) left[i] = floordiv(left[i] + (std::abs(steps[i]) - 1), std::abs(steps[i]));
+    return full(*graph_, left, Scalar::of_int(dtype(), 0));
+  }
   return {graph_, graph_->view(buffer_, buffer_->st.stride(steps))};
 }
 
