@@ -199,6 +199,8 @@ class Tensor {
   /// weight [C,M/groups,k...]; output_pads add to the far end.
   Tensor conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const std::vector<std::int64_t>& output_pads,
                         std::int64_t groups = 1) const;
+  /// stride - 1 zeros between the elements of an axis that is not empty: d -> (d - 1) * stride + 1.
+  Tensor spread(int axis, std::int64_t stride) const;
   /// [N,C,d...] -> [N,C,o...,k...]: all windows; padded with `pad_value`.
   Tensor windows(const Window& window, double pad_value) const;
   /// The same over the last kernel.size() axes, without padding: [.., d...] -> [.., o..., k...]. A view, so free.

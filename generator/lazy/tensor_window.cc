@@ -200,6 +200,17 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& wind
   return product + bias.reshape(channel);
 }
 
+Tensor Tensor::spread(int axis, std::int64_t stride) const {
+  axis = normal_axis(axis, rank(), "spread");
+  if (stride <= 1) return *this;
+  Padding gap(static_cast<std::size_t>(rank()) + 1, {0, 0}), ranges;
+  gap[static_cast<std::size_t>(axis) + 1] = {0, stride - 1};
+  const Tensor wide = unsqueeze(axis + 1).pad(gap).flatten(axis, axis + 1);
+  for (const Sint& d : wide.shape()) ranges.emplace_back(0, d);
+  ranges[static_cast<std::size_t>(axis)] = {0, (dim(axis) - 1) * stride + 1};
+  return wide.shrink(ranges);
+}
+
 Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads,
                               std::int64_t groups) const {
   const Window w = complete(window, rank(), "conv_transpose");
@@ -217,16 +228,7 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Wi
   std::vector<int> flipped;
   for (std::size_t i = 0; i < n; i++) {
     const int axis = static_cast<int>(i) + 2;
-    if (w.stride[i] > 1) {
-      const Sint size = x.dim(axis);
-      Padding gap(static_cast<std::size_t>(x.rank()) + 1, {0, 0});
-      gap[i + 3] = {0, w.stride[i] - 1};
-      x = x.unsqueeze(axis + 1).pad(gap).flatten(axis, axis + 1);
-      Padding ranges;
-      for (const Sint& d : x.shape()) ranges.emplace_back(0, d);
-      ranges[i + 2] = {0, (size - 1) * w.stride[i] + 1};
-      x = x.shrink(ranges);
-    }
+    x = x.spread(axis, w.stride[i]);
     const std::int64_t reach = extent(w, i) - 1;
     inner.pads.emplace_back(reach - w.pads[i].first, reach - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]));
     flipped.push_back(static_cast<int>(i) + 3);

@@ -81,8 +81,7 @@ Outputs center_crop_pad(NodeContext& node) {
   return {x};
 }
 
-/// [N, C * k..., blocks] -> [N, C, image...]: overlapping patches add up. That is a transposed convolution whose weights put
-/// each element of a patch at its place.
+/// [N, C * k..., blocks] -> [N, C, image...]: overlapping patches add up, as in a transposed convolution.
 Outputs col2im(NodeContext& node) {
   require_inputs(node, 3, 3);
   const Tensor x = node.input(0);
@@ -94,35 +93,41 @@ Outputs col2im(NodeContext& node) {
     node.fail("image_shape is " + list_text(image) + " and block_shape " + list_text(block), "give 1 to 3 sizes in each");
   require_sane_shape(Shape(image.begin(), image.end()), node);
   require_sane_shape(Shape(block.begin(), block.end()), node);
-  Window window{.kernel = block,
-                .stride = listed(node, "strides", count, 1),
-                .dilation = listed(node, "dilations", count, 1),
-                .pads = {},
-                .ceil = false};
+  const std::vector<std::int64_t> strides = listed(node, "strides", count, 1), dilations = listed(node, "dilations", count, 1);
   const std::vector<std::int64_t> pads = listed(node, "pads", 2 * count, 0);
   std::int64_t patch = 1, blocks = 1;
   Shape spread{x.dim(0), x.dim(1)};
   std::vector<std::int64_t> rest;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t free = image[i] + pads[i] + pads[count + i] - (window.dilation[i] * (block[i] - 1) + 1);
-    if (window.stride[i] < 1 || window.dilation[i] < 1 || block[i] < 1 || free < 0)
+    const std::int64_t free = image[i] + pads[i] + pads[count + i] - (dilations[i] * (block[i] - 1) + 1);
+    if (strides[i] < 1 || dilations[i] < 1 || block[i] < 1 || free < 0)
       node.fail("block_shape " + list_text(block) + " does not fit image_shape " + list_text(image));
-    window.pads.emplace_back(pads[i], pads[count + i]);
-    rest.push_back(free % window.stride[i]);
-    spread.push_back(free / window.stride[i] + 1);
+    rest.push_back(free % strides[i]);
+    spread.push_back(free / strides[i] + 1);
     patch *= block[i];
-    blocks *= free / window.stride[i] + 1;
+    blocks *= spread.back().as_int();
   }
   const std::int64_t channels = fixed_dim(node, x, 1, "input");
   if (channels % patch != 0 || !x.dim(2).is_int(blocks)) {
     node.fail("its input has the shape " + shape_text(x.shape()) + ", [N, C * " + std::to_string(patch) + ", " + std::to_string(blocks) +
               "] is expected");
   }
-  std::vector<std::int64_t> ones(static_cast<std::size_t>(channels * patch), 0), weight_shape{channels, 1};
-  for (std::int64_t c = 0; c < channels; ++c) ones[static_cast<std::size_t>(c * patch + c % patch)] = 1;
-  weight_shape.insert(weight_shape.end(), block.begin(), block.end());
-  const Tensor weight = Tensor::constant(x.graph(), Array::of_ints(x.dtype(), weight_shape, ones));
-  return {x.reshape(spread).conv_transpose(weight, Tensor(), window, rest, channels / patch)};
+  // Windows over the spread patches, backwards: element k of a window takes the patches' element k. It is selected, not multiplied
+  // by 0 and 1, so that an infinite element stays at its own places.
+  Tensor places = x.reshape(spread);
+  Window inner{.kernel = block, .stride = std::vector<std::int64_t>(count, 1), .dilation = dilations, .pads = {}, .ceil = false};
+  std::vector<int> backwards;
+  Shape pairs{x.dim(0), channels / patch, patch};
+  for (std::size_t i = 0; i < count; ++i) {
+    places = places.spread(static_cast<int>(i) + 2, strides[i]);
+    const std::int64_t reach = dilations[i] * (block[i] - 1);
+    inner.pads.emplace_back(reach - pads[i], reach - pads[count + i] + rest[i]);
+    backwards.push_back(static_cast<int>(count + i) + 2);
+    pairs.push_back(image[i]);
+  }
+  pairs.push_back(patch);
+  const Tensor windows = places.windows(inner, 0).flip(backwards).reshape(pairs);
+  return {windows.diagonal(2, windows.rank() - 1).sum({windows.rank() - 2}).cast(x.dtype())};
 }
 
 }  // namespace etch::operators
