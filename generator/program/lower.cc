@@ -84,10 +84,11 @@ class Lowering {
     const std::vector<Sint>& shape = item.out->shape();
     for (std::size_t axis = 0; axis < shape.size(); axis++)
       if (!shape[axis].is_int()) axes += (axes.empty() ? "axis " : ", ") + std::to_string(axis);
-    throw UnsupportedError((item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
-                           fmt::format("it can't be proved that what is read stays inside its tensor for every size of {} of the result {} ({})",
-                                       axes.empty() ? "the inputs" : axes, shape_text(shape), ranges_text(sizes)),
-                           "fix the size by --dim NAME=VALUE, or narrow its range", "an index that can't be proved for every open size");
+    throw UnsupportedError(
+        (item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
+        fmt::format("it can't be proved that what is read stays inside its tensor for every size of {} of the result {} ({})",
+                    axes.empty() ? "the inputs" : axes, shape_text(shape), ranges_text(sizes)),
+        "fix the size by --dim NAME=VALUE, or narrow its range", "an index that can't be proved for every open size");
   }
 
   // In the order in which the inputs show them: the emitted function takes them in this order.

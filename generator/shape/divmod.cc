@@ -316,8 +316,7 @@ Quotient div_mod_poly(const Poly& p, const Poly& d) {
     Poly q = leading_quotient(p, d, exact);
     Poly rest = add(p, multiply(q, d), -1);
     int64_t j;
-    if (small_quotient(rest, d, nonnegative_by_bounds, &j))
-      return {simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
+    if (small_quotient(rest, d, nonnegative_by_bounds, &j)) return {simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
   }
   if (auto split = exact_quotient(p, d, nonnegative_by_elimination)) return {split->first, split->second};
   Poly q = leading_quotient(p, d, true);

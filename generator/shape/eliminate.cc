@@ -317,7 +317,7 @@ class Elimination {
   const Poly kOne{{}, 1};
   const std::vector<Poly> facts_;
   std::set<const Node*> sizes_;  // looked up only
-  std::set<Key> failed_;  // looked up only
+  std::set<Key> failed_;         // looked up only
   int steps_ = 0;
 };
 

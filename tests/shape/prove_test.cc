@@ -118,13 +118,13 @@ TEST(Prove, ChainsOfWindows) {
       const ShapeTracker padded = ShapeTracker::from_shape({n, 8, h, w}).pad({{0, 0}, {0, 0}, {top, bottom}, {left, right}});
       const std::vector<Sint> step = strides_for_shape(padded.shape());
       std::vector<View> views = padded.views();
-      views.push_back(View::create({n, 8, rows, columns, kh, kw},
-                                   std::vector<Sint>{step[0], step[1], step[2] * sh, step[3] * sw, step[2], step[3]}));
+      views.push_back(
+          View::create({n, 8, rows, columns, kh, kw}, std::vector<Sint>{step[0], step[1], step[2] * sh, step[3] * sw, step[2], step[3]}));
       const auto index = [&](const char* name, const Sint& size) {
         return size.is_int(1) ? Sint(0) : s.variable(name + std::to_string(layer), 0, size - 1);
       };
-      const ShapeTracker::Index at = ShapeTracker(views).simplify().expr_idxs(
-          {b, c, index("y", rows), index("x", columns), index("ky", kh), index("kx", kw)});
+      const ShapeTracker::Index at =
+          ShapeTracker(views).simplify().expr_idxs({b, c, index("y", rows), index("x", columns), index("ky", kh), index("kx", kw)});
       expect_inside(at.idx, at.valid, n * 8 * h * w, history);
       h = rows, w = columns;
     }
