@@ -26,6 +26,7 @@ const UOp* UOpBuilder::add(UOp uop) {
     uop.serial = -1;
     if (auto found = known_.find(&uop); found != known_.end()) return *found;
   }
+  if (uop.hint.empty() && !uop.exact) uop.hint = copy_;
   const UOp* u = list_.make(std::move(uop));
   list_.order.push_back(u);
   opened(u);

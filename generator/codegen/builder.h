@@ -2,7 +2,9 @@
 // (common subexpressions), and scopes (loops, ifs) are opened and closed here.
 #pragma once
 
+#include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/uop.h"
@@ -24,6 +26,9 @@ class UOpBuilder {
   /// The list; the builder has none afterwards.
   UOpList finish() { return std::move(list_); }
 
+  /// Which copy the values are that are made from now on.
+  void set_copy(std::string hint) { copy_ = std::move(hint); }
+
   const UOp* constant(Scalar value) { return add(UOp{.uop = UOpKind::Const, .dtype = value.dtype(), .value = value}); }
   const UOp* alu(Op op, DType dtype, std::vector<const UOp*> src, bool exact = false);
   const UOp* cast(const UOp* a, DType dtype);
@@ -38,6 +43,7 @@ class UOpBuilder {
   void opened(const UOp* u);
 
   UOpList list_;
+  std::string copy_;
   std::unordered_set<const UOp*, Hash, Same> known_;  // look-up only
   std::vector<std::vector<const UOp*>> scopes_;
 };

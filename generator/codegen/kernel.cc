@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ir/axis_names.h"
 
 namespace etch {
 namespace {
@@ -90,6 +91,7 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
     b.st = b.st.reshape(shape);
     b.strides = b.st.real_strides();
   }
+  const std::vector<std::string> letters = axis_letters(ast_);
   std::vector<std::vector<int>> groups;  // of positions in `order`
   const auto mergeable = [&](int before, int d) {
     return std::ranges::all_of(bufs_, [&](const KernelBuf& b) {
@@ -107,7 +109,10 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
   }
   for (const std::vector<int>& group : groups) {
     Dim dim{.valid = 1, .reduce = group[0] >= first_reduce};
-    for (int d : group) dim.valid = dim.valid * full[at(order[at(d)])];
+    for (int d : group) {
+      dim.valid = dim.valid * full[at(order[at(d)])];
+      dim.letters += letters[at(order[at(d)])];
+    }
     dims_.push_back(dim);
   }
   ast_dims_ = static_cast<int>(dims_.size());
@@ -143,27 +148,22 @@ int Kernel::root_dim(int axis) const {
   return d;
 }
 
-namespace {
-
-// How far one step of the axis moves the index of its AST dimension.
-std::int64_t root_multiplier(const Kernel& k, int axis) {
-  const Axis& a = k.axes()[at(axis)];
+std::int64_t Kernel::root_multiplier(int axis) const {
+  const Axis& a = axes_[at(axis)];
   std::int64_t m = a.multiplier;
-  for (int d = a.dim; k.dims()[at(d)].parent >= 0; d = k.dims()[at(d)].parent) m *= k.dims()[at(d)].multiplier;
+  for (int d = a.dim; dims_[at(d)].parent >= 0; d = dims_[at(d)].parent) m *= dims_[at(d)].multiplier;
   return m;
 }
-
-}  // namespace
 
 std::optional<Sint> Kernel::stride(const KernelBuf& buf, int axis) const {
   if (buf.st.shape()[at(root_dim(axis))].is_int(1)) return 0;  // read after the reduction of that dimension
   const auto& s = buf.strides[at(root_dim(axis))];
   if (!s) return std::nullopt;
-  return *s * root_multiplier(*this, axis);
+  return *s * root_multiplier(axis);
 }
 
 Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
-  return buf.st.views().back().strides[at(root_dim(axis))] * root_multiplier(*this, axis);
+  return buf.st.views().back().strides[at(root_dim(axis))] * root_multiplier(axis);
 }
 
 bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.st.axis_is_masked(root_dim(axis)); }

@@ -29,6 +29,7 @@ struct Dim {
   bool reduce = false;
   int parent = -1;
   std::int64_t multiplier = 1;
+  std::string letters{};  // of the axes of the AST that it was merged from: "c", "yx"; empty with a parent
 };
 
 /// A leaf of the AST, or its root, with its ShapeTracker over the merged dimensions.
@@ -65,6 +66,8 @@ class Kernel {
   bool reduces_axis(int axis) const { return dims_[static_cast<std::size_t>(root_dim(axis))].reduce; }
   /// The dimension of the AST that an axis is a part of.
   int root_dim(int axis) const;
+  /// How far one step of the axis moves the index of that dimension.
+  std::int64_t root_multiplier(int axis) const;
   /// What one step along `axis` adds to the position in `buf`; nothing where masks or several views make it vary.
   std::optional<Sint> stride(const KernelBuf& buf, int axis) const;
   /// The stride of the buffer's outermost view, masked or not (what the heuristics look at).

@@ -13,10 +13,12 @@ Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : 
   if (vars.empty()) vars = variables(options.buffer_elements);
   if (vars.empty()) own_symbols_ = std::make_unique<Symbols>();
   symbols_ = vars.empty() ? own_symbols_.get() : vars[0]->owner;
+  for (const Node* v : vars) taken_.insert(v->name);
   for (const LazyOp* op : toposort(kernel.ast())) number_.emplace(op, static_cast<int>(number_.size()));
   lanes_ = kernel.lanes();
   axis_index_.assign(kernel.axes().size(), 0);
   check(kernel.axes().size() <= 64, "a kernel has at most 64 axes");
+  name_axes();
 }
 
 void Linearizer::declare_arguments() {
@@ -44,7 +46,7 @@ Linearized Linearizer::run() {
   if (options_.grid) {
     open_grid();
   } else {
-    name_axes(AxisKind::Global);
+    make_variables(AxisKind::Global);
     for (int axis : axes_of(AxisKind::Global)) open_axis(axis);
   }
   if (!k_.reduces().empty()) reduce();

@@ -1,6 +1,5 @@
 // Linearizer: loops and the dimensions of a grid.
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
@@ -14,34 +13,56 @@ std::vector<int> Linearizer::axes_of(AxisKind kind) const {
   return found;
 }
 
-const UOp* Linearizer::open_loop(const std::string& name, Sint size) {
+const UOp* Linearizer::open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis) {
   const UOp* end = index_.integer(size);
   const UOp* start = b_.constant(Scalar::of_int(end->dtype, 0));
-  const UOp* loop = b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {start, end}, .name = name});
+  const UOp* loop =
+      b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {start, end}, .number = elements, .name = name, .hint = axis});
   index_.declare(name, loop);
   open_.push_back(loop);
   return loop;
 }
 
-namespace {
-
-std::string name_of_axis(const Kernel& k, int axis) {
-  static constexpr const char* kPrefix[] = {"i", "l", "g", "r", "", "", "lane"};
-  const AxisKind kind = k.axes()[static_cast<std::size_t>(axis)].kind;
-  const auto before = std::count_if(k.axes().begin(), k.axes().begin() + axis, [&](const Axis& a) { return a.kind == kind; });
-  return kPrefix[static_cast<int>(kind)] + std::to_string(before);
+std::string Linearizer::free_name(const std::string& wanted) {
+  std::string name = wanted;
+  for (int n = 2; !taken_.insert(name).second; n++) name = wanted + "_" + std::to_string(n);
+  return name;
 }
 
-}  // namespace
-
-void Linearizer::name_axes(AxisKind kind) {
-  for (int axis : axes_of(kind)) {
-    const Sint size = k_.axes()[static_cast<std::size_t>(axis)].size;
-    axis_index_[static_cast<std::size_t>(axis)] = size.is_int(1) ? Sint(0) : symbols_->variable(name_of_axis(k_, axis), 0, size - 1);
+void Linearizer::name_axes() {
+  const auto letters = [&](int axis) { return k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters; };
+  const int n = static_cast<int>(k_.axes().size());
+  for (int i = 0; i < n; i++) {
+    int parts = 0;
+    for (int other = 0; other < n; other++) parts += k_.root_dim(other) == k_.root_dim(i) ? 1 : 0;
+    const AxisKind kind = k_.axes()[static_cast<std::size_t>(i)].kind;
+    std::string name = letters(i);
+    if (name.empty()) name = "i";
+    if (kind == AxisKind::Vector)
+      name = "lane";
+    else if (kind == AxisKind::Local || kind == AxisKind::Group)
+      name += "_item";
+    else if (parts > 1)
+      name += k_.root_multiplier(i) > 1 ? "_tile" : "_in";
+    axis_names_.push_back(free_name(name));
   }
 }
 
-void Linearizer::open_axis(int axis) { open_loop(name_of_axis(k_, axis), k_.axes()[static_cast<std::size_t>(axis)].size); }
+void Linearizer::make_variable(int axis) {
+  const auto i = static_cast<std::size_t>(axis);
+  const Sint size = k_.axes()[i].size;
+  axis_index_[i] = size.is_int(1) ? Sint(0) : symbols_->variable(axis_names_[i], 0, size - 1);
+}
+
+void Linearizer::make_variables(AxisKind kind) {
+  for (int axis : axes_of(kind)) make_variable(axis);
+}
+
+void Linearizer::open_axis(int axis) {
+  const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
+  const auto i = static_cast<std::size_t>(axis);
+  open_loop(axis_names_[i], k_.axes()[i].size, k_.root_multiplier(axis), letters);
+}
 
 void Linearizer::close(const UOp* start) {
   check(!open_.empty() && open_.back() == start, "scopes nest");
@@ -60,9 +81,12 @@ void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vec
     Sint size = 1;
     for (int axis : together) size = size * size_of(axis);
     sizes.push_back(size);
-    const std::string name = prefix + std::to_string(d);
+    std::string name = axis_names_[static_cast<std::size_t>(together[0])], letters;
+    for (int axis : together) letters += k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
+    if (together.size() > 1) name = free_name(letters + (kind == AxisKind::Global ? "_group" : "_item"));
     const UOp* count = index_.integer(size);
-    index_.declare(name, b_.add(UOp{.uop = UOpKind::Special, .dtype = count->dtype, .src = {count}, .number = d, .name = prefix}));
+    index_.declare(name,
+                   b_.add(UOp{.uop = UOpKind::Special, .dtype = count->dtype, .src = {count}, .number = d, .name = prefix, .hint = name}));
     Sint rest = size.is_int(1) ? Sint(0) : symbols_->variable(name, 0, size - 1);
     for (auto it = together.rbegin(); it != together.rend(); ++it) {
       const bool outermost = it + 1 == together.rend();

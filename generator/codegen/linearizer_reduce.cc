@@ -24,13 +24,26 @@ Op step_of(Op reduce) {
   return reduce == Op::ReduceMax ? Op::Max : Op::Min;
 }
 
+std::string name_of_reduction(Op reduce) {
+  if (reduce == Op::ReduceSum) return "sum";
+  if (reduce == Op::ReduceProd) return "product";
+  return reduce == Op::ReduceMax ? "largest" : "smallest";
+}
+
 }  // namespace
 
-void Linearizer::define_accumulators() {
+void Linearizer::define_accumulators(const std::string& name) {
+  constexpr std::int64_t kInLine = 4;
+  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
+  if (row < kInLine) row *= kInLine / row;  // several short ones
   for (const LazyOp* op : k_.reduces()) {
-    for_each(axes_of(AxisKind::Upcast), [&] {
+    for_each(upcast, [&] {
       const Scalar start = start_of(op);
       UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start};
+      acc.name = k_.reduces().size() == 1 ? name : name_of_reduction(op->op);
+      acc.hint = copy_of(op);
+      acc.size = position(upcast).as_int() / row;
       accumulators_[{number_.at(op), key_of(relevant_axes(op))}] = b_.add(std::move(acc));
     });
   }
@@ -61,9 +74,9 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
 }
 
 void Linearizer::reduce() {
-  define_accumulators();
+  define_accumulators("acc");
   const std::size_t outside = open_.size();
-  name_axes(AxisKind::Reduce);
+  make_variables(AxisKind::Reduce);
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
@@ -104,8 +117,9 @@ void Linearizer::tile() {
     });
     tile_[op] = array;
   }
-  name_axes(AxisKind::Vector);
-  open_axis(static_cast<int>(k_.axes().size()) - 1);
+  const int lane = static_cast<int>(k_.axes().size()) - 1;
+  make_variable(lane);
+  open_axis(lane);
   lanes_ = 1;
 }
 
@@ -131,7 +145,7 @@ void Linearizer::reduce_group() {
   std::vector<const UOp*> shared;
   for (const LazyOp* op : k_.reduces()) {
     shared.push_back(b_.add(
-        UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies, .name = "shared"}));
+        UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies, .name = "sums"}));
     for_each(upcast, [&] {
       const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
       b_.add(UOp{.uop = UOpKind::Store,
@@ -142,9 +156,10 @@ void Linearizer::reduce_group() {
   b_.add(UOp{.uop = UOpKind::Barrier});
   open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(lt(mine, 1))}}));
   accumulators_.clear();
-  define_accumulators();
-  const UOp* loop = open_loop("g0", items);
-  const Sint other = symbols_->variable("g0", 0, items - 1);
+  define_accumulators("total");
+  const std::string name = free_name("item");
+  const UOp* loop = open_loop(name, items, 1, name);
+  const Sint other = symbols_->variable(name, 0, items - 1);
   for (std::size_t r = 0; r < k_.reduces().size(); r++) {
     const LazyOp* op = k_.reduces()[r];
     for_each(upcast, [&] {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,9 +26,13 @@ class Linearizer {
   void store_outputs();
 
   // linearizer_loops.cc
-  const UOp* open_loop(const std::string& name, Sint size);
-  /// The variable of each axis of the kind; the loops are opened later.
-  void name_axes(AxisKind kind);
+  const UOp* open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis);
+  /// A name for each axis: the letters of its dimension, and which part of it the axis is where there are several.
+  void name_axes();
+  std::string free_name(const std::string& wanted);
+  /// The variable of an axis; its loop is opened later.
+  void make_variable(int axis);
+  void make_variables(AxisKind kind);
   void open_axis(int axis);
   void open_grid();
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
@@ -60,6 +65,8 @@ class Linearizer {
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
   std::uint64_t relevant_axes(const LazyOp* op);
+  /// Which of the copies of `op` the current one is: "_c0_x2".
+  std::string copy_of(const LazyOp* op);
   std::int64_t key_of(std::uint64_t axes) const;
   /// Calls f for every combination of the given axes, the first one slowest; sets axis_index_.
   template <class F>
@@ -78,7 +85,7 @@ class Linearizer {
   // linearizer_reduce.cc
   void reduce();
   void reduce_group();
-  void define_accumulators();
+  void define_accumulators(const std::string& name);
   void open_reduce_loops(const std::vector<Sint>& guards);
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);
@@ -99,6 +106,8 @@ class Linearizer {
   std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
   std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
   std::map<int, const UOp*> buffers_;                                  // by argument
+  std::vector<std::string> axis_names_;                                // per axis
+  std::set<std::string> taken_;                                        // names of axes and Variables
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
   std::map<std::pair<int, std::int64_t>, const UOp*> values_;        // by number of the LazyOp and copy
   std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order

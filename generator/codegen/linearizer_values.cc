@@ -15,6 +15,34 @@ bool has_vector_form(Op op, DType dtype) {
          op == Op::MulAcc;
 }
 
+// Two dimensions of which the smaller step, taken as often as it can be, passes the larger one walk the same axis of the buffer:
+// x and j of a window.
+void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int64_t>& place) {
+  const auto stride = [&](int dim) {
+    const Sint s = buf.st.views().back().strides[static_cast<std::size_t>(dim)];
+    return s.is_int() ? s.as_int() : 0;
+  };
+  const auto size = [&](int dim) {
+    const Sint s = k.dims()[static_cast<std::size_t>(dim)].valid;
+    return s.is_int() ? s.as_int() : 0;
+  };
+  for (auto inner = place.begin(); inner != place.end();) {
+    const bool is_reduced = k.dims()[static_cast<std::size_t>(inner->first)].reduce;
+    const auto outer = std::ranges::find_if(place, [&](const auto& o) {
+      if (!is_reduced || k.dims()[static_cast<std::size_t>(o.first)].reduce) return false;
+      const std::int64_t a = stride(o.first), b = stride(inner->first), small = std::min(a, b), large = std::max(a, b);
+      return small > 0 && large % small == 0 && large / small < size(a == small ? o.first : inner->first);
+    });
+    if (outer == place.end()) {
+      ++inner;
+      continue;
+    }
+    const std::int64_t a = stride(outer->first), b = stride(inner->first);
+    outer->second = (outer->second * a + inner->second * b) / std::min(a, b);
+    inner = place.erase(inner);
+  }
+}
+
 }  // namespace
 
 // One bit for each unrolled, upcast or vector axis along which the value can differ.
@@ -46,10 +74,25 @@ std::int64_t Linearizer::key_of(std::uint64_t axes) const {
   std::int64_t key = 0;
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& a = k_.axes()[i];
-    if (a.kind == AxisKind::Vector || (axes >> i & 1) == 0) continue;
+    if (a.kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[i].is_int()) continue;
     key = key * a.size.as_int() + axis_index_[i].as_int();
   }
   return key;
+}
+
+// By dimension, in elements. What is read at x + j is one coordinate, of x.
+std::string Linearizer::copy_of(const LazyOp* op) {
+  const std::uint64_t axes = relevant_axes(op);
+  std::map<int, std::int64_t> place;  // by dimension of the AST
+  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++) {
+    const auto axis = static_cast<std::size_t>(i);
+    if (k_.axes()[axis].kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
+    place[k_.root_dim(i)] += axis_index_[axis].as_int() * k_.root_multiplier(i);
+  }
+  if (op->op == Op::Load) join_windows(k_, k_.buf_of(op), place);
+  std::string text;
+  for (const auto& [dim, at] : place) text += "_" + k_.dims()[static_cast<std::size_t>(dim)].letters + std::to_string(at);
+  return text;
 }
 
 // What `op` needs, sources first; what lies below a reduction is the reduction's own affair.
@@ -66,7 +109,11 @@ const UOp* Linearizer::value(const LazyOp* op) {
   const UOp* last = nullptr;
   for (const LazyOp* needed : order_of(op)) {
     const auto [place, is_new] = values_.try_emplace({number_.at(needed), key_of(relevant_axes(needed))});
-    if (is_new) place->second = compute(needed);
+    if (is_new) {
+      b_.set_copy(copy_of(needed));
+      place->second = compute(needed);
+      b_.set_copy("");
+    }
     last = place->second;
   }
   return last;

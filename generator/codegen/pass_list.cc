@@ -10,10 +10,16 @@ UOpList optimize(const UOpList& uops) {
     UOpList (*run)(const UOpList&);
   };
   static constexpr Pass kPasses[] = {
-      {"fold_constants", fold_constants}, {"hoist_invariants", hoist_invariants},
-      {"sum_loops", sum_loops},           {"hoist_invariants", hoist_invariants},
-      {"sum_loops", sum_loops},           {"fold_constants", fold_constants},
-      {"fuse_mulacc", fuse_mulacc},       {"remove_dead", remove_dead},
+      {"fold_constants", fold_constants},
+      {"hoist_invariants", hoist_invariants},
+      {"sum_loops", sum_loops},
+      {"hoist_invariants", hoist_invariants},
+      {"sum_loops", sum_loops},
+      {"fold_constants", fold_constants},
+      {"fuse_mulacc", fuse_mulacc},
+      {"remove_dead", remove_dead},
+      {"name_tile_starts", name_tile_starts},
+      {"remove_dead", remove_dead},
   };
   UOpList now = uops;
   for (const Pass& pass : kPasses) {

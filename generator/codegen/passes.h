@@ -21,6 +21,10 @@ UOpList hoist_invariants(const UOpList& uops);
 UOpList sum_loops(const UOpList& uops);
 /// a * b + c as one UOp where the product is used only there (C's text is the same; contraction is the compiler's affair).
 UOpList fuse_mulacc(const UOpList& uops);
+/// Where a tile begins is one value, by which the text can name it. (A loop that counts elements, c += 4, reads better still, but
+/// compilers make slower code of it.)
+///   before:  LOOP c_tile { LOAD b[c_tile * 4]; w_c = c_tile * 256 }      after:  LOOP c_tile { c = c_tile * 4; LOAD b[c]; w_c = c * 64 }
+UOpList name_tile_starts(const UOpList& uops);
 /// All of them.
 UOpList optimize(const UOpList& uops);
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
+#include "ir/axis_names.h"
 
 namespace etch {
 namespace {
@@ -95,34 +95,22 @@ class Writer {
   }
 
  private:
-  // Axes of size 1 have no name and index 0; reduced axes are those that some reduction sums over.
+  // Axes of size 1 have index 0.
   void name_axes() {
-    std::vector<Sint> full;
-    std::set<int> reduced;
-    for (const LazyOp* op : order_) {
-      const std::vector<Sint>& shape = op->op == Op::Store ? op->st().shape() : op->shape;
-      if (full.size() < shape.size()) full.resize(shape.size(), Sint(1));
-      for (std::size_t a = 0; a < shape.size(); a++)
-        if (!shape[a].is_int(1)) full[a] = shape[a];
-      if (is_reduce(op->op)) reduced.insert(op->axes().begin(), op->axes().end());
+    const std::vector<Sint> full = full_shape(store_);
+    const std::vector<std::string> letters = axis_letters(store_);
+    for (std::size_t a = 0; a < full.size(); a++) {
+      axes_.push_back(letters[a].empty() ? Sint(0) : symbols(full).variable(letters[a], 0, full[a] - 1));
+      if (!letters[a].empty()) names_.push_back(letters[a]);
     }
-    std::vector<std::size_t> outer, inner;
-    for (std::size_t a = 0; a < full.size(); a++)
-      if (!full[a].is_int(1)) (reduced.contains(static_cast<int>(a)) ? inner : outer).push_back(a);
-    axes_.assign(full.size(), Sint(0));
-    static const std::vector<std::vector<std::string>> kOuter{{}, {"n"}, {"m", "n"}, {"c", "y", "x"}, {"n", "c", "y", "x"}};
-    static const std::vector<std::vector<std::string>> kInner{{}, {"k"}, {"i", "j"}, {"k", "i", "j"}};
-    name_group(full, outer, kOuter, "a");
-    name_group(full, inner, kInner, "r");
-  }
-
-  void name_group(const std::vector<Sint>& full, const std::vector<std::size_t>& group, const std::vector<std::vector<std::string>>& names,
-                  const std::string& otherwise) {
-    for (std::size_t i = 0; i < group.size(); i++) {
-      const std::string name = group.size() < names.size() ? names[group.size()][i] : otherwise + std::to_string(i);
-      axes_[group[i]] = symbols(full).variable(name, 0, full[group[i]] - 1);
-      names_.push_back(name);
-    }
+    // Outer ones first.
+    const auto is_reduced = [&](const std::string& name) {
+      const auto axis = std::ranges::find(letters, name) - letters.begin();
+      return std::ranges::any_of(order_, [&](const LazyOp* op) {
+        return is_reduce(op->op) && std::ranges::find(op->axes(), static_cast<int>(axis)) != op->axes().end();
+      });
+    };
+    std::ranges::stable_partition(names_, [&](const std::string& name) { return !is_reduced(name); });
   }
 
   // Sizes that are Variables belong to the program's Symbols, and so must the indices then.

@@ -47,12 +47,15 @@ struct UOp {
   Op op{};                        // Alu
   bool exact = false;             // Alu on integers: proved not to wrap around, divisors positive, numerators not negative
   std::int64_t number = 0;        // see uops.def
-  std::int64_t size = 0;          // DefineLocal: elements
+  std::int64_t size = 0;          // see uops.def
   std::optional<Scalar> value{};  // Const, DefineAcc
-  std::string name{};             // DefineVar, Loop, Special
-  std::int64_t serial = 0;        // order of creation, for nothing but deterministic look-up
+  std::string name{};             // DefineVar, Loop, Special, DefineLocal, DefineAcc
+  /// For the reader of the text alone: which of several copies a value is ("_c0_x2"); of a Loop or Special its axis, of an index
+  /// its name ("c").
+  std::string hint{};
+  std::int64_t serial = 0;  // order of creation, for nothing but deterministic look-up
 
-  /// Equal but for the serial number.
+  /// Equal but for the serial number and the hint.
   bool same(const UOp& other) const;
 };
 

@@ -7,12 +7,14 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/naming.h"
 
 namespace etch {
 namespace {
 
 constexpr int kMaxDepth = 12;            // of nesting in one expression
 constexpr std::size_t kMaxLength = 110;  // of an expression that is put into another
+constexpr std::size_t kMaxLine = 132;    // that takes several statements
 
 }  // namespace
 
@@ -33,10 +35,11 @@ std::string substitute(std::string_view text, std::span<const std::pair<char, st
 
 Renderer::Renderer(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
                    const CodegenOptions& options)
-    : uops_(uops), style_(style), names_(names), variables_(variables), options_(options) {
+    : uops_(uops), style_(style), names_(names), variables_(variables), options_(options), local_names_(uops, names) {
   taken_.insert(names.args.begin(), names.args.end());
   taken_.insert(variables.begin(), variables.end());
   taken_.insert({names.function, "arg"});
+  name_loops();
 }
 
 // A value used once, in the scope where it is made, stands where it is used; an index also inside an If of that scope, which
@@ -64,18 +67,73 @@ void Renderer::count_uses() {
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
 }
 
-void Renderer::line(const std::string& text) { text_ += std::string(2 * indent_, ' ') + text + "\n"; }
+void Renderer::line(const std::string& text) {
+  last_line_ = text_.size();
+  joint_.clear();
+  declared_.clear();
+  text_ += std::string(2 * indent_, ' ') + text + "\n";
+}
+
+// Whether the last line takes one more; from then on it has the factors that both have. A line that declares one value takes what
+// is done with it at once.
+bool Renderer::joins(const std::string& kind, const std::vector<std::string>& factors, std::size_t length) {
+  std::vector<std::string> common;
+  if (!kind.empty() && std::ranges::find(factors, declared_) != factors.end() && text_.size() - last_line_ + length <= kMaxLine) {
+    joint_ = kind;
+    joint_factors_ = {declared_};
+    declared_.clear();
+    text_.pop_back();
+    return true;
+  }
+  std::ranges::copy_if(factors, std::back_inserter(common),
+                       [&](const std::string& f) { return std::ranges::find(joint_factors_, f) != joint_factors_.end(); });
+  if (kind.empty() || kind != joint_ || common.empty() || text_.size() - last_line_ + length > kMaxLine) return false;
+  joint_factors_ = common;
+  declared_.clear();
+  text_.pop_back();
+  return true;
+}
+
+void Renderer::statement(const std::string& text, const std::string& kind, const std::vector<std::string>& factors) {
+  if (joins(kind, factors, text.size() + 1)) {
+    text_ += " " + text + "\n";
+    return;
+  }
+  line(text);
+  joint_ = kind;
+  joint_factors_ = factors;
+}
+
+void Renderer::declare(const std::string& type, const std::string& name, const std::string& value, const std::string& kind) {
+  const std::string part = name + " = " + value + ";";
+  const std::string whole = kind.empty() ? kind : type + " " + kind;
+  if (joins(whole, {type}, part.size() + 2)) {
+    text_.back() = ',';  // was ;
+    text_ += " " + part + "\n";
+    return;
+  }
+  line(type + " " + part);
+  joint_ = whole;
+  joint_factors_ = {type};
+  declared_ = name;
+}
 
 void Renderer::open(const std::string& text) {
   line(text);
   indent_++;
 }
 
-std::string Renderer::unique(const std::string& prefix) {
-  while (true) {
-    std::string name = prefix + std::to_string(counters_[prefix]++);
-    if (taken_.insert(name).second) return name;
-  }
+std::string Renderer::unique(const std::string& wanted) {
+  const std::string base = c_identifier(wanted);
+  std::string name = base;
+  for (int n = 2; !taken_.insert(name).second; n++) name = base + "_" + std::to_string(n);
+  return name;
+}
+
+// Loops first: their names are the formula's.
+void Renderer::name_loops() {
+  for (const UOp* u : uops_.order)
+    if (u->uop == UOpKind::Loop) loop_names_[u] = unique(u->name);
 }
 
 std::string Renderer::type_of(const UOp* u) const {
@@ -85,21 +143,18 @@ std::string Renderer::type_of(const UOp* u) const {
   return std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]);
 }
 
-std::string Renderer::name_for(const UOp* u) {
-  if (u->uop == UOpKind::Load) return unique("v");
-  if (u->dtype == DType::Bool) return unique("m");
-  return unique(u->exact ? "x" : "t");
-}
-
 void Renderer::bind(const UOp* u, const std::string& value) {
-  const std::string name = name_for(u);
-  line("const " + type_of(u) + " " + name + " = " + value + ";");
+  const std::string name = unique(local_names_.of(u));
+  declare("const " + type_of(u), name, value, u->uop == UOpKind::Load ? "load " + expr(u->src[0]).text : "");
   exprs_[u] = {name};
 }
 
 void Renderer::define(const UOp* u, Expr e) {
   const bool fits = e.depth <= kMaxDepth && e.text.size() <= kMaxLength;
-  if (e.precedence == kAtom && e.depth == 0)
+  // base + 5: the text says more than a name.
+  const bool is_offset = u->exact && (u->op == Op::Add || u->op == Op::Sub) && u->src[1]->uop == UOpKind::Const && e.depth == 1;
+  if (u->exact && !u->hint.empty()) return bind(u, e.text);
+  if ((e.precedence == kAtom && e.depth == 0) || is_offset)
     exprs_[u] = std::move(e);
   else if (may_inline_.at(u) && fits)
     exprs_[u] = std::move(e);
@@ -168,7 +223,7 @@ void Renderer::step(const UOp* u) {
       exprs_[u] = {u->name};
       return;
     case UOpKind::DefineLocal: {
-      const std::string name = unique(u->name);
+      const std::string name = unique(local_names_.of(u));
       const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
       line(std::string(style_.local_prefix) + std::string(type) + " " + name + "[" + std::to_string(u->size) + "];");
       exprs_[u] = {name};
@@ -177,17 +232,15 @@ void Renderer::step(const UOp* u) {
     case UOpKind::DefineAcc:
       return accumulator(u);
     case UOpKind::Special: {
-      const std::string name = unique(u->name);
+      const std::string name = unique(local_names_.of(u));
       line("const " + type_of(u) + " " + name + " = " + dimension(u->name == "gid" ? style_.group_id : style_.local_id) + ";");
       exprs_[u] = {name};
       return;
     }
     case UOpKind::Loop: {
-      std::string name = u->name;
-      if (!taken_.insert(name).second && std::ranges::find(names_.args, name) != names_.args.end()) name = unique(name + "_");
-      const std::string type = type_of(u);
-      open("for (" + type + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name +
-           "++) {");
+      const std::string& name = loop_names_.at(u);
+      open("for (" + type_of(u) + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " +
+           name + "++) {");
       exprs_[u] = {name};
       return;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "renderer/cstyle.h"
+#include "renderer/local_names.h"
 
 namespace etch {
 
@@ -29,11 +30,16 @@ class Renderer {
   void step(const UOp* u);
   void open(const std::string& text);
   void line(const std::string& text);
+  /// A statement that may share its line with others of its kind that have a factor in common with it.
+  void statement(const std::string& text, const std::string& kind, const std::vector<std::string>& factors);
+  /// "const float w_c0 = w[at], w_c1 = w[at + 1];": declarations of one kind share lines; each is alone where that is empty.
+  void declare(const std::string& type, const std::string& name, const std::string& value, const std::string& kind);
+  bool joins(const std::string& kind, const std::vector<std::string>& factors, std::size_t length);
   void define(const UOp* u, Expr e);
   void bind(const UOp* u, const std::string& value);
   const Expr& expr(const UOp* u) const { return exprs_.at(u); }
-  std::string name_for(const UOp* u);
-  std::string unique(const std::string& prefix);
+  std::string unique(const std::string& wanted);
+  void name_loops();
   std::string type_of(const UOp* u) const;
   std::string operand(const UOp* u, int precedence);
   void force_name(const UOp* u);
@@ -54,10 +60,15 @@ class Renderer {
   const KernelNames& names_;
   const std::vector<std::string>& variables_;
   const CodegenOptions& options_;
+  LocalNames local_names_;
   std::string text_;
+  std::string joint_;                       // kind of the last line, if another statement may stand there
+  std::vector<std::string> joint_factors_;  // that all statements of it have
+  std::string declared_;                    // the one name that it declares, if it does nothing else
+  std::size_t last_line_ = 0;               // where it begins
   std::size_t indent_ = 0;
   std::set<std::string> taken_;
-  std::unordered_map<std::string, int> counters_;
+  std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
 };

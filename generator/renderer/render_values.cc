@@ -188,7 +188,7 @@ void Renderer::load(const UOp* u) {
   if (u->lanes > 1) {
     const std::string place = "*(const " + vector_type(u->lanes) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
     if (u->src.size() == 2) return define(u, {place, kUnary, depth});
-    const std::string name = unique("v");
+    const std::string name = unique(local_names_.of(u));
     line(vector_type(u->lanes) + " " + name + " = {" + expr(u->src[3]).text + "};");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
@@ -198,7 +198,7 @@ void Renderer::load(const UOp* u) {
   const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
   Expr e{substitute(form.empty() ? "$b[$i]" : form, values), form.ends_with("0") ? kCompare : kAtom, depth};
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
-  if (is_local) return bind(u, e.text);
+  if (is_local && style_.grid) return bind(u, e.text);  // others write there too
   define(u, e);
 }
 
@@ -214,7 +214,12 @@ void Renderer::store(const UOp* u) {
     const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', index}, {'v', expr(value).text}};
     text = substitute(form.empty() ? "$b[$i] = $v" : form, values);
   }
-  line((u->src.size() == 4 ? "if (" + expr(u->src[3]).text + ") " : "") + text + ";");
+  if (u->src.size() == 4) return line("if (" + expr(u->src[3]).text + ") " + text + ";");
+  std::vector<std::string> reads{expr(value).text};
+  for (const UOp* s : value->src) reads.push_back(expr(s).text);
+  const bool is_array = u->src[0]->uop == UOpKind::DefineLocal;
+  if (is_array) reads.push_back(buffer);
+  statement(text + ";", is_array ? "store" : "write", reads);
 }
 
 void Renderer::vectorize(const UOp* u) {
@@ -224,14 +229,14 @@ void Renderer::vectorize(const UOp* u) {
 }
 
 void Renderer::accumulator(const UOp* u) {
-  const std::string name = unique("acc"), start = literal(style_, *u->value);
+  const std::string name = unique(local_names_.of(u)), start = literal(style_, *u->value);
   if (u->lanes == 1) {
-    line(type_of(u) + " " + name + " = " + start + ";");
+    declare(type_of(u), name, start, "start " + std::to_string(u->size));
   } else {
     const bool is_zero = u->value->bits() == 0;
     std::string lanes = start;
     for (int l = 1; l < u->lanes && !is_zero; l++) lanes += ", " + start;
-    line(type_of(u) + " " + name + " = {" + lanes + "};");
+    declare(type_of(u), name, "{" + lanes + "}", "start " + std::to_string(u->size));
   }
   exprs_[u] = {name};
 }
@@ -243,9 +248,11 @@ void Renderer::phi(const UOp* u) {
   const unsigned type = v->lanes > 1 ? unsigned{kVec} : class_of(v->dtype);
   const bool is_plain = (type & (kF32 | kF64 | kU32 | kU64 | kVec)) != 0 && v->uop == UOpKind::Alu && expr(v).depth > 0;
   exprs_[u] = {acc};
-  if (is_plain && v->op == Op::Add && expr(v->src[0]).text == acc) return line(acc + " += " + expr(v->src[1]).text + ";");
+  if (is_plain && v->op == Op::Add && expr(v->src[0]).text == acc)
+    return statement(acc + " += " + expr(v->src[1]).text + ";", "add", {"+=", expr(v->src[1]).text});
   if (is_plain && v->op == Op::MulAcc && expr(v->src[2]).text == acc)
-    return line(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";");
+    return statement(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";", "multiply",
+                     {expr(v->src[0]).text, expr(v->src[1]).text});
   line(acc + " = " + expr(v).text + ";");
 }
 

@@ -42,7 +42,7 @@ TEST(Heuristics, ChooseWhatTinygradChooses) {
     hand_coded_optimizations(on_grid);
     const std::string want = opts_text(v08.at("opt").at("opts")), got = opts_text(on_c.applied());
     scalar += got == want ? 1 : 0;
-    named += on_c.shape_name() == v08.at("opt").at("name") ? 1 : 0;
+    named += on_c.shape_name() == v08.at("opt").at("name").get<std::string>() ? 1 : 0;
     grid += opts_text(on_grid.applied()) == opts_text(v08.at("gpu_opts").at("opts")) ? 1 : 0;
     if (got != want) different += cases[i].id + " " + got + " not " + want + "\n";
     if (opts_text(on_grid.applied()) != opts_text(v08.at("gpu_opts").at("opts")))

@@ -3,31 +3,30 @@ static void conv_relu(void *const *arg) {
   const float *const in = (const float *)arg[1];
   const float *const w = (const float *)arg[2];
   const float *const b = (const float *)arg[3];
-  for (int i0 = 0; i0 < 16; i0++) {
-    const int x0 = i0 * 9;
-    const float v0 = b[i0];
-    const int x1 = i0 * 64;
-    for (int i1 = 0; i1 < 8; i1++) {
-      const int x2 = i1 * 8;
-      const int x3 = x1 + x2;
-      for (int i2 = 0; i2 < 8; i2++) {
-        float acc0 = 0.0f;
-        const int x4 = x2 + i2;
-        for (int r0 = 0; r0 < 3; r0++) {
-          const int x5 = i1 + r0;
-          const int x6 = x4 + r0 * 8;
-          const int x7 = x0 + r0 * 3;
-          if (0 < x5 && x5 < 9) {
-            for (int r1 = 0; r1 < 3; r1++) {
-              const int x8 = i2 + r1;
-              if (0 < x8 && x8 < 9) {
-                acc0 += in[x6 + r1 - 9] * w[x7 + r1];
+  for (int c = 0; c < 16; c++) {
+    const int w_c = c * 9;
+    const float b_c = b[c];
+    const int out_c = c * 64;
+    for (int y = 0; y < 8; y++) {
+      const int at_y = y * 8;
+      const int out_at = out_c + at_y;
+      for (int x = 0; x < 8; x++) {
+        float acc = 0.0f;
+        const int in_yx = at_y + x;
+        for (int i = 0; i < 3; i++) {
+          const int yi = y + i;
+          const int in_at = in_yx + i * 8;
+          const int w_at = w_c + i * 3;
+          if (0 < yi && yi < 9) {
+            for (int j = 0; j < 3; j++) {
+              const int xj = x + j;
+              if (0 < xj && xj < 9) {
+                acc += in[in_at + j - 9] * w[w_at + j];
               }
             }
           }
         }
-        const float t0 = acc0 + v0;
-        out[x3 + i2] = t0 < 0.0f ? 0.0f : t0;
+        const float sum = acc + b_c; out[out_at + x] = sum < 0.0f ? 0.0f : sum;
       }
     }
   }

@@ -3,101 +3,55 @@ static void conv_relu(void *const *arg) {
   const float *const in = (const float *)arg[1];
   const float *const w = (const float *)arg[2];
   const float *const b = (const float *)arg[3];
-  float tile0[64];
-  for (int i0 = 0; i0 < 8; i0++) {
-    const int x0 = i0 * 8;
-    for (int i1 = 0; i1 < 2; i1++) {
-      etch_f32x8 acc0 = {0.0f};
-      etch_f32x8 acc1 = {0.0f};
-      etch_f32x8 acc2 = {0.0f};
-      etch_f32x8 acc3 = {0.0f};
-      etch_f32x8 acc4 = {0.0f};
-      etch_f32x8 acc5 = {0.0f};
-      etch_f32x8 acc6 = {0.0f};
-      etch_f32x8 acc7 = {0.0f};
-      const int x1 = x0 + i1 * 4;
-      const bool m0 = 0 < i1;
-      const bool m1 = i1 < 1;
-      for (int r0 = 0; r0 < 3; r0++) {
-        const int x2 = i0 + r0;
-        const int x3 = x1 + r0 * 8;
-        const int x4 = r0 * 48;
-        if (0 < x2 && x2 < 9) {
-          const float v0 = m0 ? in[x3 - 9] : 0.0f;
-          const etch_f32x8 v1 = *(const etch_f32x8_u *)&w[x4];
-          acc0 += v0 * v1;
-          const etch_f32x8 v2 = *(const etch_f32x8_u *)&w[x4 + 8];
-          acc1 += v0 * v2;
-          const float v3 = in[x3 - 8];
-          acc2 += v3 * v1;
-          acc3 += v3 * v2;
-          const float v4 = in[x3 - 7];
-          acc4 += v4 * v1;
-          acc5 += v4 * v2;
-          const float v5 = in[x3 - 6];
-          acc6 += v5 * v1;
-          acc7 += v5 * v2;
-          const etch_f32x8 v6 = *(const etch_f32x8_u *)&w[x4 + 16];
-          acc0 += v3 * v6;
-          const etch_f32x8 v7 = *(const etch_f32x8_u *)&w[x4 + 24];
-          acc1 += v3 * v7;
-          acc2 += v4 * v6;
-          acc3 += v4 * v7;
-          acc4 += v5 * v6;
-          acc5 += v5 * v7;
-          const float v8 = in[x3 - 5];
-          acc6 += v8 * v6;
-          acc7 += v8 * v7;
-          const etch_f32x8 v9 = *(const etch_f32x8_u *)&w[x4 + 32];
-          acc0 += v4 * v9;
-          const etch_f32x8 v10 = *(const etch_f32x8_u *)&w[x4 + 40];
-          acc1 += v4 * v10;
-          acc2 += v5 * v9;
-          acc3 += v5 * v10;
-          acc4 += v8 * v9;
-          acc5 += v8 * v10;
-          const float v11 = m1 ? in[x3 - 4] : 0.0f;
-          acc6 += v11 * v9;
-          acc7 += v11 * v10;
+  float tile[64];
+  for (int y = 0; y < 8; y++) {
+    const int at_y = y * 8;
+    for (int x_tile = 0; x_tile < 2; x_tile++) {
+      const int x = x_tile * 4;
+      etch_f32x8 acc_c0_x0 = {0.0f}, acc_c8_x0 = {0.0f}, acc_c0_x1 = {0.0f}, acc_c8_x1 = {0.0f};
+      etch_f32x8 acc_c0_x2 = {0.0f}, acc_c8_x2 = {0.0f}, acc_c0_x3 = {0.0f}, acc_c8_x3 = {0.0f};
+      const int at_yx = at_y + x;
+      const bool x_tile_above_0 = 0 < x_tile;
+      const bool x_tile_below_1 = x_tile < 1;
+      for (int i = 0; i < 3; i++) {
+        const int yi = y + i;
+        const int in_at = at_yx + i * 8;
+        const int w_at = i * 48;
+        if (0 < yi && yi < 9) {
+          const float in_x0 = x_tile_above_0 ? in[in_at - 9] : 0.0f;
+          const etch_f32x8 w_c0_j0 = *(const etch_f32x8_u *)&w[w_at]; acc_c0_x0 += in_x0 * w_c0_j0;
+          const etch_f32x8 w_c8_j0 = *(const etch_f32x8_u *)&w[w_at + 8]; acc_c8_x0 += in_x0 * w_c8_j0;
+          const float in_x1 = in[in_at - 8]; acc_c0_x1 += in_x1 * w_c0_j0; acc_c8_x1 += in_x1 * w_c8_j0;
+          const float in_x2 = in[in_at - 7]; acc_c0_x2 += in_x2 * w_c0_j0; acc_c8_x2 += in_x2 * w_c8_j0;
+          const float in_x3 = in[in_at - 6]; acc_c0_x3 += in_x3 * w_c0_j0; acc_c8_x3 += in_x3 * w_c8_j0;
+          const etch_f32x8 w_c0_j1 = *(const etch_f32x8_u *)&w[w_at + 16]; acc_c0_x0 += in_x1 * w_c0_j1;
+          const etch_f32x8 w_c8_j1 = *(const etch_f32x8_u *)&w[w_at + 24]; acc_c8_x0 += in_x1 * w_c8_j1;
+          acc_c0_x1 += in_x2 * w_c0_j1; acc_c8_x1 += in_x2 * w_c8_j1;
+          acc_c0_x2 += in_x3 * w_c0_j1; acc_c8_x2 += in_x3 * w_c8_j1;
+          const float in_x4 = in[in_at - 5]; acc_c0_x3 += in_x4 * w_c0_j1; acc_c8_x3 += in_x4 * w_c8_j1;
+          const etch_f32x8 w_c0_j2 = *(const etch_f32x8_u *)&w[w_at + 32]; acc_c0_x0 += in_x2 * w_c0_j2;
+          const etch_f32x8 w_c8_j2 = *(const etch_f32x8_u *)&w[w_at + 40]; acc_c8_x0 += in_x2 * w_c8_j2;
+          acc_c0_x1 += in_x3 * w_c0_j2; acc_c8_x1 += in_x3 * w_c8_j2;
+          acc_c0_x2 += in_x4 * w_c0_j2; acc_c8_x2 += in_x4 * w_c8_j2;
+          const float in_x5 = x_tile_below_1 ? in[in_at - 4] : 0.0f; acc_c0_x3 += in_x5 * w_c0_j2; acc_c8_x3 += in_x5 * w_c8_j2;
         }
       }
-      *(etch_f32x8_u *)&tile0[0] = acc0;
-      *(etch_f32x8_u *)&tile0[8] = acc1;
-      *(etch_f32x8_u *)&tile0[16] = acc2;
-      *(etch_f32x8_u *)&tile0[24] = acc3;
-      *(etch_f32x8_u *)&tile0[32] = acc4;
-      *(etch_f32x8_u *)&tile0[40] = acc5;
-      *(etch_f32x8_u *)&tile0[48] = acc6;
-      *(etch_f32x8_u *)&tile0[56] = acc7;
-      for (int lane0 = 0; lane0 < 8; lane0++) {
-        const float v12 = tile0[lane0];
-        const float v13 = b[lane0];
-        const float t0 = v12 + v13;
-        const int x5 = x1 + lane0 * 64;
-        out[x5] = t0 < 0.0f ? 0.0f : t0;
-        const int x6 = lane0 + 8;
-        const float v14 = tile0[x6];
-        const float v15 = b[x6];
-        const float t1 = v14 + v15;
-        out[x5 + 512] = t1 < 0.0f ? 0.0f : t1;
-        const float v16 = tile0[lane0 + 16];
-        const float t2 = v16 + v13;
-        out[x5 + 1] = t2 < 0.0f ? 0.0f : t2;
-        const float v17 = tile0[lane0 + 24];
-        const float t3 = v17 + v15;
-        out[x5 + 513] = t3 < 0.0f ? 0.0f : t3;
-        const float v18 = tile0[lane0 + 32];
-        const float t4 = v18 + v13;
-        out[x5 + 2] = t4 < 0.0f ? 0.0f : t4;
-        const float v19 = tile0[lane0 + 40];
-        const float t5 = v19 + v15;
-        out[x5 + 514] = t5 < 0.0f ? 0.0f : t5;
-        const float v20 = tile0[lane0 + 48];
-        const float t6 = v20 + v13;
-        out[x5 + 3] = t6 < 0.0f ? 0.0f : t6;
-        const float v21 = tile0[lane0 + 56];
-        const float t7 = v21 + v15;
-        out[x5 + 515] = t7 < 0.0f ? 0.0f : t7;
+      *(etch_f32x8_u *)&tile[0] = acc_c0_x0; *(etch_f32x8_u *)&tile[8] = acc_c8_x0; *(etch_f32x8_u *)&tile[16] = acc_c0_x1;
+      *(etch_f32x8_u *)&tile[24] = acc_c8_x1; *(etch_f32x8_u *)&tile[32] = acc_c0_x2; *(etch_f32x8_u *)&tile[40] = acc_c8_x2;
+      *(etch_f32x8_u *)&tile[48] = acc_c0_x3; *(etch_f32x8_u *)&tile[56] = acc_c8_x3;
+      for (int lane = 0; lane < 8; lane++) {
+        const float b_c0 = b[lane];
+        const float sum_c0_x0 = tile[lane] + b_c0;
+        const int out_at = at_yx + lane * 64;
+        out[out_at] = sum_c0_x0 < 0.0f ? 0.0f : sum_c0_x0;
+        const float b_c8 = b[lane + 8];
+        const float sum_c8_x0 = tile[lane + 8] + b_c8; out[out_at + 512] = sum_c8_x0 < 0.0f ? 0.0f : sum_c8_x0;
+        const float sum_c0_x1 = tile[lane + 16] + b_c0; out[out_at + 1] = sum_c0_x1 < 0.0f ? 0.0f : sum_c0_x1;
+        const float sum_c8_x1 = tile[lane + 24] + b_c8; out[out_at + 513] = sum_c8_x1 < 0.0f ? 0.0f : sum_c8_x1;
+        const float sum_c0_x2 = tile[lane + 32] + b_c0; out[out_at + 2] = sum_c0_x2 < 0.0f ? 0.0f : sum_c0_x2;
+        const float sum_c8_x2 = tile[lane + 40] + b_c8; out[out_at + 514] = sum_c8_x2 < 0.0f ? 0.0f : sum_c8_x2;
+        const float sum_c0_x3 = tile[lane + 48] + b_c0; out[out_at + 3] = sum_c0_x3 < 0.0f ? 0.0f : sum_c0_x3;
+        const float sum_c8_x3 = tile[lane + 56] + b_c8; out[out_at + 515] = sum_c8_x3 < 0.0f ? 0.0f : sum_c8_x3;
       }
     }
   }

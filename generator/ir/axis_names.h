@@ -1,0 +1,18 @@
+// The letters of an AST's axes. Its formula and the loops of its kernel both take them from here:
+//   out[c][y][x] = relu(sum[k,i,j](in[k][y+i-1][x+j-1]? * w[c][k][i][j]) + b[c])
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/lazyop.h"
+
+namespace etch {
+
+/// The shape over which an AST computes: its axes before they are reduced.
+std::vector<Sint> full_shape(const LazyOp* store);
+/// One for each axis of the full shape: n, c, y, x of outer axes, k, i, j of reduced ones; empty for an axis of size 1. A letter
+/// that a Variable of the AST has is doubled.
+std::vector<std::string> axis_letters(const LazyOp* store);
+
+}  // namespace etch

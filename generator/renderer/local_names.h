@@ -1,0 +1,42 @@
+// Names of a kernel's local values, by the letters of its formula:
+//   in_at, w_at      bases: in[in_at + 5] is an element of `in`
+//   in_cy            part of such a base, known in the loops over c and y
+//   w_c1, acc_c0_x2  of several copies the one at c + 1; at c, x + 2
+//   y_above_0, yi_inside   conditions
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/options.h"
+#include "ir/uop.h"
+
+namespace etch {
+
+class LocalNames {
+ public:
+  LocalNames(const UOpList& uops, const KernelNames& names);
+  /// What `u` is best called; several values may have one name.
+  std::string of(const UOp* u) const;
+
+ private:
+  /// What a value depends on and is for.
+  struct Facts {
+    std::vector<std::string> letters;  // of the loops that it changes with, outermost first
+    bool is_index = false;             // made of loop variables and numbers alone
+    std::set<std::string> subscripts;  // buffers that it is a subscript of, up to an added number
+    std::set<std::string> part_of;     // buffers that it is a part of subscripts of
+  };
+  std::string buffer_name(const UOp* buffer) const;
+  std::string index_name(const UOp* u) const;
+  std::string mask_name(const UOp* u) const;
+  void find_letters(const UOpList& uops);
+  void find_subscripts(const UOpList& uops);
+
+  const KernelNames& names_;
+  std::unordered_map<const UOp*, Facts> facts_;
+};
+
+}  // namespace etch
