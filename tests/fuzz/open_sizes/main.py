@@ -18,18 +18,19 @@ import sys
 import tempfile
 
 import harness
-from open_sizes import network as networks_of
+from open_sizes.network import draw
 
 CHUNK = 20  # models for one process of etch
 BAD = ("wrong", "internal", "crash", "unnamed")
 
 
 def verdict(result, network):
-    """The harness's verdict, or "unnamed" for a refusal that does not name a node or does not say what to do."""
+    """The harness's verdict, or "unnamed" for a refusal that does not name a node and an open size, or not say what to do."""
     if result.verdict != "refused":
         return result.verdict
     names_node = any(f"'{node.name}'" in result.message for node in network.nodes)
-    return "refused" if names_node and "help: " in result.message else "unnamed"
+    names_size = any(re.search(rf"\b{dim}\b", result.message.split("node", 1)[-1]) for dim in network.dims)
+    return "refused" if names_node and names_size and "help: " in result.message else "unnamed"
 
 
 def judge(args, networks):
@@ -98,7 +99,7 @@ def main():
     counts, reasons = collections.Counter(), collections.Counter()
     for start in range(args.first, args.first + args.count, CHUNK):
         seeds = range(start, min(start + CHUNK, args.first + args.count))
-        networks = {seed: networks_of.draw(seed) for seed in seeds}
+        networks = {seed: draw(seed) for seed in seeds}
         for seed, (kind, text) in judge(args, networks).items():
             counts[kind] += 1
             if kind == "refused":

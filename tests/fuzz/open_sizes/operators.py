@@ -442,6 +442,13 @@ def softmax(g, v):
     g.add(op, [v], axis=g.random.randrange(g.rank(v)))
 
 
+def need_spread(g, v, axes):
+    """Values that hardly differ along `axes` are mostly rounding once they are normalised."""
+    for a in g.values[v]:
+        deviation, mean = a.std(axis=axes), np.abs(a.mean(axis=axes))
+        need(np.all(deviation > 0.05 * mean) or all(a.shape[i] == 1 for i in axes))
+
+
 def normalise(g, v):
     need_float(g, v)
     r, rank = g.random, g.rank(v)
@@ -453,10 +460,12 @@ def normalise(g, v):
         return
     if op == "MeanVarianceNormalization":
         need(rank == 4)
+        need_spread(g, v, (0, 2, 3))
         g.add(op, [v])
         return
     if op == "LayerNormalization":
         need(g.opset >= 17)
+        need_spread(g, v, (rank - 1,))
         g.add(op, [v, g.weights(fixed_or_reject(g, v, rank - 1))], axis=-1)
         return
     channels = fixed_or_reject(g, v, 1)
@@ -465,6 +474,7 @@ def normalise(g, v):
         g.add(op, [v, g.weights(channels), g.weights(channels), g.weights(channels), variance])
         return
     need(rank > 2)
+    need_spread(g, v, tuple(range(2, rank)))
     if op == "InstanceNormalization":
         g.add(op, [v, g.weights(channels), g.weights(channels)])
         return
