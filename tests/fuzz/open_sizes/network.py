@@ -99,6 +99,8 @@ class Network:
                     raise Rejected("size")
                 if a.dtype.kind == "f" and (not np.isfinite(a).all() or np.abs(a).max() > 1e5):
                     raise Rejected("values")
+                if op == "ReduceProd" and np.abs(a).max() < 1e-20:  # 0 or not is a matter of the order of its factors
+                    raise Rejected("underflow")
         for i, out in enumerate(outs):
             self.values[out] = [results[k][i] for k in range(SIZES)]
         self.nodes.append(node)
