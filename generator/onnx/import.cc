@@ -11,9 +11,11 @@
 #include "lazy/graph.h"
 #include "onnx/freeze.h"
 #include "onnx/imported_node.h"
+#include "onnx/input_sizes.h"
 #include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/order.h"
+#include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
 #include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
@@ -36,44 +38,89 @@ bool is_main_domain(const std::string& domain) { return domain.empty() || domain
 /// One import, step by step; what is imported so far is in `result_` and `values_`.
 class Importer {
  public:
-  Importer(const ImportOptions& options, ModelProto& model) : options_(options), model_(model), graph_proto_(*model.mutable_graph()) {
+  /// `trial`: sizes that nothing fixes get the example of that number (InputAxis::example).
+  Importer(const ImportOptions& options, ModelProto& model, std::optional<int> trial = std::nullopt)
+      : options_(options), model_(model), graph_proto_(*model.mutable_graph()), trial_(trial) {
     place_ = options.path.empty() ? "model" : options.path.string();
     folder_ = options.path.parent_path();
     result_.graph = LazyGraph::create();
   }
 
+  /// Goes on behind what is not accepted, so that all of it is found at once. A value that could not be made is unknown; a node
+  /// that reads one is looked at as far as that is possible without it, and what it makes is unknown too.
   ImportedModel run() {
     read_header();
-    refuse_functions();
-    const std::vector<int> order = node_order(graph_proto_, place_);
+    collect([&] { read_opset(); });
+    read_declared();
+    collect([&] { refuse_sparse(); });
+    const std::vector<int> order = order_of_nodes();
     read_initializers();
+    sizes_.emplace(options_, graph_proto_, initializers_, place_);
     freeze_inputs();
-    read_inputs();
-    for (int i : order) import_node(graph_proto_.node(i));
+    for (const ValueInfoProto& info : graph_proto_.input()) {
+      if (values_.contains(info.name())) continue;  // an initializer, or frozen
+      define(info.name(), {});
+      collect([&] { read_input(info); });
+      input_number_++;
+    }
+    for (int i : order) {
+      for (const std::string& output : graph_proto_.node(i).output())
+        if (!output.empty()) define(output, {});
+      collect([&] { import_node(graph_proto_.node(i)); });
+    }
     read_outputs();
-    require_used_bindings();
     return std::move(result_);
   }
 
  private:
+  /// Notes what `step` throws of the user's errors.
+  template <class Step>
+  void collect(Step step) {
+    using enum ImportProblem::Kind;
+    try {
+      step();
+    } catch (const UnsupportedError& error) {
+      result_.problems.push_back({Unsupported, error.where(), error.problem(), error.help(), error.subject(), "", ""});
+    } catch (const UserError& error) {
+      result_.problems.push_back({Wrong, error.where(), error.problem(), error.help(), "", "", ""});
+    }
+  }
+
+  /// Of a graph that has no order (a cycle, a value from nowhere) all nodes are looked at by themselves.
+  std::vector<int> order_of_nodes() {
+    std::vector<int> order;
+    for (int i = 0; i < graph_proto_.node_size(); ++i) order.push_back(i);
+    collect([&] { order = node_order(graph_proto_, place_); });
+    return order;
+  }
+
+  /// "float32 [batch,3,?]" as the file says it.
+  static std::string declared_text(const ValueInfoProto& info) {
+    if (!info.type().has_tensor_type()) return info.has_type() ? "no tensor" : "";
+    const auto& type = info.type().tensor_type();
+    const auto dtype = dtype_of_onnx(type.elem_type());
+    std::string text = dtype ? std::string(name_of(*dtype)) : onnx_type_name(type.elem_type());
+    if (!type.has_shape()) return text;
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+      const auto& dim = type.shape().dim(axis);
+      text += axis == 0 ? " [" : ",";
+      text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
+    }
+    return text + (type.shape().dim_size() == 0 ? " []" : "]");
+  }
+
+  void read_declared() {
+    std::set<std::string> weights;
+    for (const auto& tensor : graph_proto_.initializer()) weights.insert(tensor.name());
+    for (const ValueInfoProto& info : graph_proto_.input())
+      if (!weights.contains(info.name())) result_.declared.push_back("input   " + info.name() + " " + declared_text(info));
+    for (const ValueInfoProto& info : graph_proto_.output())
+      result_.declared.push_back("output  " + info.name() + " " + declared_text(info));
+  }
+
   void read_header() {
     if (!model_.has_graph() || graph_proto_.node_size() + graph_proto_.output_size() == 0) {
       throw UserError(place_, "the file has no graph, an ONNX model is expected", "check that it is the file that the exporter wrote");
-    }
-    for (const auto& import : model_.opset_import()) {
-      if (is_main_domain(import.domain())) result_.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
-    }
-    if (result_.opset == 0) {
-      refuse_functions();  // a model of other domains alone is refused by their names
-      throw UserError(place_, "the model names no opset of ai.onnx", "export it again; opsets 7 to 21 are accepted");
-    }
-    if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
-      throw UnsupportedError(place_,
-                             "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
-                                 std::to_string(kNewestOpset) + " are accepted",
-                             "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
-                                 ", or convert it with onnx.version_converter",
-                             "opset " + std::to_string(result_.opset));
     }
     result_.ir_version = model_.ir_version();
     result_.producer = model_.producer_name();
@@ -88,23 +135,48 @@ class Importer {
     result_.name = project_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
   }
 
-  void refuse_functions() const {
+  void read_opset() {
+    for (const auto& import : model_.opset_import()) {
+      if (is_main_domain(import.domain())) result_.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
+    }
+    if (result_.opset == 0) {
+      // A model of other domains alone is refused by their names.
+      const auto other = [](const NodeProto& node) { return !is_main_domain(node.domain()); };
+      if (std::ranges::none_of(graph_proto_.node(), other))
+        throw UserError(
+            place_, "the model names no opset of ai.onnx",
+            "export it again; opsets " + std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are accepted");
+    }
+    if (result_.opset != 0 && !accepts_opset()) {
+      throw UnsupportedError(place_,
+                             "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
+                                 std::to_string(kNewestOpset) + " are accepted",
+                             "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
+                                 ", or convert it with onnx.version_converter",
+                             "opset " + std::to_string(result_.opset));
+    }
+  }
+
+  bool accepts_opset() const { return result_.opset >= kOldestOpset && result_.opset <= kNewestOpset; }
+
+  void refuse_sparse() const {
     for (const auto& tensor : graph_proto_.sparse_initializer()) {
       throw UnsupportedError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
                              "convert it to a dense tensor when exporting", "sparse initializers");
     }
-    for (const NodeProto& node : graph_proto_.node()) {
-      for (const auto& function : model_.functions()) {
-        if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
-        throw UnsupportedError(node_place(place_, node),
-                               "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
-                               "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
-      }
-      if (is_main_domain(node.domain())) continue;
+  }
+
+  void refuse_function(const NodeProto& node) const {
+    for (const auto& function : model_.functions()) {
+      if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
       throw UnsupportedError(node_place(place_, node),
-                             "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
-                             "export the model without operators of other domains", "operators of the domain " + node.domain());
+                             "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
+                             "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
     }
+    if (is_main_domain(node.domain())) return;
+    throw UnsupportedError(node_place(place_, node),
+                           "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
+                           "export the model without operators of other domains", "operators of the domain " + node.domain());
   }
 
   // --- values
@@ -117,13 +189,16 @@ class Importer {
   void read_initializers() {
     for (auto& tensor : *graph_proto_.mutable_initializer()) {
       const std::string name = tensor.name();
-      const Array array = array_of_proto(tensor, value_place("initializer", name), folder_);
-      require_declared_like(name, array);
-      tensor.Clear();
-      tensor.set_name(name);
-      count_parameters(array.dtype(), array.size());
-      define(name, {Tensor::constant(*result_.graph, array, name), std::nullopt});
       initializers_.insert(name);
+      define(name, {});
+      collect([&] {
+        const Array array = array_of_proto(tensor, value_place("initializer", name), folder_);
+        require_declared_like(name, array);
+        tensor.Clear();
+        tensor.set_name(name);
+        count_parameters(array.dtype(), array.size());
+        define(name, {Tensor::constant(*result_.graph, array, name), std::nullopt});
+      });
     }
   }
 
@@ -172,21 +247,19 @@ class Importer {
   void freeze(const ValueInfoProto& info, const std::filesystem::path& file, std::size_t position) {
     const std::string& name = info.name();
     const std::string place = value_place("graph input", name);
-    const auto& type = require_tensor_type(info, place);
-    const DType dtype = require_dtype(type.elem_type(), place);
-    if (!type.has_shape()) throw UserError(place, "it has no shape", "export the model with input shapes");
+    const DType dtype = require_dtype(require_tensor_type(info, place).elem_type(), place);
+    const std::vector<InputAxis>& axes = require_axes(name, place);
     std::vector<std::int64_t> sizes;
-    for (int axis = 0; axis < type.shape().dim_size(); ++axis) sizes.push_back(size_to_freeze(type.shape().dim(axis), name, axis, place));
+    for (const InputAxis& axis : axes) sizes.push_back(size_to_freeze(axis, place));
     const Array value = read_frozen(name, file, dtype, sizes);
     require_sane_shape(value.shape(), "--freeze " + name + "=" + file.string());
-    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
-      const auto& dim = type.shape().dim(axis);
-      const std::int64_t size = value.shape()[static_cast<std::size_t>(axis)];
-      if (dim.has_dim_value()) continue;
-      const Sint known = dims_.emplace(dim_name(dim, name, axis), size).first->second;
+    for (const InputAxis& axis : axes) {
+      const std::int64_t size = value.shape()[static_cast<std::size_t>(axis.axis)];
+      if (axis.fixed) continue;
+      const Sint known = dims_.emplace(axis.dim, size).first->second;
       if (known == Sint(size)) continue;
       throw UserError("--freeze " + name + "=" + file.string(),
-                      "sizes called '" + dim.dim_param() + "' are " + to_text(known) + " and " + std::to_string(size),
+                      "sizes called '" + axis.dim + "' are " + to_text(known) + " and " + std::to_string(size),
                       "give a tensor whose sizes agree");
     }
     count_parameters(dtype, value.size());
@@ -196,45 +269,41 @@ class Importer {
   }
 
   /// What an axis of a frozen input has to be; -1: what its file says.
-  std::int64_t size_to_freeze(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis, const std::string& place) {
-    if (dim.has_dim_value()) {
-      require_sane_shape(std::vector<std::int64_t>{dim.dim_value()}, place);
-      return dim.dim_value();
-    }
-    const std::string name = dim_name(dim, input, axis);
-    known_dims_.push_back(name);
-    const auto known = dims_.find(name);
+  std::int64_t size_to_freeze(const InputAxis& axis, const std::string& place) {
+    if (axis.fixed) return *axis.fixed;
+    open_dims_.insert(axis.dim);
+    const auto known = dims_.find(axis.dim);
     if (known != dims_.end()) return known->second.as_int();
-    for (const DimBinding& binding : options_.dims) {
-      if (binding.name != name) continue;
-      if (binding.min == binding.max) return binding.min;
-      throw UserError(place,
-                      "its size '" + name + "' is to stay variable, from " + std::to_string(binding.min) + " to " +
-                          std::to_string(binding.max) + ": what is frozen has one size",
-                      "give the dimension one value, --dim " + name + "=VALUE, or leave the input out of --freeze");
-    }
-    return -1;
+    const auto bound = sizes_->binding(axis);
+    if (!bound) return -1;
+    if (bound->min == bound->max) return bound->min;
+    throw UserError(place,
+                    "its size '" + axis.dim + "' is to stay variable, from " + std::to_string(bound->min) + " to " +
+                        std::to_string(bound->max) + ": what is frozen has one size",
+                    "give the dimension one value, --dim " + axis.dim + "=VALUE, or leave the input out of --freeze");
   }
 
-  static std::string dim_name(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis) {
-    return dim.dim_param().empty() ? input + "[" + std::to_string(axis) + "]" : dim.dim_param();
+  const std::vector<InputAxis>& require_axes(const std::string& input, const std::string& place) const {
+    const auto* axes = sizes_->axes(input);
+    if (axes == nullptr)
+      throw UserError(place, "it has no shape",
+                      "give one, for example --shape " + input + "=1,3,224,224, or export the model with input shapes");
+    return *axes;
   }
 
-  void read_inputs() {
-    for (const ValueInfoProto& info : graph_proto_.input()) {
-      if (values_.contains(info.name())) continue;  // an initializer, or frozen
-      const std::string place = value_place("graph input", info.name());
-      const auto& type = require_tensor_type(info, place);
-      const DType dtype = require_dtype(type.elem_type(), place);
-      if (!type.has_shape()) throw UserError(place, "it has no shape", "export the model with input shapes");
-      Shape shape;
-      for (int axis = 0; axis < type.shape().dim_size(); ++axis)
-        shape.push_back(read_dim(type.shape().dim(axis), info.name(), axis, place));
-      require_sane_shape(shape, place);
-      const Tensor tensor = Tensor::input(*result_.graph, info.name(), dtype, shape);
-      result_.inputs.push_back({info.name(), names_.add(info.name()), dtype, shape, tensor});
-      define(info.name(), {tensor, std::nullopt});
-    }
+  void read_input(const ValueInfoProto& info) {
+    const std::string place = value_place("graph input", info.name());
+    const auto& type = require_tensor_type(info, place);
+    const DType dtype = require_dtype(type.elem_type(), place);
+    const std::vector<InputAxis>& axes = require_axes(info.name(), place);
+    Shape shape;
+    for (const InputAxis& axis : axes)
+      if (const auto size = read_axis(axis, static_cast<int>(axes.size()), place)) shape.push_back(*size);
+    if (shape.size() < axes.size()) return;
+    require_sane_shape(shape, place);
+    const Tensor tensor = Tensor::input(*result_.graph, info.name(), dtype, shape);
+    result_.inputs.push_back({info.name(), names_.add(info.name()), dtype, shape, tensor});
+    define(info.name(), {tensor, std::nullopt});
   }
 
   const onnx::TypeProto_Tensor& require_tensor_type(const ValueInfoProto& info, const std::string& place) const {
@@ -252,36 +321,38 @@ class Importer {
                            "export the model with one of these types", "type " + onnx_type_name(type));
   }
 
-  /// A size, a bound name, or a Variable with the range that was given for the name.
-  Sint read_dim(const onnx::TensorShapeProto_Dimension& dim, const std::string& input, int axis, const std::string& place) {
-    if (dim.has_dim_value()) {
-      if (dim.dim_value() < 0) {
-        throw UserError(place, "its size at axis " + std::to_string(axis) + " is " + std::to_string(dim.dim_value()) + ", sizes are >= 0");
-      }
-      return dim.dim_value();
+  /// A size, or a Variable with the range that was bound or that test data have; nothing where it is open, which is noted.
+  std::optional<Sint> read_axis(const InputAxis& axis, int rank, const std::string& place) {
+    if (axis.fixed && *axis.fixed > 0) return *axis.fixed;
+    if (const auto known = dims_.find(axis.dim); known != dims_.end()) return known->second;
+    if (const auto bound = sizes_->binding(axis)) return dims_[axis.dim] = bind(*bound);
+    if (axis.fixed) return *axis.fixed;
+    open_dims_.insert(axis.dim);
+    if (const auto seen = size_in_examples(axis.axis)) {
+      if (seen->max == 0) return dims_[axis.dim] = 0;
+      return dims_[axis.dim] = bind({axis.dim, seen->min, seen->max});
     }
-    const std::string name = dim_name(dim, input, axis);
-    const auto known = dims_.find(name);
-    if (known != dims_.end()) return known->second;
-    known_dims_.push_back(name);
-    for (const DimBinding& binding : options_.dims) {
-      if (binding.name == name) return dims_[name] = bind(binding);
-    }
-    if (const auto seen = size_in_examples(axis)) {
-      if (seen->max == 0) return dims_[name] = 0;
-      return dims_[name] = bind({name, seen->min, seen->max});
-    }
-    throw UserError(
-        place,
-        "its size at axis " + std::to_string(axis) + " is not fixed" + (dim.dim_param().empty() ? "" : ": it is called '" + name + "'"),
-        "pass --dim " + name + "=VALUE, or --dim " + name + "=MIN..MAX to keep it variable");
+    if (trial_) return dims_[axis.dim] = axis.example(rank, *trial_);
+    note_open(axis, rank, place);
+    return std::nullopt;
+  }
+
+  void note_open(const InputAxis& axis, int rank, const std::string& place) {
+    if (std::ranges::find(result_.problems, axis.dim, &ImportProblem::dim) != result_.problems.end()) return;
+    const std::string how = axis.declared.empty()       ? ""
+                            : axis.declared == axis.dim ? ": it is called '" + axis.dim + "'"
+                                                        : ": it is given as " + axis.declared;
+    result_.problems.push_back({ImportProblem::Kind::OpenSize, place,
+                                "its size at axis " + std::to_string(axis.axis) + " is not fixed" + how,
+                                "pass --dim " + axis.dim + "=VALUE, or --dim " + axis.dim + "=MIN..MAX to keep it variable", "", axis.dim,
+                                dim_option(axis.dim, std::to_string(axis.example(rank)))});
   }
 
   /// What the test data have at an axis of the input that is being read; nothing where there are none of its rank.
   std::optional<DimBinding> size_in_examples(int axis) const {
     std::optional<DimBinding> seen;
     for (const auto& shapes : options_.examples) {
-      const std::size_t number = data_number(result_.inputs.size(), shapes.size(), inputs_left_, frozen_);
+      const std::size_t number = data_number(input_number_, shapes.size(), inputs_left_, frozen_);
       if (number >= shapes.size()) continue;
       const std::vector<std::int64_t>& shape = shapes[number];
       if (static_cast<std::size_t>(axis) >= shape.size()) continue;
@@ -294,9 +365,8 @@ class Importer {
   }
 
   Sint bind(const DimBinding& binding) {
-    const std::string range = std::to_string(binding.min) + (binding.max == binding.min ? "" : ".." + std::to_string(binding.max));
     if (binding.min < 1 || binding.max < binding.min || binding.max > kMaxElements) {
-      throw UserError("--dim " + binding.name + "=" + range,
+      throw UserError("--dim " + binding.name + "=" + range_text({binding.min, binding.max}),
                       "a size from 1 to " + std::to_string(kMaxElements) + " is expected, or a range MIN..MAX of such");
     }
     if (binding.min == binding.max) return binding.min;
@@ -304,16 +374,6 @@ class Importer {
     dim.size = result_.graph->symbols().variable(dim.c_name, dim.min, dim.max);
     result_.dims.push_back(dim);
     return dim.size;
-  }
-
-  void require_used_bindings() const {
-    for (const DimBinding& binding : options_.dims) {
-      if (std::find(known_dims_.begin(), known_dims_.end(), binding.name) != known_dims_.end()) continue;
-      std::string text;
-      for (const std::string& name : known_dims_) text += (text.empty() ? "" : ", ") + ("'" + name + "'");
-      throw UserError(place_, "no dimension is called '" + binding.name + "'",
-                      text.empty() ? "all sizes of the model are fixed: leave --dim out" : "the model's variable dimensions: " + text);
-    }
   }
 
   // --- nodes
@@ -335,13 +395,23 @@ class Importer {
   }
 
   void import_node(const NodeProto& proto) {
+    result_.operators.push_back(proto.op_type());
+    refuse_function(proto);
+    if (!accepts_opset() && oldest_opset_of(proto.op_type())) return;  // known, but maybe not as this opset means it
     const OperatorRow& row = require_operator(proto);
+    static const Value kUnknown;
     std::vector<const Value*> inputs;
-    for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? nullptr : &values_.at(name));
+    bool known = true;
+    for (const std::string& name : proto.input()) {
+      const auto value = values_.find(name);
+      inputs.push_back(name.empty() ? nullptr : value == values_.end() ? &kUnknown : &value->second);
+      known = known && (name.empty() || inputs.back()->known());
+    }
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
     const std::string name = unique_node_name(node.name());
     const OriginScope origin(*result_.graph, name, proto.op_type());
     require_schema(node, proto);
+    if (!known) return;
     if (node.has_input(0)) require_type(node, row, dtype_of(*node.inputs()[0]), "input 0");
     std::vector<Value> outputs;
     try {
@@ -362,7 +432,6 @@ class Importer {
     define_outputs(proto, node, row, outputs);
     ++result_.node_count;
     result_.node_names.push_back(name);
-    result_.operators.push_back(proto.op_type());
   }
 
   void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {
@@ -401,24 +470,29 @@ class Importer {
   // --- outputs
 
   void read_outputs() {
-    if (graph_proto_.output_size() == 0) throw UserError(place_, "the graph has no outputs", "mark at least one value as an output");
-    for (const ValueInfoProto& info : graph_proto_.output()) {
-      const std::string place = value_place("graph output", info.name());
-      const auto value = values_.find(info.name());
-      if (value == values_.end()) {
-        throw UserError(place, "it is made by no node, graph input or initializer", "the file is damaged; export the model again");
-      }
-      if (!output_names_.insert(info.name()).second) throw UserError(place, "it is listed twice among the outputs");
-      Tensor tensor = value->second.tensor;
-      if (!tensor) {
-        const auto made = tensor_of(*result_.graph, *value->second.symbolic);
-        if (!made)
-          throw UserError(place, "it is computed from a variable dimension and may be negative", "bind the dimension: --dim NAME=VALUE");
-        tensor = *made;
-      }
-      compare_declared(info, tensor, place);
-      result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
+    collect([&] {
+      if (graph_proto_.output_size() == 0) throw UserError(place_, "the graph has no outputs", "mark at least one value as an output");
+    });
+    for (const ValueInfoProto& info : graph_proto_.output()) collect([&] { read_output(info); });
+  }
+
+  void read_output(const ValueInfoProto& info) {
+    const std::string place = value_place("graph output", info.name());
+    const auto value = values_.find(info.name());
+    if (value == values_.end()) {
+      throw UserError(place, "it is made by no node, graph input or initializer", "the file is damaged; export the model again");
     }
+    if (!output_names_.insert(info.name()).second) throw UserError(place, "it is listed twice among the outputs");
+    if (!value->second.known()) return;
+    Tensor tensor = value->second.tensor;
+    if (!tensor) {
+      const auto made = tensor_of(*result_.graph, *value->second.symbolic);
+      if (!made)
+        throw UserError(place, "it is computed from a variable dimension and may be negative", "bind the dimension: --dim NAME=VALUE");
+      tensor = *made;
+    }
+    compare_declared(info, tensor, place);
+    result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
   }
 
   /// The type and the sizes that the file declares must be ours; what it leaves open is free. Where the caller binds dimensions
@@ -446,7 +520,7 @@ class Importer {
     }
     if (same) return;
     const std::string what = "it is declared with shape [" + declared + "], the nodes make " + shape_text(tensor.shape());
-    const bool bound = !options_.dims.empty() || !options_.freeze.empty() || !known_dims_.empty();
+    const bool bound = !options_.dims.empty() || !options_.shapes.empty() || !options_.freeze.empty() || !open_dims_.empty();
     if (bound || (rank != tensor.rank() && !numbers))
       result_.warnings.push_back("graph output '" + info.name() + "': " + what);
     else
@@ -462,22 +536,54 @@ class Importer {
   CNames names_;
   std::map<std::string, Value> values_;
   std::map<std::string, Sint> dims_;
-  std::vector<std::string> known_dims_;  // names of dimensions without a size, in order
-  std::vector<std::size_t> frozen_;      // positions of frozen inputs among all
-  std::size_t inputs_left_ = 0;          // that are not frozen
+  std::vector<std::size_t> frozen_;  // positions of frozen inputs among all
+  std::size_t inputs_left_ = 0;      // that are not frozen
+  std::optional<InputSizes> sizes_;
+  std::optional<int> trial_;
+  std::size_t input_number_ = 0;     // of the input that is being read, among those that are left
+  std::set<std::string> open_dims_;  // dimensions that neither the file nor the caller gives a size
   std::set<std::string> initializers_, node_names_, output_names_;
 };
 
-}  // namespace
+std::string place_of(const ImportOptions& options) { return options.path.empty() ? "model" : options.path.string(); }
 
-ImportedModel import_onnx(const ImportOptions& options) {
+ImportedModel run_import(const ImportOptions& options, std::optional<int> trial = std::nullopt) {
   ModelProto model;
   if (options.bytes.empty()) {
     read_message(options.path, "an ONNX model", model);
   } else {
-    parse_message(options.bytes, options.path.empty() ? "model" : options.path.string(), "an ONNX model", model);
+    parse_message(options.bytes, place_of(options), "an ONNX model", model);
   }
-  return Importer(options, model).run();
+  return Importer(options, model, trial).run();
+}
+
+/// What nodes behind an open size are refused for, whatever the size is: with two different sizes the same, to the letter.
+std::vector<ImportProblem> problems_of_any_size(const ImportOptions& options) {
+  std::vector<ImportProblem> common;
+  try {
+    const ImportedModel first = run_import(options, 0), second = run_import(options, 1);
+    for (const ImportProblem& problem : first.problems)
+      if (contains(second.problems, problem)) common.push_back(problem);
+  } catch (const std::exception&) {  // sizes that the model does not take say nothing about it
+    common.clear();
+  }
+  return common;
+}
+
+}  // namespace
+
+ImportedModel inspect_onnx(const ImportOptions& options) {
+  ImportedModel model = run_import(options);
+  if (std::ranges::find(model.problems, ImportProblem::Kind::OpenSize, &ImportProblem::kind) == model.problems.end()) return model;
+  for (ImportProblem& problem : problems_of_any_size(options))
+    if (!contains(model.problems, problem)) model.problems.push_back(std::move(problem));
+  return model;
+}
+
+ImportedModel import_onnx(const ImportOptions& options) {
+  ImportedModel model = inspect_onnx(options);
+  if (!model.problems.empty()) throw_problems(model.problems, place_of(options));
+  return model;
 }
 
 }  // namespace etch

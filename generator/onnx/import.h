@@ -15,11 +15,21 @@
 
 namespace etch {
 
-/// The value (min == max) or the range of one named dimension: dim_param of the model, or "x[0]" for a dimension of input x
-/// that has neither a size nor a name.
+/// One size (min == max), or a range in which it stays variable.
+struct SizeRange {
+  std::int64_t min = 1, max = 1;
+};
+
+/// The size of one dimension: dim_param of the model, or "x[0]" for an axis of input x.
 struct DimBinding {
   std::string name;
   std::int64_t min = 1, max = 1;
+};
+
+/// The sizes of all axes of one input.
+struct ShapeBinding {
+  std::string input;
+  std::vector<SizeRange> sizes;
 };
 
 struct ImportOptions {
@@ -27,6 +37,7 @@ struct ImportOptions {
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
   std::string bytes = {};
   std::vector<DimBinding> dims = {};
+  std::vector<ShapeBinding> shapes = {};
   /// "NAME=FILE": graph inputs that become constants (.npy, TensorProto .pb or raw elements).
   std::vector<std::string> freeze = {};
   /// Shapes of the inputs in test data, [set][number of the file][axis]: a size that the model leaves open and `dims` does not
@@ -60,6 +71,17 @@ struct ImportedDim {
   Sint size;
 };
 
+/// Something that stands in the way of compiling a model. The texts are those of the UserError that it would be alone.
+struct ImportProblem {
+  /// OpenSize: an input's size that nothing fixes; Unsupported: as UnsupportedError; Wrong: the file contradicts itself.
+  enum class Kind : std::uint8_t { OpenSize, Unsupported, Wrong };
+  Kind kind = Kind::Wrong;
+  std::string where, problem, help;
+  std::string subject;  // Unsupported: what it is that is not supported, without the place
+  std::string dim;      // OpenSize: "batch", "x[2]"
+  std::string option;   // OpenSize: "--dim batch=1"
+};
+
 struct ImportedModel {
   std::string name;               // C identifier
   bool named_after_folder = false;  // the file is called model.onnx, as exporters call every model
@@ -73,11 +95,20 @@ struct ImportedModel {
   std::int64_t node_count = 0;
   std::int64_t parameter_count = 0;     // elements of all weights
   std::vector<std::string> node_names;  // in execution order; unique
-  std::vector<std::string> operators;   // of each: "Conv"
+  std::vector<std::string> operators;   // of all nodes: "Conv"
   std::vector<std::string> warnings;    // oddities of the file that do not change the result
+  std::vector<ImportProblem> problems;  // not empty: the model can't be used, only shown
+  std::vector<std::string> declared;    // "input   x float32 [batch,?]": inputs and outputs as the file has them
 };
 
-/// Throws UserError for everything that is wrong with the file or not supported.
+/// Throws UserError for everything that is wrong with the file or not supported: all of it in one.
 ImportedModel import_onnx(const ImportOptions& options);
+
+/// The same for a model that is to be looked at: what stands in its way is in `problems`. Throws where the file can't be read as
+/// a model at all, and for bindings that do not fit it.
+ImportedModel inspect_onnx(const ImportOptions& options);
+
+/// "2 sizes of inputs are open, 3 things are not supported"
+std::string summary(const std::vector<ImportProblem>& problems);
 
 }  // namespace etch

@@ -29,6 +29,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
     }
     producer.emplace(tensor.name(), -1);
   }
+  for (const auto& tensor : graph.sparse_initializer()) producer.emplace(tensor.values().name(), -1);  // refused elsewhere
   for (int i = 0; i < graph.node_size(); ++i) {
     for (const std::string& output : graph.node(i).output()) {
       if (output.empty()) continue;

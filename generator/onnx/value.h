@@ -23,6 +23,9 @@ struct SymbolicArray {
 struct Value {
   Tensor tensor;                          // may be absent where `symbolic` is there
   std::optional<SymbolicArray> symbolic;  // only if some value is not an int
+
+  /// False: what makes it was refused, or has an open size.
+  bool known() const { return static_cast<bool>(tensor) || symbolic.has_value(); }
 };
 
 /// The value as integers: its symbolic ones, or a constant's if it is a small integer or bool tensor; else nothing.

@@ -154,7 +154,7 @@ const ErrorCase kCases[] = {
        g.node_with_outputs("Relu", {"x"}, {"y"});
        input_shape(g).mutable_dim(1)->set_dim_value(-3);
      },
-     {"graph input 'x'", "size at axis 1 is -3"}},
+     {"graph input 'x'", "size at axis 1 is not fixed: it is given as -3"}},
     {"OpenDimension",
      13,
      [](GraphBuilder& g) {
