@@ -2,14 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "audit/audit.h"
+#include "base/error.h"
 #include "cli/model_options.h"
 #include "emit/literals.h"
 #include "emit/write.h"
+#include "validate/measure.h"
 
 namespace etch {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 // Operators of the model and how often each occurs, in the order of their first use.
 std::string operators_text(const ImportedModel& model) {
@@ -54,20 +61,86 @@ void print_model(const ImportedModel& model) {
   for (const std::string& warning : model.warnings) fmt::print("  note: {}\n", warning);
 }
 
-}  // namespace
+// Names of a model need not be UTF-8.
+std::string text_of(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
-int compile_command(const CompileArgs& args) {
-  Progress progress;
+std::vector<ImportProblem> problems_of(const ImportedModel& model, ImportProblem::Kind kind) {
+  std::vector<ImportProblem> result;
+  std::ranges::copy_if(model.problems, std::back_inserter(result), [&](const ImportProblem& p) { return p.kind == kind; });
+  return result;
+}
+
+// What is in a file that compile would refuse, and all that stands in its way.
+void print_refused(const ImportedModel& model) {
+  fmt::print("{}: {} nodes, opset {}\n", model.name, model.operators.size(), model.opset);
+  for (const std::string& line : model.declared) fmt::print("  {}\n", line);
+  fmt::print("  operators: {}\n", operators_text(model));
+  const auto open = problems_of(model, ImportProblem::Kind::OpenSize);
+  std::size_t width = 0;
+  for (const ImportProblem& p : open) width = std::max(width, p.option.size());
+  if (!open.empty()) fmt::print("\nopen sizes, with examples of what fixes them (--dim NAME=MIN..MAX keeps a size variable):\n");
+  for (const ImportProblem& p : open) fmt::print("  {:<{}}  {}: {}\n", p.option, width, p.where, p.problem);
+  const std::pair<ImportProblem::Kind, const char*> rest[] = {{ImportProblem::Kind::Unsupported, "not supported"},
+                                                              {ImportProblem::Kind::Wrong, "wrong"}};
+  for (const auto& [kind, title] : rest) {
+    const auto problems = problems_of(model, kind);
+    if (!problems.empty()) fmt::print("\n{}:\n", title);
+    for (const ImportProblem& p : problems) {
+      fmt::print("  {}: {}\n", p.where, p.problem);
+      if (!p.help.empty()) fmt::print("    help: {}\n", p.help);
+    }
+  }
+}
+
+Json refused_json(const ImportedModel& model) {
+  Json json{{"ok", false}, {"error", summary(model.problems)}, {"name", model.name}, {"opset", model.opset}, {"declared", model.declared}};
+  json["operators"] = Json::object();
+  for (const std::string& op : model.operators) json["operators"][op] = json["operators"].value(op, 0) + 1;
+  const std::pair<ImportProblem::Kind, const char*> lists[] = {{ImportProblem::Kind::OpenSize, "open_sizes"},
+                                                               {ImportProblem::Kind::Unsupported, "unsupported"},
+                                                               {ImportProblem::Kind::Wrong, "wrong"}};
+  for (const auto& [kind, key] : lists) {
+    json[key] = Json::array();
+    for (const ImportProblem& p : problems_of(model, kind)) {
+      Json row{{"where", p.where}, {"problem", p.problem}, {"help", p.help}};
+      if (!p.dim.empty()) row.update({{"dim", p.dim}, {"option", p.option}});
+      json[key].push_back(std::move(row));
+    }
+  }
+  return json;
+}
+
+// A program that reads the JSON finds the reason there too.
+void print_failure(const std::exception& error) { fmt::print("{}\n", text_of({{"ok", false}, {"error", error.what()}})); }
+
+// On the terminal the report has what was measured here; the report in the folder is the same on every machine.
+void print_report(Report report, const Fit& fit, bool as_json) {
+  if (const auto& measured = fit.measurement.measured) {
+    report.code_bytes = measured->code_bytes;
+    report.stack_bound_bytes = measured->stack_bytes;
+  }
+  if (!as_json) {
+    fmt::print("{}{}", to_text(report), to_text(fit));
+    return;
+  }
+  Json json = Json::parse(to_json(report));
+  json["fit"] = Json::parse(to_json(fit));
+  fmt::print("{}\n", text_of(json));
+}
+
+int compile(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
+  if (args.measure) options.measure = measure_with_compiler(options.target);
   options.selftest_result = selftest_result(args.selftest);
   if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
-  const Report report = write_audited(args.output, project, options);
+  const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
-  print_name(frontend.model);
-  fmt::print("{}", to_text(report));
+  if (!args.json) print_name(frontend.model);
+  print_report(report, fit, args.json);
+  if (args.json) return 0;
   if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto)
     fmt::print(
         "\nThe self-test prints a checksum: its result would take the reference {} multiply-accumulates, more than {}; --selftest interp\n"
@@ -76,21 +149,62 @@ int compile_command(const CompileArgs& args) {
   return 0;
 }
 
-int inspect_command(const CompileArgs& args) {
-  Progress progress;
+int inspect(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.selftest = false;
-  const Frontend frontend = read_model(options);
-  const CompiledProject project = compile_project(frontend, options);
-  progress.clear();
-  if (args.json) {
-    fmt::print("{}", to_json(project.report));
-    return 0;
+  progress.step("reading " + args.model.filename().string());
+  ImportedModel model = inspect_onnx(options.import);
+  if (!model.problems.empty()) {
+    progress.clear();
+    if (args.json)
+      fmt::print("{}\n", text_of(refused_json(model)));
+    else
+      print_refused(model);
+    fmt::print(stderr, "etch: error: {}: compile would refuse it: {}\n", args.model.string(), summary(model.problems));
+    return 1;
   }
-  print_name(frontend.model);
-  print_model(frontend.model);
-  fmt::print("{}", to_text(project.report));
-  return 0;
+  if (args.measure) options.measure = measure_with_compiler(options.target);
+  progress.clear();
+  if (!args.json) {
+    print_name(model);
+    print_model(model);
+  }
+  const Frontend frontend = schedule_model(std::move(model), options);
+  const CompiledProject project = compile_project(frontend, options);
+  const Fit fit = fit_of(project, options);
+  progress.clear();
+  print_report(project.report, fit, args.json);
+  try {
+    require_fit(fit);
+    return 0;
+  } catch (const UserError& error) {  // after the report, which shows it too
+    fmt::print(stderr, "etch: error: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int compile_command(const CompileArgs& args) {
+  Progress progress(args.json);
+  try {
+    return compile(args, progress);
+  } catch (const std::exception& error) {
+    progress.clear();
+    if (args.json) print_failure(error);
+    throw;
+  }
+}
+
+int inspect_command(const CompileArgs& args) {
+  Progress progress(args.json);
+  try {
+    return inspect(args, progress);
+  } catch (const std::exception& error) {
+    progress.clear();
+    if (args.json) print_failure(error);
+    throw;
+  }
 }
 
 }  // namespace etch

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/nearest.h"
 #include "cli/options.h"
 
 namespace etch {
@@ -33,6 +34,10 @@ std::string tolerance_problem(const std::string& text) {
   return good ? "" : text + " is no number from 0 up";
 }
 
+void add_measure(CLI::App& app, bool& measure) {
+  app.add_flag("!--no-measure", measure, "leave the target's compiler out: code and stack stay unknown");
+}
+
 void add_seed(CLI::App& app, std::uint64_t& seed, const char* help) {
   app.add_option("--seed", seed, help)->check(CLI::Validator(seed_problem, "0..4294967295", "seed"))->capture_default_str();
 }
@@ -41,10 +46,13 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   auto* model = app.add_option("model", args.model, "the network, an .onnx file");
   if (model_required) model->required();
   app.add_option("--name", args.name, "prefix of symbols and name of files; default: the file's name (its folder's, if it is model.onnx)");
-  one_value(app.add_option("--dim", args.dims, "size of a named dimension: batch=1, or a range that stays a variable: batch=1..16"))
+  one_value(app.add_option("--dim", args.dims,
+                           "size of a dimension: batch=1, of an axis of an input: x[2]=48, or a range that stays a\n"
+                           "variable: batch=1..16"))
       ->type_name("NAME=N|A..B");
   one_value(app.add_option("--freeze", args.freeze, "makes an input a constant (axes, shapes, pads): .npy, TensorProto .pb or raw"))
       ->type_name("NAME=FILE");
+  one_value(app.add_option("--shape", args.shapes, "sizes of all axes of an input: x=1,3,48,160..640"))->type_name("INPUT=N|A..B,...");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   app.add_option("--weights", args.weights,
@@ -73,13 +81,16 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
                   "what it compares with: interp (the reference computes it), checksum (nothing, it prints one), or\n"
                   "auto (interp up to 10 G multiply-accumulates)")
       ->capture_default_str();
+  add_measure(*sub, args.measure);
+  sub->add_flag("--json", args.json, "the report and the verdict as JSON");
   sub->callback([&args, &chosen] { chosen = [&args] { return compile_command(args); }; });
 }
 
 void add_inspect(CLI::App& app, CompileArgs& args, std::function<int()>& chosen) {
   CLI::App* sub = app.add_subcommand("inspect", "operators, shapes, work, parameters, memory, kernels");
   add_model_options(*sub, args, true);
-  sub->add_flag("--json", args.json, "the report as JSON");
+  add_measure(*sub, args.measure);
+  sub->add_flag("--json", args.json, "the report and the verdict as JSON");
   sub->callback([&args, &chosen] { chosen = [&args] { return inspect_command(args); }; });
 }
 
@@ -107,13 +118,15 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   sub->add_option("--rtol", args.relative, "accepted error relative to each value")->check(tolerance)->capture_default_str();
   sub->add_option("--atol", args.absolute, "accepted error relative to the largest value")->check(tolerance)->capture_default_str();
   sub->add_option("-o,--output", args.output, "keep the emitted project here");
+  add_measure(*sub, args.measure);
   sub->add_flag("--json", args.json, "the result as JSON");
   sub->callback([&args, &chosen, sub] {
     args.target_given = sub->count("--target") > 0;
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
-      for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze"})
+      for (const char* name :
+           {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze", "--shape", "--no-measure"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };
@@ -154,7 +167,7 @@ int run_tool(int argc, char** argv) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
   if (argc > 1 && argv[1][0] != '-' && std::ranges::find(names, argv[1]) == names.end())
-    throw CommandLineError(argv[1], fmt::format("is no command; the commands are {}", fmt::join(names, ", ")), "etch --help explains them");
+    throw CommandLineError(argv[1], "is no command; the commands are " + nearest_text(argv[1], names), "etch --help explains them");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/naming.h"
+#include "base/nearest.h"
 #include "base/tempdir.h"
 #include "cli/project_paths.h"
 #include "renderer/generate.h"
@@ -24,21 +25,46 @@ std::optional<std::int64_t> parse_int(std::string_view text) {
   return value;
 }
 
-// "batch=1" or "batch=1..16".
-DimBinding parse_dim(const std::string& text) {
-  const auto bad = [&](const std::string& what) {
-    return CommandLineError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16");
-  };
-  const auto equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) throw bad("has no name and value");
-  const std::string_view value = std::string_view(text).substr(equals + 1);
+// "1" or "1..16".
+template <class Bad>
+SizeRange parse_range(std::string_view value, const Bad& bad) {
   const auto dots = value.find("..");
   const auto low = parse_int(value.substr(0, dots));
   const auto high = dots == std::string_view::npos ? low : parse_int(value.substr(dots + 2));
   if (!low || !high) throw bad(fmt::format("'{}' is not a number or a range", value));
   if (*low < 1 || *high < *low || *high > (std::int64_t{1} << 31) - 1)
     throw bad(fmt::format("the range {} is empty, below 1 or above 2^31-1", value));
-  return {text.substr(0, equals), *low, *high};
+  return {*low, *high};
+}
+
+// "batch=1", "x[2]=48" or "batch=1..16".
+DimBinding parse_dim(const std::string& text) {
+  const auto bad = [&](const std::string& what) {
+    return CommandLineError("--dim " + text, what, "write NAME=N or NAME=A..B with 1 <= A <= B, for example --dim batch=1..16");
+  };
+  const auto equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw bad("has no name and value");
+  const SizeRange range = parse_range(std::string_view(text).substr(equals + 1), bad);
+  return {text.substr(0, equals), range.min, range.max};
+}
+
+// "x=1,3,48,160..640"; "x=" is the shape of a scalar.
+ShapeBinding parse_shape(const std::string& text) {
+  const auto bad = [&](const std::string& what) {
+    return CommandLineError("--shape " + text, what,
+                            "write INPUT=N,N,... with a number or a range A..B for each axis, for example --shape x=1,3,48,160..640");
+  };
+  const auto equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) throw bad("has no input and sizes");
+  ShapeBinding shape{text.substr(0, equals), {}};
+  std::string_view rest = std::string_view(text).substr(equals + 1);
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    shape.sizes.push_back(parse_range(rest.substr(0, comma), bad));
+    if (comma == rest.size() - 1) throw bad("ends with a comma");
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+  }
+  return shape;
 }
 
 std::string options_text(const ModelArgs& args) {
@@ -49,6 +75,7 @@ std::string options_text(const ModelArgs& args) {
     const std::filesystem::path file = freeze.substr(freeze.find('=') + 1);
     text += " --freeze " + freeze.substr(0, freeze.find('=') + 1) + file.filename().string();
   }
+  for (const std::string& shape : args.shapes) text += " --shape " + shape;
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (!args.optimize) text += " --no-optimize";
   return text;
@@ -57,13 +84,20 @@ std::string options_text(const ModelArgs& args) {
 Dump make_dump(const std::vector<std::string>& stages, Progress& progress) {
   for (const std::string& stage : stages)
     if (std::ranges::find(dump_stages(), stage) == dump_stages().end())
-      throw CommandLineError("--dump " + stage, fmt::format("is no stage; the stages are {}", fmt::join(dump_stages(), ", ")),
+      throw CommandLineError("--dump " + stage, "is no stage; the stages are " + nearest_text(stage, dump_stages()),
                              "name some of them, separated by commas");
   return [stages, &progress](std::string_view stage, const std::function<std::string()>& text) {
     if (std::ranges::find(stages, stage) == stages.end()) return;
     progress.clear();
     fmt::print("==== {}\n{}\n", stage, text());
   };
+}
+
+std::string variables_help(const std::string& name, const ImportedModel& model) {
+  std::vector<std::string> names;
+  for (const ImportedDim& dim : model.dims) names.push_back(dim.name);
+  return names.empty() ? "no size is variable; a range leaves one so: --dim " + name + "=1..16"
+                       : "its variable dimensions: " + nearest_text(name, names);
 }
 
 }  // namespace
@@ -82,6 +116,12 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
     options.import.dims.push_back(std::move(dim));
   }
   options.import.freeze = args.freeze;
+  for (const std::string& text : args.shapes) {
+    ShapeBinding shape = parse_shape(text);
+    if (std::ranges::find(options.import.shapes, shape.input, &ShapeBinding::input) != options.import.shapes.end())
+      throw CommandLineError("--shape " + text, "is the second for '" + shape.input + "'", "give the shape of each input once");
+    options.import.shapes.push_back(std::move(shape));
+  }
   options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
@@ -106,8 +146,7 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
                              "write NAME=N, for example --set batch=3");
     const auto dim = std::ranges::find_if(model.dims, [&](const ImportedDim& d) { return d.name == name || d.c_name == name; });
     if (dim == model.dims.end())
-      throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name),
-                      "leave it variable by --dim " + name + "=1..16");
+      throw UserError("--set " + text, fmt::format("the model has no variable dimension '{}'", name), variables_help(name, model));
     if (!values.emplace(dim->c_name, 0).second)
       throw CommandLineError("--set " + text, "is the second for '" + name + "'", "give each dimension once");
     const std::int64_t chosen = *value;
@@ -140,7 +179,7 @@ std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string
   for (const std::string& name : all ? device_names() : names) {
     auto device = make_device(name, options);
     if (device == nullptr)
-      throw UserError("backend " + name, fmt::format("is unknown; the backends are {}", fmt::join(device_names(), ", ")),
+      throw UserError("backend " + name, "is unknown; the backends are " + nearest_text(name, device_names()),
                       "choose some of them, or all");
     std::string why;
     if (device->available(&why)) {

@@ -23,7 +23,8 @@ class CommandLineError : public UserError {
 struct ModelArgs {
   std::filesystem::path model;
   std::string name;                 // prefix and file names; empty: the file's name
-  std::vector<std::string> dims;    // "batch=1", "batch=1..16"
+  std::vector<std::string> dims;    // "batch=1", "batch=1..16", "x[2]=48"
+  std::vector<std::string> shapes;  // "x=1,3,48,160..640"
   std::vector<std::string> freeze;  // "NAME=FILE": inputs that become constants
   std::string target = "host";
   std::string weights = "auto";       // auto, c, incbin, blob
@@ -37,6 +38,7 @@ struct CompileArgs : ModelArgs {
   std::filesystem::path output;
   std::uint64_t seed = 0;         // of the self-test's input
   std::string selftest = "auto";  // auto, interp, checksum
+  bool measure = true;            // code and stack, by the target's compiler
   bool json = false;
 };
 

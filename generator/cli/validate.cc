@@ -11,6 +11,7 @@
 #include "base/tempdir.h"
 #include "cli/model_options.h"
 #include "emit/write.h"
+#include "validate/measure.h"
 #include "validate/suite.h"
 #include "validate/target_run.h"
 
@@ -21,6 +22,7 @@ struct Outcome {
   std::vector<BackendResult> backends;
   std::optional<TargetResult> target;
   std::optional<Report> report;
+  std::optional<Fit> fit;
   std::string measured;       // the data set that the target's figures are of
   bool has_expected = false;  // outputs that somebody else computed
   bool ok() const { return std::ranges::all_of(backends, &BackendResult::ok) && (!target || target->ok); }
@@ -70,6 +72,7 @@ void print_json(const Outcome& outcome) {
                       {"soft_double_symbols", t.soft_double_symbols}};
     if (!t.ok) json["target"]["problem"] = t.problem;
   }
+  if (outcome.fit) json["fit"] = nlohmann::ordered_json::parse(to_json(*outcome.fit));
   fmt::print("{}\n", text_of(json));
 }
 
@@ -98,6 +101,7 @@ void print_table(const Outcome& outcome) {
     else if (!b.ok && b.problem.find("output '") != std::string::npos)
       fmt::print("  {}\n", explanation(b, outcome.has_expected));
   }
+  if (outcome.fit && !outcome.target) fmt::print("{}", to_text(*outcome.fit));
   if (!outcome.target) return;
   const TargetResult& t = *outcome.target;
   fmt::print("\n{:<10} {:<6} by {}\n", t.name, t.ok ? "ok" : "WRONG", t.compiler);
@@ -110,6 +114,7 @@ void print_table(const Outcome& outcome) {
   fmt::print("  heap in the link map: {}; double arithmetic: {}\n",
              t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
              t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));
+  if (outcome.fit) fmt::print("{}", to_text(*outcome.fit));
 }
 
 SelfTest selftest_of(const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
@@ -133,7 +138,11 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const C
     progress.step((args.target_given ? "compiling and running on " : "compiling for ") + options.target.name,
                   static_cast<std::int64_t>(count - s), static_cast<std::int64_t>(count));
     const CompiledProject project = compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
-    outcome.report = write_audited(dir, project, options);
+    CompileOptions writing = options;
+    if (s > 0) writing.measure = {};
+    WrittenProject written = write_audited(dir, project, writing);
+    outcome.report = std::move(written.report);
+    outcome.fit = std::move(written.fit);
     if (!args.target_given) break;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run", options.step);
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
@@ -167,6 +176,7 @@ std::vector<DataSet> data_sets_of(const ValidateArgs& args, const ImportedModel&
 int validate_model(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
+  if (args.measure) options.measure = measure_with_compiler(options.target);
   const DeviceOptions on_host = device_options(args, options.target);
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);

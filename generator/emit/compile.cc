@@ -10,6 +10,7 @@
 #include "audit/audit.h"
 #include "audit/digest.h"
 #include "base/error.h"
+#include "base/tempdir.h"
 #include "emit/write.h"
 #include "interp/interp.h"
 #include "program/lower.h"
@@ -101,11 +102,16 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
 // A core whose FPU is single would compute it in software.
 void require_no_double(const Program& program, const Target& target) {
   if (target.fpu != Fpu::Single) return;
-  for (const ProgramCall& call : program.calls)
-    for (const LazyOp* op : toposort(program.kernels[static_cast<std::size_t>(call.kernel)].ast))
-      if (op->dtype == DType::Float64)
-        throw UnsupportedError(nodes_text(call.nodes), "it computes in float64, the FPU of target " + target.name + " is single",
-                               "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+  std::vector<std::string> nodes;  // all of them, so that one error is enough
+  for (const ProgramCall& call : program.calls) {
+    const auto ops = toposort(program.kernels[static_cast<std::size_t>(call.kernel)].ast);
+    if (std::ranges::none_of(ops, [](const LazyOp* op) { return op->dtype == DType::Float64; })) continue;
+    for (const std::string& node : call.nodes)
+      if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  }
+  if (nodes.empty()) return;
+  throw UnsupportedError(nodes_text(nodes), "computed in float64, the FPU of target " + target.name + " is single",
+                         "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
 }
 
 void dump_kernels(const Program& program, const CompileOptions& options) {
@@ -119,6 +125,22 @@ void dump_kernels(const Program& program, const CompileOptions& options) {
   options.dump("ast", [&] { return all([](const ProgramKernel& k) { return to_text(k.ast); }); });
   options.dump("uops", [&] { return all([](const ProgramKernel& k) { return k.uops; }); });
   options.dump("source", [&] { return all([](const ProgramKernel& k) { return k.source; }); });
+}
+
+Fit fit_without_compiler(const CompiledProject& project, const CompileOptions& options) {
+  return make_fit(project.report, options.target, {std::nullopt, "left out (--no-measure)"});
+}
+
+Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const std::filesystem::path& dir,
+                 const AuditReport& audit) {
+  if (options.step) options.step("measuring code and stack", 0, 0);
+  return make_fit(project.report, options.target,
+                  options.measure({dir, project.probe, project.report.name + "_run", audit.table_functions}));
+}
+
+// The files that hold the weights themselves: their size is known, and they may be large.
+bool is_weights_data(const std::string& file) {
+  return file.ends_with("_weights.c") || file.ends_with("_weights.S") || file.ends_with("_weights.bin");
 }
 
 }  // namespace
@@ -136,9 +158,13 @@ SelfTestResult selftest_result(const std::string& text) {
 }
 
 Frontend read_model(const CompileOptions& options) {
-  Frontend frontend;
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
-  frontend.model = import_onnx(options.import);
+  return schedule_model(import_onnx(options.import), options);
+}
+
+Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
+  Frontend frontend;
+  frontend.model = std::move(model);
   frontend.file = options.import.path.filename().string();
   frontend.sha256 = sha256_of(options.import.bytes.empty() ? file_bytes(options.import.path) : options.import.bytes);
   std::vector<OutputSpec> outputs;
@@ -192,12 +218,16 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
+  project.probe = probe_sources(project.program, project.plan, emitting);
   return project;
 }
 
-Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
-  Report report = project.report;
+WrittenProject write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
+  WrittenProject result{project.report, fit_without_compiler(project, options)};
+  require_fit(result.fit);
+  Report& report = result.report;
   for (const EmittedFile& file : project.files) report.files.push_back(file.name);
+  report.files.push_back("fit.json");
   if (options.step) options.step("writing", 0, 0);
   write_project(dir, project.files, [&](const std::filesystem::path& written) {
     if (options.step) options.step("checking the C that was written", 0, 0);
@@ -208,8 +238,22 @@ Report write_audited(const std::filesystem::path& dir, const CompiledProject& pr
     report.audit = section;
     write_file(written / "report.json", to_json(report));
     write_file(written / "report.txt", to_text(report));
+    if (options.measure) {
+      result.fit = measured_fit(project, options, written, audit);
+      require_fit(result.fit);
+    }
+    write_file(written / "fit.json", to_json(result.fit));
   });
-  return report;
+  return result;
+}
+
+Fit fit_of(const CompiledProject& project, const CompileOptions& options) {
+  Fit fit = fit_without_compiler(project, options);
+  if (!options.measure || !fit.fits()) return fit;
+  const TempDir work("etch-fit");
+  for (const EmittedFile& file : project.files)
+    if (!is_weights_data(file.name)) write_file(work.path() / file.name, file.text);
+  return measured_fit(project, options, work.path(), audit_directory(work.path(), audit_options(options.target)));
 }
 
 }  // namespace etch

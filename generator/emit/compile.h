@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emit/emit.h"
+#include "emit/fit.h"
 #include "memory/plan.h"
 #include "onnx/import.h"
 #include "program/program.h"
@@ -35,6 +36,17 @@ SelfTestResult selftest_result(const std::string& text);
 /// Multiply-accumulates of a run: so many take INTERP some ten seconds. A count, so that every machine writes the same files.
 inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
 
+/// What is given to who measures a project: a folder with its C (of the weights the header alone), what to link it with, the run
+/// function, and the functions of its program table.
+struct MeasureRequest {
+  std::filesystem::path dir;
+  ProbeSources probe;
+  std::string entry;
+  std::vector<std::string> kernels;
+};
+/// Builds the folder with the target's compiler, see validate/measure.h.
+using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
+
 struct CompileOptions {
   ImportOptions import;
   Target target;
@@ -45,8 +57,9 @@ struct CompileOptions {
   std::uint32_t seed = 1;    // of the self-test's input
   bool selftest = true;
   SelfTestResult selftest_result = SelfTestResult::Auto;
-  Dump dump;  // may be empty
-  Step step;  // may be empty
+  Measure measure;  // may be empty: code and stack stay unknown
+  Dump dump;        // may be empty
+  Step step;        // may be empty
 };
 
 /// A model that is read and scheduled: what does not depend on language or target.
@@ -56,6 +69,8 @@ struct Frontend {
   std::string file, sha256;  // without folder; of the file's bytes
 };
 Frontend read_model(const CompileOptions& options);
+/// The second half of read_model, for a model that is imported already.
+Frontend schedule_model(ImportedModel model, const CompileOptions& options);
 
 /// The program in `language`: "interp", or "c" and "opencl" for the target in the options.
 Program lower_model(const Frontend& frontend, const std::string& language, const CompileOptions& options);
@@ -65,6 +80,7 @@ struct CompiledProject {
   MemoryPlan plan;
   Report report;
   std::vector<EmittedFile> files;
+  ProbeSources probe;
   bool selftest_compares = false;  // false: there is none, or it only prints a checksum
 };
 
@@ -72,8 +88,18 @@ struct CompiledProject {
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,
                                 const std::optional<SelfTest>& selftest = std::nullopt);
 
+struct WrittenProject {
+  Report report;
+  Fit fit;
+};
+
 /// Writes the project as folder `dir`, after the audit has parsed and checked every C file of it; the report with the audit's
-/// result becomes part of the folder and is returned. Emitted C that does not pass is an InternalError, and nothing is left.
-Report write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options);
+/// result and the verdict whether it fits (fit.json) become part of the folder and are returned. A project that can't fit its
+/// target is a UserError, emitted C that does not pass the audit an InternalError; then nothing is left. What a compiler of this
+/// machine measures is in fit.json alone: all other files are the same on every machine.
+WrittenProject write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options);
+
+/// The verdict alone, without writing the project.
+Fit fit_of(const CompiledProject& project, const CompileOptions& options);
 
 }  // namespace etch

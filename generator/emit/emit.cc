@@ -88,8 +88,10 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.arena_bytes = plan.arena_bytes;
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;
   r.arena_align = plan.align;
-  for (int b : program.inputs) r.input_bytes += program.buffers[static_cast<std::size_t>(b)].max_bytes();
-  for (int b : program.outputs) r.output_bytes += program.buffers[static_cast<std::size_t>(b)].max_bytes();
+  for (int b : program.inputs) r.inputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
+  for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
+  for (std::int64_t bytes : r.inputs) r.input_bytes += bytes;
+  for (std::int64_t bytes : r.outputs) r.output_bytes += bytes;
   r.weights_bytes = p.constants_bytes;
   r.weights_form = form_text(p);
   r.functions = static_cast<int>(program.kernels.size());
@@ -107,6 +109,11 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   }
   std::stable_sort(r.buffers.begin(), r.buffers.end(), [](const ReportBuffer& a, const ReportBuffer& b) { return a.first < b.first; });
   return r;
+}
+
+ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  const Project p = make_project(program, plan, options);
+  return {probe_source(p), weights_stub_source(p)};
 }
 
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {

@@ -31,11 +31,11 @@ WeightsForm weights_form(const std::string& text);
 
 /// A run of the model, its result computed by the reference where that was not too much work.
 struct SelfTest {
-  std::vector<Array> inputs;            // in the order of program.inputs
-  std::vector<Array> expected;          // in the order of program.outputs; empty: not known, a checksum of each is printed
-  VarValues variables;                  // a value for each of program.variables
-  std::uint32_t seed = 1;               // inputs that equal lcg_input of this seed become a loop instead of literals
-  double relative = 1e-3;               // a float may differ by relative * its value + absolute * the largest value of its output
+  std::vector<Array> inputs;    // in the order of program.inputs
+  std::vector<Array> expected;  // in the order of program.outputs; empty: not known, a checksum of each is printed
+  VarValues variables;          // a value for each of program.variables
+  std::uint32_t seed = 1;       // inputs that equal lcg_input of this seed become a loop instead of literals
+  double relative = 1e-3;       // a float may differ by relative * its value + absolute * the largest value of its output
   double absolute = 1e-5;
 };
 
@@ -63,6 +63,14 @@ struct EmitOptions {
 
 /// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
+
+/// Two sources to link a project with when it is measured instead of run: a main() that calls the run function, and an object of
+/// kWeightsStubBytes in place of the weights, whose size is known. Empty where there is nothing to link.
+struct ProbeSources {
+  std::string main, weights;
+};
+inline constexpr std::int64_t kWeightsStubBytes = 4;
+ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
 /// What is known of the project without a compiler for the target.
 Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options);

@@ -87,6 +87,8 @@ std::string weights_assembler(const Project& project);  // form Incbin
 std::string weights_binary(const Project& project);     // forms Incbin (constants alone) and Blob (with header)
 std::string selftest_source(const Project& project, const SelfTest& test);
 std::string build_file(const Project& project);
+std::string probe_source(const Project& project);         // a main() that calls the run function; empty for OpenCL
+std::string weights_stub_source(const Project& project);  // an object of the weights' name; empty where no symbol has that name
 
 /// FNV-1a, 64 bits, as etch_hash of the runtime.
 std::uint64_t blob_hash(std::string_view bytes);

@@ -50,13 +50,16 @@ std::string first_lines(const std::string& text, int count) {
   return text.substr(0, end);
 }
 
-void run_or_throw(const std::vector<std::string>& command, const std::filesystem::path& cwd, const std::filesystem::path& build_dir,
-                  const std::string& what, double timeout_s) {
+ProcessResult run_tool(const std::vector<std::string>& command, const std::filesystem::path& cwd, const std::filesystem::path& build_dir,
+                       double timeout_s) {
   ProcessOptions options;
   options.cwd = cwd;
   options.timeout_s = timeout_s;
   options.env = {{"LC_ALL", "C"}, {"TMPDIR", build_dir.string()}};  // what a compiler that is stopped leaves goes with the folder
-  const ProcessResult result = run_process(command, options);
+  return run_process(command, options);
+}
+
+void require_ok(const ProcessResult& result, const std::vector<std::string>& command, const std::string& what) {
   if (!result.ok())
     throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
 }
@@ -76,7 +79,7 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
-  run_or_throw(command, dir, source.object.parent_path(), (dir / source.file).string(), options.timeout_s);
+  require_ok(run_tool(command, dir, source.object.parent_path(), options.timeout_s), command, (dir / source.file).string());
 }
 
 void compile_all(const std::vector<Source>& sources, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
@@ -88,8 +91,16 @@ void compile_all(const std::vector<Source>& sources, const std::filesystem::path
   for (auto& run : runs) run.get();
 }
 
+/// "region `flash' overflowed by 1234 bytes", if that is all that GNU ld complains of.
+std::string overflow_of(const std::string& messages) {
+  if (messages.find("undefined reference") != std::string::npos || messages.find("cannot find") != std::string::npos) return "";
+  const std::size_t end = messages.find(" overflowed by "), begin = messages.rfind("region `", end);
+  if (end == std::string::npos || begin == std::string::npos) return "";
+  return messages.substr(begin, messages.find('\n', end) - begin);
+}
+
 void link(const std::vector<Source>& sources, const std::filesystem::path& build_dir, const Target& target, CrossBuild& build,
-          double timeout_s) {
+          const BuildOptions& options) {
   std::vector<std::string> command{build.compiler};
   command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   for (const Source& source : sources) command.push_back(source.object.string());
@@ -99,7 +110,10 @@ void link(const std::vector<Source>& sources, const std::filesystem::path& build
   for (const std::string& flag : {std::string("-Wl,--gc-sections"), "-Wl,-Map=" + map.string()})
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
   command.insert(command.end(), {"-o", build.elf.string()});
-  run_or_throw(command, build_dir, build_dir, build.elf.string(), timeout_s);
+  if (options.may_overflow) command.push_back("-Wl,--noinhibit-exec");
+  const ProcessResult result = run_tool(command, build_dir, build_dir, options.timeout_s);
+  build.overflow = options.may_overflow ? overflow_of(result.err) : "";
+  if (build.overflow.empty() || !std::filesystem::exists(build.elf)) require_ok(result, command, build.elf.string());
   build.map = parse_link_map(read(map));
 }
 
@@ -155,7 +169,7 @@ CrossBuild build_project(const std::filesystem::path& dir, const Target& target,
   build.elf = out / "program.elf";
   const std::vector<Source> sources = sources_of(dir, out, options);
   compile_all(sources, std::filesystem::canonical(dir), target, build.compiler, options);
-  link(sources, out, target, build, options.timeout_s);
+  link(sources, out, target, build, options);
   count_sizes(sources, build);
   build.stack = graph_of(sources, target, build);
   return build;

@@ -19,12 +19,14 @@ struct BuildOptions {
   std::vector<std::string> flags;                    // after the target's own
   std::vector<std::filesystem::path> extra_sources;  // compiled too: a main() of one's own
   std::vector<std::string> leave_out;                // file names in the folder that are not compiled: "selftest.c"
+  bool may_overflow = false;                         // a program too large for its memories is linked nevertheless
   double timeout_s = 300;                            // a compiler run
 };
 
 struct CrossBuild {
   std::filesystem::path elf;
   std::string compiler;  // the command that was found
+  std::string overflow;  // the linker's words, where the program is too large for its memories (BuildOptions::may_overflow)
   LinkMap map;
   /// Text and rodata of the emitted objects and the runtime: not weights (*_weights), not the self-test, not
   /// `extra_sources`, not libraries.

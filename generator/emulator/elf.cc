@@ -42,15 +42,40 @@ std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::stri
   return result;
 }
 
-}  // namespace
+template <class Header, class Section>
+ImageSize image_size(std::string_view bytes, const std::string& file) {
+  ImageSize size;
+  const auto header = record<Header>(bytes, 0, file);
+  for (uint64_t s = 0; s < header.e_shnum; s++) {
+    const auto section = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
+    if ((section.sh_flags & SHF_ALLOC) == 0) continue;
+    const bool is_text = (section.sh_flags & SHF_EXECINSTR) != 0 || (section.sh_flags & SHF_WRITE) == 0;
+    int64_t& part = section.sh_type == SHT_NOBITS ? size.bss : is_text ? size.text : size.data;
+    part += static_cast<int64_t>(section.sh_size);
+  }
+  return size;
+}
 
-std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file) {
+std::string elf_bytes(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   const std::string bytes = text.str();
   const bool little = bytes.size() > EI_NIDENT && bytes.starts_with(ELFMAG) && bytes[EI_DATA] == ELFDATA2LSB;
   if (!in || !little) throw UserError(file.string(), "this is no little-endian ELF file", "name the program that the compiler linked");
+  return bytes;
+}
+
+}  // namespace
+
+ImageSize read_image_size(const std::filesystem::path& file) {
+  const std::string bytes = elf_bytes(file);
+  if (bytes[EI_CLASS] == ELFCLASS32) return image_size<Elf32_Ehdr, Elf32_Shdr>(bytes, file.string());
+  return image_size<Elf64_Ehdr, Elf64_Shdr>(bytes, file.string());
+}
+
+std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file) {
+  const std::string bytes = elf_bytes(file);
   if (bytes[EI_CLASS] == ELFCLASS32) return symbols<Elf32_Ehdr, Elf32_Shdr, Elf32_Sym>(bytes, file.string());
   return symbols<Elf64_Ehdr, Elf64_Shdr, Elf64_Sym>(bytes, file.string());
 }

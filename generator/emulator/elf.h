@@ -1,4 +1,4 @@
-// The symbol table of a linked program: where functions begin and how long they are.
+// What a linked program says of itself: its sections' sizes, and where functions begin and how long they are.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,16 @@ struct ElfSymbol {
   uint64_t size = 0;
   bool function = false;
 };
+
+/// What a program takes, as the program `size` of GNU binutils counts it.
+struct ImageSize {
+  int64_t text = 0;  // code and read-only data
+  int64_t data = 0;  // variables with initial values
+  int64_t bss = 0;   // variables without
+};
+
+/// Of a little-endian ELF file of 32 or 64 bits. Throws UserError where the file is no such file.
+ImageSize read_image_size(const std::filesystem::path& file);
 
 /// Every named symbol of a little-endian ELF file of 32 or 64 bits. Where a name stands twice (static functions of two
 /// files) the first one counts. Throws UserError where the file is no such file.

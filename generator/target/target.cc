@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 namespace etch {
 
@@ -97,9 +98,9 @@ Target find_target(std::string_view name, const std::vector<std::filesystem::pat
   const std::vector<TargetFile> files = target_files(dirs);
   const auto found = std::ranges::find(files, name, &TargetFile::name);
   if (found != files.end()) return read_target(found->file);
-  std::string known;
-  for (const TargetFile& f : files) known += (known.empty() ? "" : ", ") + f.name;
-  throw UserError("", "unknown target '" + std::string(name) + "', known are " + known,
+  std::vector<std::string> names;
+  for (const TargetFile& f : files) names.push_back(f.name);
+  throw UserError("", "unknown target '" + std::string(name) + "', known are " + nearest_text(name, names),
                   "pick one of them, or describe yours in " + (dirs.front() / (std::string(name) + ".xml")).string());
 }
 

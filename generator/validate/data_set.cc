@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "onnx/freeze.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
@@ -91,9 +92,10 @@ InputFile input_file(const ImportedModel& model, const std::string& text, std::s
                       "leave it out, or leave out its --freeze");
   std::vector<std::string> names;
   for (const auto& in : model.inputs) names.push_back(in.name);
-  throw UserError("--input " + text,
-                  fmt::format("the model has no input '{}'; its inputs are: {}", text.substr(0, first), fmt::join(names, ", ")),
-                  "name one of them, --input NAME=FILE");
+  throw UserError(
+      "--input " + text,
+      fmt::format("the model has no input '{}'; its inputs are {}", text.substr(0, first), nearest_text(text.substr(0, first), names)),
+      "name one of them, --input NAME=FILE");
 }
 
 // The files of --input, by input.

@@ -135,7 +135,7 @@ TEST_F(Commands, compile_into_the_current_folder_and_again) {
     const ProcessResult result =
         run_process({"sh", "-c", ETCH_BUILD_DIR "/etch compile '" + m + "' -o . && ls report.json mlp.c && ls -A | wc -l"}, options);
     EXPECT_TRUE(result.ok()) << result.err;
-    EXPECT_TRUE(result.out.ends_with("mlp.c\nreport.json\n11\n")) << result.out;
+    EXPECT_TRUE(result.out.ends_with("mlp.c\nreport.json\n12\n")) << result.out;
   }
   std::ofstream(out / "mine.c") << "int mine;";
   const ProcessResult kept = etch_tool({"compile", m, "-o", out.string()});

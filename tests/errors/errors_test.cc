@@ -355,12 +355,12 @@ g (float[1] x) => (float[1] y) { s = Constant <value = int64[2] {1048576, 104857
        {"../../../../etc/passwd"}},
       {"float64_on_a_single_precision_core",
        R"(<ir_version: 8, opset_import: ["" : 17]>
-g (double[4] x) => (double[4] y) { y = Relu (x) })",
+g (double[4] x, double[3] v) => (double[4] y, double[3] z) { y = Relu (x) z = Neg (v) })",
        nullptr,
        nullptr,
        {"compile", "{m}", "--target", "cortex-m4f", "-o", "{d}/out"},
        1,
-       {"float64", "cortex-m4f", "single"}},
+       {"y, z: ", "float64", "cortex-m4f", "single"}},
       {"nothing_to_compute",
        R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,4] x) => (float[0,4] y) { y = Relu (x) })",
@@ -453,7 +453,7 @@ g (float[2,4] x) => (float[a,4] y) { y = Relu (x) })",
       {"conformance_not_json", "", nullptr, nullptr, {"conformance", "{m}"}, 1, {"model.onnx"}},
       // --- the command line itself
       {"no_command", "", nullptr, nullptr, {}, 2, {}},
-      {"unknown_command", "", nullptr, nullptr, {"burn", "{m}"}, 2, {"burn", "compile, run"}},
+      {"unknown_command", "", nullptr, nullptr, {"burn", "{m}"}, 2, {"burn", "'compile'"}},
       {"unknown_option", "", nullptr, nullptr, {"compile", "{m}", "--fast"}, 2, {}},
       {"option_without_value", "", nullptr, nullptr, {"compile", "{m}", "-o"}, 2, {}},
       {"negative_seed", "", nullptr, nullptr, {"run", "{m}", "--seed", "-1"}, 2, {"-1"}},

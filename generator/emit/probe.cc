@@ -1,0 +1,26 @@
+// A program that is linked to see how much a model costs, and never run: its main() calls the run function.
+#include <fmt/format.h>
+
+#include "emit/project.h"
+
+namespace etch {
+
+std::string probe_source(const Project& p) {
+  if (p.is_opencl()) return "";
+  std::vector<std::string> arguments{"place", p.macro + "_ARENA_BYTES"};
+  if (p.is_blob()) arguments.push_back("place");
+  for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));
+  for (std::size_t i = 0; i < p.program->inputs.size() + p.program->outputs.size(); i++) arguments.push_back("place");
+  return fmt::format(
+      "#include \"{0}.h\"\n\n"
+      "static void *volatile place; /* of everything */\n\n"
+      "int main(void) {{ return (int){0}_run({1}); }}\n",
+      p.name, list_text(arguments));
+}
+
+std::string weights_stub_source(const Project& p) {
+  if (!p.has_constants() || p.is_blob() || p.is_opencl()) return "";
+  return fmt::format("const unsigned char {0}_constants[{1}] = {{1}};\n", p.name, kWeightsStubBytes);
+}
+
+}  // namespace etch

@@ -1,0 +1,99 @@
+#include "validate/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/tempdir.h"
+#include "emulator/cross_build.h"
+#include "emulator/elf.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Bytes of flash: variables' initial values lie there too.
+std::int64_t flash_of(const CrossBuild& build) {
+  const ImageSize size = read_image_size(build.elf);
+  return size.text + size.data;
+}
+
+std::int64_t library_variables(const CrossBuild& build) {
+  std::int64_t bytes = 0;
+  for (const ObjectSize& object : build.map.objects)
+    if (object.library) bytes += object.data + object.bss;
+  return bytes;
+}
+
+CrossBuild build_empty(const Target& target, const fs::path& work) {
+  fs::create_directory(work / "empty");
+  write_file(work / "empty" / "main.c", "int main(void) { return 0; }\n");
+  BuildOptions options;
+  options.may_overflow = true;  // of a stack that the link flags ask for: the target's own affair
+  return build_project(work / "empty", target, work / "empty-build", options);
+}
+
+CrossBuild build_probe(const MeasureRequest& request, const Target& target, const fs::path& work) {
+  BuildOptions options;
+  options.may_overflow = true;
+  options.leave_out = {"selftest.c"};
+  for (const auto& entry : fs::directory_iterator(request.dir)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with("_weights.c") || name.ends_with("_weights.S")) options.leave_out.push_back(name);
+  }
+  write_file(work / "main.c", request.probe.main);
+  options.extra_sources = {work / "main.c"};
+  if (!request.probe.weights.empty()) {
+    write_file(work / "weights.c", request.probe.weights);
+    options.extra_sources.push_back(work / "weights.c");
+  }
+  return build_project(request.dir, target, work / "build", options);
+}
+
+FitMeasured measured(const MeasureRequest& request, const Target& target, const fs::path& work) {
+  const CrossBuild empty = build_empty(target, work), probe = build_probe(request, target, work);
+  FitMeasured result;
+  result.compiler = probe.compiler;
+  const std::int64_t grown = flash_of(probe) - flash_of(empty) - (request.probe.weights.empty() ? 0 : kWeightsStubBytes);
+  result.code_bytes = std::min(probe.code_bytes == 0 ? grown : probe.code_bytes, grown);
+  result.library_bytes = grown - result.code_bytes;
+  result.variable_bytes = std::max<std::int64_t>(0, library_variables(probe) - library_variables(empty));
+  if (empty.overflow.empty()) result.overflow = probe.overflow;
+  const StackBound bound = stack_bound(probe.stack, request.entry, request.kernels);
+  result.stack_bytes = bound.bytes;
+  if (probe.stack.empty())
+    result.stack_problem = probe.compiler + " tells no calls between functions, gcc does";
+  else if (!bound.bytes)
+    result.stack_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
+  return result;
+}
+
+// The beginning of what the compiler said, in one line and without folders that are gone by then.
+std::string why_refused(const UserError& error, const fs::path& work) {
+  std::string text = error.problem().substr(0, error.problem().find('\n', error.problem().find('\n') + 1));
+  for (const std::string& folder : {fs::canonical(work).string() + "/", work.string() + "/"})
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) text.erase(at, folder.size());
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+Measure measure_with_compiler(const Target& target) {
+  return [target](const MeasureRequest& request) -> FitMeasurement {
+    if (request.probe.main.empty()) return {std::nullopt, "the device's driver compiles the kernels"};
+    if (!target_compiler(target))
+      return {std::nullopt, fmt::format("no compiler of the target is here ({})", fmt::join(target.toolchain.compilers, ", "))};
+    const TempDir work("etch-measure");
+    try {
+      return {measured(request, target, work.path()), ""};
+    } catch (const UserError& error) {
+      return {std::nullopt, why_refused(error, work.path())};
+    }
+  };
+}
+
+}  // namespace etch
