@@ -24,18 +24,130 @@ constexpr std::string_view kReserved[] = {
 
 // Macros of the C library and of compilers, functions and types that C files of a project see; functions of <math.h> also with
 // an f or l behind them.
-constexpr std::string_view kLibrary[] = {
-    "BUFSIZ",     "CHAR_BIT",  "EOF",         "FILE",    "HUGE_VAL", "HUGE_VALF", "I",        "INFINITY",  "INT8_MAX",   "INT16_MAX",
-    "INT32_MAX",  "INT64_MAX", "M_PI",        "M_E",     "NAN",      "RAND_MAX",  "SIZE_MAX", "UINT8_MAX", "UINT16_MAX", "UINT32_MAX",
-    "UINT64_MAX", "abort",     "abs",         "assert",  "atexit",   "bcmp",      "bcopy",    "bzero",     "calloc",     "clock",
-    "div",        "double_t",  "exit",        "fclose",  "ffs",      "float_t",   "fopen",    "fprintf",   "fputs",      "fread",
-    "free",       "fwrite",    "getc",        "getenv",  "gets",     "index",     "isfinite", "isgreater", "isinf",      "isless",
-    "isnan",      "isnormal",  "isunordered", "labs",    "linux",    "llabs",     "malloc",   "memchr",    "memcmp",     "memcpy",
-    "memmove",    "memset",    "perror",      "printf",  "putc",     "putchar",   "puts",     "qsort",     "rand",       "random",
-    "read",       "realloc",   "remove",      "rename",  "rewind",   "rindex",    "scanf",    "select",    "setbuf",     "signal",
-    "signbit",    "signgam",   "snprintf",    "sprintf", "srand",    "sscanf",    "stderr",   "stdin",     "stdout",     "strcat",
-    "strchr",     "strcmp",    "strcpy",      "strdup",  "strlen",   "strncmp",   "strncpy",  "strstr",    "strtol",     "system",
-    "time",       "tmpfile",   "ungetc",      "unix",    "vprintf",  "write"};
+constexpr std::string_view kLibrary[] = {"BIG_ENDIAN",
+                                         "BUFSIZ",
+                                         "BYTE_ORDER",
+                                         "CHAR_BIT",
+                                         "EOF",
+                                         "EXIT_FAILURE",
+                                         "EXIT_SUCCESS",
+                                         "FD_CLR",
+                                         "FD_ISSET",
+                                         "FD_SET",
+                                         "FD_SETSIZE",
+                                         "FD_ZERO",
+                                         "FILE",
+                                         "HAVE_INITFINI_ARRAY",
+                                         "I",
+                                         "INFINITY",
+                                         "LITTLE_ENDIAN",
+                                         "MAXFLOAT",
+                                         "NAN",
+                                         "NFDBITS",
+                                         "PDP_ENDIAN",
+                                         "SNAN",
+                                         "SNANF",
+                                         "SNANL",
+                                         "WCONTINUED",
+                                         "WEXITED",
+                                         "WNOHANG",
+                                         "WNOWAIT",
+                                         "WSTOPPED",
+                                         "WUNTRACED",
+                                         "alloca",
+                                         "arm",
+                                         "far",
+                                         "fpclassify",
+                                         "i386",
+                                         "math_errhandling",
+                                         "near",
+                                         "strdupa",
+                                         "strndupa",
+                                         "abort",
+                                         "abs",
+                                         "assert",
+                                         "atexit",
+                                         "bcmp",
+                                         "bcopy",
+                                         "bzero",
+                                         "calloc",
+                                         "clock",
+                                         "div",
+                                         "double_t",
+                                         "exit",
+                                         "fclose",
+                                         "ffs",
+                                         "float_t",
+                                         "fopen",
+                                         "fprintf",
+                                         "fputs",
+                                         "fread",
+                                         "free",
+                                         "fwrite",
+                                         "getc",
+                                         "getenv",
+                                         "gets",
+                                         "index",
+                                         "isfinite",
+                                         "isgreater",
+                                         "isinf",
+                                         "isless",
+                                         "isnan",
+                                         "isnormal",
+                                         "isunordered",
+                                         "labs",
+                                         "linux",
+                                         "llabs",
+                                         "malloc",
+                                         "memchr",
+                                         "memcmp",
+                                         "memcpy",
+                                         "memmove",
+                                         "memset",
+                                         "perror",
+                                         "printf",
+                                         "putc",
+                                         "putchar",
+                                         "puts",
+                                         "qsort",
+                                         "rand",
+                                         "random",
+                                         "read",
+                                         "realloc",
+                                         "remove",
+                                         "rename",
+                                         "rewind",
+                                         "rindex",
+                                         "scanf",
+                                         "select",
+                                         "setbuf",
+                                         "signal",
+                                         "signbit",
+                                         "signgam",
+                                         "snprintf",
+                                         "sprintf",
+                                         "srand",
+                                         "sscanf",
+                                         "stderr",
+                                         "stdin",
+                                         "stdout",
+                                         "strcat",
+                                         "strchr",
+                                         "strcmp",
+                                         "strcpy",
+                                         "strdup",
+                                         "strlen",
+                                         "strncmp",
+                                         "strncpy",
+                                         "strstr",
+                                         "strtol",
+                                         "system",
+                                         "time",
+                                         "tmpfile",
+                                         "ungetc",
+                                         "unix",
+                                         "vprintf",
+                                         "write"};
 constexpr std::string_view kMath[] = {
     "acos",       "acosh", "asin",  "asinh",     "atan",   "atan2",  "atanh", "cbrt",   "ceil",    "copysign", "cos",         "cosh",
     "drem",       "erf",   "erfc",  "exp",       "exp10",  "exp2",   "expm1", "fabs",   "fdim",    "floor",    "fma",         "fmax",
@@ -49,9 +161,18 @@ bool is_one_of(const std::string_view (&words)[N], std::string_view text) {
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
 }
 
+// Families of macros: limits of types (INT8_MAX, SIG_ATOMIC_MIN), constants of <math.h> and <float.h>.
+bool is_macro_family(std::string_view text) {
+  constexpr std::string_view kBegin[] = {"DBL_", "FLT_", "FP_", "HUGE_", "LDBL_", "MATH_", "MB_", "M_", "SNANF"};
+  constexpr std::string_view kEnd[] = {"_C", "_MAX", "_MIN", "_WIDTH"};
+  const bool upper = std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return std::any_of(std::begin(kBegin), std::end(kBegin), [&](std::string_view word) { return text.starts_with(word); }) ||
+         (upper && std::any_of(std::begin(kEnd), std::end(kEnd), [&](std::string_view word) { return text.ends_with(word); }));
+}
+
 bool is_reserved(std::string_view text) {
   const bool typed = text.ends_with('f') || text.ends_with('l');
-  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) ||
+  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) || is_macro_family(text) ||
          (typed && is_one_of(kMath, text.substr(0, text.size() - 1)));
 }
 
@@ -84,31 +205,62 @@ std::string c_identifier(std::string_view name) {
   return result;
 }
 
+namespace {
+
+// Words of OpenCL C that are none of C, and the functions and macros of its kernels.
+bool is_opencl_word(std::string_view text) {
+  constexpr std::string_view kWords[] = {"barrier", "constant", "event_t", "generic", "global",    "half",     "kernel",     "local",
+                                         "mad",     "pipe",     "private", "quad",    "read_only", "select",   "read_write", "sampler_t",
+                                         "uchar",   "uint",     "ulong",   "uniform", "ushort",    "vec_step", "write_only"};
+  constexpr std::string_view kBegin[] = {"CLK_",  "CL_",     "as_",     "atom_",   "atomic_", "cl_",   "convert_", "get_",
+                                         "half_", "image1d", "image2d", "image3d", "native_", "vload", "vstore"};
+  constexpr std::string_view kVectors[] = {"char", "double", "float", "half", "int", "long", "short", "uchar", "uint", "ulong", "ushort"};
+  const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+  return is_one_of(kWords, text) || (digits < text.size() && is_one_of(kVectors, text.substr(0, digits))) ||
+         std::any_of(std::begin(kBegin), std::end(kBegin), [&](std::string_view word) { return text.starts_with(word); });
+}
+
+}  // namespace
+
 std::string size_identifier(std::string_view name) {
   constexpr std::string_view kOwn[] = {"acc", "g", "gid", "i", "idx", "l", "lane", "lid", "m", "r", "t", "tile", "v", "x"};
   const std::string result = c_identifier(name);
   const std::size_t digits = result.find_last_not_of("0123456789") + 1;
   const bool is_numbered = digits < result.size() && is_one_of(kOwn, std::string_view(result).substr(0, digits));
-  return is_numbered || result == "arg" ? "size_" + result : result;
+  return is_numbered || result == "arg" || is_opencl_word(result) ? "size_" + result : result;
 }
 
 std::string project_identifier(std::string_view name) {
-  constexpr std::string_view kTaken[] = {"all",      "assert", "aux",    "clean",       "codegen", "complex",   "con",      "ctype",
-                                         "depend",   "errno",  "fenv",   "float",       "help",    "install",   "inttypes", "iso646",
-                                         "limits",   "locale", "m",      "math",        "nul",     "package",   "prn",      "report",
-                                         "selftest", "setjmp", "signal", "stdalign",    "stdarg",  "stdatomic", "stdbool",  "stddef",
-                                         "stdint",   "stdio",  "stdlib", "stdnoreturn", "string",  "strings",   "test",     "tgmath",
-                                         "threads",  "time",   "uchar",  "unistd",      "wchar",   "wctype"};
+  constexpr std::string_view kTaken[] = {
+      "all",    "assert",    "aux",     "clean",   "codegen", "complex", "con",      "ctype",       "dbl",    "flt",     "ldbl",
+      "uint",   "depend",    "errno",   "fenv",    "float",   "help",    "install",  "inttypes",    "iso646", "limits",  "locale",
+      "m",      "math",      "nul",     "package", "prn",     "report",  "selftest", "setjmp",      "sig",    "signal",  "stdalign",
+      "stdarg", "stdatomic", "stdbool", "stddef",  "stdint",  "stdio",   "stdlib",   "stdnoreturn", "string", "strings", "test",
+      "tgmath", "threads",   "time",    "uchar",   "unistd",  "wchar",   "wctype"};
   constexpr std::size_t kLongest = 60;
   std::string result = c_identifier(c_identifier(name).substr(0, kLongest));
   if (is_one_of(kTaken, in_lower_case(result)) || is_one_of(kTaken, name)) result += result.back() == '_' ? "net" : "_net";
   return result;
 }
 
+CNames::CNames(std::string_view project) {
+  // Parameters, locals and tables of the emitted sources; NET_CALL_COUNT is no count of an input "call".
+  constexpr std::string_view kOwn[] = {"after", "arena",   "arena_bytes", "arg", "args",   "blob",      "call", "calls",
+                                       "frame", "program", "ranges",      "io",  "status", "variables", "user", "weights"};
+  for (std::string_view word : kOwn) taken_.emplace(word);
+  const std::string name = in_lower_case(project);
+  for (const char* what : {"_calls", "_check_weights", "_close", "_constants", "_open", "_profile", "_run", "_session"})
+    taken_.insert(name + what);
+  for (char c : name) macro_prefix_ += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  macro_prefix_ += '_';
+}
+
 std::string CNames::add(std::string_view name) {
-  const std::string base = c_identifier(name);
+  std::string base = c_identifier(name);
+  if (!macro_prefix_.empty() && base.starts_with(macro_prefix_)) base.insert(0, "n_");
   std::string candidate = base;
-  for (int n = 2; !taken_.insert(in_lower_case(candidate)).second; ++n) {
+  // "M_PI_" with a number behind may be a word of the library again.
+  for (int n = 2; c_identifier(candidate) != candidate || !taken_.insert(in_lower_case(candidate)).second; ++n) {
     candidate = base + (base.back() == '_' ? "" : "_") + std::to_string(n);
   }
   return candidate;

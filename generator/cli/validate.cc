@@ -80,10 +80,7 @@ std::string count_text(const std::optional<std::int64_t>& value) { return value 
 
 // Why an output differs although no kernel is wrong by itself.
 std::string explanation(const BackendResult& b, bool has_expected) {
-  // A difference of this size, relative to values that are not small, is no rounding in any usual network.
-  constexpr double kBeyondRounding = 0.05;
-  if (std::isfinite(b.comparison.max_abs) && b.comparison.max_rel <= kBeyondRounding)
-    return "every kernel agrees with its AST on its own inputs: the difference is accumulated rounding";
+  if (!b.comparison.beyond_rounding) return "every kernel agrees with its AST on its own inputs: the difference is accumulated rounding";
   if (has_expected)
     return "every kernel agrees with its AST on its own inputs, so every backend computes this, and the difference is too large for\n"
            "  rounding: the expected output is of another model or version, or an operator's import is wrong";

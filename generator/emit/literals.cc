@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -117,18 +118,44 @@ std::string c_initializers(const Array& data, std::int64_t begin, std::int64_t e
   return text;
 }
 
+namespace {
+
+/// Bytes of the UTF-8 character that `text` begins with: 1 to 4; 0 if it is none (a lone byte, an overlong form, a surrogate).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF5 ? 0 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  for (std::size_t i = 1; i < length; i++)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool outside = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
+  return overlong || outside ? 0 : length;
+}
+
+// U+202A to U+202E and U+2066 to U+2069 turn the direction of writing: text that reads otherwise than it compiles.
+bool turns_direction(std::string_view character) {
+  if (character.size() != 3) return false;
+  const auto third = static_cast<unsigned char>(character[2]);
+  return (character.starts_with("\xE2\x80") && third >= 0xAA && third <= 0xAE) ||
+         (character.starts_with("\xE2\x81") && third >= 0xA6 && third <= 0xA9);
+}
+
+}  // namespace
+
 std::string in_comment(std::string_view text) {
   std::string result;
-  for (std::size_t i = 0; i < text.size(); i++) {
-    // U+202A to U+202E and U+2066 to U+2069 turn the direction of writing: text that reads otherwise than it compiles.
-    const std::string_view two = text.substr(i, 2);
-    const int third = i + 2 < text.size() ? static_cast<unsigned char>(text[i + 2]) : 0;
-    const bool turns = (two == "\xE2\x80" && third >= 0xAA && third <= 0xAE) || (two == "\xE2\x81" && third >= 0xA6 && third <= 0xA9);
-    const char c = turns ? '?' : text[i];
-    if (turns) i += 2;
-    const bool opens_or_closes = !result.empty() && ((result.back() == '*' && c == '/') || (result.back() == '/' && c == '*'));
-    if (opens_or_closes) result += ' ';
-    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text.substr(i));
+    const std::string_view character = text.substr(i, std::max<std::size_t>(length, 1));
+    i += character.size();
+    const auto first = static_cast<unsigned char>(character[0]);
+    const bool shown = length > 0 && first >= 0x20 && first != 0x7f && !turns_direction(character);
+    const std::string_view next = shown ? character : "?";
+    // No "*/" and "/*", and no two question marks: they could begin a trigraph.
+    const char last = result.empty() ? ' ' : result.back();
+    if ((last == '*' && next == "/") || (last == '/' && next == "*") || (last == '?' && next == "?")) result += ' ';
+    result += next;
   }
   return result;
 }

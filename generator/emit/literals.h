@@ -14,7 +14,7 @@ std::string c_literal(Scalar value);
 /// Elements [begin, end) of `data` as initialisers: lines of at most about 120 columns, each starting with `indent`, all
 /// ending in ",\n".
 std::string c_initializers(const Array& data, std::int64_t begin, std::int64_t end, std::string_view indent);
-/// The text as it may stand between /* and */: no comment marks, no control characters.
+/// The text as it may stand between /* and */: no comment marks, no trigraphs, no control characters, valid UTF-8.
 std::string in_comment(std::string_view text);
 /// A string literal with quotes.
 std::string c_string(std::string_view text);

@@ -34,7 +34,7 @@ void place_constants(Project& project) {
   const Program& program = *project.program;
   const std::int64_t align = project.is_opencl() ? 1 : project.plan->align;  // each is copied to a buffer of its own
   project.constant_of.assign(program.buffers.size(), -1);
-  CNames members;
+  CNames members(project.name);
   for (const ProgramCall& call : program.calls) {
     for (std::size_t i = 0; i < call.buffers.size(); i++) {
       const int b = call.buffers[i];
@@ -74,10 +74,7 @@ void find_regions(Project& project) {
 
 void name_buffers(Project& project) {
   const Program& program = *project.program;
-  CNames names;
-  for (const char* parameter :
-       {"arena", "arena_bytes", "weights", "after", "user", "io", "arg", "status", "variables", "frame", "program", "blob"})
-    names.add(parameter);
+  CNames names(project.name);
   if (project.is_opencl())
     for (const char* word : {"session", "context", "device", "queue", "error", "closed", "number"}) names.add(word);
   project.buffer_names.resize(program.buffers.size());

@@ -221,6 +221,7 @@ const LazyBuffer* LazyGraph::elementwise(Op op, const std::vector<const LazyBuff
 const LazyBuffer* LazyGraph::cast(const LazyBuffer* a, DType dtype) {
   if (a->dtype == dtype) return a;
   if (const Scalar* value = const_value(a)) return constant(value->cast(dtype), a->shape());
+  if (is_empty(a->shape())) return constant(Scalar::of_int(dtype, 0), a->shape());
   if (a->kind == LazyKind::Compute && a->op == Op::Cast && is_lossless(a->src[0]->dtype, a->dtype)) return cast(a->src[0], dtype);
   return compute(Op::Cast, dtype, {a}, {});
 }

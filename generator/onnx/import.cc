@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -133,6 +134,7 @@ class Importer {
       if (result_.named_after_folder) stem = folder;
     }
     result_.name = project_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
+    names_ = CNames(result_.name);
   }
 
   void read_opset() {
@@ -418,7 +420,7 @@ class Importer {
       if (auto values = shape_arithmetic(node, row)) {
         outputs = std::move(*values);
       } else {
-        for (const Tensor& tensor : row.function(node)) outputs.push_back({tensor, std::nullopt});
+        for (const Tensor& tensor : computed(node, row)) outputs.push_back({tensor, std::nullopt});
       }
     } catch (const ShapeError& error) {
       node.fail(error);
@@ -432,6 +434,40 @@ class Importer {
     define_outputs(proto, node, row, outputs);
     ++result_.node_count;
     result_.node_names.push_back(name);
+  }
+
+  /// Whether the row's 16-bit floats are computed in float32 and rounded once (see operators.def).
+  static bool computes_wide(const OperatorRow& row) { return std::string_view(row.types).find('F') != std::string_view::npos; }
+
+  /// The 16-bit float type of all float inputs; nothing if they are of another, or of several.
+  static std::optional<DType> half_type(const ImportedNode& node) {
+    std::optional<DType> half;
+    for (const Value* value : node.inputs()) {
+      if (value == nullptr || !is_float(dtype_of(*value))) continue;
+      if (half && *half != dtype_of(*value)) return std::nullopt;
+      half = dtype_of(*value);
+    }
+    return half && bytes_of(*half) == 2 ? half : std::nullopt;
+  }
+
+  /// What the operator's function makes of the node; where its row says so, 16-bit floats by way of float32.
+  static Outputs computed(ImportedNode& node, const OperatorRow& row) {
+    const std::optional<DType> half = computes_wide(row) ? half_type(node) : std::nullopt;
+    if (!half) return row.function(node);
+    std::deque<Value> wide;
+    std::vector<const Value*> inputs = node.inputs();
+    for (const Value*& value : inputs) {
+      if (value == nullptr || dtype_of(*value) != *half) continue;
+      wide.push_back({value->tensor.cast(DType::Float32), std::nullopt});
+      value = &wide.back();
+    }
+    ImportedNode widened = node.with_inputs(std::move(inputs));
+    Outputs outputs = row.function(widened);
+    node.acknowledge_all(widened);
+    for (Tensor& output : outputs) {
+      if (output && output.dtype() == DType::Float32) output = output.cast(*half);
+    }
+    return outputs;
   }
 
   void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {

@@ -59,14 +59,15 @@ std::string nearest_operator(std::string_view name) {
 
 bool accepts(const OperatorRow& row, DType dtype) {
   const char letter = is_float(dtype) ? 'f' : is_int(dtype) ? 'i' : 'b';
-  return std::string_view(row.types).find(letter) != std::string_view::npos;
+  const std::string_view types = row.types;
+  return types.find(letter) != std::string_view::npos || (letter == 'f' && types.find('F') != std::string_view::npos);
 }
 
 std::string types_text(const OperatorRow& row) {
   std::string text;
   for (char letter : std::string_view(row.types)) {
     if (!text.empty()) text += ", ";
-    text += letter == 'f' ? "float" : letter == 'i' ? "integer" : "bool";
+    text += letter == 'f' || letter == 'F' ? "float" : letter == 'i' ? "integer" : "bool";
   }
   return text;
 }

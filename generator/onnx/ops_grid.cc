@@ -44,12 +44,14 @@ Tensor reflected(const Tensor& x, const Axis& axis) {
   return odd.where(rest.neg() + axis.high(), rest + axis.low());
 }
 
-Tensor bounded(const Tensor& x, const Axis& axis, Outside outside) {
+/// The coordinate that taps are counted from. Cubic taps are moved into the image one by one (with_axis), so that weights are those
+/// of the place that was asked for.
+Tensor bounded(const Tensor& x, const Axis& axis, Outside outside, Sampling sampling) {
   switch (outside) {
     case Outside::Zeros:
       return x;
     case Outside::Border:
-      return x.clip(0, static_cast<double>(axis.size - 1));
+      return sampling == Sampling::Cubic ? x : x.clip(0, static_cast<double>(axis.size - 1));
     case Outside::Reflection:
       return reflected(x, axis);
   }
@@ -154,7 +156,7 @@ Outputs grid_sample(NodeContext& node) {
     const std::int64_t column = count - 1 - a;
     Tensor coordinate = denormalised(places.slice(2, column, column + 1).squeeze({2}), axes.back());
     if (sampling == Sampling::Nearest) coordinate = coordinate.unary(Op::Rint);
-    taps.push_back(taps_of(bounded(coordinate, axes.back(), outside), sampling));
+    taps.push_back(taps_of(bounded(coordinate, axes.back(), outside, sampling), sampling));
   }
   const Tensor planes = x.reshape({x.dim(0), x.dim(1), plane});
   const DType compute = x.dtype() == DType::Float64 ? DType::Float64 : DType::Float32;

@@ -10,7 +10,9 @@ namespace {
 Tensor negative_log_likelihood(NodeContext& node, const Tensor& log_probabilities, int target_input, int weight_input) {
   require_type(node, target_input, {DType::Int32, DType::Int64});
   const Tensor x = log_probabilities, target = node.input(target_input);
-  if (x.rank() < 2 || target.rank() != x.rank() - 1) {
+  Shape places = x.shape();
+  if (x.rank() >= 2) places.erase(places.begin() + 1);
+  if (x.rank() < 2 || target.shape() != places) {
     node.fail("the scores have the shape " + shape_text(x.shape()) + ", the target " + shape_text(target.shape()),
               "they are [N, C, d...] and [N, d...]");
   }

@@ -1,4 +1,4 @@
-// Normalisations and Softmax, for inference. Sums of 16-bit floats are taken in float32 and rounded once, at the end.
+// Normalisations and Softmax, for inference. Where parameters may have a type of their own, 16-bit floats are widened here.
 #include "ir/lazyop.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
@@ -92,14 +92,13 @@ Outputs batch_normalization(NodeContext& node) {
 }
 
 Outputs instance_normalization(NodeContext& node) {
-  const Tensor x = node.input(0), wide = widened(x);
+  const Tensor x = node.input(0);
   if (x.rank() < 3) node.fail("its input has the shape " + shape_text(x.shape()) + ", axes after batch and channels are needed");
   require_size(node, node.input(1), x.dim(1), "scale");
   require_size(node, node.input(2), x.dim(1), "bias");
-  const Moments m = moments(wide, axes_from(2, x.rank()), node.attribute_float("epsilon", 1e-5));
-  const Tensor scale = per_channel(node, widened(node.input(1)), x.rank(), "scale"),
-               bias = per_channel(node, widened(node.input(2)), x.rank(), "bias");
-  return {((wide - m.mean) * m.inverse_deviation * scale + bias).cast(x.dtype())};
+  const Moments m = moments(x, axes_from(2, x.rank()), node.attribute_float("epsilon", 1e-5));
+  const Tensor scale = per_channel(node, node.input(1), x.rank(), "scale"), bias = per_channel(node, node.input(2), x.rank(), "bias");
+  return {(x - m.mean) * m.inverse_deviation * scale + bias};
 }
 
 Outputs layer_normalization(NodeContext& node) {
@@ -140,24 +139,25 @@ Outputs group_normalization(NodeContext& node) {
 }
 
 Outputs lp_normalization(NodeContext& node) {
-  const Tensor x = node.input(0), wide = widened(x);
+  const Tensor x = node.input(0);
   const int axis = axis_of(node, node.attribute_int("axis", -1), x.rank());
   const std::int64_t p = node.attribute_int("p", 2);
   if (p != 1 && p != 2) node.fail("attribute p is " + std::to_string(p) + ", 1 and 2 are accepted");
-  const Tensor norm = p == 1 ? wide.abs().sum({axis}, true) : wide.square().sum({axis}, true).sqrt();
-  return {(wide / norm).cast(x.dtype())};
+  const Tensor norm = p == 1 ? x.abs().sum({axis}, true) : x.square().sum({axis}, true).sqrt();
+  // A vector of zeros stays one.
+  return {x / norm.equal(number(norm, 0)).where(number(norm, 1), norm)};
 }
 
 Outputs mean_variance_normalization(NodeContext& node) {
-  const Tensor x = node.input(0), wide = widened(x);
+  const Tensor x = node.input(0);
   const std::vector<int> axes = axes_of(node, node.attribute_ints("axes", Ints{0, 2, 3}), x.rank(), "attribute axes");
-  const Tensor centred = wide - wide.mean(axes, true);
+  const Tensor centred = x - x.mean(axes, true);
   const Tensor deviation = centred.square().mean(axes, true).sqrt();
-  return {(centred / (deviation + number(wide, 1e-9))).cast(x.dtype())};  // 1e-9: as the operator's definition has it
+  return {centred / (deviation + number(x, 1e-9))};  // 1e-9: as the operator's definition has it
 }
 
 Outputs lrn(NodeContext& node) {
-  const Tensor x = node.input(0), wide = widened(x);
+  const Tensor x = node.input(0);
   if (x.rank() < 2) node.fail("its input has the shape " + shape_text(x.shape()) + ", axis 1 (channels) is missing");
   const std::int64_t size = node.attribute_int("size");
   if (size < 1) node.fail("attribute size is " + std::to_string(size) + ", a number >= 1 is expected");
@@ -165,13 +165,13 @@ Outputs lrn(NodeContext& node) {
                bias = node.attribute_float("bias", 1.0);
   // Channels become a spatial axis of their own: [N,C,d...] -> [N,1,C,D], windows of `size` along C.
   const Shape& shape = x.shape();
-  const Tensor rows = wide.square().reshape({shape[0], 1, shape[1], product({shape.begin() + 2, shape.end()})});
+  const Tensor rows = x.square().reshape({shape[0], 1, shape[1], product({shape.begin() + 2, shape.end()})});
   Window window;
   window.kernel = {size, 1};
   window.pads = {{(size - 1) / 2, size / 2}, {0, 0}};
   const Tensor sums = rows.windows(window, 0).sum({4, 5}).reshape(shape);
-  const Tensor scale = sums * number(wide, alpha / static_cast<double>(size)) + number(wide, bias);
-  return {(wide / scale.pow(number(wide, beta))).cast(x.dtype())};
+  const Tensor scale = sums * number(x, alpha / static_cast<double>(size)) + number(x, bias);
+  return {x / scale.pow(number(x, beta))};
 }
 
 }  // namespace etch::operators

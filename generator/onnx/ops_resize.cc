@@ -91,7 +91,7 @@ Plan plan_scales(const NodeContext& node, const Tensor& x, const std::vector<int
   Plan plan{x, {}, {}};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (!(scales[i] > 0)) node.fail("a scale is " + std::to_string(scales[i]), "scales are above 0");
-    ResampledAxis axis{1, 1, scales[i]};
+    ResampledAxis axis{1, 1, nearest_fraction(scales[i])};
     if (scales[i] == 1 && !x.dim(axes[i]).is_int()) continue;
     axis.in = fixed_dim(node, x, axes[i], "input");
     const float out = std::floor(static_cast<float>(axis.in) * static_cast<float>(scales[i]));
@@ -134,23 +134,106 @@ Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes
 
 constexpr std::int64_t kLongestAxis = std::int64_t{1} << 22;  // beyond it, a scale must be a mistake
 
+/// One axis with its taps.
+struct Step {
+  int axis;
+  std::vector<std::vector<Tap>> taps;
+};
+
+/// The type in which integers are resampled exactly, and the factor that their sums then have.
+struct Exact {
+  DType dtype = DType::Float64;
+  std::int64_t factor = 1;
+  double bound = 0;  // of the sums' absolute values
+};
+
+/// Makes the weights of all steps whole, if sums of such products fit into an integer type with a bit to spare; else leaves them
+/// and says float64.
+Exact make_whole(DType dtype, std::vector<Step>& steps) {
+  if (bytes_of(dtype) == 8) return {};
+  Exact exact;
+  exact.bound = static_cast<double>(int_max(dtype)) + 1;
+  std::vector<std::int64_t> factors;
+  for (const Step& step : steps) {
+    factors.push_back(common_denominator(step.taps));
+    if (factors.back() == 0) return {};
+    double most = 1;
+    for (const std::vector<Tap>& position : step.taps) {
+      double total = 0;
+      for (const Tap& tap : position) total += std::abs(tap.weight);
+      most = std::max(most, total);
+    }
+    exact.bound *= most * static_cast<double>(factors.back());
+    if (exact.bound > 0x1p58) return {};
+    exact.factor *= factors.back();
+  }
+  exact.dtype = exact.bound < 0x1p30 ? DType::Int32 : DType::Int64;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (std::vector<Tap>& position : steps[i].taps) {
+      for (Tap& tap : position) tap.weight = std::round(tap.weight * static_cast<double>(factors[i]));
+    }
+  }
+  return exact;
+}
+
+/// sum / factor to the nearest whole number, half to even, within the type.
+Tensor rounded(const Tensor& sum, const Exact& exact, DType dtype) {
+  if (is_float(exact.dtype)) {
+    const Tensor whole = sum.unary(Op::Rint);
+    if (bytes_of(dtype) == 8) return whole.cast(dtype);
+    return whole.clip(static_cast<double>(int_min(dtype)), static_cast<double>(int_max(dtype))).cast(dtype);
+  }
+  const auto whole = [&](std::int64_t value) { return integer(sum.graph(), DType::Int64, value); };
+  // floor((sum + factor / 2) / factor), as a division of positive numbers: the offset is an even number of wholes.
+  std::int64_t offset = 2;
+  while (static_cast<double>(offset) * static_cast<double>(exact.factor) < exact.bound) offset *= 2;
+  const Tensor top = sum.cast(DType::Int64) * whole(2) + whole(exact.factor + 2 * exact.factor * offset);
+  const Tensor quotient = top / whole(2 * exact.factor);
+  const Tensor tie = (quotient * whole(2 * exact.factor)).equal(top), odd = Tensor::binary(Op::And, quotient, whole(1));
+  const Tensor result = quotient - tie.where(odd, whole(0)) - whole(offset);
+  return result.maximum(whole(int_min(dtype))).minimum(whole(int_max(dtype))).cast(dtype);
+}
+
+/// Integers: linear cuts the fraction off, as ONNX Runtime does; what can overshoot, and antialias, rounds and saturates as ONNX's
+/// reference does. Either way of the exact value, so that a constant image stays constant on every backend.
+Tensor integers_resampled(const Tensor& x, std::vector<Step> steps, bool rounds) {
+  const Exact exact = make_whole(x.dtype(), steps);
+  Tensor sum = x.cast(exact.dtype);
+  for (const Step& step : steps) sum = resampled(sum, step.axis, step.taps);
+  if (rounds) return rounded(sum, exact, x.dtype());
+  if (!is_float(exact.dtype)) return (sum / integer(sum, exact.factor)).cast(x.dtype());
+  constexpr double kAlmost = 0x1p-30;  // what double loses must not cost a whole number
+  return (sum < 0.0).where(sum - kAlmost, sum + kAlmost).cast(x.dtype());
+}
+
 Tensor apply(const NodeContext& node, const Plan& plan, const Resampling& resampling, double outside) {
-  Tensor x = plan.x;
-  for (const ResampledAxis& axis : plan.each) {
+  const Tensor x = plan.x;
+  std::vector<Step> steps;
+  Shape shape = x.shape();
+  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+    const ResampledAxis& axis = plan.each[i];
     if (axis.out > kLongestAxis || (resampling.antialias && axis.in > kLongestAxis)) {
       node.fail("an axis of " + std::to_string(axis.in) + " elements becomes one of " + std::to_string(axis.out),
                 "up to " + std::to_string(kLongestAxis) + " are accepted");
     }
-  }
-  const DType dtype = x.dtype();
-  const bool through_float = resampling.interpolation != Interpolation::Nearest && !is_float(dtype);
-  if (through_float) x = x.cast(DType::Float32);
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
-    const ResampledAxis& axis = plan.each[i];
+    shape[static_cast<std::size_t>(plan.axes[i])] = axis.out;
     if (axis.in == axis.out && axis.scale == 1 && resampling.coordinates != Coordinates::TfCropAndResize) continue;
-    x = resampled(x, plan.axes[i], taps_of(resampling, axis), outside);
+    steps.push_back({plan.axes[i], taps_of(resampling, axis)});
   }
-  return x.cast(dtype);
+  if (std::any_of(shape.begin(), shape.end(), [](const Sint& d) { return d.is_int(0); }))
+    return Tensor::full(x.graph(), shape, Scalar::of_int(x.dtype(), 0));
+  const bool nearest = resampling.interpolation == Interpolation::Nearest;
+  Tensor result = nearest || !is_float(x.dtype()) ? x : widened(x);
+  if (nearest || is_float(x.dtype())) {
+    for (const Step& step : steps) result = resampled(result, step.axis, step.taps);
+    result = result.cast(x.dtype());
+  } else if (!steps.empty()) {
+    result = integers_resampled(x, steps, resampling.antialias || resampling.interpolation == Interpolation::Cubic);
+  }
+  for (const Step& step : steps) {
+    if (const auto there = inside(x.graph(), step.axis, x.rank(), step.taps)) result = there->where(result, number(x, outside));
+  }
+  return result;
 }
 
 /// By constant scales: first along axes of open size, then along the others.
@@ -171,7 +254,7 @@ Resampling old_form(NodeContext& node) {
   resampling.interpolation = chosen(node, kModes, "mode", "nearest");
   if (resampling.interpolation == Interpolation::Cubic) node.fail("attribute mode is 'cubic'", "opset 11 is the first that defines it");
   resampling.coordinates = Coordinates::Asymmetric;
-  resampling.rounding = NearestRounding::Floor;
+  resampling.rounding = NearestRounding::Simple;
   return resampling;
 }
 

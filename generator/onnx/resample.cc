@@ -18,7 +18,7 @@ double original_coordinate(Coordinates coordinates, const ResampledAxis& axis, d
       return offset + (x + 0.5) / axis.scale - 0.5;
     }
     case Coordinates::PytorchHalfPixel:
-      return out == 1 ? -0.5 : (x + 0.5) / axis.scale - 0.5;
+      return axis.out == 1 ? 0.0 : (x + 0.5) / axis.scale - 0.5;
     case Coordinates::AlignCorners:
       return out == 1 ? 0.0 : x * (in - 1) / (out - 1);
     case Coordinates::Asymmetric:
@@ -40,8 +40,10 @@ double cubic_weight(double a, double distance) {
   return 0;
 }
 
-double nearest_weight(NearestRounding rounding, double ratio, bool right) {
+double nearest_weight(NearestRounding rounding, double scale, double ratio, bool right) {
   switch (rounding) {
+    case NearestRounding::Simple:
+      return nearest_weight(scale < 1 ? NearestRounding::Ceil : NearestRounding::Floor, scale, ratio, right);
     case NearestRounding::RoundPreferFloor:
       return right == (ratio > 0.5) ? 1 : 0;
     case NearestRounding::RoundPreferCeil:
@@ -67,7 +69,7 @@ std::vector<Tap> raw_taps(const Resampling& r, double coordinate, double scale) 
     double weight = 0;
     switch (r.interpolation) {
       case Interpolation::Nearest:
-        weight = nearest_weight(r.rounding, ratio, i == 1);
+        weight = nearest_weight(r.rounding, scale, ratio, i == 1);
         break;
       case Interpolation::Linear:
         weight = std::max(0.0, 1 - std::abs(distance));
@@ -106,6 +108,20 @@ std::int64_t repeats(const std::vector<std::int64_t>& positions, std::int64_t si
   return times;
 }
 
+/// The least q <= 2^13 with x * q whole (to 1e-9), by continued fractions; 0 if there is none.
+std::int64_t denominator_of(double x) {
+  constexpr double kNear = 1e-9, kMost = 8192;
+  double before = 0, q = 1, rest = x;
+  while (std::abs(x * q - std::round(x * q)) > kNear * q) {
+    rest = 1 / (rest - std::floor(rest));
+    const double next = std::floor(rest) * q + before;
+    before = q;
+    q = next;
+    if (!(q <= kMost)) return 0;
+  }
+  return static_cast<std::int64_t>(q);
+}
+
 }  // namespace
 
 std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const ResampledAxis& axis) {
@@ -137,6 +153,7 @@ std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const Resamp
 
 Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
   const std::int64_t size = x.dim(axis).as_int(), count = static_cast<std::int64_t>(positions.size());
+  if (count == 0) return x.slice(axis, 0, 0);
   if (const std::int64_t times = repeats(positions, size)) {
     if (times == 1) return x;
     Shape shape = x.shape(), wide = x.shape();
@@ -154,20 +171,18 @@ Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& posi
   return x.gather(axis, index_constant(x.graph(), {count}, positions));
 }
 
-Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps, double outside) {
+Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps) {
   const auto count = static_cast<std::int64_t>(taps.size());
-  std::size_t most = 0;
-  bool weighted = false, holes = false;
+  std::size_t most = 1;
+  bool weighted = false;
   for (const std::vector<Tap>& position : taps) {
     most = std::max(most, position.size());
-    holes = holes || position.empty();
     weighted = weighted || position.size() > 1 || (!position.empty() && position[0].weight != 1);
   }
   std::vector<std::int64_t> along(static_cast<std::size_t>(x.rank()), 1);
   along[static_cast<std::size_t>(axis)] = count;
-  const Tensor wide = widened(x);
   Tensor result;
-  for (std::size_t t = 0; t < std::max<std::size_t>(most, 1); ++t) {
+  for (std::size_t t = 0; t < most; ++t) {
     std::vector<std::int64_t> positions;
     std::vector<double> weights;
     for (const std::vector<Tap>& position : taps) {
@@ -175,18 +190,41 @@ Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>&
       positions.push_back(there ? position[t].position : position.empty() ? 0 : position.back().position);
       weights.push_back(there ? position[t].weight : 0);
     }
-    if (!weighted) {
-      result = selected(x, axis, positions);
-      break;
-    }
-    const Tensor part = selected(wide, axis, positions) * float_constant(x.graph(), wide.dtype(), along, weights);
+    if (!weighted) return selected(x, axis, positions);
+    const Tensor part = selected(x, axis, positions) * Tensor::constant(x.graph(), Array::of_doubles(x.dtype(), along, weights));
     result = result ? result + part : part;
   }
-  result = result.cast(x.dtype());
-  if (!holes) return result;
-  std::vector<std::int64_t> inside;
-  for (const std::vector<Tap>& position : taps) inside.push_back(position.empty() ? 0 : 1);
-  return Tensor::constant(x.graph(), Array::of_ints(DType::Bool, along, inside)).where(result, number(x, outside));
+  return result;
+}
+
+std::optional<Tensor> inside(LazyGraph& graph, int axis, int rank, const std::vector<std::vector<Tap>>& taps) {
+  std::vector<std::int64_t> there, along(static_cast<std::size_t>(rank), 1);
+  for (const std::vector<Tap>& position : taps) there.push_back(position.empty() ? 0 : 1);
+  if (std::find(there.begin(), there.end(), 0) == there.end()) return std::nullopt;
+  along[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(taps.size());
+  return Tensor::constant(graph, Array::of_ints(DType::Bool, along, there));
+}
+
+std::int64_t common_denominator(const std::vector<std::vector<Tap>>& taps) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  std::int64_t result = 1;
+  for (const std::vector<Tap>& position : taps) {
+    for (const Tap& tap : position) {
+      const double rest = tap.weight * static_cast<double>(result);
+      result *= denominator_of(rest - std::floor(rest));
+      if (result == 0 || result > kMost) return 0;
+    }
+  }
+  return result;
+}
+
+double nearest_fraction(double scale) {
+  constexpr int kMost = 1000;  // numbers that people write have up to three digits
+  for (int q = 1; q <= kMost; ++q) {
+    const double p = std::round(scale * q);
+    if (p > 0 && static_cast<float>(p / q) == static_cast<float>(scale)) return p / q;
+  }
+  return scale;
 }
 
 }  // namespace etch::operators

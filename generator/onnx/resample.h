@@ -15,13 +15,19 @@ enum class Interpolation : std::uint8_t { Nearest, Linear, Cubic };
 enum class Coordinates : std::uint8_t {
   HalfPixel,           // (x + 0.5) / scale - 0.5
   HalfPixelSymmetric,  // the same about the centre, where the output size was rounded
-  PytorchHalfPixel,    // as HalfPixel, but -0.5 where the output has one element
+  PytorchHalfPixel,    // as HalfPixel, but 0 where the output has one element
   AlignCorners,        // first and last elements keep their places
   Asymmetric,          // x / scale
   TfHalfPixelForNn,    // (x + 0.5) / scale
   TfCropAndResize,     // the region of interest becomes the output
 };
-enum class NearestRounding : std::uint8_t { RoundPreferFloor, RoundPreferCeil, Floor, Ceil };
+enum class NearestRounding : std::uint8_t {
+  RoundPreferFloor,
+  RoundPreferCeil,
+  Floor,
+  Ceil,
+  Simple,  // before opset 11: up where an axis shrinks, down where it grows
+};
 
 struct Resampling {
   Interpolation interpolation = Interpolation::Nearest;
@@ -46,8 +52,14 @@ struct Tap {
 
 /// For each output position its taps, by position, none of weight 0; no taps where TfCropAndResize leaves the input.
 std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const ResampledAxis& axis);
-/// `x` resampled along `axis` by `taps`; positions without taps get `outside`.
-Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps, double outside);
+/// `x` resampled along `axis`: the sum of taps by weights, in the type of `x`. Positions without taps get any value.
+Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps);
+/// Bool, of rank `rank`: which positions along `axis` have taps; nothing if all have.
+std::optional<Tensor> inside(LazyGraph& graph, int axis, int rank, const std::vector<std::vector<Tap>>& taps);
+/// A number that makes every weight whole; 0 if none up to 2^20 does.
+std::int64_t common_denominator(const std::vector<std::vector<Tap>>& taps);
+/// The fraction of small numbers that `scale`, a float32, was meant to be: 0.6f is 3/5. `scale` itself if there is none.
+double nearest_fraction(double scale);
 /// x at `positions` along `axis`: a view where the positions are regular, else a gather.
 Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& positions);
 

@@ -44,11 +44,15 @@ double largest_finite(const Array& array) {
   return largest;
 }
 
+// Relative to a value that is not small: no rounding in any usual network is larger.
+constexpr double kBeyondRounding = 0.05;
+
 // Compares one element of a float type; true if it is acceptable.
 bool compare_float(double got, double want, double floor, double scale_ulp, const Tolerance& tolerance, DType dtype, Comparison& result) {
   if (is_near(got, want, 0)) return true;
   if (!std::isfinite(want) || !std::isfinite(got)) {
     result.max_abs = result.max_rel = result.max_ulp = std::numeric_limits<double>::infinity();
+    result.beyond_rounding = true;
     return false;
   }
   const double difference = std::fabs(got - want);
@@ -58,7 +62,10 @@ bool compare_float(double got, double want, double floor, double scale_ulp, cons
     result.max_rel = std::max(result.max_rel, difference / std::fabs(want));
     result.max_ulp = std::max(result.max_ulp, difference / unit);
   }
-  return is_near(got, want, floor + tolerance.relative * std::fabs(want) + scale_ulp * unit);
+  if (is_near(got, want, floor + tolerance.relative * std::fabs(want) + scale_ulp * unit)) return true;
+  // Of a value this small, relative to the others, nothing is left that could have been rounded.
+  result.beyond_rounding = result.beyond_rounding || std::fabs(want) <= floor || difference > kBeyondRounding * std::fabs(want);
+  return false;
 }
 
 }  // namespace
@@ -68,6 +75,7 @@ Comparison compare(const Array& got, const Array& want, const Tolerance& toleran
   if (got.dtype() != want.dtype() || got.shape() != want.shape()) {
     result.ok = false;
     result.wrong = want.size();
+    result.beyond_rounding = true;
     result.max_abs = result.max_rel = result.max_ulp = std::numeric_limits<double>::infinity();
     result.problem = fmt::format("it is {} {}, expected {} {}", name_of(got.dtype()), shape_text(got.shape()), name_of(want.dtype()),
                                  shape_text(want.shape()));
@@ -86,6 +94,7 @@ Comparison compare(const Array& got, const Array& want, const Tolerance& toleran
       ok = g == w;
       const double difference = std::fabs(g.as_double() - w.as_double());
       result.max_abs = std::max(result.max_abs, ok ? 0 : std::max(difference, 1.0));
+      result.beyond_rounding = result.beyond_rounding || !ok;
       if (!ok && w.as_double() != 0) result.max_rel = std::max(result.max_rel, difference / std::fabs(w.as_double()));
     }
     if (ok) continue;
@@ -101,8 +110,13 @@ Comparison compare(const Array& got, const Array& want, const Tolerance& toleran
 }
 
 Comparison worse(const Comparison& a, const Comparison& b) {
-  return {a.ok && b.ok,      std::max(a.max_abs, b.max_abs),           std::max(a.max_rel, b.max_rel), std::max(a.max_ulp, b.max_ulp),
-          a.wrong + b.wrong, a.problem.empty() ? b.problem : a.problem};
+  return {.ok = a.ok && b.ok,
+          .max_abs = std::max(a.max_abs, b.max_abs),
+          .max_rel = std::max(a.max_rel, b.max_rel),
+          .max_ulp = std::max(a.max_ulp, b.max_ulp),
+          .wrong = a.wrong + b.wrong,
+          .beyond_rounding = a.beyond_rounding || b.beyond_rounding,
+          .problem = a.problem.empty() ? b.problem : a.problem};
 }
 
 }  // namespace etch

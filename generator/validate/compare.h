@@ -17,11 +17,12 @@ struct Tolerance {
 
 struct Comparison {
   bool ok = true;
-  double max_abs = 0;      // largest |got - want|; infinite where one is finite and the other is not
-  double max_rel = 0;      // largest |got - want| / |want|, over elements above absolute * (largest |want|)
-  double max_ulp = 0;      // the same in units in the last place of `want`'s type
-  std::int64_t wrong = 0;  // elements outside the tolerance
-  std::string problem;     // "" or "element [0,3] is 0.5, expected 0.25 (12 of 100 elements differ)"
+  double max_abs = 0;            // largest |got - want|; infinite where one is finite and the other is not
+  double max_rel = 0;            // largest |got - want| / |want|, over elements above absolute * (largest |want|)
+  double max_ulp = 0;            // the same in units in the last place of `want`'s type
+  std::int64_t wrong = 0;        // elements outside the tolerance
+  bool beyond_rounding = false;  // some wrong element can be no rounding: an integer, not finite, 0 expected, or off by over 5 %
+  std::string problem;           // "" or "element [0,3] is 0.5, expected 0.25 (12 of 100 elements differ)"
 };
 
 /// Types and shapes have to be equal too.

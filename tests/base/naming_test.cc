@@ -28,6 +28,11 @@ TEST(Naming, Identifiers) {
       {"linux", "linux_"},
       {"NAN", "NAN_"},
       {"printf", "printf_"},
+      {"FP_NAN", "FP_NAN_"},
+      {"INT_LEAST8_MAX", "INT_LEAST8_MAX_"},
+      {"M_PI_2", "M_PI_2_"},
+      {"fpclassify", "fpclassify_"},
+      {"d_max", "d_max"},
       {"etch", "n_etch"},
       {"ETCH_OK", "n_ETCH_OK"},
       {"etch_run", "n_etch_run"},
@@ -41,8 +46,20 @@ TEST(Naming, Identifiers) {
 }
 
 TEST(Naming, SizesAreNoneOfTheKernelsOwnNames) {
-  constexpr Row kRows[] = {{"batch", "batch"},  {"w", "w"}, {"i0", "size_i0"}, {"gid12", "size_gid12"}, {"acc3", "size_acc3"},
-                           {"arg", "size_arg"}, {"i", "i"}, {"s0", "s0"},      {"lane1", "size_lane1"}};
+  constexpr Row kRows[] = {{"batch", "batch"},
+                           {"w", "w"},
+                           {"i0", "size_i0"},
+                           {"gid12", "size_gid12"},
+                           {"acc3", "size_acc3"},
+                           {"arg", "size_arg"},
+                           {"i", "i"},
+                           {"s0", "s0"},
+                           {"lane1", "size_lane1"},
+                           {"global", "size_global"},
+                           {"half", "size_half"},
+                           {"get_local_id", "size_get_local_id"},
+                           {"float4", "size_float4"},
+                           {"f4", "f4"}};
   for (const Row& row : kRows) EXPECT_EQ(size_identifier(row.name), row.identifier) << row.name;
 }
 
@@ -63,6 +80,23 @@ TEST(Naming, KeptApart) {
   EXPECT_EQ(names.add("A_B"), "A_B_3") << "macros are made of them in upper case";
   EXPECT_EQ(names.add("exp"), "exp_");
   EXPECT_EQ(names.add("exp"), "exp_2");
+  EXPECT_EQ(names.add("M_PI"), "M_PI_");
+  EXPECT_EQ(names.add("M_PI"), "M_PI_3") << "M_PI_2 is a macro too";
+}
+
+TEST(Naming, KeptApartFromWhatAProjectDefines) {
+  CNames names("net");
+  constexpr Row kRows[] = {{"NET_H", "n_NET_H"},
+                           {"NET_ARENA_BYTES", "n_NET_ARENA_BYTES"},
+                           {"NET_x_COUNT", "n_NET_x_COUNT"},
+                           {"net_run", "net_run_2"},
+                           {"net_constants", "net_constants_2"},
+                           {"call", "call_2"},
+                           {"args", "args_2"},
+                           {"net_x", "net_x"},
+                           {"NETS", "NETS"},
+                           {"n_NET_H", "n_NET_H_2"}};
+  for (const Row& row : kRows) EXPECT_EQ(names.add(row.name), row.identifier);
 }
 
 }  // namespace

@@ -73,6 +73,27 @@ TEST(Literals, InitializersWrapAndAreComplete) {
   EXPECT_EQ(c_initializers(data, 3, 5, "  "), "  0.125f, 0.125f,\n");
 }
 
+TEST(Literals, CommentsHoldAnyText) {
+  const struct {
+    const char *text, *comment;
+  } rows[] = {
+      {"a/b:0", "a/b:0"},
+      {"a*/b/*c", "a* /b/ *c"},
+      {"a?\?/", "a? ?/"},
+      {"?\?\?=", "? ? ?="},
+      {"\x01\n/", "? ?/"},
+      {"tab\there", "tab?here"},
+      {"ends with \\", "ends with \\"},
+      {"\xC3\xA4rger \xE6\x97\xA5 \xF0\x9F\x98\x80", "\xC3\xA4rger \xE6\x97\xA5 \xF0\x9F\x98\x80"},
+      {"\xE4rger", "?rger"},
+      {"\xE2\x80\xAEx", "?x"},
+      {"\xC0\xAF/", "? ?/"},
+      {"\xED\xA0\x80", "? ? ?"},
+      {"cut \xE6\x97", "cut ? ?"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(in_comment(row.text), row.comment);
+}
+
 TEST(Literals, GroupsDigits) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

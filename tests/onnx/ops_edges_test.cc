@@ -86,6 +86,16 @@ TEST(OnnxEdges, IntegersOf64Bits) {
   EXPECT_EQ(bfloat[0].double_at(0), 16777216.0);
 }
 
+TEST(OnnxEdges, EmptyTensorsKeepTypeAndShape) {
+  const Array none = ints({0, 3}, {}, DType::Int32);
+  expect_node({"Cast", 13, {none}, {{"to", std::int64_t{1}}}}, {floats({0, 3}, {})});
+  expect_node({"Relu", 14, {none}}, {none});
+  expect_node({"Identity", 13, {none}}, {none});
+  expect_node({"BitShift", 11, {ints({0}, {}, DType::UInt8), ints({0}, {}, DType::UInt8)}, {{"direction", "LEFT"}}},
+              {ints({0}, {}, DType::UInt8)});
+  expect_node({"ReduceSum", 13, {none, ints({1}, {0})}, {{"keepdims", std::int64_t{0}}}}, {ints({3}, {0, 0, 0}, DType::Int32)});
+}
+
 TEST(OnnxEdges, StepsAndDiagonalsBeyondTheTensor) {
   const Array x = ints({2, 3}, {1, 2, 3, 4, 5, 6}), none = ints({2, 3}, {0, 0, 0, 0, 0, 0});
   const auto slice = [&](std::int64_t start, std::int64_t end, std::int64_t step) {

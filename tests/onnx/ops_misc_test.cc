@@ -152,6 +152,11 @@ TEST(OnnxGrid, GridSample) {
   expect_node({"GridSample", 20, {x, grid}, with(corners, "padding_mode", "border")}, {floats({1, 1, 1, 4}, {1, 4, 2.5, 3})});
   expect_node({"GridSample", 20, {x, grid}, with(corners, "padding_mode", "reflection")}, {floats({1, 1, 1, 4}, {1, 4, 2.5, 2})});
   // corners not aligned: -1 is half an element before the first
+  // Cubic with borders: taps are moved into the image, the place is not (ONNX Runtime 1.31's numbers).
+  const Array line = floats({1, 1, 1, 4}, {10, 20, 30, 40});
+  const Attributes cubic{{"mode", "cubic"}, {"padding_mode", "border"}};
+  expect_node({"GridSample", 20, {line, floats({1, 1, 3, 2}, {-0.9, 0, -1.2, 0, 1.4, 0.5})}, cubic},
+              {floats({1, 1, 1, 3}, {8.8975, 9.9325, 40})}, 1e-4);
   expect_node({"GridSample", 16, {x, grid}}, {floats({1, 1, 1, 4}, {0.25, 1, 2.5, 0})});
   expect_node({"GridSample",
                20,
@@ -195,6 +200,13 @@ TEST(OnnxLoss, WeightsAndIgnoredClasses) {
   expect_node({"NegativeLogLikelihoodLoss", 13, {x, target, weight}, with("sum"), 1, 3}, {floats({}, {40})});
   expect_node({"NegativeLogLikelihoodLoss", 13, {x, target, weight}, with("mean"), 1, 3}, {floats({}, {40.0 / 6})});
   expect_node({"NegativeLogLikelihoodLoss", 13, {x, target}, ignore, 1, 2}, {floats({}, {5.5})});
+}
+
+TEST(OnnxLoss, EveryRowHasItsLabel) {
+  for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}) {
+    expect_refused({op, 13, {floats({4, 2}, Doubles(8, -1)), ints({3}, {1, 0, 1})}}, "the scores have the shape [4,2], the target [3]");
+    expect_refused({op, 13, {floats({2, 2, 3}, Doubles(12, -1)), ints({2, 2}, {1, 0, 1, 0})}}, "the target [2,2]");
+  }
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ using test::expect_node;
 using test::expect_refused;
 using test::floats;
 using test::ints;
+using test::NodeModel;
+
+using Ints = std::vector<std::int64_t>;
 
 const Array kNone;
 const Attributes kAxes{{"axes", std::vector<std::int64_t>{2, 3}}};
@@ -74,6 +77,59 @@ TEST(OnnxResize, OldForms) {
   expect_node({"Resize", 10, {x, scales}, {{"mode", "linear"}}}, {sloped});
   expect_node({"Upsample", 9, {x, scales}, {{"mode", "linear"}}}, {sloped});
   expect_node({"Upsample", 7, {x}, {{"scales", std::vector<double>{1, 1, 1, 2}}}}, {wide});
+}
+
+// Before opset 11 nearest takes the element above where an axis shrinks: the example of opset 10's definition.
+TEST(OnnxResize, NearestOfOpset10) {
+  const Array x = floats({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  expect_node({"Resize", 10, {x, floats({4}, {1, 1, 0.6, 0.6})}}, {floats({1, 1, 1, 2}, {1, 3})});
+  expect_node({"Resize", 10, {x, floats({4}, {1, 1, 2, 0.6})}}, {floats({1, 1, 4, 2}, {1, 3, 1, 3, 5, 7, 5, 7})});
+  expect_node({"Resize",
+               11,
+               {x, kNone, floats({4}, {1, 1, 0.6, 0.6})},
+               {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}},
+              {floats({1, 1, 1, 2}, {1, 2})});
+}
+
+TEST(OnnxResize, AnAxisCanVanish) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    expect_node({"Resize", 18, {ints({1, 1}, {-1}, DType::Int8), kNone, floats({2}, {0.5, 2})}, {{"mode", mode}}},
+                {ints({0, 2}, {}, DType::Int8)});
+    expect_node({"Resize", 13, {floats({2, 0}, {}), kNone, floats({2}, {2, 2})}, {{"mode", mode}}}, {floats({4, 0}, {})});
+  }
+  expect_refused({"Resize", 13, {floats({2, 0}, {}), kNone, kNone, ints({2}, {2, 2})}}, "it makes 2 elements of 0");
+}
+
+// A weighted mean of equal numbers is that number, and a sum that is whole is not one below: in every type, for every way to count.
+TEST(OnnxResize, IntegersAreExact) {
+  const DType types[] = {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32, DType::UInt32, DType::Int64, DType::UInt64};
+  for (DType dtype : types) {
+    for (const char* mode : {"linear", "cubic"}) {
+      for (const char* coordinates : {"half_pixel", "align_corners", "half_pixel_symmetric"}) {
+        for (std::int64_t antialias : {0, 1}) {
+          for (std::int64_t size : {2, 13}) {
+            const NodeModel node{"Resize",
+                                 19,
+                                 {ints({1, 3, 4}, Ints(12, 100), dtype), kNone, kNone, ints({3}, {1, size, 7})},
+                                 {{"mode", mode}, {"coordinate_transformation_mode", coordinates}, {"antialias", antialias}}};
+            const std::vector<Array> got = test::run_node(node);
+            EXPECT_EQ(test::difference(got[0], ints({1, size, 7}, Ints(static_cast<std::size_t>(7 * size), 100), dtype), 0, 0), "")
+                << name_of(dtype) << " " << mode << " " << coordinates << " antialias " << antialias << " size " << size;
+          }
+        }
+      }
+    }
+  }
+  const Attributes linear{{"mode", "linear"}}, pytorch = with(linear, {{"coordinate_transformation_mode", "pytorch_half_pixel"}});
+  // At scale 0.6 the second element stands at 1.5 / 0.6 - 0.5 = 2.
+  expect_node({"Resize", 13, {ints({1, 1, 4}, {-1, 4, -4, -2}, DType::Int32), kNone, floats({3}, {1, 1, 0.6})}, pytorch},
+              {ints({1, 1, 2}, {0, -4}, DType::Int32)});
+  // Linear cuts the fraction off (12.25, 17.5, -2.75), as ONNX Runtime does.
+  expect_node({"Resize", 13, {ints({1, 2}, {-8, 13}, DType::Int8), kNone, kNone, ints({2}, {1, 4})}, linear},
+              {ints({1, 4}, {-8, -2, 7, 13}, DType::Int8)});
+  // Cubic rounds half to even and saturates, as ONNX's reference does: 127 beside -128 overshoots.
+  expect_node({"Resize", 13, {ints({1, 4}, {-128, -128, 127, 127}, DType::Int8), kNone, kNone, ints({2}, {1, 8})}, {{"mode", "cubic"}}},
+              {ints({1, 8}, {-128, -128, -128, -70, 69, 127, 127, 127}, DType::Int8)});
 }
 
 TEST(OnnxResize, RefusalsSayWhatIsWrong) {

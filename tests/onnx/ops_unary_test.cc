@@ -16,6 +16,7 @@ using test::expect_node;
 using test::expect_refused;
 using test::floats;
 using test::ints;
+using test::NodeModel;
 
 const std::vector<double> kX = {-30, -2.5, -1, -0.5, 0, 0.25, 1, 1.5, 2.5, 30};
 
@@ -155,6 +156,51 @@ TEST(OnnxUnary, RefusalsSayWhatIsWrong) {
   expect_refused({"Not", 7, {floats({1}, {1})}}, "float32");
   expect_refused({"Shrink", 9, {ints({1}, {1}, DType::Int32)}, {{"bias", 0.5}}}, "attribute bias is 0.5");
   expect_refused({"Elu", 7, {floats({1}, {1})}, {{"beta", 0.5}}}, "attribute beta");
+}
+
+// Steps overflow or vanish in float16, results do not. Expected: numpy's float64, rounded once.
+TEST(OnnxUnary, HalvesAreRoundedOnce) {
+  const auto half = [](std::vector<double> v) {
+    const auto n = static_cast<std::int64_t>(v.size());
+    return floats({n}, std::move(v), DType::Float16);
+  };
+  const auto row = [](std::vector<double> v) {
+    const auto n = static_cast<std::int64_t>(v.size());
+    return floats({1, n}, std::move(v), DType::Float16);
+  };
+  const Array axis = ints({1}, {1});
+  const struct {
+    NodeModel node;
+    Array wanted;
+  } rows[] = {
+      {{"Sigmoid", 13, {half({-11.2, -15, 12, 100})}}, half({1.3649464e-05, 3.0590223e-07, 0.9999939, 1})},
+      {{"HardSwish", 14, {half({60000, -4, 1})}}, half({60000, 0, 0.6666667})},
+      {{"Gelu", 20, {half({300, -3, 2})}, {{"approximate", "tanh"}}}, half({300, -0.0036373, 1.9545977})},
+      {{"Gelu", 20, {half({-4, 2})}}, half({-0.00012669, 1.9544997})},
+      {{"Mish", 18, {half({-12, 15})}}, half({-7.3730e-05, 15})},
+      {{"Selu", 6, {half({40000})}, {{"gamma", 1.5}}}, half({60000})},
+      {{"Softsign", 1, {half({60000, -60000})}}, half({0.99998, -0.99998})},
+      {{"Pow", 15, {half({300, 0.01}), half({-3, 3})}}, half({3.7037e-08, 1e-06})},
+      {{"ReduceL2", 18, {row({300, 400}), axis}}, floats({1, 1}, {500}, DType::Float16)},
+      {{"ReduceSumSquare", 18, {row({0.0001, 200}), axis}}, floats({1, 1}, {40000}, DType::Float16)},
+      {{"ReduceLogSumExp", 18, {row({20, 20}), axis}}, floats({1, 1}, {20.693147}, DType::Float16)},
+      {{"ReduceLogSum", 18, {row({60000, 60000}), axis}}, floats({1, 1}, {11.695247}, DType::Float16)},
+      {{"ReduceProd", 18, {row({60000, 60000, 0.0001, 0.0001}), axis}}, floats({1, 1}, {36.01}, DType::Float16)},
+      {{"LpNormalization", 1, {row({300, 400})}}, row({0.6, 0.8})},
+      {{"LpPool", 18, {floats({1, 1, 2}, {300, 400}, DType::Float16)}, {{"kernel_shape", std::vector<std::int64_t>{2}}}},
+       floats({1, 1, 1}, {500}, DType::Float16)},
+      {{"Sum", 13, {half({60000}), half({60000}), half({-60000})}}, half({60000})},
+      {{"Mean", 13, {half({60000}), half({60000})}}, half({60000})},
+      {{"GlobalAveragePool", 1, {floats({1, 1, 2}, {60000, 60000}, DType::Float16)}}, floats({1, 1, 1}, {60000}, DType::Float16)},
+      {{"MatMul", 13, {row({300, 300}), floats({2, 1}, {300, -300}, DType::Float16)}}, floats({1, 1}, {0}, DType::Float16)},
+      {{"Gemm", 13, {row({300, 300}), floats({2, 1}, {300, 300}, DType::Float16)}, {{"alpha", 0.25}}},
+       floats({1, 1}, {45000}, DType::Float16)},
+      {{"Einsum", 12, {half({300, 300}), half({300, -300})}, {{"equation", "i,i->"}}}, floats({}, {0}, DType::Float16)},
+  };
+  for (const auto& r : rows) expect_node(r.node, {r.wanted}, 1e-3, 0);
+  // bfloat16 has the range of float32 but 8 bits: 1 + exp(-x) alone would lose them.
+  expect_node({"Sigmoid", 13, {floats({2}, {5, -20}, DType::BFloat16)}}, {floats({2}, {0.99330715, 2.0611537e-09}, DType::BFloat16)}, 4e-3,
+              0);
 }
 
 }  // namespace

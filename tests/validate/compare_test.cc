@@ -40,6 +40,26 @@ TEST(Compare, FloatsAreNearOrBothTheSameInfinityOrBothNaN) {
   }
 }
 
+TEST(Compare, TellsRoundingFromWhatIsNone) {
+  const struct {
+    DType dtype;
+    std::vector<double> got, want;
+    bool beyond;
+  } rows[] = {
+      {DType::Float32, {1.01, 2, 3}, {1, 2, 3}, false},  {DType::Float32, {1.1, 2, 3}, {1, 2, 3}, true},
+      {DType::Float32, {-0.047, 2, 3}, {0, 2, 3}, true}, {DType::Float32, {1e-6, 2, 3}, {0, 2, 3}, false},
+      {DType::Float32, {kNan, 2, 3}, {1, 2, 3}, true},   {DType::Int64, {1000001, 2, 3}, {1000000, 2, 3}, true},
+      {DType::Bool, {1, 0, 1}, {1, 1, 1}, true},
+  };
+  for (const auto& row : rows) {
+    const Array got = Array::of_doubles(row.dtype, {3}, row.got), want = Array::of_doubles(row.dtype, {3}, row.want);
+    const Comparison c = compare(got, want);
+    EXPECT_EQ(c.beyond_rounding, row.beyond) << c.problem;
+    EXPECT_EQ(worse(c, {}).beyond_rounding, row.beyond);
+    EXPECT_EQ(worse({}, c).beyond_rounding, row.beyond);
+  }
+}
+
 // One kernel that divides by zero, in the form of the recorded ones: 1/0, -1/0 and 0/0, the last of which is NaN.
 TEST(Compare, RecordedKernelsMayExpectNaN) {
   const auto case_with = [](const std::string& constant) {
