@@ -32,8 +32,6 @@ using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;
 
-DType dtype_of(const Value& value) { return value.tensor ? value.tensor.dtype() : value.symbolic->dtype; }
-
 bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 /// One import, step by step; what is imported so far is in `result_` and `values_`.
@@ -414,7 +412,8 @@ class Importer {
     const OriginScope origin(*result_.graph, name, proto.op_type());
     require_schema(node, proto);
     if (!known) return;
-    if (node.has_input(0)) require_type(node, row, dtype_of(*node.inputs()[0]), "input 0");
+    if (node.has_input(0)) require_type(node, row, node.input_type(0), "input 0");
+    require_types(node);
     std::vector<Value> outputs;
     try {
       if (auto values = shape_arithmetic(node, row)) {

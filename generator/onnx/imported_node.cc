@@ -142,6 +142,11 @@ Tensor ImportedNode::input(int i) const {
   fail("its input " + std::to_string(i) + " is computed from a variable dimension and may be negative", size_help(value.symbolic->values));
 }
 
+DType ImportedNode::input_type(int i) const {
+  const Value& value = require_value(i);
+  return value.tensor ? value.tensor.dtype() : value.symbolic->dtype;
+}
+
 std::optional<Array> ImportedNode::constant(int i) const {
   const Value& value = require_value(i);
   // A constant that is larger than any table of numbers stays a tensor: a damaged file may ask for terabytes.

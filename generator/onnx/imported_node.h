@@ -36,6 +36,8 @@ class ImportedNode final : public NodeContext {
   bool has_output(int i) const override;
   bool has_input(int i) const override { return i < input_count() && inputs_[static_cast<std::size_t>(i)] != nullptr; }
   Tensor input(int i) const override;
+  /// Also of one that is known as symbols alone.
+  DType input_type(int i) const;
   std::optional<Array> constant(int i) const override;
   Array require_constant(int i, const std::string& what) const override;
   std::string constant_help(int i) const override;

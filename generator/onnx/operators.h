@@ -13,7 +13,7 @@ namespace etch {
 
 /// Opsets of the domain ai.onnx that are accepted.
 inline constexpr int kOldestOpset = 7;
-inline constexpr int kNewestOpset = 21;
+inline constexpr int kNewestOpset = 28;
 
 namespace operators {
 #define ONNX_OP(name, since, types, function) Outputs function(NodeContext& node);

@@ -50,10 +50,6 @@ Outputs mean(NodeContext& node) {
 Outputs clip(NodeContext& node) {
   const Tensor x = node.input(0);
   std::optional<Tensor> low, high;
-  if (node.opset() < 12 && !is_float(x.dtype())) {
-    node.fail("its input is " + std::string(name_of(x.dtype())) + ", integers are accepted from opset 12 on",
-              "export the model with opset 12 or newer");
-  }
   if (node.opset() < 11) {
     if (node.has_attribute("min")) low = number(x, node.attribute_float("min"));
     if (node.has_attribute("max")) high = number(x, node.attribute_float("max"));

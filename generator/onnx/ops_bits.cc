@@ -53,36 +53,36 @@ Outputs bitwise_or(NodeContext& node) { return bitwise(node, Op::Or); }
 Outputs bitwise_xor(NodeContext& node) { return bitwise(node, Op::Xor); }
 Outputs bitwise_not(NodeContext& node) { return {node.input(0).bitwise_not()}; }
 
+/// Zeros come in from the right, copies of the sign from the left; from opset 28 on also for signed integers, where a negative
+/// amount shifts everything out.
 Outputs bit_shift(NodeContext& node) {
   const std::string direction = node.attribute_string("direction");
   if (direction != "LEFT" && direction != "RIGHT") node.fail("attribute direction is '" + direction + "'", "accepted are LEFT and RIGHT");
-  if (!is_unsigned(node.input(0).dtype())) {
-    node.fail("input 0 is " + std::string(name_of(node.input(0).dtype())) + ", BitShift takes unsigned integers",
-              "insert a Cast before the node");
-  }
   return bitwise(node, direction == "LEFT" ? Op::Shl : Op::Shr);
 }
 
-/// fmod = 1: the remainder has the sign of the dividend (C); fmod = 0, integers only: of the divisor (Python).
+/// fmod = 1: the remainder has the sign of the dividend (C); fmod = 0: of the divisor (Python), for floats from opset 28 on.
 Outputs mod(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_same_type(node, 0, 1);
   const Tensor a = node.input(0), b = node.input(1);
-  const bool fmod = node.attribute_int("fmod", 0) != 0;
-  if (is_float(a.dtype()) && !fmod)
-    node.fail("attribute fmod is 0 with " + std::string(name_of(a.dtype())), "ONNX wants fmod = 1 for floats");
+  const std::int64_t fmod = node.attribute_int("fmod", 0);
+  if (fmod != 0 && fmod != 1) node.fail("attribute fmod is " + std::to_string(fmod), "it is 0 or 1");
+  if (is_float(a.dtype()) && fmod == 0 && node.opset() < 28)
+    node.fail("attribute fmod is 0 with " + std::string(name_of(a.dtype())), "ONNX wants fmod = 1 for floats before opset 28");
   const Tensor rest = Tensor::binary(Op::Mod, a, b);
-  if (fmod || is_unsigned(a.dtype())) return {rest};
-  const Tensor zero = integer(rest, 0);
+  if (fmod == 1 || is_unsigned(a.dtype())) return {rest};
+  const Tensor zero = is_float(a.dtype()) ? number(rest, 0) : integer(rest, 0);
   const Tensor other_sign = Tensor::binary(Op::Xor, rest < zero, b < zero);
   const Tensor adjust = Tensor::binary(Op::And, rest.equal(zero).logical_not(), other_sign);
-  return {adjust.where(rest + b, rest)};
+  const Tensor result = adjust.where(rest + b, rest);
+  if (!is_float(a.dtype())) return {result};
+  return {rest.equal(zero).where((b < zero).where(number(b, -0.0), zero), result)};  // a zero has the divisor's sign too
 }
 
 Outputs pow(NodeContext& node) {
   require_inputs(node, 2, 2);
   const Tensor x = node.input(0), exponent = node.input(1);
-  if (node.opset() < 12) require_same_type(node, 0, 1);
   if (exponent.dtype() == DType::Bool) node.fail("the exponent is bool, accepted are integers and floats", "insert a Cast before the node");
   const std::optional<double> value = constant_exponent(node, x);
   if (is_float(x.dtype())) return {x.pow(value ? number(x, *value) : exponent.cast(x.dtype()))};
@@ -94,7 +94,7 @@ Outputs pow(NodeContext& node) {
 
 Outputs cast_like(NodeContext& node) {
   require_inputs(node, 2, 2);
-  node.acknowledge("saturate");  // about float8 targets, which are refused as types
+  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // about float8 targets, which are refused as types
   return {node.input(0).cast(node.input(1).dtype())};
 }
 

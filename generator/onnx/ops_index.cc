@@ -178,6 +178,16 @@ std::int64_t range_count(const NodeContext& node, std::int64_t start, std::int64
   return static_cast<std::int64_t>(count);
 }
 
+/// The type that float elements are computed in: of 16 bits they are not, for each would add up the error of its step.
+DType stash_of_range(NodeContext& node, DType dtype) {
+  const std::int64_t stash = node.opset() >= 27 ? node.attribute_int("stash_type", 1) : 1;
+  if (dtype != DType::Float16 && dtype != DType::BFloat16) return dtype;
+  const DType type = dtype_of_number(node, stash, "attribute stash_type");
+  if (type != DType::Float32 && type != DType::Float64)
+    node.fail("attribute stash_type is " + std::string(name_of(type)), "accepted are float32 and float64");
+  return type;
+}
+
 }  // namespace
 
 /// start, start + delta, ... below limit (above it for a negative delta).
@@ -192,7 +202,10 @@ Outputs range(NodeContext& node) {
     const double limit = constant_number(node, 1, "limit").as_double();
     const double count = std::ceil((limit - start.as_double()) / delta.as_double());
     if (!(count < 9e15)) node.fail("it makes " + std::to_string(count) + " elements");
-    return {Tensor::arange(node.graph(), static_cast<std::int64_t>(std::max(count, 0.0)), dtype, start, delta)};
+    const DType stash = stash_of_range(node, dtype);
+    const auto in_stash = [&](const Scalar& value) { return Scalar::of_double(stash, value.as_double()); };
+    return {
+        Tensor::arange(node.graph(), static_cast<std::int64_t>(std::max(count, 0.0)), stash, in_stash(start), in_stash(delta)).cast(dtype)};
   }
   const std::vector<Sint> limits = node.require_dims(1, "limit");
   if (limits.size() != 1) node.fail("its limit has " + std::to_string(limits.size()) + " elements, it must have 1");

@@ -68,6 +68,16 @@ QuantAttributes quant_attributes(NodeContext& node, const Tensor& x) {
   return a;
 }
 
+/// A type that opset 23 added as an attribute; 0 there stands for `fallback`.
+DType float_attribute(NodeContext& node, const std::string& name, DType fallback) {
+  const std::int64_t number = node.opset() >= 23 ? node.attribute_int(name, 0) : 0;
+  if (number == 0) return fallback;
+  const DType dtype = dtype_of_number(node, number, "attribute " + name);
+  if (!is_float(dtype) || dtype == DType::Float64)
+    node.fail("attribute " + name + " is " + std::string(name_of(dtype)), "accepted are float32, float16 and bfloat16");
+  return dtype;
+}
+
 /// int32 product of a and b less their zero points.
 Tensor integer_matmul(const NodeContext& node, int a, int b, int a_zero, int b_zero) {
   const Tensor left = node.input(a), right = node.input(b);
@@ -128,9 +138,11 @@ Outputs quantize_linear(NodeContext& node) {
     require_type(node, 2, kQuantised);
     dtype = node.input(2).dtype();
   }
+  require_type(node, 1, {DType::Float32, DType::Float16, DType::BFloat16});
   const QuantParameters p = quant_parameters(node, x, 1, 2, a.axis, a.block);
-  // x / scale in the type of the input; what follows is exact in float32 for 16-bit results too.
-  const Tensor scaled = is_float(x.dtype()) ? x / p.scale.cast(x.dtype()) : x.cast(p.scale.dtype()) / p.scale;
+  // What follows the division is exact in float32 for 16-bit results too.
+  const DType precision = float_attribute(node, "precision", is_float(x.dtype()) && node.opset() < 23 ? x.dtype() : p.scale.dtype());
+  const Tensor scaled = x.cast(precision) / p.scale.cast(precision);
   return {saturated(widened(scaled), p.zero_is_0 ? Tensor() : p.zero, dtype)};
 }
 
@@ -141,8 +153,9 @@ Outputs dequantize_linear(NodeContext& node) {
   const QuantAttributes a = quant_attributes(node, x);
   if (node.has_input(2)) require_same_type(node, 0, 2);
   const QuantParameters p = quant_parameters(node, x, 1, 2, a.axis, a.block);
-  const Tensor wide = widened(p.scale);
-  return {(centred(x, p.zero_is_0 ? Tensor() : p.zero).cast(wide.dtype()) * wide).cast(p.scale.dtype())};
+  const DType dtype = float_attribute(node, "output_dtype", p.scale.dtype());
+  const Tensor wide = widened(p.scale.cast(dtype));
+  return {(centred(x, p.zero_is_0 ? Tensor() : p.zero).cast(wide.dtype()) * wide).cast(dtype)};
 }
 
 /// Scale and zero point from the extremes of x and 0, so that 0 is exact.

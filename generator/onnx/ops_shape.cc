@@ -270,7 +270,7 @@ Outputs constant_of_shape(NodeContext& node) {
 }
 
 Outputs cast(NodeContext& node) {
-  node.acknowledge("saturate");  // concerns float8 only, which is refused
+  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // concern float8 only, which is refused
   return {node.input(0).cast(dtype_of_number(node, node.attribute_int("to"), "attribute to"))};
 }
 

@@ -113,13 +113,21 @@ Outputs window(NodeContext& node, double a0, double a1, double a2) {
   return {float_constant(node.graph(), dtype, {size}, values)};
 }
 
+/// The n elements that a real signal's spectrum has, from the n / 2 + 1 of its first half.
+Complex mirrored(const Complex& half, std::int64_t n) {
+  if (n < 3) return half;
+  const auto tail = [&](const Tensor& t) { return t.slice(-1, 1, 1 + (n - 1) / 2).flip({t.rank() - 1}); };
+  const int axis = half.re.rank() - 1;
+  return {Tensor::cat({half.re, tail(half.re)}, axis), Tensor::cat({half.im, -tail(half.im)}, axis)};
+}
+
 }  // namespace
 
 Outputs hann_window(NodeContext& node) { return window(node, 0.5, 0.5, 0); }
 Outputs hamming_window(NodeContext& node) { return window(node, 25.0 / 46, 21.0 / 46, 0); }
 Outputs blackman_window(NodeContext& node) { return window(node, 0.42, 0.5, 0.08); }
 
-/// [.., n, .., 1 or 2] -> [.., k, .., 2]
+/// [.., n, .., 1 or 2] -> [.., k, .., 2]; inverse and onesided: [.., n / 2 + 1, .., 2] -> [.., n, .., 1].
 Outputs dft(NodeContext& node) {
   const bool axis_input = node.opset() >= 20;
   require_inputs(node, 1, axis_input ? 3 : 2);
@@ -129,22 +137,25 @@ Outputs dft(NodeContext& node) {
   if (axis_input && node.has_input(2)) attribute = constant_integer(node, 2, "axis");
   const int axis = axis_of(node, attribute, input.rank(), "axis");
   if (axis == input.rank() - 1) node.fail("its axis is the last one, which holds real and imaginary parts", "give another axis");
-  if (inverse && onesided) node.fail("attributes inverse and onesided are both 1", "give one of them");
-  Complex signal = complex_of(node, input);
+  const Complex signal = complex_of(node, input);
+  const bool real_result = inverse && onesided;
+  if (real_result && !signal.im)
+    node.fail("attributes inverse and onesided are both 1 with a real signal", "give half of a spectrum, or set one to 0");
   const std::int64_t size = fixed_dim(node, input, axis, "input");
-  const std::int64_t n = node.has_input(1) ? constant_integer(node, 1, "dft_length") : size;
+  const std::int64_t n = node.has_input(1) ? constant_integer(node, 1, "dft_length") : real_result ? 2 * (size - 1) : size;
   require_length(node, n);
+  const std::int64_t taken = real_result ? n / 2 + 1 : n;
   const auto fitted = [&](const Tensor& t) {
     if (!t) return t;
     const Tensor line = move_axis(t, axis, t.rank() - 1);
     Padding pads(static_cast<std::size_t>(t.rank()), {Sint(0), Sint(0)});
-    pads.back() = {0, n - size};  // negative: cut
-    return n == size ? line : line.pad(pads);
+    pads.back() = {0, taken - size};  // negative: cut
+    return taken == size ? line : line.pad(pads);
   };
   const DType dtype = input.dtype();
   const Complex line{widened(fitted(signal.re)), signal.im ? widened(fitted(signal.im)) : Tensor()};
-  const Tensor result = spectrum(line, n, inverse, onesided).cast(dtype);
-  return {move_axis(result, result.rank() - 2, axis)};
+  const Tensor result = real_result ? spectrum(mirrored(line, n), n, true, false).slice(-1, 0, 1) : spectrum(line, n, inverse, onesided);
+  return {move_axis(result.cast(dtype), result.rank() - 2, axis)};
 }
 
 /// Frames of the signal, each times the window, transformed: [B, L, 1 or 2] -> [B, frames, k, 2]

@@ -16,6 +16,13 @@ std::int64_t block_of(NodeContext& node, const Tensor& x) {
   return block;
 }
 
+/// DCR: channels are [block, block, C]; CRD: [C, block, block].
+std::string mode_of(NodeContext& node) {
+  const std::string mode = node.attribute_string("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") node.fail("attribute mode is '" + mode + "'", "accepted are DCR and CRD");
+  return mode;
+}
+
 void require_multiple(const NodeContext& node, const std::string& what, std::int64_t size, std::int64_t factor) {
   if (size % factor != 0) node.fail("its " + what + " " + std::to_string(size) + " is no multiple of " + std::to_string(factor));
 }
@@ -29,12 +36,10 @@ std::vector<std::int64_t> listed(NodeContext& node, const std::string& name, std
 
 }  // namespace
 
-/// DCR: channels are [block, block, C]; CRD: [C, block, block].
 Outputs depth_to_space(NodeContext& node) {
   const Tensor x = node.input(0);
   const std::int64_t block = block_of(node, x), channels = fixed_dim(node, x, 1, "input");
-  const std::string mode = node.opset() >= 11 ? node.attribute_string("mode", "DCR") : "DCR";
-  if (mode != "DCR" && mode != "CRD") node.fail("attribute mode is '" + mode + "'", "accepted are DCR and CRD");
+  const std::string mode = node.opset() >= 11 ? mode_of(node) : "DCR";
   require_multiple(node, "number of channels", channels, block * block);
   const Sint n = x.dim(0), c = channels / (block * block), h = x.dim(2), w = x.dim(3);
   const Tensor blocks = mode == "DCR" ? x.reshape({n, block, block, c, h, w}).permute({0, 3, 4, 1, 5, 2})
@@ -48,7 +53,9 @@ Outputs space_to_depth(NodeContext& node) {
   const std::int64_t h = fixed_dim(node, x, 2, "input"), w = fixed_dim(node, x, 3, "input");
   require_multiple(node, "height", h, block);
   require_multiple(node, "width", w, block);
-  const Tensor blocks = x.reshape({x.dim(0), x.dim(1), h / block, block, w / block, block}).permute({0, 3, 5, 1, 2, 4});
+  const std::string mode = node.opset() >= 28 ? mode_of(node) : "DCR";
+  const Tensor split = x.reshape({x.dim(0), x.dim(1), h / block, block, w / block, block});
+  const Tensor blocks = mode == "DCR" ? split.permute({0, 3, 5, 1, 2, 4}) : split.permute({0, 1, 3, 5, 2, 4});
   return {blocks.reshape({x.dim(0), x.dim(1) * (block * block), h / block, w / block})};
 }
 

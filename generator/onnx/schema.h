@@ -1,9 +1,12 @@
-// What ONNX itself allows a node: how many inputs and outputs, which attributes, and whether the operator still exists at the
-// model's opset. Read from schemas.def. A node beyond it is refused, so that nothing in a file is ignored silently.
+// What ONNX itself allows a node: how many inputs and outputs, of which types, which attributes, and whether the operator still
+// exists at the model's opset. Read from schemas.def. A node beyond it is refused, so that nothing in a file is ignored silently.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "ir/dtype.h"
 
 namespace onnx {
 class NodeProto;
@@ -21,9 +24,14 @@ struct Schema {
   int since;
   int inputs, outputs;          // the most of them
   std::string_view attributes;  // separated by blanks
+  std::string_view types;       // "T T I, I=iq T=efd", see schemas.def
 
   bool removed() const { return inputs == kRemoved; }
   bool has_attribute(std::string_view attribute) const;
+  /// The name of input `i`'s type, "T"; inputs of one name have one type. Empty if there is no such input.
+  std::string_view type_of(int i) const;
+  /// What input `i` may be.
+  std::vector<DType> types_of(int i) const;
 };
 
 const std::vector<Schema>& schemas();
@@ -32,5 +40,7 @@ const Schema* find_schema(std::string_view name, int opset);
 
 /// UserError at the node if it has more than its operator's definition allows.
 void require_schema(const ImportedNode& node, const onnx::NodeProto& proto);
+/// The same if its inputs have other types.
+void require_types(const ImportedNode& node);
 
 }  // namespace etch

@@ -296,8 +296,8 @@ const ErrorCase kCases[] = {
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Constant", {}, {"y"}, {{"value_string", "text"}}); },
      {"value_string"}},
-    {"OldOpset", 6, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 6", "7 to 21"}},
-    {"NewOpset", 22, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 22", "7 to 21"}},
+    {"OldOpset", 6, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 6", "7 to 28"}},
+    {"NewOpset", 29, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 29", "7 to 28"}},
     {"NoOpset",
      13,
      [](GraphBuilder& g) {

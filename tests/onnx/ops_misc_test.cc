@@ -113,12 +113,18 @@ TEST(OnnxSignal, TransformsOfEveryKindOfLength) {
     expect_node({"DFT", 20, {complex}, {{"inverse", std::int64_t{1}}}}, {floats({1, size, 2}, flat(dft(x, true), n))}, 1e-4, 1e-5);
     expect_node({"DFT", 20, {floats({1, size, 1}, re), Array(), ints({}, {1})}, {{"onesided", std::int64_t{1}}}},
                 {floats({1, half, 2}, flat(dft(real, false), static_cast<std::size_t>(half)))}, 1e-4, 1e-5);
+    // and back: half of a real signal's spectrum gives the signal
+    const Array spectrum = floats({1, half, 2}, flat(dft(real, false), static_cast<std::size_t>(half)));
+    const Attributes both{{"inverse", std::int64_t{1}}, {"onesided", std::int64_t{1}}};
+    expect_node({"DFT", 17, {spectrum, ints({}, {size})}, both}, {floats({1, size, 1}, re)}, 1e-4, 1e-4);
+    if (n % 2 == 0) expect_node({"DFT", 17, {spectrum}, both}, {floats({1, size, 1}, re)}, 1e-4, 1e-4);
   }
   // longer and shorter than the signal
   std::vector<Complex> padded{1, 2, 3, 0, 0}, cut{1, 2};
   const Array x = floats({1, 3, 1}, {1, 2, 3});
   expect_node({"DFT", 17, {x, ints({}, {5})}}, {floats({1, 5, 2}, flat(dft(padded, false), 5))}, 1e-5, 1e-6);
   expect_node({"DFT", 17, {x, ints({}, {2})}}, {floats({1, 2, 2}, flat(dft(cut, false), 2))}, 1e-5, 1e-6);
+  expect_refused({"DFT", 17, {x}, {{"inverse", std::int64_t{1}}, {"onesided", std::int64_t{1}}}}, "with a real signal");
   expect_refused({"DFT", 17, {x, ints({}, {3 * 2053})}}, "no prime factor above 2048");
   expect_refused({"DFT", 17, {floats({1, 3, 3}, Doubles(9, 1))}}, "the last axis must have 1 (real) or 2 (complex) elements");
 }
