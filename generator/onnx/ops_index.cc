@@ -232,8 +232,17 @@ Outputs trilu(NodeContext& node) {
   require_inputs(node, 1, 2);
   const Tensor x = node.input(0);
   if (x.rank() < 2) node.fail("its input has " + std::to_string(x.rank()) + " axes, Trilu takes matrices");
+  const bool upper = node.attribute_int("upper", 1) != 0;
+  if (node.has_input(1) && !node.constant(1)) {  // the diagonal is known when the model runs
+    const Tensor k = node.input(1);
+    if (!k.size().is_int(1)) node.fail("its k has the shape " + to_text(k.shape()) + ", one number is expected");
+    const Tensor row = positions(x.graph(), x.dim(-2), x.rank() - 2, x.rank()),
+                 column = positions(x.graph(), x.dim(-1), x.rank() - 1, x.rank());
+    const Tensor distance = column - row, diagonal = k.cast(distance.dtype()).reshape({});
+    return {(upper ? distance < diagonal : diagonal < distance).where(x.full_like(0), x)};
+  }
   const std::int64_t diagonal = node.has_input(1) ? constant_number(node, 1, "k").as_int() : 0;
-  return {node.attribute_int("upper", 1) != 0 ? x.triu(diagonal) : x.tril(diagonal)};
+  return {upper ? x.triu(diagonal) : x.tril(diagonal)};
 }
 
 }  // namespace etch::operators

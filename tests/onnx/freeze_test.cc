@@ -59,7 +59,6 @@ const Row kRows[] = {
     {{"TopK", 21, {kMatrix, ints({1}, {2})}, {}, 2}, {1}},
     {{"OneHot", 21, {ints({2}, {0, 1}), ints({1}, {3}), floats({2}, {0, 1})}}, {1}},
     {{"Range", 21, {ints({}, {0}), ints({}, {5}), ints({}, {1})}}, {0, 1, 2}},
-    {{"Trilu", 21, {kMatrix, ints({}, {1})}}, {1}},
     {{"Compress", 21, {kMatrix, ints({2}, {1, 0}, DType::Bool)}, {{"axis", std::int64_t{0}}}}, {1}},
     {{"NonZero", 21, {kMatrix}}, {0}},
     {{"Resize", 21, {kImage, kNone, floats({4}, {1, 1, 2, 2})}}, {2}},

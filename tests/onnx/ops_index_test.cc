@@ -1,6 +1,8 @@
 // Gathers, scatters, top-k and friends: small cases by hand, scatters against loops over the definition.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <cmath>
 #include <random>
 
@@ -165,6 +167,10 @@ TEST(OnnxIndex, RangesAndTriangles) {
   const Array x = ints({2, 3}, {1, 2, 3, 4, 5, 6}), flags = ints({2, 2}, {1, 1, 1, 1}, DType::Bool);
   expect_node({"Trilu", 14, {x}}, {ints({2, 3}, {1, 2, 3, 0, 5, 6})});
   expect_node({"Trilu", 14, {x, ints({}, {1})}}, {ints({2, 3}, {0, 2, 3, 0, 0, 6})});
+  for (const auto& [k, wanted] : {std::pair{std::int64_t{-1}, ints({2, 3}, {1, 2, 3, 4, 5, 6})}, {0, ints({2, 3}, {1, 2, 3, 0, 5, 6})},
+                                  {2, ints({2, 3}, {0, 0, 3, 0, 0, 0})}, {std::numeric_limits<std::int64_t>::max(), ints({2, 3}, {0, 0, 0, 0, 0, 0})}})
+    expect_node({"Trilu", 14, {x, ints({1}, {k})}, {}, 1, 2}, {wanted});  // known when the model runs
+  expect_node({"Trilu", 14, {x, ints({}, {-1})}, {{"upper", std::int64_t{0}}}, 1, 2}, {ints({2, 3}, {0, 0, 0, 4, 0, 0})});
   expect_node({"Trilu", 14, {x, ints({}, {-1})}, {{"upper", std::int64_t{0}}}}, {ints({2, 3}, {0, 0, 0, 4, 0, 0})});
   expect_node({"Trilu", 14, {flags}, {{"upper", std::int64_t{0}}}}, {ints({2, 2}, {1, 0, 1, 1}, DType::Bool)});
   expect_node({"EyeLike", 9, {x}, {{"k", std::int64_t{1}}, {"dtype", std::int64_t{1}}}}, {floats({2, 3}, {0, 1, 0, 0, 0, 1})});

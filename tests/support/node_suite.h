@@ -1,11 +1,13 @@
 // The ONNX backend's node tests, as the package libonnx-testdata installs them: a folder as an imported model with its data.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <set>
 #include <string>
@@ -19,10 +21,10 @@ namespace etch::test {
 inline const char* const kNodeSuite = "/usr/share/libonnx-testdata/data/node";
 
 /// All folders, sorted; none if the package is not installed.
-inline std::set<std::filesystem::path> node_suite_folders() {
+inline std::set<std::filesystem::path> node_suite_folders(const std::filesystem::path& suite = kNodeSuite) {
   std::set<std::filesystem::path> folders;
-  if (!std::filesystem::exists(kNodeSuite)) return folders;
-  for (const auto& entry : std::filesystem::directory_iterator(kNodeSuite)) folders.insert(entry.path());
+  if (!std::filesystem::exists(suite)) return folders;
+  for (const auto& entry : std::filesystem::directory_iterator(suite)) folders.insert(entry.path());
   return folders;
 }
 
@@ -87,14 +89,54 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
 }
 
 /// Empty if `got` is what the data set holds. numpy has no bfloat16: the data were made by cutting bits off, ours are
-/// rounded, so they differ by one step.
-inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted) {
+/// rounded, so they differ by one step. Functions that are written out as operators round to 16 bits after each of them: then
+/// there may be more `steps`.
+inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted, int steps = 1) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double rtol = wanted[i].dtype() == DType::BFloat16 ? 1.0 / 128 : 1e-3;
+    const double rtol = wanted[i].dtype() == DType::BFloat16                ? steps / 128.0
+                        : wanted[i].dtype() == DType::Float16 && steps > 1 ? steps / 1024.0
+                                                                            : 1e-3;
     const std::string text = difference(got.at(i), wanted[i], rtol, 1e-6);
     if (!text.empty()) return "output " + std::to_string(i) + ": " + text;
   }
   return "";
+}
+
+struct NodeOutcome {
+  enum Kind { Passed, Refused, Failed } kind;
+  std::string text;
+};
+
+/// The folder's model by the reference, on all of its data sets.
+inline NodeOutcome run_node_case(const std::filesystem::path& folder, int steps = 1) {
+  try {
+    const NodeCase c = import_node_case(folder);
+    for (std::size_t set = 0; set < c.inputs.size(); ++set) {
+      const std::string difference = node_case_difference(evaluate_model(c.model, c.inputs[set]), c.wanted[set], steps);
+      if (!difference.empty()) return {NodeOutcome::Failed, difference};
+    }
+    return {NodeOutcome::Passed, ""};
+  } catch (const UserError& error) {
+    return {NodeOutcome::Refused, error.problem()};
+  } catch (const std::exception& error) {
+    return {NodeOutcome::Failed, error.what()};
+  }
+}
+
+/// How many of the folders pass; a failure is one of the running test. All outcomes are written to `table`, for reading.
+inline int run_node_cases(const std::set<std::filesystem::path>& folders, const std::filesystem::path& table, int steps = 1) {
+  std::ofstream out(table);
+  int passed = 0, refused = 0;
+  for (const std::filesystem::path& folder : folders) {
+    const NodeOutcome outcome = run_node_case(folder, steps);
+    const char* names[] = {"passed", "refused", "FAILED"};
+    out << names[outcome.kind] << " " << folder.filename().string() << ": " << outcome.text << std::endl;
+    passed += outcome.kind == NodeOutcome::Passed;
+    refused += outcome.kind == NodeOutcome::Refused;
+    if (outcome.kind == NodeOutcome::Failed) ADD_FAILURE() << folder.filename().string() << ": " << outcome.text;
+  }
+  std::cout << passed << " passed, " << refused << " refused, of " << folders.size() << "\n";
+  return passed;
 }
 
 }  // namespace etch::test

@@ -1,0 +1,38 @@
+// etch validate --suite on ONNX's operator tests, as they are, on INTERP and C.
+#include <gtest/gtest.h>
+
+#include "base/tempdir.h"
+#include "support/node_tests.h"
+#include "support/tool.h"
+
+namespace etch {
+namespace {
+
+void expect_suite(const std::filesystem::path& suite, int passed) {
+  const ProcessResult result = etch_tool({"validate", "--suite", suite.string(), "--backends", "interp,c", "--json"}, 7200);
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_TRUE(json.contains("cases")) << result.out;
+  for (const auto& row : json.at("cases")) {
+    EXPECT_NE(row.at("verdict"), "failed") << row.dump();
+    if (row.at("verdict") == "skipped") EXPECT_NE(row.at("text"), "") << row.dump() << ": what is not supported has a name";
+  }
+  EXPECT_GE(json.at("passed").get<int>(), passed);
+  EXPECT_EQ(json.at("failed"), 0);
+}
+
+TEST(NodeTests, OfTheInstalledLibrary) {
+  const std::filesystem::path suite = "/usr/share/libonnx-testdata/data/node";
+  if (!std::filesystem::exists(suite)) GTEST_SKIP() << "package libonnx-testdata is not installed";
+  expect_suite(suite, 711);
+}
+
+TEST(NodeTests, OfTheNewestOpsets) {
+  const TempDir work("etch-node-tests");
+  const test::NodeTests tests = test::make_node_tests(work.path());
+  if (!tests.skipped.empty()) GTEST_SKIP() << tests.skipped;
+  ASSERT_EQ(tests.error, "");
+  expect_suite(tests.dir, 1089);
+}
+
+}  // namespace
+}  // namespace etch
