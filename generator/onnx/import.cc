@@ -32,6 +32,8 @@ using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;
 
+DType dtype_of(const Value& value) { return value.tensor ? value.tensor.dtype() : value.symbolic->dtype; }
+
 bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 /// One import, step by step; what is imported so far is in `result_` and `values_`.
