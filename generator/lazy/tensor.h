@@ -34,10 +34,10 @@ using Padding = std::vector<std::pair<Sint, Sint>>;  // (before, after) per axis
 /// Window parameters of convolution and pooling over the last `kernel.size()` axes.
 struct Window {
   std::vector<std::int64_t> kernel = {};
-  std::vector<std::int64_t> stride = {};                         // empty: 1 each
-  std::vector<std::int64_t> dilation = {};                       // empty: 1 each
-  std::vector<std::pair<std::int64_t, std::int64_t>> pads = {};  // empty: 0 each; may be asymmetric and negative
-  bool ceil = false;                                             // pooling: round the output size up
+  std::vector<std::int64_t> stride = {};    // empty: 1 each
+  std::vector<std::int64_t> dilation = {};  // empty: 1 each
+  Padding pads = {};                        // empty: 0 each; may be asymmetric and negative, and depend on open sizes
+  bool ceil = false;                        // pooling: round the output size up
 };
 
 class Tensor {

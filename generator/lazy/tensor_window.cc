@@ -45,11 +45,11 @@ Ints ceil_extra(const Shape& shape, const Window& w) {
     if (!size.is_int()) {
       // For any size: stride - 1 lets the last, partial window in, unless it can begin in the padding; then as much as lets only those
       // in that begin before it.
-      const std::int64_t behind = w.pads[i].second, room = extent(w, i) - 1 - behind;
+      const std::int64_t room = extent(w, i) - 1 - w.pads[i].second.max();
       extra[i] = room < w.stride[i] ? std::max<std::int64_t>(0, room) : w.stride[i] - 1;
       continue;
     }
-    const std::int64_t before = w.pads[i].first, padded = size.as_int() + before + w.pads[i].second;
+    const std::int64_t before = w.pads[i].first.as_int(), padded = size.as_int() + before + w.pads[i].second.as_int();
     if (padded < extent(w, i)) continue;
     std::int64_t outputs = (padded - extent(w, i) + w.stride[i] - 1) / w.stride[i] + 1;
     if ((outputs - 1) * w.stride[i] >= size.as_int() + before) outputs--;
@@ -61,7 +61,7 @@ Ints ceil_extra(const Shape& shape, const Window& w) {
 Padding padding_of(const Window& w, const Ints& extra, bool with_pads = true) {
   Padding pads(2, {0, 0});
   for (std::size_t i = 0; i < w.kernel.size(); i++)
-    pads.emplace_back(with_pads ? w.pads[i].first : 0, (with_pads ? w.pads[i].second : 0) + extra[i]);
+    pads.emplace_back(with_pads ? w.pads[i].first : Sint(0), (with_pads ? w.pads[i].second : Sint(0)) + extra[i]);
   return pads;
 }
 

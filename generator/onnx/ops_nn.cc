@@ -40,19 +40,19 @@ std::size_t spatial_axes(const NodeContext& node, const Tensor& x, int most) {
 void pad_same(const NodeContext& node, const Tensor& x, bool upper, Window& window) {
   window.pads.clear();
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
-    const std::int64_t extent = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    std::int64_t total = extent - 1;  // by stride 1, whatever the size is
-    if (window.stride[i] != 1) {
-      const Sint open = x.dim(static_cast<int>(i) + 2);
-      if (!open.is_int()) {
-        node.fail("its pads by auto_pad SAME at stride " + std::to_string(window.stride[i]) + " depend on the size of axis " +
-                      std::to_string(i + 2) + ", which is the open " + to_text(open),
-                  node.size_help({open}) + "; or export the model with explicit pads");
-      }
-      const std::int64_t size = open.as_int(), outputs = (size + window.stride[i] - 1) / window.stride[i];
-      total = std::max<std::int64_t>((outputs - 1) * window.stride[i] + extent - size, 0);
+    const Sint size = x.dim(static_cast<int>(i) + 2);
+    const std::int64_t stride = window.stride[i], extent = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    Sint total = (floordiv(size + (stride - 1), stride) - 1) * stride + (extent - size);
+    if (extent == 1 || total.max() <= 0) {
+      total = 0;
+    } else if (total.is_int() || extent >= stride) {
+      // A kernel that is at least as wide as the stride never leaves an element out.
+    } else {
+      node.fail("its pads by auto_pad SAME are none at some values of the open size " + to_text(size) + " of axis " +
+                    std::to_string(i + 2) + " and some at others",
+                node.size_help({size}) + "; or export the model with explicit pads");
     }
-    const std::int64_t less = total / 2;
+    const Sint less = floordiv(total, 2);
     window.pads.emplace_back(upper ? less : total - less, upper ? total - less : less);
   }
 }
@@ -152,9 +152,9 @@ void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Win
   }
   window.pads.clear();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t size = fixed_dim(node, x, static_cast<int>(i) + 2, "input");
-    const std::int64_t out = wanted.empty() ? size * window.stride[i] : wanted[i];
-    const std::int64_t total = window.stride[i] * (size - 1) + output_pads[i] + (window.kernel[i] - 1) * window.dilation[i] + 1 - out;
+    // Without output_shape, size * stride outputs: what is cut off does not depend on the size.
+    const std::int64_t beyond = wanted.empty() ? 0 : window.stride[i] * fixed_dim(node, x, static_cast<int>(i) + 2, "input") - wanted[i];
+    const std::int64_t total = beyond - window.stride[i] + output_pads[i] + (window.kernel[i] - 1) * window.dilation[i] + 1;
     const std::int64_t half = total >= 0 ? total / 2 : 0;  // negative: zeros are added at the far end
     window.pads.emplace_back(auto_pad == "SAME_UPPER" ? half : total - half, auto_pad == "SAME_UPPER" ? total - half : half);
     if (total < 0) window.pads.back() = {0, total};

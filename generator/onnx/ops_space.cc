@@ -50,13 +50,19 @@ Outputs depth_to_space(NodeContext& node) {
 Outputs space_to_depth(NodeContext& node) {
   const Tensor x = node.input(0);
   const std::int64_t block = block_of(node, x);
-  const std::int64_t h = fixed_dim(node, x, 2, "input"), w = fixed_dim(node, x, 3, "input");
-  require_multiple(node, "height", h, block);
-  require_multiple(node, "width", w, block);
+  for (int axis : {2, 3}) {
+    const Sint size = x.dim(axis);
+    if (floormod(size, block).is_int(0)) continue;
+    if (size.is_int()) require_multiple(node, axis == 2 ? "height" : "width", size.as_int(), block);
+    node.fail("axis " + std::to_string(axis) + " of the input has the open size " + to_text(size) + ", which is no multiple of blocksize " +
+                  std::to_string(block) + " at every value",
+              node.size_help({size}));
+  }
+  const Sint h = floordiv(x.dim(2), block), w = floordiv(x.dim(3), block);
   const std::string mode = node.opset() >= 28 ? mode_of(node) : "DCR";
-  const Tensor split = x.reshape({x.dim(0), x.dim(1), h / block, block, w / block, block});
+  const Tensor split = x.reshape({x.dim(0), x.dim(1), h, block, w, block});
   const Tensor blocks = mode == "DCR" ? split.permute({0, 3, 5, 1, 2, 4}) : split.permute({0, 1, 3, 5, 2, 4});
-  return {blocks.reshape({x.dim(0), x.dim(1) * (block * block), h / block, w / block})};
+  return {blocks.reshape({x.dim(0), x.dim(1) * (block * block), h, w})};
 }
 
 /// Each axis is cut or padded with zeros to the given size, half on either side; an odd element goes to the end.
@@ -74,15 +80,25 @@ Outputs center_crop_pad(NodeContext& node) {
     node.fail("its shape has " + std::to_string(sizes.size()) + " elements for " + std::to_string(axes.size()) + " axes");
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::int64_t size = fixed_dim(node, x, axes[i], "input"), wanted = sizes[i];
+    const Sint size = x.dim(axes[i]);
+    const std::int64_t wanted = sizes[i];
     if (wanted < 0) node.fail("its shape holds " + std::to_string(wanted), "sizes are 0 or more");
-    if (wanted < size) {
-      const std::int64_t start = (size - wanted) / 2;
-      x = x.slice(axes[i], start, start + wanted);
-    } else if (wanted > size) {
-      Padding pads(static_cast<std::size_t>(x.rank()), {Sint(0), Sint(0)});
-      pads[static_cast<std::size_t>(axes[i])] = {(wanted - size) / 2, (wanted - size) - (wanted - size) / 2};
+    const auto at = static_cast<std::size_t>(axes[i]);
+    Padding ranges;
+    for (const Sint& d : x.shape()) ranges.emplace_back(Sint(0), d);
+    if (wanted <= size.min()) {
+      const Sint start = floordiv(size - wanted, 2);
+      ranges[at] = {start, start + wanted};
+      x = x.shrink(ranges);
+    } else if (wanted >= size.max()) {
+      Padding pads(ranges.size(), {Sint(0), Sint(0)});
+      pads[at].first = floordiv(wanted - size, 2);
+      pads[at].second = wanted - size - pads[at].first;
       x = x.pad(pads);
+    } else {
+      node.fail("axis " + std::to_string(axes[i]) + " of the input has the open size " + to_text(size) + ", which is below " +
+                    std::to_string(wanted) + " at some values and above at others",
+                node.size_help({size}));
     }
   }
   return {x};

@@ -16,7 +16,6 @@ using test::ints;
 using test::NodeModel;
 
 using Ints = std::vector<std::int64_t>;
-using List = std::vector<std::int64_t>;
 
 struct Case {
   const char* what;
@@ -182,7 +181,7 @@ TEST(OnnxOpenSizes, ResizeByConstantScales) {
   check_case(resize("no fraction", 0.7312, "linear", "half_pixel", "is no fraction"));
 }
 
-Attributes window(List kernel, List strides, Attributes more = {}) {
+Attributes window(Ints kernel, Ints strides, Attributes more = {}) {
   more.emplace_back("kernel_shape", std::move(kernel));
   more.emplace_back("strides", std::move(strides));
   return more;
@@ -200,25 +199,48 @@ TEST(OnnxOpenSizes, PoolingRoundsUp) {
                         op,
                         18,
                         {},
-                        window({kernel, 1}, {stride, 1}, {{"ceil_mode", std::int64_t{1}}, {"pads", List{before, 0, after, 0}}})});
+                        window({kernel, 1}, {stride, 1}, {{"ceil_mode", std::int64_t{1}}, {"pads", Ints{before, 0, after, 0}}})});
           }
 }
 
 TEST(OnnxOpenSizes, SamePadding) {
-  const Attributes same{{"auto_pad", std::string("SAME_LOWER")}};
-  const Case cases[] = {
-      {"by stride 1", "MaxPool", 18, {}, window({4, 1}, {1, 1}, same)},
-      {"by stride 2", "MaxPool", 18, {}, window({3, 1}, {2, 1}, same), 4, 9, "depend on the size of axis 2, which is the open T"},
-  };
-  for (const Case& c : cases) check_case(c);
+  for (const char* auto_pad : {"SAME_UPPER", "SAME_LOWER"})
+    for (const std::int64_t kernel : {1, 2, 3, 4, 5})
+      for (const std::int64_t stride : {1, 2, 3}) {
+        const bool gaps = kernel > 1 && kernel < stride;  // between windows: padding in front of some sizes only
+        const Attributes attributes = window({kernel, 1}, {stride, 1}, {{"auto_pad", std::string(auto_pad)}});
+        const std::string what = std::string(auto_pad) + " " + std::to_string(kernel) + " by " + std::to_string(stride);
+        for (const char* op : {"MaxPool", "AveragePool"})
+          check_case({what.c_str(), op, 18, {}, attributes, 4, 9, gaps ? "of the open size T of axis 2 and some at others" : nullptr});
+      }
+  Attributes transposed = window({3, 1}, {2, 1}, {{"auto_pad", std::string("SAME_UPPER")}});
+  check_case({"outputs of size * stride", "ConvTranspose", 18, {floats({3, 1, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9})}, transposed});
+}
+
+TEST(OnnxOpenSizes, CenterCropPad) {
+  for (const std::int64_t size : {3, 4, 9, 12}) check_case({"", "CenterCropPad", 18, {ints({1}, {size})}, {{"axes", Ints{2}}}});
 }
 
 TEST(OnnxOpenSizes, RefusalsSayWhatToDo) {
   const Case cases[] = {
-      {"odd sizes", "SpaceToDepth", 13, {}, {{"blocksize", std::int64_t{2}}}, 4, 9, "axis 2 of the input has the open size T"},
+      {"odd sizes",
+       "SpaceToDepth",
+       13,
+       {},
+       {{"blocksize", std::int64_t{2}}},
+       4,
+       9,
+       "axis 2 of the input has the open size T, which is no multiple of blocksize 2 at every value"},
       {"running sums", "CumSum", 14, {ints({}, {2})}, {}, 4, 9, "axis 2 of [2,3,T,2] is a variable"},
       {"by sizes", "Resize", 18, {Array(), Array(), ints({4}, {2, 3, 7, 2})}, {}, 4, 9, "axis 2 of the input has the open size T"},
-      {"cropping", "CenterCropPad", 18, {ints({1}, {5})}, {{"axes", List{2}}}, 4, 9, "axis 2 of the input has the open size T"},
+      {"cropping",
+       "CenterCropPad",
+       18,
+       {ints({1}, {5})},
+       {{"axes", Ints{2}}},
+       4,
+       9,
+       "axis 2 of the input has the open size T, which is below 5 at some values and above at others"},
   };
   for (const Case& c : cases) check_case(c);
 }
