@@ -52,16 +52,14 @@ struct Row {
 
 inline Window window_2x3() { return {.kernel = {3, 2}, .stride = {2, 3}, .dilation = {}, .pads = {{1, 1}, {0, 1}}, .ceil = false}; }
 
-inline Tensor conv(const In& x, std::vector<std::int64_t> stride, std::vector<std::int64_t> dilation,
-                   std::vector<std::pair<std::int64_t, std::int64_t>> pads, int groups) {
+inline Tensor conv(const In& x, std::vector<std::int64_t> stride, std::vector<std::int64_t> dilation, Padding pads, int groups) {
   Window w{.kernel = {}, .stride = std::move(stride), .dilation = std::move(dilation), .pads = std::move(pads), .ceil = false};
   for (int i = 2; i < x[1].rank(); i++) w.kernel.push_back(x[1].dim(i).as_int());
   return x[0].conv(x[1], x[2], w, groups);
 }
 
-inline Tensor conv_transpose(const In& x, std::vector<std::int64_t> stride, std::vector<std::int64_t> dilation,
-                             std::vector<std::pair<std::int64_t, std::int64_t>> pads, const std::vector<std::int64_t>& output_pads,
-                             int groups) {
+inline Tensor conv_transpose(const In& x, std::vector<std::int64_t> stride, std::vector<std::int64_t> dilation, Padding pads,
+                             const std::vector<std::int64_t>& output_pads, int groups) {
   Window w{.kernel = {}, .stride = std::move(stride), .dilation = std::move(dilation), .pads = std::move(pads), .ceil = false};
   for (int i = 2; i < x[1].rank(); i++) w.kernel.push_back(x[1].dim(i).as_int());
   return x[0].conv_transpose(x[1], x[2], w, output_pads, groups);
