@@ -223,8 +223,11 @@ StackGraph merge(const StackGraph& first, const StackGraph& second) {
 StackBound worst_case_stack(const StackGraph& graph, std::string_view entry, const IndirectCalls& indirect) {
   const Resolved resolved(graph, indirect);
   const auto found = resolved.find(entry);
-  if (found.size() != 1)
-    return {std::nullopt, {}, {std::string(entry) + (found.empty() ? ": no such function" : ": more than one function of this name")}};
+  if (found.size() != 1) {
+    StackBound unknown;
+    unknown.unresolved = {std::string(entry) + (found.empty() ? ": no such function" : ": more than one function of this name")};
+    return unknown;
+  }
   Depths depths(resolved);
   depths.visit(found[0]);
   return depths.bound(found[0]);

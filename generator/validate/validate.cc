@@ -15,7 +15,7 @@ namespace {
 // their calls correspond one to one, while a constant may be laid out anew in `program`.
 class Replayer {
  public:
-  Replayer(const Program& program, const Program& reference, const DataSet& set) : program_(program), reference_(reference), set_(set) {
+  Replayer(const Program& program, const Program& reference, const DataSet& set) : reference_(reference), set_(set) {
     check(program.calls.size() == reference.calls.size(), "programs of one schedule have the same calls");
     for (std::size_t i = 0; i < program.inputs.size(); i++) written_[reference.inputs[i]] = set.inputs[i];
   }
@@ -35,7 +35,6 @@ class Replayer {
   void write(std::size_t c, const Array& output) { written_[reference_.calls[c].buffers[0]] = output; }
 
  private:
-  const Program& program_;
   const Program& reference_;
   const DataSet& set_;
   std::map<int, Array> written_;  // by buffer of the reference

@@ -268,27 +268,6 @@ REFERENCE_WRONG = {
 SINGLE_IN_DOUBLE = ("DFT", "Gelu", "GridSample", "HardSwish", "LayerNormalization", "Resize", "STFT", "Upsample")
 
 
-def _resize_in_work(node, inputs, opset):
-    x = inputs[0]
-    empty = any(np.floor(d * s) < 1 for d, s in _scales(node, inputs, opset))
-    half_pixel = attribute(node, "coordinate_transformation_mode", b"") == b"pytorch_half_pixel"
-    return not is_float(x.dtype) or opset < 11 or empty or half_pixel
-
-
-# Wrong in the tool and being mended: a graph that holds one of these and is wrong is counted apart. To be emptied.
-IN_WORK = [
-    ("Resize", _resize_in_work),
-    ("GridSample", lambda node, inputs, opset: attribute(node, "padding_mode") == b"border"),
-    ("LpNormalization", lambda node, inputs, opset: True),
-    ("Cast", lambda node, inputs, opset: inputs[0].size == 0),
-    ("CastLike", lambda node, inputs, opset: inputs[0].size == 0 or inputs[1].size == 0),
-]
-
-
-def is_in_work(node, inputs, opset):
-    return any(node.op_type == operator and applies(node, inputs, opset) for operator, applies in IN_WORK)
-
-
 def _first(table, node, inputs, opset):
     return next((e for e in table if node.op_type in e.operators and e.applies(node, inputs, opset)), None)
 

@@ -114,11 +114,6 @@ def culprit(etch, graph, work):
     return ""
 
 
-def in_work(graph):
-    values = {v.name: v.array for v in graph.values}
-    return any(excuses.is_in_work(s.node, [values.get(n) for n in s.node.input], graph.opset) for s in graph.steps)
-
-
 def check_chunk(etch, numbers, keep):
     """Outcomes of these graphs."""
     np.seterr(all="ignore")
@@ -156,8 +151,6 @@ def check_chunk(etch, numbers, keep):
                 verdict, text = "excused", graph.excuse()
             if verdict == "wrong":
                 verdict, text = rejudge(etch, folder, graph, outputs, text, work / "outputs")
-            if verdict in FAILURES and in_work(graph):
-                verdict = "in work"
             if verdict in FAILURES:
                 text += culprit(etch, graph, work)
             if keep and verdict in FAILURES:
