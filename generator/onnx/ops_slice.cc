@@ -55,13 +55,12 @@ std::int64_t least_size(Sint start, Sint end, Sint size, bool backwards) {
   return front < 0 && back >= 0 ? 0 : least;
 }
 
-[[noreturn]] void fail_slice(const NodeContext& node, int axis, Sint size, Sint start, Sint end, std::int64_t step) {
+std::string not_inside(int axis, Sint size, Sint start, Sint end, std::int64_t step) {
   const std::int64_t least = least_size(start, end, size, step < 0);
-  node.fail("the slice " + to_text(start) + ":" + to_text(end) + ":" + std::to_string(step) + " of axis " + std::to_string(axis) +
-                " lies inside for some of its sizes " + to_text(size) + " (" + std::to_string(size.min()) + ".." +
-                std::to_string(size.max()) + ") and not for others" +
-                (least > size.min() && least <= size.max() ? "; it does from " + std::to_string(least) + " on" : ""),
-            node.size_help({size, start, end}));
+  return "the slice " + to_text(start) + ":" + to_text(end) + ":" + std::to_string(step) + " of axis " + std::to_string(axis) +
+         " lies inside for some of its sizes " + to_text(size) + " (" + std::to_string(size.min()) + ".." + std::to_string(size.max()) +
+         ") and not for others" +
+         (least > size.min() && least <= size.max() ? "; it does from " + std::to_string(least) + " on" : "");
 }
 
 Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start, Sint end, std::int64_t step) {
@@ -71,10 +70,10 @@ Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start
   if (size.is_int() && start.is_int() && end.is_int()) return x.slice(axis, start.as_int(), end.as_int(), step);
   const bool backwards = step < 0;
   const std::optional<Sint> first = clamped_bound(start, size, backwards), last = clamped_bound(end, size, backwards);
-  if (!first || !last) fail_slice(node, axis, size, start, end, step);
+  if (!first || !last) node.fail(not_inside(axis, size, start, end, step), node.size_help({size, start, end}));
   const Sint span = backwards ? *first - *last : *last - *first;
   if (span.max() <= 0) return cut(x, axis, 0, 0, 1);
-  if (!proves_nonnegative(span)) fail_slice(node, axis, size, start, end, step);
+  if (!proves_nonnegative(span)) node.fail(not_inside(axis, size, start, end, step), node.size_help({size, start, end}));
   const std::int64_t by = std::clamp(step, -span.max(), span.max());  // a longer step takes the first element too, and no other
   return backwards ? cut(x, axis, *last + 1, *first + 1, by) : cut(x, axis, *first, *last, by);
 }

@@ -30,7 +30,7 @@ FAILURES = ("wrong", "internal", "crash", "oracle")
 @dataclass
 class Outcome:
     number: int
-    verdict: str  # of harness.Result; excused, in work, rounding (right as far as its own rounding goes), oracle (no valid model)
+    verdict: str  # of harness.Result; excused, rounding (right as far as its own rounding goes), oracle (no valid model)
     text: str
     operators: list = field(default_factory=list)
     oracles: list = field(default_factory=list)
@@ -195,7 +195,7 @@ def report(outcomes, operators):
     print(
         f"{len(outcomes)} graphs: {by_verdict['right']} right, {by_verdict['rounding']} right as far as their rounding goes, "
         f"{by_verdict['refused']} refused by name, {by_verdict['excused']} excused, "
-        f"{by_verdict['in work']} with what is in work, {len(failures)} failures; "
+        f"{len(failures)} failures; "
         f"{nodes['ort']} nodes by ONNX Runtime, {nodes['reference']} by the reference evaluator, {nodes[oracle.SINGLE]} in single precision"
     )
     return len(failures)
