@@ -162,17 +162,20 @@ bool is_one_of(const std::string_view (&words)[N], std::string_view text) {
 }
 
 // Families of macros: limits of types (INT8_MAX, SIG_ATOMIC_MIN), constants of <math.h> and <float.h>.
-bool is_macro_family(std::string_view text) {
+bool begins_macro_family(std::string_view text) {
   constexpr std::string_view kBegin[] = {"DBL_", "FLT_", "FP_", "HUGE_", "LDBL_", "MATH_", "MB_", "M_", "SNANF"};
+  return std::any_of(std::begin(kBegin), std::end(kBegin), [&](std::string_view word) { return text.starts_with(word); });
+}
+
+bool ends_macro_family(std::string_view text) {
   constexpr std::string_view kEnd[] = {"_C", "_MAX", "_MIN", "_WIDTH"};
   const bool upper = std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-  return std::any_of(std::begin(kBegin), std::end(kBegin), [&](std::string_view word) { return text.starts_with(word); }) ||
-         (upper && std::any_of(std::begin(kEnd), std::end(kEnd), [&](std::string_view word) { return text.ends_with(word); }));
+  return upper && std::any_of(std::begin(kEnd), std::end(kEnd), [&](std::string_view word) { return text.ends_with(word); });
 }
 
 bool is_reserved(std::string_view text) {
   const bool typed = text.ends_with('f') || text.ends_with('l');
-  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) || is_macro_family(text) ||
+  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) || ends_macro_family(text) ||
          (typed && is_one_of(kMath, text.substr(0, text.size() - 1)));
 }
 
@@ -201,6 +204,7 @@ std::string c_identifier(std::string_view name) {
   if (result.empty()) return "unnamed";
   if (is_digit(result.front())) result.insert(0, "n");
   if (const std::string lower = in_lower_case(result); lower == "etch" || lower.starts_with("etch_")) result.insert(0, "n_");
+  if (begins_macro_family(result)) result.insert(0, "n_");  // whatever stands behind, a number too
   if (is_reserved(result)) result += '_';
   return result;
 }
@@ -259,7 +263,7 @@ std::string CNames::add(std::string_view name) {
   std::string base = c_identifier(name);
   if (!macro_prefix_.empty() && base.starts_with(macro_prefix_)) base.insert(0, "n_");
   std::string candidate = base;
-  // "M_PI_" with a number behind may be a word of the library again.
+  // With a number behind it may be a word of the library.
   for (int n = 2; c_identifier(candidate) != candidate || !taken_.insert(in_lower_case(candidate)).second; ++n) {
     candidate = base + (base.back() == '_' ? "" : "_") + std::to_string(n);
   }
