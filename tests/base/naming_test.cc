@@ -28,7 +28,7 @@ TEST(Naming, Identifiers) {
       {"linux", "linux_"},
       {"NAN", "NAN_"},
       {"printf", "printf_"},
-      {"FP_NAN", "FP_NAN_"},
+      {"FP_NAN", "n_FP_NAN"},
       {"INT_LEAST8_MAX", "INT_LEAST8_MAX_"},
       {"M_PI_2", "n_M_PI_2"},
       {"fpclassify", "fpclassify_"},
