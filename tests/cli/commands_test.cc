@@ -153,7 +153,7 @@ TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
     std::vector<const char*> says;
   } rows[] = {
       {{"inspect", m}, {"2 656 768", "Conv", "arena", "k0"}},
-      {{"ops"}, {"Conv ", "Softmax", "7-21", "10-21", "float, integer, bool"}},
+      {{"ops"}, {"Conv ", "Softmax", "7-28", "10-28", "float, integer, bool"}},
       {{"targets"}, {"host", "x86-64-v3", "x86-64-v4", "cortex-m4f", "opencl"}},
       {{"audit", out.string()}, {"nothing found"}},
       {{"--version"}, {"etch 0."}},
