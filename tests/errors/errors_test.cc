@@ -98,7 +98,7 @@ std::vector<ErrorCase> cases() {
        nullptr,
        kCompile,
        1,
-       {"opset", "99", "21"}},
+       {"opset", "99", "28"}},
       // --- the graph
       {"cyclic_graph",
        R"(<ir_version: 8, opset_import: ["" : 17]>
