@@ -35,7 +35,12 @@ const std::vector<ZooModel>& zoo() {
        build_mobilenet_v1_025,
        tensor_mobilenet_v1_025},
       {"autoencoder", "anomaly detection, 640 features (MLPerf Tiny's shape)", {1, 640}, {1, 640}, build_autoencoder, tensor_autoencoder},
-      {"detector", "object detection, 320x320 RGB, 80 classes (YOLOv8n's layers)", {1, 3, 320, 320}, {1, 84, 2100}, build_detector, tensor_detector},
+      {"detector",
+       "object detection, 320x320 RGB, 80 classes (YOLOv8n's layers)",
+       {1, 3, 320, 320},
+       {1, 84, 2100},
+       build_detector,
+       tensor_detector},
   };
   return models;
 }

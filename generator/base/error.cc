@@ -11,7 +11,8 @@ UserError::UserError(std::string where, std::string what, std::string help)
 }
 
 InternalError::InternalError(std::string_view rule, const std::source_location& at)
-    : text_("internal error: the rule '" + std::string(rule) + "' does not hold (" + at.function_name() + ", line " + std::to_string(at.line()) + ")") {}
+    : text_("internal error: the rule '" + std::string(rule) + "' does not hold (" + at.function_name() + ", line " +
+            std::to_string(at.line()) + ")") {}
 
 void fail_check(std::string_view rule, const std::source_location& at) { throw InternalError(rule, at); }
 

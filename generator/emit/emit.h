@@ -41,10 +41,10 @@ struct SelfTest {
 
 /// How the files are meant to be compiled.
 struct EmitBuild {
-  std::string compiler = "cc";       // for people to read
-  std::string optimize = "-O2";      // the level that the target is used with
-  std::vector<std::string> code;     // flags of the model's own library
-  std::vector<std::string> abi;      // flags of the whole program
+  std::string compiler = "cc";        // for people to read
+  std::string optimize = "-O2";       // the level that the target is used with
+  std::vector<std::string> code;      // flags of the model's own library
+  std::vector<std::string> abi;       // flags of the whole program
   std::vector<std::string> features;  // macros that compilers with these flags predefine
 };
 

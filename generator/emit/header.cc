@@ -96,8 +96,7 @@ std::string sizes(const Project& p) {
   if (p.has_constants()) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
-    if (p.weights == WeightsForm::Blob)
-      text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
+    if (p.weights == WeightsForm::Blob) text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
   }
   return text;
 }

@@ -14,9 +14,7 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // What C says of an element's alignment, as text.
-std::string align_text(DType dtype) {
-  return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type);
-}
+std::string align_text(DType dtype) { return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type); }
 
 // Alignment that kernels need of the constants: their loads of vectors take any address of an element.
 std::string constants_align(const Project& p) {
@@ -58,8 +56,8 @@ std::string program_table(const Project& p) {
   text += program.variables.empty() ? "NULL" : "ranges";
   text += fmt::format(",\n  {}, /* calls */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
                       program.calls.size(), io_count, program.variables.size(), p.plan->arena_bytes);
-  text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n", p.plan->align,
-                      constants_align(p), io_align.empty() ? "NULL" : "io_align");
+  text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n",
+                      p.plan->align, constants_align(p), io_align.empty() ? "NULL" : "io_align");
   return text;
 }
 

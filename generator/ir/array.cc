@@ -112,35 +112,55 @@ void store_scalar(DType dtype, std::byte* memory, std::int64_t index, Scalar val
   switch (dtype) {
     case DType::Bool:
     case DType::Int8:
-    case DType::UInt8: return write(memory, index, static_cast<std::uint8_t>(i));
+    case DType::UInt8:
+      return write(memory, index, static_cast<std::uint8_t>(i));
     case DType::Int16:
-    case DType::UInt16: return write(memory, index, static_cast<std::uint16_t>(i));
+    case DType::UInt16:
+      return write(memory, index, static_cast<std::uint16_t>(i));
     case DType::Int32:
-    case DType::UInt32: return write(memory, index, static_cast<std::uint32_t>(i));
+    case DType::UInt32:
+      return write(memory, index, static_cast<std::uint32_t>(i));
     case DType::Int64:
-    case DType::UInt64: return write(memory, index, i);
-    case DType::Float16: return write(memory, index, double_to_half(value.as_double()));
-    case DType::BFloat16: return write(memory, index, double_to_bfloat16(value.as_double()));
-    case DType::Float32: return write(memory, index, static_cast<float>(value.as_double()));
-    case DType::Float64: return write(memory, index, value.as_double());
+    case DType::UInt64:
+      return write(memory, index, i);
+    case DType::Float16:
+      return write(memory, index, double_to_half(value.as_double()));
+    case DType::BFloat16:
+      return write(memory, index, double_to_bfloat16(value.as_double()));
+    case DType::Float32:
+      return write(memory, index, static_cast<float>(value.as_double()));
+    case DType::Float64:
+      return write(memory, index, value.as_double());
   }
 }
 
 Scalar load_scalar(DType dtype, const std::byte* memory, std::int64_t index) {
   switch (dtype) {
-    case DType::Bool: return Scalar::of_int(dtype, read<std::uint8_t>(memory, index));
-    case DType::Int8: return Scalar::of_int(dtype, read<std::int8_t>(memory, index));
-    case DType::UInt8: return Scalar::of_int(dtype, read<std::uint8_t>(memory, index));
-    case DType::Int16: return Scalar::of_int(dtype, read<std::int16_t>(memory, index));
-    case DType::UInt16: return Scalar::of_int(dtype, read<std::uint16_t>(memory, index));
-    case DType::Int32: return Scalar::of_int(dtype, read<std::int32_t>(memory, index));
-    case DType::UInt32: return Scalar::of_int(dtype, read<std::uint32_t>(memory, index));
+    case DType::Bool:
+      return Scalar::of_int(dtype, read<std::uint8_t>(memory, index));
+    case DType::Int8:
+      return Scalar::of_int(dtype, read<std::int8_t>(memory, index));
+    case DType::UInt8:
+      return Scalar::of_int(dtype, read<std::uint8_t>(memory, index));
+    case DType::Int16:
+      return Scalar::of_int(dtype, read<std::int16_t>(memory, index));
+    case DType::UInt16:
+      return Scalar::of_int(dtype, read<std::uint16_t>(memory, index));
+    case DType::Int32:
+      return Scalar::of_int(dtype, read<std::int32_t>(memory, index));
+    case DType::UInt32:
+      return Scalar::of_int(dtype, read<std::uint32_t>(memory, index));
     case DType::Int64:
-    case DType::UInt64: return Scalar::of_int(dtype, read<std::int64_t>(memory, index));
-    case DType::Float16: return Scalar::of_double(dtype, static_cast<double>(half_to_float(read<std::uint16_t>(memory, index))));
-    case DType::BFloat16: return Scalar::of_double(dtype, static_cast<double>(bfloat16_to_float(read<std::uint16_t>(memory, index))));
-    case DType::Float32: return Scalar::of_double(dtype, static_cast<double>(read<float>(memory, index)));
-    case DType::Float64: return Scalar::of_double(dtype, read<double>(memory, index));
+    case DType::UInt64:
+      return Scalar::of_int(dtype, read<std::int64_t>(memory, index));
+    case DType::Float16:
+      return Scalar::of_double(dtype, static_cast<double>(half_to_float(read<std::uint16_t>(memory, index))));
+    case DType::BFloat16:
+      return Scalar::of_double(dtype, static_cast<double>(bfloat16_to_float(read<std::uint16_t>(memory, index))));
+    case DType::Float32:
+      return Scalar::of_double(dtype, static_cast<double>(read<float>(memory, index)));
+    case DType::Float64:
+      return Scalar::of_double(dtype, read<double>(memory, index));
   }
   return {};
 }

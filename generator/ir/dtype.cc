@@ -34,19 +34,31 @@ std::initializer_list<DType> parents(DType dtype) {
   static constexpr std::initializer_list<DType> none{}, b{Int8, UInt8}, i8{Int16}, i16{Int32}, i32{Int64}, i64{Float16, BFloat16},
       u8{Int16, UInt16}, u16{Int32, UInt32}, u32{Int64, UInt64}, u64{Float16, BFloat16}, half{Float32}, f32{Float64};
   switch (dtype) {
-    case Bool: return b;
-    case Int8: return i8;
-    case UInt8: return u8;
-    case Int16: return i16;
-    case UInt16: return u16;
-    case Int32: return i32;
-    case UInt32: return u32;
-    case Int64: return i64;
-    case UInt64: return u64;
+    case Bool:
+      return b;
+    case Int8:
+      return i8;
+    case UInt8:
+      return u8;
+    case Int16:
+      return i16;
+    case UInt16:
+      return u16;
+    case Int32:
+      return i32;
+    case UInt32:
+      return u32;
+    case Int64:
+      return i64;
+    case UInt64:
+      return u64;
     case Float16:
-    case BFloat16: return half;
-    case Float32: return f32;
-    case Float64: return none;
+    case BFloat16:
+      return half;
+    case Float32:
+      return f32;
+    case Float64:
+      return none;
   }
   return none;
 }
@@ -101,10 +113,14 @@ DType least_upper_float(DType dtype) { return is_float(dtype) ? dtype : Float32;
 
 DType sum_dtype(DType dtype) {
   switch (info(dtype).kind) {
-    case DTypeKind::Bool: return Int32;
-    case DTypeKind::Signed: return least_upper_dtype(dtype, Int32);
-    case DTypeKind::Unsigned: return least_upper_dtype(dtype, UInt32);
-    case DTypeKind::Float: return least_upper_dtype(dtype, Float32);
+    case DTypeKind::Bool:
+      return Int32;
+    case DTypeKind::Signed:
+      return least_upper_dtype(dtype, Int32);
+    case DTypeKind::Unsigned:
+      return least_upper_dtype(dtype, UInt32);
+    case DTypeKind::Float:
+      return least_upper_dtype(dtype, Float32);
   }
   return dtype;
 }

@@ -31,7 +31,8 @@ const ShapeTracker& LazyOp::st() const {
 std::size_t LazyOpHash::operator()(const LazyOp& op) const {
   std::size_t h = hash_mix(static_cast<std::size_t>(op.op), static_cast<std::uint64_t>(op.dtype));
   for (const LazyOp* s : op.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
-  if (const auto* m = std::get_if<MemBuffer>(&op.arg)) h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(m->index)), std::hash<ShapeTracker>{}(m->st));
+  if (const auto* m = std::get_if<MemBuffer>(&op.arg))
+    h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(m->index)), std::hash<ShapeTracker>{}(m->st));
   if (const auto* c = std::get_if<ConstBuffer>(&op.arg)) h = hash_mix(hash_mix(h, c->value.bits()), std::hash<ShapeTracker>{}(c->st));
   if (const auto* i = std::get_if<IndexBuffer>(&op.arg)) h = hash_mix(h, std::hash<ShapeTracker>{}(i->st));
   if (const auto* r = std::get_if<ReduceAxes>(&op.arg)) h = hash_all(h, r->axes);
@@ -149,7 +150,8 @@ std::string to_text(const LazyOp* root) {
   for (const LazyOp* op : toposort(root)) {
     const int n = static_cast<int>(number.size());
     number[op] = n;
-    text += "%" + std::to_string(n) + " = " + std::string(name_of(op->op)) + " " + std::string(name_of(op->dtype)) + " " + shape_text(op->shape);
+    text += "%" + std::to_string(n) + " = " + std::string(name_of(op->op)) + " " + std::string(name_of(op->dtype)) + " " +
+            shape_text(op->shape);
     for (const LazyOp* s : op->src) text += " %" + std::to_string(number[s]);
     if (const auto* m = std::get_if<MemBuffer>(&op->arg)) text += " buffer " + std::to_string(m->index) + " " + m->st.to_text();
     if (const auto* c = std::get_if<ConstBuffer>(&op->arg)) text += " " + c->value.to_text() + " " + c->st.to_text();

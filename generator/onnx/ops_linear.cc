@@ -16,7 +16,8 @@ Outputs einsum(NodeContext& node) {
     if (i > 0) require_same_type(node, 0, i);
     operands.push_back(node.input(i));
   }
-  return {Tensor::einsum(node.attribute_string("equation"), operands).cast(operands[0].dtype())};  // narrow integers are summed in wide ones
+  return {
+      Tensor::einsum(node.attribute_string("equation"), operands).cast(operands[0].dtype())};  // narrow integers are summed in wide ones
 }
 
 /// Bird's algorithm: n - 1 products, no division, so no pivots. F(X) = mu(X) A, where mu(X) is X above the diagonal, 0 below

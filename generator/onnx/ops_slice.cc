@@ -59,8 +59,7 @@ std::string not_inside(int axis, Sint size, Sint start, Sint end, std::int64_t s
   const std::int64_t least = least_size(start, end, size, step < 0);
   return "the slice " + to_text(start) + ":" + to_text(end) + ":" + std::to_string(step) + " of axis " + std::to_string(axis) +
          " lies inside for some of its sizes " + to_text(size) + " (" + std::to_string(size.min()) + ".." + std::to_string(size.max()) +
-         ") and not for others" +
-         (least > size.min() && least <= size.max() ? "; it does from " + std::to_string(least) + " on" : "");
+         ") and not for others" + (least > size.min() && least <= size.max() ? "; it does from " + std::to_string(least) + " on" : "");
 }
 
 Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start, Sint end, std::int64_t step) {

@@ -156,7 +156,7 @@ Array array_of_proto(const TensorProto& proto, const std::string& where, const s
   const std::optional<DType> dtype = dtype_of_onnx(proto.data_type());
   if (!dtype) {
     throw UnsupportedError(where, "its element type is " + onnx_type_name(proto.data_type()) + ", accepted are " + accepted_types_text(),
-                    "export the model with one of these types", "type " + onnx_type_name(proto.data_type()));
+                           "export the model with one of these types", "type " + onnx_type_name(proto.data_type()));
   }
   if (proto.has_segment())
     throw UserError(where, "it is stored in segments, which no exporter writes", "save the model with whole tensors");

@@ -8,8 +8,8 @@ int cost_of(Op op) {
     case Op::Exp2:
     case Op::Log:
     case Op::Log2:
-      case Op::Expm1:
-      case Op::Log1p:
+    case Op::Expm1:
+    case Op::Log1p:
     case Op::Sin:
     case Op::Cos:
     case Op::Tan:

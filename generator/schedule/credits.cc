@@ -56,8 +56,7 @@ std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Regio
   for (std::size_t k = 0; k < kernels.size(); k++) {
     std::vector<const LazyBuffer*> operations;
     std::ranges::copy_if(kernels[k].inside, std::back_inserter(operations), is_operation);
-    add_nodes(
-        operations, [](const std::string&) { return true; }, names[k]);
+    add_nodes(operations, [](const std::string&) { return true; }, names[k]);
     busy.insert(names[k].begin(), names[k].end());
   }
   std::vector<Credit> credits;
@@ -65,8 +64,7 @@ std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Regio
     std::vector<const LazyBuffer*> light;
     for (const auto* buffers : {&kernels[k].inside, &kernels[k].views})
       std::ranges::copy_if(*buffers, std::back_inserter(light), [](const LazyBuffer* b) { return !is_operation(b) && !is_number(b); });
-    add_nodes(
-        light, [&](const std::string& o) { return !busy.contains(o); }, names[k]);
+    add_nodes(light, [&](const std::string& o) { return !busy.contains(o); }, names[k]);
     // A copy of what another kernel computed.
     const std::vector<std::string>& written = kernels[k].inside.back()->origins;
     if (names[k].empty() && !written.empty()) names[k].insert(written.back());

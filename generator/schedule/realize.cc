@@ -211,8 +211,8 @@ class Chooser {
       if (b == out || !is_computed(b) || b->st.size().max() > room || forced_.contains(b)) continue;
       const auto part = region_size(b, in_memory, static_cast<std::size_t>(2 * options_.max_nodes / 3));
       if (!part || static_cast<int>(part->inputs) > options_.max_inputs || part->inside < 2) continue;
-      const double score = too_wide ? (static_cast<double>(part->inputs) - 1) / static_cast<double>(b->st.size().max())
-                                    : static_cast<double>(part->inside);
+      const double score =
+          too_wide ? (static_cast<double>(part->inputs) - 1) / static_cast<double>(b->st.size().max()) : static_cast<double>(part->inside);
       if (score > best_score) {
         best = b;
         best_score = score;

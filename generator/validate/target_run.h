@@ -21,7 +21,7 @@ struct TargetResult {
   /// Between entry to and return from the run function, library calls included. Absent on a target without emulator.
   std::optional<std::int64_t> instructions, loads, stores, stack_bytes;
   std::optional<std::int64_t> stack_bound_bytes;  // worst case from the compiler's own figures
-  std::string stack_bound_problem;  // why it is absent; empty where the compiler tells nothing of stack and calls (clang)
+  std::string stack_bound_problem;                // why it is absent; empty where the compiler tells nothing of stack and calls (clang)
   std::int64_t code_bytes = 0, weights_bytes = 0;
   /// What a program that runs the model should not have in its link map, beyond what a program that does nothing has. The
   /// self-test is left out: it prints, and may read a file.

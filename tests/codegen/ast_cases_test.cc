@@ -1,8 +1,9 @@
 // The 160 kernels of the conformance data, through the generated C.
 #include "support/ast_cases.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "interp/interp.h"
 #include "ir/near.h"

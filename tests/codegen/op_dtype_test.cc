@@ -1,7 +1,8 @@
 // Every operation for every type it has, on values that are awkward for it, in C: equal to the reference interpreter, clean
 // under strict warnings as C and as C++, and without undefined behaviour.
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "interp/interp.h"
 #include "support/compiled.h"

@@ -1,6 +1,7 @@
 // Every operation on every type, on every backend that runs generated text, against the tables computed by numpy.
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "support/backends.h"
 #include "support/op_table.h"

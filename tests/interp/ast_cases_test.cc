@@ -1,8 +1,9 @@
 // Real kernels against a brute force interpreter's results (the file says how they were made).
 #include "support/ast_cases.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "interp/interp.h"
 #include "ir/near.h"

@@ -1,9 +1,8 @@
 // Gathers, scatters, top-k and friends: small cases by hand, scatters against loops over the definition.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "support/node_model.h"
@@ -167,8 +166,10 @@ TEST(OnnxIndex, RangesAndTriangles) {
   const Array x = ints({2, 3}, {1, 2, 3, 4, 5, 6}), flags = ints({2, 2}, {1, 1, 1, 1}, DType::Bool);
   expect_node({"Trilu", 14, {x}}, {ints({2, 3}, {1, 2, 3, 0, 5, 6})});
   expect_node({"Trilu", 14, {x, ints({}, {1})}}, {ints({2, 3}, {0, 2, 3, 0, 0, 6})});
-  for (const auto& [k, wanted] : {std::pair{std::int64_t{-1}, ints({2, 3}, {1, 2, 3, 4, 5, 6})}, {0, ints({2, 3}, {1, 2, 3, 0, 5, 6})},
-                                  {2, ints({2, 3}, {0, 0, 3, 0, 0, 0})}, {std::numeric_limits<std::int64_t>::max(), ints({2, 3}, {0, 0, 0, 0, 0, 0})}})
+  for (const auto& [k, wanted] : {std::pair{std::int64_t{-1}, ints({2, 3}, {1, 2, 3, 4, 5, 6})},
+                                  {0, ints({2, 3}, {1, 2, 3, 0, 5, 6})},
+                                  {2, ints({2, 3}, {0, 0, 3, 0, 0, 0})},
+                                  {std::numeric_limits<std::int64_t>::max(), ints({2, 3}, {0, 0, 0, 0, 0, 0})}})
     expect_node({"Trilu", 14, {x, ints({1}, {k})}, {}, 1, 2}, {wanted});  // known when the model runs
   expect_node({"Trilu", 14, {x, ints({}, {-1})}, {{"upper", std::int64_t{0}}}, 1, 2}, {ints({2, 3}, {0, 0, 0, 4, 0, 0})});
   expect_node({"Trilu", 14, {x, ints({}, {-1})}, {{"upper", std::int64_t{0}}}}, {ints({2, 3}, {0, 0, 0, 4, 0, 0})});

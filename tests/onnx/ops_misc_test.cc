@@ -72,7 +72,8 @@ TEST(OnnxSpace, Col2Im) {
 TEST(OnnxSpace, Col2ImSelects) {
   // One patch of two elements a block: an infinite one stays at its own place.
   const double inf = std::numeric_limits<double>::infinity();
-  expect_node({"Col2Im", 18, {floats({1, 2, 3}, {1, inf, 3, 4, 5, 6}), ints({1}, {4}), ints({1}, {2})}}, {floats({1, 1, 4}, {1, inf, 8, 6})});
+  expect_node({"Col2Im", 18, {floats({1, 2, 3}, {1, inf, 3, 4, 5, 6}), ints({1}, {4}), ints({1}, {2})}},
+              {floats({1, 1, 4}, {1, inf, 8, 6})});
   const Array bytes = Array::of_ints(DType::UInt8, {1, 2, 3}, std::vector<std::int64_t>{1, 2, 250, 4, 5, 6});
   expect_node({"Col2Im", 18, {bytes, ints({1}, {4}), ints({1}, {2})}},
               {Array::of_ints(DType::UInt8, {1, 1, 4}, std::vector<std::int64_t>{1, 6, 255, 6})});

@@ -93,9 +93,9 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
 /// there may be more `steps`.
 inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted, int steps = 1) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double rtol = wanted[i].dtype() == DType::BFloat16                ? steps / 128.0
+    const double rtol = wanted[i].dtype() == DType::BFloat16               ? steps / 128.0
                         : wanted[i].dtype() == DType::Float16 && steps > 1 ? steps / 1024.0
-                                                                            : 1e-3;
+                                                                           : 1e-3;
     const std::string text = difference(got.at(i), wanted[i], rtol, 1e-6);
     if (!text.empty()) return "output " + std::to_string(i) + ": " + text;
   }

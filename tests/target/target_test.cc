@@ -119,7 +119,8 @@ constexpr BadRow kBad[] = {
      "<description> stands twice, first in line 2"},
     {"<description>a test</description>", "<description>a</description><language>ada</language>", 2,
      "<language>: the text is 'ada', accepted are c, opencl"},
-    {"<core name=\"cortex-m7\"", "<core name=\"cortex-m99\"", 3, "<core>: name 'cortex-m99' is no core of thumbv7em-none-eabihf that Clang knows"},
+    {"<core name=\"cortex-m7\"", "<core name=\"cortex-m99\"", 3,
+     "<core>: name 'cortex-m99' is no core of thumbv7em-none-eabihf that Clang knows"},
     {"<core name=\"cortex-m7\"", "<core name=\"x86-64-v3\"", 3, "<core>: name 'x86-64-v3' is no core of thumbv7em-none-eabihf"},
     {"fpu=\"single\"", "fpu=\"half\"", 3, "<core>: fpu is 'half', accepted are none, single, double"},
     {"fpu=\"single\"", "", 3, "<core> needs the attribute fpu"},
@@ -210,12 +211,9 @@ struct ShippedRow {
 
 // Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
 constexpr ShippedRow kShipped[] = {
-    {"c99", Fpu::Double, 64, 0, 0, 8, true},
-    {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
-    {"host", Fpu::Double, 64, 128, 16, 16, true},
-    {"opencl", Fpu::Double, 64, 0, 0, 512, true},
-    {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
-    {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
+    {"c99", Fpu::Double, 64, 0, 0, 8, true},           {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
+    {"host", Fpu::Double, 64, 128, 16, 16, true},      {"opencl", Fpu::Double, 64, 0, 0, 512, true},
+    {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true}, {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
 };
 
 TEST(Target, ShippedOnes) {

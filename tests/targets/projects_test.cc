@@ -49,9 +49,8 @@ TEST_F(CortexM, ToolchainFileBuildsTheProject) {
   const std::string toolchain = "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string();
   for (const char* type : {"", "Release"}) {
     const fs::path build = temp.path() / ("build" + std::string(type));
-    const ProcessResult configured =
-        run_in(temp.path(), {"cmake", "-S", "lenet", "-B", build.string(), toolchain, "-DCMAKE_BUILD_TYPE=" + std::string(type),
-                             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"});
+    const ProcessResult configured = run_in(temp.path(), {"cmake", "-S", "lenet", "-B", build.string(), toolchain,
+                                                          "-DCMAKE_BUILD_TYPE=" + std::string(type), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"});
     ASSERT_TRUE(configured.ok()) << configured.err;
     EXPECT_EQ(configured.err.find("warning"), std::string::npos) << configured.err;
     const ProcessResult built = run_in(temp.path(), {"cmake", "--build", build.string()});
@@ -75,39 +74,39 @@ TEST_F(CortexM, AProgramInCPlusPlusRuns) {
 
 #include "lenet.h"
 
-struct Source {
-  virtual float next() = 0;
-};
-class Ramp final : public Source {
- public:
-  explicit Ramp(float step) : step_(step) {}
-  ~Ramp() { printf("ramp ends\n"); }
-  float next() override { return at_ += step_; }
+    struct Source {
+      virtual float next() = 0;
+    };
+    class Ramp final : public Source {
+     public:
+      explicit Ramp(float step) : step_(step) {}
+      ~Ramp() { printf("ramp ends\n"); }
+      float next() override { return at_ += step_; }
 
- private:
-  float step_, at_ = 0;
-};
+     private:
+      float step_, at_ = 0;
+    };
 
-static Ramp ramp(1.0f / 1024);  // its constructor runs before main, its destructor after
+    static Ramp ramp(1.0f / 1024);  // its constructor runs before main, its destructor after
 
-static void fill(Source& source, float* to, unsigned count) {
-  for (unsigned i = 0; i < count; i++) to[i] = source.next();
-}
+    static void fill(Source& source, float* to, unsigned count) {
+      for (unsigned i = 0; i < count; i++) to[i] = source.next();
+    }
 
-ETCH_ALIGNED(LENET_ARENA_ALIGN) static unsigned char arena[LENET_ARENA_BYTES];
-static float input[LENET_INPUT_COUNT], output[LENET_OUTPUT_COUNT];
+    ETCH_ALIGNED(LENET_ARENA_ALIGN) static unsigned char arena[LENET_ARENA_BYTES];
+    static float input[LENET_INPUT_COUNT], output[LENET_OUTPUT_COUNT];
 
-int main() {
-  fill(ramp, input, LENET_INPUT_COUNT);
-  const etch_status status = lenet_run(arena, sizeof arena, input, output);
-  float sum = 0;
-  for (float p : output) sum += p;
-  printf("%s, %d of 1000\n", etch_status_text(status), static_cast<int>(sum * 1000 + 0.5f));
-  return status;
-}
-)cc";
-  const ProcessResult configured = run_in(
-      temp.path(), {"cmake", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string()});
+    int main() {
+      fill(ramp, input, LENET_INPUT_COUNT);
+      const etch_status status = lenet_run(arena, sizeof arena, input, output);
+      float sum = 0;
+      for (float p : output) sum += p;
+      printf("%s, %d of 1000\n", etch_status_text(status), static_cast<int>(sum * 1000 + 0.5f));
+      return status;
+    }
+  )cc";
+  const ProcessResult configured =
+      run_in(temp.path(), {"cmake", "-B", "build", "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string()});
   ASSERT_TRUE(configured.ok()) << configured.err;
   const ProcessResult built = run_in(temp.path(), {"cmake", "--build", "build"});
   ASSERT_TRUE(built.ok()) << built.out << built.err;
@@ -144,8 +143,8 @@ TEST_F(CortexM, ClangBuildsIt) {
 // The self-test reads a blob by fopen, which takes memory: that is the self-test's, and nothing is said of the model.
 TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
   for (const char* form : {"c", "blob"}) {
-    const ProcessResult run = etch_tool({"validate", (temp.path() / "lenet.onnx").string(), "--backends", "interp", "--target",
-                                         "cortex-m4f", "--weights", form, "--json"});
+    const ProcessResult run = etch_tool(
+        {"validate", (temp.path() / "lenet.onnx").string(), "--backends", "interp", "--target", "cortex-m4f", "--weights", form, "--json"});
     ASSERT_TRUE(run.ok()) << run.err << run.out;
     const auto json = nlohmann::json::parse(run.out).at("target");
     EXPECT_EQ(json.at("heap_symbols"), nlohmann::json::array()) << form;

@@ -8,10 +8,10 @@
 #include "device/device.h"
 #include "emit/compile.h"
 #include "models/zoo.h"
+#include "onnx/tensor_file.h"
 #include "renderer/generate.h"
 #include "validate/compare.h"
 #include "validate/data_set.h"
-#include "onnx/tensor_file.h"
 
 namespace etch {
 namespace {

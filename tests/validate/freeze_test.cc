@@ -54,7 +54,8 @@ class FreezeOption : public testing::Test {
 
 TEST_F(FreezeOption, TakesTheInputOutOfTheSignature) {
   const std::string out = file("out");
-  const ProcessResult compiled = etch_tool({"compile", model_, "--name", "model", "--dim", "n=2", "--freeze", "axes=" + file("rows.pb"), "-o", out});
+  const ProcessResult compiled =
+      etch_tool({"compile", model_, "--name", "model", "--dim", "n=2", "--freeze", "axes=" + file("rows.pb"), "-o", out});
   ASSERT_EQ(describe(compiled), "exit status 0") << compiled.err;
   std::ifstream in(out + "/model.h");
   const std::string header{std::istreambuf_iterator<char>(in), {}};

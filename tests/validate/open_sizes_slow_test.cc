@@ -91,26 +91,11 @@ void expect_rows_right(const std::vector<Row>& rows, const std::vector<OnnxDim>&
 
 // x: [N, 4, H, W]
 const std::vector<Row> kImageRows = {
-    {"conv3",
-     [](GraphBuilder& g) {
-       return g.conv("x", "conv3", 4, 3, {3, 3}, {1, 1}, {1, 1, 1, 1});
-     }},
-    {"conv3s2",
-     [](GraphBuilder& g) {
-       return g.conv("x", "conv3s2", 4, 3, {3, 3}, {2, 2}, {1, 1, 1, 1});
-     }},
-    {"conv5s32",
-     [](GraphBuilder& g) {
-       return g.conv("x", "conv5s32", 4, 3, {5, 4}, {3, 2}, {0, 1, 2, 3});
-     }},
-    {"depthwise",
-     [](GraphBuilder& g) {
-       return g.conv("x", "depthwise", 4, 4, {3, 3}, {2, 1}, {1, 1, 1, 1}, 4);
-     }},
-    {"groups",
-     [](GraphBuilder& g) {
-       return g.conv("x", "groups", 4, 6, {3, 3}, {2, 2}, {1, 1, 1, 1}, 2);
-     }},
+    {"conv3", [](GraphBuilder& g) { return g.conv("x", "conv3", 4, 3, {3, 3}, {1, 1}, {1, 1, 1, 1}); }},
+    {"conv3s2", [](GraphBuilder& g) { return g.conv("x", "conv3s2", 4, 3, {3, 3}, {2, 2}, {1, 1, 1, 1}); }},
+    {"conv5s32", [](GraphBuilder& g) { return g.conv("x", "conv5s32", 4, 3, {5, 4}, {3, 2}, {0, 1, 2, 3}); }},
+    {"depthwise", [](GraphBuilder& g) { return g.conv("x", "depthwise", 4, 4, {3, 3}, {2, 1}, {1, 1, 1, 1}, 4); }},
+    {"groups", [](GraphBuilder& g) { return g.conv("x", "groups", 4, 6, {3, 3}, {2, 2}, {1, 1, 1, 1}, 2); }},
     {"dilated",
      [](GraphBuilder& g) {
        return g.node("Conv", {"x", g.seeded("dilated", {3, 4, 3, 3}, 36)},
@@ -121,10 +106,7 @@ const std::vector<Row> kImageRows = {
        const Value y = g.relu(g.conv("x", "first", 4, 3, {3, 3}, {2, 2}, {1, 1, 1, 1}));
        return g.relu(g.conv(y, "second", 3, 2, {3, 3}, {2, 1}, {1, 1, 1, 1}));
      }},
-    {"max_pool",
-     [](GraphBuilder& g) {
-       return g.node("MaxPool", {"x"}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
-     }},
+    {"max_pool", [](GraphBuilder& g) { return g.node("MaxPool", {"x"}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}); }},
     {"max_pool3",
      [](GraphBuilder& g) {
        return g.node("MaxPool", {"x"}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 1}}, {"pads", Ints{1, 1, 1, 1}}});
@@ -149,35 +131,18 @@ const std::vector<Row> kImageRows = {
        const Value y = g.node("ConvTranspose", {"x", g.seeded("up", {4, 4, 2, 2}, 4)}, {{"strides", Ints{2, 2}}});
        return g.node("MaxPool", {y}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
      }},
-    {"lrn",
-     [](GraphBuilder& g) {
-       return g.node("LRN", {"x"}, {{"size", std::int64_t{3}}});
-     }},
-    {"tile",
-     [](GraphBuilder& g) {
-       return g.node("Tile", {"x", g.ints("times", {1, 2, 2, 3})});
-     }},
-    {"pad",
-     [](GraphBuilder& g) {
-       return g.node("Pad", {"x", g.ints("pads", {0, 1, 2, 0, 0, 0, 1, 3})});
-     }},
+    {"lrn", [](GraphBuilder& g) { return g.node("LRN", {"x"}, {{"size", std::int64_t{3}}}); }},
+    {"tile", [](GraphBuilder& g) { return g.node("Tile", {"x", g.ints("times", {1, 2, 2, 3})}); }},
+    {"pad", [](GraphBuilder& g) { return g.node("Pad", {"x", g.ints("pads", {0, 1, 2, 0, 0, 0, 1, 3})}); }},
     {"slice",
-     [](GraphBuilder& g) {
-       return g.node("Slice", {"x", g.ints("s0", {1, 2}), g.ints("e0", {7, 1 << 30}), g.ints("a0", {2, 3})});
-     }},
+     [](GraphBuilder& g) { return g.node("Slice", {"x", g.ints("s0", {1, 2}), g.ints("e0", {7, 1 << 30}), g.ints("a0", {2, 3})}); }},
     {"slice_of_conv",
      [](GraphBuilder& g) {
        const Value y = g.conv("x", "sliced", 4, 3, {3, 3}, {2, 2}, {1, 1, 1, 1});
        return g.node("Slice", {y, g.ints("s1", {1, 1}), g.ints("e1", {1 << 30, 1 << 30}), g.ints("a1", {2, 3})});
      }},
-    {"first_row",
-     [](GraphBuilder& g) {
-       return g.node("Gather", {"x", g.ints("zero", {0})}, {{"axis", std::int64_t{2}}});
-     }},
-    {"depth_to_space",
-     [](GraphBuilder& g) {
-       return g.node("DepthToSpace", {"x"}, {{"blocksize", std::int64_t{2}}});
-     }},
+    {"first_row", [](GraphBuilder& g) { return g.node("Gather", {"x", g.ints("zero", {0})}, {{"axis", std::int64_t{2}}}); }},
+    {"depth_to_space", [](GraphBuilder& g) { return g.node("DepthToSpace", {"x"}, {{"blocksize", std::int64_t{2}}}); }},
     {"up_nearest",
      [](GraphBuilder& g) {
        const Value y = g.conv("x", "before_up", 4, 2, {3, 3}, {2, 2}, {1, 1, 1, 1});
@@ -209,10 +174,7 @@ TEST(OpenSizes, BatchesOfImagesOfAnySize) {
 
 // x: [N, 3, T]
 const std::vector<Row> kSignalRows = {
-    {"conv",
-     [](GraphBuilder& g) {
-       return g.conv("x", "conv", 3, 4, {3}, {2}, {1, 1});
-     }},
+    {"conv", [](GraphBuilder& g) { return g.conv("x", "conv", 3, 4, {3}, {2}, {1, 1}); }},
     {"conv_chain",
      [](GraphBuilder& g) {
        Value y = g.relu(g.conv("x", "one", 3, 4, {5}, {2}, {2, 2}));
@@ -220,9 +182,7 @@ const std::vector<Row> kSignalRows = {
        return g.relu(g.conv(y, "three", 4, 2, {3}, {2}, {1, 1}));
      }},
     {"pool",
-     [](GraphBuilder& g) {
-       return g.node("MaxPool", {"x"}, {{"kernel_shape", Ints{3}}, {"strides", Ints{3}}, {"pads", Ints{1, 0}}});
-     }},
+     [](GraphBuilder& g) { return g.node("MaxPool", {"x"}, {{"kernel_shape", Ints{3}}, {"strides", Ints{3}}, {"pads", Ints{1, 0}}}); }},
     {"transposed",
      [](GraphBuilder& g) {
        return g.node("ConvTranspose", {"x", g.seeded("up", {3, 2, 5}, 9)}, {{"strides", Ints{3}}, {"pads", Ints{1, 2}}});
@@ -234,18 +194,9 @@ const std::vector<Row> kSignalRows = {
        const Value up = g.node("ConvTranspose", {down, g.seeded("again", {4, 3, 2}, 3)}, {{"strides", Ints{2}}});
        return g.node("Concat", {y, up}, {{"axis", std::int64_t{1}}});
      }},
-    {"last_frames",
-     [](GraphBuilder& g) {
-       return g.node("Slice", {"x", g.ints("s", {-3}), g.ints("e", {1 << 30}), g.ints("a", {2})});
-     }},
-    {"first_of_the_batch",
-     [](GraphBuilder& g) {
-       return g.node("Slice", {"x", g.ints("s2", {0}), g.ints("e2", {1}), g.ints("a2", {0})});
-     }},
-    {"mean",
-     [](GraphBuilder& g) {
-       return g.node("ReduceMean", {"x"}, {{"axes", Ints{2}}, {"keepdims", std::int64_t{1}}});
-     }},
+    {"last_frames", [](GraphBuilder& g) { return g.node("Slice", {"x", g.ints("s", {-3}), g.ints("e", {1 << 30}), g.ints("a", {2})}); }},
+    {"first_of_the_batch", [](GraphBuilder& g) { return g.node("Slice", {"x", g.ints("s2", {0}), g.ints("e2", {1}), g.ints("a2", {0})}); }},
+    {"mean", [](GraphBuilder& g) { return g.node("ReduceMean", {"x"}, {{"axes", Ints{2}}, {"keepdims", std::int64_t{1}}}); }},
     {"first_of_softmax",
      [](GraphBuilder& g) {
        return g.node("Gather", {g.node("Softmax", {"x"}, {{"axis", std::int64_t{2}}}), g.ints("zero", {0})}, {{"axis", std::int64_t{2}}});

@@ -12,25 +12,34 @@ namespace {
 
 struct ModelCase {
   const char* name;
-  bool densify;            // a "light" model given pseudo-random weights
-  const char* data;        // folder of the test data, below the model's
-  const char* target;      // emulated target, or ""
-  std::int64_t arena_max;  // bytes, without inputs and outputs; 0: no limit was set
+  bool densify;                       // a "light" model given pseudo-random weights
+  const char* data;                   // folder of the test data, below the model's
+  const char* target;                 // emulated target, or ""
+  std::int64_t arena_max;             // bytes, without inputs and outputs; 0: no limit was set
   std::int64_t code_max = 64 * 1024;  // bytes of flash on the target, without weights and C library
 };
 void PrintTo(const ModelCase& row, std::ostream* out) { *out << row.name; }
 
 // Arena limits: the two largest tensors that any order of these networks has to hold at once.
 constexpr ModelCase kModels[] = {
-    {"kws_f32", false, "", "cortex-m4f", 64000, 24 * 1024 - 1},   {"kws_f32_bn", false, "", "", 64000},
-    {"vww_f32", false, "", "cortex-m4f", 221184},  {"mnist_cntk", false, "", "cortex-m4f", 0},
-    {"mnist_pytorch", false, "", "cortex-m4f", 0}, {"light_bvlc_alexnet", false, "", "", 0},
-    {"light_bvlc_alexnet", true, "lcg", "", 0},    {"light_inception_v1", false, "", "", 0},
-    {"light_inception_v1", true, "lcg", "", 0},    {"light_resnet50", false, "", "", 7300000},
-    {"light_resnet50", true, "lcg", "", 7300000},  {"light_shufflenet", false, "", "", 0},
-    {"light_shufflenet", true, "lcg", "", 0},      {"light_squeezenet", false, "", "", 0},
-    {"light_squeezenet", true, "lcg", "", 0},      {"light_vgg19", false, "", "", 0},
-    {"light_vgg19", true, "lcg", "", 0},           {"light_zfnet512", false, "", "", 0},
+    {"kws_f32", false, "", "cortex-m4f", 64000, 24 * 1024 - 1},
+    {"kws_f32_bn", false, "", "", 64000},
+    {"vww_f32", false, "", "cortex-m4f", 221184},
+    {"mnist_cntk", false, "", "cortex-m4f", 0},
+    {"mnist_pytorch", false, "", "cortex-m4f", 0},
+    {"light_bvlc_alexnet", false, "", "", 0},
+    {"light_bvlc_alexnet", true, "lcg", "", 0},
+    {"light_inception_v1", false, "", "", 0},
+    {"light_inception_v1", true, "lcg", "", 0},
+    {"light_resnet50", false, "", "", 7300000},
+    {"light_resnet50", true, "lcg", "", 7300000},
+    {"light_shufflenet", false, "", "", 0},
+    {"light_shufflenet", true, "lcg", "", 0},
+    {"light_squeezenet", false, "", "", 0},
+    {"light_squeezenet", true, "lcg", "", 0},
+    {"light_vgg19", false, "", "", 0},
+    {"light_vgg19", true, "lcg", "", 0},
+    {"light_zfnet512", false, "", "", 0},
     {"light_zfnet512", true, "lcg", "", 0},
 };
 

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "base/tempdir.h"
-#include "support/tool.h"
 #include "onnx/tensor_file.h"
+#include "support/tool.h"
 
 namespace etch {
 namespace {
