@@ -189,6 +189,8 @@ Program lower_model(const Frontend& frontend, const std::string& language, const
   lowering.codegen.has_local = language == "opencl";
   lowering.codegen.optimize = options.optimize;
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
+  lowering.place = options.import.path.string();
+  lowering.size_names = names_of(frontend.model.dims);
   const auto progress = [&](int done, int total, const std::string& kernel) {
     if (options.step) options.step("lowering " + kernel, done, total);
   };

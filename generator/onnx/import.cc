@@ -3,7 +3,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "base/naming.h"
 #include "lazy/graph.h"
 #include "onnx/freeze.h"
+#include "onnx/header.h"
 #include "onnx/imported_node.h"
 #include "onnx/input_sizes.h"
 #include "onnx/limits.h"
@@ -18,6 +18,7 @@
 #include "onnx/order.h"
 #include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
+#include "onnx/run_operator.h"
 #include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
 #include "onnx/tensor_proto.h"
@@ -31,10 +32,6 @@ using onnx::GraphProto;
 using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;
-
-DType dtype_of(const Value& value) { return value.tensor ? value.tensor.dtype() : value.symbolic->dtype; }
-
-bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 /// One import, step by step; what is imported so far is in `result_` and `values_`.
 class Importer {
@@ -50,9 +47,9 @@ class Importer {
   /// Goes on behind what is not accepted, so that all of it is found at once. A value that could not be made is unknown; a node
   /// that reads one is looked at as far as that is possible without it, and what it makes is unknown too.
   ImportedModel run() {
-    read_header();
-    collect([&] { read_opset(); });
-    read_declared();
+    read_header(model_, options_, place_, result_);
+    names_ = CNames(result_.name);
+    collect([&] { read_opset(model_, place_, result_); });
     collect([&] { refuse_sparse(); });
     const std::vector<int> order = order_of_nodes();
     read_initializers();
@@ -94,72 +91,6 @@ class Importer {
     collect([&] { order = node_order(graph_proto_, place_); });
     return order;
   }
-
-  /// "float32 [batch,3,?]" as the file says it.
-  static std::string declared_text(const ValueInfoProto& info) {
-    if (!info.type().has_tensor_type()) return info.has_type() ? "no tensor" : "";
-    const auto& type = info.type().tensor_type();
-    const auto dtype = dtype_of_onnx(type.elem_type());
-    std::string text = dtype ? std::string(name_of(*dtype)) : onnx_type_name(type.elem_type());
-    if (!type.has_shape()) return text;
-    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
-      const auto& dim = type.shape().dim(axis);
-      text += axis == 0 ? " [" : ",";
-      text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
-    }
-    return text + (type.shape().dim_size() == 0 ? " []" : "]");
-  }
-
-  void read_declared() {
-    std::set<std::string> weights;
-    for (const auto& tensor : graph_proto_.initializer()) weights.insert(tensor.name());
-    for (const ValueInfoProto& info : graph_proto_.input())
-      if (!weights.contains(info.name())) result_.declared.push_back("input   " + info.name() + " " + declared_text(info));
-    for (const ValueInfoProto& info : graph_proto_.output())
-      result_.declared.push_back("output  " + info.name() + " " + declared_text(info));
-  }
-
-  void read_header() {
-    if (!model_.has_graph() || graph_proto_.node_size() + graph_proto_.output_size() == 0) {
-      throw UserError(place_, "the file has no graph, an ONNX model is expected", "check that it is the file that the exporter wrote");
-    }
-    result_.ir_version = model_.ir_version();
-    result_.producer = model_.producer_name();
-    if (!model_.producer_version().empty()) result_.producer += (result_.producer.empty() ? "" : " ") + model_.producer_version();
-    std::string stem = options_.path.stem().string();
-    if (options_.name.empty() && stem == "model") {
-      std::error_code bad;
-      const std::string folder = std::filesystem::weakly_canonical(options_.path, bad).parent_path().filename().string();
-      result_.named_after_folder = !bad && !folder.empty();
-      if (result_.named_after_folder) stem = folder;
-    }
-    result_.name = project_identifier(!options_.name.empty() ? options_.name : !stem.empty() ? stem : graph_proto_.name());
-    names_ = CNames(result_.name);
-  }
-
-  void read_opset() {
-    for (const auto& import : model_.opset_import()) {
-      if (is_main_domain(import.domain())) result_.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
-    }
-    if (result_.opset == 0) {
-      // A model of other domains alone is refused by their names.
-      const auto other = [](const NodeProto& node) { return !is_main_domain(node.domain()); };
-      if (std::ranges::none_of(graph_proto_.node(), other))
-        throw UserError(
-            place_, "the model names no opset of ai.onnx",
-            "export it again; opsets " + std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are accepted");
-    }
-    if (result_.opset != 0 && !accepts_opset()) {
-      throw UnsupportedError(place_,
-                             "the model uses opset " + std::to_string(result_.opset) + ", opsets " + std::to_string(kOldestOpset) + " to " +
-                                 std::to_string(kNewestOpset) + " are accepted",
-                             "export it with opset " + std::to_string(result_.opset < kOldestOpset ? 13 : kNewestOpset) +
-                                 ", or convert it with onnx.version_converter",
-                             "opset " + std::to_string(result_.opset));
-    }
-  }
-
-  bool accepts_opset() const { return result_.opset >= kOldestOpset && result_.opset <= kNewestOpset; }
 
   void refuse_sparse() const {
     for (const auto& tensor : graph_proto_.sparse_initializer()) {
@@ -399,7 +330,7 @@ class Importer {
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
     refuse_function(proto);
-    if (!accepts_opset() && oldest_opset_of(proto.op_type())) return;  // known, but maybe not as this opset means it
+    if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but maybe not as this opset means it
     const OperatorRow& row = require_operator(proto);
     static const Value kUnknown;
     std::vector<const Value*> inputs;
@@ -421,13 +352,13 @@ class Importer {
       if (auto values = shape_arithmetic(node, row)) {
         outputs = std::move(*values);
       } else {
-        for (const Tensor& tensor : computed(node, row)) outputs.push_back({tensor, std::nullopt});
+        for (const Tensor& tensor : run_operator(node, row)) outputs.push_back({tensor, std::nullopt});
       }
     } catch (const ShapeError& error) {
       node.fail(error);
     } catch (const NotProved& error) {
-      node.fail("it can't be shown for every size (" + error.sizes() + ") that " + error.rule(),
-                "fix the size by --dim NAME=VALUE, or narrow its range");
+      node.fail("it can't be shown for every size (" + ranges_text(error.sizes(), names_of(result_.dims)) + ") that " + error.rule(),
+                node.size_help(error.sizes()));
     } catch (const IndexOverflow&) {
       node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
     }
@@ -435,40 +366,6 @@ class Importer {
     define_outputs(proto, node, row, outputs);
     ++result_.node_count;
     result_.node_names.push_back(name);
-  }
-
-  /// Whether the row's 16-bit floats are computed in float32 and rounded once (see operators.def).
-  static bool computes_wide(const OperatorRow& row) { return std::string_view(row.types).find('F') != std::string_view::npos; }
-
-  /// The 16-bit float type of all float inputs; nothing if they are of another, or of several.
-  static std::optional<DType> half_type(const ImportedNode& node) {
-    std::optional<DType> half;
-    for (const Value* value : node.inputs()) {
-      if (value == nullptr || !is_float(dtype_of(*value))) continue;
-      if (half && *half != dtype_of(*value)) return std::nullopt;
-      half = dtype_of(*value);
-    }
-    return half && bytes_of(*half) == 2 ? half : std::nullopt;
-  }
-
-  /// What the operator's function makes of the node; where its row says so, 16-bit floats by way of float32.
-  static Outputs computed(ImportedNode& node, const OperatorRow& row) {
-    const std::optional<DType> half = computes_wide(row) ? half_type(node) : std::nullopt;
-    if (!half) return row.function(node);
-    std::deque<Value> wide;
-    std::vector<const Value*> inputs = node.inputs();
-    for (const Value*& value : inputs) {
-      if (value == nullptr || dtype_of(*value) != *half) continue;
-      wide.push_back({value->tensor.cast(DType::Float32), std::nullopt});
-      value = &wide.back();
-    }
-    ImportedNode widened = node.with_inputs(std::move(inputs));
-    Outputs outputs = row.function(widened);
-    node.acknowledge_all(widened);
-    for (Tensor& output : outputs) {
-      if (output && output.dtype() == DType::Float32) output = output.cast(*half);
-    }
-    return outputs;
   }
 
   void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {
@@ -545,18 +442,15 @@ class Importer {
     if (!type.has_shape()) return;
     const int rank = type.shape().dim_size();
     bool same = rank == tensor.rank(), numbers = true;
-    std::string declared;
     for (int axis = 0; axis < rank; ++axis) {
       const auto& dim = type.shape().dim(axis);
-      declared += (axis == 0 ? "" : ",") + (dim.has_dim_value()   ? std::to_string(dim.dim_value())
-                                            : dim.has_dim_param() ? dim.dim_param()
-                                                                  : std::string("?"));
       const bool both = dim.has_dim_value() && (rank != tensor.rank() || tensor.dim(axis).is_int());
       numbers = numbers && both;
       if (both && rank == tensor.rank()) same = same && tensor.dim(axis).as_int() == dim.dim_value();
     }
     if (same) return;
-    const std::string what = "it is declared with shape [" + declared + "], the nodes make " + shape_text(tensor.shape());
+    const std::string what =
+        "it is declared with shape [" + declared_sizes(type.shape()) + "], the nodes make " + shape_text(tensor.shape());
     const bool bound = !options_.dims.empty() || !options_.shapes.empty() || !options_.freeze.empty() || !open_dims_.empty();
     if (bound || (rank != tensor.rank() && !numbers))
       result_.warnings.push_back("graph output '" + info.name() + "': " + what);
@@ -608,6 +502,12 @@ std::vector<ImportProblem> problems_of_any_size(const ImportOptions& options) {
 }
 
 }  // namespace
+
+SizeNames names_of(const std::vector<ImportedDim>& dims) {
+  SizeNames names;
+  for (const ImportedDim& dim : dims) names[dim.c_name] = dim.name;
+  return names;
+}
 
 ImportedModel inspect_onnx(const ImportOptions& options) {
   ImportedModel model = run_import(options);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lazy/tensor.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 
@@ -83,7 +84,7 @@ struct ImportProblem {
 };
 
 struct ImportedModel {
-  std::string name;               // C identifier
+  std::string name;                 // C identifier
   bool named_after_folder = false;  // the file is called model.onnx, as exporters call every model
   std::shared_ptr<LazyGraph> graph;
   std::vector<ImportedTensor> inputs, outputs;  // in the order of the model's; inputs without initializers and frozen ones
@@ -100,6 +101,9 @@ struct ImportedModel {
   std::vector<ImportProblem> problems;  // not empty: the model can't be used, only shown
   std::vector<std::string> declared;    // "input   x float32 [batch,?]": inputs and outputs as the file has them
 };
+
+/// What the user calls the variables.
+SizeNames names_of(const std::vector<ImportedDim>& dims);
 
 /// Throws UserError for everything that is wrong with the file or not supported: all of it in one.
 ImportedModel import_onnx(const ImportOptions& options);

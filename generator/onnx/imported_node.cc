@@ -142,10 +142,7 @@ Tensor ImportedNode::input(int i) const {
   fail("its input " + std::to_string(i) + " is computed from a variable dimension and may be negative", size_help(value.symbolic->values));
 }
 
-DType ImportedNode::input_type(int i) const {
-  const Value& value = require_value(i);
-  return value.tensor ? value.tensor.dtype() : value.symbolic->dtype;
-}
+DType ImportedNode::input_type(int i) const { return require_value(i).dtype(); }
 
 std::optional<Array> ImportedNode::constant(int i) const {
   const Value& value = require_value(i);
@@ -284,20 +281,7 @@ Array ImportedNode::attribute_tensor(const std::string& name) {
   return array_of_proto(attribute.t(), place_ + ": attribute " + name, folder_);
 }
 
-std::string ImportedNode::size_help(const std::vector<Sint>& sizes) const {
-  std::string bindings, ranges;
-  int count = 0;
-  for (const Node* variable : variables(sizes)) {
-    for (const ImportedDim& dim : dims_) {
-      if (dim.c_name != variable->name) continue;
-      bindings += (bindings.empty() ? "" : " or ") + ("--dim " + dim.name + "=VALUE");
-      ranges += (ranges.empty() ? "" : ", ") + dim.name + " is " + std::to_string(dim.min) + ".." + std::to_string(dim.max);
-      ++count;
-    }
-  }
-  if (count == 0) return "";
-  return "fix the size by " + bindings + ", or narrow its range (" + ranges + ")";
-}
+std::string ImportedNode::size_help(const std::vector<Sint>& sizes) const { return etch::size_help(sizes, names_of(dims_)); }
 
 void ImportedNode::fail(const ShapeError& error) const {
   std::vector<Sint> sizes;

@@ -61,6 +61,12 @@ Tensor float_constant(LazyGraph& graph, DType dtype, std::vector<std::int64_t> s
   return Tensor::constant(graph, Array::of_doubles(dtype, std::move(shape), values));
 }
 
+Scalar constant_number(const NodeContext& node, int i, const std::string& what) {
+  const Array array = node.require_constant(i, what);
+  if (array.size() != 1) node.fail("its " + what + " has " + std::to_string(array.size()) + " elements, it must have 1");
+  return array.at(0);
+}
+
 void require_same_type(const NodeContext& node, int a, int b) {
   const DType first = node.input(a).dtype(), second = node.input(b).dtype();
   if (first == second) return;

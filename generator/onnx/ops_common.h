@@ -31,6 +31,9 @@ Tensor index_constant(LazyGraph& graph, std::vector<std::int64_t> shape, const s
 /// A constant tensor of a float type.
 Tensor float_constant(LazyGraph& graph, DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values);
 
+/// The one number of constant input `i`; UserError if it has another count.
+Scalar constant_number(const NodeContext& node, int i, const std::string& what);
+
 /// UserError unless inputs `a` and `b` have one type, as ONNX demands of them.
 void require_same_type(const NodeContext& node, int a, int b);
 /// UserError unless input `i` has one of `accepted`.

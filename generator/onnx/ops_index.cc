@@ -10,13 +10,6 @@
 namespace etch::operators {
 namespace {
 
-/// The one number of a constant input.
-Scalar constant_number(const NodeContext& node, int i, const std::string& what) {
-  const Array array = node.require_constant(i, what);
-  if (array.size() != 1) node.fail("its " + what + " has " + std::to_string(array.size()) + " elements, it must have 1");
-  return array.at(0);
-}
-
 void fail_unknown_size(const NodeContext& node, int i, const std::string& what) {
   node.fail("the size of its output depends on the values of " + what + ", it must be known while generating",
             node.constant_help(i) + "; or replace the node by a mask (Where) of fixed size");
@@ -207,6 +200,7 @@ Outputs range(NodeContext& node) {
     return {
         Tensor::arange(node.graph(), static_cast<std::int64_t>(std::max(count, 0.0)), stash, in_stash(start), in_stash(delta)).cast(dtype)};
   }
+  node.acknowledge("stash_type");  // integers are computed as they are
   const std::vector<Sint> limits = node.require_dims(1, "limit");
   if (limits.size() != 1) node.fail("its limit has " + std::to_string(limits.size()) + " elements, it must have 1");
   const std::int64_t step = delta.as_int();

@@ -127,10 +127,9 @@ Outputs arg_min(NodeContext& node) {
 Outputs cumsum(NodeContext& node) {
   require_inputs(node, 2, 2);
   const Tensor x = node.input(0);
-  const Array axis = node.require_constant(1, "axis");
-  if (axis.size() != 1) node.fail("input axis has " + std::to_string(axis.size()) + " elements, it must have 1");
+  const std::int64_t axis = constant_number(node, 1, "axis").as_int();
   const bool exclusive = node.attribute_int("exclusive", 0) != 0, reverse = node.attribute_int("reverse", 0) != 0;
-  return {widened(x).cumsum(axis_of(node, axis.int_at(0), x.rank(), "input axis"), exclusive, reverse).cast(x.dtype())};
+  return {widened(x).cumsum(axis_of(node, axis, x.rank(), "input axis"), exclusive, reverse).cast(x.dtype())};
 }
 
 }  // namespace etch::operators

@@ -37,10 +37,8 @@ Outputs dropout(NodeContext& node) {
   node.acknowledge("ratio");  // nothing is dropped in inference, whatever the ratio
   node.acknowledge("seed");
   if (node.has_input(2)) {
-    const Array training = node.require_constant(2, "training_mode");
-    if (training.size() != 1) node.fail("training_mode has " + std::to_string(training.size()) + " elements, it must have 1");
-    const bool trains = training.int_at(0) != 0;  // else the ratio does not matter
-    if (trains && (!node.has_input(1) || node.require_constant(1, "ratio").double_at(0) != 0))
+    const bool trains = constant_number(node, 2, "training_mode").as_int() != 0;  // else the ratio does not matter
+    if (trains && (!node.has_input(1) || constant_number(node, 1, "ratio").as_double() != 0))
       node.fail("training_mode is true, inference is supported", "export the model in evaluation mode");
   }
   const Tensor mask = Tensor::full(node.graph(), x.shape(), Scalar::of_int(node.opset() < 10 ? x.dtype() : DType::Bool, 1));

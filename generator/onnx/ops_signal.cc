@@ -91,11 +91,7 @@ Complex complex_of(const NodeContext& node, const Tensor& x) {
   return {part(0), parts == 2 ? part(1) : Tensor()};
 }
 
-std::int64_t constant_integer(const NodeContext& node, int i, const std::string& what) {
-  const Array array = node.require_constant(i, what);
-  if (array.size() != 1) node.fail("its " + what + " has " + std::to_string(array.size()) + " elements, it must have 1");
-  return array.int_at(0);
-}
+std::int64_t constant_integer(const NodeContext& node, int i, const std::string& what) { return constant_number(node, i, what).as_int(); }
 
 /// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N)
 Outputs window(NodeContext& node, double a0, double a1, double a2) {
@@ -189,12 +185,15 @@ Outputs mel_weight_matrix(NodeContext& node) {
   require_inputs(node, 5, 5);
   const std::int64_t bins = constant_integer(node, 0, "num_mel_bins"), length = constant_integer(node, 1, "dft_length");
   const double rate = static_cast<double>(constant_integer(node, 2, "sample_rate"));
-  const double low = node.require_constant(3, "lower_edge_hertz").double_at(0),
-               high = node.require_constant(4, "upper_edge_hertz").double_at(0);
+  const double low = constant_number(node, 3, "lower_edge_hertz").as_double(),
+               high = constant_number(node, 4, "upper_edge_hertz").as_double();
   const DType dtype = dtype_of_number(node, node.attribute_int("output_datatype", 1), "attribute output_datatype");
   if (bins < 1 || length < 1 || bins > 65536 || length > (1 << 24) || bins * length > (std::int64_t{1} << 27) || !(rate > 0))
     node.fail("it has " + std::to_string(bins) + " bins of a transform of " + std::to_string(length) + " at " + std::to_string(rate) +
               " Hz");
+  if (!(low >= 0) || !(high >= low) || !(high * static_cast<double>(length) / rate < 0x1p52))
+    node.fail("its filters are from " + std::to_string(low) + " to " + std::to_string(high) + " Hz",
+              "give a lower edge that is not negative and an upper edge that is not below it, both finite");
   const std::int64_t rows = length / 2 + 1;
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bins + 2);
@@ -211,9 +210,10 @@ Outputs mel_weight_matrix(NodeContext& node) {
       if (row >= 0 && row < rows) weights[static_cast<std::size_t>(row * bins + b)] = value;
     };
     if (left == centre) set(centre, 1);
-    for (std::int64_t row = left; row <= centre && left != centre; ++row)
+    for (std::int64_t row = left; row <= std::min(centre, rows - 1) && left != centre; ++row)
       set(row, static_cast<double>(row - left) / static_cast<double>(centre - left));
-    for (std::int64_t row = centre; row < right; ++row) set(row, static_cast<double>(right - row) / static_cast<double>(right - centre));
+    for (std::int64_t row = centre; row < std::min(right, rows); ++row)
+      set(row, static_cast<double>(right - row) / static_cast<double>(right - centre));
   }
   return {float_constant(node.graph(), dtype, {rows, bins}, weights)};
 }

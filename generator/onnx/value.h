@@ -26,6 +26,8 @@ struct Value {
 
   /// False: what makes it was refused, or has an open size.
   bool known() const { return static_cast<bool>(tensor) || symbolic.has_value(); }
+  /// Of a known value.
+  DType dtype() const { return tensor ? tensor.dtype() : symbolic->dtype; }
 };
 
 /// The value as integers: its symbolic ones, or a constant's if it is a small integer or bool tensor; else nothing.

@@ -76,7 +76,7 @@ class Lowering {
   using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<bool>, std::vector<std::string>>;
   using Layouts = std::vector<std::optional<ShapeTracker>>;
 
-  [[noreturn]] static void refuse_open_sizes(const ScheduleItem& item) {
+  [[noreturn]] void refuse_open_sizes(const ScheduleItem& item) const {
     std::string nodes, axes;
     std::vector<Sint> sizes;
     for (const Node* v : variables(item.ast)) sizes.emplace_back(*v);
@@ -85,10 +85,10 @@ class Lowering {
     for (std::size_t axis = 0; axis < shape.size(); axis++)
       if (!shape[axis].is_int()) axes += (axes.empty() ? "axis " : ", ") + std::to_string(axis);
     throw UnsupportedError(
-        (item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
+        (options_.place.empty() ? "" : options_.place + ": ") + (item.nodes.size() == 1 ? "node " : "nodes ") + nodes,
         fmt::format("it can't be proved that what is read stays inside its tensor for every size of {} of the result {} ({})",
-                    axes.empty() ? "the inputs" : axes, shape_text(shape), ranges_text(sizes)),
-        "fix the size by --dim NAME=VALUE, or narrow its range", "an index that can't be proved for every open size");
+                    axes.empty() ? "the inputs" : axes, shape_text(shape), ranges_text(sizes, options_.size_names)),
+        size_help(sizes, options_.size_names), "an index that can't be proved for every open size");
   }
 
   // In the order in which the inputs show them: the emitted function takes them in this order.

@@ -9,6 +9,7 @@
 
 #include "codegen/options.h"
 #include "program/program.h"
+#include "shape/open_sizes.h"
 
 namespace etch {
 
@@ -22,6 +23,9 @@ struct LowerOptions {
   CodegenOptions codegen;      // its language is set by lower
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
+  /// For errors: the model's file, and what the user calls the variables.
+  std::string place;
+  SizeNames size_names;
 };
 
 /// "kernel 3 of 54: k3_conv2_relu"

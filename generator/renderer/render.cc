@@ -16,6 +16,39 @@ constexpr int kMaxDepth = 12;            // of nesting in one expression
 constexpr std::size_t kMaxLength = 110;  // of an expression that is put into another
 constexpr std::size_t kMaxLine = 132;    // that takes several statements
 
+// Where `text` is best broken so that at most `width` characters stand before it: after a comma or before an operator, in the
+// fewest brackets, in the second half if it can be, and as late as it can be. 0: nowhere.
+std::size_t place_to_break(std::string_view text, std::size_t width) {
+  static constexpr std::string_view kBefore[] = {"&& ", "|| ", "? ", ": ", "+ ", "- ", "* "};
+  std::size_t best = 0;
+  int depth = 0, depth_of_best = 0;
+  for (std::size_t i = 1; i <= width && i < text.size(); i++) {
+    if (text[i - 1] == '(' || text[i - 1] == '[' || text[i - 1] == '{') depth++;
+    if (text[i - 1] == ')' || text[i - 1] == ']' || text[i - 1] == '}') depth--;
+    if (text[i - 1] != ' ' || i < 2) continue;
+    const bool is_operator = std::ranges::any_of(kBefore, [&](std::string_view o) { return text.substr(i).starts_with(o); });
+    if (text[i - 2] != ',' && !is_operator) continue;
+    if (best >= width / 2 && depth > depth_of_best) continue;
+    best = i;
+    depth_of_best = depth;
+  }
+  return best;
+}
+
+// A statement too long for one line, on several.
+std::string folded(std::string_view text, std::size_t indent) {
+  std::string result(indent, ' ');
+  std::size_t width = kMaxLine - indent;
+  while (text.size() > width) {
+    const std::size_t end = place_to_break(text, width);
+    if (end == 0) break;
+    result += std::string(text.substr(0, end - 1)) + "\n" + std::string(indent + 4, ' ');
+    text.remove_prefix(end);
+    width = kMaxLine - indent - 4;
+  }
+  return result + std::string(text) + "\n";
+}
+
 }  // namespace
 
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values) {
@@ -71,7 +104,7 @@ void Renderer::line(const std::string& text) {
   last_line_ = text_.size();
   joint_.clear();
   declared_.clear();
-  text_ += std::string(2 * indent_, ' ') + text + "\n";
+  text_ += folded(text, 2 * indent_);
 }
 
 // Whether the last line takes one more; from then on it has the factors that both have. A line that declares one value takes what

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "shape/int_math.h"
+#include "shape/open_sizes.h"
 #include "shape/poly.h"
 #include "shape/symbolic.h"
 
@@ -73,7 +74,8 @@ Sint Symbols::variable(const std::string& name, int64_t min, Sint max) {
   check(min >= 0, "the lower bound of a variable is not negative");
   check(max.max() >= min, "the upper bound of a variable is not below its lower bound");
   if (max.is_int(min)) return min;
-  check(max.is_int() || max.min() >= min - 1, "a symbolic range is at worst empty");
+  if (!max.is_int() && max.min() < min - 1)
+    check_for_sizes(proves_nonnegative(max - min + 1), "a range has no negative number of elements", {max});
   Node n{.kind = NodeKind::Variable,
          .owner = this,
          .min = min,

@@ -1,6 +1,21 @@
 #include "shape/open_sizes.h"
 
 namespace etch {
+namespace {
+
+std::vector<const Node*> open_sizes(const std::vector<Sint>& xs) {
+  std::vector<const Node*> sizes;
+  for (const Node* v : variables(xs))
+    if (v->max_expr.is_int()) sizes.push_back(v);
+  return sizes;
+}
+
+const std::string& users_name(const Node* v, const SizeNames& names) {
+  const auto found = names.find(v->name);
+  return found == names.end() ? v->name : found->second;
+}
+
+}  // namespace
 
 std::optional<int64_t> least_value(Sint expr) {
   constexpr int64_t kMostValues = 1 << 20;
@@ -12,20 +27,23 @@ std::optional<int64_t> least_value(Sint expr) {
   return value;
 }
 
-std::string ranges_text(const std::vector<Sint>& xs) {
+std::string ranges_text(const std::vector<Sint>& xs, const SizeNames& names) {
   std::string text;
-  for (const Node* v : variables(xs)) {
-    if (!v->max_expr.is_int()) continue;
-    text += (text.empty() ? "" : ", ") + v->name + " is " + std::to_string(v->min) + ".." + std::to_string(v->max);
-  }
+  for (const Node* v : open_sizes(xs))
+    text += (text.empty() ? "" : ", ") + users_name(v, names) + " is " + std::to_string(v->min) + ".." + std::to_string(v->max);
   return text;
+}
+
+std::string size_help(const std::vector<Sint>& xs, const SizeNames& names) {
+  std::string bindings;
+  for (const Node* v : open_sizes(xs)) bindings += (bindings.empty() ? "--dim " : " or --dim ") + users_name(v, names) + "=VALUE";
+  return bindings.empty() ? "" : "fix the size by " + bindings + ", or narrow its range (" + ranges_text(xs, names) + ")";
 }
 
 void check_for_sizes(bool holds, std::string_view rule, const std::vector<Sint>& of, const std::source_location& at) {
   if (holds) return;
-  const std::string sizes = ranges_text(of);
-  if (sizes.empty()) fail_check(rule, at);
-  throw NotProved(rule, sizes, at);
+  if (open_sizes(of).empty()) fail_check(rule, at);
+  throw NotProved(rule, of, at);
 }
 
 }  // namespace etch

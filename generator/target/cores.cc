@@ -2,6 +2,8 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/AArch64TargetParser.h>
 #include <llvm/TargetParser/ARMTargetParser.h>
 #include <llvm/TargetParser/RISCVTargetParser.h>
@@ -19,6 +21,12 @@ std::vector<std::string> known_cores(const std::string& triple) {
   if (parsed.isRISCV32()) llvm::RISCV::fillValidCPUArchList(names, false);
   if (parsed.isRISCV64()) llvm::RISCV::fillValidCPUArchList(names, true);
   return {names.begin(), names.end()};
+}
+
+bool is_known_triple(const std::string& triple) {
+  static const bool ready = (llvm::InitializeAllTargetInfos(), true);
+  std::string error;
+  return ready && llvm::TargetRegistry::lookupTarget(triple, error) != nullptr;
 }
 
 }  // namespace etch

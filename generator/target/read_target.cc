@@ -271,6 +271,9 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   const Element& tools = *root.FirstChildElement("toolchain");
   t.toolchain.file = in.attribute(tools, "file");
   t.toolchain.triple = in.attribute(tools, "triple");
+  if (!t.toolchain.triple.empty() && !is_known_triple(t.toolchain.triple))
+    in.fail(tools.GetLineNum(), "<toolchain>: triple is '" + t.toolchain.triple + "', which names no machine that Clang knows",
+            "write it as clang does: thumbv7em-none-eabihf, x86_64-linux-gnu");
   t.toolchain.include = in.attribute(tools, "include");
   t.toolchain.compilers = in.texts(tools, "compiler");
   constexpr FlagKind kKinds[] = {FlagKind::Code, FlagKind::Abi, FlagKind::Build};

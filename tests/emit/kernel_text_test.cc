@@ -15,6 +15,7 @@ namespace etch {
 namespace {
 
 constexpr int kMostLines = 400;
+constexpr std::size_t kLongestLine = 140;
 
 class KernelText : public testing::TestWithParam<const char*> {
  protected:
@@ -40,6 +41,7 @@ TEST_P(KernelText, ReadsWell) {
       EXPECT_LE(std::count(kernel.source.begin(), kernel.source.end(), '\n'), kMostLines) << kernel.source;
       std::istringstream lines(kernel.source);
       for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), kLongestLine) << line;
         for (std::sregex_iterator it(line.begin(), line.end(), declared), end; it != end; ++it) {
           const std::string name = (*it)[1];
           EXPECT_FALSE(std::regex_match(name, numbered)) << line;

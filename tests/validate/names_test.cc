@@ -21,8 +21,10 @@ std::string written(const TempDir& work, const std::string& text) {
 }
 
 TEST(Names, OfSizes) {
-  constexpr const char* kPairs[][2] = {{"i0", "i1"}, {"i0", "r0"},   {"gid0", "gid1"},  {"w", "in"},
-                                       {"out", "b"}, {"arg", "exp"}, {"NAN", "printf"}, {"n", "m"}};
+  // The last ones are what the kernels of this model call their loops, bases and sums.
+  constexpr const char* kPairs[][2] = {{"i0", "i1"},     {"i0", "r0"},      {"gid0", "gid1"}, {"w", "in"}, {"out", "b"},
+                                       {"arg", "exp"},   {"NAN", "printf"}, {"n", "m"},       {"c", "y"},  {"x_tile", "lane"},
+                                       {"in_at", "acc"}, {"n", "at"},       {"i", "sum"}};
   for (const auto& [first, second] : kPairs) {
     const TempDir work("etch-names");
     const std::string a = first, b = second;

@@ -1,0 +1,92 @@
+#include "onnx/header.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/naming.h"
+#include "onnx/operators.h"
+#include "onnx/types.h"
+
+namespace etch {
+namespace {
+
+std::string accepted_opsets() { return "opsets " + std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are accepted"; }
+
+// "float32 [batch,3,?]"
+std::string declared_text(const onnx::ValueInfoProto& info) {
+  if (!info.type().has_tensor_type()) return info.has_type() ? "no tensor" : "";
+  const auto& type = info.type().tensor_type();
+  const auto dtype = dtype_of_onnx(type.elem_type());
+  const std::string text = dtype ? std::string(name_of(*dtype)) : onnx_type_name(type.elem_type());
+  return type.has_shape() ? text + " [" + declared_sizes(type.shape()) + "]" : text;
+}
+
+void read_declared(const onnx::GraphProto& graph, ImportedModel& result) {
+  std::set<std::string> weights;
+  for (const auto& tensor : graph.initializer()) weights.insert(tensor.name());
+  for (const auto& info : graph.input())
+    if (!weights.contains(info.name())) result.declared.push_back("input   " + info.name() + " " + declared_text(info));
+  for (const auto& info : graph.output()) result.declared.push_back("output  " + info.name() + " " + declared_text(info));
+}
+
+// A file that is called model.onnx, as exporters call every model, has its folder's name.
+std::string name_of_model(const ImportOptions& options, const std::string& graph, bool& named_after_folder) {
+  if (!options.name.empty()) return options.name;
+  std::string stem = options.path.stem().string();
+  if (stem == "model") {
+    std::error_code bad;
+    const std::string folder = std::filesystem::weakly_canonical(options.path, bad).parent_path().filename().string();
+    named_after_folder = !bad && !folder.empty();
+    if (named_after_folder) stem = folder;
+  }
+  return stem.empty() ? graph : stem;
+}
+
+}  // namespace
+
+bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+bool is_accepted_opset(int opset) { return opset >= kOldestOpset && opset <= kNewestOpset; }
+
+std::string declared_sizes(const onnx::TensorShapeProto& shape) {
+  std::string text;
+  for (int axis = 0; axis < shape.dim_size(); ++axis) {
+    const auto& dim = shape.dim(axis);
+    text += axis == 0 ? "" : ",";
+    text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
+  }
+  return text;
+}
+
+void read_header(const onnx::ModelProto& model, const ImportOptions& options, const std::string& place, ImportedModel& result) {
+  const onnx::GraphProto& graph = model.graph();
+  if (!model.has_graph() || graph.node_size() + graph.output_size() == 0)
+    throw UserError(place, "the file has no graph, an ONNX model is expected", "check that it is the file that the exporter wrote");
+  result.ir_version = model.ir_version();
+  result.producer = model.producer_name();
+  if (!model.producer_version().empty()) result.producer += (result.producer.empty() ? "" : " ") + model.producer_version();
+  result.name = project_identifier(name_of_model(options, graph.name(), result.named_after_folder));
+  read_declared(graph, result);
+}
+
+void read_opset(const onnx::ModelProto& model, const std::string& place, ImportedModel& result) {
+  for (const auto& import : model.opset_import())
+    if (is_main_domain(import.domain())) result.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
+  if (result.opset == 0) {
+    // A model of other domains alone is refused by their names.
+    const auto other = [](const onnx::NodeProto& node) { return !is_main_domain(node.domain()); };
+    if (std::ranges::any_of(model.graph().node(), other)) return;
+    throw UserError(place, "the model names no opset of ai.onnx", "export it again; " + accepted_opsets());
+  }
+  if (is_accepted_opset(result.opset)) return;
+  const std::string opset = "opset " + std::to_string(result.opset);
+  throw UnsupportedError(place, "the model uses " + opset + ", " + accepted_opsets(),
+                         "export it with opset " + std::to_string(result.opset < kOldestOpset ? 13 : kNewestOpset) +
+                             ", or convert it with onnx.version_converter",
+                         opset);
+}
+
+}  // namespace etch
