@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <sstream>
 
 #include "base/tempdir.h"
+#include "support/files.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -15,17 +15,8 @@ namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-std::map<std::string, std::string> folder_content(const fs::path& dir) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(dir)) files[entry.path().filename().string()] = content(entry.path());
-  return files;
-}
+using test::content;
+using test::folder_content;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

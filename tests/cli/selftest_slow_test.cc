@@ -1,10 +1,8 @@
 // Which self-tests have the reference's result, around the limit of 10 G multiply-accumulates.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "base/tempdir.h"
+#include "support/files.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -26,8 +24,7 @@ TEST(SelfTestLimit, IsTenGigaUnlessInterpIsAskedFor) {
     const std::string model = write_text_model(work.path() / "square.onnx", text.c_str());
     const ProcessResult result = etch_tool({"compile", model, "--selftest", row.form, "-o", (work.path() / "out").string()});
     ASSERT_TRUE(result.ok()) << result.err;
-    std::ifstream in(work.path() / "out" / "selftest.c");
-    const std::string c{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string c = test::content(work.path() / "out" / "selftest.c");
     EXPECT_EQ(c.find("expected_y") != std::string::npos, row.compares) << row.size << " " << row.form;
   }
 }

@@ -1,10 +1,8 @@
 // The self-test that compile writes: with a result to compare with, or, where the reference would take long, with a checksum.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "base/tempdir.h"
+#include "support/files.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -12,11 +10,7 @@ namespace etch {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
+using test::content;
 
 // 2200^3 = 10.6 G multiply-accumulates in one kernel without weights: nothing in it is large but the work.
 constexpr const char* kMuchWork = R"(<ir_version: 8, opset_import: ["" : 17]>

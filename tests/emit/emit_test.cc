@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "base/tempdir.h"
 #include "build.h"
 #include "emit/write.h"
+#include "support/files.h"
 #include "tiny.h"
 
 namespace etch {
@@ -29,13 +29,6 @@ using test::mlp_options;
 using test::mlp_program;
 using test::put;
 using test::run_in;
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 const std::string& text_of(const std::vector<EmittedFile>& files, const std::string& name) {
   for (const EmittedFile& f : files)
@@ -55,7 +48,7 @@ void expect_golden(const std::string& dir, const std::vector<EmittedFile>& files
       fs::create_directories(folder);
       write_file(folder / f.name, f.text);
     }
-    EXPECT_EQ(read(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
+    EXPECT_EQ(test::content(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
   }
 }
 
@@ -375,7 +368,7 @@ TEST(Write, ReplacesItsOwnOutputOnly) {
   const fs::path out = temp.path() / "a/b/out";
   write_project(out, {{"report.json", report_of({"old.c"})}, {"old.c", "x"}});
   write_project(out, {{"report.json", report_of({"new.c"})}, {"new.c", "y"}});
-  EXPECT_EQ(read(out / "new.c"), "y");
+  EXPECT_EQ(test::content(out / "new.c"), "y");
   EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 2);  // old.c went, nothing temporary stays
   EXPECT_EQ(std::distance(fs::directory_iterator(out.parent_path()), {}), 1);
 }
@@ -415,11 +408,11 @@ TEST(Write, LosesNoFileThatItDidNotWrite) {
     }
     if (*row.says == 0) {
       EXPECT_EQ(said, "");
-      EXPECT_EQ(read(out / "model.c"), "new");
+      EXPECT_EQ(test::content(out / "model.c"), "new");
       continue;
     }
     EXPECT_NE(said.find(row.says), std::string::npos) << said;
-    for (const EmittedFile& file : row.holds) EXPECT_EQ(read(out / file.name), file.text) << file.name;
+    for (const EmittedFile& file : row.holds) EXPECT_EQ(test::content(out / file.name), file.text) << file.name;
     EXPECT_EQ(static_cast<std::size_t>(std::distance(fs::directory_iterator(out), {})), row.holds.size() + (made.empty() ? 0 : 1));
   }
 }
@@ -434,7 +427,7 @@ TEST(Write, TheFolderItselfStaysAndLinksAreFollowed) {
   ASSERT_EQ(stat(out.c_str(), &before), 0);
   for (const fs::path& way : {out, link, link / "", link / "." / ".." / "out"}) {
     write_project(way, {{"report.json", report_of({"a.c"})}, {"a.c", way.string()}});
-    EXPECT_EQ(read(out / "a.c"), way.string());
+    EXPECT_EQ(test::content(out / "a.c"), way.string());
   }
   ASSERT_EQ(stat(out.c_str(), &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino) << "a shell that stands in the folder still does";
@@ -456,7 +449,7 @@ TEST(Write, IntoAFolderOfOthersAllOrNothing) {
   fs::create_directory(out / "c.npy");
   EXPECT_THROW(write_into(out, {{"a.npy", "5"}, {"c.npy", "6"}}), UserError);
   EXPECT_THROW(write_into(out, {{"a.npy", "5"}, {"no/such/folder", "6"}}), UserError);
-  EXPECT_EQ(read(out / "a.npy") + read(out / "b.npy") + read(out / "other"), "34mine");
+  EXPECT_EQ(test::content(out / "a.npy") + test::content(out / "b.npy") + test::content(out / "other"), "34mine");
   EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 4);
   EXPECT_THROW(write_into(temp.path() / "x/y", {{"no/such/folder", "1"}}), UserError);
   EXPECT_FALSE(fs::exists(temp.path() / "x"));
@@ -466,7 +459,7 @@ TEST(Write, LeavesNothingBehindWhenItFails) {
   const TempDir temp;
   const fs::path out = temp.path() / "new/out";
   auto refuse = [](const fs::path& made) {
-    EXPECT_EQ(read(made / "report.json"), "1");
+    EXPECT_EQ(test::content(made / "report.json"), "1");
     throw UserError("audit", "found something");
   };
   EXPECT_THROW(write_project(out, {{"report.json", "1"}}, refuse), UserError);
@@ -475,7 +468,7 @@ TEST(Write, LeavesNothingBehindWhenItFails) {
   EXPECT_TRUE(fs::is_empty(temp.path()));
   write_project(out, {{"report.json", report_of({})}});
   EXPECT_THROW(write_project(out, {{"report.json", "2"}, {"no/such/folder", "1"}}), UserError);
-  EXPECT_EQ(read(out / "report.json"), report_of({}));  // what was there is unchanged
+  EXPECT_EQ(test::content(out / "report.json"), report_of({}));  // what was there is unchanged
 }
 
 TEST(Write, AFullDiskIsAUserError) {

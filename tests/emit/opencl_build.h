@@ -3,26 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "base/tempdir.h"
 #include "build.h"
 #include "device/device.h"
 #include "emit/compile.h"
 #include "models/zoo.h"
+#include "support/files.h"
 #include "tiny.h"
 
 namespace etch::test {
 
 inline constexpr const char* kStrict = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror";
-
-inline std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 inline ProcessResult run_opencl(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
   static const TempDir cache;  // of kernels that PoCL has compiled

@@ -23,7 +23,7 @@ TEST(OpenCLFiles, AreTheGoldenProject) {
       fs::create_directories(folder);
       write_file(folder / f.name, f.text);
     }
-    EXPECT_EQ(read(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
+    EXPECT_EQ(content(folder / f.name), f.text) << f.name << ": UPDATE_GOLDEN=1 rewrites, review the difference";
   }
 }
 
@@ -41,7 +41,7 @@ TEST(OpenCLFiles, PassTheAuditAndAreTheSameEveryTime) {
     for (const char* name : {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cl", "ds_cnn_kernels.c", "ds_cnn_weights.c", "etch_opencl.c", "selftest.c",
                              "CMakeLists.txt", "report.txt", "report.json"}) {
       EXPECT_TRUE(fs::exists(dir / name)) << name;
-      texts[turn].push_back(read(dir / name));
+      texts[turn].push_back(content(dir / name));
     }
   }
   EXPECT_EQ(texts[0], texts[1]);

@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "base/error.h"
 #include "base/tempdir.h"
 #include "onnx/seeded.h"
 #include "support/evaluate.h"
+#include "support/files.h"
 
 namespace etch {
 
@@ -75,8 +73,7 @@ TEST(WriteZoo, WritesTheSameBytesEachTime) {
   const auto a = write_zoo(first.path()), b = write_zoo(second.path());
   ASSERT_EQ(a.size(), zoo().size());
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::ifstream x(a[i], std::ios::binary), y(b[i], std::ios::binary);
-    const std::string left{std::istreambuf_iterator<char>(x), {}}, right{std::istreambuf_iterator<char>(y), {}};
+    const std::string left = test::content(a[i]), right = test::content(b[i]);
     EXPECT_GT(left.size(), 1000u);
     EXPECT_EQ(left, right) << a[i];
     if (a[i].stem() == "mlp") {

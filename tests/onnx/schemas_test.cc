@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <onnx/defs/schema.h>
 
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include "base/process.h"
 #include "onnx/operators.h"
 #include "onnx/schema.h"
+#include "support/files.h"
 #include "support/node_model.h"
 
 namespace etch {
@@ -88,8 +87,7 @@ TEST(OnnxSchemas, AreThoseOfThePythonPackage) {
   const ProcessResult printed = run_process(argv);
   if (printed.exit_code == 77) GTEST_SKIP() << printed.out;
   ASSERT_TRUE(printed.ok()) << printed.err;
-  std::ifstream file(ETCH_SOURCE_DIR "/generator/onnx/schemas.def");
-  const std::string ours{std::istreambuf_iterator<char>(file), {}};
+  const std::string ours = test::content(ETCH_SOURCE_DIR "/generator/onnx/schemas.def");
   EXPECT_EQ(rows_of(ours), rows_of(printed.out)) << "build/venv/bin/python tests/onnx/schemas.py NAME... prints what is wanted";
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "support/evaluate.h"
+#include "support/files.h"
 
 namespace etch::test {
 
@@ -34,20 +35,15 @@ struct NodeCase {
   std::vector<std::vector<Array>> wanted;
 };
 
-inline std::string bytes_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// The model with its inputs from `first` on turned into initializers that hold the data set's values: what exporters write
 /// where the tests have shapes, axes and sizes as inputs. Empty if there is no such input.
 inline std::string with_constants(const std::filesystem::path& folder, int first) {
   onnx::ModelProto model;
-  if (!model.ParseFromString(bytes_of_file(folder / "model.onnx"))) return "";
+  if (!model.ParseFromString(content(folder / "model.onnx"))) return "";
   onnx::GraphProto& graph = *model.mutable_graph();
   if (first >= graph.input_size()) return "";
   for (int i = first; i < graph.input_size(); ++i) {
-    const std::string bytes = bytes_of_file(folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb"));
+    const std::string bytes = content(folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb"));
     onnx::TensorProto& tensor = *graph.add_initializer();
     if (!tensor.ParseFromString(bytes)) return "";
     tensor.set_name(graph.input(i).name());

@@ -5,23 +5,16 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
+#include "support/files.h"
 
 namespace etch {
 namespace {
 
 const std::filesystem::path kTargets = std::filesystem::path(ETCH_SOURCE_DIR) / "targets";
-
-std::string read(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// The file that the bad rows below change: small, complete, one element a line.
 constexpr std::string_view kGood = R"(<target name="t">
@@ -277,7 +270,7 @@ TEST(Target, ToolchainFilesReadTheDescription) {
   // Nothing else in toolchains/ says what a description says.
   for (const auto& entry : std::filesystem::directory_iterator(kTargets.parent_path() / "toolchains"))
     for (const char* flag : {"-march", "-mcpu", "-mfpu", "-mfloat-abi", "--specs", "-mprefer"})
-      EXPECT_EQ(read(entry.path()).find(flag), std::string::npos) << entry.path() << " " << flag;
+      EXPECT_EQ(test::content(entry.path()).find(flag), std::string::npos) << entry.path() << " " << flag;
 }
 
 }  // namespace

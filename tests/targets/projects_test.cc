@@ -7,6 +7,7 @@
 
 #include "base/tempdir.h"
 #include "emulator/emulator.h"
+#include "support/files.h"
 #include "support/tool.h"
 #include "target/target.h"
 
@@ -56,8 +57,7 @@ TEST_F(CortexM, ToolchainFileBuildsTheProject) {
     const ProcessResult built = run_in(temp.path(), {"cmake", "--build", build.string()});
     ASSERT_TRUE(built.ok()) << built.out << built.err;
     EXPECT_EQ(console(build / "lenet_selftest.elf"), "PASS\n");
-    std::ifstream in(build / "compile_commands.json");
-    const std::string commands{std::istreambuf_iterator<char>(in), {}};
+    const std::string commands = test::content(build / "compile_commands.json");
     EXPECT_EQ(commands.find("-O3"), std::string::npos) << "the level is that of the description, -O2";
     EXPECT_NE(commands.find("-O2"), std::string::npos);
   }
@@ -155,8 +155,7 @@ TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
 
 TEST(Targets, OwnOnesAreListedBeforeTheBundledOnes) {
   const TempDir own;
-  std::ifstream in(kSource / "targets/host.xml");
-  const std::string host{std::istreambuf_iterator<char>(in), {}};
+  const std::string host = test::content(kSource / "targets/host.xml");
   std::ofstream(own.path() / "host.xml") << host;
   std::string board = host;
   board.replace(board.find("name=\"host\""), 11, "name=\"board\"");

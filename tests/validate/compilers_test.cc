@@ -5,21 +5,18 @@
 
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
 #include "base/tempdir.h"
+#include "support/files.h"
 #include "support/tool.h"
 #include "target/target.h"
 
 namespace etch {
 namespace {
 
-bool has_avx2() {
-  std::ifstream in("/proc/cpuinfo");
-  return std::string(std::istreambuf_iterator<char>(in), {}).find(" avx2") != std::string::npos;
-}
+bool has_avx2() { return test::content("/proc/cpuinfo").find(" avx2") != std::string::npos; }
 
 // gcc 12 with -O3 and AVX: several masked loads with stores between them in the body of a loop.
 TEST(Compilers, MaskedLoadsBetweenStores) {

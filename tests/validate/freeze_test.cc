@@ -8,6 +8,7 @@
 #include "base/tempdir.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
+#include "support/files.h"
 #include "support/tool.h"
 
 namespace etch {
@@ -57,8 +58,7 @@ TEST_F(FreezeOption, TakesTheInputOutOfTheSignature) {
   const ProcessResult compiled =
       etch_tool({"compile", model_, "--name", "model", "--dim", "n=2", "--freeze", "axes=" + file("rows.pb"), "-o", out});
   ASSERT_EQ(describe(compiled), "exit status 0") << compiled.err;
-  std::ifstream in(out + "/model.h");
-  const std::string header{std::istreambuf_iterator<char>(in), {}};
+  const std::string header = test::content(out + "/model.h");
   EXPECT_NE(header.find("x"), std::string::npos);
   EXPECT_EQ(header.find("AXES"), std::string::npos) << header;
   EXPECT_NE(header.find("--freeze axes=rows.pb"), std::string::npos) << "whence it is, without a folder\n" << header;

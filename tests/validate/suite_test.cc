@@ -9,6 +9,7 @@
 
 #include "base/tempdir.h"
 #include "onnx/tensor_file.h"
+#include "support/files.h"
 #include "support/tool.h"
 
 namespace etch {
@@ -76,8 +77,7 @@ TEST(Suite, SizesThatTheModelLeavesOpenAreThoseOfTheData) {
   const ProcessResult result =
       etch_tool({"validate", model, "--name", "model", "--backends", "interp,c", "--data", work.path().string(), "-o", out});
   EXPECT_EQ(describe(result), "exit status 0") << result.err << result.out;
-  std::ifstream header(work.path() / "out" / "model.h");
-  const std::string text{std::istreambuf_iterator<char>(header), {}};
+  const std::string text = test::content(work.path() / "out" / "model.h");
   EXPECT_NE(text.find("[n,2]"), std::string::npos) << "one function for both sizes\n" << text;
   const ProcessResult narrow = etch_tool({"validate", model, "--dim", "n=1..4", "--data", work.path().string()});
   EXPECT_EQ(describe(narrow), "exit status 1");
@@ -120,8 +120,7 @@ TEST(Suite, TheFolderOfOutputHoldsTheFirstSet) {
     if (!target.empty()) args.insert(args.end(), {"--target", target});
     const ProcessResult result = etch_tool(args);
     EXPECT_EQ(describe(result), "exit status 0") << result.err << result.out;
-    std::ifstream selftest(out / "selftest.c");
-    const std::string text{std::istreambuf_iterator<char>(selftest), {}};
+    const std::string text = test::content(out / "selftest.c");
     EXPECT_NE(text.find("-3"), std::string::npos) << target << text;
     EXPECT_EQ(text.find("77"), std::string::npos) << target << text;
   }

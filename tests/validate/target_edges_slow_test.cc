@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "base/tempdir.h"
 #include "emit/compile.h"
 #include "onnx/builder.h"
+#include "support/files.h"
 
 namespace etch {
 namespace {
@@ -102,10 +102,7 @@ void try_text(const fs::path& file, const std::string& text, const std::string& 
 class TargetEdges : public testing::TestWithParam<const char*> {
  protected:
   fs::path file() const { return work_.path() / (std::string(GetParam()) + ".xml"); }
-  std::string text() const {
-    std::ifstream in(kTargets / (std::string(GetParam()) + ".xml"), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  }
+  std::string text() const { return test::content(kTargets / (std::string(GetParam()) + ".xml")); }
   /// Calls `change` on a fresh copy's `number`th element (in the order of the file) and tries it; false: there is none.
   bool change(int number, const std::function<std::string(tinyxml2::XMLElement*)>& change) {
     tinyxml2::XMLDocument document;
