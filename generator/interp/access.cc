@@ -17,6 +17,10 @@ std::vector<FixedView> fixed(const ShapeTracker& st, const VarValues& vars) {
   std::vector<FixedView> result;
   for (const View& view : st.views()) {
     FixedView f;
+    if (view.mask && view.mask->empty()) {  // a scalar that is padding, as an axis of one element that is
+      result.push_back({{1}, {0}, 0, {0}, {0}});
+      continue;
+    }
     f.shape = fixed(view.shape, vars);
     f.strides = fixed(view.strides, vars);
     f.offset = evaluate(view.offset, vars);

@@ -150,6 +150,10 @@ TEST(Views, ScalarsAndEmptyArrays) {
   const Array got = interp_evaluate(ops.store(0, twice, scalar), {&x});
   EXPECT_EQ(got.shape(), std::vector<std::int64_t>());
   EXPECT_EQ(got.double_at(0), 5.0);
+  const ShapeTracker padding = ShapeTracker::from_shape({1}).pad({{1, 0}}).shrink({{0, 1}}).reshape({});
+  EXPECT_EQ(interp_evaluate(ops.store(0, ops.load(1, DType::Float32, padding), scalar), {&x}).double_at(0), 0.0);
+  const ShapeTracker spread = padding.reshape({1}).expand({3});
+  EXPECT_EQ(interp_evaluate(ops.store(0, ops.load(1, DType::Float32, spread), ShapeTracker::from_shape({3})), {&x}).double_at(2), 0.0);
   const Array none = Array::of_doubles(DType::Float32, {0}, {});
   EXPECT_EQ(interp_evaluate(ops.store(0, ops.load(1, DType::Float32, empty), empty), {&none}).shape(),
             (std::vector<std::int64_t>{2, 0, 3}));

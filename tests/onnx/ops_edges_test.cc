@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "onnx/builder.h"
 #include "support/node_model.h"
 
 namespace etch {
@@ -69,6 +70,24 @@ TEST(OnnxEdges, WhatAnIndexTakesKeepsItsBits) {
     expect_bits({"ScatterElements", 18, {floats({2}, {-0.0, 7}, dtype), ints({1}, {1}), floats({1}, {-0.0}, dtype)}, {}, 1, 3},
                 {floats({2}, {-0.0, -0.0}, dtype)});
   }
+}
+
+/// Of a padded tensor one element that is padding and one that is not, as tensors without axes.
+TEST(OnnxEdges, OneElementOfAPaddedTensor) {
+  GraphBuilder g("n", 13);
+  const auto x = g.input("x0", DType::Float32, {2});
+  const auto pads = g.ints("pads", {3, 2});
+  for (const char* mode : {"constant", "edge"}) {
+    const auto padded = g.node("Pad", {x, pads}, {{"mode", mode}});
+    for (std::int64_t i : {0, 3, 4, 6}) {
+      const std::string name = mode + std::to_string(i);
+      const auto index = g.initializer(name, Array::scalar(Scalar::of_int(DType::Int64, i)));
+      g.output(g.node("Gather", {padded, index}), DType::Float32, {});
+    }
+  }
+  const auto got = test::evaluate_model(import_onnx({.bytes = g.bytes(), .name = "n"}), {{"x0", floats({2}, {5, 7})}});
+  const std::vector<double> wanted{0, 5, 7, 0, 5, 5, 7, 7};
+  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_EQ(got.at(k).double_at(0), wanted[k]) << k;
 }
 
 TEST(OnnxEdges, IntegersOf64Bits) {

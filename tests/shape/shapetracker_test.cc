@@ -247,6 +247,30 @@ TEST(ShapeTracker, RandomHistoriesReadTheRightElements) {
   EXPECT_GT(several, 100);
 }
 
+// One element alone, as a tensor without axes, and as axes again.
+TEST(ShapeTracker, EveryElementAsAScalar) {
+  int padding = 0;
+  for (unsigned seed = 7000; seed < 7300; ++seed) {
+    History h(seed);
+    for (int n = h.pick(1, 5); n > 0; --n) h.step();
+    const int64_t flat = h.pick(0, static_cast<int>(h.truth.count()) - 1);
+    std::vector<Range> alone(h.truth.shape.size());
+    int64_t rest = flat;
+    for (std::size_t k = alone.size(); k-- > 0; rest /= h.truth.shape[k]) {
+      const int64_t i = rest % h.truth.shape[k];
+      alone[k] = {i, i + 1};
+    }
+    const int64_t position = h.truth.data[static_cast<std::size_t>(flat)];
+    padding += position < 0;
+    const ShapeTracker scalar = h.st.shrink(alone).reshape({});
+    expect_positions(scalar, {{}, {position}}, seed);
+    expect_positions(scalar.reshape({1, 1}).expand({2, 3}), {{2, 3}, std::vector<int64_t>(6, position)}, seed);
+    expect_positions(h.st + ShapeTracker::from_shape(sints(h.truth.shape)).shrink(alone).reshape({}), {{}, {position}}, seed);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(padding, 30);
+}
+
 TEST(ShapeTracker, RandomSumsReadTheRightElements) {
   for (unsigned seed = 5000; seed < 5400; ++seed) {
     History h(seed);

@@ -138,6 +138,16 @@ def _between_two(node, inputs, opset):
     return False
 
 
+def _integers_without_kernel(node, inputs, opset):
+    """Whether integers are interpolated that ONNX Runtime has no kernel for: the reference rounds, ONNX Runtime cuts off."""
+    return inputs[0].dtype.kind in "iu" and inputs[0].dtype not in (np.int8, np.uint8, np.int32) and attribute(node, "mode") != b"nearest"
+
+
+def _channel_of_minus_infinities(node, inputs, opset):
+    x = inputs[0]
+    return bool(np.isneginf(x).all(axis=tuple(range(2, x.ndim))).any())
+
+
 SUMS = tuple("""AveragePool BatchNormalization Col2Im Conv ConvTranspose CumSum DFT Einsum Gemm GlobalAveragePool GlobalLpPool
 GroupNormalization InstanceNormalization LayerNormalization LpNormalization LpPool MatMul Mean MeanVarianceNormalization ReduceL1
 ReduceL2 ReduceMean ReduceSum ReduceSumSquare STFT Sum""".split())  # fmt: skip
@@ -199,6 +209,14 @@ EXCUSES = [
            "Resize-11: x_original = x_resized / scale", "ONNX Runtime copies the input where the output has its shape"),
     Excuse("nearest of two", ("Resize", "Upsample"), _between_two,
            "Resize-11: round_prefer_floor", "in which precision x_original is rounded before that is not said"),
+    Excuse("fractions of integers", ("Resize", "Upsample"), _integers_without_kernel,
+           "Resize-11: Resize the input tensor", "whether the fraction of an interpolated integer is rounded or cut off is not said"),
+    Excuse("nothing but minus infinity", ("GlobalMaxPool",), _channel_of_minus_infinities,
+           "GlobalMaxPool-1: applies max pooling across the values in the same channel",
+           "ONNX Runtime starts from the lowest finite number"),
+    Excuse("infinite logits", ("LogSoftmax", "Softmax"), lambda node, inputs, opset: bool(np.isposinf(inputs[0]).any()),
+           "LogSoftmax-13: LogSoftmax(input, axis) = Log(Softmax(input, axis=axis))",
+           "infinity / infinity; the function that defines it subtracts the maximum first, which makes every element NaN"),
     Excuse("infinite neighbours of LRN", ("LRN",), lambda node, inputs, opset: not _finite(*inputs),
            "LRN-13: square_sum[n, c, d1, ..., dk] = sum(X[n, i, d1, ..., dk] ^ 2)",
            "ONNX Runtime carries NaN on to the channels behind it"),
@@ -250,7 +268,17 @@ REFERENCE_INSTEAD = [
            "ReduceProd-13: Computes the product of the input tensor's elements", "ONNX Runtime computes int64 in double"),
 ]  # fmt: skip
 
-# The reference evaluator's own mistakes: these types are run by ONNX Runtime in single precision.
+def _one_element_of_halves(node, inputs, opset):
+    """Whether an axis has one element left, which lies at 0 by the text."""
+    by_sizes = len(inputs) > 3 and inputs[3] is not None and 1 in inputs[3]
+    by_scales = any(int(np.floor(d * s)) == 1 for d, s in _scales(node, inputs, opset)) if not by_sizes else True
+    return attribute(node, "coordinate_transformation_mode") == b"pytorch_half_pixel" and by_scales
+
+
+# The reference evaluator's own mistakes, where they depend on the node.
+REFERENCE_WRONG_WHERE = {"Resize": _one_element_of_halves}  # takes it from -0.5
+
+# Its mistakes at all nodes: these types are run by ONNX Runtime in single precision.
 REFERENCE_WRONG = {
     "AveragePool": "leaves NaN out",
     "ConvTranspose": "accepts an output_shape that no input gives",
@@ -289,6 +317,11 @@ def missing_quotes():
 def excuse_of(node, inputs, opset):
     """The Excuse of a node with these input arrays (None for a missing one); None where its result is defined."""
     return _first(EXCUSES, node, inputs, opset)
+
+
+def is_reference_wrong(node, inputs, opset):
+    where = REFERENCE_WRONG_WHERE.get(node.op_type)
+    return node.op_type in REFERENCE_WRONG or (where is not None and where(node, inputs, opset))
 
 
 def is_for_reference(node, inputs, opset):
