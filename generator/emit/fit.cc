@@ -25,8 +25,10 @@ std::vector<std::int64_t> sizes_of(const Fit& fit, MemoryKind kind) {
   return sizes;
 }
 
+// What does not fit takes more than 100 %, be it by a byte.
 std::string percent_text(std::int64_t used, std::int64_t limit) {
-  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(used) / static_cast<double>(limit));
+  const double tenths = 1000.0 * static_cast<double>(used) / static_cast<double>(limit);
+  return fmt::format("{:.1f} %", (used > limit ? std::ceil(tenths) : tenths) / 10);
 }
 
 // Puts each block whole into a memory: largest first, every memory tried. False only if there is no way; where the search would
@@ -118,6 +120,30 @@ std::string line(const char* what, std::int64_t used, const std::optional<std::i
   return fmt::format("  {:<7} {:>13} {}  {}\n", what, grouped(used), of, parts);
 }
 
+enum class Verdict : std::uint8_t { No, NoLimit, AsFarAsIsKnown, Yes };
+
+Verdict verdict(const Fit& fit) {
+  if (!fit.fits()) return Verdict::No;
+  const bool ram = fit.limit(MemoryKind::Ram).has_value(), flash = fit.limit(MemoryKind::Flash).has_value();
+  if (!ram && !flash) return Verdict::NoLimit;
+  const auto& m = fit.measurement.measured;
+  return m && (!ram || m->stack_bytes) ? Verdict::Yes : Verdict::AsFarAsIsKnown;
+}
+
+const char* verdict_text(const Fit& fit) {
+  switch (verdict(fit)) {
+    case Verdict::No:
+      return "NO";
+    case Verdict::NoLimit:
+      return "no limit is known, the target names no memories";
+    case Verdict::AsFarAsIsKnown:
+      return fit.measurement.measured ? "yes, as far as is known without the stack" : "yes, as far as is known without code and stack";
+    case Verdict::Yes:
+      break;
+  }
+  return "yes";
+}
+
 }  // namespace
 
 std::int64_t Fit::ram_bytes() const {
@@ -175,7 +201,7 @@ std::string to_json(const Fit& fit) {
   const auto ram = fit.limit(MemoryKind::Ram), flash = fit.limit(MemoryKind::Flash);
   Json j;
   j["target"] = fit.target;
-  j["fits"] = fit.fits();
+  j["fits"] = verdict(fit) == Verdict::AsFarAsIsKnown ? Json(nullptr) : Json(fit.fits());
   j["problems"] = fit.problems;
   j["compiler"] = m ? Json(m->compiler) : Json(nullptr);
   j["not_measured"] = m ? Json(nullptr) : Json(fit.measurement.problem);
@@ -204,10 +230,7 @@ std::string to_json(const Fit& fit) {
 std::string to_text(const Fit& fit) {
   const auto& m = fit.measurement.measured;
   const auto ram = fit.limit(MemoryKind::Ram), flash = fit.limit(MemoryKind::Flash);
-  std::string text = fmt::format("\nFit on {}: {}\n", fit.target,
-                                 !fit.fits()      ? "NO"
-                                 : !ram && !flash ? "no limit is known, the target names no memories"
-                                                  : "yes");
+  std::string text = fmt::format("\nFit on {}: {}\n", fit.target, verdict_text(fit));
   text += line(fit.on_device ? "device" : "RAM", fit.ram_bytes(), ram, ram_parts(fit));
   if (!fit.on_device) text += line("flash", fit.flash_bytes(), flash, flash_parts(fit));
   if (m)

@@ -26,11 +26,18 @@ bool compares_floats(const LazyOp* op) {
   return (op->op == Op::Max || op->op == Op::Min) && std::ranges::none_of(op->src, is_const);
 }
 
+// Those that the compiler's macros follow from: -mfloat-abi makes __ARM_FP too.
+std::vector<std::string> feature_flags(const EmitOptions& options) {
+  std::vector<std::string> words = options.build.code;
+  words.insert(words.end(), options.build.abi.begin(), options.build.abi.end());
+  return words;
+}
+
 }  // namespace
 
 std::string flags_text(const EmitOptions& options) {
-  std::vector<std::string> words{options.build.optimize};
-  for (const auto* list : {&options.build.code, &options.build.abi}) words.insert(words.end(), list->begin(), list->end());
+  std::vector<std::string> words = feature_flags(options);
+  words.insert(words.begin(), options.build.optimize);
   return spaced(words);
 }
 
@@ -58,7 +65,7 @@ std::string feature_guard(const Project& p) {
                     "#error \"{}.c is for target {} ({}): compile it with {}, or with -DETCH_ANY_CPU=1 if it may be slower\"\n"
                     "#endif\n",
                     fmt::join(defined, " && "), p.name, options.target_name, fmt::join(options.build.features, ", "),
-                    spaced(options.build.code));
+                    spaced(feature_flags(options)));
 }
 
 std::string comparison_pragma(const Project& p) {

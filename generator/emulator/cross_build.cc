@@ -112,7 +112,12 @@ void link(const std::vector<Source>& sources, const std::filesystem::path& build
   command.insert(command.end(), {"-o", build.elf.string()});
   if (options.may_overflow) command.push_back("-Wl,--noinhibit-exec");
   const ProcessResult result = run_tool(command, build_dir, build_dir, options.timeout_s);
-  build.overflow = options.may_overflow ? overflow_of(result.err) : "";
+  const std::string overflow = overflow_of(result.err);
+  if (!result.ok() && !options.may_overflow && !overflow.empty())
+    throw UserError("target " + target.name, "its memories have no room for the whole program: " + overflow,
+                    "besides the model a self-test needs its own data, the C library and the stack that the description's link flags "
+                    "reserve: lower that where a flag says it (__stack_size), or describe a larger board for the test");
+  build.overflow = options.may_overflow ? overflow : "";
   if (build.overflow.empty() || !std::filesystem::exists(build.elf)) require_ok(result, command, build.elf.string());
   build.map = parse_link_map(read(map));
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "base/nearest.h"
+#include "ir/lazyop.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
 
@@ -88,7 +89,15 @@ Array read_frozen(const std::string& input, const std::filesystem::path& file, D
       sizes = with_sizes_of_file(std::move(sizes), read_tensor_file(file).array.shape());
     else if (open)
       sizes = with_size_of_raw(file, dtype, std::move(sizes));
-    return read_tensor_file(file, dtype, sizes);
+    Array value = read_tensor_file(file, dtype, sizes);
+    const bool has_shape = ending == ".npy" || ending == ".pb";
+    const auto own = ending == ".npy" ? read_npy(file).shape() : ending == ".pb" ? read_tensor_file(file).array.shape() : value.shape();
+    if (has_shape && own != value.shape())
+      throw UserError("",
+                      "its shape is " + shape_text(std::vector<Sint>(own.begin(), own.end())) + ", that of the input " +
+                          shape_text(std::vector<Sint>(value.shape().begin(), value.shape().end())),
+                      "give a tensor of the input's shape");
+    return value;
   } catch (const UserError& error) {
     throw UserError("--freeze " + input + "=" + file.string(), error.problem(), error.help());
   }

@@ -80,7 +80,8 @@ class Importer {
     } catch (const UnsupportedError& error) {
       result_.problems.push_back({Unsupported, error.where(), error.problem(), error.help(), error.subject(), "", ""});
     } catch (const UserError& error) {
-      result_.problems.push_back({Wrong, error.where(), error.problem(), error.help(), "", "", ""});
+      const ImportProblem problem{Wrong, error.where(), error.problem(), error.help(), "", "", ""};
+      if (!contains(result_.problems, problem)) result_.problems.push_back(problem);
     }
   }
 

@@ -80,7 +80,7 @@ std::vector<std::byte> external_bytes(const TensorProto& proto, const std::strin
     throw UserError(where, "external data has the length " + std::to_string(length) + ", its shape and type need " + std::to_string(bytes));
   }
   const std::filesystem::path file = external_path(where, location, folder);
-  refuse_lfs_pointer(file, where);
+  refuse_lfs_pointer(file, file.string());  // the same for all tensors of the file
   const std::uint64_t size = std::filesystem::file_size(file);
   if (offset > size || bytes > size - offset) {
     throw UserError(where,

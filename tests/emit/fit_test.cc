@@ -143,7 +143,10 @@ TEST(Fit, Verdicts) {
     else
       EXPECT_THROW(require_fit(fit), UserError);
     const auto json = nlohmann::json::parse(to_json(fit));
-    EXPECT_EQ(json.at("fits"), row.fits);
+    const auto& measured = row.measurement.measured;
+    const bool knows_all = row.memories.empty() || (measured && measured->stack_bytes);
+    EXPECT_EQ(json.at("fits"), row.fits && !knows_all ? nlohmann::json(nullptr) : nlohmann::json(row.fits));
+    EXPECT_EQ(to_text(fit).find("as far as is known") != std::string::npos, row.fits && !knows_all) << to_text(fit);
     EXPECT_EQ(json.at("ram").at("used_bytes"), row.ram);
     EXPECT_EQ(json.at("flash").at("weights_bytes"), row.weights);
     EXPECT_EQ(json.at("flash").at("code_bytes").is_null(), !row.measurement.measured);

@@ -82,7 +82,7 @@ std::vector<ErrorCase> cases() {
        lfs_pointer,
        kCompile,
        1,
-       {"model.onnx: model.onnx is a Git LFS pointer", "of 12345678 bytes", "help: fetch", "git lfs pull"}},
+       {"model.onnx: it is a Git LFS pointer", "of 12345678 bytes", "help: fetch", "git lfs pull"}},
       {"no_graph", "", [](onnx::ModelProto& m) { m.clear_graph(); }, nullptr, kCompile, 1, {"graph"}},
       {"no_opset", "", [](onnx::ModelProto& m) { m.clear_opset_import(); }, nullptr, kCompile, 1, {"opset"}},
       {"opset_too_old",
@@ -546,11 +546,11 @@ TEST(GitLfs, PointerIsNamedAsSuch) {
     std::vector<std::string> args;
     const char* says;
   } rows[] = {
-      {{"compile", path("external.onnx"), "-o", path("out")}, "initializer 'w': weights.bin is a Git LFS pointer"},
-      {{"inspect", path("external.onnx")}, "initializer 'w': weights.bin is a Git LFS pointer"},
-      {{"run", path("good.onnx"), "--input", path("x.npy")}, "x.npy is a Git LFS pointer"},
-      {{"run", path("good.onnx"), "--input", path("x.pb")}, "x.pb is a Git LFS pointer"},
-      {{"run", path("good.onnx"), "--input", path("x.raw")}, "x.raw is a Git LFS pointer"},
+      {{"compile", path("external.onnx"), "-o", path("out")}, "weights.bin: it is a Git LFS pointer"},
+      {{"inspect", path("external.onnx")}, "weights.bin: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.npy")}, "x.npy: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.pb")}, "x.pb: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.raw")}, "x.raw: it is a Git LFS pointer"},
   };
   for (const auto& row : rows) {
     std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};

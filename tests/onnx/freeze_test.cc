@@ -182,6 +182,7 @@ TEST(Freeze, FilesAreWhatTheInputDeclares) {
   write_npy(path("one.npy"), ints({1}, {2}));
   write_npy(path("narrow.npy"), ints({2}, {0, 1}, DType::Int32));
   write_npy(path("deep.npy"), ints({2, 1}, {0, 1}));
+  write_npy(path("wide.npy"), ints({1, 2}, {0, 1}));
   write_tensor_file(path("a.pb"), {"whatever", ints({2}, {0, 1})});
   const std::int64_t raw[] = {0, 1};
   std::ofstream(path("a.raw"), std::ios::binary).write(reinterpret_cast<const char*>(raw), sizeof raw);
@@ -201,6 +202,8 @@ TEST(Freeze, FilesAreWhatTheInputDeclares) {
       {{"starts=" + path("a.npy"), ends}, {{"axes", 1, 2}}, "its size 'axes' is to stay variable, from 1 to 2"},
       {{"starts=" + path("narrow.npy"), ends}, {}, "is int32 [2], the model takes int64 [2]"},
       {{"starts=" + path("deep.npy"), ends}, {}, "it has 2 axes, the input has 1"},
+      {{"starts=" + path("deep.npy"), ends}, {{"axes", 2, 2}}, "is int64 [2,1], the model takes int64 [2]"},
+      {{"starts=" + path("wide.npy"), ends}, {{"axes", 2, 2}}, "its shape is [1,2], that of the input [2]"},
       {{"starts=" + path("odd.raw"), ends}, {}, "it has 9 bytes, no multiple of the 8"},
       {{"starts=" + path("absent.raw"), ends}, {}, "can't be read"},
       {{"starts=" + path("absent.npy"), ends}, {}, "can't be read"},

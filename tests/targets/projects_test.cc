@@ -147,6 +147,39 @@ TEST_F(CortexM, BothCompilersBuildItWithAndWithoutAlignment) {
   }
 }
 
+// The flags that the generated file asks for where the compiler's features are missing are enough.
+TEST_F(CortexM, TheFlagsOfTheErrorAreEnough) {
+  const std::string source = (project() / "lenet.c").string();
+  const ProcessResult without = run_process({"arm-none-eabi-gcc", "--specs=picolibc.specs", "-c", source, "-o", "/dev/null"});
+  const std::string before = "compile it with ", after = ", or with -DETCH_ANY_CPU=1";
+  const std::size_t begin = without.err.find(before), end = without.err.find(after);
+  ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << without.err;
+  const std::string flags = without.err.substr(begin + before.size(), end - begin - before.size());
+  const ProcessResult with = run_process({"sh", "-c", "arm-none-eabi-gcc " + flags + " -Wall -Werror -c " + source + " -o /dev/null"});
+  EXPECT_TRUE(with.ok()) << flags << "\n" << with.err;
+}
+
+// A board whose memories take the model, and not the stack that its link flags reserve for a whole program.
+TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
+  std::string board = test::content(kSource / "targets/cortex-m4f.xml");
+  const auto change = [&board](const std::string& from, const std::string& to) { board.replace(board.find(from), from.size(), to); };
+  change("name=\"cortex-m4f\"", "name=\"tight\"");
+  change("origin=\"0x20000000\" size=\"4M\"", "origin=\"0x20000000\" size=\"80K\"");
+  std::ofstream(temp.path() / "tight.xml") << board;
+  const std::string model = (temp.path() / "lenet.onnx").string();
+  const std::vector<std::string> target{"--targets-dir", temp.path().string(), "--target", "tight"};
+  std::vector<std::string> compile{"compile", model, "-o", (temp.path() / "tight").string()}, validate{"validate", model};
+  compile.insert(compile.end(), target.begin(), target.end());
+  validate.insert(validate.end(), target.begin(), target.end());
+  validate.insert(validate.end(), {"--backends", "interp"});
+  const ProcessResult compiled = etch_tool(compile), validated = etch_tool(validate);
+  EXPECT_TRUE(compiled.ok()) << compiled.err;
+  EXPECT_EQ(describe(validated), "exit status 1");
+  EXPECT_NE(validated.err.find("target tight: its memories have no room for the whole program: region `ram' overflowed by "),
+            std::string::npos)
+      << validated.err;
+}
+
 // The self-test reads a blob by fopen, which takes memory: that is the self-test's, and nothing is said of the model.
 TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
   for (const char* form : {"c", "blob"}) {
