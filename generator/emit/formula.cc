@@ -193,9 +193,14 @@ class Writer {
 
   static bool is_zero(const LazyOp* op) { return op->op == Op::Const && op->constant().value.as_double() == 0; }
 
+  // Operators of one strength stand side by side from the left; a * (b / c) is not a * b / c, and those of bits never mix.
   Text infix(const LazyOp* op, const char* symbol, Strength strength, bool associative) const {
-    const Strength right = associative ? strength : static_cast<Strength>(strength + 1);
-    return {wrapped(texts_.at(op->src[0]), strength) + symbol + wrapped(texts_.at(op->src[1]), right), strength};
+    const LazyOp *left = op->src[0], *right = op->src[1];
+    const auto needed = [&](bool chains) { return chains ? strength : static_cast<Strength>(strength + 1); };
+    const bool is_quotient = right->op == Op::Div || right->op == Op::Mod;
+    const bool chains_left = strength != kLoose || left->op == op->op;
+    const bool chains_right = associative && !is_quotient && (strength != kLoose || right->op == op->op);
+    return {wrapped(texts_.at(left), needed(chains_left)) + symbol + wrapped(texts_.at(right), needed(chains_right)), strength};
   }
 
   Text call(const std::string& name, const LazyOp* op) const {

@@ -85,6 +85,27 @@ TEST(Sizes, InspectListsWhatCompileRefusesAllAtOnce) {
   EXPECT_FALSE(fs::exists(work.path() / "out"));
 }
 
+// The first padding lies behind half of an open batch: more than the prover can show for every size.
+TEST(Sizes, WhatCantBeProvedNamesFileNodeAndSizes) {
+  const TempDir work("etch-sizes");
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[N,8,T] x) => (y) {
+  zero = Constant <value = int64[1] {0}> () two = Constant <value = int64[1] {2}> () end = Constant <value = int64[1] {2147483647}> ()
+  pads = Constant <value = int64[6] {0, 3, 0, 3, 0, 0}> () value = Constant <value = float {0.5}> ()
+  sizes = Shape (x) batch = Gather <axis = 0> (sizes, zero) half = Div (batch, two) rest = Slice (x, half, end, zero)
+  pooled = AveragePool <kernel_shape = [3], pads = [1, 1], strides = [1], count_include_pad = 0> (rest) y = Pad (pooled, pads, value) })")
+                  .IsOK());
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(2)->set_dim_param("?");
+  const std::string path = (work.path() / "half.onnx").string();
+  std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+  const ProcessResult open = etch_tool({"compile", path, "--dim", "N=2..6", "--dim", "x[2]=4..40", "-o", (work.path() / "out").string()});
+  EXPECT_EQ(describe(open), "exit status 1");
+  for (const char* says : {"half.onnx: node 'y'", "it can't be proved", "x[2] is 4..40", "--dim N=VALUE or --dim x[2]=VALUE"})
+    EXPECT_TRUE(has(open.err, says)) << says << "\n" << open.err;
+  EXPECT_TRUE(etch_tool({"compile", path, "--dim", "N=4", "--dim", "x[2]=4..40", "-o", (work.path() / "out").string()}).ok());
+}
+
 TEST(Sizes, MisspeltNamesListTheNearestFirst) {
   const TempDir work("etch-sizes");
   const std::string model = open_model(work.path() / "m.onnx"), out = (work.path() / "out").string();

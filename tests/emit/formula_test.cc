@@ -65,6 +65,10 @@ TEST_F(Formula, ParenthesesOnlyWhereNeeded) {
   EXPECT_EQ(text(ops.elementwise(Op::Sub, {a, ops.elementwise(Op::Sub, {b, c})})), "o[n] = a[n] - (b[n] - c[n])");
   EXPECT_EQ(text(ops.elementwise(Op::Sub, {ops.elementwise(Op::Sub, {a, b}), c})), "o[n] = a[n] - b[n] - c[n]");
   EXPECT_EQ(text(ops.elementwise(Op::Mul, {ops.elementwise(Op::Add, {a, b}), c})), "o[n] = (a[n] + b[n]) * c[n]");
+  const auto both = [&](Op op, const LazyOp* x, const LazyOp* y) { return ops.elementwise(op, {x, y}); };
+  EXPECT_EQ(text(both(Op::Mul, a, both(Op::Div, b, c))), "o[n] = a[n] * (b[n] / c[n])");
+  EXPECT_EQ(text(both(Op::Div, both(Op::Mul, a, b), c)), "o[n] = a[n] * b[n] / c[n]");
+  EXPECT_EQ(text(both(Op::Mul, a, both(Op::Mul, b, c))), "o[n] = a[n] * b[n] * c[n]");
   EXPECT_EQ(text(ops.elementwise(Op::Where, {ops.elementwise(Op::CmpLt, {a, b}), c, a})), "o[n] = a[n] < b[n] ? c[n] : a[n]");
 }
 
