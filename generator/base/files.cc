@@ -35,8 +35,8 @@ void refuse_lfs_pointer(const std::filesystem::path& file, const std::string& wh
   const std::size_t at = text.find("\nsize "), begin = at == std::string::npos ? text.size() : at + 6;
   const std::string size = text.substr(begin, text.find_first_not_of("0123456789", begin) - begin);
   throw UserError(where,
-                  (where.ends_with(file.filename().string()) ? "it" : file.filename().string()) + " is a Git LFS pointer, a text of " + std::to_string(text.size()) +
-                      " bytes in place of the file" + (size.empty() ? "" : " of " + size + " bytes"),
+                  (where.ends_with(file.filename().string()) ? "it" : file.filename().string()) + " is a Git LFS pointer, a text of " +
+                      std::to_string(text.size()) + " bytes in place of the file" + (size.empty() ? "" : " of " + size + " bytes"),
                   "fetch the file itself: git lfs install && git lfs pull in its repository, or download it without git");
 }
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "base/nearest.h"
-#include "ir/lazyop.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
 
@@ -83,21 +82,13 @@ Array read_frozen(const std::string& input, const std::filesystem::path& file, D
   try {
     const std::string ending = file.extension().string();
     const bool open = std::ranges::find(sizes, -1) != sizes.end();
-    if (open && ending == ".npy")
+    if (ending == ".npy")
       sizes = with_sizes_of_file(std::move(sizes), read_npy(file).shape());
-    else if (open && ending == ".pb")
+    else if (ending == ".pb")
       sizes = with_sizes_of_file(std::move(sizes), read_tensor_file(file).array.shape());
     else if (open)
       sizes = with_size_of_raw(file, dtype, std::move(sizes));
-    Array value = read_tensor_file(file, dtype, sizes);
-    const bool has_shape = ending == ".npy" || ending == ".pb";
-    const auto own = ending == ".npy" ? read_npy(file).shape() : ending == ".pb" ? read_tensor_file(file).array.shape() : value.shape();
-    if (has_shape && own != value.shape())
-      throw UserError("",
-                      "its shape is " + shape_text(std::vector<Sint>(own.begin(), own.end())) + ", that of the input " +
-                          shape_text(std::vector<Sint>(value.shape().begin(), value.shape().end())),
-                      "give a tensor of the input's shape");
-    return value;
+    return read_tensor_file(file, dtype, sizes);
   } catch (const UserError& error) {
     throw UserError("--freeze " + input + "=" + file.string(), error.problem(), error.help());
   }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/naming.h"
+#include "ir/lazyop.h"
 #include "onnx/operators.h"
 #include "onnx/types.h"
 
@@ -14,6 +15,17 @@ namespace etch {
 namespace {
 
 std::string accepted_opsets() { return "opsets " + std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are accepted"; }
+
+// "batch,3,?": the sizes as the file has them.
+std::string declared_sizes(const onnx::TensorShapeProto& shape) {
+  std::string text;
+  for (int axis = 0; axis < shape.dim_size(); ++axis) {
+    const auto& dim = shape.dim(axis);
+    text += axis == 0 ? "" : ",";
+    text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
+  }
+  return text;
+}
 
 // "float32 [batch,3,?]"
 std::string declared_text(const onnx::ValueInfoProto& info) {
@@ -51,16 +63,6 @@ bool is_main_domain(const std::string& domain) { return domain.empty() || domain
 
 bool is_accepted_opset(int opset) { return opset >= kOldestOpset && opset <= kNewestOpset; }
 
-std::string declared_sizes(const onnx::TensorShapeProto& shape) {
-  std::string text;
-  for (int axis = 0; axis < shape.dim_size(); ++axis) {
-    const auto& dim = shape.dim(axis);
-    text += axis == 0 ? "" : ",";
-    text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
-  }
-  return text;
-}
-
 void read_header(const onnx::ModelProto& model, const ImportOptions& options, const std::string& place, ImportedModel& result) {
   const onnx::GraphProto& graph = model.graph();
   if (!model.has_graph() || graph.node_size() + graph.output_size() == 0)
@@ -87,6 +89,44 @@ void read_opset(const onnx::ModelProto& model, const std::string& place, Importe
                          "export it with opset " + std::to_string(result.opset < kOldestOpset ? 13 : kNewestOpset) +
                              ", or convert it with onnx.version_converter",
                          opset);
+}
+
+const onnx::TypeProto_Tensor& require_tensor_type(const onnx::ValueInfoProto& info, const std::string& place) {
+  if (!info.type().has_tensor_type()) {
+    throw UnsupportedError(place,
+                           info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
+                           "export the model with plain tensors at its border", "inputs and outputs that are no tensors");
+  }
+  return info.type().tensor_type();
+}
+
+DType require_dtype(int type, const std::string& place) {
+  if (const auto dtype = dtype_of_onnx(type)) return *dtype;
+  throw UnsupportedError(place, "its element type is " + onnx_type_name(type) + ", accepted are " + accepted_types_text(),
+                         "export the model with one of these types", "type " + onnx_type_name(type));
+}
+
+std::string differs_from_declared(const onnx::ValueInfoProto& info, const Tensor& tensor, const std::string& place, bool bound) {
+  if (!info.has_type()) return "";
+  const auto& type = require_tensor_type(info, place);
+  if (type.elem_type() != 0 && require_dtype(type.elem_type(), place) != tensor.dtype()) {
+    throw UserError(place,
+                    "it is declared as " + onnx_type_name(type.elem_type()) + ", the nodes make " + std::string(name_of(tensor.dtype())),
+                    "the file was edited wrongly; export the model again");
+  }
+  if (!type.has_shape()) return "";
+  const int rank = type.shape().dim_size();
+  bool same = rank == tensor.rank(), numbers = true;
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto& dim = type.shape().dim(axis);
+    const bool both = dim.has_dim_value() && (rank != tensor.rank() || tensor.dim(axis).is_int());
+    numbers = numbers && both;
+    if (both && rank == tensor.rank()) same = same && tensor.dim(axis).as_int() == dim.dim_value();
+  }
+  if (same) return "";
+  const std::string what = "it is declared with shape [" + declared_sizes(type.shape()) + "], the nodes make " + shape_text(tensor.shape());
+  if (bound || (rank != tensor.rank() && !numbers)) return what;
+  throw UserError(place, what, "export the model again, or correct the declared shape");
 }
 
 }  // namespace etch

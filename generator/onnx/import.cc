@@ -240,21 +240,6 @@ class Importer {
     define(info.name(), {tensor, std::nullopt});
   }
 
-  const onnx::TypeProto_Tensor& require_tensor_type(const ValueInfoProto& info, const std::string& place) const {
-    if (!info.type().has_tensor_type()) {
-      throw UnsupportedError(place,
-                             info.has_type() ? "it is a sequence, map, optional or sparse tensor, tensors are accepted" : "it has no type",
-                             "export the model with plain tensors at its border", "inputs and outputs that are no tensors");
-    }
-    return info.type().tensor_type();
-  }
-
-  DType require_dtype(int type, const std::string& place) const {
-    if (const auto dtype = dtype_of_onnx(type)) return *dtype;
-    throw UnsupportedError(place, "its element type is " + onnx_type_name(type) + ", accepted are " + accepted_types_text(),
-                           "export the model with one of these types", "type " + onnx_type_name(type));
-  }
-
   /// A size, or a Variable with the range that was bound or that test data have; nothing where it is open, which is noted.
   std::optional<Sint> read_axis(const InputAxis& axis, int rank, const std::string& place) {
     if (axis.fixed && *axis.fixed > 0) return *axis.fixed;
@@ -426,37 +411,10 @@ class Importer {
         throw UserError(place, "it is computed from a variable dimension and may be negative", "bind the dimension: --dim NAME=VALUE");
       tensor = *made;
     }
-    compare_declared(info, tensor, place);
-    result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
-  }
-
-  /// The type and the sizes that the file declares must be ours; what it leaves open is free. Where the caller binds dimensions
-  /// the declared numbers may be from before they were given names: that is only worth a warning.
-  void compare_declared(const ValueInfoProto& info, const Tensor& tensor, const std::string& place) {
-    if (!info.has_type()) return;
-    const auto& type = require_tensor_type(info, place);
-    if (type.elem_type() != 0 && require_dtype(type.elem_type(), place) != tensor.dtype()) {
-      throw UserError(place,
-                      "it is declared as " + onnx_type_name(type.elem_type()) + ", the nodes make " + std::string(name_of(tensor.dtype())),
-                      "the file was edited wrongly; export the model again");
-    }
-    if (!type.has_shape()) return;
-    const int rank = type.shape().dim_size();
-    bool same = rank == tensor.rank(), numbers = true;
-    for (int axis = 0; axis < rank; ++axis) {
-      const auto& dim = type.shape().dim(axis);
-      const bool both = dim.has_dim_value() && (rank != tensor.rank() || tensor.dim(axis).is_int());
-      numbers = numbers && both;
-      if (both && rank == tensor.rank()) same = same && tensor.dim(axis).as_int() == dim.dim_value();
-    }
-    if (same) return;
-    const std::string what =
-        "it is declared with shape [" + declared_sizes(type.shape()) + "], the nodes make " + shape_text(tensor.shape());
     const bool bound = !options_.dims.empty() || !options_.shapes.empty() || !options_.freeze.empty() || !open_dims_.empty();
-    if (bound || (rank != tensor.rank() && !numbers))
-      result_.warnings.push_back("graph output '" + info.name() + "': " + what);
-    else
-      throw UserError(place, what, "export the model again, or correct the declared shape");
+    if (const std::string differs = differs_from_declared(info, tensor, place, bound); !differs.empty())
+      result_.warnings.push_back("graph output '" + info.name() + "': " + differs);
+    result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
   }
 
   const ImportOptions& options_;

@@ -30,8 +30,8 @@ bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size()
 /// Elements that are not padding.
 std::int64_t seen_elements(const ShapeTracker& st) {
   const View& v = st.views().back();
+  if (v.is_empty()) return 0;
   if (!v.mask) return st.size().max();
-  if (v.mask->empty()) return 0;
   Sint n = 1;
   for (const auto& [begin, end] : *v.mask) n = n * (end - begin);
   return n.max();

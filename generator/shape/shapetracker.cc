@@ -13,7 +13,7 @@ namespace {
 // Position and validity of the element at `idxs` of one view; conditions are appended.
 Sint through_view(const View& v, const std::vector<Sint>& idxs, std::vector<Sint>* conditions) {
   std::vector<Sint> terms{v.offset};
-  if (v.mask && v.mask->empty()) conditions->push_back(0);  // a scalar that is padding
+  if (v.is_empty()) conditions->push_back(0);  // a scalar that is padding has no axis to say so
   for (std::size_t k = 0; k < idxs.size(); ++k) {
     if (!v.shape[k].is_int(1) && !v.strides[k].is_int(0)) terms.push_back(idxs[k] * v.strides[k]);
     if (!v.mask) continue;

@@ -270,9 +270,10 @@ REFERENCE_INSTEAD = [
 
 def _one_element_of_halves(node, inputs, opset):
     """Whether an axis has one element left, which lies at 0 by the text."""
-    by_sizes = len(inputs) > 3 and inputs[3] is not None and 1 in inputs[3]
-    by_scales = any(int(np.floor(d * s)) == 1 for d, s in _scales(node, inputs, opset)) if not by_sizes else True
-    return attribute(node, "coordinate_transformation_mode") == b"pytorch_half_pixel" and by_scales
+    if attribute(node, "coordinate_transformation_mode") != b"pytorch_half_pixel":
+        return False
+    sizes = inputs[3] if len(inputs) > 3 and inputs[3] is not None else [np.floor(d * s) for d, s in _scales(node, inputs, opset)]
+    return 1 in sizes
 
 
 # The reference evaluator's own mistakes, where they depend on the node.
