@@ -91,12 +91,10 @@ Complex complex_of(const NodeContext& node, const Tensor& x) {
   return {part(0), parts == 2 ? part(1) : Tensor()};
 }
 
-std::int64_t constant_integer(const NodeContext& node, int i, const std::string& what) { return constant_number(node, i, what).as_int(); }
-
 /// a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N)
 Outputs window(NodeContext& node, double a0, double a1, double a2) {
   require_inputs(node, 1, 1);
-  const std::int64_t size = constant_integer(node, 0, "size");
+  const std::int64_t size = constant_number(node, 0, "size").as_int();
   const DType dtype = dtype_of_number(node, node.attribute_int("output_datatype", 1), "attribute output_datatype");
   const bool periodic = node.attribute_int("periodic", 1) != 0;
   if (size < 1 || size > (std::int64_t{1} << 24)) node.fail("its size is " + std::to_string(size), "sizes are from 1 to 2^24");
@@ -130,7 +128,7 @@ Outputs dft(NodeContext& node) {
   const Tensor input = node.input(0);
   const bool inverse = node.attribute_int("inverse", 0) != 0, onesided = node.attribute_int("onesided", 0) != 0;
   std::int64_t attribute = axis_input ? -2 : node.attribute_int("axis", 1);
-  if (axis_input && node.has_input(2)) attribute = constant_integer(node, 2, "axis");
+  if (axis_input && node.has_input(2)) attribute = constant_number(node, 2, "axis").as_int();
   const int axis = axis_of(node, attribute, input.rank(), "axis");
   if (axis == input.rank() - 1) node.fail("its axis is the last one, which holds real and imaginary parts", "give another axis");
   const Complex signal = complex_of(node, input);
@@ -138,7 +136,7 @@ Outputs dft(NodeContext& node) {
   if (real_result && !signal.im)
     node.fail("attributes inverse and onesided are both 1 with a real signal", "give half of a spectrum, or set one to 0");
   const std::int64_t size = fixed_dim(node, input, axis, "input");
-  const std::int64_t n = node.has_input(1) ? constant_integer(node, 1, "dft_length") : real_result ? 2 * (size - 1) : size;
+  const std::int64_t n = node.has_input(1) ? constant_number(node, 1, "dft_length").as_int() : real_result ? 2 * (size - 1) : size;
   require_length(node, n);
   const std::int64_t taken = real_result ? n / 2 + 1 : n;
   const auto fitted = [&](const Tensor& t) {
@@ -162,10 +160,10 @@ Outputs stft(NodeContext& node) {
   if (input.rank() != 2 && input.rank() != 3)
     node.fail("its signal has the shape " + shape_text(input.shape()) + ", [B, L, 1] is expected");
   const Complex signal = input.rank() == 2 ? Complex{input, Tensor()} : complex_of(node, input);
-  const std::int64_t step = constant_integer(node, 1, "frame_step"), size = fixed_dim(node, input, 1, "signal");
+  const std::int64_t step = constant_number(node, 1, "frame_step").as_int(), size = fixed_dim(node, input, 1, "signal");
   const Tensor shape = node.has_input(2) ? node.input(2) : Tensor();
   if (!shape && !node.has_input(3)) node.fail("it has neither window nor frame_length", "give one of them");
-  const std::int64_t length = node.has_input(3) ? constant_integer(node, 3, "frame_length") : fixed_dim(node, shape, 0, "window");
+  const std::int64_t length = node.has_input(3) ? constant_number(node, 3, "frame_length").as_int() : fixed_dim(node, shape, 0, "window");
   if (step < 1 || length < 1 || length > size)
     node.fail("frames of " + std::to_string(length) + " every " + std::to_string(step) + " of a signal of " + std::to_string(size));
   if (shape && (shape.rank() != 1 || !shape.dim(0).is_int(length) || shape.dtype() != input.dtype()))
@@ -183,8 +181,8 @@ Outputs stft(NodeContext& node) {
 /// Triangles on the mel scale: [dft_length / 2 + 1, mel bins].
 Outputs mel_weight_matrix(NodeContext& node) {
   require_inputs(node, 5, 5);
-  const std::int64_t bins = constant_integer(node, 0, "num_mel_bins"), length = constant_integer(node, 1, "dft_length");
-  const double rate = static_cast<double>(constant_integer(node, 2, "sample_rate"));
+  const std::int64_t bins = constant_number(node, 0, "num_mel_bins").as_int(), length = constant_number(node, 1, "dft_length").as_int();
+  const double rate = static_cast<double>(constant_number(node, 2, "sample_rate").as_int());
   const double low = constant_number(node, 3, "lower_edge_hertz").as_double(),
                high = constant_number(node, 4, "upper_edge_hertz").as_double();
   const DType dtype = dtype_of_number(node, node.attribute_int("output_datatype", 1), "attribute output_datatype");
