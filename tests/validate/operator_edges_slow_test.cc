@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -153,27 +154,21 @@ std::vector<Attribute> edge_values(const Attribute* value) {
 }
 
 void add_attributes(const NodeModel& base, std::vector<Edge>& edges) {
-  std::string word;
-  for (const char c : std::string(find_schema(base.op, base.opset)->attributes) + " ") {
-    if (c != ' ') {
-      word += c;
-      continue;
-    }
-    if (word.empty()) continue;
+  std::istringstream names{std::string(find_schema(base.op, base.opset)->attributes)};
+  for (std::string name; names >> name;) {
     NodeModel changed = base;
-    const auto found = std::ranges::find(changed.attributes, word, &std::pair<std::string, Attribute>::first);
-    const Attribute* value = nullptr;
-    if (found != changed.attributes.end()) value = &base.attributes[static_cast<std::size_t>(found - changed.attributes.begin())].second;
-    const auto at = static_cast<std::size_t>(found - changed.attributes.begin());
-    if (value == nullptr) changed.attributes.emplace_back(word, std::int64_t{0});
+    auto& attributes = changed.attributes;
+    const auto found = std::ranges::find(attributes, name, &std::pair<std::string, Attribute>::first);
+    const bool given = found != attributes.end();
+    const std::vector<Attribute> values = edge_values(given ? &found->second : nullptr);
+    Attribute& attribute = given ? found->second : attributes.emplace_back(name, std::int64_t{0}).second;
     int number = 0;
-    for (const Attribute& edge : edge_values(value)) {
-      changed.attributes[at].second = edge;
-      add(edges, changed, "attribute " + word + ", value " + std::to_string(number++));
+    for (const Attribute& value : values) {
+      attribute = value;
+      add(edges, changed, "attribute " + name + ", value " + std::to_string(number++));
     }
-    changed.attributes.erase(changed.attributes.begin() + static_cast<std::ptrdiff_t>(at));
-    add(edges, changed, "attribute " + word + " left out");
-    word.clear();
+    std::erase_if(attributes, [&](const auto& a) { return a.first == name; });
+    if (given) add(edges, changed, "attribute " + name + " left out");
   }
 }
 
