@@ -140,7 +140,7 @@ def _between_two(node, inputs, opset):
 
 def _integers_without_kernel(node, inputs, opset):
     """Whether integers are interpolated that ONNX Runtime has no kernel for: the reference rounds, ONNX Runtime cuts off."""
-    return inputs[0].dtype.kind in "iu" and inputs[0].dtype not in (np.int8, np.uint8, np.int32) and attribute(node, "mode") != b"nearest"
+    return inputs[0].dtype.kind in "iu" and inputs[0].dtype not in (np.int8, np.uint8, np.int32) and attribute(node, "mode", b"nearest") != b"nearest"
 
 
 def _channel_of_minus_infinities(node, inputs, opset):
