@@ -7,8 +7,8 @@
 
 namespace etch {
 
-/// Starts the thread. Once, at the top of main(), before there is any other thread: they inherit that these signals are not
-/// for them. A signal that the caller ignores (nohup) stays ignored.
+/// Starts the thread. Call it once, at the top of main(): later threads inherit the blocked mask. A signal that the caller ignores (nohup)
+/// stays ignored.
 void clean_up_on_interrupt();
 
 /// Waits for the end if a signal came; a program that was stopped by it is no error to report.

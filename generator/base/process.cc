@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 
@@ -84,17 +85,6 @@ class BlockSigpipe {
  private:
   sigset_t pipe_{}, before_{};
 };
-
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& additions) {
-  std::vector<std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    if (std::ranges::none_of(additions, [&](const auto& a) { return a.first == name; })) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : additions) all.push_back(name + "=" + value);
-  return all;
-}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -213,6 +203,20 @@ void finish(pid_t child, Launch& launch, ProcessResult& result, const ProcessOpt
 }
 
 }  // namespace
+
+std::vector<std::string> environment_with(const std::vector<EnvVar>& additions) {
+  std::vector<std::string> all;
+  std::set<std::string_view> present;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; entry++) {
+    const std::string_view text(*entry), name = text.substr(0, text.find('='));
+    if (std::ranges::any_of(additions, [&](const EnvVar& a) { return a.name == name && !a.is_default; })) continue;
+    present.insert(name);
+    all.emplace_back(text);
+  }
+  for (const EnvVar& a : additions)
+    if (!a.is_default || !present.contains(a.name)) all.push_back(a.name + "=" + a.value);
+  return all;
+}
 
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
   check(!argv.empty(), "a program has a name");

@@ -5,10 +5,15 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace etch {
+
+/// A variable of a process's environment.
+struct EnvVar {
+  std::string name, value;
+  bool is_default = false;  // only where the caller's environment does not have it; else in place of what it has
+};
 
 struct ProcessOptions {
   /// What the program reads on standard input (any bytes). Empty: it reads end of file at once.
@@ -17,8 +22,8 @@ struct ProcessOptions {
   std::filesystem::path cwd;
   /// Wall-clock seconds after which the process group is killed. Zero or less: no limit.
   double timeout_s = 60;
-  /// NAME, value: added to the caller's environment, replacing what has the same name.
-  std::vector<std::pair<std::string, std::string>> env;
+  /// Added to the caller's environment.
+  std::vector<EnvVar> env;
   /// Kept of each of the two outputs; what comes after is read and dropped.
   std::size_t max_output_bytes = std::size_t{64} << 20;
 };
@@ -43,6 +48,9 @@ struct ProcessResult {
 /// Runs argv[0] (looked up along PATH where it has no slash) and waits. When it returns, nothing of the process group
 /// runs any more: not on a timeout, and no child that the program left behind either. If this process dies, so does it.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+/// The caller's environment with `additions`, as NAME=VALUE.
+std::vector<std::string> environment_with(const std::vector<EnvVar>& additions);
 
 /// One line for an error message: "not found", "exit status 2", "killed by signal 11 (Segmentation fault)", "timed out after 5 s".
 std::string describe(const ProcessResult& result);

@@ -2,31 +2,40 @@
 #pragma once
 
 #include <cstddef>
-#include <unordered_set>
-#include <utility>
+#include <functional>
+#include <type_traits>
 #include <vector>
+
+#include "base/pointer_set.h"
 
 namespace etch {
 
 /// Every node reachable from `roots`, each once, after all its sources. `sources(node)` returns a range of Node
-/// pointers. The order depends on the graph alone, not on addresses.
+/// pointers, of which nullptr is none; it is asked once for each node. The order depends on the graph alone, not on addresses.
 template <class Node, class Sources>
 std::vector<const Node*> toposort(const std::vector<const Node*>& roots, Sources sources) {
+  using Below = std::invoke_result_t<Sources, const Node*>;
+  struct Open {
+    const Node* node;
+    // Sources that live elsewhere are referred to, those that were made for this call are kept.
+    std::conditional_t<std::is_lvalue_reference_v<Below>, std::reference_wrapper<std::remove_reference_t<Below>>, Below> src;
+    std::size_t done;  // so many sources are in the order already
+  };
   std::vector<const Node*> order;
-  std::unordered_set<const Node*> seen;
-  std::vector<std::pair<const Node*, std::size_t>> stack;  // a node, and how many of its sources are done
+  PointerSet<Node> seen;
+  std::vector<Open> stack;
   for (const Node* root : roots) {
-    if (seen.insert(root).second) stack.emplace_back(root, 0);
+    if (seen.insert(root)) stack.push_back({root, sources(root), 0});
     while (!stack.empty()) {
-      auto& [node, done] = stack.back();
-      const auto& src = sources(node);
-      if (done == src.size()) {
-        order.push_back(node);
+      Open& open = stack.back();
+      const std::remove_reference_t<Below>& src = open.src;
+      if (open.done == src.size()) {
+        order.push_back(open.node);
         stack.pop_back();
         continue;
       }
-      const Node* next = src[done++];
-      if (seen.insert(next).second) stack.emplace_back(next, 0);
+      const Node* next = src[open.done++];
+      if (next != nullptr && seen.insert(next)) stack.push_back({next, sources(next), 0});
     }
   }
   return order;

@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "cli/model_options.h"
 #include "cli/project_paths.h"
+#include "conformance/conformance.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
 #include "onnx/operators.h"
 #include "target/target.h"
-#include "validate/conformance.h"
 
 namespace etch {
 

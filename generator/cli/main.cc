@@ -1,5 +1,6 @@
 // etch: the command line. Status 0 done, 1 the model or the result is not acceptable, 2 a command line that can't be parsed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "base/interrupt.h"
 #include "base/nearest.h"
 #include "cli/options.h"
+#include "device/device.h"
 
 namespace etch {
 namespace {
@@ -97,7 +99,8 @@ void add_inspect(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
 void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   CLI::App* sub = app.add_subcommand("run", "run on this machine, print or save the outputs");
   add_model_options(*sub, args, true);
-  sub->add_option("--backend", args.backend, "interp, c or opencl")->capture_default_str();
+  args.backend = device_names().front();
+  sub->add_option("--backend", args.backend, fmt::format("one of {}", fmt::join(device_names(), ", ")))->capture_default_str();
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random"));
   one_value(sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest"));
   add_seed(*sub, args.seed, "of random inputs");
@@ -109,7 +112,8 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   CLI::App* sub = app.add_subcommand("validate", "compare backends, and the emitted project on its target, with the reference");
   add_model_options(*sub, args, false);
   args.backends = {"all"};
-  one_value(sub->add_option("--backends", args.backends, "all, or some of interp,c,opencl"))->delimiter(',');
+  one_value(sub->add_option("--backends", args.backends, fmt::format("all, or some of {}", fmt::join(device_names(), ","))))
+      ->delimiter(',');
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE"));
   sub->add_option("--data", args.data, "folder with test_data_set_N/{input,output}_K.pb");
   sub->add_option("--suite", args.suite, "validate every folder below that has model.onnx and test_data_set_N");

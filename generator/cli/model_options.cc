@@ -13,7 +13,6 @@
 #include "base/nearest.h"
 #include "base/tempdir.h"
 #include "cli/project_paths.h"
-#include "renderer/generate.h"
 
 namespace etch {
 namespace {
@@ -160,16 +159,20 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
 
 DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   DeviceOptions options;
-  options.cc = args.cc;
-  options.runtime_dir = default_runtime_dir();
-  options.prelude = prelude("opencl", {"all"});
+  COptions& c = options.of<COptions>();
+  c.cc = args.cc;
   if (target.is_host() && args.cc.empty()) {
     const auto compiler =
         std::ranges::find_if(target.toolchain.compilers, [](const std::string& c) { return find_program(c).has_value(); });
-    if (compiler != target.toolchain.compilers.end()) options.cc = *compiler;
-    options.c_flags = {"-std=gnu11"};
-    options.c_flags.insert(options.c_flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+    if (compiler != target.toolchain.compilers.end()) c.cc = *compiler;
+    c.flags = {"-std=gnu99"};
+    c.flags.insert(c.flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  } else {
+    // Whether a*b+c is one operation decides about last bits: as in the project's own build.
+    for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code))
+      if (flag.starts_with("-ffp-contract")) c.flags.push_back(flag);
   }
+  c.arena_align = target.arena_align;
   return options;
 }
 

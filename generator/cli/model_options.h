@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "device/device.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "validate/data_set.h"
 
 namespace etch {

@@ -43,7 +43,7 @@ struct CompileArgs : ModelArgs {
 };
 
 struct RunArgs : ModelArgs {
-  std::string backend = "interp";
+  std::string backend;              // a name of devices(); the reference if none is given
   std::vector<std::string> inputs;  // "FILE" or "NAME=FILE"
   std::uint64_t seed = 0;
   std::filesystem::path output;   // folder for the outputs; empty: print them

@@ -7,7 +7,6 @@ std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& own)
   if (own.empty()) return {default_targets_dir()};
   return {own, default_targets_dir()};
 }
-std::filesystem::path default_runtime_dir() { return ETCH_SOURCE_DIR "/runtime_c"; }
 std::filesystem::path default_toolchains_dir() { return ETCH_SOURCE_DIR "/toolchains"; }
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// Where the tool finds the data that belongs to it: target descriptions, toolchain files, the runtime's sources.
+// Where the tool finds the data that belongs to it: target descriptions and toolchain files.
 #pragma once
 
 #include <filesystem>
@@ -6,11 +6,10 @@
 
 namespace etch {
 
-/// targets/, runtime_c/ and toolchains/ of the source tree the tool was built from.
+/// targets/ and toolchains/ of the source tree the tool was built from.
 std::filesystem::path default_targets_dir();
 /// Where targets are looked for: `own` (--targets-dir; empty: none), then the project's.
 std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& own);
-std::filesystem::path default_runtime_dir();
 std::filesystem::path default_toolchains_dir();
 
 }  // namespace etch

@@ -26,11 +26,12 @@ int run_command(const RunArgs& args) {
   Progress progress;
   const CompileOptions options = compile_options(args, progress);
   const auto devices = devices_named({args.backend}, device_options(args, options.target));
-  if (devices.size() != 1) throw UserError("backend " + args.backend, "is not one backend", "choose interp, c or opencl");
+  if (devices.size() != 1)
+    throw UserError("backend " + args.backend, "is not one backend", fmt::format("choose one of {}", fmt::join(device_names(), ", ")));
   const Frontend frontend = read_model(options);
   const VarValues vars = variable_values(args.sets, frontend.model);
   const DataSet set = data_set_of_files(frontend.model, args.inputs, vars, args.seed);
-  const Program program = lower_model(frontend, devices[0]->name(), options);
+  const Program program = lower_model(frontend, devices[0]->language(), options);
   progress.step("compiling", 0, 0);
   const auto loaded = devices[0]->load(program);
   progress.step("running", 0, 0);

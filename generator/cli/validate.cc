@@ -187,8 +187,8 @@ int validate_model(const ValidateArgs& args) {
     dumped.selftest = false;
     compile_project(frontend, dumped);
   }
-  const auto interp = make_device("interp", on_host);
-  const Program reference = lower_model(frontend, "interp", quiet);
+  const auto interp = make_reference_device(on_host);
+  const Program reference = lower_model(frontend, nullptr, quiet);
   const bool expected = std::ranges::all_of(sets, [](const DataSet& s) { return !s.expected.empty(); });
   std::vector<std::vector<Array>> outputs(sets.size());
   progress.step("running the reference", 0, 0);
@@ -197,7 +197,7 @@ int validate_model(const ValidateArgs& args) {
   outcome.has_expected = expected;
   for (const auto& device : devices) {
     progress.step("validating on " + device->name(), 0, 0);
-    const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), quiet);
+    const Program program = device->language() == nullptr ? reference : lower_model(frontend, device->language(), quiet);
     outcome.backends.push_back(validate_backend(program, reference, *device, sets, outputs, {args.relative, args.absolute}));
   }
   if (args.target_given || !args.output.empty()) validate_target(args, frontend, quiet, sets, outputs, progress, outcome);

@@ -23,10 +23,10 @@ class UOpBuilder {
   const UOp* add(const UOp* uop);
   /// Ends the innermost scope, which `start` opened (by add).
   void end(const UOp* start);
-  /// The list; the builder has none afterwards.
+  /// Hands over the list; the builder is empty afterwards.
   UOpList finish() { return std::move(list_); }
 
-  /// Which copy the values are that are made from now on.
+  /// The hint of all values that are added from now on: which copy they belong to.
   void set_copy(std::string hint) { copy_ = std::move(hint); }
 
   const UOp* constant(Scalar value) { return add(UOp{.uop = UOpKind::Const, .dtype = value.dtype(), .value = value}); }
@@ -48,8 +48,8 @@ class UOpBuilder {
   std::vector<std::vector<const UOp*>> scopes_;
 };
 
-/// Whether equal UOps have equal values wherever both stand: not accumulators, not loads of memory that the kernel writes
-/// and shares, nothing with an effect.
+/// Whether an equal UOp that is already there has the same value. False for accumulators, for loads of local arrays, which the
+/// kernel writes, and for everything with an effect.
 bool is_pure(const UOp& uop);
 
 }  // namespace etch

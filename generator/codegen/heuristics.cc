@@ -32,10 +32,9 @@ std::int64_t copies(const Kernel& k) {
 // A row per work-item group: for products of a matrix and a vector.
 bool matvec(Kernel& k) {
   constexpr std::int64_t kBlock = 4, kThreads = 8, kRows = 4;
-  if (!k.options().has_local || k.reduces().size() != 1 || k.reduces()[0]->op != Op::ReduceSum || k.axes().size() < 2) return false;
-  const LazyOp* mul = k.reduces()[0]->src[0];
-  if (mul->op != Op::Mul || mul->src[0]->op != Op::Load || mul->src[1]->op != Op::Load) return false;
-  const KernelBuf &b0 = k.buf_of(mul->src[0]), &b1 = k.buf_of(mul->src[1]);
+  const std::optional<Contraction> product = product_of_loads(k);
+  if (!k.options().has_local || !product || k.axes().size() < 2) return false;
+  const KernelBuf &b0 = k.buf_of(product->a()), &b1 = k.buf_of(product->b());
   const auto is_expanded = [&](const KernelBuf& b) {
     for (int i = 0; i < static_cast<int>(k.axes().size()); i++) {
       const auto s = k.stride(b, i);
@@ -49,9 +48,9 @@ bool matvec(Kernel& k) {
   if (!s0 || !s0->is_int(1) || (is_expanded(b0) && is_expanded(b1)) || !is_int(k, first)) return false;
   for (int g = 0; g < first; g++) {
     if (!is_int(k, g) || size_of(k, first) % kThreads != 0 || size_of(k, g) % (kBlock * kRows) != 0) continue;
-    k.apply({OptOp::Group, 0, kThreads});
-    k.apply({OptOp::Local, g, kBlock});
-    if (is_int(k, g) && size_of(k, g) % kRows == 0 && size_of(k, g) > 1) k.apply({OptOp::Upcast, g, kRows});
+    if (!k.try_apply({OptOp::Group, 0, kThreads})) continue;
+    k.try_apply({OptOp::Local, g, kBlock});
+    k.try_apply({OptOp::Upcast, g, kRows});
     return true;
   }
   return false;
@@ -63,12 +62,7 @@ bool group(Kernel& k) {
   const auto n = outputs(k);
   if (!k.options().has_local || !n || *n > 2048 || first > 2 || first >= k.first_upcast() || !is_int(k, first)) return false;
   const std::vector<std::int64_t> sizes = *n <= 32 ? std::vector<std::int64_t>{256, 16} : std::vector<std::int64_t>{16};
-  for (std::int64_t size : sizes) {
-    if (size_of(k, first) % size != 0) continue;
-    k.apply({OptOp::GroupTop, 0, size});
-    return true;
-  }
-  return false;
+  return std::ranges::any_of(sizes, [&](std::int64_t size) { return k.try_apply({OptOp::GroupTop, 0, size}); });
 }
 
 // Small axes along which something is masked: the tests vanish.
@@ -82,7 +76,7 @@ void upcast_masked(Kernel& k) {
     n *= size_of(k, axis);
     chosen.push_back(axis);
   }
-  for (auto it = chosen.rbegin(); it != chosen.rend(); ++it) k.apply({OptOp::Upcast, *it, 0});
+  for (auto it = chosen.rbegin(); it != chosen.rend(); ++it) k.try_apply({OptOp::Upcast, *it, 0});
 }
 
 // Axes along which some buffer does not move: what it holds is read once for several outputs.
@@ -116,7 +110,7 @@ void upcast_shared(Kernel& k) {
     if (choices.empty()) return;
     const Choice best = *std::ranges::min_element(choices);
     done.push_back(k.root_dim(std::get<2>(best)));
-    k.apply({OptOp::Upcast, std::get<2>(best), std::get<3>(best)});
+    k.try_apply({OptOp::Upcast, std::get<2>(best), std::get<3>(best)});
   }
 }
 
@@ -129,19 +123,16 @@ void unroll(Kernel& k) {
   const int last = k.first_upcast() - 1;
   if (!is_int(k, last)) return;
   const std::int64_t size = size_of(k, last);
-  if (size <= 32) {
-    k.apply({OptOp::Unroll, last - first, 0});
-    if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3)
-      k.apply({OptOp::Unroll, last - 1 - first, 0});
-  } else if (size % 4 == 0) {
-    k.apply({OptOp::Unroll, last - first, 4});
+  if (!k.try_apply({OptOp::Unroll, last - first, 0})) {
+    k.try_apply({OptOp::Unroll, last - first, 4});
+  } else if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3) {
+    k.try_apply({OptOp::Unroll, last - 1 - first, 0});
   }
 }
 
 void upcast_last(Kernel& k) {
   const int last = k.first_upcast() - 1;
-  if (k.first_upcast() != static_cast<int>(k.axes().size()) || last < 0 || !is_int(k, last) || size_of(k, last) % 4 != 0) return;
-  if (last < k.first_reduce()) k.apply({OptOp::Upcast, last, 4});
+  if (k.first_upcast() == static_cast<int>(k.axes().size())) k.try_apply({OptOp::Upcast, last, 4});
 }
 
 void locals(Kernel& k) {
@@ -170,8 +161,7 @@ void locals(Kernel& k) {
   int deleted = 0;
   for (const auto& [axis, size] : chosen) {
     const bool whole = size_of(k, axis - deleted) == size;
-    k.apply({OptOp::Local, axis - deleted, size});
-    deleted += whole ? 1 : 0;
+    if (k.try_apply({OptOp::Local, axis - deleted, size}) && whole) deleted++;
   }
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <tuple>
 
 #include "base/error.h"
 #include "shape/int_math.h"
+#include "shape/walk.h"
 
 namespace etch {
 
@@ -20,130 +20,196 @@ bool IndexLowering::knows(Sint x) const {
 }
 
 const UOp* IndexLowering::integer(Sint x) {
-  fits_ = true;
   // What turns out too narrow leaves values behind that nobody uses.
   const Value narrow = lower(x, DType::Int32);
-  if (fits_) return narrow.uop;
-  fits_ = true;
+  if (narrow.fits) return narrow.uop;
   const Value wide = lower(x, DType::Int64);
-  check(fits_, "every index fits 64 bits");
+  check(wide.fits, "every index fits 64 bits");
   return wide.uop;
 }
 
-const UOp* IndexLowering::condition(Sint x) {
-  if (x.is_int()) return builder_.constant(Scalar::of_int(DType::Bool, x.as_int() != 0 ? 1 : 0));
-  const Node& node = *x.node();
-  if (node.kind == NodeKind::And) {
-    // Conditions of outer loops first, for the same reason as with sums.
-    std::vector<Sint> parts = node.src;
-    std::ranges::stable_sort(parts, {}, [&](Sint p) { return depth(p); });
-    const UOp* all = condition(parts[0]);
-    for (std::size_t i = 1; i < parts.size(); i++) all = builder_.alu(Op::And, DType::Bool, {all, condition(parts[i])});
-    return all;
-  }
-  if (node.kind == NodeKind::Lt) {
-    fits_ = true;
-    Value a = lower(node.src[0], DType::Int32), b = lower(node.src[1], DType::Int32);
-    if (!fits_) {
-      fits_ = true;
-      a = lower(node.src[0], DType::Int64);
-      b = lower(node.src[1], DType::Int64);
-      check(fits_, "every index fits 64 bits");
-    }
-    return builder_.alu(Op::CmpLt, DType::Bool, {a.uop, b.uop});
-  }
-  const UOp* value = integer(x);
-  return builder_.alu(Op::CmpNe, DType::Bool, {value, builder_.constant(Scalar::of_int(value->dtype, 0))});
-}
-
-int IndexLowering::depth(Sint x) const {
-  int deepest = -1;
-  for (const Node* v : variables(x)) {
-    const auto found = variables_.find(v->name);
-    check(found != variables_.end(), "every variable of an index is declared");
-    deepest = std::max(deepest, found->second.second);
-  }
-  return deepest;
-}
-
-IndexLowering::Value IndexLowering::constant(std::int64_t value, DType dtype) {
-  if (dtype == DType::Int32 && (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()))
-    fits_ = false;
-  return {builder_.constant(Scalar::of_int(dtype, value)), value, value};
-}
+const UOp* IndexLowering::condition(Sint x) { return lower(x, DType::Bool).uop; }
 
 IndexLowering::Value IndexLowering::lower(Sint x, DType dtype) {
-  if (x.is_int()) return constant(x.as_int(), dtype);
-  Value v = lower_node(*x.node(), dtype);
-  // The expression as a whole may be known better than the sum of its parts.
-  v.min = std::max(v.min, x.min());
-  v.max = std::min(v.max, x.max());
-  return v;
+  // What was made for another expression may stand in a loop that has ended.
+  values_.clear();
+  depths_.clear();
+  open_.clear();
+  for (;;) {
+    if (const std::optional<Value> value = ready(x, dtype)) return *value;
+    while (!open_.empty()) {
+      Open& open = open_.back();
+      const Node& node = *open.node;
+      const DType type = open.dtype;
+      std::optional<Value> value = step(open);
+      if (!value) continue;  // an operand was opened
+      // The expression as a whole may be known better than the sum of its parts.
+      value->min = std::max(value->min, node.min);
+      value->max = std::min(value->max, node.max);
+      values_[{&node, type}] = *value;
+      open_.pop_back();
+    }
+  }
 }
 
-IndexLowering::Value IndexLowering::lower_node(const Node& node, DType dtype) {
+std::optional<IndexLowering::Value> IndexLowering::ready(Sint x, DType dtype) {
+  if (x.is_int() && dtype == DType::Bool) return Value{builder_.constant(Scalar::of_int(DType::Bool, x.as_int() != 0 ? 1 : 0)), 0, 1};
+  if (x.is_int()) return constant(x.as_int(), dtype);
+  if (const auto found = values_.find({x.node(), dtype}); found != values_.end()) return found->second;
+  open_.push_back({x.node(), dtype});
+  return std::nullopt;
+}
+
+std::optional<IndexLowering::Value> IndexLowering::ready_integer(Sint x) {
+  std::optional<Value> value = ready(x, DType::Int32);
+  if (!value || value->fits) return value;
+  value = ready(x, DType::Int64);
+  if (value) check(value->fits, "every index fits 64 bits");
+  return value;
+}
+
+std::optional<IndexLowering::Value> IndexLowering::step(Open& open) {
+  const Node& node = *open.node;
+  const DType dtype = open.dtype;
+  if (dtype == DType::Bool) return step_condition(open);
+  const auto binary = [&](Op op) -> std::optional<Value> {
+    const std::optional<Value> a = ready(node.src[0], dtype);
+    if (!a) return std::nullopt;
+    const std::optional<Value> b = ready(node.src[1], dtype);
+    return b ? std::optional(arithmetic(op, *a, *b, dtype)) : std::nullopt;
+  };
   switch (node.kind) {
     case NodeKind::Variable: {
       const auto found = variables_.find(node.name);
       check(found != variables_.end(), "every variable of an index is declared");
       const UOp* u = found->second.first;
-      if (u->dtype != dtype && dtype == DType::Int32) fits_ = false;
-      return {builder_.cast(u, dtype), node.min, node.max};
+      return Value{builder_.cast(u, dtype), node.min, node.max, u->dtype == dtype || dtype != DType::Int32};
     }
     case NodeKind::Sum:
-      return lower_sum(node, dtype);
+      return step_sum(open);
     case NodeKind::Mul:
-      return arithmetic(Op::Mul, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+      return binary(Op::Mul);
     case NodeKind::Div:
-      return arithmetic(Op::Div, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+      return binary(Op::Div);
     case NodeKind::Mod:
-      return arithmetic(Op::Mod, lower(node.src[0], dtype), lower(node.src[1], dtype), dtype);
+      return binary(Op::Mod);
     case NodeKind::Lt:
     case NodeKind::And: {
-      const bool fits = fits_;
-      const UOp* c = condition(Sint(node));
-      fits_ = fits;
-      return {builder_.cast(c, dtype), 0, 1};
+      const std::optional<Value> truth = ready(Sint(node), DType::Bool);
+      return truth ? std::optional(Value{builder_.cast(truth->uop, dtype), 0, 1}) : std::nullopt;
     }
   }
   check(false, "every kind of node is lowered");
   return {};
 }
 
-IndexLowering::Value IndexLowering::lower_sum(const Node& node, DType dtype) {
-  struct Part {
-    Sint term;
-    int depth;
-    bool negative;
-    std::string text;
-  };
-  std::vector<Part> parts;
-  std::int64_t offset = 0;
-  for (Sint t : node.src) {
-    if (t.is_int()) {
-      offset = checked_add(offset, t.as_int());
-      continue;
+std::optional<IndexLowering::Value> IndexLowering::step_condition(Open& open) {
+  const Node& node = *open.node;
+  if (node.kind == NodeKind::And) return step_conjunction(open);
+  if (node.kind == NodeKind::Lt) {
+    const Sint x = node.src[0], y = node.src[1];
+    std::optional<Value> a = ready(x, DType::Int32);
+    if (!a) return std::nullopt;
+    std::optional<Value> b = ready(y, DType::Int32);
+    if (!b) return std::nullopt;
+    if (!a->fits || !b->fits) {
+      a = ready(x, DType::Int64);
+      if (!a) return std::nullopt;
+      b = ready(y, DType::Int64);
+      if (!b) return std::nullopt;
+      check(a->fits && b->fits, "every index fits 64 bits");
     }
-    const bool negative = t.node()->kind == NodeKind::Mul && t.node()->src[1].is_int() && t.node()->src[1].as_int() < 0;
-    parts.push_back({t, depth(t), negative, to_text(t)});
+    return Value{builder_.alu(Op::CmpLt, DType::Bool, {a->uop, b->uop}), 0, 1};
   }
-  std::ranges::sort(
-      parts, [](const Part& a, const Part& b) { return std::tie(a.depth, a.negative, a.text) < std::tie(b.depth, b.negative, b.text); });
-  // An expression starts with a positive term where there is one.
+  const std::optional<Value> value = ready_integer(Sint(node));
+  if (!value) return std::nullopt;
+  const UOp* zero = builder_.constant(Scalar::of_int(value->uop->dtype, 0));
+  return Value{builder_.alu(Op::CmpNe, DType::Bool, {value->uop, zero}), 0, 1};
+}
+
+std::optional<IndexLowering::Value> IndexLowering::step_conjunction(Open& open) {
+  // Conditions of outer loops first, for the same reason as with sums.
+  if (open.parts.empty()) {
+    for (Sint s : open.node->src) open.parts.push_back({s, depth(s)});
+    std::ranges::stable_sort(open.parts, {}, &Part::depth);
+  }
+  for (; open.joined < open.parts.size(); open.joined++) {
+    const std::optional<Value> part = ready(open.parts[open.joined].term, DType::Bool);
+    if (!part) return std::nullopt;
+    open.total = open.joined == 0 ? *part : Value{builder_.alu(Op::And, DType::Bool, {open.total.uop, part->uop}), 0, 1};
+  }
+  return open.total;
+}
+
+// The terms of a sum but its int. Those of outer loops come first, among them those that are added; an expression starts with one
+// that is added where there is one.
+std::vector<IndexLowering::Part> IndexLowering::parts_of(const Node& node) {
+  std::vector<Part> parts;
+  for (Sint t : node.src) {
+    if (t.is_int()) continue;
+    const bool negative = t.node()->kind == NodeKind::Mul && t.node()->src[1].is_int() && t.node()->src[1].as_int() < 0;
+    parts.push_back({negative ? -t : t, depth(t), negative});
+  }
+  const auto text_of = [](const Part& p) { return p.negative ? -p.term : p.term; };
+  std::ranges::stable_sort(parts, [&](const Part& a, const Part& b) {
+    if (std::pair(a.depth, a.negative) != std::pair(b.depth, b.negative))
+      return std::pair(a.depth, a.negative) < std::pair(b.depth, b.negative);
+    return texts_.less(text_of(a), text_of(b));
+  });
   if (parts[0].negative) {
     const auto positive = std::ranges::find(parts, false, &Part::negative);
     if (positive != parts.end()) std::rotate(parts.begin(), positive, positive + 1);
   }
-  Value total = lower(parts[0].term, dtype);
-  for (std::size_t i = 1; i < parts.size(); i++) {
-    if (parts[i].negative)
-      total = arithmetic(Op::Sub, total, lower(-parts[i].term, dtype), dtype);
-    else
-      total = arithmetic(Op::Add, total, lower(parts[i].term, dtype), dtype);
+  return parts;
+}
+
+std::optional<IndexLowering::Value> IndexLowering::step_sum(Open& open) {
+  const Node& node = *open.node;
+  const DType dtype = open.dtype;
+  if (open.parts.empty()) {
+    std::vector<Part> parts = parts_of(node);
+    if (parts[0].negative) {  // nothing is added: it starts with the negative term itself
+      parts[0].term = -parts[0].term;
+      parts[0].negative = false;
+    }
+    open.parts = std::move(parts);
   }
+  for (; open.joined < open.parts.size(); open.joined++) {
+    const Part& part = open.parts[open.joined];
+    const Op op = part.negative ? Op::Sub : Op::Add;
+    const std::optional<Value> term = ready(part.term, dtype);
+    if (!term) return std::nullopt;
+    open.total = open.joined == 0 ? *term : arithmetic(op, open.total, *term, dtype);
+  }
+  Value total = open.total;
+  const std::int64_t offset = node.src.back().is_int() ? node.src.back().as_int() : 0;
   if (offset > 0) total = arithmetic(Op::Add, total, constant(offset, dtype), dtype);
   if (offset < 0) total = arithmetic(Op::Sub, total, constant(checked_mul(offset, -1), dtype), dtype);
   return total;
+}
+
+// How deep the innermost loop is that the value depends on; -1: on none.
+int IndexLowering::depth(Sint x) {
+  if (x.is_int()) return -1;
+  const auto below = [&](const Node* n) { return depths_.contains(n) ? Operands{} : operands(n); };
+  for (const Node* n : toposort<Node>({x.node()}, below)) {
+    if (depths_.contains(n)) continue;
+    int deepest = -1;
+    if (n->kind == NodeKind::Variable) {
+      const auto found = variables_.find(n->name);
+      check(found != variables_.end(), "every variable of an index is declared");
+      deepest = found->second.second;
+    }
+    for (Sint s : n->src)
+      if (!s.is_int()) deepest = std::max(deepest, depths_.at(s.node()));
+    depths_[n] = deepest;
+  }
+  return depths_.at(x.node());
+}
+
+IndexLowering::Value IndexLowering::constant(std::int64_t value, DType dtype) {
+  const bool is_wide = value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max();
+  return {builder_.constant(Scalar::of_int(dtype, value)), value, value, dtype != DType::Int32 || !is_wide};
 }
 
 IndexLowering::Value IndexLowering::arithmetic(Op op, Value a, Value b, DType dtype) {
@@ -165,7 +231,7 @@ IndexLowering::Value IndexLowering::arithmetic(Op op, Value a, Value b, DType dt
       r = {nullptr, 0, std::min(a.max, b.max - 1)};
   }
   const std::int64_t limit = dtype == DType::Int32 ? std::numeric_limits<std::int32_t>::max() : kInt64Max - 1;
-  if (r.max > limit || r.min < -limit) fits_ = false;
+  r.fits = a.fits && b.fits && r.max <= limit && r.min >= -limit;
   r.uop = builder_.alu(op, dtype, {a.uop, b.uop}, true);
   return r;
 }

@@ -29,12 +29,6 @@ std::vector<const LazyOp*> find_reduces(const LazyOp* ast) {
   return reduces;
 }
 
-[[noreturn]] void illegal(const Opt& opt, const std::string& why) { throw std::invalid_argument("illegal " + to_text(opt) + ": " + why); }
-
-void require(bool holds, const Opt& opt, const std::string& why) {
-  if (!holds) illegal(opt, why);
-}
-
 int rank(AxisKind kind) {
   switch (kind) {
     case AxisKind::Global:
@@ -59,6 +53,12 @@ int rank(AxisKind kind) {
 std::string to_text(const Opt& opt) {
   static constexpr const char* kNames[] = {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO", "VECTOR"};
   return std::string(kNames[static_cast<int>(opt.op)]) + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+}
+
+std::string to_text(const std::vector<Opt>& opts) {
+  std::string text;
+  for (const Opt& opt : opts) text += (text.empty() ? "" : ", ") + to_text(opt);
+  return text;
 }
 
 Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), options_(&options) {
@@ -90,6 +90,7 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
     std::vector<Sint> shape(b.st.shape().begin(), b.st.shape().begin() + static_cast<std::ptrdiff_t>(order.size()));
     b.st = b.st.reshape(shape);
     b.strides = b.st.real_strides();
+    b.masked = b.st.masked_axes();
   }
   const std::vector<std::string> letters = axis_letters(ast_);
   std::vector<std::vector<int>> groups;  // of positions in `order`
@@ -126,6 +127,7 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
     }
     b.st = b.st.reshape(shape);
     b.strides = b.st.real_strides();
+    b.masked = b.st.masked_axes();
   }
 }
 
@@ -166,7 +168,7 @@ Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
   return buf.st.views().back().strides[at(root_dim(axis))] * root_multiplier(axis);
 }
 
-bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.st.axis_is_masked(root_dim(axis)); }
+bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.masked[at(root_dim(axis))]; }
 
 int Kernel::lanes() const {
   return axes_.empty() || axes_.back().kind != AxisKind::Vector ? 1 : static_cast<int>(axes_.back().size.as_int());
@@ -187,80 +189,104 @@ void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
 }
 
+// UNROLL counts from the first axis behind the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
 int Kernel::axis_of(const Opt& opt) const {
-  int axis = opt.axis;
-  if (opt.op == OptOp::Unroll) axis += first_reduce();
-  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) axis += first_reduce() + count(AxisKind::Group);
-  require(opt.axis >= 0 && axis < first_upcast(), opt, "there is no such axis");
-  return axis;
+  int first = 0;
+  if (opt.op == OptOp::Unroll) first = first_reduce();
+  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) first = first_reduce() + count(AxisKind::Group);
+  return opt.axis >= 0 && opt.axis < first_upcast() - first ? first + opt.axis : -1;
 }
 
-std::int64_t Kernel::amount_of(const Opt& opt, int axis) const {
-  const Sint size = axes_[at(axis)].size;
-  require(size.is_int(), opt, "the size of the axis is not known");
-  const std::int64_t amount = opt.amount == 0 ? size.as_int() : opt.amount;
-  require(amount > 1, opt, "the amount is more than 1");
-  require(opt.op == OptOp::PadTo || size.as_int() % amount == 0, opt, "the amount divides the size " + std::to_string(size.as_int()));
-  return amount;
-}
+std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amount == 0 ? axes_[at(axis)].size.as_int() : opt.amount; }
 
-void Kernel::apply(const Opt& opt) {
-  const int axis = axis_of(opt);
-  const std::int64_t amount = amount_of(opt, axis);
+std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
   const bool is_parallel = axis < first_reduce();
   const AxisKind kind = axes_[at(axis)].kind;
-  const int end = first_upcast();
-  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Vector);
-  std::int64_t copies = amount;
-  for (int i = end; i < last; i++) copies *= axes_[at(i)].size.as_int();
-  std::int64_t work_items = amount;
-  for (const Axis& a : axes_)
+  const std::int64_t size = axes_[at(axis)].size.as_int();
+  std::int64_t copies = amount, work_items = amount;
+  for (const Axis& a : axes_) {
+    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies *= a.size.as_int();
     if (a.kind == AxisKind::Local || a.kind == AxisKind::Group) work_items *= a.size.as_int();
+  }
+  switch (op) {
+    case OptOp::Upcast:
+      return {{is_parallel, "only an axis that is not reduced can be upcast"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"}};
+    case OptOp::Unroll:
+      return {{!is_parallel && kind != AxisKind::Group, "only a reduced axis can be unrolled"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
+    case OptOp::Local:
+      return {{options_->has_local, "the language has work-groups"},
+              {is_parallel && kind == AxisKind::Global, "only a global axis can be local"},
+              {work_items <= 1024, "a work-group has at most 1024 items"}};
+    case OptOp::Group:
+    case OptOp::GroupTop:
+      return {{options_->has_local, "the language has work-groups"},
+              {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
+              {count(AxisKind::Vector) == 0, "a vector is not grouped"},
+              {work_items <= 1024, "a work-group has at most 1024 items"}};
+    case OptOp::PadTo:
+      return {{is_parallel, "only an axis that is not reduced can be padded"},
+              {size > amount / 2, "padding at most doubles the work"},
+              {size % amount != 0, "there is something to pad"}};
+    case OptOp::Vector:
+      return {{options_->vector_bits > 0, "the target has vectors"},
+              {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
+              {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
+              {std::ranges::all_of(reduces_, [](const LazyOp* r) { return r->dtype == DType::Float32; }), "vectors accumulate float32"}};
+  }
+  return {};
+}
+
+std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  const int axis = axis_of(opt);
+  if (axis < 0) return "there is no such axis";
+  const Sint size = axes_[at(axis)].size;
+  if (!size.is_int()) return "the size of the axis is not known";
+  const std::int64_t amount = amount_of(opt, axis);
+  if (amount <= 1) return "the amount is more than 1";
+  if (opt.op != OptOp::PadTo && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
+  for (const Rule& rule : rules_of(opt.op, axis, amount))
+    if (!rule.holds) return rule.text;
+  return std::nullopt;
+}
+
+bool Kernel::try_apply(const Opt& opt) {
+  if (why_illegal(opt)) return false;
+  const int axis = axis_of(opt);
+  const std::int64_t amount = amount_of(opt, axis);
+  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Vector);
   switch (opt.op) {
     case OptOp::Upcast:
-      require(is_parallel, opt, "only an axis that is not reduced can be upcast");
-      require(amount <= 32 && copies <= 1024, opt, "at most 32 at once and 1024 in all are upcast");
       shift_to(axis, amount, false, last, AxisKind::Upcast);
       break;
     case OptOp::Unroll:
-      require(!is_parallel && kind != AxisKind::Group, opt, "only a reduced axis can be unrolled");
-      require(amount <= 32 && copies <= 1024, opt, "at most 32 at once and 1024 in all are unrolled");
       shift_to(axis, amount, false, last, AxisKind::Unroll);
       break;
     case OptOp::Local:
-      require(options_->has_local, opt, "the language has work-groups");
-      require(is_parallel && kind == AxisKind::Global, opt, "only a global axis can be local");
-      require(work_items <= 1024, opt, "a work-group has at most 1024 items");
       shift_to(axis, amount, false, first_reduce(), AxisKind::Local);
       break;
     case OptOp::Group:
     case OptOp::GroupTop:
-      require(options_->has_local, opt, "the language has work-groups");
-      require(kind == AxisKind::Reduce, opt, "only a reduced axis can be grouped");
-      require(count(AxisKind::Vector) == 0, opt, "a vector is not grouped");
-      require(work_items <= 1024, opt, "a work-group has at most 1024 items");
       shift_to(axis, amount, opt.op == OptOp::GroupTop, first_reduce() + count(AxisKind::Group), AxisKind::Group);
       break;
     case OptOp::PadTo:
-      require(is_parallel, opt, "only an axis that is not reduced can be padded");
-      require(axes_[at(axis)].size.as_int() > amount / 2, opt, "padding at most doubles the work");
-      require(axes_[at(axis)].size.as_int() % amount != 0, opt, "there is something to pad");
-      apply_padto(axis, amount);
+      pad_to(axis, amount);
       break;
-    case OptOp::Vector: {
-      require(options_->vector_bits > 0, opt, "the target has vectors");
-      require(is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, opt,
-              "one axis that is not reduced is the vector");
-      require(amount * 32 <= options_->vector_bits && (amount & (amount - 1)) == 0, opt, "the lanes fit a register");
-      for (const LazyOp* r : reduces_) require(r->dtype == DType::Float32, opt, "vectors accumulate float32");
+    case OptOp::Vector:
       shift_to(axis, amount, false, static_cast<int>(axes_.size()), AxisKind::Vector);
       break;
-    }
   }
   applied_.push_back(opt);
+  return true;
 }
 
-void Kernel::apply_padto(int axis, std::int64_t amount) {
+void Kernel::apply(const Opt& opt) {
+  if (const auto why = why_illegal(opt)) throw std::invalid_argument("illegal " + to_text(opt) + ": " + *why);
+  try_apply(opt);
+}
+
+void Kernel::pad_to(int axis, std::int64_t amount) {
   Axis& a = axes_[at(axis)];
   dims_.push_back({.valid = a.size, .reduce = false, .parent = a.dim, .multiplier = a.multiplier});
   a.dim = static_cast<int>(dims_.size()) - 1;
@@ -279,6 +305,13 @@ std::string Kernel::shape_name() const {
     for (char c : to_text(a.size)) name += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '_';
   }
   return name;
+}
+
+std::optional<Contraction> product_of_loads(const Kernel& kernel) {
+  if (kernel.reduces().size() != 1) return std::nullopt;
+  std::optional<Contraction> c = contraction_of(kernel.reduces()[0]);
+  const bool loads = c && c->casts.empty() && is_op(c->a(), Op::Load) && is_op(c->b(), Op::Load);
+  return loads ? c : std::nullopt;
 }
 
 }  // namespace etch

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "codegen/argument.h"
 #include "codegen/options.h"
+#include "ir/contraction.h"
 #include "ir/lazyop.h"
 
 namespace etch {
@@ -20,6 +22,7 @@ struct Axis {
   int dim = 0;
   Sint size = 1;
   std::int64_t multiplier = 1;
+  bool operator==(const Axis&) const = default;
 };
 
 /// A dimension of the (merged) AST, or, with a parent, a padded axis: PADTO turns the axis into a dimension of its own,
@@ -30,6 +33,7 @@ struct Dim {
   int parent = -1;
   std::int64_t multiplier = 1;
   std::string letters{};  // of the axes of the AST that it was merged from: "c", "yx"; empty with a parent
+  bool operator==(const Dim&) const = default;
 };
 
 /// A leaf of the AST, or its root, with its ShapeTracker over the merged dimensions.
@@ -37,6 +41,7 @@ struct KernelBuf {
   const LazyOp* op = nullptr;
   ShapeTracker st;
   std::vector<std::optional<Sint>> strides;  // per dimension of the AST
+  std::vector<bool> masked;                  // the same: whether what is hidden depends on its index
 };
 
 class Kernel {
@@ -68,25 +73,36 @@ class Kernel {
   int root_dim(int axis) const;
   /// How far one step of the axis moves the index of that dimension.
   std::int64_t root_multiplier(int axis) const;
-  /// What one step along `axis` adds to the position in `buf`; nothing where masks or several views make it vary.
+  /// What one step along `axis` adds to the position in `buf`; nullopt where masks or several views make it vary.
   std::optional<Sint> stride(const KernelBuf& buf, int axis) const;
   /// The stride of the buffer's outermost view, masked or not (what the heuristics look at).
   Sint view_stride(const KernelBuf& buf, int axis) const;
-  /// Loads the lanes' mask changes along that axis.
+  /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
 
-  /// Does one step. Throws std::invalid_argument saying why it is illegal; the kernel is then unchanged.
+  /// The rule that `opt` breaks, or nullopt: it is legal. All rules of all steps are here.
+  std::optional<std::string> why_illegal(const Opt& opt) const;
+  /// Does one step. False: it is illegal, and the kernel unchanged.
+  bool try_apply(const Opt& opt);
+  /// Does one step that somebody asked for. Throws std::invalid_argument with why_illegal; the kernel is then unchanged.
   void apply(const Opt& opt);
   /// r_2_3_4, E_8_4: sizes of the axes.
   std::string shape_name() const;
 
  private:
   void shift_to(int axis, std::int64_t amount, bool top, int insert_before, AxisKind kind);
+  struct Rule {
+    bool holds;
+    const char* text;
+  };
+  /// Of a step on an axis of known size that `amount` divides (or pads).
+  std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
+  /// The axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;
   std::int64_t amount_of(const Opt& opt, int axis) const;
-  void apply_padto(int axis, std::int64_t amount);
+  void pad_to(int axis, std::int64_t amount);
   void merge_dims(const std::vector<Sint>& full);
 
   const LazyOp* ast_;
@@ -99,25 +115,27 @@ class Kernel {
   std::vector<Opt> applied_;
 };
 
+/// The kernel's only reduction, if it sums products of two loaded values that nothing converts on the way.
+std::optional<Contraction> product_of_loads(const Kernel& kernel);
+
 /// The Reduce axes in the order of their loops: those along which something is masked are the outer ones, so that a border is
 /// tested outside of the loops over channels.
 std::vector<int> reduce_order(const Kernel& kernel);
 
-/// A constant that is laid out anew: in the order in which the loops read it.
+/// The elements of a constant in the order in which the loops read them.
 struct Layout {
   std::vector<std::int64_t> strides;  // per axis of the kernel, in the new order
   ShapeTracker from;                  // element j of the new order is element from.expr_node(j) of the old one
 };
-/// For each argument of the kernel; nothing for what is no constant, is read in several ways, or lies right already.
-std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<Sint>& elements,
-                                                  const std::vector<bool>& constants);
+/// The new layout of each argument; nullopt for one that is no constant, is read in several ways, or lies in that order already.
+std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
 /// Whether the buffer that `buf` reads may be laid out anew: a constant, read once, through one view that shows each element once.
-bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<Sint>& elements, const std::vector<bool>& constants);
+bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);
 
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
-/// Tiles for targets of known registers, with or without vectors; false (and the kernel unchanged) where none fits.
-bool tile_optimizations(Kernel& kernel, const std::vector<Sint>& elements, const std::vector<bool>& constants);
+/// Tiles whose sums fill the registers, with or without vectors. False, and the kernel unchanged, where none fits.
+bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
 }  // namespace etch

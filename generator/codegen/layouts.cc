@@ -80,18 +80,18 @@ std::vector<int> reduce_order(const Kernel& k) {
   return order;
 }
 
-bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
+bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
-  if (index >= constants.size() || !constants[index]) return false;
+  if (!arguments[index].is_constant) return false;
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
-  return reads == 1 && shows_all_once(buf, elements[index]);
+  return reads == 1 && shows_all_once(buf, arguments[index].elements);
 }
 
-std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
-  std::vector<std::optional<Layout>> layouts(elements.size());
+std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<KernelArgument>& arguments) {
+  std::vector<std::optional<Layout>> layouts(arguments.size());
   for (const KernelBuf& b : k.bufs())
-    if (b.op->op == Op::Load && can_be_laid_out(k, b, elements, constants)) layouts[at(b.op->mem().index)] = layout_of(k, b);
+    if (b.op->op == Op::Load && can_be_laid_out(k, b, arguments)) layouts[at(b.op->mem().index)] = layout_of(k, b);
   return layouts;
 }
 

@@ -10,9 +10,11 @@ namespace etch {
 Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : k_(kernel), options_(options), index_(b_) {
   // A buffer may have an open size though the kernel reads a part of it that is always there.
   std::vector<const Node*> vars = variables(kernel.ast());
-  if (vars.empty()) vars = variables(options.buffer_elements);
-  if (vars.empty()) own_symbols_ = std::make_unique<Symbols>();
-  symbols_ = vars.empty() ? own_symbols_.get() : vars[0]->owner;
+  std::vector<Sint> elements;
+  for (const KernelArgument& a : options.arguments) elements.push_back(a.elements);
+  if (vars.empty()) vars = variables(elements);
+  if (vars.empty()) result_.own_symbols = std::make_shared<Symbols>();
+  symbols_ = vars.empty() ? result_.own_symbols.get() : vars[0]->owner;
   for (const Node* v : vars) taken_.insert(v->name);
   for (const LazyOp* op : toposort(kernel.ast())) number_.emplace(op, static_cast<int>(number_.size()));
   lanes_ = kernel.lanes();
@@ -26,7 +28,7 @@ void Linearizer::declare_arguments() {
   for (const KernelBuf& b : k_.bufs())
     if (b.op->op == Op::Load || b.op->op == Op::Store) dtypes[b.op->mem().index] = b.op->dtype;
   for (const auto& [index, dtype] : dtypes) {
-    check(index < static_cast<int>(options_.buffer_elements.size()), "every buffer has a size");
+    check(index < static_cast<int>(options_.arguments.size()), "every buffer has a size");
     buffers_[index] = b_.add(UOp{.uop = UOpKind::DefineGlobal, .dtype = dtype, .number = index});
   }
   for (const Node* v : variables(k_.ast())) {

@@ -18,19 +18,19 @@ double largest_of(DType dtype) {
   return dtype == DType::Float64 ? 0x1p1023 : 0x1p64;
 }
 
-// A bound of the magnitude of `op`, which then is finite; infinity where none is found in a few steps.
-double bound(const LazyOp* op, const std::vector<bool>& bounded, int depth = 0) {
-  const auto of = [&](std::size_t s) { return bound(op->src[s], bounded, depth + 1); };
+const std::vector<const LazyOp*> kNothing;
+
+// A bound of the magnitude of `op`, which then is finite, or kUnknown. `of` is that of an operand.
+template <class Of>
+double bound_from(const LazyOp* op, const std::vector<KernelArgument>& arguments, Of of) {
   const double largest = largest_of(op->dtype);
   double found = is_float(op->dtype) ? kUnknown : largest;
-  if (depth > 8) return found;
   switch (op->op) {
     case Op::Const:
       found = std::fabs(op->constant().value.as_double());
       break;
     case Op::Load: {
-      const auto argument = static_cast<std::size_t>(op->mem().index);
-      if (argument < bounded.size() && bounded[argument]) found = std::min(kBounded, largest);
+      if (arguments[static_cast<std::size_t>(op->mem().index)].is_bounded) found = std::min(kBounded, largest);
       break;
     }
     case Op::Index:
@@ -70,13 +70,24 @@ double bound(const LazyOp* op, const std::vector<bool>& bounded, int depth = 0) 
 
 bool contains(const std::vector<Sint>& terms, Sint t) { return std::ranges::find(terms, t) != terms.end(); }
 
+bool is_product(const LazyOp* op) { return op->op == Op::Mul || op->op == Op::Cast || op->op == Op::Neg; }
+
 }  // namespace
 
+double Linearizer::bound(const LazyOp* op) {
+  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& {
+    return bounds_.contains(o) || !is_elementwise(o->op) ? kNothing : o->src;
+  };
+  for (const LazyOp* o : toposort<LazyOp>({op}, below))
+    if (!bounds_.contains(o)) bounds_[o] = bound_from(o, options_.arguments, [&](std::size_t s) { return bounds_.at(o->src[s]); });
+  return bounds_.at(op);
+}
+
 // Of a product: it is 0 where one factor is, if the other is finite or 0 there too.
-Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b) const {
+Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b) {
   Zeros zeros;
   const auto add = [&](const Zeros& one, const LazyOp* other, const Zeros& others) {
-    const bool is_finite = !is_float(mul->dtype) || bound(other, options_.bounded) < kUnknown;
+    const bool is_finite = !is_float(mul->dtype) || bound(other) < kUnknown;
     zeros.always = zeros.always || (one.always && (is_finite || others.always));
     for (Sint t : one.terms)
       if (is_finite || others.always || contains(others.terms, t)) zeros.terms.push_back(t);
@@ -86,27 +97,26 @@ Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a
   return zeros;
 }
 
-// Conditions without which `op` is 0: the masks of the factors of a product. Nothing if it is 0 anyway.
-std::optional<std::vector<Sint>> Linearizer::zero_terms(const LazyOp* op) {
-  const auto is_product = [](const LazyOp* o) { return o->op == Op::Mul || o->op == Op::Cast || o->op == Op::Neg; };
-  static const std::vector<const LazyOp*> kNothing;
-  std::unordered_map<const LazyOp*, Zeros> zeros;  // look-up only
-  for (const LazyOp* f :
-       toposort<LazyOp>({op}, [&](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_product(o) ? o->src : kNothing; })) {
-    Zeros& z = zeros[f];
+// Where `op` is 0 for the current copy: the masks of the factors of a product. Each copy of each factor is looked at once.
+const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
+  const auto key = [&](const LazyOp* o) { return std::pair(number_.at(o), key_of(relevant_axes(o))); };
+  if (const auto found = zeros_.find(key(op)); found != zeros_.end()) return found->second;
+  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_product(o) ? o->src : kNothing; };
+  for (const LazyOp* f : toposort<LazyOp>({op}, below)) {
+    const auto [place, is_new] = zeros_.try_emplace(key(f));
+    if (!is_new) continue;
+    Zeros& z = place->second;
     if (f->op == Op::Mul) {
-      z = zeros_of_product(f, zeros.at(f->src[0]), zeros.at(f->src[1]));
+      z = zeros_of_product(f, zeros_.at(key(f->src[0])), zeros_.at(key(f->src[1])));
     } else if (is_product(f)) {
-      z = zeros.at(f->src[0]);
+      z = zeros_.at(key(f->src[0]));
     } else if (f->op == Op::Load) {
       const std::vector<Place>& places = lanes_of(k_.buf_of(f));
       z = {std::ranges::all_of(places, [](const Place& p) { return p.valid.is_int(0); }), terms_of(places[0].valid)};
       for (const Place& p : places) std::erase_if(z.terms, [lane = terms_of(p.valid)](Sint t) { return !contains(lane, t); });
     }
   }
-  const Zeros& result = zeros.at(op);
-  if (result.always) return std::nullopt;
-  return result.terms;
+  return zeros_.at(key(op));
 }
 
 // Conditions without which nothing is added to any sum: tested once, outside of the loops that they do not depend on.
@@ -119,10 +129,10 @@ std::vector<Sint> Linearizer::find_guards() {
     for_each(axes_of(AxisKind::Upcast), [&] {
       for (const LazyOp* op : k_.reduces()) {
         if (!is_first && common.empty()) return;
-        const std::optional<std::vector<Sint>> terms = zero_terms(op->src[0]);
-        if (!terms) continue;
-        if (is_first) common = *terms;
-        std::erase_if(common, [&](Sint t) { return std::ranges::find(*terms, t) == terms->end(); });
+        const Zeros& zeros = zeros_of(op->src[0]);
+        if (zeros.always) continue;
+        if (is_first) common = zeros.terms;
+        std::erase_if(common, [&](Sint t) { return !contains(zeros.terms, t); });
         is_first = false;
       }
     });

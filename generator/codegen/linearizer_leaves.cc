@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
-#include "shape/open_sizes.h"
 
 namespace etch {
 
@@ -84,49 +83,6 @@ bool is_vector(const Places& places) {
 
 }  // namespace
 
-namespace {
-
-// Whether 0 <= idx and idx + lanes <= elements wherever `valid` holds. What can't be seen at once is looked at for each value of
-// a variable, the one with the fewest values first.
-bool is_inside(Sint idx, Sint valid, int lanes, Sint elements) {
-  constexpr int kMaxCases = 4096;
-  struct Case {
-    Sint idx, valid;
-  };
-  std::vector<Case> open{{idx, valid}};
-  for (int cases = 0; !open.empty(); cases++) {
-    const Case c = open.back();
-    open.pop_back();
-    if (c.valid.is_int(0)) continue;
-    if (proves_nonnegative(c.idx, c.valid) && proves_less(c.idx + (lanes - 1), elements, c.valid)) continue;
-    const Node* best = nullptr;
-    for (const Node* v : variables(std::vector<Sint>{c.idx, c.valid}))
-      if (v->max_expr.is_int() && (best == nullptr || v->max - v->min < best->max - best->min)) best = v;
-    if (best == nullptr || cases + best->max - best->min > kMaxCases) return false;
-    for (std::int64_t value = best->min; value <= best->max; value++) {
-      const std::map<std::string, Sint> values{{best->name, value}};
-      open.push_back({substitute(c.idx, values), substitute(c.valid, values)});
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-void Linearizer::prove(const KernelBuf& buf, const Place& place, int lanes) {
-  const int index = buf.op->mem().index;
-  const Sint elements = options_.buffer_elements[static_cast<std::size_t>(index)];
-  if (!is_inside(place.idx, place.valid, lanes, elements)) {
-    std::vector<Sint> sizes = buf.st.shape();
-    sizes.insert(sizes.end(), {place.idx, place.valid, elements});
-    check_for_sizes(false,
-                    "index " + to_text(place.idx) + " of buffer " + std::to_string(index) + " is proved inside its " + to_text(elements) +
-                        " elements where " + to_text(place.valid) + " holds; " + buf.st.to_text(),
-                    sizes);
-  }
-  result_.indices_proved++;
-}
-
 const UOp* Linearizer::buffer(const KernelBuf& buf) { return buffers_.at(buf.op->mem().index); }
 
 const UOp* Linearizer::where_valid(Sint valid, const UOp* value) {
@@ -140,7 +96,7 @@ const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes)
   const DType dtype = buf.op->dtype;
   const UOp* zero = b_.constant(Scalar::of_int(dtype, 0));
   if (place.valid.is_int(0)) return zero;
-  prove(buf, place, lanes);
+  result_.accesses.push_back({&buf, place.idx, place.valid, lanes});
   UOp u{.uop = UOpKind::Load, .dtype = dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx)}};
   std::vector<Sint> tests = terms_of(place.valid);
   std::erase_if(tests, [&](Sint t) { return std::ranges::find(guards_, t) != guards_.end(); });
@@ -172,7 +128,7 @@ const UOp* Linearizer::leaf(const LazyOp* op) {
 
 void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes) {
   if (place.valid.is_int(0)) return;
-  prove(buf, place, lanes);
+  result_.accesses.push_back({&buf, place.idx, place.valid, lanes});
   UOp u{.uop = UOpKind::Store, .dtype = buf.op->dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx), value}};
   if (!place.valid.is_int(1)) u.src.push_back(index_.condition(place.valid));
   b_.add(std::move(u));

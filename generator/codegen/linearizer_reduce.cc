@@ -5,32 +5,6 @@
 #include "codegen/linearizer_state.h"
 
 namespace etch {
-namespace {
-
-// The value that changes nothing.
-Scalar start_of(const LazyOp* op) {
-  const DType dtype = op->dtype;
-  const bool max = op->op == Op::ReduceMax;
-  if (op->op == Op::ReduceSum) return Scalar::of_int(dtype, 0);
-  if (op->op == Op::ReduceProd) return Scalar::of_int(dtype, 1);
-  if (is_float(dtype)) return Scalar::of_double(dtype, max ? -__builtin_inf() : __builtin_inf());
-  if (dtype == DType::Bool) return Scalar::of_int(dtype, max ? 0 : 1);
-  return Scalar::of_int(dtype, max ? int_min(dtype) : int_max(dtype));
-}
-
-Op step_of(Op reduce) {
-  if (reduce == Op::ReduceSum) return Op::Add;
-  if (reduce == Op::ReduceProd) return Op::Mul;
-  return reduce == Op::ReduceMax ? Op::Max : Op::Min;
-}
-
-std::string name_of_reduction(Op reduce) {
-  if (reduce == Op::ReduceSum) return "sum";
-  if (reduce == Op::ReduceProd) return "product";
-  return reduce == Op::ReduceMax ? "largest" : "smallest";
-}
-
-}  // namespace
 
 void Linearizer::define_accumulators(const std::string& name) {
   constexpr std::int64_t kInLine = 4;
@@ -39,9 +13,8 @@ void Linearizer::define_accumulators(const std::string& name) {
   if (row < kInLine) row *= kInLine / row;  // several short ones
   for (const LazyOp* op : k_.reduces()) {
     for_each(upcast, [&] {
-      const Scalar start = start_of(op);
-      UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start};
-      acc.name = k_.reduces().size() == 1 ? name : name_of_reduction(op->op);
+      UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start_of(op->op, op->dtype)};
+      acc.name = k_.reduces().size() == 1 ? name : std::string(info(op->op).word);
       acc.hint = copy_of(op);
       acc.size = position(upcast).as_int() / row;
       accumulators_[{number_.at(op), key_of(relevant_axes(op))}] = b_.add(std::move(acc));
@@ -52,7 +25,7 @@ void Linearizer::define_accumulators(const std::string& name) {
 void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
   const UOp*& newest = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
-  const UOp* next = elementwise(step_of(op->op), op->dtype, {newest, x});
+  const UOp* next = elementwise(reduce_info(op->op).step, op->dtype, {newest, x});
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }
 
@@ -83,7 +56,7 @@ void Linearizer::reduce() {
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
       for (const LazyOp* op : k_.reduces()) {
-        const bool adds_nothing = op->op == Op::ReduceSum && !zero_terms(op->src[0]);  // padding here, whatever the loops say
+        const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
         if (!adds_nothing) accumulate(op, value(op->src[0]));
       }
     });
@@ -92,6 +65,7 @@ void Linearizer::reduce() {
   guards_.clear();
   values_.clear();
   places_.clear();
+  zeros_.clear();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();

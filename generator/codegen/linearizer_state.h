@@ -47,7 +47,6 @@ class Linearizer {
   Place place_of(const KernelBuf& buf) const;
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
-  void prove(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* leaf(const LazyOp* op);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
@@ -64,6 +63,7 @@ class Linearizer {
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
+  std::uint64_t own_axes(const LazyOp* op) const;
   std::uint64_t relevant_axes(const LazyOp* op);
   /// Which of the copies of `op` the current one is: "_c0_x2".
   std::string copy_of(const LazyOp* op);
@@ -78,8 +78,10 @@ class Linearizer {
     bool always = false;
     std::vector<Sint> terms;
   };
-  Zeros zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b) const;
-  std::optional<std::vector<Sint>> zero_terms(const LazyOp* op);
+  Zeros zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b);
+  const Zeros& zeros_of(const LazyOp* op);
+  /// A bound of the magnitude of `op`, which then is finite; infinity where none is found.
+  double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
 
   // linearizer_reduce.cc
@@ -94,7 +96,6 @@ class Linearizer {
 
   const Kernel& k_;
   const LinearizeOptions& options_;
-  std::unique_ptr<Symbols> own_symbols_;
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;
   IndexLowering index_;
@@ -102,13 +103,15 @@ class Linearizer {
   std::vector<const UOp*> open_;                                       // scopes, outermost first
   std::vector<Sint> guards_;                                           // conditions that hold here, tested outside
   int lanes_ = 1;                                                      // of a value along the Vector axis
-  std::map<const LazyOp*, const UOp*> tile_;                           // of each reduction: where its sums were left
+  std::map<const LazyOp*, const UOp*> tile_;                           // of each reduction: the stack array that holds its sums
   std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
   std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
   std::map<int, const UOp*> buffers_;                                  // by argument
   std::vector<std::string> axis_names_;                                // per axis
   std::set<std::string> taken_;                                        // names of axes and Variables
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
+  std::unordered_map<const LazyOp*, double> bounds_;
+  std::map<std::pair<int, std::int64_t>, Zeros> zeros_;              // by number of the LazyOp and copy, while reducing
   std::map<std::pair<int, std::int64_t>, const UOp*> values_;        // by number of the LazyOp and copy
   std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order
   std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: its newest Phi, at first itself

@@ -8,13 +8,6 @@
 namespace etch {
 namespace {
 
-// What is one instruction on a whole register of floats.
-bool has_vector_form(Op op, DType dtype) {
-  if (dtype != DType::Float32) return false;
-  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div || op == Op::Neg || op == Op::Max || op == Op::Min ||
-         op == Op::MulAcc;
-}
-
 // Two dimensions of which the smaller step, taken as often as it can be, passes the larger one walk the same axis of the buffer:
 // x and j of a window.
 void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int64_t>& place) {
@@ -45,31 +38,41 @@ void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int6
 
 }  // namespace
 
-// One bit for each unrolled, upcast or vector axis along which the value can differ.
-std::uint64_t Linearizer::relevant_axes(const LazyOp* op) {
-  if (const auto found = relevant_.find(op); found != relevant_.end()) return found->second;
-  std::uint64_t axes = 0;
-  const int n = static_cast<int>(k_.axes().size());
+// Of a leaf or a reduction, from its own place in the kernel.
+std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
   const bool is_leaf = info(op->op).group == OpGroup::Buffer && op->op != Op::Store;
-  for (int i = k_.first_upcast(); i < n; i++) {
-    bool relevant = false;
+  std::uint64_t axes = 0;
+  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++) {
+    bool relevant = op->op == Op::Store;
     if (is_leaf) {
       const auto stride = k_.stride(k_.buf_of(op), i);
       relevant = !stride || !stride->is_int(0);
     } else if (is_reduce(op->op)) {
       relevant = k_.axes()[static_cast<std::size_t>(i)].kind != AxisKind::Unroll;
-    } else if (op->op == Op::Store) {
-      relevant = true;
     }
     if (relevant) axes |= std::uint64_t{1} << i;
   }
-  if (!is_leaf && !is_reduce(op->op))
-    for (const LazyOp* s : op->src) axes |= relevant_axes(s);
-  relevant_[op] = axes;
   return axes;
 }
 
-// A number for the current copy, as far as `axes` tell copies apart.
+// One bit for each unrolled, upcast or vector axis along which the value can differ.
+std::uint64_t Linearizer::relevant_axes(const LazyOp* op) {
+  if (const auto found = relevant_.find(op); found != relevant_.end()) return found->second;
+  static const std::vector<const LazyOp*> kNothing;
+  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& {
+    return is_reduce(o->op) || relevant_.contains(o) ? kNothing : o->src;
+  };
+  for (const LazyOp* o : toposort<LazyOp>({op}, below)) {
+    const auto [axes, is_new] = relevant_.try_emplace(o, 0);
+    if (!is_new) continue;
+    axes->second = own_axes(o);
+    if (is_reduce(o->op)) continue;
+    for (const LazyOp* s : o->src) axes->second |= relevant_.at(s);
+  }
+  return relevant_.at(op);
+}
+
+// Index of the current copy, counting only `axes`.
 std::int64_t Linearizer::key_of(std::uint64_t axes) const {
   std::int64_t key = 0;
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
@@ -158,7 +161,7 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
     if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});
     return b_.alu(op, dtype, operands);
   };
-  if (lanes == 1 || has_vector_form(op, dtype)) return scalar(src);
+  if (lanes == 1 || (dtype == DType::Float32 && has_vector_form(op))) return scalar(src);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes};
   for (int l = 0; l < lanes; l++) {
     std::vector<const UOp*> operands;

@@ -9,7 +9,7 @@ namespace etch {
 UOpList remove_dead(const UOpList& uops) {
   std::unordered_set<const UOp*> live;
   UOpList kept{uops.pool, {}};
-  // Backwards: by the time we reach a UOp, every use of it has been seen. A loop around nothing has its End alone.
+  // Backwards: by the time we reach a UOp, every use of it has been seen. An empty loop is just its End.
   std::vector<std::size_t> ends;
   for (auto it = uops.order.rbegin(); it != uops.order.rend(); ++it) {
     const UOp* u = *it;

@@ -187,8 +187,7 @@ const UOp* fold(UOpBuilder& b, UOp& u) {
   if (u.uop != UOpKind::Alu) return nullptr;
   if (const UOp* same = fold_identity(b, u)) return same;
   const bool is_integer = !is_float(u.src[0]->dtype) && u.src[0]->dtype != DType::Bool;
-  if (u.src.size() == 2 && u.src[0] == u.src[1] && !is_float(u.src[0]->dtype) &&
-      (u.op == Op::CmpNe || u.op == Op::CmpLt || u.op == Op::CmpEq))
+  if (u.src.size() == 2 && u.src[0] == u.src[1] && !is_float(u.src[0]->dtype) && gives_bool(u.op))
     return b.constant(Scalar::of_int(DType::Bool, u.op == Op::CmpEq ? 1 : 0));
   if (u.op == Op::CmpLt && is_integer && (is_extreme(u.src[0], true) || is_extreme(u.src[1], false)))
     return b.constant(Scalar::of_int(DType::Bool, 0));

@@ -22,14 +22,6 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
   return bufs;
 }
 
-bool is_sum_of_products(const Kernel& k) {
-  if (k.reduces().size() != 1) return false;
-  const LazyOp* r = k.reduces()[0];
-  const LazyOp* mul = r->src[0];
-  return r->op == Op::ReduceSum && r->dtype == DType::Float32 && mul->op == Op::Mul && mul->src[0]->op == Op::Load &&
-         mul->src[1]->op == Op::Load;
-}
-
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
@@ -45,8 +37,7 @@ struct Tile {
 
 class Search {
  public:
-  Search(const Kernel& k, const std::vector<bool>& constants, const std::vector<Sint>& elements)
-      : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, constants, elements)) {}
+  Search(const Kernel& k, const std::vector<KernelArgument>& arguments) : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, arguments)) {}
 
   std::optional<Tile> best() const {
     std::optional<Tile> best;
@@ -128,9 +119,9 @@ class Search {
     return serves(axis, other) && (k_.options().vector_bits > 0 || serves(other, axis));
   }
 
-  static std::vector<bool> can_move(const Kernel& k, const std::vector<bool>& constants, const std::vector<Sint>& elements) {
+  static std::vector<bool> can_move(const Kernel& k, const std::vector<KernelArgument>& arguments) {
     std::vector<bool> result;
-    for (const KernelBuf* b : early_bufs(k)) result.push_back(b->op->op == Op::Load && can_be_laid_out(k, *b, elements, constants));
+    for (const KernelBuf* b : early_bufs(k)) result.push_back(b->op->op == Op::Load && can_be_laid_out(k, *b, arguments));
     return result;
   }
 
@@ -139,37 +130,42 @@ class Search {
   std::vector<bool> layouts_;  // of bufs_: whether it can be laid out anew
 };
 
+// Lanes, rows and registers; false where a step is illegal.
+bool make_tile(Kernel& k, const Tile& tile) {
+  int axis = tile.axis, other = tile.other;
+  const auto step = [&](OptOp op, const int& on, std::int64_t amount) {
+    if (amount == 1) return true;
+    const int used = on;
+    const bool whole = k.axes()[at(used)].size.is_int(amount);
+    if (!k.try_apply({op, used, amount})) return false;
+    // An axis that is used up is gone, and those behind it move up.
+    for (int* left : {&axis, &other}) *left -= whole && used < *left ? 1 : 0;
+    return true;
+  };
+  return step(OptOp::Vector, axis, tile.lanes) && step(OptOp::Upcast, other, tile.rows) && step(OptOp::Upcast, axis, tile.registers);
+}
+
 }  // namespace
 
-bool tile_optimizations(Kernel& k, const std::vector<Sint>& elements, const std::vector<bool>& constants) {
-  if (!is_sum_of_products(k)) return false;
-  const std::optional<Tile> tile = Search(k, constants, elements).best();
+bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  const std::optional<Contraction> product = product_of_loads(k);
+  if (!product || product->sum->dtype != DType::Float32) return false;
+  const std::optional<Tile> tile = Search(k, arguments).best();
   if (!tile) return false;
   // Without vectors, one row of sums over a window (depthwise) is better made by whole windows, as the others do.
   const bool is_window = k.first_upcast() - k.first_reduce() > 1;
   if (tile->lanes == 1 && tile->rows == 1 && (tile->registers == 1 || is_window)) return false;
-  const std::int64_t left = k.axes()[at(tile->axis)].size.as_int() / tile->lanes;
-  if (tile->lanes > 1) k.apply({OptOp::Vector, tile->axis, tile->lanes});
-  int axis = tile->axis, other = tile->other;
-  const auto gone = [&](int removed) {
-    axis -= removed < axis ? 1 : 0;
-    other -= removed < other ? 1 : 0;
-  };
-  if (left == 1) gone(axis);
-  if (tile->rows > 1) {
-    const bool whole = k.axes()[at(other)].size.is_int(tile->rows);
-    k.apply({OptOp::Upcast, other, tile->rows});
-    if (whole) gone(other);
-  }
-  if (tile->registers > 1) k.apply({OptOp::Upcast, axis, tile->registers});
+  Kernel tiled = k;
+  if (!make_tile(tiled, *tile)) return false;
+  k = std::move(tiled);
   // A window's innermost axis: its loads overlap.
   const int last = k.first_upcast() - 1;
   if (last < k.first_reduce() || !k.axes()[at(last)].size.is_int()) return true;
   const std::int64_t size = k.axes()[at(last)].size.as_int();
   if (size <= 7 && size * tile->rows * tile->registers <= 256)
-    k.apply({OptOp::Unroll, last - k.first_reduce(), 0});
-  else if (tile->lanes == 1 && size % kUnroll == 0)
-    k.apply({OptOp::Unroll, last - k.first_reduce(), kUnroll});
+    k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  else if (tile->lanes == 1)
+    k.try_apply({OptOp::Unroll, last - k.first_reduce(), kUnroll});
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/runtime_text.h"
 #include "base/tempdir.h"
 #include "device/compiler.h"
+#include "renderer/language.h"
 
 namespace etch {
 namespace {
@@ -56,11 +57,13 @@ struct Unit {
 
 class CCompiler : public Compiler {
  public:
-  CCompiler(const DeviceOptions& options, std::filesystem::path program) : options_(options), program_(std::move(program)) {}
+  CCompiler(const COptions& options, double timeout_s, std::filesystem::path program)
+      : options_(options), timeout_s_(timeout_s), program_(std::move(program)) {}
 
   std::unique_ptr<KernelLibrary> compile(const Program& program) const override {
     const std::vector<Unit> units = split(program);
     TempDir dir("etch-c");
+    for (const char* header : {"etch_math.h"}) std::ofstream(dir.path() / header) << runtime_text(header);
     std::vector<std::size_t> kernels;
     std::vector<std::string> files;
     for (std::size_t u = 0; u < units.size(); u++) {
@@ -79,24 +82,26 @@ class CCompiler : public Compiler {
 
  private:
   std::vector<Unit> split(const Program& program) const {
+    const std::string prelude = program.language->prelude(helpers_of(program));
+    const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     std::size_t bytes = 0;
-    for (const ProgramKernel& k : program.kernels) bytes += k.source.size();
+    for (const ProgramKernel& k : program.kernels) bytes += k.text.source.size();
     const std::size_t most = bytes < kSplitBytes ? 1 : static_cast<std::size_t>(std::max(options_.compile_jobs, 1));
     std::vector<Unit> units;
     std::string table;
     std::size_t seen = 0;
     for (std::size_t k = 0; k < program.kernels.size() || units.empty(); k++) {
       if (table.empty()) {
-        units.push_back({std::string(kMaskedLoadPragma) + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n", 0});
-        if (!options_.runtime_dir.empty()) units.back().text += "#include \"etch_math.h\"\n";
-        units.back().text += options_.prelude + "\n";
+        units.push_back(
+            {std::string(masked ? kMaskedLoadPragma : "") + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n", 0});
+        units.back().text += prelude + "\n";
       }
       if (k < program.kernels.size()) {
         const ProgramKernel& kernel = program.kernels[k];
-        units.back().text += kernel.source + "\n";
+        units.back().text += kernel.text.source + "\n";
         units.back().kernels++;
         table += "  " + kernel.name + ",\n";
-        seen += kernel.source.size();
+        seen += kernel.text.source.size();
       }
       if (k + 1 < program.kernels.size() && seen * most < bytes * units.size()) continue;
       if (table.empty()) table = "  0\n";
@@ -120,12 +125,11 @@ class CCompiler : public Compiler {
 
   void run_compiler(const std::filesystem::path& dir, const std::vector<std::string>& arguments) const {
     std::vector<std::string> command = {program_.string(), "-fPIC", "-w"};
-    command.insert(command.end(), options_.c_flags.begin(), options_.c_flags.end());
-    if (!options_.runtime_dir.empty()) command.push_back("-I" + std::filesystem::absolute(options_.runtime_dir).string());
+    command.insert(command.end(), options_.flags.begin(), options_.flags.end());
     command.insert(command.end(), arguments.begin(), arguments.end());
     ProcessOptions process;
     process.cwd = dir;
-    process.timeout_s = options_.timeout_s;
+    process.timeout_s = timeout_s_;
     process.env = {{"TMPDIR", dir.string()}};  // what a compiler that is stopped leaves goes with the folder
     const ProcessResult result = run_process(command, process);
     if (result.ok()) return;
@@ -133,20 +137,20 @@ class CCompiler : public Compiler {
                       "choose another compiler or other flags; if the text is not C, this is a bug of etch");
   }
 
-  DeviceOptions options_;
+  COptions options_;
+  double timeout_s_;
   std::filesystem::path program_;
 };
 
 class CDevice : public Device {
  public:
-  explicit CDevice(const DeviceOptions& options) : options_(options) {}
-  std::string name() const override { return "c"; }
+  CDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), own_(options.get<COptions>()), options_(options) {}
 
   bool available(std::string* why) const override {
     if (find()) return true;
     if (why != nullptr)
-      *why = options_.cc.empty() ? "no C compiler: none of gcc, clang, clang-19, cc is on PATH"
-                                 : "no C compiler: '" + options_.cc + "' is not found";
+      *why =
+          own_.cc.empty() ? "no C compiler: none of gcc, clang, clang-19, cc is on PATH" : "no C compiler: '" + own_.cc + "' is not found";
     return false;
   }
 
@@ -157,26 +161,33 @@ class CDevice : public Device {
     return result.out.substr(0, result.out.find('\n')) + " (" + program->string() + ")";
   }
 
-  std::unique_ptr<LoadedProgram> load(const Program& program) const override {
-    check(program.language == "c", "the C device runs programs in C");
+ private:
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     std::string why;
     if (!available(&why)) throw DeviceError("C device", why, "install gcc or clang");
-    return make_compiled(program, CCompiler(options_, *find()).compile(program), options_.guards);
+    return make_compiled(program, CCompiler(own_, options_.timeout_s, *find()).compile(program), {.align = own_.arena_align},
+                         options_.guards);
   }
 
- private:
   std::optional<std::filesystem::path> find() const {
-    if (!options_.cc.empty()) return find_program(options_.cc);
+    if (!own_.cc.empty()) return find_program(own_.cc);
     for (const char* name : {"gcc", "clang", "clang-19", "cc"})
       if (auto found = find_program(name)) return found;
     return std::nullopt;
   }
 
+  COptions own_;
   DeviceOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_c_device(const DeviceOptions& options) { return std::make_unique<CDevice>(options); }
+constinit const DeviceRow kCDevice{
+    .name = "c",
+    .language = &kC,
+    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
+      return std::make_unique<CDevice>(row, options);
+    },
+};
 
 }  // namespace etch

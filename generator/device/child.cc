@@ -10,31 +10,16 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 namespace etch {
 namespace {
-
-// The caller's environment with `added` in place of what has the same name.
-std::vector<std::string> environment(const std::vector<std::pair<std::string, std::string>>& added) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; entry++) {
-    const std::string_view text = *entry;
-    bool replaced = false;
-    for (const auto& [name, value] : added) replaced = replaced || text.starts_with(name + "=");
-    if (!replaced) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : added) all.push_back(name + "=" + value);
-  return all;
-}
 
 // Seconds that a process which closed its socket has to end by itself, so that its own signal or status is seen.
 constexpr int kGraceMs = 2000;
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::filesystem::path& program, const std::filesystem::path& log,
-                           const std::vector<std::pair<std::string, std::string>>& env) {
+ChildProcess::ChildProcess(const std::filesystem::path& program, const std::filesystem::path& log, const std::vector<EnvVar>& env) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
     result_.err = std::string("no socket: ") + std::strerror(errno);
@@ -54,7 +39,7 @@ ChildProcess::ChildProcess(const std::filesystem::path& program, const std::file
   posix_spawnattr_setpgroup(&attributes, 0);
   std::string name = program.string();
   char* argv[] = {name.data(), nullptr};
-  std::vector<std::string> texts = environment(env);
+  std::vector<std::string> texts = environment_with(env);
   std::vector<char*> envp;
   for (std::string& t : texts) envp.push_back(t.data());
   envp.push_back(nullptr);

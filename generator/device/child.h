@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/process.h"
@@ -17,8 +16,7 @@ class ChildProcess {
  public:
   /// Starts `program`, its standard input a socket for frames, both its outputs appended to the file `log`. If it can't
   /// be started, running() is false and result().err says why.
-  ChildProcess(const std::filesystem::path& program, const std::filesystem::path& log,
-               const std::vector<std::pair<std::string, std::string>>& env);
+  ChildProcess(const std::filesystem::path& program, const std::filesystem::path& log, const std::vector<EnvVar>& env);
   /// Ends it.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

@@ -7,19 +7,18 @@ namespace {
 
 class Compiled : public LoadedProgram {
  public:
-  Compiled(const Program& program, std::unique_ptr<KernelLibrary> library, bool guards)
-      : program_(&program), library_(std::move(library)), replay_(program, guards) {}
+  Compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan, bool guards)
+      : program_(&program), library_(std::move(library)), replay_(program, plan, guards) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options,
-                       [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t>) {
-                         const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-                         std::vector<std::int32_t> values;
-                         for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
-                         std::vector<void*> arg(memory.begin(), memory.end());
-                         for (std::int32_t& v : values) arg.push_back(&v);
-                         library_->function(call.kernel)(arg.data());
-                       });
+    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory) {
+      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+      std::vector<std::int32_t> values;
+      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
+      std::vector<void*> arg(memory.begin(), memory.end());
+      for (std::int32_t& v : values) arg.push_back(&v);
+      library_->function(call.kernel)(arg.data());
+    });
   }
 
  private:
@@ -30,8 +29,9 @@ class Compiled : public LoadedProgram {
 
 }  // namespace
 
-std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, bool guards) {
-  return std::make_unique<Compiled>(program, std::move(library), guards);
+std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
+                                             bool guards) {
+  return std::make_unique<Compiled>(program, std::move(library), plan, guards);
 }
 
 }  // namespace etch

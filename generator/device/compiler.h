@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "memory/plan.h"
 
 namespace etch {
 
@@ -27,7 +28,8 @@ class Compiler {
   virtual std::unique_ptr<KernelLibrary> compile(const Program& program) const = 0;
 };
 
-/// A program whose kernels are functions of this process. The program must outlive it.
-std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, bool guards);
+/// A program whose kernels are functions of this process, in memory as `plan` has it. The program must outlive it.
+std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
+                                             bool guards);
 
 }  // namespace etch

@@ -1,31 +1,37 @@
 #include "device/device.h"
 
 namespace etch {
-namespace {
 
-struct Row {
-  std::string_view name;
-  std::unique_ptr<Device> (*make)(const DeviceOptions& options);
-};
+std::unique_ptr<LoadedProgram> Device::load(const Program& program) const {
+  check(program.language == row_->language, "a device runs programs in its own language");
+  return load_own(program);
+}
 
-constexpr Row kDevices[] = {
-    {"interp", make_interp_device},
-    {"c", make_c_device},
-    {"opencl", make_opencl_device},
-};
-
-}  // namespace
+Table<DeviceRow>& devices() {
+  static Table<DeviceRow> table{&kInterpDevice, &kCDevice, &kOpenClDevice};
+  return table;
+}
 
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options) {
-  for (const Row& row : kDevices)
-    if (row.name == name) return row.make(options);
-  return nullptr;
+  const DeviceRow* row = devices().find(&DeviceRow::name, name);
+  return row == nullptr ? nullptr : row->make(*row, options);
+}
+
+std::unique_ptr<Device> make_reference_device(const DeviceOptions& options) {
+  const DeviceRow& row = *devices().rows().front();
+  return row.make(row, options);
 }
 
 std::vector<std::string> device_names() {
   std::vector<std::string> names;
-  for (const Row& row : kDevices) names.emplace_back(row.name);
+  for (const DeviceRow* row : devices().rows()) names.emplace_back(row->name);
   return names;
+}
+
+std::vector<EnvVar> environment_for(const Language& language, const std::filesystem::path& work) {
+  const DeviceRow* row = devices().find(&DeviceRow::language, &language);
+  if (row == nullptr || row->environment == nullptr) return {};
+  return row->environment(work);
 }
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// Places where a Program runs on the host: INTERP, C, OPENCL. A device takes the texts that the program holds and knows
+// Places where a Program runs on the host, a row each: INTERP, C, OPENCL. A device takes the texts that the program holds and knows
 // nothing of how they were made; every device gives the same results up to rounding.
 //
 //   auto device = make_device("c", options);
@@ -6,6 +6,7 @@
 //   std::vector<Array> outputs = loaded->run(inputs, {{"batch", 4}});
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,10 +14,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/process.h"
+#include "base/table.h"
 #include "interp/interp.h"
 #include "ir/array.h"
 #include "program/program.h"
@@ -29,33 +33,54 @@ class DeviceError : public UserError {
   using UserError::UserError;
 };
 
-struct DeviceOptions {
-  /// C: the compiler, a name on PATH or a path. Empty: the first of gcc, clang, clang-19, cc that is found.
-  std::string cc;
-  /// C: flags besides those that make a shared object.
-  std::vector<std::string> c_flags = {"-std=gnu11", "-O3", "-march=native"};
-  /// C: compiler processes at a time; a program with much text is split into that many translation units.
-  int compile_jobs = 2;
-  /// C: the folder that holds etch_math.h. Empty: the header is not included.
-  std::filesystem::path runtime_dir;
-  /// Text that goes before the kernels: the OpenCL helpers.
-  std::string prelude;
-  /// OPENCL: the program that talks to OpenCL. Empty: etch-opencl beside the running executable.
-  std::filesystem::path opencl_program;
-  /// OPENCL: "gpu", "cpu", or part of a device's or platform's name. Empty: a GPU if there is one.
-  std::string opencl_device;
-  /// OPENCL: folder for PoCL's compiled kernels, kept between runs. Empty: a temporary one for each device.
-  std::filesystem::path opencl_cache;
+/// What every device is asked for, and the options that single ones have: a struct of their own each.
+///   options.of<COptions>().cc = "clang";
+class DeviceOptions {
+ public:
   /// Seconds after which a compiler or a run in a child process is given up. Zero: never.
   double timeout_s = 300;
-  /// Guard zones around every buffer, checked after each call, and memory that was never written holds NaN: finds stores
-  /// out of bounds and names the kernel.
+  /// After each call all memory that is not its own is checked, and memory that was never written holds NaN: finds stores out of
+  /// bounds and names the kernel.
   bool guards = false;
+
+  /// The options of one device, to be read or changed; at first as a new T has them.
+  template <class T>
+  T& of() {
+    std::any& slot = own_[std::type_index(typeid(T))];
+    if (!slot.has_value()) slot = T{};
+    return *std::any_cast<T>(&slot);
+  }
+  template <class T>
+  T get() const {
+    const auto found = own_.find(std::type_index(typeid(T)));
+    return found == own_.end() ? T{} : std::any_cast<T>(found->second);
+  }
+
+ private:
+  std::map<std::type_index, std::any> own_;
+};
+
+struct COptions {
+  /// The compiler, a name on PATH or a path. Empty: the first of gcc, clang, clang-19, cc that is found.
+  std::string cc;
+  /// Flags besides those that make a shared object.
+  std::vector<std::string> flags = {"-std=gnu99", "-O3", "-march=native"};
+  /// Alignment of the arena and of what lies in it, as the target's project has it.
+  std::int64_t arena_align = 16;
+  /// Compiler processes at a time; a program with much text is split into that many translation units.
+  int compile_jobs = 2;
+};
+
+struct OpenClOptions {
+  /// The program that talks to OpenCL. Empty: etch-opencl beside the running executable.
+  std::filesystem::path program;
+  /// "gpu", "cpu", or part of a device's or platform's name. Empty: a GPU if there is one.
+  std::string device;
 };
 
 struct RunOptions {
-  /// Called after each call of the program with its number and the array that it wrote.
-  std::function<void(int call, const Array& output)> tap;
+  /// Called after each call of the program with its number and what it wrote: array number `output` of its writes().
+  std::function<void(int call, int output, const Array& written)> tap;
   /// Filled with the seconds that each call took, if given. With OPENCL each call is then waited for.
   std::vector<double>* call_seconds = nullptr;
 };
@@ -69,30 +94,49 @@ class LoadedProgram {
   virtual std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars = {}, const RunOptions& options = {}) = 0;
 };
 
+class Device;
+
+/// A row of the table of devices.
+struct DeviceRow {
+  std::string_view name;     // as --backends takes it: "interp"
+  const Language* language;  // of the programs that it runs; null: it takes their ASTs
+  std::unique_ptr<Device> (*make)(const DeviceRow& row, const DeviceOptions& options);
+  /// For processes that run programs of this language by themselves: variables of their environment. `work`: a folder of theirs.
+  std::vector<EnvVar> (*environment)(const std::filesystem::path& work) = nullptr;
+};
+
 class Device {
  public:
+  explicit Device(const DeviceRow& row) : row_(&row) {}
   virtual ~Device() = default;
-  /// "interp", "c", "opencl".
-  virtual std::string name() const = 0;
+  std::string name() const { return std::string(row_->name); }
+  const Language* language() const { return row_->language; }
   /// Whether it can be used here; if not, *why is one line (why may be null).
   virtual bool available(std::string* why) const = 0;
   /// What runs the programs, for people: "gcc 12.2.0 (/usr/bin/gcc)". Only if available.
   virtual std::string description() const = 0;
   /// Throws DeviceError if the program does not compile, InternalError if it is in another language.
-  virtual std::unique_ptr<LoadedProgram> load(const Program& program) const = 0;
+  std::unique_ptr<LoadedProgram> load(const Program& program) const;
+
+ private:
+  virtual std::unique_ptr<LoadedProgram> load_own(const Program& program) const = 0;
+
+  const DeviceRow* row_;
 };
 
+extern const DeviceRow kInterpDevice;  // the reference: ASTs evaluated in double
+extern const DeviceRow kCDevice;       // C, compiled by the machine's compiler into this process
+extern const DeviceRow kOpenClDevice;  // OpenCL C, in a child process
+
+/// The reference first.
+Table<DeviceRow>& devices();
 /// The device with that name; nullptr if there is none.
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
+/// The reference, which all others are compared with.
+std::unique_ptr<Device> make_reference_device(const DeviceOptions& options = {});
 /// Names for make_device, the reference first.
 std::vector<std::string> device_names();
-
-std::unique_ptr<Device> make_interp_device(const DeviceOptions& options);
-std::unique_ptr<Device> make_c_device(const DeviceOptions& options);
-std::unique_ptr<Device> make_opencl_device(const DeviceOptions& options);
-
-/// The environment of a process that runs kernels on OpenCL: PoCL keeps compiled kernels in `cache`, and runs work-groups in
-/// the way that works, unless the caller's environment says how.
-std::vector<std::pair<std::string, std::string>> opencl_environment(const std::filesystem::path& cache);
+/// Variables of the environment that a process needs to run programs of `language` by itself.
+std::vector<EnvVar> environment_for(const Language& language, const std::filesystem::path& work);
 
 }  // namespace etch

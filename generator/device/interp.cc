@@ -1,43 +1,65 @@
-// INTERP: the reference device. Interpreted: each call's AST is evaluated.
+// INTERP: the reference device. Each call's AST is evaluated.
+#include <chrono>
+
 #include "device/replay.h"
+#include "program/interpret.h"
 
 namespace etch {
 namespace {
 
 class Interpreted : public LoadedProgram {
  public:
-  Interpreted(const Program& program, bool guards) : program_(&program), replay_(program, guards) {}
+  explicit Interpreted(const Program& program) : program_(&program), last_use_(last_uses(program)) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options,
-                       [&](const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements) {
-                         const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-                         check(kernel.ast != nullptr, "a kernel has an AST");
-                         std::vector<InterpInput> sources;
-                         for (std::size_t k = 1; k < memory.size(); k++) sources.push_back({kernel.arg_dtypes[k], memory[k], elements[k]});
-                         interp_evaluate_into(kernel.ast, sources, vars, memory[0], elements[0]);
-                       });
+    check_run(*program_, inputs, vars);
+    Interpreter interpreter(*program_, vars);
+    for (std::size_t i = 0; i < inputs.size(); i++) interpreter.set(program_->inputs[i], inputs[i]);
+    if (options.call_seconds != nullptr) options.call_seconds->clear();
+    for (int c = 0; c < static_cast<int>(program_->calls.size()); c++) {
+      const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
+      const auto begin = std::chrono::steady_clock::now();
+      const Array written = interpreter.evaluate(c);
+      if (options.call_seconds != nullptr)
+        options.call_seconds->push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      for (int output = 0; int b : call.writes()) {
+        interpreter.set(b, written.reshaped(shape_of(buffer(b), vars)));
+        if (options.tap) options.tap(c, output++, interpreter.get(b));
+      }
+      for (int b : call.buffers())
+        if (last_use_[static_cast<std::size_t>(b)] == c) interpreter.set(b, {});
+    }
+    std::vector<Array> outputs;
+    for (int b : program_->outputs) {
+      const bool is_empty = elements_of(buffer(b), vars) == 0;  // no call writes it
+      outputs.push_back(is_empty ? Array(buffer(b).dtype, shape_of(buffer(b), vars), {}) : interpreter.get(b));
+    }
+    return outputs;
   }
 
  private:
+  const ProgramBuffer& buffer(int b) const { return program_->buffers[static_cast<std::size_t>(b)]; }
+
   const Program* program_;
-  Replay replay_;
+  std::vector<int> last_use_;
 };
 
 class InterpDevice : public Device {
  public:
-  explicit InterpDevice(const DeviceOptions& options) : guards_(options.guards) {}
-  std::string name() const override { return "interp"; }
+  using Device::Device;
   bool available(std::string*) const override { return true; }
   std::string description() const override { return "reference, in double"; }
-  std::unique_ptr<LoadedProgram> load(const Program& program) const override { return std::make_unique<Interpreted>(program, guards_); }
 
  private:
-  bool guards_;
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override { return std::make_unique<Interpreted>(program); }
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_interp_device(const DeviceOptions& options) { return std::make_unique<InterpDevice>(options); }
+constinit const DeviceRow kInterpDevice{
+    .name = "interp",
+    .language = nullptr,
+    .make = [](const DeviceRow& row, const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<InterpDevice>(row); },
+};
 
 }  // namespace etch

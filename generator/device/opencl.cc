@@ -1,6 +1,5 @@
 // OPENCL: kernels run in a child process, etch-opencl, so that a driver's crash or hang is an error message here. One
 // process serves all programs of a device; when it dies, the next request starts another and loads again.
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -8,6 +7,7 @@
 #include "base/tempdir.h"
 #include "device/child.h"
 #include "device/replay.h"
+#include "renderer/language.h"
 
 namespace etch {
 namespace {
@@ -15,11 +15,10 @@ namespace {
 using nlohmann::json;
 using Parts = std::vector<std::span<const std::byte>>;
 
-constexpr const char* kWorkGroupMethod = "POCL_WORK_GROUP_METHOD";
 constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
 
-std::filesystem::path find_child(const DeviceOptions& options) {
-  if (!options.opencl_program.empty()) return options.opencl_program;
+std::filesystem::path find_child(const OpenClOptions& options) {
+  if (!options.program.empty()) return options.program;
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   // Beside the tool; one folder up for the test programs of a build folder.
@@ -28,10 +27,18 @@ std::filesystem::path find_child(const DeviceOptions& options) {
   return self / "etch-opencl";
 }
 
+// PoCL keeps compiled kernels in `cache`, and runs work-groups in the way that works.
+std::vector<EnvVar> opencl_environment(const std::filesystem::path& cache) {
+  // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
+  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run; who sets the variable decides.
+  return {{"POCL_CACHE_DIR", cache.string()}, {"POCL_WORK_GROUP_METHOD", "loops", true}};
+}
+
 /// The child and what it has loaded.
 class Session {
  public:
-  explicit Session(const DeviceOptions& options) : options_(options), program_(find_child(options)) {}
+  explicit Session(const DeviceOptions& options)
+      : own_(options.get<OpenClOptions>()), timeout_s_(options.timeout_s), program_(find_child(own_)) {}
 
   /// Starts the process and chooses the device, if that is not done. Throws DeviceError.
   void open() {
@@ -41,11 +48,11 @@ class Session {
       throw DeviceError("OPENCL", "the program " + program_.string() + " is not there",
                         "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
     if (!dir_) dir_.emplace("etch-opencl");
-    const std::filesystem::path cache = options_.opencl_cache.empty() ? dir_->path() / "cache" : options_.opencl_cache;
+    const std::filesystem::path cache = dir_->path() / "cache";
     child_ = std::make_unique<ChildProcess>(program_, log(), opencl_environment(cache));
     generation_++;
     if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
-    info_ = request({{"op", "open"}, {"device", options_.opencl_device}}, {}, "choosing a device");
+    info_ = request({{"op", "open"}, {"device", own_.device}}, {}, "choosing a device");
   }
 
   /// Counts the processes that were started: what an earlier one had loaded is gone.
@@ -56,18 +63,18 @@ class Session {
   /// message; `progress` is told the call that is about to run, `tap` gets what calls have written.
   json request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob = nullptr,
                const std::function<std::string(int call)>& progress = {},
-               const std::function<void(int, const std::vector<std::byte>&)>& tap = {},
+               const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap = {},
                const std::function<std::string(int)>& name_of_buffer = {}) {
     std::string where = "OPENCL, " + doing;
-    FrameStatus status = child_->send(message.dump(), parts, options_.timeout_s);
+    FrameStatus status = child_->send(message.dump(), parts, timeout_s_);
     for (Frame frame; status == FrameStatus::Ok;) {
-      status = child_->receive(frame, options_.timeout_s);
+      status = child_->receive(frame, timeout_s_);
       if (status != FrameStatus::Ok) break;
       const json answer = json::parse(frame.json);
       if (frame.kind == FrameKind::Progress) {
         if (progress) where = "OPENCL, " + progress(answer.get<int>());
       } else if (frame.kind == FrameKind::Tap) {
-        if (tap) tap(answer.get<int>(), frame.blob);
+        if (tap) tap(answer.at(0), answer.at(1), frame.blob);
       } else {
         if (!answer.at("ok").get<bool>()) {
           const std::string what = answer.at("error").get<std::string>();
@@ -99,7 +106,8 @@ class Session {
     return "\n" + all;
   }
 
-  DeviceOptions options_;
+  OpenClOptions own_;
+  double timeout_s_;
   std::filesystem::path program_;
   std::optional<TempDir> dir_;
   std::unique_ptr<ChildProcess> child_;
@@ -116,11 +124,7 @@ std::vector<std::int64_t> dimensions(const std::vector<Sint>& values, const VarV
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
-      : program_(&program),
-        session_(std::move(session)),
-        prelude_(options.prelude),
-        guards_(options.guards),
-        last_use_(last_uses(program)) {
+      : program_(&program), session_(std::move(session)), guards_(options.guards), last_use_(last_uses(program)) {
     load();
   }
   ~OpenCLProgram() override {
@@ -159,9 +163,10 @@ class OpenCLProgram : public LoadedProgram {
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
-    const auto tap = [&](int call, const std::vector<std::byte>& bytes) {
-      const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(program_->calls[static_cast<std::size_t>(call)].buffers[0])];
-      if (options.tap) options.tap(call, Array(b.dtype, shape_of(b, vars), bytes));
+    const auto tap = [&](int call, int output, const std::vector<std::byte>& bytes) {
+      auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
+      const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(*std::next(writes.begin(), output))];
+      if (options.tap) options.tap(call, output, Array(b.dtype, shape_of(b, vars), bytes));
     };
     const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
                                           [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
@@ -172,10 +177,10 @@ class OpenCLProgram : public LoadedProgram {
  private:
   void load() {
     session_->open();
-    std::string source = prelude_ + "\n";
+    std::string source = program_->language->prelude(helpers_of(*program_)) + "\n";
     json message = {{"op", "load"}, {"kernels", json::array()}, {"constants", json::array()}};
     for (const ProgramKernel& k : program_->kernels) {
-      source += k.source + "\n";
+      source += k.text.source + "\n";
       message["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
     }
     message["source"] = source;
@@ -198,7 +203,13 @@ class OpenCLProgram : public LoadedProgram {
     local.resize(rank, 1);
     std::vector<std::int64_t> values;
     for (const std::string& v : kernel.variables) values.push_back(vars.at(v));
-    return {{"kernel", call.kernel}, {"buffers", call.buffers}, {"values", values}, {"groups", groups}, {"local", local}};
+    auto writes = call.writes();
+    return {{"kernel", call.kernel},
+            {"buffers", std::vector<int>(call.buffers().begin(), call.buffers().end())},
+            {"writes", std::vector<int>(writes.begin(), writes.end())},
+            {"values", values},
+            {"groups", groups},
+            {"local", local}};
   }
 
   std::vector<Array> split(const std::vector<std::byte>& blob, const VarValues& vars) const {
@@ -216,7 +227,6 @@ class OpenCLProgram : public LoadedProgram {
 
   const Program* program_;
   std::shared_ptr<Session> session_;
-  std::string prelude_;
   bool guards_;
   std::vector<int> last_use_;
   int number_ = 0, generation_ = 0;
@@ -224,8 +234,8 @@ class OpenCLProgram : public LoadedProgram {
 
 class OpenCLDevice : public Device {
  public:
-  explicit OpenCLDevice(const DeviceOptions& options) : options_(options), session_(std::make_shared<Session>(options)) {}
-  std::string name() const override { return "opencl"; }
+  OpenCLDevice(const DeviceRow& row, const DeviceOptions& options)
+      : Device(row), options_(options), session_(std::make_shared<Session>(options)) {}
 
   bool available(std::string* why) const override {
     try {
@@ -243,26 +253,24 @@ class OpenCLDevice : public Device {
            info.at("version").get<std::string>() + ")";
   }
 
-  std::unique_ptr<LoadedProgram> load(const Program& program) const override {
-    check(program.language == "opencl", "the OPENCL device runs programs in OpenCL C");
+ private:
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     return std::make_unique<OpenCLProgram>(program, session_, options_);
   }
 
- private:
   DeviceOptions options_;
   std::shared_ptr<Session> session_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> opencl_environment(const std::filesystem::path& cache) {
-  std::vector<std::pair<std::string, std::string>> environment{{"POCL_CACHE_DIR", cache.string()}};
-  // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
-  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run; who sets the variable decides.
-  if (std::getenv(kWorkGroupMethod) == nullptr) environment.emplace_back(kWorkGroupMethod, "loops");
-  return environment;
-}
-
-std::unique_ptr<Device> make_opencl_device(const DeviceOptions& options) { return std::make_unique<OpenCLDevice>(options); }
+constinit const DeviceRow kOpenClDevice{
+    .name = "opencl",
+    .language = &kOpenCl,
+    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
+      return std::make_unique<OpenCLDevice>(row, options);
+    },
+    .environment = opencl_environment,
+};
 
 }  // namespace etch

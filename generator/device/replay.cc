@@ -56,19 +56,21 @@ void check_run(const Program& program, const std::vector<Array>& inputs, const V
 std::vector<int> last_uses(const Program& program) {
   std::vector<int> last(program.buffers.size(), -1);
   for (std::size_t c = 0; c < program.calls.size(); c++)
-    for (int b : program.calls[c].buffers) last[static_cast<std::size_t>(b)] = static_cast<int>(c);
+    for (int b : program.calls[c].buffers()) last[static_cast<std::size_t>(b)] = static_cast<int>(c);
   for (int b : program.outputs) last[static_cast<std::size_t>(b)] = static_cast<int>(program.calls.size());
   return last;
 }
 
-Replay::Replay(const Program& program, bool guards)
-    : program_(&program), guards_(guards), last_use_(last_uses(program)), constants_(program.buffers.size()) {
+Replay::Replay(const Program& program, const PlanOptions& plan, bool guards)
+    : program_(&program), guards_(guards), plan_(plan_memory(program, plan)), constants_(program.buffers.size()) {
+  const std::vector<int> last_use = last_uses(program);
   for (std::size_t b = 0; b < program.buffers.size(); b++) {
-    if (program.buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
+    if (program.buffers[b].kind != BufferKind::Constant || last_use[b] < 0) continue;
     const auto bytes = program.buffers[b].data.bytes();
     constants_[b] = make(static_cast<std::int64_t>(bytes.size()));
     std::ranges::copy(bytes, data(constants_[b]));
   }
+  arena_ = make(plan_.arena_bytes);
 }
 
 Buffer Replay::make(std::int64_t bytes) {
@@ -83,81 +85,110 @@ Buffer Replay::make(std::int64_t bytes) {
 
 std::byte* Replay::data(const Buffer& buffer) const { return static_cast<std::byte*>(buffer.memory()) + (guards_ ? kGuard : 0); }
 
-void Replay::check_guards(std::span<const Buffer> buffers, int call) const {
-  for (std::size_t b = 0; b < buffers.size(); b++) {
-    const Buffer& buffer = buffers[b];
-    if (buffer.memory() == nullptr) continue;
-    const auto* memory = static_cast<const std::byte*>(buffer.memory());
-    for (std::int64_t k = 0; k < kGuard; k++) {
-      const std::int64_t after = buffer.bytes() - kGuard + k;
-      if (memory[k] == kGuardByte && memory[after] == kGuardByte) continue;
-      const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
-      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
-      const std::string where =
-          memory[k] == kGuardByte ? std::to_string(k) + " bytes after the end" : std::to_string(kGuard - k) + " bytes before the start";
-      throw DeviceError("call " + std::to_string(call) + ", kernel '" + kernel.name + "'",
-                        "wrote " + where + " of buffer '" + program_->buffers[b].name + "'",
-                        "this is a bug of etch: please report it with the model");
-    }
+std::byte* Replay::place(const Run& run, int index) const {
+  const auto b = static_cast<std::size_t>(index);
+  const std::int64_t offset = plan_.placements[b].offset;
+  if (offset >= 0) return data(arena_) + offset;
+  return data(constants_[b].memory() != nullptr ? constants_[b] : run.io[b]);
+}
+
+std::int64_t Replay::bytes_now(const Run& run, int index) const {
+  const ProgramBuffer& buffer = program_->buffers[static_cast<std::size_t>(index)];
+  return elements_of(buffer, run.vars) * bytes_of(buffer.dtype);
+}
+
+// What an output of the call holds before it is written, where no input of the call lies there: NaN.
+void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
+  for (int b : call.writes()) {
+    const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
+    const bool is_read = std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
+    if (placement.offset >= 0 && !is_read)
+      std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
+  }
+  before_.assign(data(arena_), data(arena_) + plan_.arena_bytes);
+}
+
+void Replay::fail(int call, const std::string& what) const {
+  const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
+  const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
+  throw DeviceError("call " + std::to_string(call) + ", kernel '" + kernel.name + "'", what,
+                    "this is a bug of etch: please report it with the model");
+}
+
+void Replay::check_zone(const Buffer& buffer, const std::string& name, int call) const {
+  if (buffer.memory() == nullptr) return;
+  const auto* memory = static_cast<const std::byte*>(buffer.memory());
+  for (std::int64_t k = 0; k < kGuard; k++) {
+    if (memory[k] != kGuardByte) fail(call, "wrote " + std::to_string(kGuard - k) + " bytes before the start of " + name);
+    if (memory[buffer.bytes() - kGuard + k] != kGuardByte) fail(call, "wrote " + std::to_string(k) + " bytes after the end of " + name);
   }
 }
 
-Array Replay::read(const Buffer& buffer, int index, const VarValues& vars) const {
+// Every byte of the arena that is no output's is as it was.
+void Replay::check_arena(const Run& run, int call) const {
+  auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
+  const auto is_written = [&](const std::byte* at) {
+    return std::ranges::any_of(writes, [&](int b) { return place(run, b) <= at && at < place(run, b) + bytes_now(run, b); });
+  };
+  for (std::int64_t k = 0; k < plan_.arena_bytes; k++) {
+    const std::byte* at = data(arena_) + k;
+    if (*at == before_[static_cast<std::size_t>(k)] || is_written(at)) continue;
+    const int out = writes.front();
+    const std::string buffer = "buffer '" + program_->buffers[static_cast<std::size_t>(out)].name + "'";
+    if (plan_.placements[static_cast<std::size_t>(out)].offset < 0)
+      fail(call, "wrote byte " + std::to_string(k) + " of the arena instead of " + buffer);
+    const std::int64_t after = at - (place(run, out) + bytes_now(run, out)), before = place(run, out) - at;
+    fail(call,
+         "wrote " +
+             (after >= 0 ? std::to_string(after) + " bytes after the end of " : std::to_string(before) + " bytes before the start of ") +
+             buffer);
+  }
+}
+
+void Replay::check_guards(const Run& run, int call) const {
+  for (std::size_t b = 0; b < program_->buffers.size(); b++)
+    for (const Buffer* buffer : {&run.io[b], &constants_[b]}) check_zone(*buffer, "buffer '" + program_->buffers[b].name + "'", call);
+  check_zone(arena_, "the arena", call);
+  check_arena(run, call);
+}
+
+Array Replay::read(const Run& run, int index) const {
   const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(index)];
   if (b.kind == BufferKind::Constant) return b.data;
-  const auto bytes = static_cast<std::size_t>(elements_of(b, vars) * bytes_of(b.dtype));
-  const std::byte* from = data(buffer);
-  return {b.dtype, shape_of(b, vars), std::vector<std::byte>(from, from + bytes)};
+  const std::byte* from = place(run, index);
+  return {b.dtype, shape_of(b, run.vars), std::vector<std::byte>(from, from + bytes_now(run, index))};
 }
 
 std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options,
                                const CallFunction& function) {
   check_run(*program_, inputs, vars);
-  std::vector<Buffer> buffers(program_->buffers.size());
-  const auto buffer_of = [&](int b) -> Buffer& {
-    const auto at = static_cast<std::size_t>(b);
-    return constants_[at].memory() != nullptr ? constants_[at] : buffers[at];
-  };
+  Run run{vars, std::vector<Buffer>(program_->buffers.size())};
   for (std::size_t k = 0; k < inputs.size(); k++) {
-    Buffer& buffer = buffers[static_cast<std::size_t>(program_->inputs[k])];
+    Buffer& buffer = run.io[static_cast<std::size_t>(program_->inputs[k])];
     buffer = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
     std::ranges::copy(inputs[k].bytes(), data(buffer));
   }
+  for (int b : program_->outputs) {
+    Buffer& buffer = run.io[static_cast<std::size_t>(b)];
+    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) buffer = make(bytes_now(run, b));
+  }
   if (options.call_seconds != nullptr) options.call_seconds->clear();
   std::vector<std::byte*> memory;
-  std::vector<std::int64_t> elements;
   for (int c = 0; c < static_cast<int>(program_->calls.size()); c++) {
     const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
     memory.clear();
-    elements.clear();
-    for (int b : call.buffers) {
-      const ProgramBuffer& buffer = program_->buffers[static_cast<std::size_t>(b)];
-      elements.push_back(elements_of(buffer, vars));
-      if (buffer_of(b).memory() == nullptr) buffers[static_cast<std::size_t>(b)] = make(elements.back() * bytes_of(buffer.dtype));
-      memory.push_back(data(buffer_of(b)));
-    }
+    for (int b : call.buffers()) memory.push_back(place(run, b));
+    if (guards_) prepare_guards(run, call);
     const auto begin = std::chrono::steady_clock::now();
-    function(call, memory, elements);
+    function(call, memory);
     if (options.call_seconds != nullptr)
       options.call_seconds->push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    if (guards_) {
-      check_guards(buffers, c);
-      check_guards(constants_, c);
-    }
-    if (options.tap) options.tap(c, read(buffer_of(call.buffers[0]), call.buffers[0], vars));
-    for (int b : call.buffers)
-      if (last_use_[static_cast<std::size_t>(b)] == c) buffers[static_cast<std::size_t>(b)] = Buffer();
+    if (guards_) check_guards(run, c);
+    if (!options.tap) continue;
+    for (int output = 0; int b : call.writes()) options.tap(c, output++, read(run, b));
   }
   std::vector<Array> outputs;
-  for (int b : program_->outputs) {
-    const ProgramBuffer& output = program_->buffers[static_cast<std::size_t>(b)];
-    if (elements_of(output, vars) == 0) {  // no call writes it
-      outputs.emplace_back(output.dtype, shape_of(output, vars), std::vector<std::byte>());
-      continue;
-    }
-    check(buffer_of(b).memory() != nullptr, "every output of a program is written");
-    outputs.push_back(read(buffer_of(b), b, vars));
-  }
+  for (int b : program_->outputs) outputs.push_back(read(run, b));
   return outputs;
 }
 

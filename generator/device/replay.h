@@ -1,12 +1,14 @@
-// Replaying a program in host memory: what INTERP and C have in common. Buffers live from the call that writes them to the
-// last one that reads them.
+// What devices have in common that run a program call by call, and the replay of compiled programs in memory of the host as the
+// emitted project has it: one arena with the plan's offsets, where outputs may lie over inputs.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "device/allocator.h"
 #include "device/device.h"
+#include "memory/plan.h"
 
 namespace etch {
 
@@ -18,28 +20,42 @@ std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
 /// For each buffer the last call that uses it; calls.size() for outputs, -1 where no call does.
 std::vector<int> last_uses(const Program& program);
 
-/// Runs one call: `memory` holds its buffers, output first, each `elements` long.
-using CallFunction =
-    std::function<void(const ProgramCall& call, std::span<std::byte* const> memory, std::span<const std::int64_t> elements)>;
+/// Runs one call: `memory` holds its buffers, in the order of its arguments.
+using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory)>;
 
 /// Host memory for one program, kept from run to run.
 class Replay {
  public:
-  Replay(const Program& program, bool guards);
+  /// With `guards` every byte of the arena that a call writes outside of its own outputs is found, as is what lies around the
+  /// arena, inputs, outputs and constants; outputs that take no input's place hold NaN before they are written.
+  Replay(const Program& program, const PlanOptions& plan, bool guards);
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& call);
 
  private:
+  /// One run: inputs and outputs, by buffer number.
+  struct Run {
+    const VarValues& vars;
+    std::vector<Buffer> io;
+  };
   Buffer make(std::int64_t bytes);
   std::byte* data(const Buffer& buffer) const;
-  void check_guards(std::span<const Buffer> buffers, int call) const;
-  Array read(const Buffer& buffer, int index, const VarValues& vars) const;
+  std::byte* place(const Run& run, int index) const;
+  std::int64_t bytes_now(const Run& run, int index) const;
+  void prepare_guards(const Run& run, const ProgramCall& call);
+  void check_guards(const Run& run, int call) const;
+  void check_zone(const Buffer& buffer, const std::string& name, int call) const;
+  void check_arena(const Run& run, int call) const;
+  [[noreturn]] void fail(int call, const std::string& what) const;
+  Array read(const Run& run, int index) const;
 
   const Program* program_;
   bool guards_;
-  std::vector<int> last_use_;
+  MemoryPlan plan_;
   HostAllocator host_;
   LRUAllocator allocator_{host_};
   std::vector<Buffer> constants_;  // by buffer number; aligned copies
+  Buffer arena_;
+  std::vector<std::byte> before_;  // with guards: the arena before the call
 };
 
 }  // namespace etch

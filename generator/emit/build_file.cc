@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "emit/project.h"
+#include "emit/form.h"
 
 namespace etch {
 namespace {
@@ -45,18 +45,10 @@ std::string runtime_text(const Project& p) {
       "    \"generate all models of a build with one version of etch\")\n"
       "endif()\n\n",
       p.name, p.macro, runtime_abi(), optimize_text("  ", "etch_runtime", p.macro));
-  if (!p.is_opencl()) return text;
-  return text +
-         "find_package(OpenCL REQUIRED)\n"
-         "if(NOT TARGET etch_opencl)\n"
-         "  add_library(etch_opencl STATIC ${CMAKE_CURRENT_SOURCE_DIR}/etch_opencl.c)\n"
-         "  target_include_directories(etch_opencl PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
-         "  set_target_properties(etch_opencl PROPERTIES C_STANDARD 99)\n"
-         "  target_link_libraries(etch_opencl PUBLIC etch_runtime OpenCL::OpenCL)\n"
-         "endif()\n\n";
+  return text + std::string(p.form->cmake_library);
 }
 
-bool has_target_flags(const Project& p) { return !p.is_opencl() && !p.options->build.code.empty(); }
+bool has_target_flags(const Project& p) { return !p.form->on_device && !p.options->build.code.empty(); }
 
 std::string target_flags_option(const Project& p) {
   if (!has_target_flags(p)) return "";
@@ -93,7 +85,9 @@ std::string selftest_text(const Project& p) {
       "  enable_testing()\n"
       "  add_test(NAME {0}_selftest COMMAND {0}_selftest{2})\n",
       p.name, p.macro, p.is_blob() ? fmt::format(" ${{CMAKE_CURRENT_SOURCE_DIR}}/{}_weights.bin", p.name) : "");
-  if (p.is_opencl()) text += fmt::format("  set_tests_properties({}_selftest PROPERTIES SKIP_RETURN_CODE 77) # no device\n", p.name);
+  if (p.form->no_device_status != 0)
+    text +=
+        fmt::format("  set_tests_properties({}_selftest PROPERTIES SKIP_RETURN_CODE {}) # no device\n", p.name, p.form->no_device_status);
   return text + "endif()\n";
 }
 
@@ -102,7 +96,8 @@ std::string selftest_text(const Project& p) {
 std::string build_file(const Project& p) {
   const bool incbin = p.weights == WeightsForm::Incbin && p.has_constants();
   std::string sources = p.name + ".c";
-  if (p.is_opencl()) sources += fmt::format(" {}_kernels.c", p.name);
+  for (const EmittedFile& file : kernel_files(p))
+    if (file.name.ends_with(".c")) sources += " " + file.name;
   if (p.has_constants() && p.weights == WeightsForm::C) sources += fmt::format(" {}_weights.c", p.name);
   if (incbin) sources += fmt::format(" {}_weights.S", p.name);
   std::string text = fmt::format(
@@ -129,7 +124,7 @@ std::string build_file(const Project& p) {
       "if(NOT MSVC)\n"
       "  target_link_libraries({0} PUBLIC m)\n"
       "endif()\n",
-      p.name, sources, p.is_opencl() ? "etch_opencl" : "etch_runtime");
+      p.name, sources, p.form->runtime);
   text += optimize_text("", p.name, p.macro) + target_flags_text(p);
   if (incbin) {
     text += fmt::format(

@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "base/runtime_text.h"
-#include "emit/opencl.h"
-#include "emit/project.h"
+#include "emit/form.h"
 
 namespace etch {
 namespace {
@@ -29,8 +28,9 @@ std::string_view form_text(const Project& p) {
 }
 
 void check_acceptable(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
-  if (program.language != "c" && program.language != "opencl") {
-    throw UserError(options.name, fmt::format("kernels in language '{}' can't be emitted, only 'c' and 'opencl'", program.language),
+  if (form_of(program.language) == nullptr) {
+    throw UserError(options.name,
+                    fmt::format("a program in {} can't be emitted", program.language == nullptr ? "no language" : program.language->name),
                     "choose a target (etch targets lists them)");
   }
   if (project_identifier(options.name) != options.name) {
@@ -48,21 +48,6 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
       throw UserError(options.name, fmt::format("size '{}' goes up to {}, at most {} can be emitted", v.name, v.max,
                                                 std::numeric_limits<std::int32_t>::max()));
 }
-
-// Tables of OpenCL programs keep the upper half of 32 bits for sizes that are expressions.
-void check_opencl(const Program& program, const EmitOptions& options) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  for (const ProgramBuffer& b : program.buffers)
-    if (b.max_bytes() > kMost)
-      throw UserError(options.name, fmt::format("'{}' has {} bytes, at most {} can be emitted for OpenCL", b.name, b.max_bytes(), kMost));
-  for (const ProgramKernel& k : program.kernels)
-    for (Sint d : k.global_size)
-      if (d.max() > kMost)
-        throw UserError(options.name,
-                        fmt::format("kernel '{}' has up to {} work-groups, at most {} can be emitted", k.name, d.max(), kMost));
-}
-
-bool uses_math(const std::string& source) { return source.find("#include \"etch_math.h\"") != std::string::npos; }
 
 }  // namespace
 
@@ -84,7 +69,9 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.target = options.target_name;
   r.options = options.options_text;
   r.build_command = build_command(p);
-  r.language = program.language;
+  r.language = program.language->name;
+  r.on_device = p.form->on_device;
+  if (p.form->kernel_files_note != nullptr) r.files_note = p.form->kernel_files_note(p);
   r.arena_bytes = plan.arena_bytes;
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;
   r.arena_align = plan.align;
@@ -118,17 +105,13 @@ ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const
 
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   check_acceptable(program, plan, options);
-  if (program.language == "opencl") check_opencl(program, options);
   Project p = make_project(program, plan, options);
-  if (p.is_opencl()) p.kernel_text = opencl_text(p);
+  if (p.form->check != nullptr) p.form->check(program, options);
+  if (p.form->prepare != nullptr) p.form->prepare(p);
   std::vector<EmittedFile> files;
   files.push_back({p.name + ".h", model_header(p)});
-  files.push_back({p.name + ".c", p.is_opencl() ? opencl_source(p) : model_source(p)});
-  const bool math = uses_math(files.back().text);
-  if (p.is_opencl()) {
-    files.push_back({p.name + ".cl", p.kernel_text});
-    files.push_back({p.name + "_kernels.c", opencl_text_source(p)});
-  }
+  files.push_back({p.name + ".c", p.form->source(p)});
+  for (EmittedFile& file : kernel_files(p)) files.push_back(std::move(file));
   if (p.has_constants()) {
     files.push_back({p.name + "_weights.h", weights_header(p)});
     if (p.weights == WeightsForm::C) files.push_back({p.name + "_weights.c", weights_source(p)});
@@ -136,7 +119,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
     if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p)});
   }
   for (const RuntimeFile& file : runtime_files())
-    if (file.name.starts_with("etch_math") ? math : file.name.starts_with("etch_opencl") ? p.is_opencl() : true)
+    if (file.name.starts_with("etch_math") ? uses_math(p) : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});

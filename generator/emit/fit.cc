@@ -164,7 +164,7 @@ std::optional<std::int64_t> Fit::limit(MemoryKind kind) const {
 Fit make_fit(const Report& report, const Target& target, FitMeasurement measurement) {
   Fit fit;
   fit.target = target.name;
-  fit.on_device = report.language == "opencl";
+  fit.on_device = report.on_device;
   if (!fit.on_device) fit.memories = target.memories;
   fit.arena_bytes = report.arena_bytes;
   fit.weights_bytes = report.weights_bytes;

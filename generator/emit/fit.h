@@ -31,7 +31,7 @@ struct FitMeasurement {
 
 struct Fit {
   std::string target;
-  bool on_device = false;  // the memory is an OpenCL device's
+  bool on_device = false;  // the memory is a device's
   std::vector<Memory> memories;
   std::int64_t arena_bytes = 0, weights_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;  // bytes of each

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "emit/project.h"
+#include "emit/form.h"
 #include "ir/lazyop.h"
 
 namespace etch {
@@ -12,9 +12,7 @@ namespace {
 std::string spaced(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 bool uses_vectors(const Project& p) {
-  return std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) {
-    return std::ranges::any_of(k.helpers, [](const std::string& h) { return h.starts_with("etch_f32x") || h.starts_with("etch_i32x"); });
-  });
+  return std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.uses_vectors; });
 }
 
 // Whether C compares floats for equality in it. A comparison of two values that both may be NaN does, too.
@@ -45,7 +43,7 @@ std::string build_command(const Project& p) {
   const EmitOptions& options = *p.options;
   const char* sources = p.weights == WeightsForm::Incbin && p.has_constants() ? "*.c *.S" : "*.c";
   if (options.build.compiler != "cc") return fmt::format("{} -std=c99 {} -c {}", options.build.compiler, flags_text(options), sources);
-  return fmt::format("cc -std=c99 {} {} {}-lm", flags_text(options), sources, p.is_opencl() ? "-lOpenCL " : "");
+  return fmt::format("cc -std=c99 {} {} {}-lm", flags_text(options), sources, p.form->link_flags);
 }
 
 std::string feature_guard(const Project& p) {

@@ -24,6 +24,24 @@ struct Text {
   Strength strength = kTight;
 };
 
+// Operators between two operands.
+struct Infix {
+  Op op;
+  const char* symbol;
+  Strength strength;
+  bool associative;
+};
+
+constexpr Infix kInfix[] = {
+    {Op::Add, " + ", kSum, true},         {Op::Sub, " - ", kSum, false},        {Op::Mul, " * ", kProduct, true},
+    {Op::Div, " / ", kProduct, false},    {Op::Mod, " % ", kProduct, false},    {Op::CmpLt, " < ", kCompare, false},
+    {Op::CmpEq, " == ", kCompare, false}, {Op::CmpNe, " != ", kCompare, false}, {Op::And, " & ", kLoose, true},
+    {Op::Or, " | ", kLoose, false},       {Op::Xor, " ^ ", kLoose, false},      {Op::Shl, " << ", kLoose, false},
+    {Op::Shr, " >> ", kLoose, false},
+};
+
+const Infix& infix_of(Op op) { return *std::ranges::find(kInfix, op, &Infix::op); }
+
 std::string wrapped(const Text& t, Strength at_least) { return t.strength >= at_least ? t.text : "(" + t.text + ")"; }
 
 using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;  // coefficient of each variable, constant
@@ -79,19 +97,20 @@ class Writer {
       for (const LazyOp* s : op->src) uses_[s]++;
   }
 
-  std::vector<std::string> lines() {
+  Formula formula() {
     for (const LazyOp* op : order_) {
       if (op == store_) break;
       Text t = text_of_op(op);
       if (uses_[op] > 1 && !op->src.empty()) {
-        const std::string name = fmt::format("t{}", lines_.size());
-        lines_.push_back(name + " = " + t.text);
+        const std::string name = fmt::format("t{}", formula_.lines.size());
+        formula_.lines.push_back(name + " = " + t.text);
         t = {name, kTight};
       }
       texts_[op] = std::move(t);
     }
-    lines_.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_->st()).idx) + " = " + texts_[store_->src[0]].text);
-    return std::move(lines_);
+    formula_.lines.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_->st()).idx) + " = " +
+                             texts_[store_->src[0]].text);
+    return std::move(formula_);
   }
 
  private:
@@ -170,19 +189,20 @@ class Writer {
     return text.empty() ? "[0]" : text;
   }
 
-  std::string reduce_text(const LazyOp* op, const char* name) const {
+  std::string reduce_text(const LazyOp* op) const {
     std::string axes;
     for (int a : op->axes()) {
       if (axes_[static_cast<std::size_t>(a)].is_int()) continue;
       axes += (axes.empty() ? "" : ",") + axes_[static_cast<std::size_t>(a)].node()->name;
     }
-    return fmt::format("{}[{}]({})", name, axes, texts_.at(op->src[0]).text);
+    return fmt::format("{}[{}]({})", reduce_info(op->op).stem, axes, texts_.at(op->src[0]).text);
   }
 
-  Text text_of_leaf(const LazyOp* op) const {
+  Text text_of_leaf(const LazyOp* op) {
     const ShapeTracker::Index index = index_in(op->st());
     const bool masked = !index.valid.is_int(1);
     if (op->op == Op::Load) {
+      formula_.is_masked = formula_.is_masked || masked;
       const FormulaBuffer& buffer = buffers_.at(static_cast<std::size_t>(op->mem().index));
       return {buffer.name + position(buffer, index.idx) + (masked ? "?" : ""), kTight};
     }
@@ -194,13 +214,14 @@ class Writer {
   static bool is_zero(const LazyOp* op) { return op->op == Op::Const && op->constant().value.as_double() == 0; }
 
   // Operators of one strength stand side by side from the left; a * (b / c) is not a * b / c, and those of bits never mix.
-  Text infix(const LazyOp* op, const char* symbol, Strength strength, bool associative) const {
+  Text infix(const LazyOp* op, const Infix& row) const {
+    const Strength strength = row.strength;
     const LazyOp *left = op->src[0], *right = op->src[1];
     const auto needed = [&](bool chains) { return chains ? strength : static_cast<Strength>(strength + 1); };
     const bool is_quotient = right->op == Op::Div || right->op == Op::Mod;
     const bool chains_left = strength != kLoose || left->op == op->op;
-    const bool chains_right = associative && !is_quotient && (strength != kLoose || right->op == op->op);
-    return {wrapped(texts_.at(left), needed(chains_left)) + symbol + wrapped(texts_.at(right), needed(chains_right)), strength};
+    const bool chains_right = row.associative && !is_quotient && (strength != kLoose || right->op == op->op);
+    return {wrapped(texts_.at(left), needed(chains_left)) + row.symbol + wrapped(texts_.at(right), needed(chains_right)), strength};
   }
 
   Text call(const std::string& name, const LazyOp* op) const {
@@ -215,7 +236,7 @@ class Writer {
     return call(name, op);
   }
 
-  Text text_of_op(const LazyOp* op) const {
+  Text text_of_op(const LazyOp* op) {
     switch (op->op) {
       case Op::Load:
       case Op::Const:
@@ -224,31 +245,19 @@ class Writer {
       case Op::Neg:
         return {"-" + wrapped(texts_.at(op->src[0]), kTight), kProduct};
       case Op::Add:
-        return infix(op, " + ", kSum, true);
       case Op::Sub:
-        return infix(op, " - ", kSum, false);
       case Op::Mul:
-        return infix(op, " * ", kProduct, true);
       case Op::Div:
-        return infix(op, " / ", kProduct, false);
       case Op::Mod:
-        return infix(op, " % ", kProduct, false);
       case Op::CmpLt:
-        return infix(op, " < ", kCompare, false);
       case Op::CmpEq:
-        return infix(op, " == ", kCompare, false);
       case Op::CmpNe:
-        return infix(op, " != ", kCompare, false);
       case Op::And:
-        return infix(op, " & ", kLoose, true);
       case Op::Or:
-        return infix(op, " | ", kLoose, false);
       case Op::Xor:
-        return infix(op, " ^ ", kLoose, false);
       case Op::Shl:
-        return infix(op, " << ", kLoose, false);
       case Op::Shr:
-        return infix(op, " >> ", kLoose, false);
+        return infix(op, infix_of(op->op));
       case Op::Where:
         return {fmt::format("{} ? {} : {}", wrapped(texts_.at(op->src[0]), kCompare), wrapped(texts_.at(op->src[1]), kSum),
                             wrapped(texts_.at(op->src[2]), kSum)),
@@ -260,40 +269,16 @@ class Writer {
       case Op::Bitcast:
         return call(std::string(op->op == Op::Bitcast ? "bits_as_" : "") + std::string(name_of(op->dtype)), op);
       case Op::ReduceSum:
-        return {reduce_text(op, "sum"), kTight};
       case Op::ReduceMax:
-        return {reduce_text(op, "max"), kTight};
       case Op::ReduceMin:
-        return {reduce_text(op, "min"), kTight};
       case Op::ReduceProd:
-        return {reduce_text(op, "prod"), kTight};
-      case Op::Exp:
-      case Op::Exp2:
-      case Op::Log:
-      case Op::Log2:
-      case Op::Expm1:
-      case Op::Log1p:
-      case Op::Sin:
-      case Op::Cos:
-      case Op::Tan:
-      case Op::Asin:
-      case Op::Acos:
-      case Op::Atan:
-      case Op::Sinh:
-      case Op::Cosh:
-      case Op::Tanh:
-      case Op::Asinh:
-      case Op::Acosh:
-      case Op::Atanh:
-      case Op::Erf:
-      case Op::Sqrt:
-      case Op::Floor:
-      case Op::Ceil:
-      case Op::Trunc:
-      case Op::Rint:
-      case Op::Min:
-      case Op::Pow:
-      case Op::MulAcc:
+        return {reduce_text(op), kTight};
+        // clang-format off
+      case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin:
+      case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh:
+      case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sqrt: case Op::Floor:
+      case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Min: case Op::Pow: case Op::MulAcc:
+        // clang-format on
         return named_call(op);
       case Op::Store:
         break;
@@ -309,19 +294,20 @@ class Writer {
   std::vector<std::string> names_;  // of the indices, outermost first
   std::unordered_map<const LazyOp*, int> uses_;
   std::unordered_map<const LazyOp*, Text> texts_;
-  std::vector<std::string> lines_;
+  Formula formula_;
 };
 
 }  // namespace
 
-std::vector<std::string> formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
-  std::vector<std::string> lines = Writer(store, buffers).lines();
-  if (lines.size() <= max_lines) return lines;
+Formula formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
+  Formula result = Writer(store, buffers).formula();
+  std::vector<std::string>& lines = result.lines;
+  if (lines.size() <= max_lines) return result;
   const std::size_t left_out = lines.size() - max_lines + 1;
   const auto from = lines.end() - 1 - static_cast<std::ptrdiff_t>(left_out);
   lines.erase(from, lines.end() - 1);
   lines.insert(lines.end() - 1, fmt::format("... {} more", left_out));
-  return lines;
+  return result;
 }
 
 }  // namespace etch

@@ -16,8 +16,12 @@ struct FormulaBuffer {
   std::vector<Sint> shape;
 };
 
-/// One line for each value that is used more than once, the last for the output. Of a formula that is longer than
-/// `max_lines` lines the middle is left out.
-std::vector<std::string> formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines = 12);
+struct Formula {
+  std::vector<std::string> lines;  // one for each value that is used more than once, the last for the output
+  bool is_masked = false;          // "in[y-1]?": some element lies outside of its buffer, and counts as 0
+};
+
+/// Of a formula that is longer than `max_lines` lines the middle is left out.
+Formula formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines = 12);
 
 }  // namespace etch

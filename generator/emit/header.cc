@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "emit/form.h"
 #include "emit/literals.h"
-#include "emit/opencl.h"
 #include "emit/project.h"
 #include "emit/signature.h"
 
@@ -57,20 +57,13 @@ std::string what_it_computes(const Project& p) {
   for (int b : p.program->inputs) inputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   for (int b : p.program->outputs) outputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   std::string text = "/* Computes " + list_text(outputs) + (inputs.empty() ? "" : " from " + list_text(inputs)) + ".";
-  text +=
-      p.is_opencl() ? " Returns when they are there.\n" : " The arena needs no initial content and keeps none that the next run needs.\n";
+  const HeaderParts parts = p.form->header(p);
+  text += parts.promise;
   for (std::size_t v = 0; v < p.program->variables.size(); v++) {
     text += fmt::format(" * {}: {} to {}, else ETCH_RANGE.", p.variable_names[v], p.program->variables[v].min, p.program->variables[v].max);
     text += v + 1 == p.program->variables.size() ? " Inputs and outputs have the elements of the shape with that value.\n" : "\n";
   }
-  if (p.is_opencl()) {
-    text.back() = ' ';
-    return text + "*/\n";
-  }
-  if (p.plan->arena_bytes == 0) text += " * No arena is needed: arena may be null.\n";
-  if (p.is_blob())
-    text += fmt::format(" * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n",
-                        p.name, p.macro);
+  text += parts.notes;
   text.back() = ' ';
   return text + "*/\n";
 }
@@ -84,14 +77,7 @@ std::string blob_functions(const Project& p) {
 }
 
 std::string sizes(const Project& p) {
-  std::string text;
-  if (p.is_opencl()) {
-    text += fmt::format("#define {}_ARENA_BYTES {}u /* on the device; {}_open makes it */\n", p.macro, p.plan->arena_bytes, p.name);
-  } else if (p.plan->arena_bytes == 0) {
-    text += fmt::format("#define {}_ARENA_BYTES 1u /* none is needed; C has no arrays of 0 bytes */\n", p.macro);
-  } else {
-    text += fmt::format("#define {}_ARENA_BYTES {}u\n", p.macro, p.plan->arena_bytes);
-  }
+  std::string text = p.form->header(p).arena_bytes;
   text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
   if (p.has_constants()) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
@@ -114,9 +100,7 @@ std::string count_macro(const Project& p, int buffer) {
 }
 
 std::string parameters(const Project& p, bool profile) {
-  std::vector<std::string> result{"void *arena", "size_t arena_bytes"};
-  if (p.is_blob()) result.push_back("const void *weights");
-  if (p.is_opencl()) result = {p.name + "_session *session"};
+  std::vector<std::string> result = p.form->header(p).parameters;
   for (const std::string& v : p.variable_names) result.push_back("int32_t " + v);
   for (int b : p.program->inputs)
     result.push_back(
@@ -125,7 +109,7 @@ std::string parameters(const Project& p, bool profile) {
     result.push_back(
         fmt::format("{} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
   if (profile) {
-    result.push_back(p.is_opencl() ? "etch_cl_after_call after" : "etch_after_call after");
+    result.push_back(std::string(p.form->callback) + " after");
     result.push_back("void *user");
   }
   return list_text(result);
@@ -141,11 +125,12 @@ std::string model_header(const Project& p) {
       "#error \"{0}.h was generated for etch runtime ABI {2}: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
       "#endif\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name, p.is_opencl() ? "etch_opencl" : "etch_runtime", runtime_abi());
+      p.name, p.form->runtime, runtime_abi());
   text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p);
-  if (p.is_opencl()) text += opencl_session(p);
+  const HeaderParts parts = p.form->header(p);
+  text += parts.before_run;
   text += what_it_computes(p) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
-  if (p.is_opencl()) text += opencl_close(p);
+  text += parts.after_run;
   text += fmt::format(
       "#if ETCH_PROFILE\n"
       "/* The same, calling after(user, n, {5}) when call n is done; {0}_calls[n] says what it was. */\n"
@@ -154,7 +139,7 @@ std::string model_header(const Project& p) {
       "extern const etch_call_info {0}_calls[{4}];\n"
       "#endif\n\n",
       p.name, parameters(p, true), p.macro, p.program->calls.size(), std::max<std::size_t>(p.program->calls.size(), 1),
-      p.is_opencl() ? "output" : "arguments");
+      p.form->callback_gets);
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 

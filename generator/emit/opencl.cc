@@ -63,8 +63,7 @@ std::string call_table(const Project& p, const ArgTable& args) {
   for (std::size_t c = 0; c < p.program->calls.size(); c++) {
     const ProgramCall& call = p.program->calls[c];
     const ProgramKernel& kernel = p.program->kernels[at(call.kernel)];
-    rows.emplace_back(fmt::format("{{{}, {}, {}}},", call.kernel, args.first[c], call.buffers.size() + kernel.variables.size()),
-                      kernel.name);
+    rows.emplace_back(fmt::format("{{{}, {}, {}}},", call.kernel, args.first[c], kernel.argument_count()), kernel.name);
   }
   return fmt::format("/* Kernel, first argument, arguments. */\nstatic const etch_cl_call calls[{}] = {{\n{}}};\n\n", rows.size(),
                      with_comments(rows));

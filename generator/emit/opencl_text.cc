@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 
 #include "emit/literals.h"
 #include "emit/opencl.h"
 #include "emit/sections.h"
-#include "renderer/generate.h"
+#include "renderer/language.h"
 
 namespace etch {
 namespace {
@@ -44,17 +44,13 @@ std::string literal_line(std::string line) {
 }  // namespace
 
 std::string opencl_text(const Project& p) {
-  std::set<std::string> helpers;
-  bool uses_double = false;
-  for (const ProgramKernel& k : p.program->kernels) {
-    helpers.insert(k.helpers.begin(), k.helpers.end());
-    uses_double |= k.source.find("double") != std::string::npos;
-  }
+  const std::vector<std::string> helpers = helpers_of(*p.program);
+  const bool uses_double = std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.uses_double; });
   std::string text = p.first_line() + " The kernels, in OpenCL C 1.2. */\n";
   if (!helpers.empty()) {
     text += "\n" + banner("helpers") + "\n";
     if (!uses_double) text += "#define ETCH_NO_DOUBLE /* not every device has it */\n\n";
-    text += prelude("opencl", {helpers.begin(), helpers.end()});
+    text += p.program->language->prelude(helpers);
   }
   return text + "\n" + banner("kernels") + kernel_texts(p);
 }

@@ -1,12 +1,12 @@
 // A program that is linked to see how much a model costs, and never run: its main() calls the run function.
 #include <fmt/format.h>
 
-#include "emit/project.h"
+#include "emit/form.h"
 
 namespace etch {
 
 std::string probe_source(const Project& p) {
-  if (p.is_opencl()) return "";
+  if (p.form->on_device) return "";
   std::vector<std::string> arguments{"place", p.macro + "_ARENA_BYTES"};
   if (p.is_blob()) arguments.push_back("place");
   for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));
@@ -19,7 +19,7 @@ std::string probe_source(const Project& p) {
 }
 
 std::string weights_stub_source(const Project& p) {
-  if (!p.has_constants() || p.is_blob() || p.is_opencl()) return "";
+  if (!p.has_constants() || p.is_blob() || p.form->on_device) return "";
   return fmt::format("const unsigned char {0}_constants[{1}] = {{1}};\n", p.name, kWeightsStubBytes);
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/error.h"
 #include "base/naming.h"
 #include "base/runtime_text.h"
+#include "emit/form.h"
 #include "emit/literals.h"
 #include "program/lower.h"
 
@@ -24,20 +24,19 @@ constexpr std::size_t kLongestName = 48;
 // A long name gives way to one made of the kernel's main node and what the kernel calls the constant: "conv1_w".
 std::string member_name(const Project& project, const ProgramCall& call, std::size_t argument) {
   const ProgramKernel& kernel = project.program->kernels[static_cast<std::size_t>(call.kernel)];
-  const std::string name = c_identifier(project.program->buffers[static_cast<std::size_t>(call.buffers[argument])].name);
-  if (name.size() <= kLongestName || argument >= kernel.arg_names.size()) return name.substr(0, kLongestName);
-  return call.short_name + "_" + kernel.arg_names[argument];
+  const std::string name = c_identifier(project.program->buffers[static_cast<std::size_t>(call.arguments[argument].buffer)].name);
+  return name.size() <= kLongestName ? name : call.short_name + "_" + kernel.arguments[argument].name;
 }
 
 // Each constant that is read, once, in reading order: what is read together lies together.
 void place_constants(Project& project) {
   const Program& program = *project.program;
-  const std::int64_t align = project.is_opencl() ? 1 : project.plan->align;  // each is copied to a buffer of its own
+  const std::int64_t align = project.form->on_device ? 1 : project.plan->align;  // each is copied to a buffer of its own
   project.constant_of.assign(program.buffers.size(), -1);
   CNames members(project.name);
   for (const ProgramCall& call : program.calls) {
-    for (std::size_t i = 0; i < call.buffers.size(); i++) {
-      const int b = call.buffers[i];
+    for (std::size_t i = 0; i < call.arguments.size(); i++) {
+      const int b = call.arguments[i].buffer;
       const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(b)];
       if (buffer.kind != BufferKind::Constant || project.constant_of[static_cast<std::size_t>(b)] >= 0) continue;
       ConstantMember member;
@@ -54,29 +53,10 @@ void place_constants(Project& project) {
   project.constants_bytes = align_up(project.constants_bytes, project.constants_align);  // as the compiler does
 }
 
-// Buffers of equal place and size are one region, in the order of their offsets. Those that replace each other in place are
-// of equal size, so no kernel ever sees two regions that overlap.
-void find_regions(Project& project) {
-  const Program& program = *project.program;
-  project.region_of.assign(program.buffers.size(), -1);
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<int>> found;
-  for (std::size_t b = 0; b < program.buffers.size(); b++) {
-    const std::int64_t offset = project.plan->placements[b].offset;
-    if (offset < 0) continue;
-    check(offset % project.plan->align == 0, "every buffer of an OpenCL program is aligned");
-    found[{offset, program.buffers[b].max_bytes()}].push_back(static_cast<int>(b));
-  }
-  for (auto& [place, buffers] : found) {
-    for (int b : buffers) project.region_of[static_cast<std::size_t>(b)] = static_cast<int>(project.regions.size());
-    project.regions.push_back({place.first, place.second, std::move(buffers)});
-  }
-}
-
 void name_buffers(Project& project) {
   const Program& program = *project.program;
   CNames names(project.name);
-  if (project.is_opencl())
-    for (const char* word : {"session", "context", "device", "queue", "error", "closed", "number"}) names.add(word);
+  for (std::string_view word : project.form->reserved_names) names.add(std::string(word));
   project.buffer_names.resize(program.buffers.size());
   for (const auto* group : {&program.inputs, &program.outputs})
     for (int b : *group) {
@@ -101,22 +81,26 @@ std::string Project::first_line() const { return fmt::format("/* {}, generated b
 
 Project make_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   Project project;
+  project.form = form_of(program.language);
+  check(project.form != nullptr, "the program's language can be emitted");
   project.program = &program;
   project.plan = &plan;
   project.options = &options;
   project.name = options.name;
   project.macro = project.upper(options.name);
   place_constants(project);
-  if (project.is_opencl()) find_regions(project);
   name_buffers(project);
   project.weights = options.weights;
   if (project.weights == WeightsForm::Auto) project.weights = project.constants_bytes < kIncbinFrom ? WeightsForm::C : WeightsForm::Incbin;
-  for (const ProgramCall& call : program.calls) {
-    const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
-    project.max_args = std::max(project.max_args, call.buffers.size() + kernel.variables.size());
-  }
+  for (const ProgramKernel& kernel : program.kernels) project.max_args = std::max(project.max_args, kernel.argument_count());
   return project;
 }
+
+std::vector<EmittedFile> kernel_files(const Project& project) {
+  return project.form->kernel_files == nullptr ? std::vector<EmittedFile>() : project.form->kernel_files(project);
+}
+
+bool uses_math(const Project& p) { return !p.form->on_device && !helpers_of(*p.program).empty(); }
 
 std::string banner(const std::string& title) {
   std::string line = "/* --- " + title + " ";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/emit.h"
+#include "renderer/language.h"
 
 namespace etch {
 
@@ -23,7 +24,10 @@ struct ArenaRegion {
   std::vector<int> buffers;
 };
 
+struct ProjectForm;
+
 struct Project {
+  const ProjectForm* form = nullptr;
   const Program* program = nullptr;
   const MemoryPlan* plan = nullptr;
   const EmitOptions* options = nullptr;
@@ -40,7 +44,6 @@ struct Project {
   std::size_t max_args = 1;                 // of a call, variables included
 
   bool has_constants() const { return !constants.empty(); }
-  bool is_opencl() const { return program->language == "opencl"; }
   bool is_blob() const { return weights == WeightsForm::Blob && has_constants(); }
   /// Alignment of a blob: its header needs 8.
   std::int64_t weights_align() const { return constants_align < 8 ? 8 : constants_align; }
@@ -51,6 +54,8 @@ struct Project {
 
 Project make_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
+/// Files of kernels that are not in NAME.c.
+std::vector<EmittedFile> kernel_files(const Project& project);
 /// A comment line across the page: /* --- kernels ---...--- */
 std::string banner(const std::string& title);
 /// "float32 [1,1,8,8]"
@@ -66,6 +71,8 @@ std::string flags_text(const EmitOptions& options);
 std::string build_command(const Project& project);
 /// model.c: #error where the compiler is not told of the features that the target has; empty where it needs none.
 std::string feature_guard(const Project& project);
+/// Whether NAME.c includes etch_math.h.
+bool uses_math(const Project& project);
 /// model.c: no -Wfloat-equal where its kernels compare floats; else empty.
 std::string comparison_pragma(const Project& project);
 /// ETCH_RUNTIME_ABI of the runtime that is written beside the model.
@@ -87,7 +94,7 @@ std::string weights_assembler(const Project& project);  // form Incbin
 std::string weights_binary(const Project& project);     // forms Incbin (constants alone) and Blob (with header)
 std::string selftest_source(const Project& project, const SelfTest& test);
 std::string build_file(const Project& project);
-std::string probe_source(const Project& project);         // a main() that calls the run function; empty for OpenCL
+std::string probe_source(const Project& project);         // a main() that calls the run function; empty where kernels run on a device
 std::string weights_stub_source(const Project& project);  // an object of the weights' name; empty where no symbol has that name
 
 /// FNV-1a, 64 bits, as etch_hash of the runtime.

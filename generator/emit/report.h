@@ -34,7 +34,9 @@ struct ReportAudit {
 struct Report {
   std::string name, tool_version, model_file, model_sha256, target, options;
   std::string build_command;  // one line that compiles the folder
-  std::string language;       // of the kernels: "c", "opencl"
+  std::string language;       // of the kernels, "c"
+  bool on_device = false;     // they run on a device beside the processor
+  std::string files_note;     // where they are, if not in the model's source; a line or nothing
   std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, arena_align = 1;
   std::int64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;  // bytes of each

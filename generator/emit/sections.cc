@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "emit/form.h"
 #include "emit/formula.h"
 #include "emit/literals.h"
 
@@ -15,10 +16,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // The formula calls buffers what the kernel's text calls them.
 std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {
   std::vector<FormulaBuffer> result;
-  for (std::size_t i = 0; i < call.buffers.size(); i++) {
-    const std::string name = i < kernel.arg_names.size() ? kernel.arg_names[i] : i == 0 ? "out" : fmt::format("in{}", i);
-    result.push_back({name, p.program->buffers[at(call.buffers[i])].shape});
-  }
+  for (std::size_t i = 0; i < call.arguments.size(); i++)
+    result.push_back({kernel.arguments[i].name, p.program->buffers[at(call.arguments[i].buffer)].shape});
   return result;
 }
 
@@ -50,12 +49,9 @@ std::string kernel_comment(const Project& p, std::size_t k) {
   }
   std::string text = "/* " + folded(in_comment(head), " *   ", 112) + "\n";
   if (kernel.ast != nullptr && !calls.empty()) {
-    bool masked = false;
-    for (const std::string& line : formula(kernel.ast, formula_buffers(p, kernel, p.program->calls[calls.front()]))) {
-      masked = masked || line.find("]?") != std::string::npos;
-      text += " *   " + folded(in_comment(line), " *   ", 112) + "\n";
-    }
-    if (masked) text += " *   where ]? stands, what lies outside counts as 0\n";
+    const Formula made = formula(kernel.ast, formula_buffers(p, kernel, p.program->calls[calls.front()]));
+    for (const std::string& line : made.lines) text += " *   " + folded(in_comment(line), " *   ", 112) + "\n";
+    if (made.is_masked) text += " *   where ]? stands, what lies outside counts as 0\n";
   }
   text += " *   " + in_comment(kernel.shape_name);
   if (!kernel.opts.empty()) text += "   " + folded(in_comment(kernel.opts), " *     ", 100);
@@ -66,8 +62,7 @@ std::string ref(const Project& p, int buffer) {
   const ProgramBuffer& b = p.program->buffers[at(buffer)];
   switch (b.kind) {
     case BufferKind::Intermediate:
-      return p.is_opencl() ? fmt::format("ARENA({})", p.region_of[at(buffer)])
-                           : fmt::format("ARENA({})", p.plan->placements[at(buffer)].offset);
+      return p.form->arena_place(p, buffer);
     case BufferKind::Constant:
       return fmt::format("CONSTANT({})", p.constants[at(p.constant_of[at(buffer)])].member);
     case BufferKind::Input:
@@ -126,7 +121,7 @@ std::string arena_table(const Project& p) {
 std::string kernel_texts(const Project& p) {
   std::string text;
   for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
-    const std::string& source = p.program->kernels[k].source;
+    const std::string& source = p.program->kernels[k].text.source;
     text += "\n" + kernel_comment(p, k) + source;
     if (!source.ends_with('\n')) text += '\n';
   }
@@ -140,7 +135,7 @@ ArgTable arg_table(const Project& p) {
     const ProgramCall& call = p.program->calls[c];
     const ProgramKernel& kernel = p.program->kernels[at(call.kernel)];
     std::string row;
-    for (int b : call.buffers) {
+    for (int b : call.buffers()) {
       t.arena |= p.program->buffers[at(b)].kind == BufferKind::Intermediate;
       t.constant |= p.program->buffers[at(b)].kind == BufferKind::Constant;
       row += (row.empty() ? "" : " ") + ref(p, b) + ",";
@@ -149,7 +144,7 @@ ArgTable arg_table(const Project& p) {
     t.variable |= !kernel.variables.empty();
     rows.emplace_back(row, fmt::format("{}: {}", c, in_comment(nodes_text(call.nodes))));
     t.first.push_back(t.count);
-    t.count += call.buffers.size() + kernel.variables.size();
+    t.count += kernel.argument_count();
   }
   t.text = fmt::format("static const etch_ref args[{}] = {{\n{}}};\n", t.count, with_comments(rows));
   return t;
@@ -176,7 +171,7 @@ std::string call_infos(const Project& p) {
   std::string text = fmt::format("\n#if ETCH_PROFILE\nconst etch_call_info {}_calls[{}] = {{\n", p.name,
                                  std::max<std::size_t>(p.program->calls.size(), 1));
   for (const ProgramCall& call : p.program->calls) {
-    const ProgramBuffer& out = p.program->buffers[at(call.buffers.front())];
+    const ProgramBuffer& out = p.program->buffers[at(call.writes().front())];
     text += fmt::format("  {{{}, {}, \"{}\", {}}},\n", c_string(nodes_text(call.nodes)), c_string(out.name), name_of(out.dtype),
                         out.max_bytes());
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "emit/form.h"
 #include "emit/literals.h"
-#include "emit/opencl.h"
 #include "emit/project.h"
 #include "emit/signature.h"
 
@@ -289,22 +289,20 @@ std::string checksum_calls(const Project& p, const SelfTest& test) {
 }
 
 std::string call_arguments(const Project& p, const SelfTest& test) {
-  std::vector<std::string> result{static_memory_address("arena", p.macro + "_ARENA_ALIGN", p.plan->align), p.macro + "_ARENA_BYTES"};
-  if (p.is_blob()) result.push_back(blob_address(p));
-  if (p.is_opencl()) result = {"&session"};
+  std::vector<std::string> result = p.form->selftest_arguments(p);
   for (const ProgramVariable& v : p.program->variables) result.push_back(std::to_string(test.variables.at(v.name)));
   for (int b : p.program->inputs) result.push_back(array_of(p, b));
   for (int b : p.program->outputs) result.push_back(array_of(p, b));
   return list_text(result);
 }
 
-std::string main_text(const Project& p, const SelfTest& test, const std::vector<Output>& outputs, bool fill) {
+std::string main_text(const Project& p, const SelfTest& test, const std::vector<Output>& outputs, const SelfTestParts& parts, bool fill) {
   const bool blob = p.is_blob();
   std::string text = blob ? "int main(int argc, char **argv) {\n" : "int main(void) {\n";
-  if (p.is_opencl()) text += "  const cl_device_id device = choose_device();\n";
+  text += parts.declarations;
   text += "  etch_status status;\n";
   if (!outputs.empty()) text += "  size_t i;\n";
-  if (p.is_opencl()) text += "  if (device == NULL) {\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return 77;\n  }\n";
+  text += parts.checks;
   if (blob)
     text += fmt::format(
         "  if (!read_weights(argc > 1 ? argv[1] : \"{}_weights.bin\")) {{\n"
@@ -317,7 +315,7 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
       "    printf(\"FAIL status %d\\n\", (int)status);\n"
       "    return 1;\n"
       "  }}\n",
-      p.is_opencl() ? "run_on(device)" : fmt::format("{}_run({})", p.name, call_arguments(p, test)));
+      parts.call);
   if (test.expected.empty()) return text + checksum_calls(p, test) + "  printf(\"RAN, no result to compare with\\n\");\n  return 0;\n}\n";
   for (const Output& o : outputs) text += compare_text(p, test, o);
   return text + "  printf(\"PASS\\n\");\n  return 0;\n}\n";
@@ -347,15 +345,16 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   text += compares ? "compares with the host's reference. */\n"
                    : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
-  if (p.is_opencl()) text += opencl_include();
+  const SelfTestParts parts = p.form->selftest(p, call_arguments(p, test));
+  text += parts.includes;
   text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
-  if (!p.is_opencl()) text += static_memory("arena", p.macro + "_ARENA_BYTES", p.macro + "_ARENA_ALIGN", p.plan->align);
+  text += parts.memory;
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
   if (!compares) text += checksum_text();
   if (!fill.empty()) text += fill + "\n";
   if (p.is_blob()) text += blob_text(p);
-  if (p.is_opencl()) text += opencl_selftest(p, call_arguments(p, test));
-  return text + main_text(p, test, outputs, !fill.empty());
+  text += parts.functions;
+  return text + main_text(p, test, outputs, parts, !fill.empty());
 }
 
 }  // namespace etch

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/runtime_text.h"
 #include "emit/project.h"
@@ -49,7 +48,7 @@ std::string program_table(const Project& p) {
   text += "\n" + t.text + fmt::format("\nstatic const etch_call calls[{}] = {{\n", program.calls.size());
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramKernel& kernel = program.kernels[at(program.calls[c].kernel)];
-    text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], program.calls[c].buffers.size() + kernel.variables.size());
+    text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], kernel.argument_count());
   }
   const std::string io_align = io_align_table(p);
   text += "};\n\n" + range_table(p) + io_align + "static const etch_program program = {\n  calls, args, ";
@@ -86,29 +85,13 @@ std::string entry(const Project& p, bool profile) {
 
 std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
 
-// `m0 ? in[x1] : 0.0f`
-bool has_masked_load(std::string_view kernels) {
-  for (std::size_t at = kernels.find(" ? "); at != std::string_view::npos; at = kernels.find(" ? ", at + 1)) {
-    std::size_t end = at + 3;
-    while (end < kernels.size() && (std::isalnum(static_cast<unsigned char>(kernels[end])) != 0 || kernels[end] == '_')) end++;
-    if (end > at + 3 && end < kernels.size() && kernels[end] == '[') return true;
-  }
-  return false;
-}
-
 std::string includes(const Project& p) {
   std::string text = fmt::format("#include \"{}.h\"\n", p.name);
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
-  std::string all;
-  bool helpers = false;
-  for (const ProgramKernel& k : p.program->kernels) {
-    all += k.source;
-    helpers |= !k.helpers.empty();
-  }
-  helpers |= all.find("etch_") != std::string::npos;
-  if (helpers) text += "#include \"etch_math.h\"\n";
+  if (uses_math(p)) text += "#include \"etch_math.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
-  if (has_masked_load(all)) text = std::string(kMaskedLoadPragma) + "\n" + text;
+  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.loads_masked; }))
+    text = std::string(kMaskedLoadPragma) + "\n" + text;
   const std::string more = feature_guard(p) + comparison_pragma(p);
   return more.empty() ? text : text + "\n" + more;
 }

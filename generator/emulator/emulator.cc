@@ -26,8 +26,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-std::filesystem::path find_plugin(const EmulatorOptions& options) {
-  if (!options.plugin.empty()) return options.plugin;
+std::filesystem::path find_plugin() {
   std::error_code bad;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", bad);
   for (const std::filesystem::path& file : {std::filesystem::path(ETCH_QEMU_PLUGIN), self.parent_path() / "etch_qemu_plugin.so",
@@ -100,7 +99,7 @@ EmulatorResult run_emulated(const Target& target, const std::filesystem::path& e
   command.insert(command.end(), target.emulator.args.begin(), target.emulator.args.end());
   command.insert(command.end(), {"-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program.string()});
   if (!options.functions.empty()) {
-    const std::string plugin = std::filesystem::absolute(find_plugin(options)).string();
+    const std::string plugin = std::filesystem::absolute(find_plugin()).string();
     command.insert(command.end(),
                    {"-plugin", escaped(plugin) + ",out=" + escaped(counts.string()) + plugin_arguments(target, program, options)});
   }

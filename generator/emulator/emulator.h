@@ -19,8 +19,6 @@ struct EmulatorOptions {
   std::filesystem::path cwd;
   /// Wall-clock limit; the emulator is killed when it is over.
   double timeout_s = 60;
-  /// The counting plugin. Empty: the one that was built with etch.
-  std::filesystem::path plugin;
 };
 
 /// One call of a counted function, library calls included.

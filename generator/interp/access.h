@@ -60,7 +60,7 @@ class Access {
   void split_for(const FixedView& view);
   void merge_loops();
   std::pair<std::int64_t, std::int64_t> valid_range(std::size_t loop) const;
-  // Goes on from a position through rest_ by division; -1: padding.
+  // The element that `position` stands for behind the views in rest_; -1: padding.
   std::int64_t through_rest(std::int64_t position) const;
 
   std::vector<std::int64_t> sizes_, strides_;

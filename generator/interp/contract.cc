@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "interp/reduce.h"
+#include "ir/contraction.h"
 
 namespace etch::interp {
 namespace {
@@ -54,24 +55,21 @@ double magnitude(const LazyOp* op, int depth = 0) {
   return found >= limit ? limit : found;
 }
 
-// The Mul below `sum`, through casts that do not change the sum; nullptr if there is none.
-const LazyOp* product_of(const LazyOp* sum) {
-  const LazyOp* op = sum->src[0];
-  std::vector<const LazyOp*> casts;
-  for (; op->op == Op::Cast; op = op->src[0]) casts.push_back(op);
-  if (op->op != Op::Mul) return nullptr;
+// The sum is the same without the casts.
+bool casts_are_free(const Contraction& c) {
+  const LazyOp* op = c.product;
   // Does the product itself fit its type? Then every cast to a type that holds it is free, too.
-  const double product = is_float(op->dtype) ? 0 : magnitude(op->src[0]) * magnitude(op->src[1]);
-  for (const LazyOp* cast : casts) {
+  const double product = is_float(op->dtype) ? 0 : magnitude(c.a()) * magnitude(c.b());
+  for (const LazyOp* cast : c.casts) {
     const DType to = cast->dtype, from = cast->src[0]->dtype;
-    if (is_float(from) || to == DType::Bool) return nullptr;     // a float product is rounded before it is converted
+    if (is_float(from) || to == DType::Bool) return false;       // a float product is rounded before it is converted
     if (is_int(to) && bytes_of(to) <= bytes_of(from)) continue;  // modulo 2^bits is the same before and after the sum
     const double holds = std::ldexp(1.0, 8 * bytes_of(op->dtype) - 1);
-    if (product >= holds || is_unsigned(op->dtype) || bytes_of(from) < bytes_of(op->dtype)) return nullptr;
-    if (is_float(to) && (to != DType::Float64 && product >= (to == DType::Float32 ? 16777216.0 : 0.0))) return nullptr;
-    if (is_float(to) && product >= kExact) return nullptr;
+    if (product >= holds || is_unsigned(op->dtype) || bytes_of(from) < bytes_of(op->dtype)) return false;
+    if (is_float(to) && (to != DType::Float64 && product >= (to == DType::Float32 ? 16777216.0 : 0.0))) return false;
+    if (is_float(to) && product >= kExact) return false;
   }
-  return op;
+  return true;
 }
 
 bool depends_on(const LazyOp* side, int axis, const Inputs& inputs) {
@@ -85,17 +83,17 @@ struct Split {
   Domain batch, m, n, k;
 };
 
-Split split(const LazyOp* sum, const LazyOp* mul, const Inputs& inputs) {
-  const std::vector<std::int64_t> shape = fixed(mul->shape, *inputs.vars);
+Split split(const Contraction& c, const Inputs& inputs) {
+  const std::vector<std::int64_t> shape = fixed(c.product->shape, *inputs.vars);
   Split result;
   for (int a = 0; a < static_cast<int>(shape.size()); a++) {
     const Loop loop{a, shape[static_cast<std::size_t>(a)]};
     if (loop.size == 1) continue;
-    if (std::ranges::find(sum->axes(), a) != sum->axes().end()) {
+    if (std::ranges::find(c.sum->axes(), a) != c.sum->axes().end()) {
       result.k.push_back(loop);
       continue;
     }
-    const bool in_a = depends_on(mul->src[0], a, inputs), in_b = depends_on(mul->src[1], a, inputs);
+    const bool in_a = depends_on(c.a(), a, inputs), in_b = depends_on(c.b(), a, inputs);
     (in_a == in_b ? result.batch : in_a ? result.m : result.n).push_back(loop);
   }
   return result;
@@ -203,8 +201,8 @@ Tiling tiling(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 // T is double, or uint64_t for sums modulo 2^64.
 template <class T>
-void multiply_blocks(const LazyOp* mul, const Split& axes, const Inputs& inputs, Reduced& out) {
-  Side a(mul->src[0], axes.batch, axes.m, axes.k, inputs), b(mul->src[1], axes.batch, axes.n, axes.k, inputs);
+void multiply_blocks(const Contraction& c, const Split& axes, const Inputs& inputs, Reduced& out) {
+  Side a(c.a(), axes.batch, axes.m, axes.k, inputs), b(c.b(), axes.batch, axes.n, axes.k, inputs);
   const std::vector<std::int64_t> batch_at = positions(axes.batch, out.shape), m_at = positions(axes.m, out.shape),
                                   n_at = positions(axes.n, out.shape);
   const auto m = static_cast<std::int64_t>(m_at.size()), n = static_cast<std::int64_t>(n_at.size());
@@ -243,17 +241,17 @@ void multiply_blocks(const LazyOp* mul, const Split& axes, const Inputs& inputs,
 }  // namespace
 
 bool contract(const LazyOp* op, const Inputs& inputs, Reduced& out) {
-  const LazyOp* mul = product_of(op);
-  if (mul == nullptr) return false;
-  const Split axes = split(op, mul, inputs);
+  const std::optional<Contraction> c = contraction_of(op);
+  if (!c || !casts_are_free(*c)) return false;
+  const Split axes = split(*c, inputs);
   const std::int64_t m = size_of(axes.m), n = size_of(axes.n), k = size_of(axes.k);
   if (m * n * k < kWorthIt) return false;
-  const bool exact = is_float(mul->dtype) || magnitude(mul->src[0]) * magnitude(mul->src[1]) * static_cast<double>(k) < kExact;
+  const bool exact = is_float(c->product->dtype) || magnitude(c->a()) * magnitude(c->b()) * static_cast<double>(k) < kExact;
   if (exact) {
-    multiply_blocks<double>(mul, axes, inputs, out);
+    multiply_blocks<double>(*c, axes, inputs, out);
   } else {
     if (is_float(out.dtype)) return false;
-    multiply_blocks<std::uint64_t>(mul, axes, inputs, out);
+    multiply_blocks<std::uint64_t>(*c, axes, inputs, out);
   }
   return true;
 }

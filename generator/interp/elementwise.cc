@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "ir/scalar.h"
@@ -216,12 +215,6 @@ void bitcast(DType dtype, DType src_dtype, const Block& a, std::size_t n, Block&
   }
 }
 
-Op step_of(Op reduce) {
-  if (reduce == Op::ReduceSum) return Op::Add;
-  if (reduce == Op::ReduceProd) return Op::Mul;
-  return reduce == Op::ReduceMax ? Op::Max : Op::Min;
-}
-
 double float_step(Op step, double a, double b) {
   if (step == Op::Add) return a + b;
   if (step == Op::Mul) return a * b;
@@ -274,21 +267,16 @@ void round_block(DType dtype, std::size_t n, Block& block) {
 }
 
 void start(Op reduce, DType dtype, std::size_t n, Block& acc) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double f = reduce == Op::ReduceSum ? 0.0 : reduce == Op::ReduceProd ? 1.0 : reduce == Op::ReduceMax ? -kInfinity : kInfinity;
+  const Scalar value = start_of(reduce, dtype);
   if (is_float(dtype)) {
-    std::fill_n(acc.f.begin(), n, f);
-    return;
+    std::fill_n(acc.f.begin(), n, value.as_double());
+  } else {
+    std::fill_n(acc.i.begin(), n, value.as_int());
   }
-  const std::int64_t i = reduce == Op::ReduceSum    ? 0
-                         : reduce == Op::ReduceProd ? 1
-                         : reduce == Op::ReduceMax  ? int_min(dtype)
-                                                    : int_max(dtype);
-  std::fill_n(acc.i.begin(), n, i);
 }
 
 void accumulate(Op reduce, DType dtype, const Block& values, std::size_t n, Block& acc) {
-  const Op step = step_of(reduce);
+  const Op step = reduce_info(reduce).step;
   if (is_float(dtype)) {
     float_binary(step, acc, values, n, acc);
   } else {
@@ -297,7 +285,7 @@ void accumulate(Op reduce, DType dtype, const Block& values, std::size_t n, Bloc
 }
 
 void accumulate_run(Op reduce, DType dtype, const Block& values, std::size_t from, std::size_t n, Block& acc, std::size_t at) {
-  const Op step = step_of(reduce);
+  const Op step = reduce_info(reduce).step;
   if (is_float(dtype)) {
     const Doubles x(values.f.data() + from, static_cast<Eigen::Index>(n));
     if (step == Op::Add) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ir/contraction.h"
 
 namespace etch::interp {
 namespace {
@@ -31,7 +32,10 @@ void copy_out(DType dtype, const Block& from, std::int64_t n, Block& to, std::in
 }
 
 // The product that `op` sums in its own type: it is added as it is, and the sum rounded.
-const LazyOp* exact_product(const LazyOp* op) { return op->op == Op::ReduceSum && op->src[0]->op == Op::Mul ? op->src[0] : nullptr; }
+const LazyOp* exact_product(const LazyOp* op) {
+  const std::optional<Contraction> c = contraction_of(op);
+  return c && c->casts.empty() ? c->product : nullptr;
+}
 
 // A block of results at a time, one reduced position after the other: long inner loops.
 void reduce_outer(const LazyOp* op, const Axes& axes, const Inputs& inputs, Block& out) {
@@ -95,7 +99,7 @@ Reduced reduce(const LazyOp* op, const Inputs& inputs) {
   start(op->op, op->dtype, size, result.values);
   const Axes axes = axes_of(op, inputs);
   if (size_of(axes.reduced) == 0) return result;
-  if (op->op == Op::ReduceSum && contract(op, inputs, result)) {
+  if (contract(op, inputs, result)) {
     // as matrix products
   } else if (inner_is_better(op, axes, inputs)) {
     reduce_inner(op, axes, inputs, result.values);

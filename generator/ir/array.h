@@ -30,7 +30,11 @@ class Array {
   std::span<const std::byte> bytes() const { return bytes_ ? std::span<const std::byte>(*bytes_) : std::span<const std::byte>(); }
   /// Element `flat`, row-major.
   Scalar at(std::int64_t flat) const;
-  double double_at(std::int64_t flat) const { return at(flat).as_double(); }
+  /// at(flat).as_double(); what weights are made of without the way through a Scalar, as there are many.
+  double double_at(std::int64_t flat) const {
+    if (dtype_ != DType::Float32 || flat < 0 || flat >= size_) return at(flat).as_double();
+    return static_cast<double>(data<float>()[flat]);
+  }
   std::int64_t int_at(std::int64_t flat) const { return at(flat).as_int(); }
   /// All elements, converted.
   std::vector<std::int64_t> ints() const;

@@ -40,7 +40,7 @@ inline bool is_float(DType dtype) { return info(dtype).kind == DTypeKind::Float;
 /// Signed or unsigned integer; bool is not one.
 inline bool is_int(DType dtype) { return info(dtype).kind == DTypeKind::Signed || info(dtype).kind == DTypeKind::Unsigned; }
 inline bool is_unsigned(DType dtype) { return info(dtype).kind == DTypeKind::Unsigned; }
-/// The type with that name ("float32"), or nothing.
+/// The type with that name ("float32"), or nullopt.
 std::optional<DType> dtype_named(std::string_view name);
 
 /// The smallest type both convert to (tinygrad's least_upper_dtype): int8 and uint8 give int16, int64 and float16 give float16.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/toposort.h"
+#include "ir/contraction.h"
 
 namespace etch {
 namespace {
@@ -17,8 +18,6 @@ std::size_t hash_sints(std::size_t seed, const std::vector<Sint>& values) {
 }
 
 bool same_shape(const std::vector<Sint>& a, const std::vector<Sint>& b) { return a == b; }
-
-bool is_compare(Op op) { return op == Op::CmpLt || op == Op::CmpEq || op == Op::CmpNe; }
 
 }  // namespace
 
@@ -68,11 +67,11 @@ DType result_dtype(Op op, const std::vector<DType>& src) {
     check(d == src[0], "the operands of an operation have one type");
     check(is_legal(op, d), "the operation exists for the type of its operands");
   }
-  return is_compare(op) ? DType::Bool : src[0];
+  return gives_bool(op) ? DType::Bool : src[0];
 }
 
 const LazyOp* LazyOps::elementwise(Op op, std::vector<const LazyOp*> src) {
-  check(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast && !src.empty(), "an elementwise operation");
+  check(is_elementwise(op) && !is_conversion(op) && !src.empty(), "an elementwise operation");
   std::vector<DType> dtypes;
   for (const LazyOp* s : src) {
     check(same_shape(s->shape, src[0]->shape), "the operands of an operation have one shape");
@@ -126,14 +125,11 @@ std::vector<const Node*> variables(const LazyOp* root) {
 Work count_work(const LazyOp* root) {
   Work work;
   for (const LazyOp* op : toposort(root)) {
-    if (info(op->op).group == OpGroup::Buffer || op->op == Op::Cast || op->op == Op::Bitcast) continue;
+    if (info(op->op).group == OpGroup::Buffer || is_conversion(op->op)) continue;
     const bool reduces = is_reduce(op->op);
     const Sint elements = product(reduces ? op->src[0]->shape : op->shape);
     work.flops = work.flops + elements;
-    if (op->op != Op::ReduceSum) continue;
-    const LazyOp* value = op->src[0];
-    while (value->op == Op::Cast) value = value->src[0];
-    if (value->op == Op::Mul) work.macs = work.macs + elements;
+    if (contraction_of(op)) work.macs = work.macs + elements;
   }
   return work;
 }

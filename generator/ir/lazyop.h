@@ -86,10 +86,10 @@ DType result_dtype(Op op, const std::vector<DType>& src);
 std::vector<const LazyOp*> toposort(const LazyOp* root);
 /// Free variables of all ShapeTrackers and shapes, by name.
 std::vector<const Node*> variables(const LazyOp* root);
-/// Multiply-accumulates, or elementwise operations, and the rest: what tinygrad's FlopCounter counts.
+/// The arithmetic of one kernel, counted as tinygrad's FlopCounter does.
 struct Work {
-  Sint macs = 0;   // elements of each ReduceSum whose operand is a Mul (through casts), before reducing
-  Sint flops = 0;  // elements of each elementwise operation and each reduction's input; casts and Where of bool are free
+  Sint macs = 0;   // elements of each Contraction, before reducing
+  Sint flops = 0;  // elements of each elementwise operation and each reduction's input; casts are free
 };
 Work count_work(const LazyOp* root);
 /// Several lines, one node a line, sources first, numbered: %2 = Add float32 [4,8] %0 %1

@@ -46,8 +46,6 @@ std::string describe(const UOp& u) {
   return text;
 }
 
-bool is_compare(Op op) { return op == Op::CmpLt || op == Op::CmpEq || op == Op::CmpNe; }
-
 // The rules of one UOp; nullptr if all hold.
 const char* broken_rule(const UOp& u) {
   const auto n = u.src.size();
@@ -90,7 +88,7 @@ const char* broken_rule(const UOp& u) {
         if (u.src[i]->dtype != u.src[first]->dtype) return "the operands of an operation have one type";
       for (const UOp* s : u.src)
         if (s->lanes != 1 && s->lanes != u.lanes) return "an operand has one lane or as many as the result";
-      const DType result = is_compare(u.op) ? DType::Bool : u.src[first]->dtype;
+      const DType result = gives_bool(u.op) ? DType::Bool : u.src[first]->dtype;
       if (result != u.dtype) return "the type of the result follows from the operands";
       return is_legal(u.op, u.src[first]->dtype) ? nullptr : "the operation exists for the type";
     }

@@ -36,7 +36,7 @@ const LazyBuffer* affine_view(LazyGraph& graph, const LazyBuffer* x, const std::
     mask.push_back(last.mask && as_it_is(axis) ? (*last.mask)[axis] : Range{0, a.size});
   }
   views.push_back(View::create(shape, strides, offset, last.mask ? std::optional(mask) : std::nullopt));
-  return graph.view(x, ShapeTracker(std::move(views)).simplify());
+  return graph.view(x, graph.simplified(ShapeTracker(std::move(views))));
 }
 
 std::optional<AffinePositions> affine_positions(std::vector<std::int64_t> positions, int axis) {

@@ -15,8 +15,8 @@ struct AxisStep {
   Sint size;
 };
 
-/// `x` with the given axes; positions start at `begin` (one per axis of x) and all lie inside x. One view where x's own last
-/// view has no padding along the axes that are stepped through, else one more.
+/// `x` with the given axes; positions start at `begin` (one per axis of x) and all lie inside x. It adds a view
+/// only where x's last view pads an axis that is stepped through.
 const LazyBuffer* affine_view(LazyGraph& graph, const LazyBuffer* x, const std::vector<Sint>& begin, const std::vector<AxisStep>& axes);
 
 /// The axes and the start that give `positions` along `axis` (outermost first), if at most three steps do.

@@ -1,7 +1,6 @@
 #include "lazy/algebra.h"
 
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "base/error.h"
@@ -20,10 +19,6 @@ bool all_bits(const Scalar* s) {
   return s != nullptr && (s->dtype() == DType::Bool ? s->bits() == 1 : *s == Scalar::of_int(s->dtype(), -1));
 }
 
-bool is_commutative(Op op) {
-  return op == Op::Add || op == Op::Mul || op == Op::And || op == Op::Or || op == Op::Xor || op == Op::CmpEq || op == Op::CmpNe;
-}
-
 /// x op c; `c` is the value of the right operand.
 const LazyBuffer* simplify_right(LazyGraph& graph, Op op, const LazyBuffer* x, const LazyBuffer* right, const Scalar* c) {
   const bool floats = is_float(x->dtype), is_bool = x->dtype == DType::Bool;
@@ -40,7 +35,7 @@ const LazyBuffer* simplify_right(LazyGraph& graph, Op op, const LazyBuffer* x, c
   if (is_bool && op == Op::CmpEq && is_value(c, 1)) return x;
   if (is_bool && op == Op::CmpNe && is_value(c, 0)) return x;
   // Two negations: (x xor c) xor d.
-  if (op == Op::Xor && x->kind == LazyKind::Compute && x->op == Op::Xor)
+  if (op == Op::Xor && is_op(x, Op::Xor))
     if (const Scalar* inner = const_value(x->src[1]); inner != nullptr)
       return graph.elementwise(Op::Xor, {x->src[0], graph.constant(fold_scalars(Op::Xor, {*inner, *c}), x->shape())});
   // x / c is x * (1 / c) exactly where c is a power of two whose inverse is a normal number.
@@ -86,25 +81,15 @@ bool is_lossless(DType from, DType to) {
   return b.bytes > a.bytes || (b.kind == DTypeKind::Unsigned && b.bytes == a.bytes);
 }
 
-Scalar reduce_identity(Op op, DType dtype) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (op == Op::ReduceSum) return Scalar::of_int(dtype, 0);
-  if (op == Op::ReduceProd) return Scalar::of_int(dtype, 1);
-  const bool smallest = op == Op::ReduceMax;
-  if (is_float(dtype)) return Scalar::of_double(dtype, smallest ? -infinity : infinity);
-  if (dtype == DType::Bool) return Scalar::of_int(dtype, smallest ? 0 : 1);
-  return Scalar::of_int(dtype, smallest ? int_min(dtype) : int_max(dtype));
-}
-
 const LazyBuffer* simplify_elementwise(LazyGraph& graph, Op op, const std::vector<const LazyBuffer*>& src) {
   std::vector<Scalar> values;
   for (const LazyBuffer* s : src)
     if (const Scalar* v = const_value(s)) values.push_back(*v);
   if (values.size() == src.size()) return graph.constant(fold_scalars(op, values), src[0]->shape());
   if (op == Op::Where) return simplify_where(src);
-  if (op == Op::Neg && src[0]->kind == LazyKind::Compute && src[0]->op == Op::Neg) return src[0]->src[0];
+  if (op == Op::Neg && is_op(src[0], Op::Neg)) return src[0]->src[0];
   if (src.size() != 2) return nullptr;
-  if ((op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or) && src[0] == src[1]) return src[0];
+  if (is_idempotent(op) && src[0] == src[1]) return src[0];
   if (op == Op::Sub && src[0] == src[1] && !is_float(src[0]->dtype))
     return graph.constant(Scalar::of_int(src[0]->dtype, 0), src[0]->shape());
   if (const Scalar* right = const_value(src[1])) return simplify_right(graph, op, src[0], src[1], right);
@@ -120,10 +105,10 @@ const LazyBuffer* simplify_reduce(LazyGraph& graph, Op op, const LazyBuffer* a, 
     count = count * shape[static_cast<std::size_t>(axis)];
     shape[static_cast<std::size_t>(axis)] = 1;
   }
-  if (count.is_int(0) || is_empty(shape)) return graph.constant(reduce_identity(op, a->dtype), shape);
+  if (count.is_int(0) || is_empty(shape)) return graph.constant(start_of(op, a->dtype), shape);
   const Scalar* value = const_value(a);
   if (value == nullptr) return nullptr;
-  if (op == Op::ReduceMax || op == Op::ReduceMin) return graph.constant(*value, shape);
+  if (is_idempotent(reduce_info(op).step)) return graph.constant(*value, shape);
   if (!count.is_int()) return nullptr;
   if (op == Op::ReduceSum)
     return graph.constant(fold_scalars(Op::Mul, {*value, Scalar::of_double(a->dtype, static_cast<double>(count.as_int()))}), shape);

@@ -12,8 +12,6 @@ namespace etch {
 const LazyBuffer* simplify_elementwise(LazyGraph& graph, Op op, const std::vector<const LazyBuffer*>& src);
 /// The same for a reduction: of nothing (the identity) and of one value.
 const LazyBuffer* simplify_reduce(LazyGraph& graph, Op op, const LazyBuffer* a, const std::vector<int>& axes);
-/// What a reduction over nothing gives.
-Scalar reduce_identity(Op op, DType dtype);
 /// op(values...), computed by the reference.
 Scalar fold_scalars(Op op, const std::vector<Scalar>& values);
 

@@ -108,7 +108,7 @@ class Builder {
       return {{s->base, s->st, is_masked(s->st)}};
     }
     for (const LazyBuffer* s : item.base->src)
-      items.push_back({s->base, s->st == s->base->st ? item.st : s->st + item.st, is_masked(s->st)});
+      items.push_back({s->base, s->st == s->base->st ? item.st : graph_.stacked(s->st, item.st), is_masked(s->st)});
     return items;
   }
 

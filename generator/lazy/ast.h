@@ -18,7 +18,7 @@ struct Ast {
 /// Computes `out` (a base, or a view: then the kernel copies what the view shows) from bases for which `in_memory` holds
 /// (Input and Data are always). At most one reduction may be below `out` before memory is reached, and what lies between
 /// it and `out` must show all its elements in order; both are the scheduler's business and checked here.
-/// Views that pad: where an operation does not give 0 for zeros, the padding is a Where around it.
+/// Where a view pads the result of an operation that does not give 0 for zeros (exp), a Where around it makes the padding 0.
 Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 
 }  // namespace etch

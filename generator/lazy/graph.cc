@@ -68,8 +68,8 @@ std::string_view name_of(LazyKind kind) {
   return "";
 }
 
-std::vector<const LazyBuffer*> sources(const LazyBuffer* buffer) {
-  if (!buffer->is_base()) return {buffer->base};
+std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer) {
+  if (!buffer->is_base()) return {&buffer->base, 1};
   return buffer->src;
 }
 
@@ -100,7 +100,7 @@ std::shared_ptr<LazyGraph> LazyGraph::create() { return std::shared_ptr<LazyGrap
 
 void LazyGraph::set_origins(std::vector<std::string> origins) {
   origins_ = std::move(origins);
-  for (const std::string& o : origins_) origin_ranks_.emplace(o, static_cast<int>(origin_ranks_.size()));
+  for (const std::string& o : origins_) origin_ranks_.try_emplace(o, static_cast<int>(origin_ranks_.size()));
 }
 
 int LazyGraph::origin_rank(const std::string& origin) const {
@@ -132,9 +132,10 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
 
 void LazyGraph::share(const LazyBuffer* buffer, const std::vector<std::string>& origins) {
   auto& shared_by = const_cast<LazyBuffer*>(buffer)->shared_by;  // ours: who asked for it is no part of its identity
-  for (const std::string& o : origins)
-    if (std::ranges::find(buffer->origins, o) == buffer->origins.end() && std::ranges::find(shared_by, o) == shared_by.end())
-      shared_by.push_back(o);
+  for (const std::string& o : origins) {
+    if (std::ranges::find(buffer->origins, o) != buffer->origins.end()) continue;
+    if (sharers_.emplace(buffer->number, origin_rank(o)).second) shared_by.push_back(o);
+  }
 }
 
 const LazyBuffer* LazyGraph::intern(LazyBuffer buffer) {
@@ -189,10 +190,28 @@ const LazyBuffer* LazyGraph::view(const LazyBuffer* a, ShapeTracker st) {
   if (is_empty(st.shape())) return constant(Scalar::of_int(a->dtype, 0), st.shape());
   if (base->kind == LazyKind::Const && (is_positive_zero(base->value) || !is_masked(st))) return constant(base->value, st.shape());
   if (st == base->st) return base;
-  // A view of a view shows the base, so the node that made the view between is named here.
-  OriginScope scope(*this, a->is_base() ? origins_ : merged(a->origins, origins_));
   LazyBuffer v{.kind = LazyKind::View, .dtype = a->dtype, .st = std::move(st), .base = base};
+  if (a->is_base()) return intern(std::move(v));
+  // A view of a view shows the base, so the node that made the view between is named here.
+  OriginScope scope(*this, merged(a->origins, origins_));
   return intern(std::move(v));
+}
+
+const ShapeTracker& LazyGraph::simplified(const ShapeTracker& st) {
+  if (const auto it = simplified_.find(st); it != simplified_.end()) return it->second;
+  return simplified_.emplace(st, st.simplify()).first->second;
+}
+
+const ShapeTracker& LazyGraph::reshaped(const ShapeTracker& st, const std::vector<Sint>& shape) {
+  std::pair key(st, shape);
+  if (const auto it = reshaped_.find(key); it != reshaped_.end()) return it->second;
+  return reshaped_.emplace(std::move(key), st.reshape(shape)).first->second;
+}
+
+const ShapeTracker& LazyGraph::stacked(const ShapeTracker& below, const ShapeTracker& above) {
+  std::pair key(below, above);
+  if (const auto it = stacked_.find(key); it != stacked_.end()) return it->second;
+  return stacked_.emplace(std::move(key), below + above).first->second;
 }
 
 const LazyBuffer* LazyGraph::compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes) {
@@ -206,7 +225,7 @@ const LazyBuffer* LazyGraph::compute(Op op, DType dtype, const std::vector<const
 }
 
 const LazyBuffer* LazyGraph::elementwise(Op op, const std::vector<const LazyBuffer*>& src) {
-  check(is_elementwise(op) && op != Op::Cast && op != Op::Bitcast && op != Op::MulAcc, "an elementwise operation of an AST");
+  check(is_elementwise(op) && !is_conversion(op) && op != Op::MulAcc, "an elementwise operation of an AST");
   std::vector<DType> dtypes;
   for (const LazyBuffer* s : src) {
     check(s->shape() == src[0]->shape(), "the operands of an operation have one shape");
@@ -222,7 +241,7 @@ const LazyBuffer* LazyGraph::cast(const LazyBuffer* a, DType dtype) {
   if (a->dtype == dtype) return a;
   if (const Scalar* value = const_value(a)) return constant(value->cast(dtype), a->shape());
   if (is_empty(a->shape())) return constant(Scalar::of_int(dtype, 0), a->shape());
-  if (a->kind == LazyKind::Compute && a->op == Op::Cast && is_lossless(a->src[0]->dtype, a->dtype)) return cast(a->src[0], dtype);
+  if (is_op(a, Op::Cast) && is_lossless(a->src[0]->dtype, a->dtype)) return cast(a->src[0], dtype);
   return compute(Op::Cast, dtype, {a}, {});
 }
 
@@ -275,7 +294,7 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
       return like;
     case LazyKind::View: {
       check(src[0]->shape() == like->base->shape(), "a rewrite keeps shapes");
-      return src[0] == like->base ? like : view(src[0], src[0]->st + like->st);
+      return src[0] == like->base ? like : view(src[0], stacked(src[0]->st, like->st));
     }
     case LazyKind::Contiguous:
       return contiguous(src[0]);

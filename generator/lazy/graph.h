@@ -7,10 +7,14 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "ir/array.h"
 #include "ir/lazyop.h"
 
@@ -33,7 +37,7 @@ struct LazyBuffer {
   ShapeTracker st;                          // of a base: contiguous
   const LazyBuffer* base = nullptr;         // of a base: itself
   Op op{};                                  // Compute
-  std::vector<const LazyBuffer*> src = {};  // Compute: of the result's shape (elementwise); Contiguous
+  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape) and of Contiguous
   std::vector<int> axes = {};               // reductions: ascending, each becomes size 1
   Scalar value = {};                        // Const
   Array data = {};                          // Data
@@ -49,9 +53,11 @@ struct LazyBuffer {
 };
 
 /// The buffers that `buffer` is computed from: a view's base, an operation's src.
-std::vector<const LazyBuffer*> sources(const LazyBuffer* buffer);
+std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer);
 /// Bases below and including those of `roots`, sources first.
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
+/// Whether `buffer` computes `op`.
+inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
 /// The value, if it is the same unmasked constant everywhere; else nullptr.
 const Scalar* const_value(const LazyBuffer* buffer);
 /// Some view of `st` hides elements.
@@ -87,6 +93,10 @@ class LazyGraph {
   const LazyBuffer* copy(const LazyBuffer* a);
   /// `st` is on a's base.
   const LazyBuffer* view(const LazyBuffer* a, ShapeTracker st);
+  /// st.simplify(), st.reshape(shape), below + above. Kept, as layers of one shape ask for the same again and again.
+  const ShapeTracker& simplified(const ShapeTracker& st);
+  const ShapeTracker& reshaped(const ShapeTracker& st, const std::vector<Sint>& shape);
+  const ShapeTracker& stacked(const ShapeTracker& below, const ShapeTracker& above);
   /// The same operation on other sources (a rewritten part of the graph); keeps the origins of `like`.
   const LazyBuffer* rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
 
@@ -106,10 +116,15 @@ class LazyGraph {
   const std::deque<LazyBuffer>& buffers() const { return buffers_; }
 
  private:
+  struct TrackerHash {
+    std::size_t operator()(const ShapeTracker& st) const { return st.hash(); }
+    std::size_t operator()(const std::pair<ShapeTracker, std::vector<Sint>>& p) const { return hash_all(p.first.hash(), p.second); }
+    std::size_t operator()(const std::pair<ShapeTracker, ShapeTracker>& p) const { return hash_mix(p.first.hash(), p.second.hash()); }
+  };
   LazyGraph() = default;
   const LazyBuffer* intern(LazyBuffer buffer);
   const LazyBuffer* rebuild_one(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
-  static void share(const LazyBuffer* buffer, const std::vector<std::string>& origins);
+  void share(const LazyBuffer* buffer, const std::vector<std::string>& origins);
   const LazyBuffer* add(LazyBuffer buffer);
   const LazyBuffer* compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes);
 
@@ -118,9 +133,13 @@ class LazyGraph {
   std::deque<LazyBuffer> buffers_;
   std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
+  std::unordered_map<ShapeTracker, ShapeTracker, TrackerHash> simplified_;  // look-up only, as the next two
+  std::unordered_map<std::pair<ShapeTracker, std::vector<Sint>>, ShapeTracker, TrackerHash> reshaped_;
+  std::unordered_map<std::pair<ShapeTracker, ShapeTracker>, ShapeTracker, TrackerHash> stacked_;
   std::vector<std::string> origins_;
   std::map<std::string, int> origin_ranks_;
   std::map<std::string, std::string> origin_kinds_;
+  std::set<std::pair<int, int>> sharers_;  // number of a buffer, rank of an origin in its shared_by
 };
 
 /// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node, `kind` its operator). A

@@ -112,7 +112,7 @@ Tensor Tensor::reshape(Shape shape) const {
     shape[*open] = known.min() > 0 ? floordiv(size(), known) : Sint(0);
   }
   if (!(product(shape) == size())) throw ShapeError(text + (open ? ": not divisible" : ": another number of elements"));
-  return {graph_, graph_->view(buffer_, buffer_->st.reshape(shape))};
+  return {graph_, graph_->view(buffer_, graph_->reshaped(buffer_->st, shape))};
 }
 
 Tensor Tensor::permute(std::vector<int> axes) const {

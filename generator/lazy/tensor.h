@@ -1,8 +1,8 @@
 // Tensor: what an importer or a person writes networks with. A Tensor is a handle to a LazyBuffer of a LazyGraph; every
 // method adds to the graph and computes nothing. Shapes may hold Variables (Sint). Operands broadcast as in numpy and
 // promote as in tinygrad (least_upper_dtype; C++ numbers are weak: they take the tensor's type).
-// A call that can't be right (shapes that do not broadcast, a bad axis) throws std::invalid_argument-like ShapeError,
-// which callers turn into a UserError that names the node.
+// A call that can't be right (shapes that do not broadcast, a bad axis) throws ShapeError, which callers turn into a UserError
+// that names the node.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ class Tensor {
   LazyGraph& graph() const { return *graph_; }
   const LazyBuffer* buffer() const { return buffer_; }
   explicit operator bool() const { return buffer_ != nullptr; }
-  /// The values, if they depend on constants alone (computed by interp, cached in the graph); nothing if an input is involved.
+  /// The values, if they depend on constants alone (computed by interp, cached in the graph); nullopt if an input is involved.
   std::optional<Array> evaluate() const;
 
   // --- creation
@@ -146,7 +146,7 @@ class Tensor {
   Tensor mish() const;                                                       // x * tanh(softplus)
 
   /// Any binary row of ops.def, after broadcasting and promotion to the least type that holds both (int8 and uint8: int16; an
-  /// integer and a float: the float). ShapeError if the shapes do not broadcast or the row has not the type.
+  /// integer and a float: the float). ShapeError if the shapes do not broadcast or the operation does not exist for the type.
   static Tensor binary(Op op, const Tensor& a, const Tensor& b);
   Tensor operator+(const Tensor& b) const { return binary(Op::Add, *this, b); }
   Tensor operator-(const Tensor& b) const { return binary(Op::Sub, *this, b); }

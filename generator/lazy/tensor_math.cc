@@ -14,8 +14,6 @@ namespace {
 /// The tensor in a float type: integers and bool become float32.
 Tensor as_float(const Tensor& x) { return x.cast(least_upper_float(x.dtype())); }
 
-bool rounds(Op op) { return op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Rint; }
-
 Tensor make(Op op, const std::vector<Tensor>& src) {
   std::vector<const LazyBuffer*> buffers;
   for (const Tensor& t : src) buffers.push_back(t.buffer());
@@ -61,10 +59,10 @@ Tensor power(const Tensor& x, const Tensor& exponent) {
 }  // namespace
 
 Tensor Tensor::unary(Op op) const {
-  check(info(op).group == OpGroup::Unary && op != Op::Cast && op != Op::Bitcast, "a unary operation");
+  check(info(op).group == OpGroup::Unary, "a unary operation");
   if (op == Op::Neg && dtype() == DType::Bool) return logical_not();
   if (is_legal(op, dtype())) return make(op, {*this});
-  if (rounds(op)) return *this;
+  if (gives_whole_numbers(op)) return *this;
   return make(op, {as_float(*this)});
 }
 

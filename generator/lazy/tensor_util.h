@@ -11,7 +11,7 @@ namespace etch {
 int normal_axis(int axis, int rank, const char* what);
 /// All of them, ascending; none twice.
 std::vector<int> normal_axes(std::vector<int> axes, int rank, const char* what);
-/// The same, where none means all.
+/// The same; no axes mean all axes.
 std::vector<int> reduced_axes(const std::vector<int>& axes, int rank, const char* what);
 Shape broadcast_shapes(const Shape& a, const Shape& b);
 Tensor broadcast_to(const Tensor& x, const Shape& shape);

@@ -1,6 +1,7 @@
 #include "memory/pack.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -10,18 +11,21 @@
 namespace etch {
 namespace {
 
-bool live_together(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
 
 // For each block the blocks that may not overlap it.
 std::vector<std::vector<int>> conflicts(const std::vector<Block>& blocks) {
   std::vector<std::vector<int>> result(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); i++) {
-    for (std::size_t j = 0; j < i; j++) {
-      if (!live_together(blocks[i], blocks[j])) continue;
-      result[i].push_back(static_cast<int>(j));
-      result[j].push_back(static_cast<int>(i));
+  std::vector<int> by_first(blocks.size()), live;
+  std::iota(by_first.begin(), by_first.end(), 0);
+  std::ranges::stable_sort(by_first, {}, [&](int i) { return blocks[static_cast<std::size_t>(i)].first; });
+  for (int i : by_first) {
+    std::erase_if(live, [&](int j) { return blocks[static_cast<std::size_t>(j)].last < blocks[static_cast<std::size_t>(i)].first; });
+    for (int j : live) {
+      result[static_cast<std::size_t>(i)].push_back(j);
+      result[static_cast<std::size_t>(j)].push_back(i);
     }
+    live.push_back(i);
   }
   return result;
 }
@@ -60,29 +64,35 @@ std::vector<int> sorted_by(const std::vector<Block>& blocks, Key key) {
   return order;
 }
 
-// Steps with most live bytes first; at each step its blocks by size.
-std::vector<int> by_breadth(const std::vector<Block>& blocks) {
-  int steps = 0;
-  for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
-  std::vector<std::pair<std::int64_t, int>> breadth;
-  for (int t = 0; t < steps; t++) {
-    std::int64_t live = 0;
-    for (const Block& b : blocks) live += b.first <= t && t <= b.last ? b.bytes : 0;
-    breadth.emplace_back(-live, t);
-  }
-  std::sort(breadth.begin(), breadth.end());
-  const std::vector<int> by_size = sorted_by(blocks, [](const Block& b) { return -b.bytes; });
-  std::vector<int> order;
-  std::vector<bool> seen(blocks.size());
-  for (const auto& [live, t] : breadth) {
-    for (int i : by_size) {
-      const Block& b = blocks[static_cast<std::size_t>(i)];
-      if (seen[static_cast<std::size_t>(i)] || t < b.first || b.last < t) continue;
-      seen[static_cast<std::size_t>(i)] = true;
-      order.push_back(i);
+// The least value of any range of a list, each asked for in two steps: least_[k][i] is that of the 2^k values from i on.
+class RangeMinimum {
+ public:
+  explicit RangeMinimum(std::vector<int> values) : least_{std::move(values)} {
+    for (std::size_t width = 1; 2 * width <= least_[0].size(); width *= 2) {
+      const std::vector<int>& half = least_.back();
+      std::vector<int> whole(least_[0].size() - 2 * width + 1);
+      for (std::size_t i = 0; i < whole.size(); i++) whole[i] = std::min(half[i], half[i + width]);
+      least_.push_back(std::move(whole));
     }
   }
-  return order;
+  int of(int first, int last) const {
+    const auto k = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(last - first + 1)) - 1);
+    return std::min(least_[k][static_cast<std::size_t>(first)], least_[k][static_cast<std::size_t>(last + 1 - (1 << k))]);
+  }
+
+ private:
+  std::vector<std::vector<int>> least_;
+};
+
+// Steps with most live bytes first; at each step its blocks by size.
+std::vector<int> by_breadth(const std::vector<Block>& blocks) {
+  const std::vector<std::int64_t> live = live_bytes(blocks);
+  std::vector<int> steps(live.size()), turn(live.size());
+  std::iota(steps.begin(), steps.end(), 0);
+  std::ranges::stable_sort(steps, {}, [&](int t) { return -live[static_cast<std::size_t>(t)]; });
+  for (std::size_t i = 0; i < steps.size(); i++) turn[static_cast<std::size_t>(steps[i])] = static_cast<int>(i);
+  const RangeMinimum first_turn(std::move(turn));
+  return sorted_by(blocks, [&](const Block& b) { return std::pair(first_turn.of(b.first, b.last), -b.bytes); });
 }
 
 std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks) {
@@ -220,15 +230,22 @@ std::vector<Block> with_dense_steps(std::vector<Block> blocks) {
 
 }  // namespace
 
-std::int64_t lower_bound_bytes(const std::vector<Block>& blocks) {
-  std::int64_t bound = 0;
-  // The sum changes upwards only where a block begins.
-  for (const Block& at : blocks) {
-    std::int64_t live = 0;
-    for (const Block& b : blocks) live += b.first <= at.first && at.first <= b.last ? b.bytes : 0;
-    bound = std::max(bound, live);
+std::vector<std::int64_t> live_bytes(const std::vector<Block>& blocks) {
+  int steps = 0;
+  for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
+  std::vector<std::int64_t> live(static_cast<std::size_t>(steps) + 1);  // at first by how much each step differs from the one before
+  for (const Block& b : blocks) {
+    live[static_cast<std::size_t>(b.first)] += b.bytes;
+    live[static_cast<std::size_t>(b.last) + 1] -= b.bytes;
   }
-  return bound;
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  live.pop_back();
+  return live;
+}
+
+std::int64_t lower_bound_bytes(const std::vector<Block>& blocks) {
+  const std::vector<std::int64_t> live = live_bytes(blocks);
+  return live.empty() ? 0 : std::ranges::max(live);
 }
 
 Packing first_fit(const std::vector<Block>& blocks, const std::vector<int>& order) {

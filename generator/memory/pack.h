@@ -19,6 +19,9 @@ struct Packing {
   std::int64_t bytes = 0;             // end of the block that ends last
 };
 
+/// For each step up to the last of all, the sum of the bytes of the blocks that live then.
+std::vector<std::int64_t> live_bytes(const std::vector<Block>& blocks);
+
 /// Largest sum of the bytes of the blocks that live at one step; no packing is smaller.
 std::int64_t lower_bound_bytes(const std::vector<Block>& blocks);
 

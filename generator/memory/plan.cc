@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "memory/pack.h"
@@ -30,7 +31,7 @@ bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
 void find_lifetimes(const Program& program, std::vector<Placement>& placements) {
   const int calls = static_cast<int>(program.calls.size());
   for (int c = 0; c < calls; c++) {
-    for (int b : program.calls[at(c)].buffers) {
+    for (int b : program.calls[at(c)].buffers()) {
       Placement& p = placements[at(b)];
       if (p.first < 0) p.first = c;
       p.last = c;
@@ -47,27 +48,29 @@ void find_lifetimes(const Program& program, std::vector<Placement>& placements) 
 // A buffer may stand in several arguments of one call; each of them has to allow it.
 bool may_replace(const ProgramCall& call, int in) {
   bool found = false;
-  for (std::size_t i = 1; i < call.buffers.size(); i++) {
-    if (call.buffers[i] != in) continue;
-    if (!call.may_alias[i]) return false;
+  for (const CallArgument& a : call.arguments) {
+    if (a.access != Access::Read || a.buffer != in) continue;
+    if (!a.may_alias) return false;
     found = true;
   }
   return found;
 }
 
-// An output takes the place of an input that nobody reads afterwards and that the kernel allows.
+// An output takes the place of an input that nobody reads afterwards and that the kernel allows; of each input one.
 void choose_in_place(const Program& program, const PlanOptions& options, std::vector<Placement>& placements) {
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramCall& call = program.calls[c];
-    const int out = call.buffers.front();
-    Placement& output = placements[at(out)];
-    if (output.first != static_cast<int>(c) || !in_arena(program.buffers[at(out)], options)) continue;
-    for (std::size_t i = 1; i < call.buffers.size() && output.in_place_of < 0; i++) {
-      const int in = call.buffers[i];
-      const bool dies = placements[at(in)].last == static_cast<int>(c) && program.buffers[at(in)].kind != BufferKind::Output;
-      if (in == out || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options)) continue;
-      if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes()) continue;
-      output.in_place_of = in;
+    std::set<int> replaced;
+    for (int out : call.writes()) {
+      Placement& output = placements[at(out)];
+      if (output.first != static_cast<int>(c) || !in_arena(program.buffers[at(out)], options)) continue;
+      for (int in : call.reads()) {
+        const bool dies = placements[at(in)].last == static_cast<int>(c) && program.buffers[at(in)].kind != BufferKind::Output;
+        if (in == out || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options)) continue;
+        if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes() || !replaced.insert(in).second) continue;
+        output.in_place_of = in;
+        break;
+      }
     }
   }
 }
@@ -101,14 +104,9 @@ Chains chain_blocks(const Program& program, const PlanOptions& options, const st
 }
 
 int first_step_with(const std::vector<Block>& blocks, std::int64_t bytes) {
-  int steps = 0;
-  for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
-  for (int t = 0; t < steps; t++) {
-    std::int64_t live = 0;
-    for (const Block& b : blocks) live += b.first <= t && t <= b.last ? b.bytes : 0;
-    if (live == bytes) return t;
-  }
-  return -1;
+  const std::vector<std::int64_t> live = live_bytes(blocks);
+  const auto found = std::ranges::find(live, bytes);
+  return found == live.end() ? -1 : static_cast<int>(found - live.begin());
 }
 
 bool overlap(std::int64_t a, std::int64_t a_bytes, std::int64_t b, std::int64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
@@ -127,7 +125,7 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
   plan.align = options.align;
   plan.placements.resize(program.buffers.size());
   find_lifetimes(program, plan.placements);
-  if (options.in_place) choose_in_place(program, options, plan.placements);
+  choose_in_place(program, options, plan.placements);
   const Chains chains = chain_blocks(program, options, plan.placements);
   const Packing packing = pack(chains.blocks);
   for (std::size_t b = 0; b < plan.placements.size(); b++)
@@ -142,22 +140,29 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
 void verify(const MemoryPlan& plan, const Program& program) {
   check(plan.placements.size() == program.buffers.size(), "one placement for each buffer");
   check(plan.lower_bound_bytes <= plan.arena_bytes, "no arena is smaller than the lower bound");
+  std::vector<int> placed, live;
   for (std::size_t i = 0; i < plan.placements.size(); i++) {
     const Placement& a = plan.placements[i];
-    const std::int64_t a_bytes = program.buffers[i].max_bytes();
     if (a.offset < 0) {
       check(program.buffers[i].kind != BufferKind::Intermediate || a.first < 0, "every intermediate has a place");
       continue;
     }
-    check(a.offset % alignment_for(a_bytes, plan.align) == 0, "every buffer is aligned");
-    check(a.offset + a_bytes <= plan.arena_bytes, "every buffer lies inside the arena");
-    for (std::size_t j = 0; j < i; j++) {
-      const Placement& b = plan.placements[j];
-      if (b.offset < 0 || a.last < b.first || b.last < a.first) continue;
-      const bool replaces =
-          (a.in_place_of == static_cast<int>(j) && b.last == a.first) || (b.in_place_of == static_cast<int>(i) && a.last == b.first);
-      check(replaces || !overlap(a.offset, a_bytes, b.offset, program.buffers[j].max_bytes()), "live buffers do not overlap");
+    check(a.offset % alignment_for(program.buffers[i].max_bytes(), plan.align) == 0, "every buffer is aligned");
+    check(a.offset + program.buffers[i].max_bytes() <= plan.arena_bytes, "every buffer lies inside the arena");
+    check(a.first <= a.last, "a buffer with a place has a lifetime");
+    placed.push_back(static_cast<int>(i));
+  }
+  std::ranges::stable_sort(placed, {}, [&](int b) { return plan.placements[at(b)].first; });
+  for (int i : placed) {
+    const Placement& a = plan.placements[at(i)];
+    std::erase_if(live, [&](int j) { return plan.placements[at(j)].last < a.first; });
+    for (int j : live) {
+      const Placement& b = plan.placements[at(j)];
+      const bool replaces = (a.in_place_of == j && b.last == a.first) || (b.in_place_of == i && a.last == b.first);
+      check(replaces || !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
+            "live buffers do not overlap");
     }
+    live.push_back(i);
   }
 }
 

@@ -15,7 +15,6 @@ struct PlanOptions {
   bool align_all = false;   // smaller buffers too: what OpenCL needs to make each a part of one buffer
   bool include_io = false;  // inputs and outputs too: what a runtime that owns them needs. An input's place may be reused
                             // after its last use
-  bool in_place = true;     // false: an output never shares memory with an input of its call
 };
 
 struct Placement {

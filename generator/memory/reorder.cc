@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <map>
+#include <iterator>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "memory/plan.h"
 
 namespace etch {
@@ -18,128 +22,248 @@ std::vector<std::vector<int>> dependencies(const Program& program) {
   std::vector<int> writer(program.buffers.size(), -1);
   std::vector<std::vector<int>> readers(program.buffers.size());
   for (std::size_t c = 0; c < program.calls.size(); c++) {
-    const std::vector<int>& buffers = program.calls[c].buffers;
-    for (std::size_t i = 1; i < buffers.size(); i++) {
-      if (writer[at(buffers[i])] >= 0) result[c].push_back(writer[at(buffers[i])]);
-      readers[at(buffers[i])].push_back(static_cast<int>(c));
+    for (int in : program.calls[c].reads()) {
+      if (writer[at(in)] >= 0) result[c].push_back(writer[at(in)]);
+      readers[at(in)].push_back(static_cast<int>(c));
     }
-    const int out = buffers.front();
-    if (writer[at(out)] >= 0) result[c].push_back(writer[at(out)]);
-    for (int reader : readers[at(out)])
-      if (reader != static_cast<int>(c)) result[c].push_back(reader);
-    writer[at(out)] = static_cast<int>(c);
-    readers[at(out)].clear();
+    for (int out : program.calls[c].writes()) {
+      if (writer[at(out)] >= 0) result[c].push_back(writer[at(out)]);
+      for (int reader : readers[at(out)])
+        if (reader != static_cast<int>(c)) result[c].push_back(reader);
+      writer[at(out)] = static_cast<int>(c);
+      readers[at(out)].clear();
+    }
     std::sort(result[c].begin(), result[c].end());
     result[c].erase(std::unique(result[c].begin(), result[c].end()), result[c].end());
   }
   return result;
 }
 
-// A part of an order: which calls are done, and what that costs.
-struct State {
-  std::vector<bool> done;
-  std::vector<int> order;
-  std::vector<int> uses_left;  // by buffer: calls that still touch it
-  std::vector<bool> live;      // by buffer
-  std::int64_t bytes = 0, peak = 0;
+// A set of calls, one bit each.
+class CallSet {
+ public:
+  explicit CallSet(std::size_t calls) : words_((calls + 63) / 64) {}
+  bool has(int c) const { return (words_[at(c) / 64] >> (at(c) % 64) & 1) != 0; }
+  void add(int c) { words_[at(c) / 64] |= std::uint64_t{1} << (at(c) % 64); }
 
-  bool better_than(const State& other) const { return std::pair(peak, bytes) < std::pair(other.peak, other.bytes); }
+  /// The first call that is in one of "this and c" and "other and d" alone; nothing if the two are equal.
+  std::optional<int> first_difference(int c, const CallSet& other, int d) const {
+    for (std::size_t w = 0; w < words_.size(); w++) {
+      const std::uint64_t apart = with(w, c) ^ other.with(w, d);
+      if (apart != 0) return static_cast<int>(w * 64) + std::countr_zero(apart);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t with(std::size_t word, int c) const {
+    return at(c) / 64 == word ? words_[word] | std::uint64_t{1} << (at(c) % 64) : words_[word];
+  }
+
+  std::vector<std::uint64_t> words_;
+};
+
+// A part of an order: which calls are done, and what that costs. What is alive follows from the calls that are done.
+struct State {
+  CallSet done;
+  std::vector<int> ready = {};  // calls that may come next, ascending
+  int last = -1;                // the newest step of this order
+  std::uint64_t hash = 0;       // of `done`
+  std::int64_t bytes = 0, peak = 0;
+};
+
+// A state and a call that may come next, and what the order then costs. It becomes a state if it is kept.
+struct Step {
+  std::size_t from = 0;
+  int call = 0;
+  std::uint64_t hash = 0;
+  std::int64_t peak = 0, bytes = 0;
+};
+
+// What of a call decides its place: intermediate buffers alone.
+struct Move {
+  struct Made {
+    int buffer = 0;
+    std::vector<int> replaceable;  // inputs over which it may be written
+  };
+  std::vector<Made> made;    // each buffer that is written, once
+  std::vector<int> touched;  // read or written, each once
+
+  bool makes(int b) const { return std::ranges::find(made, b, &Made::buffer) != made.end(); }
 };
 
 class Search {
  public:
-  explicit Search(const Program& program) : program_(program), before_(dependencies(program)) {}
-
-  State start() const {
-    State s;
-    s.done.assign(program_.calls.size(), false);
-    s.uses_left.assign(program_.buffers.size(), 0);
-    s.live.assign(program_.buffers.size(), false);
-    for (const ProgramCall& call : program_.calls)
-      for (int b : distinct(call.buffers)) s.uses_left[at(b)]++;
-    return s;
-  }
-
-  bool ready(const State& s, int c) const {
-    return !s.done[at(c)] && std::all_of(before_[at(c)].begin(), before_[at(c)].end(), [&](int d) { return s.done[at(d)]; });
-  }
-
-  void run(State& s, int c) const {
-    const ProgramCall& call = program_.calls[at(c)];
-    const int out = call.buffers.front();
-    const bool is_new = counts(out) && !s.live[at(out)];
-    std::int64_t during = s.bytes + (is_new ? bytes(out) : 0);
-    if (is_new && replaces_an_input(s, call)) during -= bytes(out);
-    s.peak = std::max(s.peak, during);
-    if (is_new) {
-      s.live[at(out)] = true;
-      s.bytes += bytes(out);
+  explicit Search(const Program& program)
+      : before_(dependencies(program)),
+        after_(program.calls.size()),
+        users_(program.buffers.size()),
+        writers_(program.buffers.size()),
+        bytes_(program.buffers.size()) {
+    for (std::size_t b = 0; b < bytes_.size(); b++) bytes_[b] = program.buffers[b].max_bytes();
+    for (const ProgramCall& call : program.calls) moves_.push_back(move_of(program, call));
+    for (int c = 0; c < count(); c++) {
+      for (int b : before_[at(c)]) after_[at(b)].push_back(c);
+      for (int b : moves_[at(c)].touched) users_[at(b)].push_back(c);
+      for (const Move::Made& made : moves_[at(c)].made) writers_[at(made.buffer)].push_back(c);
     }
-    for (int b : distinct(call.buffers)) {
-      if (--s.uses_left[at(b)] > 0 || !s.live[at(b)]) continue;
-      s.live[at(b)] = false;
-      s.bytes -= bytes(b);
-    }
-    s.done[at(c)] = true;
-    s.order.push_back(c);
   }
 
-  /// Keeps the best few partial orders at each length.
-  State best_order() const {
+  /// Most bytes that are alive while the calls run in the order of the program.
+  std::int64_t peak_as_is() const {
+    State s = start();
+    for (int c = 0; c < count(); c++) {
+      const Step step = step_of(s, 0, c);
+      s.done.add(c);
+      s.bytes = step.bytes;
+      s.peak = step.peak;
+    }
+    return s.peak;
+  }
+
+  struct Found {
+    std::vector<int> order;
+    std::int64_t peak = 0;
+  };
+
+  /// Keeps the best few partial orders at each length. Nothing where that would take too long.
+  std::optional<Found> best_order() {
     std::vector<State> beam{start()};
-    for (std::size_t length = 0; length < program_.calls.size(); length++) {
-      std::map<std::vector<bool>, State> next;  // of equal sets of calls only the best order
-      for (const State& s : beam) {
-        for (int c = 0; c < static_cast<int>(program_.calls.size()); c++) {
-          if (!ready(s, c)) continue;
-          State t = s;
-          run(t, c);
-          auto [it, added] = next.try_emplace(t.done, t);
-          if (!added && t.better_than(it->second)) it->second = std::move(t);
-        }
-      }
-      check(!next.empty(), "calls do not wait for each other in a circle");
-      beam.clear();
-      for (auto& [done, s] : next) beam.push_back(std::move(s));
-      std::stable_sort(beam.begin(), beam.end(), [](const State& a, const State& b) { return a.better_than(b); });
-      if (beam.size() > kBeam) beam.resize(kBeam);
+    for (int length = 0; length < count(); length++) {
+      const std::vector<Step> steps = best_steps(beam);
+      check(!steps.empty(), "calls do not wait for each other in a circle");
+      if (work_ > kMaxWork) return std::nullopt;
+      beam = taken(beam, steps);
     }
-    return beam.front();
+    Found found{{}, beam.front().peak};
+    for (int h = beam.front().last; h >= 0; h = history_[at(h)].second) found.order.push_back(history_[at(h)].first);
+    std::reverse(found.order.begin(), found.order.end());
+    return found;
   }
 
  private:
-  static constexpr std::size_t kBeam = 12;
+  static constexpr std::size_t kBeam = 12, kMaxWork = 10'000'000;  // steps that are looked at: a few seconds
 
-  static std::vector<int> distinct(std::vector<int> buffers) {
-    std::sort(buffers.begin(), buffers.end());
-    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
-    return buffers;
-  }
-  bool counts(int b) const { return program_.buffers[at(b)].kind == BufferKind::Intermediate; }
-  std::int64_t bytes(int b) const { return program_.buffers[at(b)].max_bytes(); }
+  int count() const { return static_cast<int>(moves_.size()); }
+  static std::uint64_t hash_of(int c) { return hash_mix(1, static_cast<std::uint64_t>(c) + 1); }
 
-  bool replaces_an_input(const State& s, const ProgramCall& call) const {
-    for (std::size_t i = 1; i < call.buffers.size(); i++) {
-      const int in = call.buffers[i];
-      if (call.may_alias[i] && s.live[at(in)] && s.uses_left[at(in)] == 1 && bytes(in) == bytes(call.buffers.front())) return true;
+  static Move move_of(const Program& program, const ProgramCall& call) {
+    const auto counts = [&](int b) { return program.buffers[at(b)].kind == BufferKind::Intermediate; };
+    const auto bytes = [&](int b) { return program.buffers[at(b)].max_bytes(); };
+    Move move;
+    for (int out : call.writes()) {
+      if (!counts(out) || move.makes(out)) continue;
+      Move::Made made{out, {}};
+      for (const CallArgument& a : call.arguments)
+        if (a.may_alias && counts(a.buffer) && bytes(a.buffer) == bytes(out)) made.replaceable.push_back(a.buffer);
+      move.made.push_back(std::move(made));
     }
-    return false;
+    std::ranges::copy_if(call.buffers(), std::back_inserter(move.touched), counts);
+    std::ranges::sort(move.touched);
+    move.touched.erase(std::unique(move.touched.begin(), move.touched.end()), move.touched.end());
+    return move;
   }
 
-  const Program& program_;
-  std::vector<std::vector<int>> before_;
+  State start() const {
+    State s{.done = CallSet(at(count()))};
+    for (int c = 0; c < count(); c++)
+      if (before_[at(c)].empty()) s.ready.push_back(c);
+    return s;
+  }
+
+  // Of a buffer that a call to come touches.
+  bool is_live(const State& s, int b) const {
+    return std::ranges::any_of(writers_[at(b)], [&](int c) { return s.done.has(c); });
+  }
+  bool is_last_use(const State& s, int b, int c) const {
+    const std::vector<int>& users = users_[at(b)];
+    return std::none_of(users.rbegin(), users.rend(), [&](int u) { return u != c && !s.done.has(u); });
+  }
+
+  Step step_of(const State& s, std::size_t from, int c) const {
+    const Move& move = moves_[at(c)];
+    const auto dies = [&](int b) { return is_live(s, b) && is_last_use(s, b, c); };
+    std::int64_t during = s.bytes;
+    Step step{from, c, s.hash ^ hash_of(c), 0, s.bytes};
+    for (const Move::Made& made : move.made) {
+      if (is_live(s, made.buffer)) continue;
+      step.bytes += bytes_[at(made.buffer)];
+      if (std::ranges::none_of(made.replaceable, dies)) during += bytes_[at(made.buffer)];
+    }
+    step.peak = std::max(s.peak, during);
+    for (int b : move.touched)
+      if (move.makes(b) ? is_last_use(s, b, c) : dies(b)) step.bytes -= bytes_[at(b)];
+    return step;
+  }
+
+  // Of every state with every call that may come next the best few; of equal sets of calls only the best order.
+  std::vector<Step> best_steps(const std::vector<State>& beam) {
+    std::vector<Step> steps, best;
+    for (std::size_t s = 0; s < beam.size(); s++)
+      for (int c : beam[s].ready) steps.push_back(step_of(beam[s], s, c));
+    work_ += steps.size();
+    const auto is_worse = [&](const Step& a, const Step& b) { return is_better(beam, b, a); };
+    std::ranges::make_heap(steps, is_worse);
+    for (; !steps.empty() && best.size() < kBeam; steps.pop_back()) {
+      std::ranges::pop_heap(steps, is_worse);
+      const bool is_known =
+          std::ranges::any_of(best, [&](const Step& b) { return b.hash == steps.back().hash && !first_difference(beam, b, steps.back()); });
+      if (!is_known) best.push_back(steps.back());
+    }
+    return best;
+  }
+
+  // The first call that only one of the two sets of calls has.
+  static std::optional<int> first_difference(const std::vector<State>& beam, const Step& a, const Step& b) {
+    if (a.from == b.from) return a.call == b.call ? std::nullopt : std::optional(std::min(a.call, b.call));
+    return beam[a.from].done.first_difference(a.call, beam[b.from].done, b.call);
+  }
+
+  // Of equals the one that leaves the first call for later.
+  static bool is_better(const std::vector<State>& beam, const Step& a, const Step& b) {
+    if (std::tie(a.peak, a.bytes) != std::tie(b.peak, b.bytes)) return std::tie(a.peak, a.bytes) < std::tie(b.peak, b.bytes);
+    const std::optional<int> first = first_difference(beam, a, b);
+    return first ? !(beam[a.from].done.has(*first) || a.call == *first) : a.from < b.from;
+  }
+
+  // A state that one step leads on from is that step's; it is copied where there are several.
+  std::vector<State> taken(std::vector<State>& beam, const std::vector<Step>& steps) {
+    std::vector<int> uses(beam.size(), 0);
+    for (const Step& step : steps) uses[step.from]++;
+    std::vector<State> next;
+    for (const Step& step : steps) {
+      State s = --uses[step.from] == 0 ? std::move(beam[step.from]) : beam[step.from];
+      s.done.add(step.call);
+      s.hash = step.hash;
+      s.bytes = step.bytes;
+      s.peak = step.peak;
+      history_.emplace_back(step.call, s.last);
+      s.last = static_cast<int>(history_.size()) - 1;
+      s.ready.erase(std::ranges::lower_bound(s.ready, step.call));
+      for (int c : after_[at(step.call)])
+        if (std::ranges::all_of(before_[at(c)], [&](int b) { return s.done.has(b); }))
+          s.ready.insert(std::ranges::lower_bound(s.ready, c), c);
+      next.push_back(std::move(s));
+    }
+    return next;
+  }
+
+  std::vector<Move> moves_;                        // by call
+  std::vector<std::vector<int>> before_, after_;   // by call
+  std::vector<std::vector<int>> users_, writers_;  // by intermediate buffer: calls
+  std::vector<std::int64_t> bytes_;                // by buffer
+  std::vector<std::pair<int, int>> history_;       // a call and the step before it
+  std::size_t work_ = 0;
 };
 
 }  // namespace
 
 Program reorder(Program program) {
-  const Search search(program);
-  State as_is = search.start();
-  for (int c = 0; c < static_cast<int>(program.calls.size()); c++) search.run(as_is, c);
-  const State best = search.best_order();
-  if (best.peak >= as_is.peak) return program;
+  Search search(program);
+  const std::optional<Search::Found> best = search.best_order();
+  if (!best || best->peak >= search.peak_as_is()) return program;
   std::vector<ProgramCall> calls;
-  for (int c : best.order) calls.push_back(program.calls[at(c)]);
+  for (int c : best->order) calls.push_back(std::move(program.calls[at(c)]));
   program.calls = std::move(calls);
   return program;
 }

@@ -15,9 +15,9 @@
 #include "base/naming.h"
 #include "interp/interp.h"
 #include "lazy/graph.h"
+#include "program/generate.h"
 #include "program/lower_call.h"
 #include "program/node_names.h"
-#include "renderer/generate.h"
 #include "schedule/schedule.h"
 #include "shape/open_sizes.h"
 #include "target/target.h"
@@ -25,23 +25,11 @@
 namespace etch {
 namespace {
 
-std::string joined(const std::vector<Opt>& opts) {
-  std::string text;
-  for (const Opt& opt : opts) text += (text.empty() ? "" : ", ") + to_text(opt);
-  return text;
-}
-
 std::vector<NamedNode> named_nodes(const LazyGraph& graph, const Schedule& schedule) {
   std::vector<NamedNode> nodes;
   for (const ScheduleItem& item : schedule.items)
     for (const std::string& node : item.nodes) nodes.push_back({node, graph.origin_kind(node)});
   return nodes;
-}
-
-const char* reduction_suffix(Op op) {
-  if (op == Op::ReduceSum) return "_sum";
-  if (op == Op::ReduceProd) return "_prod";
-  return op == Op::ReduceMax ? "_max" : "_min";
 }
 
 class Lowering {
@@ -51,7 +39,6 @@ class Lowering {
     for (const ScheduleItem& item : schedule.items) kernels_of_[item.main_node]++;
     program_.language = options.language;
     program_.owner = std::move(graph);
-    options_.codegen.language = options.language;
   }
 
   Program run() {
@@ -73,8 +60,12 @@ class Lowering {
  private:
   // A kernel is known by its AST and by what surrounds it: constants may be laid out anew and hold no infinities, sizes take part
   // in the proofs.
-  using KernelKey = std::tuple<const LazyOp*, std::vector<bool>, std::vector<bool>, std::vector<std::string>>;
-  using Layouts = std::vector<std::optional<ShapeTracker>>;
+  struct ArgumentKey {
+    bool is_constant, is_bounded;
+    std::string elements;
+    auto operator<=>(const ArgumentKey&) const = default;
+  };
+  using KernelKey = std::pair<const LazyOp*, std::vector<ArgumentKey>>;
 
   [[noreturn]] void refuse_open_sizes(const ScheduleItem& item) const {
     std::string nodes, axes;
@@ -147,9 +138,11 @@ class Lowering {
     call.kernel = kernel;
     call.nodes = item.nodes;
     call.short_name = names_.of(item.main_node);
-    const Layouts& layouts = layouts_[static_cast<std::size_t>(kernel)];
-    for (std::size_t i = 0; i < buffers.size(); i++) call.buffers.push_back(number_of(buffers[i], layouts[i], item));
-    call.may_alias = may_alias(item.ast, buffers.size());
+    const std::vector<bool> aliases = may_alias(item.ast, buffers.size());
+    for (std::size_t i = 0; i < buffers.size(); i++) {
+      const KernelArgument& argument = program_.kernels[static_cast<std::size_t>(kernel)].arguments[i];
+      call.arguments.push_back({number_of(buffers[i], argument.layout, item), argument.access, aliases[i]});
+    }
     const Work work = count_work(item.ast);
     call.macs = work.macs;
     call.flops = work.flops;
@@ -193,7 +186,7 @@ class Lowering {
     std::string name = names_.of(item.main_node);
     if (kernels_of_.at(item.main_node) == 1) return name;
     for (const LazyOp* op : toposort(item.ast))
-      if (is_reduce(op->op)) return name + reduction_suffix(op->op);
+      if (is_reduce(op->op)) return fmt::format("{}_{}", name, reduce_info(op->op).stem);
     return name;
   }
 
@@ -204,39 +197,37 @@ class Lowering {
   }
 
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
-    std::vector<bool> constant, bounded;
-    std::vector<Sint> elements;
-    std::vector<std::string> sizes;
-    for (const LazyBuffer* b : buffers) {
-      constant.push_back(b->kind == LazyKind::Data);
-      bounded.push_back(is_bounded(b));
-      elements.push_back(product(b->shape()));
-      sizes.push_back(to_text(elements.back()));
-    }
-    const auto [it, added] = kernels_.try_emplace(KernelKey(item.ast, constant, bounded, sizes), static_cast<int>(program_.kernels.size()));
+    std::vector<KernelArgument> arguments = arguments_of(buffers);
+    KernelKey key{item.ast, {}};
+    for (const KernelArgument& a : arguments) key.second.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
+    const auto [it, added] = kernels_.try_emplace(std::move(key), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
+    const std::string name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
+    if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
+    if (options_.language != nullptr) {
+      program_.kernels.push_back(generate_kernel(item.ast, {name, std::move(arguments), {}}, *options_.language, options_.codegen));
+      return it->second;
+    }
     ProgramKernel kernel;
-    kernel.name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
+    kernel.name = name;
     kernel.ast = item.ast;
-    for (const LazyBuffer* b : buffers) kernel.arg_dtypes.push_back(b->dtype);
-    kernel.arg_names = argument_names(constant, buffers);
-    Layouts layouts(buffers.size());
-    if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), kernel.name);
-    if (options_.language != "interp") generate(kernel, layouts, elements, constant, bounded);
+    kernel.arguments = std::move(arguments);
     program_.kernels.push_back(std::move(kernel));
-    layouts_.push_back(std::move(layouts));
     return it->second;
   }
 
-  // "out", "in", "in2", "w" (a constant), "b" (a constant of one axis).
-  std::vector<std::string> argument_names(const std::vector<bool>& constant, const std::vector<const LazyBuffer*>& buffers) const {
+  // Names: "out", "in", "in2", "w" (a constant), "b" (a constant of one axis).
+  std::vector<KernelArgument> arguments_of(const std::vector<const LazyBuffer*>& buffers) {
     CNames names;
     for (const ProgramVariable& variable : program_.variables) names.add(variable.name);
-    std::vector<std::string> result{names.add("out")};
-    for (std::size_t i = 1; i < buffers.size(); i++) {
+    std::vector<KernelArgument> result;
+    for (const LazyBuffer* b : buffers) {
+      const bool is_constant = b->kind == LazyKind::Data, is_written = result.empty();
       const auto larger = [](Sint d) { return !d.is_int(1); };
-      const auto rank = std::count_if(buffers[i]->shape().begin(), buffers[i]->shape().end(), larger);
-      result.push_back(names.add(!constant[i] ? "in" : rank > 1 ? "w" : "b"));
+      const auto rank = std::count_if(b->shape().begin(), b->shape().end(), larger);
+      const char* name = is_written ? "out" : !is_constant ? "in" : rank > 1 ? "w" : "b";
+      result.push_back(
+          {b->dtype, product(b->shape()), names.add(name), is_written ? Access::Write : Access::Read, is_constant, is_bounded(b)});
     }
     return result;
   }
@@ -250,24 +241,6 @@ class Lowering {
     return it->second;
   }
 
-  void generate(ProgramKernel& kernel, Layouts& layouts, const std::vector<Sint>& elements, const std::vector<bool>& constant,
-                const std::vector<bool>& bounded) {
-    GeneratedKernel made = generate_kernel(kernel.ast, elements, constant, {kernel.name, kernel.arg_names}, options_.codegen, bounded);
-    kernel.shape_name = std::move(made.shape_name);
-    kernel.opts = joined(made.opts);
-    kernel.uops = std::move(made.uops);
-    kernel.source = std::move(made.source);
-    kernel.variables = std::move(made.variables);
-    kernel.global_size = std::move(made.global_size);
-    kernel.local_size = std::move(made.local_size);
-    kernel.indices_proved = made.indices_proved;
-    kernel.helpers = std::move(made.helpers);
-    for (std::size_t i = 0; i < made.relayout.size(); i++) {
-      check(!made.relayout[i] || constant[i], "only constants are laid out anew");
-      layouts[i] = std::move(made.relayout[i]);
-    }
-  }
-
   const Schedule& schedule_;
   LowerOptions options_;
   const LowerProgress& progress_;
@@ -277,7 +250,6 @@ class Lowering {
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;
   std::map<KernelKey, int> kernels_;
-  std::vector<Layouts> layouts_;  // by kernel
   std::set<std::string> buffer_names_;
   NodeNames names_;
   std::map<std::string, int> kernels_of_;  // each main node: how many items
@@ -289,17 +261,16 @@ Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const 
   return Lowering(std::move(graph), schedule, options, progress).run();
 }
 
-CodegenOptions codegen_options(const Target& target) {
+CodegenOptions codegen_options(const Target& target, const Language& language) {
   CodegenOptions options;
-  options.language = text(target.language);
+  options.has_local = language.local_memory;
+  if (language.grid && target.language != language.name) return options;
   options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
-  options.register_tiles = target.language == Language::C;
-  options.has_local = target.language == Language::OpenCl;
+  options.register_tiles = !language.grid;
   options.native_math = true;
   for (const char* function : {"exp2f", "log2f", "powf", "logf", "log1pf", "asinhf", "acoshf", "atanhf"})
     options.native_math = options.native_math && !target.computes_in_double(function);
-  options.double_is_native = target.fpu != Fpu::Single;
   return options;
 }
 

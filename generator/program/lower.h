@@ -19,8 +19,8 @@ struct Schedule;
 struct Target;
 
 struct LowerOptions {
-  std::string language = "c";  // "interp": ASTs alone; "c", "opencl": their texts too
-  CodegenOptions codegen;      // its language is set by lower
+  const Language* language = nullptr;  // null: ASTs alone
+  CodegenOptions codegen;
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
   /// For errors: the model's file, and what the user calls the variables.
@@ -36,6 +36,7 @@ using LowerProgress = std::function<void(int done, int total, const std::string&
 Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress = {});
 
 /// What a target lets the code generator do.
-CodegenOptions codegen_options(const Target& target);
+/// A language of grids that is not the target's own runs on another device: nothing of the target counts then.
+CodegenOptions codegen_options(const Target& target, const Language& language);
 
 }  // namespace etch

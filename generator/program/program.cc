@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "renderer/language.h"
 
 namespace etch {
 namespace {
@@ -41,24 +42,27 @@ void verify_buffers(const Program& program) {
 }
 
 void verify_calls(const Program& program) {
+  const auto buffer_of = [&](int b) -> const ProgramBuffer& { return program.buffers[static_cast<std::size_t>(b)]; };
   std::vector<bool> written;
   for (const ProgramBuffer& b : program.buffers) written.push_back(b.kind == BufferKind::Input || b.kind == BufferKind::Constant);
   for (const ProgramCall& call : program.calls) {
     check(in_range(call.kernel, program.kernels.size()), "a call names a kernel");
     const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
-    check(!call.buffers.empty() && call.buffers.size() == kernel.arg_dtypes.size(), "a call has a buffer for each argument");
-    check(call.may_alias.size() == call.buffers.size() && !call.may_alias[0],
-          "a call says of each argument whether it may be the output's");
-    for (std::size_t i = 0; i < call.buffers.size(); i++) {
-      check(in_range(call.buffers[i], program.buffers.size()), "an argument is a buffer");
-      const std::size_t b = static_cast<std::size_t>(call.buffers[i]);
-      check(program.buffers[b].dtype == kernel.arg_dtypes[i], "an argument has the type of its buffer");
-      if (i > 0) check(written[b], "a buffer is written before it is read");
+    check(call.arguments.size() == kernel.arguments.size(), "a call has a buffer for each argument");
+    for (std::size_t i = 0; i < call.arguments.size(); i++) {
+      const CallArgument& argument = call.arguments[i];
+      check(in_range(argument.buffer, program.buffers.size()), "an argument is a buffer");
+      check(buffer_of(argument.buffer).dtype == kernel.arguments[i].dtype, "an argument has the type of its buffer");
+      check(argument.access == kernel.arguments[i].access, "a call writes what its kernel writes");
+      check(argument.access == Access::Read || !argument.may_alias, "only what is read may be written over");
     }
-    const std::size_t out = static_cast<std::size_t>(call.buffers[0]);
-    const BufferKind kind = program.buffers[out].kind;
-    check(kind == BufferKind::Intermediate || kind == BufferKind::Output, "inputs and constants are not written");
-    written[out] = true;
+    for (int b : call.reads()) check(written[static_cast<std::size_t>(b)], "a buffer is written before it is read");
+    check(!call.writes().empty(), "a call writes something");
+    for (int b : call.writes()) {
+      const BufferKind kind = buffer_of(b).kind;
+      check(kind == BufferKind::Intermediate || kind == BufferKind::Output, "inputs and constants are not written");
+      written[static_cast<std::size_t>(b)] = true;
+    }
   }
   for (int i : program.outputs) {
     const std::size_t b = static_cast<std::size_t>(i);
@@ -88,6 +92,12 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
+std::vector<std::string> helpers_of(const Program& program) {
+  std::set<std::string> helpers;
+  for (const ProgramKernel& k : program.kernels) helpers.insert(k.text.helpers.begin(), k.text.helpers.end());
+  return {helpers.begin(), helpers.end()};
+}
+
 void verify(const Program& program) {
   verify_names(program);
   verify_buffers(program);
@@ -95,7 +105,7 @@ void verify(const Program& program) {
 }
 
 std::string to_text(const Program& program) {
-  std::string text = "program in " + program.language + "\n";
+  std::string text = fmt::format("program in {}\n", program.language != nullptr ? program.language->name : "ASTs");
   for (const ProgramVariable& v : program.variables) text += fmt::format("variable {} {}..{}\n", v.name, v.min, v.max);
   for (std::size_t i = 0; i < program.buffers.size(); i++) {
     const ProgramBuffer& b = program.buffers[i];
@@ -108,7 +118,7 @@ std::string to_text(const Program& program) {
   for (std::size_t i = 0; i < program.calls.size(); i++) {
     const ProgramCall& c = program.calls[i];
     std::vector<std::string> args;
-    for (std::size_t a = 0; a < c.buffers.size(); a++) args.push_back(fmt::format("b{}{}", c.buffers[a], c.may_alias[a] ? "*" : ""));
+    for (const CallArgument& a : c.arguments) args.push_back(fmt::format("b{}{}", a.buffer, a.may_alias ? "*" : ""));
     text += fmt::format("call {:<4} k{} ({})  {}\n", i, c.kernel, joined(args), joined(c.nodes));
   }
   return text;

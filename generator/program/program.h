@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <vector>
 
+#include "codegen/argument.h"
 #include "ir/array.h"
 #include "ir/lazyop.h"
+#include "renderer/language.h"
 
 namespace etch {
 
@@ -32,25 +35,42 @@ struct ProgramKernel {
   std::string shape_name;                     // tinygrad's: "r_4_8_8_3_3" after optimisation
   std::string opts;                           // "UPCAST 0 4, UNROLL 1 3": what the optimiser did, empty if nothing
   const LazyOp* ast = nullptr;                // owned by the program's graph; what INTERP evaluates
+  std::vector<KernelArgument> arguments;      // the buffers, as each call passes them
   std::string uops;                           // printed, for --dump
-  std::string source;                         // the function in the program's language, named `name`; empty for interp
-  std::vector<DType> arg_dtypes;              // output first, then inputs, as in Call::buffers
-  std::vector<std::string> arg_names;         // what the source calls them
+  Rendered text;                              // the function in the program's language, named `name`; empty without one
   std::vector<std::string> variables;         // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
   std::int64_t indices_proved = 0;            // LOAD and STORE indices of the linearised kernel, each proved in bounds
-  std::vector<std::string> helpers;           // functions of runtime_c that the source calls ("etch_exp2f", "etch_half_to_float")
+
+  /// Buffers and variables.
+  std::size_t argument_count() const { return arguments.size() + variables.size(); }
 };
+
+/// A buffer of a call, in the place of its kernel's argument.
+struct CallArgument {
+  int buffer = 0;
+  Access access = Access::Read;
+  bool may_alias = false;  // read: what the call writes may lie over it (each element is read only at the position that is then written)
+};
+
+/// The buffers of those arguments, in their order.
+inline auto buffers_with(const std::vector<CallArgument>& arguments, Access access) {
+  return arguments | std::views::filter([access](const CallArgument& a) { return a.access == access; }) |
+         std::views::transform(&CallArgument::buffer);
+}
 
 struct ProgramCall {
   int kernel = 0;
-  std::vector<int> buffers;        // output first, then inputs in the order of the kernel's arguments
+  std::vector<CallArgument> arguments;
   std::vector<std::string> nodes;  // names of the ONNX nodes that the kernel computes, in graph order
   std::string short_name;          // C identifier of the main one: "conv_op2"
-  std::vector<bool> may_alias;     // for each buffer: the output may be written over it (each element is read only at the
-                                   // position that is then written); false for the output itself
   Sint macs = 0, flops = 0;        // work.macs counts multiply-accumulates
   Sint bytes = 0;                  // read and written at least once
+
+  /// Buffers, in the order of the arguments; one that stands in several is named as often.
+  auto buffers() const { return arguments | std::views::transform(&CallArgument::buffer); }
+  auto reads() const { return buffers_with(arguments, Access::Read); }
+  auto writes() const { return buffers_with(arguments, Access::Write); }
 };
 
 struct ProgramVariable {
@@ -59,7 +79,7 @@ struct ProgramVariable {
 };
 
 struct Program {
-  std::string language;  // "interp", "c", "opencl"
+  const Language* language = nullptr;  // of the kernels' texts; null: they are ASTs alone
   std::vector<ProgramVariable> variables;
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramKernel> kernels;
@@ -69,6 +89,8 @@ struct Program {
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
 
+/// Functions and types of etch_math.h that the kernels use, sorted.
+std::vector<std::string> helpers_of(const Program& program);
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);

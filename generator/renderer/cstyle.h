@@ -1,17 +1,18 @@
-// The languages that look like C, as values: a new one is a new CStyle, not a new branch.
+// The texts of languages that look like C, as values: a new one is a new CStyle, not a new branch.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "codegen/options.h"
 #include "ir/dtype.h"
 #include "ir/op.h"
-#include "ir/uop.h"
+#include "ir/scalar.h"
+#include "renderer/language.h"
 
 namespace etch {
 
@@ -38,8 +39,8 @@ enum TypeClass : unsigned {
 /// Max, Min: not NaN); where the right one is 0; where the C library's function computes in float.
 enum class When : std::uint8_t { Any, ConstRight, ConstLeft, ZeroRight, NativeMath };
 
-/// Text of an operation: $0 $1 $2 operands, $T its type, $U the unsigned type of that size, $W the unsigned 32-bit type,
-/// $F suffix of math functions, $S short name of the type (i32), $L lanes.
+/// Text of an operation: #name is `name` of runtime_c/etch_math.h (etch_name in the text), $0 $1 $2 operands, $T its type, $U the unsigned
+/// type of that size, $W the unsigned 32-bit type, $F suffix of math functions, $S short name of the type (i32), $L lanes.
 struct OpText {
   Op op;
   unsigned classes;  // of the first operand (Where: of the second)
@@ -77,37 +78,25 @@ extern const std::span<const CastText> kCastTexts;
 extern const std::span<const CastText> kBitcastTexts;
 
 struct CStyle {
-  std::string_view name;
-  bool grid = false;                                      // work-groups instead of loops
   std::string_view kernel_prefix;                         // before the function's name
   bool arguments_in_table = false;                        // f(void *const *arg) instead of one parameter each
   std::string_view global_prefix{}, local_prefix{};       // address spaces
   std::array<std::string_view, kDTypeCount> value_type;   // of a value
   std::array<std::string_view, kDTypeCount> store_type;   // of an element in memory
-  std::array<std::string_view, kDTypeCount> load, store;  // $b buffer, $i index, $v value; empty: $b[$i]
+  std::array<std::string_view, kDTypeCount> load, store;  // as OpText; $b buffer, $i index, $v value; empty: $b[$i]
   std::string_view math_suffix;                           // of functions of float: sqrtf
   std::string_view i64_literal, u64_literal;              // $0 digits
   std::string_view i32_min, i64_min, infinity, nan, infinity64, nan64;
   std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension
 };
 
-extern const CStyle kC;
-extern const CStyle kOpenCl;
-/// "c" or "opencl"; another name is an internal error.
-const CStyle& style_named(std::string_view name);
-
-struct Rendered {
-  std::string source;
-  std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
-};
-
-/// The function, from UOps that all passes have seen. `variables`: the arguments after the buffers.
-Rendered render(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
-                const CodegenOptions& options);
+/// Language::render of all that look like C.
+Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
 
 /// A constant as it stands in the text: shortest digits that read back exactly.
 std::string literal(const CStyle& style, Scalar value);
-/// Fills $0.. in a template: `with("$0")` and so on.
-std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values);
+/// Fills $0.. in a template. What #name names is added to `helpers`; a template without any needs none.
+std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values,
+                       std::set<std::string>* helpers = nullptr);
 
 }  // namespace etch

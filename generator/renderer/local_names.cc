@@ -18,59 +18,9 @@ std::string joined(const std::vector<std::string>& letters) {
 // "c" of "c_tile"
 std::string letters_of(const std::string& axis) { return axis.substr(0, axis.find('_')); }
 
-std::string word(Op op) {
-  switch (op) {
-    case Op::Add:
-    case Op::MulAcc:
-      return "sum";
-    case Op::Sub:
-      return "diff";
-    case Op::Mul:
-      return "product";
-    case Op::Div:
-      return "ratio";
-    case Op::Mod:
-      return "rest";
-    case Op::Neg:
-      return "negative";
-    case Op::Max:
-      return "larger";
-    case Op::Min:
-      return "smaller";
-    case Op::Where:
-      return "chosen";
-    case Op::CmpLt:
-      return "less";
-    case Op::CmpEq:
-      return "equal";
-    case Op::CmpNe:
-      return "differs";
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-      return "bits";
-    case Op::Shl:
-    case Op::Shr:
-      return "shifted";
-    case Op::Cast:
-    case Op::Bitcast:
-      return "value";
-      // clang-format off
-    case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p: case Op::Sin: case Op::Cos:
-    case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh:
-    case Op::Atanh: case Op::Erf: case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Pow:
-    case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index:
-    case Op::Store: break;
-      // clang-format on
-  }
-  std::string name(name_of(op));
-  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return name + "_value";
-}
-
 }  // namespace
 
-LocalNames::LocalNames(const UOpList& uops, const KernelNames& names) : names_(names) {
+LocalNames::LocalNames(const UOpList& uops, const KernelSignature& signature) : signature_(signature) {
   find_letters(uops);
   find_subscripts(uops);
 }
@@ -113,7 +63,7 @@ void LocalNames::find_subscripts(const UOpList& uops) {
 }
 
 std::string LocalNames::buffer_name(const UOp* buffer) const {
-  return buffer->uop == UOpKind::DefineGlobal ? names_.args[static_cast<std::size_t>(buffer->number)] : buffer->name;
+  return buffer->uop == UOpKind::DefineGlobal ? signature_.arguments[static_cast<std::size_t>(buffer->number)].name : buffer->name;
 }
 
 std::string LocalNames::index_name(const UOp* u) const {
@@ -131,7 +81,7 @@ std::string LocalNames::mask_name(const UOp* u) const {
   const Facts& facts = facts_.at(u);
   const std::string letters = joined(facts.letters);
   if (u->uop != UOpKind::Alu || !facts.is_index || letters.empty())
-    return (u->uop == UOpKind::Alu && u->op != Op::And && u->op != Op::Or ? word(u->op) : "mask") + u->hint;
+    return (u->uop == UOpKind::Alu && u->op != Op::And && u->op != Op::Or ? std::string(info(u->op).word) : "mask") + u->hint;
   const UOp* compared = u->src[is_const(u->src[0]) ? 1 : 0];
   const std::string subject = compared->uop == UOpKind::Loop ? compared->name : letters;
   if (u->op == Op::CmpLt && is_const(u->src[0]) && u->src[0]->value->as_int() >= 0)
@@ -153,7 +103,7 @@ std::string LocalNames::of(const UOp* u) const {
   if (u->dtype == DType::Bool) return mask_name(u);
   if (u->exact && !u->hint.empty()) return u->hint;
   if (u->exact && facts.is_index) return index_name(u);
-  if (u->uop == UOpKind::Alu) return word(u->op) + u->hint;
+  if (u->uop == UOpKind::Alu) return std::string(info(u->op).word) + u->hint;
   return (u->uop == UOpKind::Vectorize ? "vector" : "value") + u->hint;
 }
 

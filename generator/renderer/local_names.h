@@ -10,14 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/options.h"
+#include "codegen/argument.h"
 #include "ir/uop.h"
 
 namespace etch {
 
 class LocalNames {
  public:
-  LocalNames(const UOpList& uops, const KernelNames& names);
+  LocalNames(const UOpList& uops, const KernelSignature& signature);
   /// What `u` is best called; several values may have one name.
   std::string of(const UOp* u) const;
 
@@ -35,7 +35,7 @@ class LocalNames {
   void find_letters(const UOpList& uops);
   void find_subscripts(const UOpList& uops);
 
-  const KernelNames& names_;
+  const KernelSignature& signature_;
   std::unordered_map<const UOp*, Facts> facts_;
 };
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "base/naming.h"
@@ -51,27 +52,38 @@ std::string folded(std::string_view text, std::size_t indent) {
 
 }  // namespace
 
-std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values) {
+std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values, std::set<std::string>* helpers) {
   std::string result;
+  std::optional<std::size_t> helper;  // where the name begins that is being written
+  const auto end_helper = [&] {
+    if (!helper) return;
+    check(helpers != nullptr, "a template with helpers is filled where they are collected");
+    helpers->insert(result.substr(*helper));
+    helper.reset();
+  };
   for (std::size_t i = 0; i < text.size(); i++) {
-    if (text[i] != '$') {
-      result += text[i];
-      continue;
+    const char c = text[i];
+    if (c == '#') {
+      helper = result.size();
+      result += "etch_";
+    } else if (c == '$') {
+      const auto found = std::ranges::find(values, text[++i], &std::pair<char, std::string>::first);
+      check(found != values.end(), "every placeholder of a template has a value");
+      result += found->second;
+    } else {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') end_helper();
+      result += c;
     }
-    const char key = text[++i];
-    const auto found = std::ranges::find(values, key, &std::pair<char, std::string>::first);
-    check(found != values.end(), "every placeholder of a template has a value");
-    result += found->second;
   }
+  end_helper();
   return result;
 }
 
-Renderer::Renderer(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
-                   const CodegenOptions& options)
-    : uops_(uops), style_(style), names_(names), variables_(variables), options_(options), local_names_(uops, names) {
-  taken_.insert(names.args.begin(), names.args.end());
-  taken_.insert(variables.begin(), variables.end());
-  taken_.insert({names.function, "arg"});
+Renderer::Renderer(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options)
+    : uops_(uops), language_(language), style_(*language.style), signature_(signature), options_(options), local_names_(uops, signature) {
+  for (const KernelArgument& a : signature.arguments) taken_.insert(a.name);
+  taken_.insert(signature.variables.begin(), signature.variables.end());
+  taken_.insert({signature.function, "arg"});
   name_loops();
 }
 
@@ -169,7 +181,18 @@ void Renderer::name_loops() {
     if (u->uop == UOpKind::Loop) loop_names_[u] = unique(u->name);
 }
 
-std::string Renderer::type_of(const UOp* u) const {
+std::string Renderer::helper(const std::string& name) {
+  const std::string text = "etch_" + name;
+  helpers_.insert(text);
+  return text;
+}
+
+std::string Renderer::vector_type(int lanes) {
+  facts_.uses_vectors = true;
+  return helper("f32x" + std::to_string(lanes));
+}
+
+std::string Renderer::type_of(const UOp* u) {
   if (u->lanes > 1) return vector_type(u->lanes);
   const bool is_index = u->exact || u->uop == UOpKind::Loop || u->uop == UOpKind::Special;
   if (is_index && u->dtype == DType::Int32) return "int";
@@ -206,77 +229,72 @@ std::string Renderer::operand(const UOp* u, int precedence) {
 }
 
 void Renderer::head() {
-  std::map<std::int64_t, const UOp*> globals;
-  std::set<std::int64_t> written;
-  for (const UOp* u : uops_.order) {
-    if (u->uop == UOpKind::DefineGlobal) globals[u->number] = u;
-    if (u->uop == UOpKind::Store && u->src[0]->uop == UOpKind::DefineGlobal) written.insert(u->src[0]->number);
-  }
+  const std::vector<KernelArgument>& arguments = signature_.arguments;
+  std::map<std::size_t, const UOp*> globals;
+  for (const UOp* u : uops_.order)
+    if (u->uop == UOpKind::DefineGlobal) globals[static_cast<std::size_t>(u->number)] = u;
   const auto pointer = [&](std::size_t i) {
-    const auto found = globals.find(static_cast<std::int64_t>(i));
-    const DType dtype = found == globals.end() ? DType::UInt8 : found->second->dtype;
-    const bool is_const = !written.contains(static_cast<std::int64_t>(i));
-    return (is_const ? "const " : "") + std::string(style_.global_prefix) +
-           std::string(style_.store_type[static_cast<std::size_t>(dtype)]) + " *";
+    const std::string_view type = style_.store_type[static_cast<std::size_t>(arguments[i].dtype)];
+    return (arguments[i].access == Access::Read ? "const " : "") + std::string(style_.global_prefix) + std::string(type) + " *";
   };
-  const std::string start = std::string(style_.kernel_prefix) + names_.function + "(";
-  const std::size_t buffers = names_.args.size();
+  const std::string start = std::string(style_.kernel_prefix) + signature_.function + "(";
   for (const auto& [number, u] : globals) {
-    check(number < static_cast<std::int64_t>(buffers), "every buffer has a name");
-    exprs_[u] = {names_.args[static_cast<std::size_t>(number)]};
+    check(number < arguments.size() && arguments[number].dtype == u->dtype, "every buffer is an argument, of its type");
+    exprs_[u] = {arguments[number].name};
   }
   if (!style_.arguments_in_table) {
-    std::string arguments;
-    for (std::size_t i = 0; i < buffers; i++) arguments += (i == 0 ? "" : ", ") + pointer(i) + names_.args[i];
-    for (const std::string& v : variables_) arguments += ", const int " + v;
-    return open(start + arguments + ") {");
+    std::string list;
+    for (std::size_t i = 0; i < arguments.size(); i++) list += (i == 0 ? "" : ", ") + pointer(i) + arguments[i].name;
+    for (const std::string& v : signature_.variables) list += ", const int " + v;
+    return open(start + list + ") {");
   }
   open(start + "void *const *arg) {");
-  for (const auto& [number, u] : globals) {
-    const auto i = static_cast<std::size_t>(number);
-    line(pointer(i) + "const " + names_.args[i] + " = (" + pointer(i) + ")arg[" + std::to_string(i) + "];");
+  for (const auto& [i, u] : globals)
+    line(pointer(i) + "const " + arguments[i].name + " = (" + pointer(i) + ")arg[" + std::to_string(i) + "];");
+  for (std::size_t v = 0; v < signature_.variables.size(); v++) {
+    const std::string& name = signature_.variables[v];
+    const bool is_used = std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == name; });
+    if (is_used) line("const int " + name + " = *(const int32_t *)arg[" + std::to_string(arguments.size() + v) + "];");
   }
-  for (std::size_t v = 0; v < variables_.size(); v++) {
-    const bool is_used =
-        std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == variables_[v]; });
-    if (is_used) line("const int " + variables_[v] + " = *(const int32_t *)arg[" + std::to_string(buffers + v) + "];");
-  }
-  if (globals.empty() && variables_.empty()) line("(void)arg;");
+  if (globals.empty() && signature_.variables.empty()) line("(void)arg;");
+}
+
+void Renderer::local_array(const UOp* u) {
+  const std::string name = unique(local_names_.of(u));
+  const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
+  line(std::string(style_.local_prefix) + std::string(type) + " " + name + "[" + std::to_string(u->size) + "];");
+  exprs_[u] = {name};
+}
+
+void Renderer::special(const UOp* u) {
+  const std::string name = unique(local_names_.of(u));
+  const std::pair<char, std::string> dimension[] = {{'0', std::to_string(u->number)}};
+  line("const " + type_of(u) + " " + name + " = " + substitute(u->name == "gid" ? style_.group_id : style_.local_id, dimension) + ";");
+  exprs_[u] = {name};
+}
+
+void Renderer::loop(const UOp* u) {
+  const std::string& name = loop_names_.at(u);
+  open("for (" + type_of(u) + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name +
+       "++) {");
+  exprs_[u] = {name};
 }
 
 void Renderer::step(const UOp* u) {
-  const auto dimension = [&](std::string_view text) {
-    const std::pair<char, std::string> value[] = {{'0', std::to_string(u->number)}};
-    return substitute(text, value);
-  };
   switch (u->uop) {
     case UOpKind::DefineGlobal:
       return;
     case UOpKind::DefineVar:
       exprs_[u] = {u->name};
       return;
-    case UOpKind::DefineLocal: {
-      const std::string name = unique(local_names_.of(u));
-      const std::string_view type = style_.value_type[static_cast<std::size_t>(u->dtype)];
-      line(std::string(style_.local_prefix) + std::string(type) + " " + name + "[" + std::to_string(u->size) + "];");
-      exprs_[u] = {name};
-      return;
-    }
+    case UOpKind::DefineLocal:
+      return local_array(u);
     case UOpKind::DefineAcc:
       return accumulator(u);
-    case UOpKind::Special: {
-      const std::string name = unique(local_names_.of(u));
-      line("const " + type_of(u) + " " + name + " = " + dimension(u->name == "gid" ? style_.group_id : style_.local_id) + ";");
-      exprs_[u] = {name};
-      return;
-    }
-    case UOpKind::Loop: {
-      const std::string& name = loop_names_.at(u);
-      open("for (" + type_of(u) + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " +
-           name + "++) {");
-      exprs_[u] = {name};
-      return;
-    }
+    case UOpKind::Special:
+      return special(u);
+    case UOpKind::Loop:
+      return loop(u);
     case UOpKind::If:
       return open("if (" + expr(u->src[0]).text + ") {");
     case UOpKind::End:
@@ -316,24 +334,15 @@ Rendered Renderer::run() {
   head();
   for (const UOp* u : uops_.order) step(u);
   text_ += "}\n";
-  Rendered result{text_, {}};
-  std::set<std::string> helpers;
-  const std::string body = text_.substr(text_.find('\n'));
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t at = body.find("etch_"); at != std::string::npos; at = body.find("etch_", at + 1)) {
-    if (is_word(body[at - 1])) continue;
-    std::size_t end = at;
-    while (end < body.size() && is_word(body[end])) end++;
-    std::string word = body.substr(at, end - at);
-    if (!taken_.contains(word)) helpers.insert(std::move(word));
-  }
-  result.helpers.assign(helpers.begin(), helpers.end());
-  return result;
+  facts_.source = std::move(text_);
+  facts_.helpers.assign(helpers_.begin(), helpers_.end());
+  facts_.uses_double = std::ranges::any_of(uops_.order, [](const UOp* u) { return u->dtype == DType::Float64; }) ||
+                       std::ranges::any_of(signature_.arguments, [](const KernelArgument& a) { return a.dtype == DType::Float64; });
+  return std::move(facts_);
 }
 
-Rendered render(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
-                const CodegenOptions& options) {
-  return Renderer(uops, style, names, variables, options).run();
+Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options) {
+  return Renderer(uops, language, signature, options).run();
 }
 
 }  // namespace etch

@@ -13,8 +13,7 @@ namespace etch {
 
 class Renderer {
  public:
-  Renderer(const UOpList& uops, const CStyle& style, const KernelNames& names, const std::vector<std::string>& variables,
-           const CodegenOptions& options);
+  Renderer(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
   Rendered run();
 
  private:
@@ -40,10 +39,13 @@ class Renderer {
   const Expr& expr(const UOp* u) const { return exprs_.at(u); }
   std::string unique(const std::string& wanted);
   void name_loops();
-  std::string type_of(const UOp* u) const;
+  std::string type_of(const UOp* u);
   std::string operand(const UOp* u, int precedence);
   void force_name(const UOp* u);
 
+  void local_array(const UOp* u);
+  void special(const UOp* u);
+  void loop(const UOp* u);
   void accumulator(const UOp* u);
   void phi(const UOp* u);
   void load(const UOp* u);
@@ -53,15 +55,19 @@ class Renderer {
   Expr cast(const UOp* u, std::span<const CastText> rows);
   const OpText& row_of(const UOp* u) const;
   Expr fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type);
-  std::string vector_type(int lanes) const { return "etch_f32x" + std::to_string(lanes); }
+  std::string vector_type(int lanes);
+  /// The name in the text of a function or type of etch_math.h.
+  std::string helper(const std::string& name);
 
   const UOpList& uops_;
+  const Language& language_;
   const CStyle& style_;
-  const KernelNames& names_;
-  const std::vector<std::string>& variables_;
+  const KernelSignature& signature_;
   const CodegenOptions& options_;
   LocalNames local_names_;
   std::string text_;
+  std::set<std::string> helpers_;
+  Rendered facts_;                          // of what has been written
   std::string joint_;                       // kind of the last line, if another statement may stand there
   std::vector<std::string> joint_factors_;  // that all statements of it have
   std::string declared_;                    // the one name that it declares, if it does nothing else

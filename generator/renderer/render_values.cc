@@ -145,7 +145,7 @@ Renderer::Expr Renderer::fill(std::string_view text, int precedence, std::span<c
   values.emplace_back('F', type == DType::Float64 ? "" : std::string(style_.math_suffix));
   values.emplace_back('S', std::string(short_name(type)));
   values.emplace_back('L', std::to_string(u->lanes));
-  return {substitute(text, values), precedence, depth + 1};
+  return {substitute(text, values, &helpers_), precedence, depth + 1};
 }
 
 // x < 53 && 3 < x
@@ -162,8 +162,8 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
   Expr e = fill(row.text, row.precedence, row.operands, u, type);
-  if (u->dtype == DType::Float16 && rounds(u->op)) e = {"etch_round_half(" + e.text + ")", kAtom, e.depth + 1};
-  if (u->dtype == DType::BFloat16 && rounds(u->op)) e = {"etch_round_bfloat16(" + e.text + ")", kAtom, e.depth + 1};
+  if (u->dtype == DType::Float16 && rounds(u->op)) e = {helper("round_half") + "(" + e.text + ")", kAtom, e.depth + 1};
+  if (u->dtype == DType::BFloat16 && rounds(u->op)) e = {helper("round_bfloat16") + "(" + e.text + ")", kAtom, e.depth + 1};
   return e;
 }
 
@@ -196,9 +196,10 @@ void Renderer::load(const UOp* u) {
   }
   const std::string_view form = is_local ? "" : style_.load[static_cast<std::size_t>(u->dtype)];
   const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
-  Expr e{substitute(form.empty() ? "$b[$i]" : form, values), form.ends_with("0") ? kCompare : kAtom, depth};
+  Expr e{substitute(form.empty() ? "$b[$i]" : form, values, &helpers_), form.ends_with("0") ? kCompare : kAtom, depth};
+  if (u->src.size() == 4 && form.empty()) facts_.loads_masked = true;
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
-  if (is_local && style_.grid) return bind(u, e.text);  // others write there too
+  if (is_local && language_.grid) return bind(u, e.text);  // others write there too
   define(u, e);
 }
 
@@ -212,7 +213,7 @@ void Renderer::store(const UOp* u) {
     const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
     const std::string_view form = is_local ? "" : style_.store[static_cast<std::size_t>(u->dtype)];
     const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', index}, {'v', expr(value).text}};
-    text = substitute(form.empty() ? "$b[$i] = $v" : form, values);
+    text = substitute(form.empty() ? "$b[$i] = $v" : form, values, &helpers_);
   }
   if (u->src.size() == 4) return line("if (" + expr(u->src[3]).text + ") " + text + ";");
   std::vector<std::string> reads{expr(value).text};

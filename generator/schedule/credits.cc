@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 namespace etch {
 namespace {
@@ -15,26 +17,40 @@ bool is_operation(const LazyBuffer* b) { return b->kind == LazyKind::Compute && 
 /// Numbers, and how they are spread, belong to all who need them.
 bool is_number(const LazyBuffer* b) { return b->base->kind == LazyKind::Const; }
 
-bool any_of(const LazyBuffer* b, const Names& names) {
-  const auto is_named = [&](const std::string& o) { return names.contains(o); };
-  return std::ranges::any_of(b->origins, is_named) || std::ranges::any_of(b->shared_by, is_named);
+/// For each buffer the nodes that asked for it, but those in `without`. Kept: thousands of nodes may have asked for one buffer that
+/// thousands of kernels look at.
+class Askers {
+ public:
+  explicit Askers(Names without = {}) : without_(std::move(without)) {}
+
+  const Names& of(const LazyBuffer* b) {
+    const auto [found, is_new] = known_.try_emplace(b);
+    if (!is_new) return found->second;
+    for (const auto* origins : {&b->origins, &b->shared_by})
+      for (const std::string& o : *origins)
+        if (!without_.contains(o)) found->second.insert(o);
+    return found->second;
+  }
+
+ private:
+  const Names without_;
+  std::unordered_map<const LazyBuffer*, Names> known_;  // look-up only
+};
+
+bool have_common(const Names& a, const Names& b) {
+  const Names &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
+  return std::ranges::any_of(few, [&](const std::string& name) { return many.contains(name); });
 }
 
-/// Adds the nodes of `buffers` for which `counts` holds: first of those that one node asked for, then of those that several
-/// did and none of which is there yet.
-template <class Counts>
-void add_nodes(const std::vector<const LazyBuffer*>& buffers, const Counts& counts, Names& names) {
-  const auto add = [&](const std::vector<std::string>& origins, Names& to) {
-    std::ranges::copy_if(origins, std::inserter(to, to.end()), counts);
-  };
+/// Adds the `counted` nodes of `buffers`: first of those that one node asked for, then of those that several did and none of which
+/// is there yet.
+void add_nodes(const std::vector<const LazyBuffer*>& buffers, Askers& all, Askers& counted, Names& names) {
+  const auto add = [&](const LazyBuffer* b, Names& to) { to.insert(counted.of(b).begin(), counted.of(b).end()); };
   for (const LazyBuffer* b : buffers)
-    if (b->shared_by.empty()) add(b->origins, names);
+    if (b->shared_by.empty()) add(b, names);
   Names shared;
-  for (const LazyBuffer* b : buffers) {
-    if (b->shared_by.empty() || any_of(b, names)) continue;
-    add(b->origins, shared);
-    add(b->shared_by, shared);
-  }
+  for (const LazyBuffer* b : buffers)
+    if (!b->shared_by.empty() && !have_common(names, all.of(b))) add(b, shared);
   names.merge(shared);
 }
 
@@ -53,18 +69,20 @@ std::string main_of(const Region& kernel, const std::vector<std::string>& nodes)
 std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Region>& kernels) {
   std::vector<Names> names(kernels.size());
   Names busy;  // nodes that some kernel does operations of
+  Askers all;
   for (std::size_t k = 0; k < kernels.size(); k++) {
     std::vector<const LazyBuffer*> operations;
     std::ranges::copy_if(kernels[k].inside, std::back_inserter(operations), is_operation);
-    add_nodes(operations, [](const std::string&) { return true; }, names[k]);
+    add_nodes(operations, all, all, names[k]);
     busy.insert(names[k].begin(), names[k].end());
   }
+  Askers idle(std::move(busy));
   std::vector<Credit> credits;
   for (std::size_t k = 0; k < kernels.size(); k++) {
     std::vector<const LazyBuffer*> light;
     for (const auto* buffers : {&kernels[k].inside, &kernels[k].views})
       std::ranges::copy_if(*buffers, std::back_inserter(light), [](const LazyBuffer* b) { return !is_operation(b) && !is_number(b); });
-    add_nodes(light, [&](const std::string& o) { return !busy.contains(o); }, names[k]);
+    add_nodes(light, all, idle, names[k]);
     // A copy of what another kernel computed.
     const std::vector<std::string>& written = kernels[k].inside.back()->origins;
     if (names[k].empty() && !written.empty()) names[k].insert(written.back());

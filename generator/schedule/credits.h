@@ -15,7 +15,8 @@ struct Credit {
 
 /// For each kernel its nodes. A node is credited where its operations on values that come with the run are done. What has none
 /// (a mere view such as Transpose, weights that are dequantized as they are read) is credited where its result is read.
-/// An operation that several nodes asked for is all of theirs, unless a kernel computes more of one of them: then it is that one's.
+/// An operation that several nodes asked for is credited to all of them, or, where the kernel computes something else of one of
+/// them, to that one alone.
 std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Region>& kernels);
 
 }  // namespace etch

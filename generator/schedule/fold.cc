@@ -7,14 +7,12 @@
 #include <unordered_set>
 
 #include "interp/interp.h"
-#include "schedule/cost.h"
+#include "ir/contraction.h"
 #include "schedule/rewrite.h"
 #include "schedule/widening.h"
 
 namespace etch {
 namespace {
-
-bool is_op(const LazyBuffer* b, Op op) { return b->kind == LazyKind::Compute && b->op == op; }
 
 /// All elements of the base, in order, perhaps under another shape.
 bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
@@ -99,12 +97,12 @@ class ScaleFolder {
 
   /// sum(a * w) * s with s of the sum's shape.
   const LazyBuffer* scale_sum(const LazyBuffer* sum, const LazyBuffer* s) {
-    const LazyBuffer* product = sum->src[0];
-    if (!is_op(product, Op::Mul) || !used_once(product)) return nullptr;
-    const bool first = is_known(product->src[0]);
-    const LazyBuffer *a = product->src[first ? 1 : 0], *w = product->src[first ? 0 : 1];
+    const auto c = contraction_of(sum);
+    if (!c || !c->casts.empty() || !used_once(c->product)) return nullptr;
+    const LazyBuffer *a = c->a(), *w = c->b();
+    if (is_known(a)) std::swap(a, w);
     if (!is_known(w) || is_known(a)) return nullptr;
-    const LazyBuffer* wide = graph_.view(s, s->st.expand(product->shape()));
+    const LazyBuffer* wide = graph_.view(s, s->st.expand(c->product->shape()));
     const LazyBuffer* scaled = small(Op::Mul, {w, wide});
     // Not where each output has its own scale: the weights would grow.
     if (scaled == nullptr || scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
@@ -205,7 +203,7 @@ std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vecto
     }
     if (b->kind == LazyKind::Compute) {
       m.reduces = m.reduces || b->is_reduction();
-      m.expensive = m.expensive || cost_of(b->op) >= kExpensive;
+      m.expensive = m.expensive || is_library_call(b->op);
     }
     made.emplace(b, m);
   }

@@ -7,16 +7,16 @@
 
 #include "base/error.h"
 #include "lazy/ast.h"
-#include "schedule/cost.h"
 #include "schedule/region.h"
 #include "schedule/widening.h"
 
 namespace etch {
 namespace {
 
-constexpr int kRecomputeLimit = 12;   // in units of cost_of: exp may be computed twice (softmax in three kernels), not more
+constexpr int kRecomputeLimit = 12;   // in additions: exp may be computed twice (softmax in three kernels), not more
 constexpr int kCheapPositions = 8;    // operations on positions alone that are rather computed than loaded
 constexpr std::size_t kRegion = 200;  // nodes between a reduction and the value that its kernel stores
+constexpr int kGiant = 8;             // so many times larger than a kernel may be: cut in one go, not part by part
 
 struct Edge {
   const LazyBuffer* consumer;
@@ -51,7 +51,7 @@ class Chooser {
   BufferSet choose() {
     force_by_kind();
     force_expanded();
-    force_dear();
+    force_expensive();
     for (;;) {
       realized_ = forced_;
       extend_reductions();
@@ -72,7 +72,7 @@ class Chooser {
       int c = kCheapPositions + 1;
       if (b->kind == LazyKind::Const || b->kind == LazyKind::Index) c = 0;
       if (b->kind == LazyKind::Compute && !b->is_reduction()) {
-        c = cost_of(b->op);
+        c = info(b->op).cost;
         for (const LazyBuffer* s : b->src) c += cost.at(s->base);
       }
       cost[b] = std::min(c, kCheapPositions + 1);
@@ -97,7 +97,7 @@ class Chooser {
     }
   }
 
-  /// Of computing one element again, from memory, and how many buffers as large as the value that reads.
+  /// Cost of recomputing one element, and the full-size buffers that this reads.
   struct Again {
     int cost = 0, loads = 0;
   };
@@ -109,7 +109,7 @@ class Chooser {
         again[b] = {0, leaf ? 0 : 1};
         continue;
       }
-      Again a{b->kind == LazyKind::Compute ? cost_of(b->op) : 0, 0};
+      Again a{b->kind == LazyKind::Compute ? info(b->op).cost : 0, 0};
       for (const LazyBuffer* s : b->src) {
         a.cost += again[s->base].cost;
         if (2 * s->base->st.size().max() >= b->st.size().max()) a.loads += again[s->base].loads;
@@ -120,7 +120,7 @@ class Chooser {
   }
 
   /// From the outputs down, so that of a chain that several kernels need the last value gets memory, not the first.
-  void force_dear() {
+  void force_expensive() {
     const auto again = costs_again();
     std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;  // kernels that compute it; at most four are told apart
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
@@ -142,7 +142,7 @@ class Chooser {
     }
   }
 
-  /// The last base through which all uses of `reduction` pass, element by element, with no other reduction on the way.
+  /// The elementwise post-dominator of `reduction`, with no other reduction on the way, and what is computed up to it.
   const LazyBuffer* last_behind(const LazyBuffer* reduction, std::vector<const LazyBuffer*>& inside) const {
     std::map<std::size_t, const LazyBuffer*> open{{position_.at(reduction), reduction}};  // by order, sources first
     const LazyBuffer* last = reduction;
@@ -189,6 +189,10 @@ class Chooser {
       const Region region = region_of(b, in_memory);
       if (static_cast<int>(region.inputs.size()) <= options_.max_inputs && static_cast<int>(region.inside.size()) * 3 <= options_.max_nodes)
         continue;
+      if (is_giant(region) && cut_up(b, region)) {
+        split = true;
+        continue;
+      }
       const Ast ast = build_ast(graph_, b, in_memory);
       const int nodes = static_cast<int>(toposort(ast.store).size());
       if (static_cast<int>(ast.inputs.size()) <= options_.max_inputs && nodes <= options_.max_nodes) continue;
@@ -200,17 +204,57 @@ class Chooser {
     return split;
   }
 
+  bool is_giant(const Region& region) const {
+    return static_cast<int>(region.inputs.size()) > kGiant * options_.max_inputs ||
+           static_cast<int>(region.inside.size()) > kGiant * options_.max_nodes;
+  }
+
+  std::size_t most_inside() const { return static_cast<std::size_t>(2 * options_.max_nodes / 3); }
+
+  static std::int64_t room_of(const LazyBuffer* out, const Region& region) {
+    std::int64_t room = out->st.size().max();
+    for (const LazyBuffer* input : region.inputs) room = std::max(room, input->st.size().max());
+    return room;
+  }
+
+  /// From the sources up: what would make the part below a value too large gets memory, the larger operand first. Takes time in
+  /// the size of the region, where looking for the best part again and again takes its square. False if there is nothing to cut.
+  bool cut_up(const LazyBuffer* out, const Region& region) {
+    BufferSet cut;
+    const std::function<bool(const LazyBuffer*)> in_memory = [&](const LazyBuffer* b) { return realized_.contains(b) || cut.contains(b); };
+    const std::int64_t room = room_of(out, region);
+    const auto is_part = [&](const LazyBuffer* b) { return is_computed(b) && b->st.size().max() <= room && !in_memory(b); };
+    for (const LazyBuffer* b : region.inside) {
+      for (;;) {
+        const auto whole = region_size(b, in_memory, most_inside());
+        if (whole && static_cast<int>(whole->inputs) <= options_.max_inputs) break;
+        const LazyBuffer* best = nullptr;
+        std::size_t best_inside = 1;
+        for (const LazyBuffer* s : b->src) {
+          if (!is_part(s->base)) continue;
+          const auto part = region_size(s->base, in_memory, most_inside());
+          if (!part || part->inside <= best_inside) continue;
+          best = s->base;
+          best_inside = part->inside;
+        }
+        if (best == nullptr) break;
+        cut.insert(best);
+      }
+    }
+    forced_.insert(cut.begin(), cut.end());
+    return !cut.empty();
+  }
+
   /// Of what is computed inside the kernel of `out` and fits on its own: what saves most reads for its size where there are
   /// too many buffers, else the longest part. Nothing that takes more memory than the kernel's own output and inputs.
   const LazyBuffer* best_part(const LazyBuffer* out, const Region& region, const std::function<bool(const LazyBuffer*)>& in_memory) const {
     const bool too_wide = static_cast<int>(region.inputs.size()) > options_.max_inputs;
-    std::int64_t room = out->st.size().max();
-    for (const LazyBuffer* input : region.inputs) room = std::max(room, input->st.size().max());
+    const std::int64_t room = room_of(out, region);
     const LazyBuffer* best = nullptr;
     double best_score = 0;
     for (const LazyBuffer* b : region.inside) {
       if (b == out || !is_computed(b) || b->st.size().max() > room || forced_.contains(b)) continue;
-      const auto part = region_size(b, in_memory, static_cast<std::size_t>(2 * options_.max_nodes / 3));
+      const auto part = region_size(b, in_memory, most_inside());
       if (!part || static_cast<int>(part->inputs) > options_.max_inputs || part->inside < 2) continue;
       const double score =
           too_wide ? (static_cast<double>(part->inputs) - 1) / static_cast<double>(b->st.size().max()) : static_cast<double>(part->inside);

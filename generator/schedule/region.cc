@@ -1,7 +1,8 @@
 #include "schedule/region.h"
 
-#include <unordered_set>
+#include <span>
 
+#include "base/pointer_set.h"
 #include "base/toposort.h"
 
 namespace etch {
@@ -20,7 +21,7 @@ struct Inputs {
 
 Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory) {
   const Inputs is_input{out, in_memory};
-  const auto below = [&](const LazyBuffer* b) -> std::vector<const LazyBuffer*> {
+  const auto below = [&](const LazyBuffer* b) -> std::span<const LazyBuffer* const> {
     if (is_input(b)) return {};
     return sources(b);
   };
@@ -40,7 +41,8 @@ std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function
   const Inputs is_input{out, in_memory};
   RegionSize size;
   std::vector<const LazyBuffer*> open{out};
-  std::unordered_set<const LazyBuffer*> seen{out};
+  PointerSet<LazyBuffer> seen;
+  seen.insert(out);
   while (!open.empty()) {
     const LazyBuffer* b = open.back();
     open.pop_back();
@@ -50,7 +52,7 @@ std::optional<RegionSize> region_size(const LazyBuffer* out, const std::function
     }
     if (b->is_base() && ++size.inside > most) return std::nullopt;
     for (const LazyBuffer* s : sources(b))
-      if (seen.insert(s).second) open.push_back(s);
+      if (seen.insert(s)) open.push_back(s);
   }
   return size;
 }

@@ -18,7 +18,7 @@ struct Region {
 /// From `out` down to what is in memory.
 Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 
-/// How many bases such a region reads and computes. Nothing if it computes more than `most`: the walk ends there.
+/// How many bases such a region reads and computes; nullopt if it computes more than `most`.
 struct RegionSize {
   std::size_t inputs = 0, inside = 0;
 };

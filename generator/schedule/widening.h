@@ -7,8 +7,7 @@ namespace etch {
 
 /// A cast that keeps every value and makes it larger (int8 to int32, float16 to float32).
 inline bool is_widening(const LazyBuffer* b) {
-  return b->kind == LazyKind::Compute && b->op == Op::Cast && is_lossless(b->src[0]->dtype, b->dtype) &&
-         bytes_of(b->dtype) > bytes_of(b->src[0]->dtype);
+  return is_op(b, Op::Cast) && is_lossless(b->src[0]->dtype, b->dtype) && bytes_of(b->dtype) > bytes_of(b->src[0]->dtype);
 }
 
 }  // namespace etch

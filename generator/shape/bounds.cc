@@ -55,6 +55,7 @@ std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
   return lo;
 }
 
+// Each call puts an end of its range in the place of an atom; so many may still do so, which bounds the depth too.
 int64_t lower(const Poly& p, int* budget) {
   if (is_simple(p) || --*budget < 0) return interval_lower(p);
   std::vector<const Node*> atoms = distinct_atoms(p);
@@ -107,12 +108,6 @@ bool split_by(const Poly& p, const Node* a, Poly* factor, Poly* rest) {
   rest->constant = p.constant;
   std::sort(factor->terms.begin(), factor->terms.end(), [](const Term& x, const Term& y) { return compare(x.mono, y.mono) < 0; });
   return true;
-}
-
-bool mentions(Sint x, const Node* a) {
-  if (x.is_int()) return false;
-  if (x.node() == a) return true;
-  return std::any_of(x.node()->src.begin(), x.node()->src.end(), [&](const Sint& s) { return mentions(s, a); });
 }
 
 std::vector<const Node*> distinct_atoms(const Poly& p) {

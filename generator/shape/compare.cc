@@ -8,8 +8,6 @@
 namespace etch {
 namespace {
 
-Sint less(Poly p, int64_t limit);
-
 // The node, with negative terms moved to the right: a - b < 3 is a < (b+3), -a < -7 is 7 < a.
 Sint make_lt(const Poly& p, int64_t limit) {
   Poly left, right;
@@ -71,15 +69,15 @@ const Term* single_division(const Poly& p) {
 }
 
 // a + x//c < t is c*a + x < c*t; a - x//c < t is c*a - x < c*(t-1) + 1.
-Sint without_division(Poly p, int64_t limit, Term division) {
+Poly without_division(Poly p, int64_t* limit, Term division) {
   Sint x = division.mono->src[0];
   int64_t c = division.mono->src[1].as_int();
   std::erase_if(p.terms, [&](const Term& t) { return t.mono == division.mono; });
   Poly wide = add(scale(p, c), to_poly(x), division.coef);
-  int64_t bound = division.coef > 0 ? checked_mul(limit, c) : checked_add(checked_mul(limit - 1, c), 1);
-  int64_t constant = wide.constant;
+  *limit = division.coef > 0 ? checked_mul(*limit, c) : checked_add(checked_mul(*limit - 1, c), 1);
+  *limit = checked_add(*limit, -wide.constant);
   wide.constant = 0;
-  return less(joined(wide), checked_add(bound, -constant));
+  return joined(wide);
 }
 
 // p < limit
@@ -95,12 +93,15 @@ Sint less(Poly p, int64_t limit) {
       for (Term& t : p.terms) t.coef /= g;
       limit = ceil_div(limit, g);
     }
-    if (!drop_small(&p, &limit)) break;
+    if (drop_small(&p, &limit)) continue;
+    const Term* d = single_division(p);
+    if (d == nullptr) break;
+    p = without_division(p, &limit, Term(*d));
   }
-  if (const Term* d = single_division(p)) return without_division(p, limit, *d);
   if (p.terms.size() == 1 && is_condition(p.terms[0].mono)) {
     const Node* c = p.terms[0].mono;
     if (p.terms[0].coef < 0) return Sint(*c);  // -c < 0
+    // Goes no deeper: a comparison of a comparison alone would be that one or its opposite.
     if (c->kind == NodeKind::Lt) return ge(c->src[0], c->src[1]);
   }
   return make_lt(p, limit);
@@ -115,10 +116,11 @@ Sint truth(Sint x) {
   return lt(0, x * x);
 }
 
+// The comparisons of which a conjunction consists are none themselves.
 void flatten(Sint x, std::vector<Sint>* out) {
   Sint c = truth(x);
   if (!c.is_int() && c.node()->kind == NodeKind::And) {
-    for (const Sint& s : c.node()->src) flatten(s, out);
+    out->insert(out->end(), c.node()->src.begin(), c.node()->src.end());
   } else {
     out->push_back(c);
   }

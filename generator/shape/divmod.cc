@@ -82,59 +82,103 @@ bool mostly_negative(const Poly& p) {
   return negative > all || (negative == all && p.terms[0].coef < 0);
 }
 
-Sint div_int(const Poly& p, int64_t k);
+// What becomes of a quotient q before it is the one that was asked for: q % modulus or -1 - q, and then out + q.
+struct Pending {
+  Poly out = {};
+  int64_t modulus = 0;  // 0: none
+  bool complement = false;
+};
 
-// p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k.
-Sint div_reduced(Poly p, int64_t k) {
-  std::pair<int64_t, int64_t> range = bounds(p);
-  if (int64_t block; one_block(range, k, &block)) return block;
-  if (const Node* d = single_division(p)) {
+// p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k. Nothing: it is that of the p and k that are
+// left behind, treated as `pending` then says.
+std::optional<Sint> div_reduced(Poly* p, int64_t* k, Pending* pending) {
+  std::pair<int64_t, int64_t> range = bounds(*p);
+  if (int64_t block; one_block(range, *k, &block)) return block;
+  if (const Node* d = single_division(*p)) {
     int64_t wide;
-    if (!__builtin_mul_overflow(k, d->src[1].as_int(), &wide)) return div_int(absorb_division(p, d), wide);
+    if (!__builtin_mul_overflow(*k, d->src[1].as_int(), &wide)) {
+      *p = absorb_division(*p, d);
+      *k = wide;
+      return std::nullopt;
+    }
   }
-  for (int64_t f : cut_candidates(p, k)) {
+  for (int64_t f : cut_candidates(*p, *k)) {
     Poly a, b;
     int64_t j;
-    if (!cut(p, f, &a, &b, &j)) continue;
+    if (!cut(*p, f, &a, &b, &j)) continue;
     a.constant = j;
-    return div_int(a, k / f);
+    *p = std::move(a);
+    *k /= f;
+    return std::nullopt;
   }
-  if (mostly_negative(p)) return Sint(-1) - div_int(complement(p), k);
-  if (p.terms.size() == 1 && p.constant == 0 && p.terms[0].coef == 1) {
-    const Node* m = p.terms[0].mono;
-    if (m->kind == NodeKind::Mod && m->src[1].is_int() && m->src[1].as_int() % k == 0) {
-      return floormod(floordiv(m->src[0], k), m->src[1].as_int() / k);
+  if (mostly_negative(*p)) {
+    *p = complement(*p);
+    pending->complement = true;
+    return std::nullopt;
+  }
+  if (p->terms.size() == 1 && p->constant == 0 && p->terms[0].coef == 1) {
+    const Node* m = p->terms[0].mono;
+    if (m->kind == NodeKind::Mod && m->src[1].is_int() && m->src[1].as_int() % *k == 0) {  // (x%c)//k = (x//k) % (c//k)
+      *p = to_poly(m->src[0]);
+      pending->modulus = m->src[1].as_int() / *k;
+      return std::nullopt;
     }
   }
   check_fits(!is_saturated(range.first));
-  int64_t shift = range.first < 0 ? -floor_div(range.first, k) : 0;  // so that nobody divides a negative number
-  p.constant = checked_add(p.constant, checked_mul(shift, k));
-  return make_divmod(NodeKind::Div, from_poly(p), k) - shift;
+  int64_t shift = range.first < 0 ? -floor_div(range.first, *k) : 0;  // so that nobody divides a negative number
+  p->constant = checked_add(p->constant, checked_mul(shift, *k));
+  return make_divmod(NodeKind::Div, from_poly(*p), *k) - shift;
 }
 
-Sint div_int(const Poly& p, int64_t k) {
-  check(k != 0, "nothing is divided by 0");
-  if (k < 0) return div_int(scale(p, -1), -k);
-  if (k == 1) return simplified(p);
+// The part of p that k divides, and the rest with an equal quotient by what k becomes.
+Poly take_multiples(Poly* p, int64_t* k) {
   Poly out, rest;
-  for (const Term& t : p.terms) {
-    if (t.coef % k == 0) {
-      out.terms.push_back({t.mono, t.coef / k});
+  for (const Term& t : p->terms) {
+    if (t.coef % *k == 0) {
+      out.terms.push_back({t.mono, t.coef / *k});
     } else {
       rest.terms.push_back(t);
     }
   }
-  out.constant = floor_div(p.constant, k);
-  rest.constant = floor_mod(p.constant, k);
-  if (rest.terms.empty()) return from_poly(out);
-  int64_t g = gcd64(content(rest), k);
-  if (g > 1) {
+  out.constant = floor_div(p->constant, *k);
+  rest.constant = floor_mod(p->constant, *k);
+  int64_t g = gcd64(content(rest), *k);
+  if (g > 1 && !rest.terms.empty()) {
     for (Term& t : rest.terms) t.coef /= g;
     rest.constant /= g;
-    k /= g;
+    *k /= g;
   }
-  Sint q = k == 1 ? simplified(rest) : div_reduced(std::move(rest), k);
-  return from_poly(out) + q;
+  *p = std::move(rest);
+  return out;
+}
+
+Sint div_int(Poly p, int64_t k) {
+  std::vector<Pending> pending;
+  std::optional<Sint> q;
+  while (!q) {
+    check(k != 0, "nothing is divided by 0");
+    if (k < 0) {
+      p = scale(p, -1);
+      k = -k;
+    }
+    if (k == 1) {
+      q = simplified(p);
+      break;
+    }
+    pending.push_back({.out = take_multiples(&p, &k)});
+    if (p.terms.empty()) {
+      q = 0;
+    } else {
+      q = k == 1 ? simplified(p) : div_reduced(&p, &k, &pending.back());
+    }
+  }
+  for (; !pending.empty(); pending.pop_back()) {
+    const Pending& then = pending.back();
+    if (then.modulus != 0) q = floormod(*q, then.modulus);
+    if (then.complement) q = Sint(-1) - *q;
+    q = from_poly(then.out) + *q;
+  }
+  return *q;
 }
 
 // Coefficients modulo k; a term m*(X%c) becomes m*X where k divides m*c.
@@ -170,6 +214,7 @@ bool factoring_is_free(const Poly& p, int64_t g) {
   return freed >= 1 + (p.constant % g != 0);
 }
 
+// At most 64 calls deep, twice with complements: each goes on with a divisor of k.
 Sint mod_int(const Poly& whole, int64_t k) {
   check(k != 0, "nothing is taken modulo 0");
   if (k < 0) return -mod_int(scale(whole, -1), -k);
@@ -280,7 +325,7 @@ Quotient div_mod_poly(const Poly& p, const Poly& d);
 Quotient unresolved(const Poly& p, const Poly& d) {
   Sint divisor = from_poly(d);
   if (p.terms.size() == 1 && p.terms[0].coef == 1 && p.constant == 0 && p.terms[0].mono->kind == NodeKind::Div) {
-    const Node* inner = p.terms[0].mono;  // (x//c)//d = x//(c*d)
+    const Node* inner = p.terms[0].mono;  // (x//c)//d = x//(c*d); x is no such quotient again
     Sint q = floordiv(inner->src[0], inner->src[1] * divisor);
     return {q, make_divmod(NodeKind::Mod, Sint(*inner), divisor)};
   }
@@ -304,6 +349,7 @@ Quotient divide_by_content(const Poly& p, const Poly& d, int64_t g) {
   return {r.div, r.mod * g + floor_mod(p.constant, g)};
 }
 
+// Calls itself with smaller coefficients or fewer factors alone.
 Quotient div_mod_poly(const Poly& p, const Poly& d) {
   if (d.terms.empty()) return {div_int(p, d.constant), mod_int(p, d.constant)};
   int64_t g = gcd64(gcd64(content(d), d.constant), content(p));

@@ -32,12 +32,12 @@ Symbols* owner_of_views(const std::vector<View>& views) {
 bool as_range(const Linear& c, const std::vector<Sint>& idxs, const IndexProbe& probe, std::vector<Range>* mask) {
   for (std::size_t k = 0; k < idxs.size(); ++k) {
     Sint whole = from_poly(c.poly);
-    if (!probe.mentions(whole, k)) continue;
+    if (!probe.depends_on(whole, k)) continue;
     auto factor = probe.stride(whole, k);
     if (!factor || !factor->is_int()) return false;
     Sint rest = whole - idxs[k] * *factor;
     for (std::size_t j = 0; j < idxs.size(); ++j) {
-      if (probe.mentions(rest, j)) return false;
+      if (probe.depends_on(rest, j)) return false;
     }
     int64_t f = factor->as_int();
     if (f == 0) return false;
@@ -104,14 +104,14 @@ IndexProbe::IndexProbe(const std::vector<View>& views) {
   }
 }
 
-bool IndexProbe::mentions(Sint x, std::size_t axis) const { return !idxs_[axis].is_int() && etch::mentions(x, idxs_[axis].node()); }
+bool IndexProbe::depends_on(Sint x, std::size_t axis) const { return !idxs_[axis].is_int() && mentions(x, idxs_[axis].node()); }
 
 std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
   if (idxs_[axis].is_int()) return Sint(0);
   const Node* index = idxs_[axis].node();
   Poly factor;
   for (const Term& t : to_poly(x).terms) {
-    if (!etch::mentions(Sint(*t.mono), index)) continue;
+    if (!mentions(Sint(*t.mono), index)) continue;
     const Node* rest = nullptr;
     if (!divide_mono(t.mono, index, &rest)) return std::nullopt;
     if (rest == nullptr) {
@@ -119,7 +119,7 @@ std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
       continue;
     }
     for (std::size_t k = 0; k < idxs_.size(); ++k) {
-      if (mentions(Sint(*rest), k)) return std::nullopt;
+      if (depends_on(Sint(*rest), k)) return std::nullopt;
     }
     factor = add(factor, Poly{{{rest, t.coef}}, 0});
   }

@@ -30,7 +30,7 @@ class IndexProbe {
   explicit IndexProbe(const std::vector<View>& views);
   const std::vector<Sint>& idxs() const { return idxs_; }
   /// Whether the expression depends on the index of that axis.
-  bool mentions(Sint x, std::size_t axis) const;
+  bool depends_on(Sint x, std::size_t axis) const;
   /// The factor of that index, if x is linear in it; 0 for an axis of size 1.
   std::optional<Sint> stride(Sint x, std::size_t axis) const;
 

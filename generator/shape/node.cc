@@ -36,10 +36,21 @@ struct SameNode {
   bool operator()(const Node* a, const Node* b) const { return same_node(*a, *b); }
 };
 
-int compare_sints(const Sint& a, const Sint& b) {
+// Ints stand behind expressions.
+int compare_ends(const Sint& a, const Sint& b) {
   if (a.is_int() != b.is_int()) return a.is_int() ? 1 : -1;
-  if (!a.is_int()) return compare(a.node(), b.node());
   return a.as_int() == b.as_int() ? 0 : a.as_int() < b.as_int() ? -1 : 1;
+}
+
+// Of two nodes by themselves, without their operands; 0: the operands decide.
+int compare_heads(const Node& a, const Node& b) {
+  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  if (a.kind == NodeKind::Variable) {
+    if (int c = a.name.compare(b.name); c != 0) return c < 0 ? -1 : 1;
+    if (a.min != b.min) return a.min < b.min ? -1 : 1;
+  }
+  if (a.src.size() != b.src.size()) return a.src.size() < b.src.size() ? -1 : 1;
+  return 0;
 }
 
 }  // namespace
@@ -106,16 +117,19 @@ const std::string& name(const Node& variable) {
 }
 
 int compare(const Node* a, const Node* b) {
-  if (a == b) return 0;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  if (a->kind == NodeKind::Variable) {
-    if (int c = a->name.compare(b->name); c != 0) return c < 0 ? -1 : 1;
-    if (a->min != b->min) return a->min < b->min ? -1 : 1;
-    return compare_sints(a->max_expr, b->max_expr);
-  }
-  if (a->src.size() != b->src.size()) return a->src.size() < b->src.size() ? -1 : 1;
-  for (std::size_t k = 0; k < a->src.size(); ++k) {
-    if (int c = compare_sints(a->src[k], b->src[k]); c != 0) return c;
+  // Equal nodes are one, so that two that differ do so at their first operands that are not the same.
+  while (a != b) {
+    if (int c = compare_heads(*a, *b); c != 0) return c;
+    Sint left = a->max_expr, right = b->max_expr;
+    if (a->kind != NodeKind::Variable) {
+      const auto apart = std::mismatch(a->src.begin(), a->src.end(), b->src.begin());
+      check(apart.first != a->src.end(), "equal nodes are one");
+      left = *apart.first;
+      right = *apart.second;
+    }
+    if (left.is_int() || right.is_int()) return compare_ends(left, right);
+    a = left.node();
+    b = right.node();
   }
   return 0;
 }

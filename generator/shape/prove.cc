@@ -8,12 +8,14 @@
 #include "shape/linear.h"
 #include "shape/linear_bound.h"
 #include "shape/poly.h"
+#include "shape/walk.h"
 
 namespace etch {
 namespace {
 
 constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
 constexpr std::size_t kMaxCuts = 200, kMaxWork = 40'000'000;
+constexpr std::size_t kMaxAsked = 4096;  // divisions of one expression that a condition may decide
 
 // x - c*(x//c) for each x%c that stands alone; products keep theirs.
 Poly without_mods(Poly p) {
@@ -148,26 +150,8 @@ class Facts {
   std::size_t done_ = 0;
 };
 
-// x with every division and modulo replaced that the condition decides.
-Sint simplify(Sint x, Sint valid) {
-  if (x.is_int()) return x;
-  const Node& n = *x.node();
-  std::vector<Sint> src;
-  for (const Sint& s : n.src) src.push_back(simplify(s, valid));
-  switch (n.kind) {
-    case NodeKind::Variable:
-    case NodeKind::Lt:
-    case NodeKind::And:
-      return x;
-    case NodeKind::Mul:
-      return src[0] * src[1];
-    case NodeKind::Sum:
-      return sum(src);
-    case NodeKind::Div:
-    case NodeKind::Mod:
-      break;
-  }
-  bool div = n.kind == NodeKind::Div;
+// src[0] // src[1] or src[0] % src[1], as far as the condition decides it.
+Sint quotient_or_rest(bool div, const std::vector<Sint>& src, Sint valid) {
   if (!src[1].is_int()) {
     if (auto split = quotient_under(src[0], src[1], valid)) return div ? split->first : split->second;
   } else if (!src[0].is_int()) {
@@ -180,6 +164,40 @@ Sint simplify(Sint x, Sint valid) {
     }
   }
   return div ? floordiv(src[0], src[1]) : floormod(src[0], src[1]);
+}
+
+// x with every division and modulo replaced that the condition decides; of very many the innermost ones.
+Sint simplify(const Node* x, Sint valid) {
+  Found<Sint> done;
+  const auto of = [&](Sint s) { return done.of(s, [](int64_t value) { return Sint(value); }); };
+  const auto below = [](const Node* n) { return n->kind == NodeKind::Lt || n->kind == NodeKind::And ? Operands{} : operands(n); };
+  std::size_t asked = 0;
+  for (const Node* n : toposort<Node>({x}, below)) {
+    std::vector<Sint> src;
+    for (const Sint& s : below(n).src) src.push_back(of(s));
+    switch (n->kind) {
+      case NodeKind::Variable:
+      case NodeKind::Lt:
+      case NodeKind::And:
+        done.set(n, Sint(*n));
+        break;
+      case NodeKind::Mul:
+        done.set(n, src[0] * src[1]);
+        break;
+      case NodeKind::Sum:
+        done.set(n, sum(src));
+        break;
+      case NodeKind::Div:
+      case NodeKind::Mod:
+        const bool div = n->kind == NodeKind::Div;
+        if (++asked <= kMaxAsked)
+          done.set(n, quotient_or_rest(div, src, valid));
+        else
+          done.set(n, div ? floordiv(src[0], src[1]) : floormod(src[0], src[1]));
+        break;
+    }
+  }
+  return done.at(x);
 }
 
 }  // namespace
@@ -213,7 +231,7 @@ bool proves_less(Sint expr, Sint bound, Sint valid) { return proves_nonnegative(
 
 Sint simplify_under(Sint expr, Sint valid) {
   if (expr.is_int() || valid.is_int()) return expr;
-  return simplify(expr, valid);
+  return simplify(expr.node(), valid);
 }
 
 }  // namespace etch

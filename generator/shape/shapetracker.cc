@@ -151,15 +151,16 @@ std::vector<std::optional<Sint>> ShapeTracker::real_strides(bool ignore_valid) c
   const View& last = views_.back();
   std::vector<std::optional<Sint>> r(last.shape.size());
   if (views_.size() == 1) {
+    const std::vector<bool> masked = masked_axes();
     for (std::size_t k = 0; k < r.size(); ++k) {
-      if (ignore_valid || !axis_is_masked(static_cast<int>(k))) r[k] = last.strides[k];
+      if (ignore_valid || !masked[k]) r[k] = last.strides[k];
     }
     return r;
   }
   IndexProbe probe(views_);
   Index at = expr_idxs(probe.idxs());
   for (std::size_t k = 0; k < r.size(); ++k) {
-    if (!ignore_valid && probe.mentions(at.valid, k)) continue;
+    if (!ignore_valid && probe.depends_on(at.valid, k)) continue;
     r[k] = probe.stride(at.idx, k);
   }
   return r;
@@ -174,14 +175,18 @@ std::vector<int> ShapeTracker::unit_stride_axes(bool ignore_valid) const {
   return r;
 }
 
-bool ShapeTracker::axis_is_masked(int axis) const {
+std::vector<bool> ShapeTracker::masked_axes() const {
+  std::vector<bool> masked(shape().size());
   if (views_.size() == 1) {
     const View& v = views_.front();
-    auto k = static_cast<std::size_t>(axis);
-    return v.mask && !v.shape[k].is_int(1) && !v.is_empty() && (*v.mask)[k] != Range{0, v.shape[k]};
+    for (std::size_t k = 0; k < masked.size() && v.mask && !v.is_empty(); k++)
+      masked[k] = !v.shape[k].is_int(1) && (*v.mask)[k] != Range{0, v.shape[k]};
+    return masked;
   }
   IndexProbe probe(views_);
-  return probe.mentions(expr_idxs(probe.idxs()).valid, static_cast<std::size_t>(axis));
+  const Sint valid = expr_idxs(probe.idxs()).valid;
+  for (std::size_t k = 0; k < masked.size(); k++) masked[k] = probe.depends_on(valid, k);
+  return masked;
 }
 
 int64_t ShapeTracker::real_size() const {

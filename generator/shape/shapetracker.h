@@ -63,8 +63,8 @@ class ShapeTracker {
   /// Per axis: the stride of the whole tracker, if it is one number; nothing if masked (unless ignore_valid).
   std::vector<std::optional<Sint>> real_strides(bool ignore_valid = false) const;
   std::vector<int> unit_stride_axes(bool ignore_valid = false) const;
-  /// Whether the validity depends on the index of that axis.
-  bool axis_is_masked(int axis) const;
+  /// Per axis: whether the validity depends on its index.
+  std::vector<bool> masked_axes() const;
   /// Largest position read + 1: exact when all sizes are ints (0 if nothing is read), an upper bound when symbolic.
   int64_t real_size() const;
   /// Free variables of all views, sorted by name.

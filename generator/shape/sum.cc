@@ -73,6 +73,7 @@ std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
 }
 
 // m*(y%c) + m*c*((z + x//c) % d) = m*((c*z + x) % (c*d)) where x = y (mod c).
+// The modulus grows with each that is joined to it, which bounds how deep that goes.
 std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
   if (!mod.mono->src[1].is_int()) return std::nullopt;
   Remainder r = remainder_of(mod.mono);

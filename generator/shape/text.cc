@@ -1,149 +1,141 @@
-// Reading expressions: text, value, free variables, substitution.
+// Expressions as text.
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+#include <string_view>
 
-#include "shape/int_math.h"
-#include "shape/symbolic.h"
+#include "shape/texts.h"
+#include "shape/walk.h"
 
 namespace etch {
 namespace {
 
-std::string join_sorted(std::vector<std::string> parts, const char* separator) {
-  std::sort(parts.begin(), parts.end());
-  std::string r = "(";
-  for (std::size_t k = 0; k < parts.size(); ++k) r += (k ? separator : "") + parts[k];
-  return r + ")";
-}
+bool is_sorted_by_text(NodeKind kind) { return kind == NodeKind::Sum || kind == NodeKind::And; }
 
-std::string node_text(const Node& n) {
-  auto binary = [&](const char* op) { return "(" + to_text(n.src[0]) + op + to_text(n.src[1]) + ")"; };
-  std::vector<std::string> parts;
-  switch (n.kind) {
+std::string_view separator_of(NodeKind kind) {
+  switch (kind) {
     case NodeKind::Variable:
-      return n.name;
+      return "";
     case NodeKind::Lt:
-      return binary("<");
+      return "<";
     case NodeKind::Mul:
-      return binary("*");
+      return "*";
     case NodeKind::Div:
-      return binary("//");
+      return "//";
     case NodeKind::Mod:
-      return binary("%");
+      return "%";
     case NodeKind::Sum:
-      for (const Sint& s : n.src) parts.push_back(to_text(s));
-      return join_sorted(std::move(parts), "+");
+      return "+";
     case NodeKind::And:
-      for (const Sint& s : n.src) parts.push_back(to_text(s));
-      return join_sorted(std::move(parts), " and ");
+      return " and ";
   }
-  return {};
+  return "";
 }
-
-void collect(Sint x, std::unordered_set<const Node*>* seen, std::vector<const Node*>* out) {
-  if (x.is_int() || !seen->insert(x.node()).second) return;
-  if (x.node()->kind == NodeKind::Variable) out->push_back(x.node());
-  for (const Sint& s : x.node()->src) collect(s, seen, out);
-}
-
-int64_t value_of(Sint x, const std::map<std::string, int64_t>& values) {
-  if (x.is_int()) return x.as_int();
-  const Node& n = *x.node();
-  auto at = [&](std::size_t k) { return value_of(n.src[k], values); };
-  int64_t r = 0;
-  switch (n.kind) {
-    case NodeKind::Variable: {
-      auto it = values.find(n.name);
-      check(it != values.end(), "every free variable has a value");
-      return it->second;
-    }
-    case NodeKind::Lt:
-      return at(0) < at(1);
-    case NodeKind::Mul:
-      return checked_mul(at(0), at(1));
-    case NodeKind::Div:
-      return floor_div(at(0), at(1));
-    case NodeKind::Mod:
-      return floor_mod(at(0), at(1));
-    case NodeKind::Sum:
-      for (const Sint& s : n.src) r = checked_add(r, value_of(s, values));
-      return r;
-    case NodeKind::And:
-      return std::all_of(n.src.begin(), n.src.end(), [&](const Sint& s) { return value_of(s, values) != 0; });
-  }
-  return 0;
-}
-
-struct Substitution {
-  const std::map<std::string, Sint>& values;
-  std::unordered_map<const Node*, Sint> done;
-
-  Sint of(Sint x) {
-    if (x.is_int()) return x;
-    if (auto it = done.find(x.node()); it != done.end()) return it->second;
-    Sint r = rebuild(*x.node());
-    done.emplace(x.node(), r);
-    return r;
-  }
-
-  Sint rebuild(const Node& n) {
-    if (n.kind == NodeKind::Variable) {
-      if (auto it = values.find(n.name); it != values.end()) return it->second;
-      Sint top = of(n.max_expr);
-      return top == n.max_expr ? Sint(n) : n.owner->variable(n.name, n.min, top);
-    }
-    std::vector<Sint> src;
-    for (const Sint& s : n.src) src.push_back(of(s));
-    if (src == n.src) return Sint(n);
-    switch (n.kind) {
-      case NodeKind::Variable:
-        break;
-      case NodeKind::Lt:
-        return lt(src[0], src[1]);
-      case NodeKind::Mul:
-        return src[0] * src[1];
-      case NodeKind::Div:
-        return floordiv(src[0], src[1]);
-      case NodeKind::Mod:
-        return floormod(src[0], src[1]);
-      case NodeKind::Sum:
-        return sum(src);
-      case NodeKind::And:
-        return ands(src);
-    }
-    return Sint(n);
-  }
-};
 
 }  // namespace
 
-std::string to_text(Sint x) { return x.is_int() ? std::to_string(x.as_int()) : node_text(*x.node()); }
+// The text of an expression from left to right: of what comes next either the text is there, or the node, which can be opened.
+class Texts::Reader {
+ public:
+  Reader(const Texts& texts, Sint x) : texts_(texts) { put(x); }
+
+  bool at_end() const { return left_.empty(); }
+  /// nullptr: text comes next.
+  const Node* node() const { return left_.back().node; }
+  std::string_view text() const { return std::string_view(left_.back().text).substr(taken_); }
+
+  /// Past so many characters of text().
+  void take(std::size_t characters) {
+    taken_ += characters;
+    if (taken_ == left_.back().text.size()) skip();
+  }
+  /// Past all of what comes next.
+  void skip() {
+    left_.pop_back();
+    taken_ = 0;
+  }
+  void open() {
+    const Node* n = left_.back().node;
+    skip();
+    if (n->kind == NodeKind::Variable) return put(n->name);
+    const std::vector<Sint>& src = is_sorted_by_text(n->kind) ? texts_.sorted_.at(n) : n->src;
+    put(")");
+    for (std::size_t k = src.size(); k-- > 0;) {
+      put(src[k]);
+      if (k > 0) put(separator_of(n->kind));
+    }
+    put("(");
+  }
+
+ private:
+  struct Piece {
+    const Node* node = nullptr;
+    std::string text;
+  };
+  void put(std::string_view text) { left_.push_back({nullptr, std::string(text)}); }
+  void put(Sint x) { x.is_int() ? put(std::string_view(std::to_string(x.as_int()))) : left_.push_back({x.node(), {}}); }
+
+  const Texts& texts_;
+  std::vector<Piece> left_;  // the next piece last
+  std::size_t taken_ = 0;    // characters of it
+};
+
+void Texts::learn(Sint x) {
+  if (x.is_int() || known_.contains(x.node())) return;
+  for (const Node* n : toposort<Node>({x.node()}, [&](const Node* o) { return known_.contains(o) ? Operands{} : operands(o); })) {
+    if (!known_.insert(n) || !is_sorted_by_text(n->kind)) continue;
+    std::vector<Sint> src = n->src;
+    std::sort(src.begin(), src.end(), [&](Sint a, Sint b) { return known_less(a, b); });
+    sorted_.emplace(n, std::move(src));
+  }
+}
+
+bool Texts::known_less(Sint a, Sint b) const {
+  Reader x(*this, a), y(*this, b);
+  while (!x.at_end() && !y.at_end()) {
+    if (x.node() != nullptr && x.node() == y.node()) {
+      x.skip();
+      y.skip();
+    } else if (x.node() != nullptr) {
+      x.open();
+    } else if (y.node() != nullptr) {
+      y.open();
+    } else {
+      const std::size_t n = std::min(x.text().size(), y.text().size());
+      const int order = x.text().substr(0, n).compare(y.text().substr(0, n));
+      if (order != 0) return order < 0;
+      x.take(n);
+      y.take(n);
+    }
+  }
+  return x.at_end() && !y.at_end();
+}
+
+bool Texts::less(Sint a, Sint b) {
+  learn(a);
+  learn(b);
+  return known_less(a, b);
+}
+
+std::string Texts::text(Sint x) {
+  learn(x);
+  std::string all;
+  for (Reader r(*this, x); !r.at_end();) {
+    if (r.node() != nullptr) {
+      r.open();
+    } else {
+      all += r.text();
+      r.skip();
+    }
+  }
+  return all;
+}
+
+std::string to_text(Sint x) { return Texts().text(x); }
 
 std::string to_text(const std::vector<Sint>& xs) {
+  Texts texts;
   std::string r = "(";
-  for (std::size_t k = 0; k < xs.size(); ++k) r += (k ? ", " : "") + to_text(xs[k]);
+  for (std::size_t k = 0; k < xs.size(); k++) r += (k > 0 ? ", " : "") + texts.text(xs[k]);
   return r + ")";
 }
-
-int64_t operation_count(Sint x) {
-  if (x.is_int()) return 0;
-  int64_t r = std::max<int64_t>(0, static_cast<int64_t>(x.node()->src.size()) - 1);
-  for (const Sint& s : x.node()->src) r += operation_count(s);
-  return r;
-}
-
-std::vector<const Node*> variables(const std::vector<Sint>& xs) {
-  std::unordered_set<const Node*> seen;
-  std::vector<const Node*> out;
-  for (const Sint& x : xs) collect(x, &seen, &out);
-  std::stable_sort(out.begin(), out.end(), [](const Node* a, const Node* b) { return a->name < b->name; });
-  return out;
-}
-
-std::vector<const Node*> variables(Sint x) { return variables(std::vector<Sint>{x}); }
-
-Sint substitute(Sint x, const std::map<std::string, Sint>& values) { return Substitution{values, {}}.of(x); }
-
-int64_t evaluate(Sint x, const std::map<std::string, int64_t>& values) { return value_of(x, values); }
 
 }  // namespace etch

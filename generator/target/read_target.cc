@@ -319,9 +319,12 @@ Target read_target(const std::filesystem::path& file) {
   t.name = in.attribute(root, "name");
   if (t.name != file.stem().string())
     in.fail(root.GetLineNum(), "<target>: name is '" + t.name + "', the file's name says '" + file.stem().string() + "'");
+  t.file = file;
   t.description = in.texts(root, "description").front();
-  if (const Element* e = root.FirstChildElement("language"))
-    t.language = in.choice(*e, "the text", in.texts(root, "language").front(), {"c", "opencl"}) == 0 ? Language::C : Language::OpenCl;
+  if (const Element* e = root.FirstChildElement("language")) {
+    t.language = in.texts(root, "language").front();
+    t.language_line = e->GetLineNum();
+  }
   read_core(in, root, t);
   read_memories(in, root, t);
   read_features(in, root, t);

@@ -7,16 +7,6 @@
 
 namespace etch {
 
-std::string_view text(Language language) {
-  switch (language) {
-    case Language::C:
-      return "c";
-    case Language::OpenCl:
-      return "opencl";
-  }
-  return "";
-}
-
 std::string_view text(Fpu fpu) {
   switch (fpu) {
     case Fpu::None:

@@ -10,10 +10,6 @@
 
 namespace etch {
 
-/// The language of the kernels.
-enum class Language { C, OpenCl };
-std::string_view text(Language language);  // "c", "opencl"
-
 /// What is done in hardware: no floating point at all, float only (double is a library call), or both.
 enum class Fpu { None, Single, Double };
 std::string_view text(Fpu fpu);  // "none", "single", "double"
@@ -66,9 +62,11 @@ struct Emulator {
 };
 
 struct Target {
-  std::string name;         // "cortex-m4f": the file's name without .xml
-  std::string description;  // one line for `etch targets`
-  Language language = Language::C;
+  std::string name;            // "cortex-m4f": the file's name without .xml
+  std::string description;     // one line for `etch targets`
+  std::string language = "c";  // of the kernels; renderer/language.h knows which there are
+  std::filesystem::path file;  // that it was read from, and the line of <language>, for errors
+  int language_line = 0;
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
   bool fma = false;         // a*b+c in one instruction

@@ -1,7 +1,7 @@
 // What the target's own compiler and linker say of an emitted project: code, library functions, stack. Nothing is run.
 #pragma once
 
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "target/target.h"
 
 namespace etch {

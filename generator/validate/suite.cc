@@ -42,11 +42,11 @@ std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr
                        const Tolerance& tolerance) {
   options.import.examples = shapes_in_data_sets(folder);
   const Frontend frontend = read_model(options);
-  const Program reference = lower_model(frontend, "interp", options);
+  const Program reference = lower_model(frontend, nullptr, options);
   const std::vector<DataSet> sets = data_of(folder, frontend.model);
   if (std::ranges::any_of(sets, [](const DataSet& s) { return s.expected.empty(); })) return "has no expected outputs";
   for (const auto& device : devices) {
-    const Program program = device->name() == "interp" ? reference : lower_model(frontend, device->name(), options);
+    const Program program = device->language() == nullptr ? reference : lower_model(frontend, device->language(), options);
     const BackendResult result = validate_backend(program, reference, *device, sets, {}, tolerance);
     if (!result.ok)
       return fmt::format("{}: {}{}", result.name, result.problem, result.culprit ? "; first wrong: " + to_text(*result.culprit) : "");

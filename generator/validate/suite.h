@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "validate/compare.h"
 
 namespace etch {

@@ -12,13 +12,13 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "device/device.h"
+#include "emit/form.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
+#include "renderer/language.h"
 
 namespace etch {
 namespace {
-
-constexpr int kNoDevice = 77;  // exit status of a self-test that found no OpenCL device
 
 // The last lines that a program printed.
 std::string tail(const std::string& text) { return text.size() <= 400 ? text : "..." + text.substr(text.size() - 400); }
@@ -28,9 +28,10 @@ void run_on_host(const CrossBuild& build, const Target& target, const std::files
   ProcessOptions options;
   options.timeout_s = 600;
   options.cwd = dir;  // where a blob of weights is
-  if (target.language == Language::OpenCl) options.env = opencl_environment(work);
+  options.env = environment_for(language_of(target), work);
   const ProcessResult run = run_process({build.elf.string()}, options);
-  if (target.language == Language::OpenCl && run.exit_code == kNoDevice)
+  const ProjectForm* form = form_of(&language_of(target));
+  if (form != nullptr && form->no_device_status != 0 && run.exit_code == form->no_device_status)
     throw UserError("target " + target.name, "no OpenCL device is on this machine",
                     "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out");
   result.seconds = run.seconds;

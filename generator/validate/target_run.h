@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "target/target.h"
 
 namespace etch {

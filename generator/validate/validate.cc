@@ -3,42 +3,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
+#include <iterator>
 
 #include "base/error.h"
-#include "interp/interp.h"
+#include "program/interpret.h"
 
 namespace etch {
 namespace {
-
-// What INTERP gives for each call of `reference` when it reads what `program` wrote. The programs come from one schedule:
-// their calls correspond one to one, while a constant may be laid out anew in `program`.
-class Replayer {
- public:
-  Replayer(const Program& program, const Program& reference, const DataSet& set) : reference_(reference), set_(set) {
-    check(program.calls.size() == reference.calls.size(), "programs of one schedule have the same calls");
-    for (std::size_t i = 0; i < program.inputs.size(); i++) written_[reference.inputs[i]] = set.inputs[i];
-  }
-
-  /// The AST of call `c` on what the program's earlier calls wrote.
-  Array expected(std::size_t c) const {
-    const ProgramCall& call = reference_.calls[c];
-    std::vector<const Array*> inputs;
-    for (std::size_t i = 1; i < call.buffers.size(); i++) {
-      const int buffer = call.buffers[i];
-      const ProgramBuffer& info = reference_.buffers[static_cast<std::size_t>(buffer)];
-      inputs.push_back(info.kind == BufferKind::Constant ? &info.data : &written_.at(buffer));
-    }
-    return interp_evaluate(reference_.kernels[static_cast<std::size_t>(call.kernel)].ast, inputs, set_.vars);
-  }
-
-  void write(std::size_t c, const Array& output) { written_[reference_.calls[c].buffers[0]] = output; }
-
- private:
-  const Program& reference_;
-  const DataSet& set_;
-  std::map<int, Array> written_;  // by buffer of the reference
-};
 
 std::string output_name(const Program& program, std::size_t i) {
   return program.buffers[static_cast<std::size_t>(program.outputs[i])].name;
@@ -83,15 +54,20 @@ BackendResult validate_backend(const Program& program, const Program& reference,
 
 std::optional<Culprit> find_culprit(const Program& program, const Program& reference, LoadedProgram& loaded, const DataSet& set,
                                     const Tolerance& tolerance) {
-  Replayer replayer(program, reference, set);
+  // Every call is evaluated on what the program's earlier calls wrote. The programs come from one schedule: their calls correspond
+  // one to one, while a constant may be laid out anew in `program`.
+  check(program.calls.size() == reference.calls.size(), "programs of one schedule have the same calls");
+  Interpreter interpreter(reference, set.vars);
+  for (std::size_t i = 0; i < set.inputs.size(); i++) interpreter.set(reference.inputs[i], set.inputs[i]);
   std::optional<Culprit> found;
   RunOptions options;
-  options.tap = [&](int call, const Array& output) {
+  options.tap = [&](int call, int output, const Array& written) {
     if (found) return;
     const auto c = static_cast<std::size_t>(call);
-    const Array want = replayer.expected(c);
-    const Comparison comparison = compare(output.reshaped(want.shape()), want, tolerance);
-    replayer.write(c, output);
+    const Array want = interpreter.evaluate(call);
+    const Comparison comparison = compare(written.reshaped(want.shape()), want, tolerance);
+    auto writes = reference.calls[c].writes();
+    interpreter.set(*std::next(writes.begin(), output), written);
     if (comparison.ok) return;
     const ProgramCall& info = program.calls[c];
     found = Culprit{call, program.kernels[static_cast<std::size_t>(info.kernel)].name, info.nodes, comparison.problem};

@@ -11,6 +11,7 @@
 #include "audit/digest.h"
 #include "base/error.h"
 #include "base/tempdir.h"
+#include "support/expect_error.h"
 #include "target/target.h"
 
 namespace etch {
@@ -206,13 +207,14 @@ TEST(Audit, RecursionAcrossFiles) {
 
 TEST(Audit, BadFolders) {
   const TempDir dir;
-  EXPECT_THROW(audit_directory(dir.path()), UserError);
-  EXPECT_THROW(audit_directory(dir.path() / "absent"), UserError);
-  EXPECT_THROW(audit_c({dir.path() / "absent.c"}), UserError);
+  test::expect_error<UserError>([&] { audit_directory(dir.path()); }, "there is no .c file in this folder");
+  test::expect_error<UserError>([&] { audit_directory(dir.path() / "absent"); }, "absent: the folder cannot be read");
+  test::expect_error<UserError>([&] { audit_c({dir.path() / "absent.c"}); }, "absent.c: the file cannot be read");
   std::filesystem::create_directories(dir.path() / "build");
   std::ofstream(dir.path() / "build/CMakeCache.txt") << "";
   std::ofstream(dir.path() / "build/x.c") << "";
-  EXPECT_THROW(audit_directory(dir.path()), UserError);  // build folders are not looked at
+  test::expect_error<UserError>([&] { audit_directory(dir.path()); },
+                                "there is no .c file in this folder");  // build folders are not looked at
 }
 
 TEST(Audit, IncludesAndDefines) {

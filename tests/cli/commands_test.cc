@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/tempdir.h"
+#include "onnx/tensor_file.h"
 #include "support/files.h"
 #include "support/tool.h"
+#include "validate/compare.h"
 
 namespace etch {
 namespace {
@@ -86,10 +88,18 @@ TEST_F(Commands, run_reads_and_writes_arrays) {
   const fs::path a = work_.path() / "a", b = work_.path() / "b";
   ASSERT_TRUE(etch_tool({"run", m, "--backend", "interp", "--seed", "3", "--output", a.string()}).ok());
   ASSERT_TRUE(etch_tool({"run", m, "--backend", "c", "--seed", "3", "--output", b.string()}).ok());
-  ASSERT_TRUE(fs::exists(a / "output.npy"));
-  EXPECT_EQ(content(a / "output.npy").size(), content(b / "output.npy").size());
+  const Array by_interp = read_npy(a / "output.npy"), by_c = read_npy(b / "output.npy");
+  ASSERT_EQ(by_interp.shape(), (std::vector<std::int64_t>{1, 10}));
+  EXPECT_TRUE(compare(by_c, by_interp).ok) << compare(by_c, by_interp).problem;
+  double sum = 0;
+  for (double p : by_interp.doubles()) sum += p;
+  EXPECT_NEAR(sum, 1, 1e-6) << "the outputs of softmax";
+  const fs::path other = work_.path() / "other";
+  ASSERT_TRUE(etch_tool({"run", m, "--backend", "interp", "--seed", "4", "--output", other.string()}).ok());
+  EXPECT_NE(content(a / "output.npy"), content(other / "output.npy")) << "another seed, another input";
   const ProcessResult fed = etch_tool({"run", m, "--backend", "interp", "--input", "input=" + (a / "output.npy").string()});
-  EXPECT_EQ(fed.exit_code, 1) << "an output of 10 classes is no input of 784";
+  EXPECT_EQ(fed.exit_code, 1);
+  EXPECT_NE(fed.err.find("output.npy: is float32 [1,10], the model takes float32 [1,784]"), std::string::npos) << fed.err;
 }
 
 TEST_F(Commands, dump_prints_every_stage) {

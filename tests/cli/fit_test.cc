@@ -152,6 +152,8 @@ TEST_F(Fits, TheStackIsWhatValidateSays) {
   ASSERT_TRUE(result.ok()) << result.err << result.out;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json.at("target").at("stack_bound_bytes"), fit.at("ram").at("stack_bytes"));
+  EXPECT_LE(json.at("target").at("stack_bytes"), fit.at("ram").at("stack_bytes")) << "what the emulator saw";
+  EXPECT_GT(json.at("target").at("stack_bytes"), 0);
   EXPECT_EQ(json.at("target").at("code_bytes"), fit.at("flash").at("code_bytes"));
   EXPECT_EQ(json.at("fit"), fit);
 }

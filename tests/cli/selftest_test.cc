@@ -65,7 +65,7 @@ TEST(SelfTestForm, UnknownFormIsNamed) {
   const std::string model = write_text_model(work.path() / "little.onnx", kLittleWork);
   const ProcessResult result = etch_tool({"compile", model, "--dim", "n=1", "--selftest", "intrep", "-o", (work.path() / "out").string()});
   EXPECT_EQ(describe(result), "exit status 1");
-  EXPECT_TRUE(has(result.err, "intrep") && has(result.err, "interp")) << result.err;
+  EXPECT_TRUE(has(result.err, "--selftest intrep: unknown form") && has(result.err, "auto, interp, checksum")) << result.err;
 }
 
 // Each step that may take long is named on a terminal, and nothing is said in a pipe.

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "interp/interp.h"
 #include "ir/near.h"
+#include "renderer/cstyle.h"
 #include "support/compiled.h"
 #include "support/opt_chain.h"
 
@@ -14,10 +17,14 @@ namespace etch {
 namespace {
 
 struct Config {
-  const char* name;
   CodegenOptions options;
   std::vector<std::string> flags;
   bool constant = false;  // inputs 2 and up are constants, which kernels may lay out anew
+};
+
+/// What became of the kernels: how many have OptOps, vectors, constants in another order.
+struct Made {
+  int optimised = 0, vectors = 0, laid_out = 0;
 };
 
 std::vector<bool> constants_of(const test::AstCase& c, bool constant) {
@@ -28,17 +35,17 @@ std::vector<bool> constants_of(const test::AstCase& c, bool constant) {
 }
 
 // The inputs as the kernel reads them.
-std::vector<Array> laid_out(const test::AstCase& c, const GeneratedKernel& k) {
+std::vector<Array> laid_out(const test::AstCase& c, const ProgramKernel& k) {
   std::vector<Array> inputs = c.inputs;
   for (std::size_t i = 0; i < inputs.size(); i++)
-    if (k.relayout[i + 1]) inputs[i] = relayout(inputs[i], *k.relayout[i + 1]);
+    if (k.arguments[i + 1].layout) inputs[i] = relayout(inputs[i], *k.arguments[i + 1].layout);
   return inputs;
 }
 
-std::vector<Sint> elements_of(const test::AstCase& c) {
+KernelSignature signature_of(std::size_t number, const test::AstCase& c, bool constant) {
   std::vector<Sint> n{c.output_size};
   for (const Array& a : c.inputs) n.push_back(a.size());
-  return n;
+  return test::signature_of("k" + std::to_string(number), c.store, n, constants_of(c, constant));
 }
 
 void expect_close(const Array& got, const Array& want, double scale, const std::string& what) {
@@ -54,6 +61,7 @@ class AstCases : public testing::Test {
   static void SetUpTestSuite() {
     ops_ = new LazyOps;
     cases_ = new std::vector<test::AstCase>(test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", *ops_));
+    ASSERT_EQ(cases_->size(), 160u);
     wanted_ = new std::vector<Array>;
     for (const test::AstCase& c : *cases_) {
       std::vector<const Array*> inputs;
@@ -62,16 +70,19 @@ class AstCases : public testing::Test {
     }
   }
 
-  void run(const Config& config) {
+  Made run(const Config& config) {
+    Made made;
     std::vector<std::string> sources;
     std::vector<std::vector<Array>> inputs;
     for (std::size_t i = 0; i < cases_->size(); i++) {
       const test::AstCase& c = (*cases_)[i];
       SCOPED_TRACE(c.id);
-      const auto names = test::kernel_names("k" + std::to_string(i), c.inputs.size() + 1);
-      const GeneratedKernel k = generate_kernel(c.store, elements_of(c), constants_of(c, config.constant), names, config.options);
+      const ProgramKernel k = generate_kernel(c.store, signature_of(i, c, config.constant), kC, config.options);
       EXPECT_GT(k.indices_proved, 0);
-      sources.push_back(k.source);
+      made.optimised += k.opts.empty() ? 0 : 1;
+      made.vectors += k.opts.find("VECTOR") != std::string::npos ? 1 : 0;
+      made.laid_out += std::ranges::any_of(k.arguments, [](const KernelArgument& a) { return a.layout.has_value(); }) ? 1 : 0;
+      sources.push_back(k.text.source);
       inputs.push_back(laid_out(c, k));
     }
     const test::Compiled compiled(sources, config.flags);
@@ -86,6 +97,7 @@ class AstCases : public testing::Test {
       }
       expect_close(got, (*wanted_)[i], std::isfinite(scale) ? scale : 1.0, c.id);
     }
+    return made;
   }
 
   static LazyOps* ops_;
@@ -105,6 +117,7 @@ struct Fuzz {
 
 void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wanted, const Fuzz& f) {
   std::mt19937 rng(f.seed);
+  std::set<OptOp> used;
   for (int done = 0; done < f.chains; done += 250) {
     std::vector<std::string> sources, chains;
     std::vector<std::vector<Array>> inputs;
@@ -115,11 +128,13 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
       CodegenOptions options = f.options;
       options.opts = test::random_opt_chain(c.store, rng, f.options, 24);
       std::string text = c.id;
-      for (const Opt& o : *options.opts) text += ", " + to_text(o);
-      const auto names = test::kernel_names("k" + std::to_string(sources.size()), c.inputs.size() + 1);
+      for (const Opt& o : *options.opts) {
+        text += ", " + to_text(o);
+        used.insert(o.op);
+      }
       try {
-        const GeneratedKernel kernel = generate_kernel(c.store, elements_of(c), constants_of(c, true), names, options);
-        sources.push_back(kernel.source);
+        const ProgramKernel kernel = generate_kernel(c.store, signature_of(sources.size(), c, true), kC, options);
+        sources.push_back(kernel.text.source);
         inputs.push_back(laid_out(c, kernel));
       } catch (const std::exception& e) {
         FAIL() << text << ": " << e.what();
@@ -136,6 +151,9 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
       if (testing::Test::HasFailure()) return;
     }
   }
+  std::set<OptOp> wanted_ops{OptOp::Upcast, OptOp::Unroll, OptOp::PadTo};
+  if (f.options.vector_bits > 0) wanted_ops.insert(OptOp::Vector);
+  EXPECT_EQ(used, wanted_ops) << "all steps that C has came up";
 }
 
 TEST_F(AstCases, RandomChains) { fuzz(*cases_, *wanted_, {.seed = 1, .chains = 2000, .options = {}}); }
@@ -144,11 +162,11 @@ TEST_F(AstCases, RandomChainsOfVectors) {
   options.vector_bits = 128;
   fuzz(*cases_, *wanted_, {.seed = 2, .chains = 500, .options = options});
 }
-TEST_F(AstCases, HandCoded) { run({"hand coded", {}, test::strict_flags()}); }
+TEST_F(AstCases, HandCoded) { EXPECT_GT(run({{}, test::strict_flags()}).optimised, 0); }
 TEST_F(AstCases, Unoptimised) {
   CodegenOptions options;
   options.optimize = false;
-  run({"unoptimised", options, test::strict_flags()});
+  EXPECT_EQ(run({options, test::strict_flags()}).optimised, 0);
 }
 
 TEST_F(AstCases, VectorsOfConstants) {
@@ -156,22 +174,25 @@ TEST_F(AstCases, VectorsOfConstants) {
   options.vector_bits = 256;
   std::vector<std::string> flags = test::strict_flags();
   flags.push_back("-O1");
-  run({"vectors", options, flags, true});
+  const Made made = run({options, flags, true});
+  EXPECT_GT(made.vectors, 0);
+  EXPECT_GT(made.laid_out, 0);
 }
 
 TEST_F(AstCases, RegisterTiles) {
   CodegenOptions options;
   options.register_tiles = true;
   options.float_registers = 32;
-  run({"register tiles", options, test::strict_flags(), true});
+  const Made made = run({options, test::strict_flags(), true});
+  EXPECT_GT(made.optimised, 0);
+  EXPECT_EQ(made.vectors, 0);
 }
 
 TEST_F(AstCases, NothingUndefined) {
   std::vector<std::string> sources;
   std::vector<test::SanitizedRun> runs;
   for (const test::AstCase& c : *cases_) {
-    const auto names = test::kernel_names("k" + std::to_string(sources.size()), c.inputs.size() + 1);
-    sources.push_back(generate_kernel(c.store, elements_of(c), std::vector<bool>(c.inputs.size() + 1), names, {}).source);
+    sources.push_back(generate_kernel(c.store, signature_of(sources.size(), c, false), kC, {}).text.source);
     runs.push_back({c.output_size * bytes_of(c.store->dtype), c.inputs});
   }
   const ProcessResult result = test::run_sanitized(sources, runs);
@@ -182,17 +203,15 @@ TEST_F(AstCases, NothingUndefined) {
 TEST_F(AstCases, OpenClIsAccepted) {
   if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
   CodegenOptions options;
-  options.language = "opencl";
   options.has_local = true;
   std::vector<std::string> helpers{"all"};
-  std::string text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + prelude("opencl", helpers);
+  std::string text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + kOpenCl.prelude(helpers);
   for (std::size_t i = 0; i < cases_->size(); i++) {
     const test::AstCase& c = (*cases_)[i];
-    const auto names = test::kernel_names("k" + std::to_string(i), c.inputs.size() + 1);
-    const GeneratedKernel k = generate_kernel(c.store, elements_of(c), std::vector<bool>(c.inputs.size() + 1), names, options);
+    const ProgramKernel k = generate_kernel(c.store, signature_of(i, c, false), kOpenCl, options);
     EXPECT_EQ(k.global_size.size(), 3u);
     EXPECT_EQ(k.local_size.size(), 3u);
-    text += k.source;
+    text += k.text.source;
   }
   const TempDir dir("etch-test");
   const std::string file = (dir.path() / "kernels.cl").string();

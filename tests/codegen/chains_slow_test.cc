@@ -46,7 +46,7 @@ TEST(RandomChains, OpenCL) {
   std::vector<test::AstCase> cases = test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", ops);
   std::erase_if(cases, [](const test::AstCase& c) { return !is_small(c); });
   ASSERT_GT(cases.size(), 100u);
-  const CodegenOptions options = test::options_for("opencl");
+  const CodegenOptions options = test::options_for(kOpenCl);
   std::mt19937 rng(3);
   std::map<std::string, int> used;  // how often each kind of step came up
   for (int done = 0; done < kChains; done += kBatch) {
@@ -63,7 +63,7 @@ TEST(RandomChains, OpenCL) {
       kernels.push_back({c.store, &c.inputs, c.output_size, opts});
       chains.push_back(chain);
     }
-    const Program program = test::program_of(kernels, options, true);
+    const Program program = test::program_of(kernels, kOpenCl, options, true);
     const std::vector<Array> got = device->load(program)->run({});
     for (std::size_t k = 0; k < chains.size(); k++) {
       const test::AstCase& c = *chains[k].ast;
@@ -72,7 +72,7 @@ TEST(RandomChains, OpenCL) {
       const double scale = c.output_abs_sum / static_cast<double>(std::max<std::int64_t>(c.output_size, 1));
       EXPECT_EQ(first_difference(got[k], interp_evaluate(c.store, inputs), std::isfinite(scale) ? scale : 1.0), "")
           << chains[k].text << "\n"
-          << program.kernels[k].source;
+          << program.kernels[k].text.source;
     }
     if (testing::Test::HasFailure()) return;
   }

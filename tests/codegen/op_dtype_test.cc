@@ -17,10 +17,10 @@ class OpDtype : public testing::Test {
   OpDtype() : cases(test::op_cases(ops, true)) {
     for (std::size_t i = 0; i < cases.size(); i++) {
       std::vector<Sint> elements(cases[i].inputs.size() + 1, test::kOpCaseSize);
-      const auto names = test::kernel_names("k" + std::to_string(i), elements.size());
       CodegenOptions options;
       options.optimize = i % 16 == 0;  // the copies of an upcast are the same text again
-      sources.push_back(generate_kernel(cases[i].ast, elements, std::vector<bool>(elements.size()), names, options).source);
+      sources.push_back(
+          generate_kernel(cases[i].ast, test::signature_of("k" + std::to_string(i), cases[i].ast, elements), kC, options).text.source);
     }
   }
   LazyOps ops;
@@ -30,6 +30,7 @@ class OpDtype : public testing::Test {
 
 TEST_F(OpDtype, SameAsReference) {
   const test::Compiled compiled(sources, test::strict_flags());
+  ASSERT_GT(cases.size(), 1000u);
   int wrong = 0;
   for (std::size_t i = 0; i < cases.size() && wrong < 20; i++) {
     const test::OpCase& c = cases[i];
@@ -51,8 +52,8 @@ TEST(Rounding, IsDoneAfterEachOperation) {
   for (const test::RoundingCase& c : test::kRoundingCases)
     for (test::RoundingChain& chain : test::rounding_chains(ops, c)) {
       const std::vector<Sint> elements(2, test::kRoundingSize);
-      const auto names = test::kernel_names("k" + std::to_string(chains.size()), 2);
-      sources.push_back(generate_kernel(chain.store, elements, std::vector<bool>(2), names, {}).source);
+      sources.push_back(
+          generate_kernel(chain.store, test::signature_of("k" + std::to_string(chains.size()), chain.store, elements), kC, {}).text.source);
       inputs.push_back(Array::of_doubles(c.dtype, {test::kRoundingSize}, test::kRoundingInput));
       chains.push_back(std::move(chain));
     }

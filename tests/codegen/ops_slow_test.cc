@@ -16,12 +16,12 @@ void agree(const std::string& language) {
   LazyOps ops;
   std::vector<test::BackendKernel> kernels;
   for (const test::OpRow& row : rows) kernels.push_back({test::op_store(ops, row), &row.args, row.result.size(), {}});
-  const Program program = test::program_of(kernels, test::options_for(language));
+  const Program program = test::program_of(kernels, *device->language(), test::options_for(*device->language()));
   const std::vector<Array> got = device->load(program)->run({});
   ASSERT_EQ(got.size(), rows.size());
   for (std::size_t k = 0; k < rows.size(); k++) {
     const double ulp = language == "c" ? 2 : rows[k].ulp;  // a row has what OpenCL allows its own functions; + - * / are exact
-    EXPECT_EQ(test::op_mismatch(rows[k], got[k], ulp), "") << program.kernels[k].source;
+    EXPECT_EQ(test::op_mismatch(rows[k], got[k], ulp), "") << program.kernels[k].text.source;
   }
 }
 

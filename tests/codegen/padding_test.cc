@@ -46,9 +46,10 @@ TEST(Padding, TimesInfinityIsNotANumber) {
     w[1] = row.second;
     inputs.push_back({Array::of_doubles(row.dtype, {kRows * kInner}, std::vector<double>(kRows * kInner, 1.0)),
                       Array::of_doubles(row.dtype, {kWide}, w), Array::of_doubles(row.dtype, {1}, std::vector<double>{row.scale})});
-    const auto names = test::kernel_names("k" + std::to_string(sources.size()), 4);
+    const std::string name = "k" + std::to_string(sources.size());
     const LazyOp* store = padded_sum(ops, row.dtype, true);
-    sources.push_back(generate_kernel(store, {kRows, kRows * kInner, kWide, 1}, std::vector<bool>(4), names, {}, row.bounded).source);
+    sources.push_back(
+        generate_kernel(store, test::signature_of(name, store, {kRows, kRows * kInner, kWide, 1}, {}, row.bounded), kC, {}).text.source);
     const Array reference = interp_evaluate(store, {&inputs.back()[0], &inputs.back()[1], &inputs.back()[2]});
     for (double v : reference.doubles())
       EXPECT_TRUE(v == row.expected || (std::isnan(v) && std::isnan(row.expected))) << row.what << " " << v;
@@ -83,7 +84,7 @@ TEST(Padding, IsSkippedWhereTheOtherFactorIsFinite) {
       const LazyOp* store = padded_sum(ops, row.dtype, row.scaled);
       CodegenOptions options;
       options.optimize = false;
-      return generate_kernel(store, elements, std::vector<bool>(4), test::kernel_names("k0", 4), options, bounded).source;
+      return generate_kernel(store, test::signature_of("k0", store, elements, {}, bounded), kC, options).text.source;
     };
     const std::string text = source(row.bounded);
     EXPECT_EQ(text.find("if (") != std::string::npos, row.skips) << text;

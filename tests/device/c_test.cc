@@ -43,7 +43,7 @@ TEST(CDevice, RunsCallsInOrderAndTapsEach) {
   const Program program = two_calls();
   for (const char* cc : {"gcc", "clang-19"}) {
     DeviceOptions options;
-    options.cc = cc;
+    options.of<COptions>().cc = cc;
     const auto device = make_device("c", options);
     std::string why;
     if (!device->available(&why)) {
@@ -54,7 +54,7 @@ TEST(CDevice, RunsCallsInOrderAndTapsEach) {
     std::vector<std::pair<int, std::vector<double>>> seen;
     std::vector<double> seconds;
     RunOptions run;
-    run.tap = [&](int call, const Array& output) { seen.emplace_back(call, output.doubles()); };
+    run.tap = [&](int call, int, const Array& output) { seen.emplace_back(call, output.doubles()); };
     run.call_seconds = &seconds;
     const std::vector<Array> outputs = loaded->run({floats({4}, {1, 2, 3, 4})}, {}, run);
     ASSERT_EQ(outputs.size(), 1u);
@@ -111,7 +111,7 @@ TEST(CDevice, CompilesManyKernelsInSeveralUnits) {
   for (int k = 0; k < 20; k++) expected = static_cast<double>(static_cast<float>(expected * 2 + k));
   for (int jobs : {1, 2, 3}) {
     DeviceOptions options;
-    options.compile_jobs = jobs;
+    options.of<COptions>().compile_jobs = jobs;
     EXPECT_EQ(make_device("c", options)->load(program)->run({floats({1}, {1})})[0].doubles(), std::vector<double>{expected});
   }
 }
@@ -124,6 +124,55 @@ TEST(CDevice, PassesInputsAndConstantsThroughToOutputs) {
   const auto out = make_device("c")->load(program)->run({Array::of_ints(DType::UInt8, {3}, std::vector<std::int64_t>{1, 2, 255})});
   EXPECT_EQ(out[0].ints(), (std::vector<std::int64_t>{1, 2, 255}));
   EXPECT_EQ(out[1].ints(), std::vector<std::int64_t>{-5});
+}
+
+// h = 2x; g = h from behind; y = h or g, in the arena as the plan has it: `over` lets g be written over h.
+Program turned(bool over, const std::string& extra = "") {
+  ProgramBuilder b("c");
+  const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
+  const int h = b.intermediate("h", DType::Float32, {4}), g = b.intermediate("g", DType::Float32, {4});
+  const auto kernel = [&](const std::string& name, const std::string& index, const std::string& more) {
+    return b.kernel(
+        name,
+        "static void " + name +
+            "(void *const *arg) {\n  float *o = arg[0]; const float *x = arg[1];\n  for (int i = 0; i < 4; i++) o[i] = 2.0f * x[" + index +
+            "];\n" + more + "}\n",
+        2);
+  };
+  b.call(kernel("twice", "i", ""), {h, x});
+  b.call(kernel("turn", "3 - i", extra), {g, h});
+  b.call(kernel("last", "i", ""), {y, g});
+  Program program = b.take();
+  program.calls[1].arguments[1].may_alias = over;
+  return program;
+}
+
+TEST(CDevice, RunsInTheArenaOfThePlan) {
+  const std::vector<double> right{32, 24, 16, 8};
+  const Program apart = turned(false), over = turned(true);
+  EXPECT_EQ(make_device("c")->load(apart)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), right);
+  // A plan that lets g replace h is wrong, and shows: the second half reads what the first has written.
+  EXPECT_EQ(make_device("c")->load(over)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), (std::vector<double>{32, 24, 48, 64}));
+}
+
+TEST(CDevice, GuardsSeeWhatLiesInTheArenaToo) {
+  const struct {
+    const char* body;
+    const char* expected;
+  } rows[] = {
+      {"", ""},
+      {"  o[-4] = -1.37e-5f;\n", " bytes before the start of buffer 'g'"},
+      {"  o[4] = 1;\n", "kernel 'turn': wrote 0 bytes after the end of "},
+  };
+  for (const auto& row : rows) {
+    DeviceOptions options;
+    options.guards = true;
+    options.of<COptions>().flags = {"-O0"};
+    const Program program = turned(false, row.body);
+    const std::string got = error_of([&] { make_device("c", options)->load(program)->run({floats({4}, {1, 2, 3, 4})}); });
+    EXPECT_EQ(got.empty(), *row.expected == 0) << got;
+    EXPECT_NE(got.find(row.expected), std::string::npos) << got;
+  }
 }
 
 TEST(CDevice, GuardsNameTheKernelThatWritesOutside) {
@@ -148,7 +197,7 @@ TEST(CDevice, GuardsNameTheKernelThatWritesOutside) {
     const Program program = b.take();
     DeviceOptions options;
     options.guards = true;
-    options.c_flags = {"-O0"};
+    options.of<COptions>().flags = {"-O0"};
     const std::string got = error_of([&] { make_device("c", options)->load(program)->run({floats({2}, {1, 2})}); });
     if (*row.expected == 0) {
       EXPECT_EQ(got, "");
@@ -183,7 +232,7 @@ TEST(CDevice, ReportsWhatTheCompilerSays) {
 
 TEST(CDevice, AnAbsentCompilerIsAReason) {
   DeviceOptions options;
-  options.cc = "no-such-compiler";
+  options.of<COptions>().cc = "no-such-compiler";
   std::string why;
   EXPECT_FALSE(make_device("c", options)->available(&why));
   EXPECT_EQ(why, "no C compiler: 'no-such-compiler' is not found");

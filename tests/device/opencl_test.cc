@@ -15,7 +15,7 @@ using test::ProgramBuilder;
 
 DeviceOptions options_for_tests() {
   DeviceOptions options;
-  options.opencl_program = ETCH_BUILD_DIR "/etch-opencl";
+  options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   options.timeout_s = 60;
   return options;
 }
@@ -73,7 +73,7 @@ TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
   std::vector<std::pair<int, std::vector<double>>> seen;
   std::vector<double> seconds;
   RunOptions run;
-  run.tap = [&](int call, const Array& output) { seen.emplace_back(call, output.doubles()); };
+  run.tap = [&](int call, int, const Array& output) { seen.emplace_back(call, output.doubles()); };
   run.call_seconds = &seconds;
   EXPECT_EQ(loaded->run({floats({4}, {1, 2, 3, 4})}, {}, run)[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
   EXPECT_EQ(seen, (std::vector<std::pair<int, std::vector<double>>>{{0, {2, 4, 6, 8}}, {1, {12, 24, 36, 48}}}));
@@ -112,10 +112,8 @@ TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
   }
 }
 
-TEST(OpenCLDevice, UsesLocalMemoryAndThePrelude) {
-  DeviceOptions options = options_for_tests();
-  options.prelude = "inline float etch_plus(float a, float b) { return a + b; }\n";
-  const auto device = device_or_skip(options);
+TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
+  const auto device = device_or_skip();
   if (!device) GTEST_SKIP();
   ProgramBuilder b("opencl");
   const int x = b.input("x", DType::Float32, {64}), y = b.output("y", DType::Float32, {2});
@@ -123,10 +121,11 @@ TEST(OpenCLDevice, UsesLocalMemoryAndThePrelude) {
                   "__kernel void sum(__global float *o, __global const float *x) {\n  __local float s[32]; int l = get_local_id(0), g = "
                   "get_group_id(0);\n"
                   "  s[l] = x[g * 32 + l];\n  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = "
-                  "etch_plus(s[l], s[l + d]); }\n"
+                  "etch_round_half(s[l] + s[l + d]); }\n"
                   "  if (l == 0) o[g] = s[0]; }\n",
                   2, {}, {2}, {32}),
          {y, x});
+  b.last_kernel().text.helpers = {"etch_round_half"};  // the sums are whole numbers that a half holds
   const Program program = b.take();
   std::vector<double> in(64);
   for (std::size_t i = 0; i < 64; i++) in[i] = static_cast<double>(i);
@@ -223,16 +222,16 @@ TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
 
 TEST(OpenCLDevice, SaysWhyItIsNotAvailable) {
   DeviceOptions options = options_for_tests();
-  options.opencl_program = "/nowhere/etch-opencl";
+  options.of<OpenClOptions>().program = "/nowhere/etch-opencl";
   std::string why;
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   EXPECT_EQ(why, "the program /nowhere/etch-opencl is not there");
-  options.opencl_program = "/bin/true";  // ends at once
+  options.of<OpenClOptions>().program = "/bin/true";  // ends at once
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   EXPECT_EQ(why, "the process ended: exit status 0");
   if (!device_or_skip()) GTEST_SKIP();
   options = options_for_tests();
-  options.opencl_device = "no such device";
+  options.of<OpenClOptions>().device = "no such device";
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   expect_error(why, "no OpenCL device is 'no such device'; there is ");
 }

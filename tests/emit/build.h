@@ -31,7 +31,7 @@ inline std::vector<std::string> split(const std::string& text) {
 
 // Runs a command in the folder.
 inline ProcessResult run_in(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {},
-                            const std::vector<std::pair<std::string, std::string>>& env = {}) {
+                            const std::vector<EnvVar>& env = {}) {
   std::vector<std::string> argv = split(command);
   argv.insert(argv.end(), more.begin(), more.end());
   if (argv[0].find('/') != std::string::npos) argv[0] = (dir / argv[0]).string();

@@ -24,7 +24,7 @@ TEST_F(Formula, Elementwise) {
   const LazyOp* b = load(2, st({8}).reshape({1, 8}).expand({4, 8}));
   const LazyOp* v =
       ops.elementwise(Op::Max, {ops.elementwise(Op::Add, {ops.elementwise(Op::Mul, {a, number(0.5, {4, 8})}), b}), number(0, {4, 8})});
-  EXPECT_EQ(formula(store(v), {{"out", {4, 8}}, {"a", {4, 8}}, {"b", {8}}}), (Lines{"out[m][n] = relu(a[m][n] * 0.5 + b[n])"}));
+  EXPECT_EQ(formula(store(v), {{"out", {4, 8}}, {"a", {4, 8}}, {"b", {8}}}).lines, (Lines{"out[m][n] = relu(a[m][n] * 0.5 + b[n])"}));
 }
 
 TEST_F(Formula, MatrixProduct) {
@@ -32,7 +32,7 @@ TEST_F(Formula, MatrixProduct) {
   const LazyOp* a = load(1, st({3, 5}).reshape({3, 1, 5}).expand({3, 2, 5}));
   const LazyOp* w = load(2, st({5, 2}).permute({1, 0}).reshape({1, 2, 5}).expand({3, 2, 5}));
   const LazyOp* v = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {a, w}), {2});
-  EXPECT_EQ(formula(store(v), {{"out", {3, 2}}, {"a", {3, 5}}, {"w", {5, 2}}}), (Lines{"out[m][n] = sum[k](a[m][k] * w[k][n])"}));
+  EXPECT_EQ(formula(store(v), {{"out", {3, 2}}, {"a", {3, 5}}, {"w", {5, 2}}}).lines, (Lines{"out[m][n] = sum[k](a[m][k] * w[k][n])"}));
 }
 
 TEST_F(Formula, PaddedWindow) {
@@ -42,26 +42,26 @@ TEST_F(Formula, PaddedWindow) {
       {View::create({10}, std::vector<Sint>{1}, -1, std::vector<Range>{{1, 9}}), View::create({8, 3}, std::vector<Sint>{1, 1})});
   ASSERT_EQ(padded.shape()[0], Sint(10));
   const LazyOp* v = ops.reduce(Op::ReduceMax, load(1, windows), {1});
-  EXPECT_EQ(formula(store(v), {{"out", {8}}, {"in", {8}}}), (Lines{"out[n] = max[k](in[n+k-1]?)"}));
+  EXPECT_EQ(formula(store(v), {{"out", {8}}, {"in", {8}}}).lines, (Lines{"out[n] = max[k](in[n+k-1]?)"}));
 }
 
 TEST_F(Formula, FlipsAndSteps) {
-  EXPECT_EQ(formula(store(load(1, st({8}).stride({-1}))), {{"out", {8}}, {"in", {8}}}), (Lines{"out[n] = in[-n+7]"}));
-  EXPECT_EQ(formula(store(load(1, st({8, 6}).stride({2, 3}))), {{"out", {4, 2}}, {"in", {8, 6}}}), (Lines{"out[m][n] = in[2*m][3*n]"}));
+  EXPECT_EQ(formula(store(load(1, st({8}).stride({-1}))), {{"out", {8}}, {"in", {8}}}).lines, (Lines{"out[n] = in[-n+7]"}));
+  EXPECT_EQ(formula(store(load(1, st({8, 6}).stride({2, 3}))), {{"out", {4, 2}}, {"in", {8, 6}}}).lines, (Lines{"out[m][n] = in[2*m][3*n]"}));
 }
 
 TEST_F(Formula, SharedValuesGetALineEach) {
   const LazyOp* a = load(1, st({4}));
   const LazyOp* e = ops.elementwise(Op::Exp, {a});
   const LazyOp* v = ops.elementwise(Op::Div, {e, ops.elementwise(Op::Add, {e, number(1, {4})})});
-  EXPECT_EQ(formula(store(v), {{"out", {4}}, {"in", {4}}}), (Lines{"t0 = exp(in[n])", "out[n] = t0 / (t0 + 1.0)"}));
+  EXPECT_EQ(formula(store(v), {{"out", {4}}, {"in", {4}}}).lines, (Lines{"t0 = exp(in[n])", "out[n] = t0 / (t0 + 1.0)"}));
 }
 
 TEST_F(Formula, ParenthesesOnlyWhereNeeded) {
   const LazyOp* a = load(1, st({4}));
   const LazyOp* b = load(2, st({4}));
   const LazyOp* c = load(3, st({4}));
-  const auto text = [&](const LazyOp* v) { return formula(store(v), {{"o", {4}}, {"a", {4}}, {"b", {4}}, {"c", {4}}}).front(); };
+  const auto text = [&](const LazyOp* v) { return formula(store(v), {{"o", {4}}, {"a", {4}}, {"b", {4}}, {"c", {4}}}).lines.front(); };
   EXPECT_EQ(text(ops.elementwise(Op::Sub, {a, ops.elementwise(Op::Sub, {b, c})})), "o[n] = a[n] - (b[n] - c[n])");
   EXPECT_EQ(text(ops.elementwise(Op::Sub, {ops.elementwise(Op::Sub, {a, b}), c})), "o[n] = a[n] - b[n] - c[n]");
   EXPECT_EQ(text(ops.elementwise(Op::Mul, {ops.elementwise(Op::Add, {a, b}), c})), "o[n] = (a[n] + b[n]) * c[n]");
@@ -75,7 +75,7 @@ TEST_F(Formula, ParenthesesOnlyWhereNeeded) {
 TEST_F(Formula, LongOnesAreCut) {
   const LazyOp* v = load(1, st({4}));
   for (int i = 0; i < 30; i++) v = ops.elementwise(Op::Add, {ops.elementwise(Op::Sin, {v}), v});
-  const Lines lines = formula(store(v), {{"out", {4}}, {"in", {4}}}, 5);
+  const Lines lines = formula(store(v), {{"out", {4}}, {"in", {4}}}, 5).lines;
   EXPECT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[3].substr(0, 4), "... ");
   EXPECT_EQ(lines[4].substr(0, 9), "out[n] = ");
@@ -85,7 +85,7 @@ TEST_F(Formula, VariableSizes) {
   Symbols symbols;
   const Sint batch = symbols.variable("batch", 1, 8);
   const LazyOp* v = ops.elementwise(Op::Neg, {load(1, st({batch, 3}))});
-  EXPECT_EQ(formula(store(v), {{"out", {batch, 3}}, {"in", {batch, 3}}}), (Lines{"out[m][n] = -in[m][n]"}));
+  EXPECT_EQ(formula(store(v), {{"out", {batch, 3}}, {"in", {batch, 3}}}).lines, (Lines{"out[m][n] = -in[m][n]"}));
 }
 
 }  // namespace

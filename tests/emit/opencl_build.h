@@ -6,7 +6,7 @@
 #include "base/tempdir.h"
 #include "build.h"
 #include "device/device.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "models/zoo.h"
 #include "support/files.h"
 #include "tiny.h"
@@ -17,7 +17,7 @@ inline constexpr const char* kStrict = "-std=c99 -Wall -Wextra -Wpedantic -Wconv
 
 inline ProcessResult run_opencl(const fs::path& dir, const std::string& command, const std::vector<std::string>& more = {}) {
   static const TempDir cache;  // of kernels that PoCL has compiled
-  return run_in(dir, command, more, opencl_environment(cache.path()));
+  return run_in(dir, command, more, environment_for(kOpenCl, cache.path()));
 }
 
 inline ProcessResult build(const fs::path& dir, const std::string& flags = "") {

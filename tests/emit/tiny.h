@@ -10,6 +10,7 @@
 #include "ir/lazyop.h"
 #include "memory/plan.h"
 #include "program/program.h"
+#include "renderer/language.h"
 
 namespace etch::test {
 
@@ -30,37 +31,29 @@ inline int add_buffer(Program& p, const std::string& name, BufferKind kind, std:
   return static_cast<int>(p.buffers.size()) - 1;
 }
 
+/// Floats; the first is written.
+inline std::vector<KernelArgument> arguments_named(const std::vector<std::string>& names) {
+  std::vector<KernelArgument> result;
+  for (const std::string& name : names)
+    result.push_back({.dtype = DType::Float32, .name = name, .access = result.empty() ? Access::Write : Access::Read});
+  return result;
+}
+
 inline void add_call(Program& p, int kernel, std::vector<int> buffers, std::vector<bool> may_alias, std::vector<std::string> nodes) {
   ProgramCall c;
   c.kernel = kernel;
-  c.buffers = std::move(buffers);
-  c.may_alias = std::move(may_alias);
+  const ProgramKernel& k = p.kernels[static_cast<std::size_t>(kernel)];
+  for (std::size_t i = 0; i < buffers.size(); i++) c.arguments.push_back({buffers[i], k.arguments[i].access, may_alias[i]});
   c.short_name = nodes.empty() ? "" : c_identifier(nodes.front());
   c.nodes = std::move(nodes);
-  const Work work = count_work(p.kernels[static_cast<std::size_t>(kernel)].ast);
+  const Work work = count_work(k.ast);
   c.macs = work.macs;
   c.flops = work.flops;
   p.calls.push_back(std::move(c));
 }
 
-/// relu(b + x w) twice with different weights, then the sum with the input: x [4], 4x4 weights. The second half runs in place.
-inline Program mlp_program() {
-  auto owned = std::make_shared<Owned>();
-  Program p;
-  p.language = "c";
-  const int x = add_buffer(p, "gpu_0/data_0", BufferKind::Input, {1, 4});
-  const int y = add_buffer(p, "sum", BufferKind::Output, {1, 4});
-  p.inputs = {x};
-  p.outputs = {y};
-  const int w1 =
-      add_buffer(p, "fc1.weight", BufferKind::Constant, {4, 4}, {1, 0.5, -1, 2, 0, 1, 0.1, -0.25, 1, 1, 1, 1, -3, 0, 0.125, 1e-5});
-  const int b1 = add_buffer(p, "fc1.bias", BufferKind::Constant, {4}, {0.5, -0.5, 1.5, 0});
-  const int w2 = add_buffer(p, "int", BufferKind::Constant, {4, 4}, {2, 0, 0, 1, 0, 2, 0, 1, 0, 0, 2, 1, -1, -1, -1, 1});
-  const int b2 = add_buffer(p, "fc2*/bias", BufferKind::Constant, {4}, {0.25, 0.25, -0.25, -0.25});
-  const int h1 = add_buffer(p, "fc1_relu", BufferKind::Intermediate, {1, 4});
-  const int h2 = add_buffer(p, "fc2_relu", BufferKind::Intermediate, {1, 4});
-
-  LazyOps& ops = owned->ops;
+/// out = relu(in w + b) of 4 and 4x4 floats.
+inline ProgramKernel fc_kernel(LazyOps& ops) {
   const ShapeTracker grid = ShapeTracker::from_shape({4, 4});
   const LazyOp* in = ops.load(1, DType::Float32, ShapeTracker::from_shape({1, 4}).expand({4, 4}));
   const LazyOp* w = ops.load(2, DType::Float32, grid.permute({1, 0}));
@@ -73,10 +66,9 @@ inline Program mlp_program() {
   fc.shape_name = "r_4_4";
   fc.opts = "UNROLL 0 4";
   fc.ast = ops.store(0, relu, ShapeTracker::from_shape({4, 1}));
-  fc.arg_dtypes = std::vector<DType>(4, DType::Float32);
-  fc.arg_names = {"out", "in", "w", "b"};
+  fc.arguments = arguments_named({"out", "in", "w", "b"});
   fc.indices_proved = 7;
-  fc.source =
+  fc.text.source =
       "static void k0_fc1_relu1(void *const *arg) {\n"
       "  float *const out = (float *)arg[0];\n"
       "  const float *const in = (const float *)arg[1];\n"
@@ -91,26 +83,46 @@ inline Program mlp_program() {
       "    out[n] = acc < 0.0f ? 0.0f : acc;\n"
       "  }\n"
       "}\n";
-  p.kernels.push_back(std::move(fc));
+  return fc;
+}
 
+/// out = in + in_2 of 4 floats.
+inline ProgramKernel sum_kernel(LazyOps& ops) {
   const ShapeTracker row = ShapeTracker::from_shape({1, 4});
   ProgramKernel add;
   add.name = "k1_sum";
   add.shape_name = "E_4";
   add.ast = ops.store(0, ops.elementwise(Op::Add, {ops.load(1, DType::Float32, row), ops.load(2, DType::Float32, row)}), row);
-  add.arg_dtypes = std::vector<DType>(3, DType::Float32);
-  add.arg_names = {"out", "in", "in_2"};
+  add.arguments = arguments_named({"out", "in", "in_2"});
   add.indices_proved = 3;
-  add.source =
+  add.text.source =
       "static void k1_sum(void *const *arg) {\n"
       "  float *const out = (float *)arg[0];\n"
       "  const float *const in = (const float *)arg[1];\n"
       "  const float *const in_2 = (const float *)arg[2];\n"
       "  for (int i = 0; i < 4; i++) out[i] = in[i] + in_2[i];\n"
       "}\n";
-  p.kernels.push_back(std::move(add));
+  return add;
+}
 
+/// relu(b + x w) twice with different weights, then the sum with the input: x [4], 4x4 weights. The second half runs in place.
+inline Program mlp_program() {
+  auto owned = std::make_shared<Owned>();
+  Program p;
+  p.language = &kC;
+  const int x = add_buffer(p, "gpu_0/data_0", BufferKind::Input, {1, 4});
+  const int y = add_buffer(p, "sum", BufferKind::Output, {1, 4});
+  p.inputs = {x};
+  p.outputs = {y};
+  const int w1 =
+      add_buffer(p, "fc1.weight", BufferKind::Constant, {4, 4}, {1, 0.5, -1, 2, 0, 1, 0.1, -0.25, 1, 1, 1, 1, -3, 0, 0.125, 1e-5});
+  const int b1 = add_buffer(p, "fc1.bias", BufferKind::Constant, {4}, {0.5, -0.5, 1.5, 0});
+  const int w2 = add_buffer(p, "int", BufferKind::Constant, {4, 4}, {2, 0, 0, 1, 0, 2, 0, 1, 0, 0, 2, 1, -1, -1, -1, 1});
+  const int b2 = add_buffer(p, "fc2*/bias", BufferKind::Constant, {4}, {0.25, 0.25, -0.25, -0.25});
+  const int h1 = add_buffer(p, "fc1_relu", BufferKind::Intermediate, {1, 4});
+  const int h2 = add_buffer(p, "fc2_relu", BufferKind::Intermediate, {1, 4});
   const int h3 = add_buffer(p, "res", BufferKind::Intermediate, {1, 4});
+  p.kernels = {fc_kernel(owned->ops), sum_kernel(owned->ops)};
   add_call(p, 0, {h1, x, w1, b1}, {false, false, false, false}, {"fc1", "relu1"});
   add_call(p, 0, {h2, h1, w2, b2}, {false, false, false, false}, {"fc2", "relu2"});
   add_call(p, 1, {h3, h2, h1}, {false, true, true}, {"res"});
@@ -143,7 +155,7 @@ inline Program batch_program() {
   auto owned = std::make_shared<Owned>();
   const Sint batch = owned->symbols.variable("batch", 1, 8);
   Program p;
-  p.language = "c";
+  p.language = &kC;
   p.variables = {{"batch", 1, 8}};
   p.inputs = {add_buffer(p, "x", BufferKind::Input, {batch, 32})};
   p.outputs = {add_buffer(p, "y", BufferKind::Output, {batch, 32})};
@@ -157,16 +169,15 @@ inline Program batch_program() {
     k.name = name;
     k.shape_name = "E_batch_32";
     k.ast = ops.store(0, ops.elementwise(op, {in, ops.constant(Scalar::of_double(DType::Float32, value), scalar)}), st);
-    k.arg_dtypes = std::vector<DType>(2, DType::Float32);
-    k.arg_names = {"out", "in"};
+    k.arguments = arguments_named({"out", "in"});
     k.variables = {"batch"};
-    k.source = "static void " + name +
-               "(void *const *arg) {\n"
-               "  float *const out = (float *)arg[0];\n"
-               "  const float *const in = (const float *)arg[1];\n"
-               "  const int32_t batch = *(const int32_t *)arg[2];\n"
-               "  for (int32_t i = 0; i < batch * 32; i++) out[i] = " +
-               expression + ";\n}\n";
+    k.text.source = "static void " + name +
+                    "(void *const *arg) {\n"
+                    "  float *const out = (float *)arg[0];\n"
+                    "  const float *const in = (const float *)arg[1];\n"
+                    "  const int32_t batch = *(const int32_t *)arg[2];\n"
+                    "  for (int32_t i = 0; i < batch * 32; i++) out[i] = " +
+                    expression + ";\n}\n";
     p.kernels.push_back(std::move(k));
   };
   kernel("k0_double", Op::Mul, 2, "2.0f * in[i]");
@@ -181,15 +192,15 @@ inline Program batch_program() {
 /// The same for OpenCL: a work-group for each row.
 inline Program batch_program_opencl() {
   Program p = batch_program();
-  p.language = "opencl";
+  p.language = &kOpenCl;
   for (ProgramKernel& k : p.kernels) {
     k.global_size = {p.buffers[0].shape[0], 1, 1};
     k.local_size = {32, 1, 1};
-    k.source = "__kernel void " + k.name +
-               "(__global float *out, const __global float *in, const int batch) {\n"
-               "  const int i = (int)get_global_id(0);\n"
-               "  out[i] = " +
-               (k.name == "k0_double" ? "2.0f * in[i]" : "in[i] + 1.0f") + ";\n}\n";
+    k.text.source = "__kernel void " + k.name +
+                    "(__global float *out, const __global float *in, const int batch) {\n"
+                    "  const int i = (int)get_global_id(0);\n"
+                    "  out[i] = " +
+                    (k.name == "k0_double" ? "2.0f * in[i]" : "in[i] + 1.0f") + ";\n}\n";
   }
   return p;
 }

@@ -34,14 +34,14 @@ class Whole : public testing::Test {
   Tensor weights(const std::string& name, std::vector<std::int64_t> shape, std::uint32_t seed) {
     return Tensor::constant(*graph, lcg_input(DType::Float32, shape, seed, 0), name);
   }
-  Program lowered(const std::vector<OutputSpec>& outputs, const std::string& language = "c") {
+  Program lowered(const std::vector<OutputSpec>& outputs, const Language& language = kC) {
     const Schedule schedule = create_schedule(*graph, outputs);
     LowerOptions options;
     options.inputs = inputs;
-    options.language = "interp";  // with the constants as the ASTs read them
+    options.language = nullptr;  // with the constants as the ASTs read them
     interpreted = reorder(lower(graph, schedule, options));
-    options.language = language;
-    options.codegen.has_local = language == "opencl";
+    options.language = &language;
+    options.codegen.has_local = language.local_memory;
     return reorder(lower(graph, schedule, options));
   }
 
@@ -69,8 +69,8 @@ SelfTest reference(const Program& p, const VarValues& vars) {
   }
   for (const ProgramCall& c : p.calls) {
     std::vector<const Array*> in;
-    for (std::size_t i = 1; i < c.buffers.size(); i++) in.push_back(&values[static_cast<std::size_t>(c.buffers[i])]);
-    values[static_cast<std::size_t>(c.buffers[0])] = interp_evaluate(p.kernels[static_cast<std::size_t>(c.kernel)].ast, in, vars);
+    for (int b : c.reads()) in.push_back(&values[static_cast<std::size_t>(b)]);
+    values[static_cast<std::size_t>(c.writes().front())] = interp_evaluate(p.kernels[static_cast<std::size_t>(c.kernel)].ast, in, vars);
   }
   for (int b : p.outputs)
     t.expected.push_back(values[static_cast<std::size_t>(b)].reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
@@ -82,7 +82,7 @@ std::vector<EmittedFile> Whole::emitted(const Program& p, const VarValues& vars)
   EmitOptions o;
   o.name = "net";
   o.selftest = reference(interpreted, vars);
-  const bool opencl = p.language == "opencl";
+  const bool opencl = p.language->grid;
   return emit(p, plan_memory(p, {.align = opencl ? 512 : 16, .align_all = opencl}), o);
 }
 
@@ -132,7 +132,7 @@ TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
                                         {"root", (d * d).sqrt()}};
   expect_pass(emitted(lowered(outputs)));
   if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
-  const std::vector<EmittedFile> files = emitted(lowered(outputs, "opencl"));
+  const std::vector<EmittedFile> files = emitted(lowered(outputs, kOpenCl));
   const auto kernels = std::ranges::find(files, "net.cl", &EmittedFile::name);
   ASSERT_NE(kernels, files.end());
   EXPECT_NE(kernels->text.find("etch_f32_to_i16(float x)"), std::string::npos) << "helpers stand before the kernels";

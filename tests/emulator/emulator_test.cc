@@ -13,6 +13,7 @@
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
 #include "emulator/tools.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
@@ -196,13 +197,14 @@ TEST_F(Emulated, FilesAndExitStatus) {
 }
 
 TEST_F(Emulated, Errors) {
-  EXPECT_THROW(build(kData / "bad"), UserError);
-  EXPECT_THROW(build(temp.path()), UserError);
-  EXPECT_THROW(run_emulated(target, temp.path() / "absent.elf"), UserError);
+  test::expect_error<UserError>([&] { build(kData / "bad"); }, "main.c:1:25: error: 'missing' undeclared");
+  test::expect_error<UserError>([&] { build(temp.path()); }, "there is no .c file in this folder");
+  test::expect_error<UserError>([&] { run_emulated(target, temp.path() / "absent.elf"); }, "absent.elf: there is no such program");
   const CrossBuild program = build(kData / "hang");
   EmulatorOptions options;
   options.functions = {"no_such_function"};
-  EXPECT_THROW(run_emulated(target, program.elf, options), UserError);
+  test::expect_error<UserError>([&] { run_emulated(target, program.elf, options); },
+                                "there is no function 'no_such_function' in this program");
 }
 
 TEST(EmulatorTools, MissingOnesAreNamed) {
@@ -220,7 +222,8 @@ TEST(EmulatorTools, MissingOnesAreNamed) {
   } catch (const UserError& e) {
     EXPECT_NE(std::string(e.what()).find("no-such-gcc is not installed"), std::string::npos);
   }
-  EXPECT_THROW(run_emulated(target, kProject / "net.c"), UserError);
+  test::expect_error<UserError>([&] { run_emulated(target, kProject / "net.c"); },
+                                "target 'cortex-m4f': no-such-emulator is not installed");
   EXPECT_FALSE(emulator_available(find_target("host", kTargets), &why));
 }
 
@@ -333,15 +336,15 @@ TEST(LinkMap, Sample) {
 }
 
 TEST(Elf, BadFiles) {
-  EXPECT_THROW(read_elf_symbols(kProject / "net.c"), UserError);
-  EXPECT_THROW(read_elf_symbols(kProject / "absent"), UserError);
+  test::expect_error<UserError>([&] { read_elf_symbols(kProject / "net.c"); }, "net.c: this is no little-endian ELF file");
+  test::expect_error<UserError>([&] { read_elf_symbols(kProject / "absent"); }, "absent: this is no little-endian ELF file");
   const TempDir temp;
   std::ofstream(temp.path() / "short") << std::string(
                                               "\x7f"
                                               "ELF\x01\x01\x01",
                                               7)
                                        << std::string(30, '\0');
-  EXPECT_THROW(read_elf_symbols(temp.path() / "short"), UserError);
+  test::expect_error<UserError>([&] { read_elf_symbols(temp.path() / "short"); }, "short: this ELF file is cut off");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/tempdir.h"
 #include "onnx/seeded.h"
 #include "support/evaluate.h"
+#include "support/expect_error.h"
 #include "support/files.h"
 
 namespace etch {
@@ -82,7 +83,9 @@ TEST(WriteZoo, WritesTheSameBytesEachTime) {
   }
 }
 
-TEST(ZooModel, UnknownNamesAreRefused) { EXPECT_THROW(zoo_model("vgg"), UserError); }
+TEST(ZooModel, UnknownNamesAreRefused) {
+  test::expect_error<UserError>([&] { zoo_model("vgg"); }, "there is no model 'vgg', there are: mlp, ");
+}
 
 }  // namespace
 }  // namespace etch

@@ -59,7 +59,7 @@ const ErrorCase kCases[] = {
     {"AttributeOfALaterOpset",
      12,
      [](GraphBuilder& g) { g.node_with_outputs("Shape", {"x"}, {"y"}, {{"start", 1}}, "s"); },
-     {"attribute start"}},
+     {"node 's' (Shape)", "attribute start is not supported at opset 12"}},
     {"AttributeOfWrongType",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Softmax", {"x"}, {"y"}, {{"axis", 1.0}}, "s"); },
@@ -72,11 +72,11 @@ const ErrorCase kCases[] = {
     {"ShapesDoNotBroadcast",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Add", {"x", g.seeded("w", {4}, 4)}, {"y"}, {}, "a"); },
-     {"node 'a' (Add)"}},
+     {"node 'a' (Add)", "shapes [2,3] and [4] do not broadcast"}},
     {"MatricesDoNotFit",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("MatMul", {"x", g.seeded("w", {4, 5}, 4)}, {"y"}, {}, "m"); },
-     {"node 'm' (MatMul)"}},
+     {"node 'm' (MatMul)", "[2,3] by [4,5]: 3 columns against 4 rows"}},
     {"MixedTypes",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Add", {"x", g.ints("w", {1, 2, 3})}, {"y"}); },
@@ -117,7 +117,7 @@ const ErrorCase kCases[] = {
        g.input("im", DType::Float32, {1, 3, 2, 2});
        g.node_with_outputs("MaxPool", {"im"}, {"y"}, {{"kernel_shape", Ints{3, 3}}}, "p");
      },
-     {"node 'p' (MaxPool)"}},
+     {"node 'p' (MaxPool)", "a kernel of 3", "does not fit into 2 elements"}},
     {"TrainingMode",
      14,
      [](GraphBuilder& g) {
@@ -132,7 +132,7 @@ const ErrorCase kCases[] = {
     {"HugeExpand",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Expand", {"x", g.ints("s", {1 << 20, 1 << 20, 2, 3})}, {"y"}); },
-     {"2^31"}},
+     {"node 'y' (Expand)", "[1048576,1048576,2,3]", "2^31"}},
     {"HugeInput",
      13,
      [](GraphBuilder& g) {
@@ -235,7 +235,7 @@ const ErrorCase kCases[] = {
        g.node_with_outputs("Add", {"x", g.seeded("w", {3}, 3)}, {"y"});
        initializer(g).set_dims(0, -3);
      },
-     {"initializer 'w'", "[-3]"}},
+     {"initializer 'w'", "its shape [-3] has the size -3 at axis 0"}},
     {"InitializerUnlikeItsInput",
      13,
      [](GraphBuilder& g) {
@@ -295,7 +295,7 @@ const ErrorCase kCases[] = {
     {"StringConstant",
      13,
      [](GraphBuilder& g) { g.node_with_outputs("Constant", {}, {"y"}, {{"value_string", "text"}}); },
-     {"value_string"}},
+     {"node 'y' (Constant)", "its value is given by value_string, accepted are value,"}},
     {"OldOpset", 6, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 6", "7 to 28"}},
     {"NewOpset", 29, [](GraphBuilder& g) { g.node_with_outputs("Relu", {"x"}, {"y"}); }, {"opset 29", "7 to 28"}},
     {"NoOpset",

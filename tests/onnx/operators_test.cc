@@ -111,8 +111,8 @@ std::vector<Row> math_rows() {
   };
 }
 
-std::vector<Row> window_rows() {
-  const Array x4 = f({1, 1, 4}, {1, 2, 3, 4}), x2 = f({1, 1, 2}, {1, 2});
+std::vector<Row> pool_rows() {
+  const Array x4 = f({1, 1, 4}, {1, 2, 3, 4});
   return {
       {"AveragePool", 19, {{"kernel_shape", Ints{2}}, {"dilations", Ints{2}}}, {x4}, 1, {f({1, 1, 2}, {2, 3})}},
       // ceil_mode: the third window has 4, one zero of the padding, and one place beyond it that does not count
@@ -165,6 +165,12 @@ std::vector<Row> window_rows() {
       {"GlobalLpPool", 13, {}, {f({1, 1, 2}, {3, -4})}, 1, {f({1, 1, 1}, {5})}},
       {"GlobalLpPool", 7, {{"p", 1}}, {f({1, 1, 2}, {3, -4})}, 1, {f({1, 1, 1}, {7})}},
       {"GlobalMaxPool", 13, {}, {f({1, 1, 2, 1}, {-3, -4})}, 1, {f({1, 1, 1, 1}, {-3})}},
+  };
+}
+
+std::vector<Row> conv_rows() {
+  const Array x4 = f({1, 1, 4}, {1, 2, 3, 4}), x2 = f({1, 1, 2}, {1, 2});
+  return {
       {"Conv", 11, {{"auto_pad", "SAME_LOWER"}}, {x4, f({1, 1, 2}, {1, 1})}, 2, {f({1, 1, 4}, {1, 3, 5, 7})}},
       {"Conv", 11, {{"auto_pad", "SAME_UPPER"}}, {x4, f({1, 1, 2}, {1, 1})}, 2, {f({1, 1, 4}, {3, 5, 7, 4})}},
       {"Conv",
@@ -309,7 +315,8 @@ void check_rows(const std::vector<Row>& rows) {
 
 TEST(Operators, Shape) { check_rows(shape_rows()); }
 TEST(Operators, Math) { check_rows(math_rows()); }
-TEST(Operators, Windows) { check_rows(window_rows()); }
+TEST(Operators, Pools) { check_rows(pool_rows()); }
+TEST(Operators, Convolutions) { check_rows(conv_rows()); }
 TEST(Operators, Normalisation) { check_rows(norm_rows()); }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST(OnnxLogic, WhereBroadcastsAllThree) {
   const Array condition = ints({2, 1}, {1, 0}, DType::Bool);
   expect_node({"Where", 16, {condition, floats({3}, {1, 2, 3}), floats({}, {NAN})}}, {floats({2, 3}, {1, 2, 3, NAN, NAN, NAN})});
   expect_node({"Where", 16, {condition, ints({}, {1}, DType::Bool), ints({}, {0}, DType::Bool)}}, {ints({2, 1}, {1, 0}, DType::Bool)});
-  expect_refused({"Where", 16, {floats({1}, {1}), floats({1}, {1}), floats({1}, {1})}}, "float32");
+  expect_refused({"Where", 16, {floats({1}, {1}), floats({1}, {1}), floats({1}, {1})}}, "its input 0 is float32, accepted are: bool");
 }
 
 TEST(OnnxBits, CastLike) {

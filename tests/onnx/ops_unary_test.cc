@@ -151,11 +151,11 @@ TEST(OnnxUnary, PReluBroadcastsItsSlope) {
 TEST(OnnxUnary, RefusalsSayWhatIsWrong) {
   expect_refused({"Gelu", 20, {floats({1}, {1})}, {{"approximate", "erf"}}}, "accepted are none and tanh");
   expect_refused({"Gelu", 17, {floats({1}, {1})}}, "supported from opset 20 on");
-  expect_refused({"Neg", 13, {ints({1}, {1}, DType::UInt8)}}, "uint8");
-  expect_refused({"Exp", 13, {ints({1}, {1}, DType::Int32)}}, "int32");
-  expect_refused({"Not", 7, {floats({1}, {1})}}, "float32");
+  expect_refused({"Neg", 13, {ints({1}, {1}, DType::UInt8)}}, "its input 0 is uint8, Neg takes");
+  expect_refused({"Exp", 13, {ints({1}, {1}, DType::Int32)}}, "its input 0 is int32, accepted are: float");
+  expect_refused({"Not", 7, {floats({1}, {1})}}, "its input 0 is float32, accepted are: bool");
   expect_refused({"Shrink", 9, {ints({1}, {1}, DType::Int32)}, {{"bias", 0.5}}}, "attribute bias is 0.5");
-  expect_refused({"Elu", 7, {floats({1}, {1})}, {{"beta", 0.5}}}, "attribute beta");
+  expect_refused({"Elu", 7, {floats({1}, {1})}, {{"beta", 0.5}}}, "attribute beta is not supported");
 }
 
 // Steps overflow or vanish in float16, results do not. Expected: numpy's float64, rounded once.

@@ -1,25 +1,18 @@
 // The text of whole kernels, as golden files: UPDATE_GOLDEN=1 rewrites them, and the diff is reviewed.
+#include "support/golden.h"
+
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <map>
+#include <string>
 
+#include "base/error.h"
+#include "program/generate.h"
 #include "renderer/cstyle.h"
-#include "renderer/generate.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(ETCH_SOURCE_DIR) / "tests/golden/renderer" / name;
-  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-  std::ifstream file(path);
-  std::stringstream want;
-  want << file.rdbuf();
-  EXPECT_EQ(text, want.str()) << name;
-}
 
 ShapeTracker spread(Scalar, const std::vector<Sint>& shape) {
   return ShapeTracker::from_shape(std::vector<Sint>(shape.size(), 1)).expand(shape);
@@ -45,12 +38,20 @@ const LazyOp* bytes(LazyOps& ops, Sint n) {
   return ops.store(0, ops.elementwise(Op::Mul, {ops.elementwise(Op::Add, {a, one}), a}), st);
 }
 
+KernelSignature conv_signature(const std::string& name, std::int64_t out, std::int64_t in) {
+  return {name,
+          {{DType::Float32, out, "out", Access::Write},
+           {DType::Float32, in, "in"},
+           {DType::Float32, 144, "w", Access::Read, true, true},
+           {DType::Float32, 16, "b", Access::Read, true, true}},
+          {}};
+}
+
 struct Golden {
   const char* file;
   const LazyOp* ast;
-  std::vector<Sint> elements;
-  std::vector<bool> constants;  // and bounded
-  KernelNames names;
+  KernelSignature signature;
+  const Language& language;
   CodegenOptions options;
 };
 
@@ -61,34 +62,31 @@ TEST(Golden, Kernels) {
   CodegenOptions vectors, opencl, plain;
   plain.optimize = false;
   vectors.vector_bits = 256;
-  opencl.language = "opencl";
   opencl.has_local = true;
-  const std::vector<Sint> sizes{16 * 64, 64, 144, 16};
-  const std::vector<bool> constants{false, false, true, true};
-  const KernelNames names{"conv_relu", {"out", "in", "w", "b"}};
+  const KernelSignature relu = conv_signature("conv_relu", 16 * 64, 64);
+  const KernelSignature of_bytes{"bytes", {{DType::Int8, n * 5, "out", Access::Write}, {DType::Int8, n * 5, "in"}}, {}};
   const Golden table[] = {
-      {"conv_plain.c", conv(ops), sizes, constants, names, plain},
-      {"conv.c", conv(ops), sizes, constants, names, {}},
-      {"conv_vectors.c", conv(ops), sizes, constants, names, vectors},
-      {"conv.cl", conv(ops), sizes, constants, names, opencl},
-      {"bytes.c", bytes(ops, n), {n * 5, n * 5}, {false, false}, {"bytes", {"out", "in"}}, {}},
-      {"bytes.cl", bytes(ops, n), {n * 5, n * 5}, {false, false}, {"bytes", {"out", "in"}}, opencl},
+      {"conv_plain.c", conv(ops), relu, kC, plain},     {"conv.c", conv(ops), relu, kC, {}},
+      {"conv_vectors.c", conv(ops), relu, kC, vectors}, {"conv.cl", conv(ops), relu, kOpenCl, opencl},
+      {"bytes.c", bytes(ops, n), of_bytes, kC, {}},     {"bytes.cl", bytes(ops, n), of_bytes, kOpenCl, opencl},
   };
+  std::map<std::string, std::string> files;
   for (const Golden& t : table) {
-    const GeneratedKernel k = generate_kernel(t.ast, t.elements, t.constants, t.names, t.options, t.constants);
-    expect_golden(t.file, k.source);
-    expect_golden(std::string(t.file) + ".uops", k.uops);
+    const ProgramKernel k = generate_kernel(t.ast, t.signature, t.language, t.options);
+    files[t.file] = k.text.source;
+    files[std::string(t.file) + ".uops"] = k.uops;
     // The same again, whatever was made before.
-    EXPECT_EQ(generate_kernel(t.ast, t.elements, t.constants, t.names, t.options, t.constants).source, k.source);
+    EXPECT_EQ(generate_kernel(t.ast, t.signature, t.language, t.options).text.source, k.text.source);
   }
+  test::expect_golden("renderer", files);
 }
 
 TEST(Golden, IndexOutsideIsAnError) {
   LazyOps ops;
-  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64, 63, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}),
-               std::exception);
-  EXPECT_THROW(generate_kernel(conv(ops), {16 * 64 - 1, 64, 144, 16}, std::vector<bool>(4), {"k", {"out", "in", "w", "b"}}, {}),
-               std::exception);
+  const auto generate = [&](std::int64_t out, std::int64_t in) { generate_kernel(conv(ops), conv_signature("k", out, in), kC, {}); };
+  EXPECT_NO_THROW(generate(16 * 64, 64));
+  test::expect_error<InternalError>([&] { generate(16 * 64, 63); }, "of buffer 1 is proved inside its 63 elements");
+  test::expect_error<InternalError>([&] { generate(16 * 64 - 1, 64); }, "of buffer 0 is proved inside its 1023 elements");
 }
 
 struct LiteralCase {
@@ -116,8 +114,8 @@ TEST(Literals, ReadBackExactly) {
       {Scalar::of_int(DType::UInt64, -1), "UINT64_C(18446744073709551615)", "18446744073709551615UL"},
   };
   for (const LiteralCase& t : table) {
-    EXPECT_EQ(literal(kC, t.value), t.c);
-    EXPECT_EQ(literal(kOpenCl, t.value), t.opencl);
+    EXPECT_EQ(literal(*kC.style, t.value), t.c);
+    EXPECT_EQ(literal(*kOpenCl.style, t.value), t.opencl);
   }
 }
 

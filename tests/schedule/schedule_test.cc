@@ -112,7 +112,7 @@ constexpr CountRow kCounts[] = {
      }},
     {"grouped conv + bn", 1,
      [](Net& n) { return norm(n, n.input("x", {1, 4, 8, 8}).conv(n.weight({6, 2, 3, 3}), n.weight({6}), {.kernel = {3, 3}}, 2)).relu(); }},
-    {"attention from q, k, v on: five", 8,
+    {"attention: three projections, scores, three of softmax, values", 8,
      [](Net& n) {
        const Tensor x = n.input("x", {5, 8}), q = x.matmul(n.weight({8, 4})), k = x.matmul(n.weight({8, 4})),
                     v = x.matmul(n.weight({8, 4}));

@@ -60,88 +60,19 @@ class History {
   int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); }
 
   void step() {
-    using Indices = std::vector<int64_t>;
-    std::vector<int64_t> shape = truth.shape;
-    std::size_t rank = shape.size();
     switch (pick(0, 5)) {
-      case 0: {
-        std::vector<int> axes(rank);
-        for (std::size_t k = 0; k < rank; ++k) axes[k] = static_cast<int>(k);
-        std::shuffle(axes.begin(), axes.end(), rng);
-        Indices to;
-        for (int a : axes) to.push_back(shape[static_cast<std::size_t>(a)]);
-        truth = truth.make(to, [&](const Indices& i) {
-          Indices r(rank);
-          for (std::size_t k = 0; k < rank; ++k) r[static_cast<std::size_t>(axes[k])] = i[k];
-          return r;
-        });
-        st = st.permute(axes);
-        break;
-      }
-      case 1: {
-        std::vector<int64_t> to = random_shape(truth.count());
-        truth.shape = to;
-        st = st.reshape(sints(to));
-        break;
-      }
-      case 2: {
-        Indices to = shape;
-        for (int64_t& s : to) s = s == 1 && pick(0, 1) ? pick(1, 3) : s;
-        if (product_of(to) > 2000) break;
-        truth = truth.make(to, [&](Indices i) {
-          for (std::size_t k = 0; k < rank; ++k) i[k] = std::min(i[k], shape[k] - 1);
-          return i;
-        });
-        st = st.expand(sints(to));
-        break;
-      }
-      case 3: {
-        std::vector<Range> amounts;
-        Indices to = shape, before;
-        for (std::size_t k = 0; k < rank; ++k) {
-          int64_t b = pick(0, 4) ? 0 : pick(0, 3), e = pick(0, 4) ? 0 : pick(0, 3);
-          amounts.push_back({b, e});
-          before.push_back(b);
-          to[k] += b + e;
-        }
-        if (product_of(to) > 2000) break;
-        truth = truth.make(to, [&](Indices i) {
-          for (std::size_t k = 0; k < rank; ++k) i[k] -= before[k];
-          return i;
-        });
-        st = st.pad(amounts);
-        break;
-      }
-      case 4: {
-        std::vector<Range> ranges;
-        Indices to = shape, begin;
-        for (std::size_t k = 0; k < rank; ++k) {
-          int64_t b = pick(0, static_cast<int>(shape[k]) - 1), e = pick(static_cast<int>(b) + 1, static_cast<int>(shape[k]));
-          if (pick(0, 1)) b = 0, e = shape[k];
-          ranges.push_back({b, e});
-          begin.push_back(b);
-          to[k] = e - b;
-        }
-        truth = truth.make(to, [&](Indices i) {
-          for (std::size_t k = 0; k < rank; ++k) i[k] += begin[k];
-          return i;
-        });
-        st = st.shrink(ranges);
-        break;
-      }
-      default: {
-        Indices steps, to;
-        for (std::size_t k = 0; k < rank; ++k) {
-          int64_t m = pick(0, 2) ? 1 : pick(1, 3);
-          steps.push_back(pick(0, 2) ? m : -m);
-          to.push_back((shape[k] + m - 1) / m);
-        }
-        truth = truth.make(to, [&](Indices i) {
-          for (std::size_t k = 0; k < rank; ++k) i[k] = steps[k] > 0 ? i[k] * steps[k] : shape[k] - 1 + i[k] * steps[k];
-          return i;
-        });
-        st = st.stride(steps);
-      }
+      case 0:
+        return permute();
+      case 1:
+        return reshape();
+      case 2:
+        return expand();
+      case 3:
+        return pad();
+      case 4:
+        return shrink();
+      default:
+        return stride();
     }
   }
 
@@ -150,6 +81,84 @@ class History {
   std::mt19937 rng;
 
  private:
+  using Indices = std::vector<int64_t>;
+
+  void permute() {
+    const Indices shape = truth.shape;
+    const std::size_t rank = shape.size();
+    std::vector<int> axes(rank);
+    for (std::size_t k = 0; k < rank; ++k) axes[k] = static_cast<int>(k);
+    std::shuffle(axes.begin(), axes.end(), rng);
+    Indices to;
+    for (int a : axes) to.push_back(shape[static_cast<std::size_t>(a)]);
+    truth = truth.make(to, [&](const Indices& i) {
+      Indices r(rank);
+      for (std::size_t k = 0; k < rank; ++k) r[static_cast<std::size_t>(axes[k])] = i[k];
+      return r;
+    });
+    st = st.permute(axes);
+  }
+  void reshape() {
+    truth.shape = random_shape(truth.count());
+    st = st.reshape(sints(truth.shape));
+  }
+  void expand() {
+    const Indices shape = truth.shape;
+    Indices to = shape;
+    for (int64_t& s : to) s = s == 1 && pick(0, 1) ? pick(1, 3) : s;
+    if (product_of(to) > 2000) return;
+    truth = truth.make(to, [&](Indices i) {
+      for (std::size_t k = 0; k < shape.size(); ++k) i[k] = std::min(i[k], shape[k] - 1);
+      return i;
+    });
+    st = st.expand(sints(to));
+  }
+  void pad() {
+    std::vector<Range> amounts;
+    Indices to = truth.shape, before;
+    for (int64_t& size : to) {
+      int64_t b = pick(0, 4) ? 0 : pick(0, 3), e = pick(0, 4) ? 0 : pick(0, 3);
+      amounts.push_back({b, e});
+      before.push_back(b);
+      size += b + e;
+    }
+    if (product_of(to) > 2000) return;
+    truth = truth.make(to, [&](Indices i) {
+      for (std::size_t k = 0; k < i.size(); ++k) i[k] -= before[k];
+      return i;
+    });
+    st = st.pad(amounts);
+  }
+  void shrink() {
+    std::vector<Range> ranges;
+    Indices to, begin;
+    for (int64_t size : truth.shape) {
+      int64_t b = pick(0, static_cast<int>(size) - 1), e = pick(static_cast<int>(b) + 1, static_cast<int>(size));
+      if (pick(0, 1)) b = 0, e = size;
+      ranges.push_back({b, e});
+      begin.push_back(b);
+      to.push_back(e - b);
+    }
+    truth = truth.make(to, [&](Indices i) {
+      for (std::size_t k = 0; k < i.size(); ++k) i[k] += begin[k];
+      return i;
+    });
+    st = st.shrink(ranges);
+  }
+  void stride() {
+    const Indices shape = truth.shape;
+    Indices steps, to;
+    for (int64_t size : shape) {
+      int64_t m = pick(0, 2) ? 1 : pick(1, 3);
+      steps.push_back(pick(0, 2) ? m : -m);
+      to.push_back((size + m - 1) / m);
+    }
+    truth = truth.make(to, [&](Indices i) {
+      for (std::size_t k = 0; k < i.size(); ++k) i[k] = steps[k] > 0 ? i[k] * steps[k] : shape[k] - 1 + i[k] * steps[k];
+      return i;
+    });
+    st = st.stride(steps);
+  }
   static int64_t product_of(const std::vector<int64_t>& v) {
     int64_t n = 1;
     for (int64_t s : v) n *= s;

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "base/error.h"
 #include "shape/shapetracker.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
@@ -191,8 +193,8 @@ class History {
   }
 };
 
-// The index expressions give the arrays' positions for every value; returns whether the index is proved in bounds.
-void expect_positions(History& h, unsigned seed, int* proved) {
+// The index expressions give the arrays' positions for every value. `proved`: whether the index is proved inside the buffer.
+void expect_positions(History& h, unsigned seed, bool* proved) {
   std::vector<Sint> idxs;
   const std::vector<Sint>& shape = h.st.shape();
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -212,22 +214,23 @@ void expect_positions(History& h, unsigned seed, int* proved) {
       ASSERT_LT(truth.data[p], real_size) << "seed " << seed << " " << h.st.to_text();
     }
   }
-  *proved += proves_nonnegative(at.idx, at.valid) && proves_less(at.idx, h.buffer, at.valid);
+  *proved = proves_nonnegative(at.idx, at.valid) && proves_less(at.idx, h.buffer, at.valid);
 }
 
 TEST(SymbolicShape, RandomHistoriesReadTheRightElements) {
-  int proved = 0, total = 0, views = 0;
-  for (unsigned seed = 0; seed < 700; ++seed, ++total) {
+  const std::set<unsigned> beyond_the_prover{201, 261, 485};  // right, but the indices are not proved
+  int one_view = 0;
+  for (unsigned seed = 0; seed < 700; seed++) {
     History h(seed);
     for (int k = h.pick(1, 6); k > 0; --k) h.step();
     if (std::any_of(h.st.shape().begin(), h.st.shape().end(), [](Sint s) { return s.min() < 1; })) continue;
+    bool proved = false;
     expect_positions(h, seed, &proved);
     if (HasFatalFailure()) return;
-    views += static_cast<int>(h.st.views().size());
+    EXPECT_TRUE(proved || beyond_the_prover.contains(seed)) << "seed " << seed << " " << h.st.to_text();
+    one_view += h.st.views().size() == 1 ? 1 : 0;
   }
-  EXPECT_GT(proved, total * 9 / 10);
-  EXPECT_LT(views, total * 2);
-  RecordProperty("proved", proved);
+  EXPECT_GE(one_view, 631) << "of 700: views are merged where they can be";
 }
 
 // What networks with a free batch size do; each must stay one view and be proved.
@@ -272,11 +275,12 @@ TEST(SymbolicShape, UnequalSizesAreAnError) {
   Symbols s;
   Sint n = s.variable("n", 1, 16);
   ShapeTracker st = ShapeTracker::from_shape({n, 4});
-  EXPECT_THROW(st.reshape({n, 5}), InternalError);
-  EXPECT_THROW(st.reshape({n * n, 4}), InternalError);
-  EXPECT_THROW(st.expand({n, 5}), InternalError);
+  test::expect_error<InternalError>([&] { st.reshape({n, 5}); }, "reshape keeps the number of elements");
+  test::expect_error<InternalError>([&] { st.reshape({n * n, 4}); }, "reshape keeps the number of elements");
+  test::expect_error<InternalError>([&] { st.expand({n, 5}); }, "only axes of size 1 are expanded");
   EXPECT_EQ(ShapeTracker::from_shape({3, 4}).reshape({n, 4}, {{"n", 3}}).shape(), st.shape());
-  EXPECT_THROW(ShapeTracker::from_shape({3, 4}).reshape({n, 4}, {{"n", 4}}), InternalError);
+  test::expect_error<InternalError>([&] { ShapeTracker::from_shape({3, 4}).reshape({n, 4}, {{"n", 4}}); },
+                                    "reshape keeps the number of elements");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
@@ -234,15 +235,15 @@ TEST(Symbolic, TextsDoNotDependOnHistory) {
 TEST(Symbolic, Errors) {
   Symbols s, other;
   Sint a = s.variable("a", 0, 7), n = s.variable("n", 1, 4);
-  EXPECT_THROW(s.variable("x", -1, 3), InternalError);
-  EXPECT_THROW(s.variable("x", 4, 3), InternalError);
-  EXPECT_THROW(floordiv(a, 0), InternalError);
-  EXPECT_THROW(floormod(a, 0), InternalError);
-  EXPECT_THROW(floordiv(n, a), InternalError);  // a can be 0
-  EXPECT_THROW(a + other.variable("b", 0, 7), InternalError);
-  EXPECT_THROW(a.as_int(), InternalError);
-  EXPECT_THROW(Sint(INT64_MAX) * 2, InternalError);
-  EXPECT_THROW(a * (int64_t{1} << 62) * 4, InternalError);
+  test::expect_error<InternalError>([&] { s.variable("x", -1, 3); }, "the lower bound of a variable is not negative");
+  test::expect_error<InternalError>([&] { s.variable("x", 4, 3); }, "the upper bound of a variable is not below its lower bound");
+  test::expect_error<InternalError>([&] { floordiv(a, 0); }, "nothing is divided by 0");
+  test::expect_error<InternalError>([&] { floormod(a, 0); }, "nothing is taken modulo 0");
+  test::expect_error<InternalError>([&] { floordiv(n, a); }, "a symbolic divisor is never 0");  // a can be 0
+  test::expect_error<InternalError>([&] { a + other.variable("b", 0, 7); }, "all nodes of an expression have one owner");
+  test::expect_error<InternalError>([&] { a.as_int(); }, "the value is a plain integer");
+  test::expect_error<InternalError>([&] { Sint(INT64_MAX) * 2; }, "an index fits into 64 bits");
+  test::expect_error<InternalError>([&] { a*(int64_t{1} << 62) * 4; }, "an index fits into 64 bits");
   EXPECT_EQ(s.variable("x", 3, 3), Sint(3));
 }
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "validate/conformance_ast.h"
+#include "conformance/ast.h"
 
 namespace etch::test {
 

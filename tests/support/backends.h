@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "device/device.h"
-#include "renderer/generate.h"
+#include "program/generate.h"
+#include "renderer/cstyle.h"
 
 namespace etch::test {
 
@@ -21,9 +22,10 @@ struct BackendKernel {
 
 /// All kernels as one program, one call and one output each; the inputs are constants. `may_lay_out` lets kernels have the
 /// inputs 2 and up in another order.
-inline Program program_of(const std::vector<BackendKernel>& kernels, const CodegenOptions& options, bool may_lay_out = false) {
+inline Program program_of(const std::vector<BackendKernel>& kernels, const Language& language, const CodegenOptions& options,
+                          bool may_lay_out = false) {
   Program program;
-  program.language = options.language;
+  program.language = &language;
   for (std::size_t k = 0; k < kernels.size(); k++) {
     const BackendKernel& row = kernels[k];
     const std::string id = "k" + std::to_string(k);
@@ -31,37 +33,25 @@ inline Program program_of(const std::vector<BackendKernel>& kernels, const Codeg
       program.buffers.push_back({name, kind, dtype, {n}, n, std::move(data)});
       return static_cast<int>(program.buffers.size()) - 1;
     };
-    ProgramKernel kernel;
-    ProgramCall call;
-    KernelNames names{id, {"out"}};
-    std::vector<Sint> elements{row.output_size};
+    KernelSignature signature{id, {{row.store->dtype, row.output_size, "out", Access::Write}}, {}};
     for (std::size_t i = 0; i < row.inputs->size(); i++) {
-      names.args.push_back("in" + std::to_string(i + 1));
-      elements.emplace_back((*row.inputs)[i].size());
+      const Array& data = (*row.inputs)[i];
+      signature.arguments.push_back({data.dtype(), data.size(), "in" + std::to_string(i + 1), Access::Read, may_lay_out && i > 0});
     }
-    std::vector<bool> constants(elements.size(), may_lay_out);
-    for (std::size_t i = 0; i < constants.size() && i < 2; i++) constants[i] = false;
     CodegenOptions own = options;
     if (row.opts) own.opts = row.opts;
-    GeneratedKernel made = generate_kernel(row.store, elements, constants, names, own);
-    kernel.name = id;
-    kernel.ast = row.store;
-    kernel.source = std::move(made.source);
-    kernel.global_size = std::move(made.global_size);
-    kernel.local_size = std::move(made.local_size);
-    kernel.helpers = std::move(made.helpers);
-    kernel.arg_dtypes = {row.store->dtype};
+    ProgramKernel kernel = generate_kernel(row.store, std::move(signature), language, own);
+    ProgramCall call;
     call.kernel = static_cast<int>(k);
-    call.buffers = {add_buffer(id, BufferKind::Output, row.store->dtype, row.output_size, {})};
-    call.may_alias.resize(elements.size());
-    program.outputs.push_back(call.buffers[0]);
+    call.arguments.push_back({add_buffer(id, BufferKind::Output, row.store->dtype, row.output_size, {}), Access::Write});
+    program.outputs.push_back(call.arguments[0].buffer);
     for (std::size_t i = 0; i < row.inputs->size(); i++) {
+      const KernelArgument& argument = kernel.arguments[i + 1];
       Array data = (*row.inputs)[i];
-      if (made.relayout[i + 1]) data = relayout(data, *made.relayout[i + 1]);
+      if (argument.layout) data = relayout(data, *argument.layout);
       const DType dtype = data.dtype();
       const std::int64_t n = data.size();
-      kernel.arg_dtypes.push_back(dtype);
-      call.buffers.push_back(add_buffer(id + "_" + names.args[i + 1], BufferKind::Constant, dtype, n, std::move(data)));
+      call.arguments.push_back({add_buffer(id + "_" + argument.name, BufferKind::Constant, dtype, n, std::move(data))});
     }
     program.kernels.push_back(std::move(kernel));
     program.calls.push_back(std::move(call));
@@ -70,25 +60,22 @@ inline Program program_of(const std::vector<BackendKernel>& kernels, const Codeg
 }
 
 /// What programs of a language are generated with.
-inline CodegenOptions options_for(const std::string& language) {
+inline CodegenOptions options_for(const Language& language) {
   CodegenOptions options;
-  options.language = language;
-  options.has_local = language == "opencl";
+  options.has_local = language.local_memory;
   return options;
 }
 
 /// The device, ready for generated programs; nullptr and one line on the output where it can't be used.
-inline std::unique_ptr<Device> backend(const std::string& language) {
+inline std::unique_ptr<Device> backend(const std::string& name) {
   DeviceOptions options;
-  options.runtime_dir = ETCH_SOURCE_DIR "/runtime_c";
-  options.c_flags = {"-std=gnu11", "-O1"};
-  options.opencl_program = ETCH_BUILD_DIR "/etch-opencl";
+  options.of<COptions>().flags = {"-std=gnu11", "-O1"};
+  options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   options.timeout_s = 900;
-  if (language == "opencl") options.prelude = prelude("opencl", {"all"});
-  auto device = make_device(language, options);
+  auto device = make_device(name, options);
   std::string why;
   if (device->available(&why)) return device;
-  std::cout << "skipped, no " << language << ": " << why << "\n";
+  std::cout << "skipped, no " << name << ": " << why << "\n";
   return nullptr;
 }
 

@@ -14,7 +14,7 @@
 #include "codegen/options.h"
 #include "ir/array.h"
 #include "ir/lazyop.h"
-#include "renderer/generate.h"
+#include "program/generate.h"
 
 namespace etch::test {
 
@@ -74,11 +74,18 @@ class Compiled {
   void (*(*get_)(int))(void* const*) = nullptr;
 };
 
-/// Names out, in1, in2, ... for a function.
-inline KernelNames kernel_names(const std::string& function, std::size_t buffers) {
-  KernelNames names{function, {"out"}};
-  for (std::size_t b = 1; b < buffers; b++) names.args.push_back("in" + std::to_string(b));
-  return names;
+/// A function of buffers out, in1, in2, ... of so many elements; which of them are constants, and bounded (missing: they are not).
+inline KernelSignature signature_of(const std::string& function, const LazyOp* store, const std::vector<Sint>& elements,
+                                    std::vector<bool> constants = {}, std::vector<bool> bounded = {}) {
+  constants.resize(elements.size());
+  bounded.resize(elements.size());
+  KernelSignature signature{function, {}, {}};
+  for (std::size_t i = 0; i < elements.size(); i++)
+    signature.arguments.push_back({DType::Float32, elements[i], i == 0 ? "out" : "in" + std::to_string(i),
+                                   i == 0 ? Access::Write : Access::Read, constants[i], bounded[i]});
+  for (const LazyOp* op : toposort(store))
+    if (op->op == Op::Load || op->op == Op::Store) signature.arguments.at(static_cast<std::size_t>(op->mem().index)).dtype = op->dtype;
+  return signature;
 }
 
 /// What one run of a kernel needs: bytes of its output, then its inputs.

@@ -21,6 +21,11 @@ namespace etch::test {
 
 inline const char* const kNodeSuite = "/usr/share/libonnx-testdata/data/node";
 
+/// The package of Debian 12 has so many folders, and etch accepts so many of them; others are not accepted yet or not meant to be
+/// (control flow, sequences, training, text).
+inline constexpr std::size_t kNodeSuiteFolders = 932;
+inline constexpr int kNodeSuitePassed = 825;
+
 /// All folders, sorted; none if the package is not installed.
 inline std::set<std::filesystem::path> node_suite_folders(const std::filesystem::path& suite = kNodeSuite) {
   std::set<std::filesystem::path> folders;
@@ -88,6 +93,7 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
 /// rounded, so they differ by one step. Functions that are written out as operators round to 16 bits after each of them: then
 /// there may be more `steps`.
 inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted, int steps = 1) {
+  if (wanted.empty()) return "no output is expected";
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const double rtol = wanted[i].dtype() == DType::BFloat16               ? steps / 128.0
                         : wanted[i].dtype() == DType::Float16 && steps > 1 ? steps / 1024.0
@@ -107,6 +113,7 @@ struct NodeOutcome {
 inline NodeOutcome run_node_case(const std::filesystem::path& folder, int steps = 1) {
   try {
     const NodeCase c = import_node_case(folder);
+    if (c.inputs.empty()) return {NodeOutcome::Failed, "there is no data set"};
     for (std::size_t set = 0; set < c.inputs.size(); ++set) {
       const std::string difference = node_case_difference(evaluate_model(c.model, c.inputs[set]), c.wanted[set], steps);
       if (!difference.empty()) return {NodeOutcome::Failed, difference};

@@ -62,18 +62,8 @@ struct OpCase {
   double tolerance;  // relative; 0: the same bits, but for NaNs
 };
 
-/// By the C library or etch_math.h, to a few units in the last place.
-inline bool is_library_function(Op op) {
-  static constexpr Op kFunctions[] = {Op::Exp,   Op::Exp2,  Op::Log,  Op::Log2, Op::Sin,   Op::Cos,  Op::Tan,
-                                      Op::Asin,  Op::Acos,  Op::Atan, Op::Sinh, Op::Cosh,  Op::Tanh, Op::Asinh,
-                                      Op::Acosh, Op::Atanh, Op::Erf,  Op::Pow,  Op::Expm1, Op::Log1p};
-  for (Op f : kFunctions)
-    if (f == op) return true;
-  return false;
-}
-
 inline double op_tolerance(Op op, DType d) {
-  if (!is_library_function(op)) return 0;
+  if (!is_library_call(op)) return 0;
   if (d == DType::Float64) return 4e-15;
   if (d == DType::Float32) return op == Op::Pow ? 2e-6 : 1e-6;
   return d == DType::Float16 ? 1.1e-3 : 8e-3;

@@ -100,6 +100,12 @@ inline void add_movements(std::vector<NodeModel>& bases) {
       {"Pad", 7, {ramp({3, 4})}, {{"mode", "edge"}, {"pads", Sizes{1, 0, -1, 1}}, {"value", 1.0}}},
       {"Slice", 28, {ramp({4, 5}), list({1, -1}), list({4, -6}), list({0, 1}), list({2, -1})}},
       {"Slice", 7, {ramp({4, 5})}, {{"axes", Sizes{0, 1}}, {"starts", Sizes{1, -3}}, {"ends", Sizes{3, 1000}}}},
+  };
+  bases.insert(bases.end(), rows.begin(), rows.end());
+}
+
+inline void add_selections(std::vector<NodeModel>& bases) {
+  const std::vector<NodeModel> rows = {
       {"CenterCropPad", 28, {ramp({4, 5}), list({6, 3})}, {{"axes", Sizes{0, 1}}}},
       {"DepthToSpace", 28, {ramp({1, 8, 2, 3})}, {{"blocksize", 2}, {"mode", "CRD"}}},
       {"SpaceToDepth", 28, {ramp({1, 2, 4, 6})}, {{"blocksize", 2}, {"mode", "DCR"}}},
@@ -122,6 +128,12 @@ inline void add_movements(std::vector<NodeModel>& bases) {
       {"Scatter", 9, {ramp({3, 4}), counts({2, 4}), ramp({2, 4})}, {{"axis", 0}}, 1, 3},
       {"ScatterElements", 28, {ramp({3, 4}), counts({2, 4}), ramp({2, 4})}, {{"axis", 0}, {"reduction", "add"}}, 1, 3},
       {"ScatterND", 28, {ramp({4, 3}), counts({2, 1}), ramp({2, 3})}, {{"reduction", "max"}}, 1, 3},
+  };
+  bases.insert(bases.end(), rows.begin(), rows.end());
+}
+
+inline void add_resizes(std::vector<NodeModel>& bases) {
+  const std::vector<NodeModel> rows = {
       {"Resize",
        28,
        {ramp({1, 2, 3, 4}), Array(), scales({1, 1, 2, 1.5})},
@@ -155,7 +167,7 @@ inline void add_movements(std::vector<NodeModel>& bases) {
   bases.insert(bases.end(), rows.begin(), rows.end());
 }
 
-inline void add_sums(std::vector<NodeModel>& bases) {
+inline void add_sums_and_norms(std::vector<NodeModel>& bases) {
   for (const char* op : {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
                          "ReduceSum", "ReduceSumSquare"}) {
     bases.push_back({op, 28, {ramp({2, 3, 4}), list({0, -1})}, {{"keepdims", 0}, {"noop_with_empty_axes", 1}}});
@@ -170,12 +182,6 @@ inline void add_sums(std::vector<NodeModel>& bases) {
   for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
     bases.push_back(
         {op, 28, {ramp({2, 3, 4}), counts({2, 4}), floats({3}, {1, 2, 3})}, {{"reduction", "mean"}, {"ignore_index", 1}}, 1, 3});
-  const Array image = ramp({1, 2, 5, 6});
-  const auto window = [](Attributes attributes, const Sizes& dilations = {1, 1}) {
-    attributes.insert(attributes.end(),
-                      {{"kernel_shape", Sizes{2, 3}}, {"pads", Sizes{1, 1, 0, 1}}, {"strides", Sizes{2, 1}}, {"dilations", dilations}});
-    return attributes;
-  };
   const std::vector<NodeModel> rows = {
       {"CumSum", 28, {ramp({2, 3}), integer(1)}, {{"exclusive", 1}, {"reverse", 1}}},
       {"BatchNormalization",
@@ -196,6 +202,18 @@ inline void add_sums(std::vector<NodeModel>& bases) {
       {"LpNormalization", 28, {ramp({2, 3, 4})}, {{"axis", 1}, {"p", 1}}},
       {"LRN", 28, {ramp({2, 5, 3})}, {{"alpha", 0.1}, {"beta", 0.5}, {"bias", 2.0}, {"size", 3}}},
       {"MeanVarianceNormalization", 28, {ramp({2, 3, 4})}, {{"axes", Sizes{0, 2}}}},
+  };
+  bases.insert(bases.end(), rows.begin(), rows.end());
+}
+
+inline void add_windows_and_products(std::vector<NodeModel>& bases) {
+  const Array image = ramp({1, 2, 5, 6});
+  const auto window = [](Attributes attributes, const Sizes& dilations = {1, 1}) {
+    attributes.insert(attributes.end(),
+                      {{"kernel_shape", Sizes{2, 3}}, {"pads", Sizes{1, 1, 0, 1}}, {"strides", Sizes{2, 1}}, {"dilations", dilations}});
+    return attributes;
+  };
+  const std::vector<NodeModel> rows = {
       {"AveragePool", 28, {image}, window({{"ceil_mode", 1}, {"count_include_pad", 1}})},
       {"MaxPool", 28, {image}, window({{"ceil_mode", 1}, {"storage_order", 1}}, {2, 1}), 2},
       {"MaxPool", 28, {image}, {{"kernel_shape", Sizes{2, 3}}, {"auto_pad", "SAME_UPPER"}, {"strides", Sizes{2, 1}}}},
@@ -294,7 +312,10 @@ inline std::vector<NodeModel> operator_bases() {
   std::vector<NodeModel> bases;
   add_elementwise(bases);
   add_movements(bases);
-  add_sums(bases);
+  add_selections(bases);
+  add_resizes(bases);
+  add_sums_and_norms(bases);
+  add_windows_and_products(bases);
   add_quantised(bases);
   add_sequences(bases);
   return bases;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <random>
-#include <stdexcept>
 #include <vector>
 
 #include "codegen/kernel.h"
@@ -20,11 +19,7 @@ inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, c
     Opt opt{pick(kOps), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
     if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;
     Kernel next = kernel;
-    try {
-      next.apply(opt);
-    } catch (const std::invalid_argument&) {
-      continue;
-    }
+    if (!next.try_apply(opt)) continue;
     std::int64_t n = 1;
     for (int i = next.first_upcast(); i < static_cast<int>(next.axes().size()); i++)
       n *= next.axes()[static_cast<std::size_t>(i)].size.as_int();

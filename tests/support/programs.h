@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "renderer/language.h"
 
 namespace etch::test {
 
@@ -15,7 +16,8 @@ inline Array floats(std::vector<std::int64_t> shape, const std::vector<double>& 
 
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(std::string language) { program_.language = std::move(language); }
+  /// `language`: the name of one, "c".
+  explicit ProgramBuilder(std::string_view language) { program_.language = find_language(language); }
 
   int input(std::string name, DType dtype, std::vector<Sint> shape) {
     const int b = buffer(std::move(name), BufferKind::Input, dtype, std::move(shape));
@@ -37,13 +39,14 @@ class ProgramBuilder {
   }
   void variable(std::string name, std::int64_t min, std::int64_t max) { program_.variables.push_back({std::move(name), min, max}); }
 
-  /// A kernel of `buffers` buffers; their types are filled in by the first call.
+  /// A kernel of `buffers` buffers, of which it writes the first; their types are filled in by the first call.
   int kernel(std::string name, std::string source, int buffers, std::vector<std::string> variables = {}, std::vector<Sint> global = {},
              std::vector<Sint> local = {}) {
     ProgramKernel k;
     k.name = std::move(name);
-    k.source = std::move(source);
-    k.arg_dtypes.resize(static_cast<std::size_t>(buffers));
+    k.text.source = std::move(source);
+    for (int i = 0; i < buffers; i++)
+      k.arguments.push_back({.name = "a" + std::to_string(i), .access = i == 0 ? Access::Write : Access::Read});
     k.variables = std::move(variables);
     k.global_size = std::move(global);
     k.local_size = std::move(local);
@@ -53,11 +56,12 @@ class ProgramBuilder {
   ProgramKernel& last_kernel() { return program_.kernels.back(); }
   void call(int kernel, std::vector<int> buffers) {
     ProgramKernel& k = program_.kernels[static_cast<std::size_t>(kernel)];
-    for (std::size_t i = 0; i < buffers.size(); i++) k.arg_dtypes.at(i) = program_.buffers[static_cast<std::size_t>(buffers[i])].dtype;
     ProgramCall c;
     c.kernel = kernel;
-    c.may_alias.assign(buffers.size(), false);
-    c.buffers = std::move(buffers);
+    for (std::size_t i = 0; i < buffers.size(); i++) {
+      k.arguments.at(i).dtype = program_.buffers[static_cast<std::size_t>(buffers[i])].dtype;
+      c.arguments.push_back({buffers[i], k.arguments[i].access});
+    }
     program_.calls.push_back(std::move(c));
   }
   Program take() { return std::move(program_); }

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "device/device.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "models/zoo.h"
 #include "onnx/tensor_file.h"
-#include "renderer/generate.h"
+#include "renderer/cstyle.h"
 #include "validate/compare.h"
 #include "validate/data_set.h"
 
@@ -28,10 +28,8 @@ CompileOptions options_for(const std::string& model, std::int64_t min, std::int6
 
 DeviceOptions device_options() {
   DeviceOptions options;
-  options.runtime_dir = ETCH_SOURCE_DIR "/runtime_c";
-  options.prelude = prelude("opencl", {"all"});
-  options.opencl_program = ETCH_BUILD_DIR "/etch-opencl";
-  options.c_flags = {"-std=gnu11", "-O1"};
+  options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
+  options.of<COptions>().flags = {"-std=gnu11", "-O1"};
   options.guards = true;
   return options;
 }
@@ -52,8 +50,8 @@ TEST_P(Batch, one_program_serves_every_size) {
   const CompileOptions one = options_for(GetParam(), 1, 1), many = options_for(GetParam(), 1, 16);
   const Frontend single = read_model(one), frontend = read_model(many);
   ASSERT_EQ(frontend.model.dims.size(), 1u);
-  const auto interp = make_device("interp", device_options());
-  const Program reference = lower_model(single, "interp", one);
+  const auto interp = make_reference_device();
+  const Program reference = lower_model(single, nullptr, one);
   const auto oracle = interp->load(reference);
   const std::vector<DataSet> sets = random_data_sets(frontend.model, 7);
   ASSERT_EQ(sets.size(), 16u);
@@ -64,8 +62,9 @@ TEST_P(Batch, one_program_serves_every_size) {
       std::printf("SKIPPED: %s: %s\n", name.c_str(), why.c_str());
       continue;
     }
-    const Program program = lower_model(frontend, name, many);
-    for (const ProgramKernel& kernel : program.kernels) EXPECT_TRUE(name == "interp" || kernel.indices_proved > 0) << kernel.name;
+    const Program program = lower_model(frontend, device->language(), many);
+    for (const ProgramKernel& kernel : program.kernels)
+      EXPECT_TRUE(device->language() == nullptr || kernel.indices_proved > 0) << kernel.name;
     const auto loaded = device->load(program);
     for (const DataSet& set : sets) {
       const std::vector<Array> got = loaded->run(set.inputs, set.vars);

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "conformance/ast.h"
 #include "device/device.h"
-#include "validate/conformance_ast.h"
 
 namespace etch {
 namespace {

@@ -59,7 +59,7 @@ TEST_F(FreezeOption, TakesTheInputOutOfTheSignature) {
       etch_tool({"compile", model_, "--name", "model", "--dim", "n=2", "--freeze", "axes=" + file("rows.pb"), "-o", out});
   ASSERT_EQ(describe(compiled), "exit status 0") << compiled.err;
   const std::string header = test::content(out + "/model.h");
-  EXPECT_NE(header.find("x"), std::string::npos);
+  EXPECT_NE(header.find("#define MODEL_X_COUNT 6"), std::string::npos) << header;
   EXPECT_EQ(header.find("AXES"), std::string::npos) << header;
   EXPECT_NE(header.find("--freeze axes=rows.pb"), std::string::npos) << "whence it is, without a folder\n" << header;
   EXPECT_EQ(header.find(work_.path().string()), std::string::npos) << header;

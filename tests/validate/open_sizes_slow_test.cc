@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "device/device.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "onnx/builder.h"
+#include "renderer/language.h"
 #include "validate/compare.h"
 #include "validate/data_set.h"
 
@@ -31,8 +32,7 @@ CompileOptions options_for(const std::string& bytes, const std::vector<DimBindin
 
 DeviceOptions device_options() {
   DeviceOptions options;
-  options.runtime_dir = ETCH_SOURCE_DIR "/runtime_c";
-  options.c_flags = {"-std=gnu11", "-O1"};
+  options.of<COptions>().flags = {"-std=gnu11", "-O1"};
   options.guards = true;
   return options;
 }
@@ -41,9 +41,9 @@ DeviceOptions device_options() {
 void expect_right(const std::string& bytes, const std::vector<DimBinding>& dims, const std::vector<Ints>& sizes) {
   const CompileOptions open = options_for(bytes, dims);
   const Frontend frontend = read_model(open);
-  const Program program = lower_model(frontend, "c", open);
+  const Program program = lower_model(frontend, &kC, open);
   const auto loaded = make_device("c", device_options())->load(program);
-  const auto interp = make_device("interp", device_options());
+  const auto interp = make_reference_device();
   for (const Ints& row : sizes) {
     std::vector<DimBinding> fixed = dims;
     std::string text;
@@ -58,7 +58,7 @@ void expect_right(const std::string& bytes, const std::vector<DimBinding>& dims,
     for (const ImportedDim& dim : frontend.model.dims)
       for (const DimBinding& f : fixed)
         if (f.name == dim.name) vars[dim.c_name] = f.min;
-    const Program fixed_program = lower_model(reference, "interp", closed);
+    const Program fixed_program = lower_model(reference, nullptr, closed);
     const std::vector<Array> want = interp->load(fixed_program)->run(set.inputs);
     const std::vector<Array> got = loaded->run(set.inputs, vars);
     ASSERT_EQ(got.size(), want.size());

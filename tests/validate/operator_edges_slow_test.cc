@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "onnx/operators.h"
 #include "onnx/schema.h"
 #include "support/operator_bases.h"

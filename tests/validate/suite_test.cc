@@ -173,7 +173,7 @@ TEST(Suite, DataThatDoNotFitAreFailures) {
       {"input_1.pb", onnx::TensorProto::FLOAT, "input_1.pb: the model has 1 input"},
       {"output_1.pb", onnx::TensorProto::FLOAT, "output_1.pb: the model has 1 output"},
       {"output_12.pb", onnx::TensorProto::FLOAT, "output_12.pb: the model has 1 output"},
-      {"output_0.pb", onnx::TensorProto::COMPLEX64, "output_0.pb"},
+      {"output_0.pb", onnx::TensorProto::COMPLEX64, "output_0.pb: its element type is complex64"},
   };
   for (const auto& row : rows) {
     const TempDir work("etch-suite");
@@ -212,7 +212,7 @@ TEST(Inputs, AreTakenAsTheyAreGiven) {
       {{"x=" + a.string(), odd.string()}, "z float32 [1,2]: 1.0 2.0\n", ""},
       {{a.string(), a.string(), a.string()}, "", "more inputs than the 2"},
       {{large.string()}, "", "n40.npy: has size 40 for dimension 'n', the model was given 1..4"},
-      {{a.string(), large.string()}, "", "n40.npy"},
+      {{a.string(), large.string()}, "", "n40.npy: is float32 [40,2], the model takes float32 [1,2]"},
   };
   for (const auto& row : rows) {
     std::vector<std::string> args{"run", (work.path() / "model.onnx").string(), "--dim", "n=1..4", "--seed", "5"};

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/tempdir.h"
-#include "emit/compile.h"
+#include "driver/compile.h"
 #include "onnx/builder.h"
 #include "support/files.h"
 

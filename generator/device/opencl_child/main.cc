@@ -59,11 +59,12 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   spec.guards = request.at("guards");
   spec.seconds = request.at("seconds");
   for (const auto& c : request.at("calls"))
-    spec.calls.push_back({c.at("kernel"), c.at("buffers").get<std::vector<int>>(), c.at("values").get<std::vector<std::int32_t>>(),
-                          c.at("groups").get<std::vector<std::size_t>>(), c.at("local").get<std::vector<std::size_t>>()});
+    spec.calls.push_back({c.at("kernel"), c.at("buffers").get<std::vector<int>>(), c.at("writes").get<std::vector<int>>(),
+                          c.at("values").get<std::vector<std::int32_t>>(), c.at("groups").get<std::vector<std::size_t>>(),
+                          c.at("local").get<std::vector<std::size_t>>()});
   RunEvents events;
   events.before = [](int call) { reply(FrameKind::Progress, call); };
-  events.tap = [](int call, std::span<const std::byte> written) { reply(FrameKind::Tap, call, {written}); };
+  events.tap = [](int call, int output, std::span<const std::byte> written) { reply(FrameKind::Tap, {call, output}, {written}); };
   try {
     const RunResult result = runner.run(request.at("program"), spec, events);
     std::vector<std::span<const std::byte>> parts(result.outputs.begin(), result.outputs.end());

@@ -249,10 +249,10 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
     if (spec.seconds) result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     for (int b : call.buffers)
       if (spec.guards) check_guard(buffer_of(b), bytes_of(b), b);
-    if (spec.tap) {
-      std::vector<std::byte> written(static_cast<std::size_t>(bytes_of(call.buffers[0])));
-      read(buffer_of(call.buffers[0]), written);
-      events.tap(c, written);
+    for (std::size_t w = 0; spec.tap && w < call.writes.size(); w++) {
+      std::vector<std::byte> written(static_cast<std::size_t>(bytes_of(call.writes[w])));
+      read(buffer_of(call.writes[w]), written);
+      events.tap(c, static_cast<int>(w), written);
     }
     for (int b : call.buffers)
       if (spec.last_use.at(static_cast<std::size_t>(b)) == c) buffers.at(static_cast<std::size_t>(b)) = Buffer();

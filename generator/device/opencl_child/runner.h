@@ -46,7 +46,8 @@ struct ProgramSpec {
 
 struct CallSpec {
   int kernel = 0;
-  std::vector<int> buffers;
+  std::vector<int> buffers;  // all arguments
+  std::vector<int> writes;   // those that are written
   std::vector<std::int32_t> values;
   std::vector<std::size_t> groups, local;  // work-groups, and work-items in one; as many as there are dimensions
 };
@@ -68,7 +69,7 @@ struct RunResult {
 /// Called before each call, and after it with what it wrote (if asked for).
 struct RunEvents {
   std::function<void(int call)> before;
-  std::function<void(int call, std::span<const std::byte> written)> tap;
+  std::function<void(int call, int output, std::span<const std::byte> written)> tap;
 };
 
 /// Buffers of an OpenCL context: what it hands out are cl_mem.

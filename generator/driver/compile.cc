@@ -1,0 +1,247 @@
+#include "driver/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "audit/audit.h"
+#include "audit/digest.h"
+#include "base/error.h"
+#include "base/tempdir.h"
+#include "device/device.h"
+#include "emit/write.h"
+#include "program/lower.h"
+#include "renderer/language.h"
+
+namespace etch {
+namespace {
+
+std::string file_bytes(const std::filesystem::path& path) {
+  std::error_code bad;
+  const std::uintmax_t size = std::filesystem::file_size(path, bad);
+  std::string bytes(bad ? 0 : static_cast<std::size_t>(size), '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+std::string sha256_of(const std::string& bytes) { return sha256_hex(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
+
+// What the reference computes for the self-test.
+std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& test, const CompileOptions& options) {
+  const Program program = lower_model(frontend, nullptr, options);
+  RunOptions run;
+  run.tap = [&](int call, int, const Array&) {
+    if (options.step) options.step("self-test by INTERP", call + 1, static_cast<std::int64_t>(program.calls.size()));
+  };
+  return make_reference_device()->load(program)->run(test.inputs, test.variables, run);
+}
+
+// The self-test that any project has: inputs that a few lines of C repeat, outputs by INTERP (if `compares`), variables at
+// their largest.
+SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
+  SelfTest test;
+  test.seed = options.seed;
+  VarValues& vars = test.variables;
+  for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
+  int number = 0;
+  for (const ImportedTensor& input : frontend.model.inputs) {
+    std::vector<std::int64_t> shape;
+    for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
+    test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
+  }
+  if (compares) test.expected = expected_outputs(frontend, test, options);
+  return test;
+}
+
+bool selftest_compares(const Program& program, SelfTestResult wanted) {
+  std::int64_t macs = 0;
+  for (const ProgramCall& call : program.calls) macs += call.macs.max();
+  return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
+}
+
+// What the target's description says of compiling.
+EmitBuild emit_build(const Target& target) {
+  EmitBuild build;
+  if (!target.is_host()) build.compiler = target.toolchain.compilers.front();
+  for (const std::string& flag : target.toolchain.flags_of(FlagKind::Build))
+    if (flag.starts_with("-O")) build.optimize = flag;
+  build.code = target.toolchain.flags_of(FlagKind::Code);
+  build.abi = target.toolchain.flags_of(FlagKind::Abi);
+  build.features = target.features;
+  return build;
+}
+
+EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
+  EmitOptions emit;
+  emit.name = frontend.model.name;
+  emit.tool_version = options.tool_version;
+  emit.model_file = frontend.file;
+  emit.model_sha256 = frontend.sha256;
+  emit.model_facts = fmt::format("{} nodes, opset {}", frontend.model.node_count, frontend.model.opset);
+  emit.options_text = options.options_text;
+  emit.target_name = options.target.name;
+  emit.build = emit_build(options.target);
+  emit.weights = options.weights;
+  return emit;
+}
+
+// A core whose FPU is single would compute it in software.
+void require_no_double(const Program& program, const Target& target) {
+  if (target.fpu != Fpu::Single) return;
+  std::vector<std::string> nodes;  // all of them, so that one error is enough
+  for (const ProgramCall& call : program.calls) {
+    const auto ops = toposort(program.kernels[static_cast<std::size_t>(call.kernel)].ast);
+    if (std::ranges::none_of(ops, [](const LazyOp* op) { return op->dtype == DType::Float64; })) continue;
+    for (const std::string& node : call.nodes)
+      if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  }
+  if (nodes.empty()) return;
+  throw UnsupportedError(nodes_text(nodes), "computed in float64, the FPU of target " + target.name + " is single",
+                         "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+}
+
+void dump_kernels(const Program& program, const CompileOptions& options) {
+  if (!options.dump) return;
+  const auto all = [&program](auto text) {
+    std::string result;
+    for (const ProgramKernel& kernel : program.kernels)
+      result += fmt::format("-- {} ({})\n{}\n", kernel.name, kernel.shape_name, text(kernel));
+    return result;
+  };
+  options.dump("ast", [&] { return all([](const ProgramKernel& k) { return to_text(k.ast); }); });
+  options.dump("uops", [&] { return all([](const ProgramKernel& k) { return k.uops; }); });
+  options.dump("source", [&] { return all([](const ProgramKernel& k) { return k.text.source; }); });
+}
+
+Fit fit_without_compiler(const CompiledProject& project, const CompileOptions& options) {
+  return make_fit(project.report, options.target, {std::nullopt, "left out (--no-measure)"});
+}
+
+Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const std::filesystem::path& dir,
+                 const AuditReport& audit) {
+  if (options.step) options.step("measuring code and stack", 0, 0);
+  return make_fit(project.report, options.target,
+                  options.measure({dir, project.probe, project.report.name + "_run", audit.table_functions}));
+}
+
+// The files that hold the weights themselves: their size is known, and they may be large.
+bool is_weights_data(const std::string& file) {
+  return file.ends_with("_weights.c") || file.ends_with("_weights.S") || file.ends_with("_weights.bin");
+}
+
+}  // namespace
+
+const std::vector<std::string>& dump_stages() {
+  static const std::vector<std::string> stages{"graph", "schedule", "ast", "uops", "source", "plan"};
+  return stages;
+}
+
+SelfTestResult selftest_result(const std::string& text) {
+  if (text == "auto") return SelfTestResult::Auto;
+  if (text == "interp") return SelfTestResult::Interp;
+  if (text == "checksum") return SelfTestResult::Checksum;
+  throw UserError("--selftest " + text, "unknown form of self-test", "choose one of auto, interp, checksum");
+}
+
+Frontend read_model(const CompileOptions& options) {
+  if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
+  return schedule_model(import_onnx(options.import), options);
+}
+
+Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
+  Frontend frontend;
+  frontend.model = std::move(model);
+  frontend.file = options.import.path.filename().string();
+  frontend.sha256 = sha256_of(options.import.bytes.empty() ? file_bytes(options.import.path) : options.import.bytes);
+  std::vector<OutputSpec> outputs;
+  std::vector<const LazyBuffer*> buffers;
+  for (const ImportedTensor& output : frontend.model.outputs) {
+    outputs.push_back({output.name, output.tensor});
+    buffers.push_back(output.tensor.buffer());
+  }
+  if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
+  if (options.step) options.step("scheduling", 0, 0);
+  frontend.schedule = create_schedule(*frontend.model.graph, outputs);
+  verify(frontend.schedule);
+  if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
+  return frontend;
+}
+
+Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options) {
+  LowerOptions lowering;
+  lowering.language = language;
+  if (language != nullptr) lowering.codegen = codegen_options(options.target, *language);
+  lowering.codegen.optimize = options.optimize;
+  for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
+  lowering.place = options.import.path.string();
+  lowering.size_names = names_of(frontend.model.dims);
+  const auto progress = [&](int done, int total, const std::string& kernel) {
+    if (options.step) options.step("lowering " + kernel, done, total);
+  };
+  // Every language gets the same order, so that calls can be compared by number.
+  Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
+  verify(program);
+  if (language != nullptr) dump_kernels(program, options);
+  return program;
+}
+
+CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
+  CompiledProject project;
+  project.program = lower_model(frontend, &language_of(options.target), options);
+  require_no_double(project.program, options.target);
+  if (options.step) options.step("planning memory", 0, 0);
+  project.plan = plan_memory(project.program, {.align = options.target.arena_align, .align_all = project.program.language->grid});
+  verify(project.plan, project.program);
+  if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
+  EmitOptions emitting = emit_options(frontend, options);
+  if (options.step) options.step("self-test", 0, 0);
+  if (selftest)
+    emitting.selftest = *selftest;
+  else if (options.selftest)
+    emitting.selftest = default_selftest(frontend, options, selftest_compares(project.program, options.selftest_result));
+  project.selftest_compares = emitting.selftest && !emitting.selftest->expected.empty();
+  if (options.step) options.step("emitting", 0, 0);
+  project.files = emit(project.program, project.plan, emitting);
+  project.report = make_report(project.program, project.plan, emitting);
+  project.probe = probe_sources(project.program, project.plan, emitting);
+  return project;
+}
+
+WrittenProject write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options) {
+  WrittenProject result{project.report, fit_without_compiler(project, options)};
+  require_fit(result.fit);
+  Report& report = result.report;
+  for (const EmittedFile& file : project.files) report.files.push_back(file.name);
+  report.files.push_back("fit.json");
+  if (options.step) options.step("writing", 0, 0);
+  write_project(dir, project.files, [&](const std::filesystem::path& written) {
+    if (options.step) options.step("checking the C that was written", 0, 0);
+    const AuditReport audit = audit_directory(written, audit_options(options.target));
+    ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};
+    for (const Finding& finding : audit.findings) section.findings.push_back(describe(finding));
+    check(section.findings.empty(), "emitted C passes the audit: " + (section.findings.empty() ? "" : section.findings.front()));
+    report.audit = section;
+    write_file(written / "report.json", to_json(report));
+    write_file(written / "report.txt", to_text(report));
+    if (options.measure) {
+      result.fit = measured_fit(project, options, written, audit);
+      require_fit(result.fit);
+    }
+    write_file(written / "fit.json", to_json(result.fit));
+  });
+  return result;
+}
+
+Fit fit_of(const CompiledProject& project, const CompileOptions& options) {
+  Fit fit = fit_without_compiler(project, options);
+  if (!options.measure || !fit.fits()) return fit;
+  const TempDir work("etch-fit");
+  for (const EmittedFile& file : project.files)
+    if (!is_weights_data(file.name)) write_file(work.path() / file.name, file.text);
+  return measured_fit(project, options, work.path(), audit_directory(work.path(), audit_options(options.target)));
+}
+
+}  // namespace etch

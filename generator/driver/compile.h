@@ -1,0 +1,105 @@
+// The whole job as a list of calls: an ONNX file becomes a Program, a Program a folder of C. Options come in as a struct;
+// nothing here knows of a command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emit/emit.h"
+#include "emit/fit.h"
+#include "memory/plan.h"
+#include "onnx/import.h"
+#include "program/program.h"
+#include "schedule/schedule.h"
+#include "target/target.h"
+
+namespace etch {
+
+/// Called with each stage's name and a function that prints it: graph, schedule, ast, uops, source, plan.
+using Dump = std::function<void(std::string_view stage, const std::function<std::string()>& text)>;
+/// Called as work goes on: what, how much of how much (0 of 0: unknown).
+using Step = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
+
+/// The stages that Dump is called with.
+const std::vector<std::string>& dump_stages();
+
+/// What the self-test knows of its result: what INTERP computes, or nothing (it prints a checksum then). Auto: INTERP's, but
+/// nothing above kMostInterpreted.
+enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
+/// "auto", "interp", "checksum"; anything else is a UserError.
+SelfTestResult selftest_result(const std::string& text);
+/// Multiply-accumulates of a run: so many take INTERP some ten seconds. A count, so that every machine writes the same files.
+inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
+
+/// What is given to who measures a project: a folder with its C (of the weights the header alone), what to link it with, the run
+/// function, and the functions of its program table.
+struct MeasureRequest {
+  std::filesystem::path dir;
+  ProbeSources probe;
+  std::string entry;
+  std::vector<std::string> kernels;
+};
+/// Builds the folder with the target's compiler, see validate/measure.h.
+using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
+
+struct CompileOptions {
+  ImportOptions import;
+  Target target;
+  bool optimize = true;  // false: no OptOps
+  WeightsForm weights = WeightsForm::Auto;
+  std::string tool_version;
+  std::string options_text;  // for the header: "--target cortex-m4f"
+  std::uint32_t seed = 1;    // of the self-test's input
+  bool selftest = true;
+  SelfTestResult selftest_result = SelfTestResult::Auto;
+  Measure measure;  // may be empty: code and stack stay unknown
+  Dump dump;        // may be empty
+  Step step;        // may be empty
+};
+
+/// A model that is read and scheduled: what does not depend on language or target.
+struct Frontend {
+  ImportedModel model;
+  Schedule schedule;
+  std::string file, sha256;  // without folder; of the file's bytes
+};
+Frontend read_model(const CompileOptions& options);
+/// The second half of read_model, for a model that is imported already.
+Frontend schedule_model(ImportedModel model, const CompileOptions& options);
+
+/// The program in `language`, for the target in the options; null: ASTs alone, for the reference.
+Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options);
+
+struct CompiledProject {
+  Program program;
+  MemoryPlan plan;
+  Report report;
+  std::vector<EmittedFile> files;
+  ProbeSources probe;
+  bool selftest_compares = false;  // false: there is none, or it only prints a checksum
+};
+
+/// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.
+CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,
+                                const std::optional<SelfTest>& selftest = std::nullopt);
+
+struct WrittenProject {
+  Report report;
+  Fit fit;
+};
+
+/// Writes the project as folder `dir`, after the audit has parsed and checked every C file of it; the report with the audit's
+/// result and the verdict whether it fits (fit.json) become part of the folder and are returned. A project that can't fit its
+/// target is a UserError, emitted C that does not pass the audit an InternalError; then nothing is left. What a compiler of this
+/// machine measures is in fit.json alone: all other files are the same on every machine.
+WrittenProject write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options);
+
+/// The verdict alone, without writing the project.
+Fit fit_of(const CompiledProject& project, const CompileOptions& options);
+
+}  // namespace etch

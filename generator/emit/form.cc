@@ -1,0 +1,12 @@
+#include "emit/form.h"
+
+namespace etch {
+
+Table<ProjectForm>& project_forms() {
+  static Table<ProjectForm> table{&kCForm, &kOpenClForm};
+  return table;
+}
+
+const ProjectForm* form_of(const Language* language) { return project_forms().find(&ProjectForm::language, language); }
+
+}  // namespace etch

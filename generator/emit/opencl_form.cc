@@ -1,0 +1,106 @@
+// Kernels in OpenCL C: they stand in NAME.cl; NAME.c drives the device, which has all memory but inputs and outputs.
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+
+#include "base/error.h"
+#include "emit/form.h"
+#include "emit/opencl.h"
+
+namespace etch {
+namespace {
+
+constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
+
+// The tables keep the upper half of 32 bits for sizes that are expressions.
+void check_sizes(const Program& program, const EmitOptions& options) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  for (const ProgramBuffer& b : program.buffers)
+    if (b.max_bytes() > kMost)
+      throw UserError(options.name, fmt::format("'{}' has {} bytes, at most {} can be emitted for OpenCL", b.name, b.max_bytes(), kMost));
+  for (const ProgramKernel& k : program.kernels)
+    for (Sint d : k.global_size)
+      if (d.max() > kMost)
+        throw UserError(options.name,
+                        fmt::format("kernel '{}' has up to {} work-groups, at most {} can be emitted", k.name, d.max(), kMost));
+}
+
+// Buffers of equal place and size are one region, in the order of their offsets. Those that replace each other in place are
+// of equal size, so no kernel ever sees two regions that overlap.
+void find_regions(Project& project) {
+  const Program& program = *project.program;
+  project.region_of.assign(program.buffers.size(), -1);
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<int>> found;
+  for (std::size_t b = 0; b < program.buffers.size(); b++) {
+    const std::int64_t offset = project.plan->placements[b].offset;
+    if (offset < 0) continue;
+    check(offset % project.plan->align == 0, "every buffer of an OpenCL program is aligned");
+    found[{offset, program.buffers[b].max_bytes()}].push_back(static_cast<int>(b));
+  }
+  for (auto& [place, buffers] : found) {
+    for (int b : buffers) project.region_of[static_cast<std::size_t>(b)] = static_cast<int>(project.regions.size());
+    project.regions.push_back({place.first, place.second, std::move(buffers)});
+  }
+}
+
+void prepare(Project& project) {
+  find_regions(project);
+  project.kernel_text = opencl_text(project);
+}
+
+HeaderParts header(const Project& p) {
+  HeaderParts parts;
+  parts.arena_bytes =
+      fmt::format("#define {}_ARENA_BYTES {}u /* on the device; {}_open makes it */\n", p.macro, p.plan->arena_bytes, p.name);
+  parts.parameters = {p.name + "_session *session"};
+  parts.promise = " Returns when they are there.\n";
+  parts.before_run = opencl_session(p);
+  parts.after_run = opencl_close(p);
+  return parts;
+}
+
+SelfTestParts selftest(const Project& p, const std::string& run_arguments) {
+  return {.includes = opencl_include(),
+          .memory = "",
+          .functions = opencl_selftest(p, run_arguments),
+          .declarations = "  const cl_device_id device = choose_device();\n",
+          .checks = "  if (device == NULL) {\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return 77;\n  }\n",
+          .call = "run_on(device)"};
+}
+
+}  // namespace
+
+constinit const ProjectForm kOpenClForm{
+    .language = &kOpenCl,
+    .on_device = true,
+    .runtime = "etch_opencl",
+    .callback = "etch_cl_after_call",
+    .callback_gets = "output",
+    .link_flags = "-lOpenCL ",
+    .cmake_library =
+        "find_package(OpenCL REQUIRED)\n"
+        "if(NOT TARGET etch_opencl)\n"
+        "  add_library(etch_opencl STATIC ${CMAKE_CURRENT_SOURCE_DIR}/etch_opencl.c)\n"
+        "  target_include_directories(etch_opencl PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+        "  set_target_properties(etch_opencl PROPERTIES C_STANDARD 99)\n"
+        "  target_link_libraries(etch_opencl PUBLIC etch_runtime OpenCL::OpenCL)\n"
+        "endif()\n\n",
+    .no_device_status = 77,
+    .reserved_names = kReserved,
+    .check = check_sizes,
+    .prepare = prepare,
+    .source = opencl_source,
+    .kernel_files =
+        [](const Project& p) {
+          return std::vector<EmittedFile>{{p.name + ".cl", p.kernel_text}, {p.name + "_kernels.c", opencl_text_source(p)}};
+        },
+    .kernel_files_note =
+        [](const Project& p) { return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", p.name); },
+    .arena_place = [](const Project& p, int buffer) { return fmt::format("ARENA({})", p.region_of[static_cast<std::size_t>(buffer)]); },
+    .header = header,
+    .selftest_arguments = [](const Project&) { return std::vector<std::string>{"&session"}; },
+    .selftest = selftest,
+};
+
+}  // namespace etch

@@ -1,0 +1,60 @@
+#include "program/generate.h"
+
+#include "base/error.h"
+#include "codegen/passes.h"
+
+namespace etch {
+
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options) {
+  Kernel kernel(ast, options);
+  if (options.opts) {
+    for (const Opt& opt : *options.opts) kernel.apply(opt);
+    return kernel;
+  }
+  if (!options.optimize) return kernel;
+  if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return kernel;
+  hand_coded_optimizations(kernel);
+  return kernel;
+}
+
+LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language) {
+  LinearKernel result;
+  result.layouts = choose_layouts(kernel, arguments);
+  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .layouts = {}};
+  for (const auto& layout : result.layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
+  result.linear = linearize(kernel, how);
+  result.linear.uops = optimize(result.linear.uops);
+  return result;
+}
+
+ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSignature signature, const Language& language) {
+  signature.variables = std::move(made.linear.variables);
+  Rendered text = language.render(made.linear.uops, language, signature, kernel.options());
+  ProgramKernel result;
+  result.name = std::move(signature.function);
+  result.ast = kernel.ast();
+  result.shape_name = kernel.shape_name();
+  result.opts = to_text(kernel.applied());
+  result.uops = to_text(made.linear.uops);
+  result.text = std::move(text);
+  result.arguments = std::move(signature.arguments);
+  for (std::size_t i = 0; i < made.layouts.size(); i++) {
+    check(!made.layouts[i] || result.arguments[i].is_constant, "only constants are laid out anew");
+    if (made.layouts[i]) result.arguments[i].layout = std::move(made.layouts[i]->from);
+  }
+  result.variables = std::move(signature.variables);
+  result.global_size = std::move(made.linear.global_size);
+  result.local_size = std::move(made.linear.local_size);
+  return result;
+}
+
+ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
+  const Kernel kernel = choose_opts(ast, signature.arguments, options);
+  LinearKernel linear = linearize_kernel(kernel, signature.arguments, language);
+  const std::int64_t indices_proved = prove_indices(linear.linear, signature.arguments);
+  ProgramKernel result = render_kernel(kernel, std::move(linear), std::move(signature), language);
+  result.indices_proved = indices_proved;
+  return result;
+}
+
+}  // namespace etch

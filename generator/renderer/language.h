@@ -1,0 +1,47 @@
+// The languages that kernels are written in, a row each: nobody else tells languages apart by their names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/table.h"
+#include "codegen/argument.h"
+#include "codegen/options.h"
+#include "ir/uop.h"
+
+namespace etch {
+
+struct CStyle;
+struct Target;
+
+/// The text of a kernel, and what it needs around it.
+struct Rendered {
+  std::string source;
+  std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
+  bool uses_vectors = false;         // GNU vector extensions
+  bool uses_double = false;
+  bool loads_masked = false;  // somewhere a condition chooses between a load and another value
+};
+
+struct Language {
+  std::string_view name;      // as targets and reports call it: "c"
+  bool grid = false;          // kernels are launched over a grid of work-groups and work-items; else they are loops
+  bool local_memory = false;  // the work-items of a group share memory, and wait for each other at barriers
+  const CStyle* style;        // its texts, if it looks like C
+  /// The function, as text or IR, from UOps that all passes have seen.
+  Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
+  /// What must stand before kernels that use `helpers` (those of all of them together); empty where there are none.
+  std::string (*prelude)(const std::vector<std::string>& helpers);
+};
+
+extern const Language kC;       // C99 for GCC and clang; arguments come in a table of pointers
+extern const Language kOpenCl;  // OpenCL C 1.2
+
+Table<Language>& languages();
+/// Null if there is none of that name.
+const Language* find_language(std::string_view name);
+/// The language of the target's kernels; a UserError with the place in the target's file if no row has its name.
+const Language& language_of(const Target& target);
+
+}  // namespace etch

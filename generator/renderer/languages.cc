@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/runtime_text.h"
+#include "renderer/cstyle.h"
+#include "renderer/language.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+// In the order of DType: bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16, float32, float64.
+constexpr CStyle kCStyle{
+    .kernel_prefix = "static void ",
+    .arguments_in_table = true,
+    .value_type = {"bool", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "float", "float",
+                   "float", "double"},
+    .store_type = {"bool", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint16_t", "uint16_t",
+                   "float", "double"},
+    .load = {"", "", "", "", "", "", "", "", "", "#half_to_float($b[$i])", "#bfloat16_to_float($b[$i])", "", ""},
+    .store = {"", "", "", "", "", "", "", "", "", "$b[$i] = #float_to_half($v)", "$b[$i] = #float_to_bfloat16($v)", "", ""},
+    .math_suffix = "f",
+    .i64_literal = "INT64_C($0)",
+    .u64_literal = "UINT64_C($0)",
+    .i32_min = "INT32_MIN",
+    .i64_min = "INT64_MIN",
+    .infinity = "INFINITY",
+    .nan = "NAN",
+    .infinity64 = "(double)INFINITY",
+    .nan64 = "(double)NAN",
+};
+
+// A bool in memory is a byte (a kernel's argument may not point to bool); bfloat16 is a ushort.
+constexpr CStyle kOpenClStyle{
+    .kernel_prefix = "__kernel void ",
+    .global_prefix = "__global ",
+    .local_prefix = "__local ",
+    .value_type = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "float", "float", "double"},
+    .store_type = {"uchar", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "ushort", "float", "double"},
+    .load = {"$b[$i] != 0", "", "", "", "", "", "", "", "", "vload_half($i, $b)", "#bfloat16_to_float($b[$i])", "", ""},
+    .store = {"$b[$i] = (uchar)($v)", "", "", "", "", "", "", "", "", "vstore_half($v, $i, $b)", "$b[$i] = #float_to_bfloat16($v)", "", ""},
+    .math_suffix = "",
+    .i64_literal = "$0L",
+    .u64_literal = "$0UL",
+    .i32_min = "INT_MIN",
+    .i64_min = "LONG_MIN",
+    .infinity = "INFINITY",
+    .nan = "NAN",
+    .infinity64 = "(double)INFINITY",
+    .nan64 = "(double)NAN",
+    .group_id = "(int)get_group_id($0)",
+    .local_id = "(int)get_local_id($0)",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
+};
+
+std::string include_math(const std::vector<std::string>& helpers) { return helpers.empty() ? "" : "#include \"etch_math.h\"\n"; }
+
+// OpenCL C has no files to include.
+std::string copy_of_math(const std::vector<std::string>& helpers) {
+  return helpers.empty() ? "" : std::string(runtime_text("etch_math.h"));
+}
+
+}  // namespace
+
+constinit const Language kC{.name = "c", .style = &kCStyle, .render = render_c, .prelude = include_math};
+
+constinit const Language kOpenCl{
+    .name = "opencl",
+    .grid = true,
+    .local_memory = true,
+    .style = &kOpenClStyle,
+    .render = render_c,
+    .prelude = copy_of_math,
+};
+
+Table<Language>& languages() {
+  static Table<Language> table{&kC, &kOpenCl};
+  return table;
+}
+
+const Language* find_language(std::string_view name) { return languages().find(&Language::name, name); }
+
+const Language& language_of(const Target& target) {
+  if (const Language* found = find_language(target.language)) return *found;
+  std::string known;
+  for (const Language* row : languages().rows()) known += (known.empty() ? "" : ", ") + std::string(row->name);
+  throw UserError(fmt::format("{}:{}", target.file.string(), target.language_line),
+                  fmt::format("<language>: the text is '{}', accepted are {}", target.language, known));
+}
+
+}  // namespace etch

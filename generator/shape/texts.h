@@ -1,0 +1,31 @@
+// Texts of expressions, as to_text() writes them. They are compared piece by piece and written in one go, without the texts of
+// their parts: a deep expression takes time in the length of its text.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/pointer_set.h"
+#include "shape/symbolic.h"
+
+namespace etch {
+
+/// Keeps what it has found out about parts of expressions, which live longer than it.
+class Texts {
+ public:
+  /// to_text(x)
+  std::string text(Sint x);
+  /// to_text(a) < to_text(b)
+  bool less(Sint a, Sint b);
+
+ private:
+  class Reader;
+  void learn(Sint x);
+  bool known_less(Sint a, Sint b) const;
+
+  PointerSet<Node> known_;
+  std::unordered_map<const Node*, std::vector<Sint>> sorted_;  // operands of known sums and conjunctions; look-up only
+};
+
+}  // namespace etch

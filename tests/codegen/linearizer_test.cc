@@ -1,0 +1,64 @@
+// What the linearizer says of its indices, and the proof of it.
+#include "codegen/linearizer.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "program/generate.h"
+#include "support/compiled.h"
+#include "support/product.h"
+
+namespace etch {
+namespace {
+
+// Of product_8x6x5, with elements of `small` (if it is an argument) one short.
+KernelSignature signature(const LazyOp* store, std::size_t small = 3) {
+  std::vector<Sint> elements{40, 48, 30};
+  if (small < elements.size()) elements[small] -= 1;
+  return test::signature_of("k", store, elements);
+}
+
+// Counted by hand: one access for each copy of a load, and for each element that is stored.
+TEST(Linearizer, NamesEveryAccess) {
+  const struct {
+    std::vector<Opt> opts;
+    std::int64_t accesses;
+  } rows[] = {
+      {{}, 2 + 1},
+      {{{OptOp::Upcast, 0, 4}}, 4 + 1 + 4},
+      {{{OptOp::Unroll, 0, 3}}, 3 + 3 + 1},
+      {{{OptOp::Upcast, 0, 4}, {OptOp::Upcast, 1, 5}}, 4 + 5 + 20},
+      {{{OptOp::Upcast, 0, 2}, {OptOp::Unroll, 0, 6}}, 2 * 6 + 6 + 2},
+  };
+  for (const auto& row : rows) {
+    LazyOps ops;
+    const LazyOp* store = test::product_8x6x5(ops);
+    const KernelSignature names = signature(store);
+    CodegenOptions options;
+    options.opts = row.opts;
+    const Kernel kernel = choose_opts(store, names.arguments, options);
+    const LinearKernel linear = linearize_kernel(kernel, names.arguments, kC);
+    EXPECT_EQ(static_cast<std::int64_t>(linear.linear.accesses.size()), row.accesses) << kernel.shape_name();
+    EXPECT_EQ(prove_indices(linear.linear, names.arguments), row.accesses) << kernel.shape_name();
+    // Of a generated kernel these are proved, and no others.
+    EXPECT_EQ(generate_kernel(store, names, kC, options).indices_proved, row.accesses) << kernel.shape_name();
+  }
+}
+
+// A kernel that is only tried is not proved: nothing is said of a buffer that is too small until prove_indices is called.
+TEST(Linearizer, ProvesNothingItself) {
+  for (std::size_t small : {0, 1, 2}) {
+    LazyOps ops;
+    const LazyOp* store = test::product_8x6x5(ops);
+    const KernelSignature names = signature(store, small);
+    const CodegenOptions options;
+    const Kernel kernel = choose_opts(store, names.arguments, options);
+    const LinearKernel linear = linearize_kernel(kernel, names.arguments, kC);
+    EXPECT_THROW(prove_indices(linear.linear, names.arguments), InternalError) << small;
+    EXPECT_GT(prove_indices(linear.linear, signature(store).arguments), 0) << small;
+    EXPECT_THROW(generate_kernel(store, names, kC, options), InternalError) << small;
+  }
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,122 @@
+// Errors of files and machines: large files that were not fetched, a full disk, signals. Each is named, and nothing is left behind.
+#include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "error_case.h"
+
+namespace etch {
+namespace {
+
+namespace fs = std::filesystem;
+
+onnx::ModelProto parsed(const std::string& graph) {
+  onnx::ModelProto proto;
+  const auto status = onnx::OnnxParser::Parse(proto, ("<ir_version: 8, opset_import: [\"\" : 17]>\ng " + graph).c_str());
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  return proto;
+}
+
+// A pointer in place of any file that a model or its data consist of.
+TEST(GitLfs, PointerIsNamedAsSuch) {
+  const TempDir work("etch-lfs");
+  const auto path = [&](const char* name) { return (work.path() / name).string(); };
+  for (const char* name : {"weights.bin", "x.npy", "x.pb", "x.raw"}) std::ofstream(path(name)) << kLfsPointer;
+  onnx::ModelProto proto = parsed(kGoodModel);
+  std::ofstream(path("good.onnx"), std::ios::binary) << proto.SerializeAsString();
+  replace_weight_by_file(proto, "weights.bin");
+  std::ofstream(path("external.onnx"), std::ios::binary) << proto.SerializeAsString();
+  const struct {
+    std::vector<std::string> args;
+    const char* says;
+  } rows[] = {
+      {{"compile", path("external.onnx"), "-o", path("out")}, "weights.bin: it is a Git LFS pointer"},
+      {{"inspect", path("external.onnx")}, "weights.bin: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.npy")}, "x.npy: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.pb")}, "x.pb: it is a Git LFS pointer"},
+      {{"run", path("good.onnx"), "--input", path("x.raw")}, "x.raw: it is a Git LFS pointer"},
+  };
+  for (const auto& row : rows) {
+    std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
+    argv.insert(argv.end(), row.args.begin(), row.args.end());
+    const ProcessResult result = run_process(argv);
+    EXPECT_EQ(describe(result), "exit status 1") << row.says;
+    for (const char* part : {row.says, "of 12345678 bytes", "git lfs pull"})
+      EXPECT_NE((result.out + result.err).find(part), std::string::npos) << part << "\n" << result.out << result.err;
+    EXPECT_FALSE(fs::exists(path("out")));
+  }
+}
+
+TEST(TemporaryFolder, IsNamedWhereItIsNone) {
+  const TempDir work("etch-errors");
+  const std::string model = (work.path() / "model.onnx").string();
+  std::ofstream(model, std::ios::binary) << parsed(kGoodModel).SerializeAsString();
+  ProcessOptions options;
+  options.env = {{"TMPDIR", "/nope"}};
+  const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c"}, options);
+  EXPECT_EQ(describe(result), "exit status 1");
+  EXPECT_TRUE(result.err.starts_with("etch: error: TMPDIR=/nope: ")) << result.err;
+}
+
+// A full disk: /dev/full can't stand for a folder, so it is a file system of 64 KiB where one can be mounted, and what is
+// written is larger.
+TEST(FullDisk, LeavesNothing) {
+  const TempDir work("etch-full");
+  const fs::path disk = work.path() / "disk";
+  const std::string model = (work.path() / "model.onnx").string();
+  onnx::ModelProto proto = parsed("(float[100,200] x) => (float[100,200] y) { y = MatMul (x, w) }");
+  std::string weights(200 * 200 * 4, '\0');
+  for (std::size_t i = 0; i < weights.size(); i++) weights[i] = static_cast<char>(i * 7919 % 60);
+  add_weight(proto, {200, 200}, weights);
+  std::ofstream(model, std::ios::binary) << proto.SerializeAsString();
+  fs::create_directory(disk);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"compile", model, "-o", (disk / "out").string()},
+                                               {"compile", model, "-o", disk.string()},
+                                               {"run", model, "--output", (disk / "a" / "out").string()},
+                                               {"run", model, "--output", disk.string()}}) {
+    if (!run_process({"mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk.string()}).ok())
+      GTEST_SKIP() << "a small file system can't be mounted here (needs root)";
+    std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
+    argv.insert(argv.end(), args.begin(), args.end());
+    const ProcessResult result = run_process(argv);
+    const bool left = !fs::is_empty(disk);
+    run_process({"umount", disk.string()});
+    EXPECT_EQ(describe(result), "exit status 1") << result.err;
+    EXPECT_NE(result.err.find(disk.string()), std::string::npos) << result.err;
+    EXPECT_FALSE(left) << args[0] << " " << args[3];
+  }
+}
+
+// Each signal ends the tool as a signal does, and its temporary folders are gone.
+TEST(Interrupt, LeavesNothing) {
+  const TempDir work("etch-interrupt");
+  const fs::path temp = work.path() / "tmp";
+  const std::string model = (work.path() / "model.onnx").string();
+  fs::create_directory(temp);
+  // Compiling and running it takes longer than the signal needs.
+  const char* const much = "(float[1000,1000] x) => (float[1000,1000] y) { h = MatMul (x, x) i = MatMul (h, h) y = MatMul (i, i) }";
+  std::ofstream(model, std::ios::binary) << parsed(much).SerializeAsString();
+  for (const char* command : {"run --backend opencl", "run --backend c", "validate --backends opencl"}) {
+    for (const char* signal : {"INT", "TERM", "HUP"}) {
+      ProcessOptions options;
+      options.env = {{"TMPDIR", temp.string()}};
+      // As soon as there is a temporary folder. An ignored INT, as background jobs of sh have it, is none; env gives it back.
+      const std::string script = std::string("env --default-signal " ETCH_BUILD_DIR "/etch ") + command + " '" + model + "' & " +
+                                 "while [ -z \"$(ls -A '" + temp.string() + "')\" ] && kill -0 $! 2>&-; do sleep 0.01; done; " +
+                                 "sleep 0.1; kill -" + signal + " $!; wait $! 2>&-";
+      const ProcessResult result = run_process({"sh", "-c", script}, options);
+      const bool needs_opencl = std::string(command).find("opencl") != std::string::npos;
+      if (needs_opencl && result.err.find("is not available here") != std::string::npos) continue;  // no OpenCL on this machine
+      EXPECT_GT(result.exit_code, 128) << command << " " << signal << ": " << describe(result) << result.err;
+      EXPECT_EQ(result.err, "") << command << " " << signal;
+      EXPECT_TRUE(fs::is_empty(temp)) << command << " " << signal << " left " << fs::directory_iterator(temp)->path();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace etch

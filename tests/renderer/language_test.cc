@@ -1,0 +1,43 @@
+#include "renderer/language.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+TEST(Languages, AreFoundByName) {
+  EXPECT_EQ(find_language("c"), &kC);
+  EXPECT_EQ(find_language("opencl"), &kOpenCl);
+  EXPECT_EQ(find_language("ada"), nullptr);
+}
+
+TEST(Languages, AnUnknownOneIsAnErrorWithItsPlaceInTheTargetsFile) {
+  Target target;
+  EXPECT_EQ(&language_of(target), &kC);
+  target.language = "ada";
+  target.file = "board.xml";
+  target.language_line = 7;
+  try {
+    language_of(target);
+    FAIL() << "ada is no language";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.where(), "board.xml:7");
+    EXPECT_EQ(error.problem(), "<language>: the text is 'ada', accepted are c, opencl");
+  }
+}
+
+TEST(Languages, ARowThatIsAddedIsThereUntilItIsTakenAway) {
+  Language toy = kC;
+  toy.name = "toy";
+  {
+    const auto added = languages().add(toy);
+    EXPECT_EQ(find_language("toy"), &toy);
+  }
+  EXPECT_EQ(find_language("toy"), nullptr);
+}
+
+}  // namespace
+}  // namespace etch
