@@ -37,7 +37,7 @@ class Densifier {
     }
     for (const auto& tensor : graph.initializer()) initializers_[tensor.name()] = &tensor;
     for (const auto& node : graph.node()) {
-      for (int i = 0; i < node.input_size(); ++i) uses_[node.input(i)].push_back({&node, i});
+      for (int i = 0; i < node.input_size(); i++) uses_[node.input(i)].push_back({&node, i});
       if (node.op_type() == "Conv" || node.op_type() == "Gemm") last_ = &node;
     }
   }
@@ -79,7 +79,7 @@ class Densifier {
       bool transposed = op == "Conv";
       for (const auto& attribute : node->attribute()) transposed = transposed || (attribute.name() == "transB" && attribute.i() != 0);
       std::int64_t fan_in = transposed ? 1 : shape.at(0);
-      for (std::size_t i = 1; transposed && i < shape.size(); ++i) fan_in *= shape[i];
+      for (std::size_t i = 1; transposed && i < shape.size(); i++) fan_in *= shape[i];
       const double scale = std::sqrt(3.0 / static_cast<double>(fan_in)) * factors_.gain * (node == last_ ? factors_.head : 1.0);
       return seeded_array(name, shape, static_cast<float>(scale));
     }

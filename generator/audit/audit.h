@@ -54,9 +54,9 @@ struct AuditedFunction {
   std::string name, file;
   int line = 0;
   bool external = false;
-  int64_t stack_array_bytes = 0;     // local arrays and structs
-  int64_t loops = 0;                 // all of them, proved bounded or found
-  std::vector<std::string> callees;  // names, sorted; "*TYPE" is a call through a pointer of that type
+  std::int64_t stack_array_bytes = 0;  // local arrays and structs
+  std::int64_t loops = 0;              // all of them, proved bounded or found
+  std::vector<std::string> callees;    // names, sorted; "*TYPE" is a call through a pointer of that type
 };
 
 /// An object of static storage that is defined in the audited files.
@@ -64,7 +64,7 @@ struct AuditedObject {
   std::string name, file;
   bool external = false;
   bool constant = false;
-  int64_t bytes = 0;
+  std::int64_t bytes = 0;
 };
 
 /// Everything is sorted by file, line and name: equal input gives an equal report.
@@ -74,7 +74,7 @@ struct AuditReport {
   std::vector<AuditedFunction> functions;
   std::vector<AuditedObject> objects;
   std::vector<std::string> table_functions;  // functions whose address is taken: what a program table can call
-  int64_t bounded_loops = 0;
+  std::int64_t bounded_loops = 0;
 
   bool ok() const { return findings.empty(); }
 };

@@ -7,7 +7,7 @@
 namespace etch {
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
-  const auto digest = llvm::SHA256::hash(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+  const auto digest = llvm::SHA256::hash(llvm::ArrayRef(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
   return llvm::toHex(llvm::ArrayRef(digest), true);
 }
 

@@ -104,14 +104,14 @@ class Judge {
   }
 
   /// Can the counter's type hold the first value at which the comparison fails?
-  std::string judge_range(const Comparison& c, int64_t step) {
+  std::string judge_range(const Comparison& c, std::int64_t step) {
     const std::string name = c.counter->getNameAsString();
     const QualType type = c.counter->getType();
     const unsigned width = static_cast<unsigned>(context_.getIntWidth(type));
     const bool is_signed = type->isSignedIntegerOrEnumerationType();
     if (const auto bound = constant(c.bound, context_)) {
       const unsigned wide = std::max(width, bound->getBitWidth()) + 66;  // room for bound + step
-      llvm::APSInt last(bound->extend(wide), false), by(llvm::APInt(wide, static_cast<uint64_t>(step)), false),
+      llvm::APSInt last(bound->extend(wide), false), by(llvm::APInt(wide, static_cast<std::uint64_t>(step)), false),
           one(llvm::APInt(wide, 1), false);
       if (!c.inclusive) last = c.up ? last - one : last + one;
       last = c.up ? last + by : last - by;
@@ -138,7 +138,7 @@ class Judge {
   }
 
   /// The constant that `statement` adds to `v`.
-  std::optional<int64_t> step_of(const Stmt* statement, const VarDecl* v) const {
+  std::optional<std::int64_t> step_of(const Stmt* statement, const VarDecl* v) const {
     if (const auto* unary = dyn_cast<UnaryOperator>(statement)) return unary->isIncrementOp() ? 1 : -1;
     const auto* op = dyn_cast<BinaryOperator>(statement);
     if (op == nullptr) return std::nullopt;
@@ -158,7 +158,7 @@ class Judge {
     }
     const auto value = constant(amount, context_);
     if (!value || !value->isRepresentableByInt64()) return std::nullopt;
-    const int64_t by = value->getExtValue();
+    const std::int64_t by = value->getExtValue();
     if (by > INT32_MAX || by < -INT32_MAX) return std::nullopt;  // 0xffffffffu is a step backwards
     return minus ? -by : by;
   }

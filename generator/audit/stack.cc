@@ -24,8 +24,8 @@ std::string_view quoted(std::string_view line, std::string_view key) {
   return line.substr(begin + 1, line.find('"', begin + 1) - begin - 1);
 }
 
-std::optional<int64_t> number(std::string_view text) {
-  int64_t value = 0;
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end == text.data()) return std::nullopt;
   return value;
@@ -120,10 +120,10 @@ class Depths {
     return result;
   }
 
-  const std::map<std::string, int64_t>& depths() const { return depth_; }
+  const std::map<std::string, std::int64_t>& depths() const { return depth_; }
 
  private:
-  std::optional<int64_t> own(const std::string& name) const {
+  std::optional<std::int64_t> own(const std::string& name) const {
     const StackFunction* f = graph_.function(name);
     return f == nullptr ? std::nullopt : f->bytes;
   }
@@ -140,7 +140,7 @@ class Depths {
   }
 
   void close(const Visit& at) {
-    int64_t below = 0;
+    std::int64_t below = 0;
     std::string deepest;
     for (const std::string& callee : at.callees) {
       const auto it = depth_.find(callee);
@@ -157,7 +157,7 @@ class Depths {
   const Resolved& graph_;
   std::vector<Visit> stack_;
   std::set<std::string> on_path_, unresolved_, without_figure_;
-  std::map<std::string, int64_t> depth_;
+  std::map<std::string, std::int64_t> depth_;
   std::map<std::string, std::string> deepest_;
 };
 

@@ -13,9 +13,9 @@
 namespace etch {
 
 struct StackFunction {
-  std::optional<int64_t> bytes;   // nothing: no figure, or one that depends on values (a VLA)
-  std::set<std::string> callees;  // names in the graph
-  bool indirect = false;          // calls through a pointer
+  std::optional<std::int64_t> bytes;  // nothing: no figure, or one that depends on values (a VLA)
+  std::set<std::string> callees;      // names in the graph
+  bool indirect = false;              // calls through a pointer
 };
 
 /// By the compiler's name: static functions carry their file in front ("net.c:k0"), as -fcallgraph-info writes them.
@@ -39,12 +39,12 @@ StackGraph merge(const StackGraph& first, const StackGraph& second);
 using IndirectCalls = std::map<std::string, std::vector<std::string>>;
 
 struct StackBound {
-  std::optional<int64_t> bytes;         // nothing where `unresolved` is not empty
+  std::optional<std::int64_t> bytes;    // nothing where `unresolved` is not empty
   std::vector<std::string> path;        // the deepest one, entry first: "etch_run 56"
   std::vector<std::string> unresolved;  // "f: calls through a pointer", "g: no figure", "h: calls itself", sorted
   /// Where all that is unresolved are functions without figure (a library's, mostly): the deepest path as if these took
   /// nothing, and their names.
-  std::optional<int64_t> known_bytes;
+  std::optional<std::int64_t> known_bytes;
   std::vector<std::string> without_figure;
 };
 

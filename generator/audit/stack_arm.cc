@@ -44,11 +44,11 @@ std::optional<Instruction> instruction(std::string_view line) {
 }
 
 /// Registers between braces, ranges included: "{r4, lr}" is 2, "{d8-d11}" is 4.
-int64_t registers(std::string_view operands) {
+std::int64_t registers(std::string_view operands) {
   const std::size_t open = operands.find('{'), close = operands.find('}');
   if (open == std::string_view::npos || close == std::string_view::npos) return 0;
   std::string_view list = operands.substr(open + 1, close - open - 1);
-  int64_t count = 0;
+  std::int64_t count = 0;
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
     const std::string_view one = list.substr(0, comma);
@@ -57,7 +57,7 @@ int64_t registers(std::string_view operands) {
     count++;
     if (dash == std::string_view::npos) continue;
     const auto digits = [](std::string_view s) {
-      int64_t value = 0;
+      std::int64_t value = 0;
       const std::size_t at = s.find_first_of("0123456789");
       if (at != std::string_view::npos) std::from_chars(s.data() + at, s.data() + s.size(), value);
       return value;
@@ -68,10 +68,10 @@ int64_t registers(std::string_view operands) {
 }
 
 /// The number behind the last '#': "sp, sp, #20" is 20, "[sp, #-8]!" is -8.
-std::optional<int64_t> immediate(std::string_view operands) {
+std::optional<std::int64_t> immediate(std::string_view operands) {
   const std::size_t at = operands.rfind('#');
   if (at == std::string_view::npos) return std::nullopt;
-  int64_t value = 0;
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(operands.data() + at + 1, operands.data() + operands.size(), value);
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
@@ -84,7 +84,7 @@ bool is(std::string_view mnemonic, std::string_view base) {
 }
 
 /// Bytes that this instruction takes off the stack pointer; nothing where they can't be read from it.
-std::optional<int64_t> taken(const Instruction& i) {
+std::optional<std::int64_t> taken(const Instruction& i) {
   const bool vector = i.operands.find("{d") != std::string_view::npos;
   const bool writes_sp = i.operands.starts_with("sp!,") || i.operands.find("[sp, #-") != std::string_view::npos;
   if (is(i.mnemonic, "push") || (is(i.mnemonic, "stmdb") && writes_sp)) return registers(i.operands) * 4;
@@ -95,7 +95,7 @@ std::optional<int64_t> taken(const Instruction& i) {
   if (is(i.mnemonic, "sub") || is(i.mnemonic, "subs") || is(i.mnemonic, "subw")) return immediate(i.operands);
   // A frame pointer gives back what was taken; any other computed stack pointer is not understood.
   if (is(i.mnemonic, "mov"))
-    return i.operands == "sp, r7" || i.operands == "sp, fp" || i.operands == "sp, r11" ? std::optional<int64_t>(0) : std::nullopt;
+    return i.operands == "sp, r7" || i.operands == "sp, fp" || i.operands == "sp, r11" ? std::optional<std::int64_t>(0) : std::nullopt;
   if (is(i.mnemonic, "bic") || is(i.mnemonic, "and")) return std::nullopt;
   return 0;
 }

@@ -291,7 +291,7 @@ void Body::finish() {
   audited_.file = unit_.file_of(function_->getLocation());
   audited_.line = unit_.line_of(function_->getLocation());
   audited_.external = function_->isExternallyVisible();
-  audited_.loops = static_cast<int64_t>(facts_.loops.size());
+  audited_.loops = static_cast<std::int64_t>(facts_.loops.size());
   std::ranges::sort(audited_.callees);
   audited_.callees.erase(std::unique(audited_.callees.begin(), audited_.callees.end()), audited_.callees.end());
   if (audited_.external) unit_.facts_.roots.insert(key_);

@@ -25,7 +25,7 @@ std::filesystem::path make_unique(const std::filesystem::path& parent, std::stri
 
 /// A variable of the environment. Where programs and temporary folders are is all that it decides below cli/.
 std::optional<std::string> environment(std::string_view name) {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; entry++) {
     const std::string_view text(*entry);
     if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) return std::string(text.substr(name.size() + 1));
   }

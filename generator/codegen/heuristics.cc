@@ -76,7 +76,7 @@ void upcast_masked(Kernel& k) {
     n *= size_of(k, axis);
     chosen.push_back(axis);
   }
-  for (auto it = chosen.rbegin(); it != chosen.rend(); ++it) k.try_apply({OptOp::Upcast, *it, 0});
+  for (auto it = chosen.rbegin(); it != chosen.rend(); it++) k.try_apply({OptOp::Upcast, *it, 0});
 }
 
 // Axes along which some buffer does not move: what it holds is read once for several outputs.

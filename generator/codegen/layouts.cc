@@ -62,7 +62,7 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
   if (is_sorted) return std::nullopt;
   Layout layout{std::vector<std::int64_t>(k.axes().size(), 0), ShapeTracker({View::create(shape, old_strides)})};
   std::int64_t stride = 1;
-  for (auto it = moving.rbegin(); it != moving.rend(); ++it) {
+  for (auto it = moving.rbegin(); it != moving.rend(); it++) {
     layout.strides[at(*it)] = stride;
     stride *= k.axes()[at(*it)].size.as_int();
   }

@@ -88,7 +88,7 @@ void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vec
     index_.declare(name,
                    b_.add(UOp{.uop = UOpKind::Special, .dtype = count->dtype, .src = {count}, .number = d, .name = prefix, .hint = name}));
     Sint rest = size.is_int(1) ? Sint(0) : symbols_->variable(name, 0, size - 1);
-    for (auto it = together.rbegin(); it != together.rend(); ++it) {
+    for (auto it = together.rbegin(); it != together.rend(); it++) {
       const bool outermost = it + 1 == together.rend();
       axis_index_[static_cast<std::size_t>(*it)] = outermost ? rest : floormod(rest, size_of(*it));
       if (!outermost) rest = floordiv(rest, size_of(*it));

@@ -27,7 +27,7 @@ void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int6
       return small > 0 && large % small == 0 && large / small < size(a == small ? o.first : inner->first);
     });
     if (outer == place.end()) {
-      ++inner;
+      inner++;
       continue;
     }
     const std::int64_t a = stride(outer->first), b = stride(inner->first);

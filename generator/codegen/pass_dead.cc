@@ -11,7 +11,7 @@ UOpList remove_dead(const UOpList& uops) {
   UOpList kept{uops.pool, {}};
   // Backwards: by the time we reach a UOp, every use of it has been seen. An empty loop is just its End.
   std::vector<std::size_t> ends;
-  for (auto it = uops.order.rbegin(); it != uops.order.rend(); ++it) {
+  for (auto it = uops.order.rbegin(); it != uops.order.rend(); it++) {
     const UOp* u = *it;
     if (u->uop == UOpKind::End) {
       ends.push_back(kept.order.size());

@@ -17,7 +17,7 @@ namespace {
 
 ShapeTracker tracker_of(const nlohmann::json& views) {
   std::vector<View> result;
-  for (auto it = views.begin(); it != views.end(); ++it) {  // the visible one is the last, as in ShapeTracker
+  for (auto it = views.begin(); it != views.end(); it++) {  // the visible one is the last, as in ShapeTracker
     std::vector<Sint> shape, strides;
     for (std::int64_t d : it->at("shape")) shape.push_back(d);
     for (std::int64_t d : it->at("strides")) strides.push_back(d);

@@ -13,13 +13,13 @@ void ConformanceReport::add(const std::string& group, const std::string& id, con
   auto row = std::find_if(rows.begin(), rows.end(), [&](const ConformanceRow& r) { return r.group == group; });
   if (row == rows.end()) row = rows.insert(rows.end(), ConformanceRow{group});
   if (!wrong.empty()) {
-    ++row->wrong;
+    row->wrong++;
     messages.push_back(id + " wrong: " + wrong);
   } else if (!missed.empty()) {
-    ++row->missed;
+    row->missed++;
     messages.push_back(id + " missed: " + missed);
   } else {
-    ++row->agree;
+    row->agree++;
   }
 }
 

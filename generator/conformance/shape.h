@@ -11,7 +11,7 @@ namespace etch {
 
 struct ConformanceRow {
   std::string group;  // a group of the file's cases, or one of its sections
-  int64_t agree = 0, wrong = 0, missed = 0;
+  std::int64_t agree = 0, wrong = 0, missed = 0;
 };
 
 struct ConformanceReport {

@@ -12,7 +12,7 @@ namespace etch {
 namespace {
 
 using json = nlohmann::json;
-using Values = std::map<std::string, int64_t>;
+using Values = std::map<std::string, std::int64_t>;
 using Scope = std::map<std::string, Sint>;
 
 // Reads expressions as tinygrad prints them: (a+b), (a*4), (a//4), (a%4), (a<3), (x and y).
@@ -22,16 +22,16 @@ class Reader {
   Sint expression() {
     skip();
     if (text_[at_] != '(') return leaf();
-    ++at_;
+    at_++;
     Sint left = expression();
     for (skip(); text_[at_] != ')'; skip()) left = combine(left);
-    ++at_;
+    at_++;
     return left;
   }
 
  private:
   void skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (at_ < text_.size() && text_[at_] == ' ') at_++;
     if (at_ >= text_.size()) throw UserError("conformance file", "the expression '" + text_ + "' ends early");
   }
   bool take(const char* word) {
@@ -53,7 +53,7 @@ class Reader {
     std::size_t from = at_;
     while (at_ < text_.size() &&
            (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || (at_ == from && text_[at_] == '-')))
-      ++at_;
+      at_++;
     std::string word = text_.substr(from, at_ - from);
     if (auto it = scope_.find(word); it != scope_.end()) return it->second;
     if (word.empty() || std::isalpha(static_cast<unsigned char>(word[0])))
@@ -69,7 +69,7 @@ class Reader {
 // Variables of a case, and the values they are bound to.
 struct Variables {
   Scope scope;
-  std::map<std::string, std::pair<int64_t, int64_t>> ranges;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges;
   Values bound;
 };
 
@@ -77,7 +77,7 @@ void collect_variables(Symbols& syms, const json& part, Variables* out) {
   if (!part.is_structured()) return;
   if (part.is_object() && part.contains("expr") && part.contains("vars")) {
     for (const auto& [name, range] : part["vars"].items()) {
-      out->scope[name] = syms.variable(name, range[0], range[1].get<int64_t>());
+      out->scope[name] = syms.variable(name, range[0], range[1].get<std::int64_t>());
       out->ranges[name] = {range[0], range[1]};
       if (range.size() > 2) out->bound[name] = range[2];
     }
@@ -86,7 +86,7 @@ void collect_variables(Symbols& syms, const json& part, Variables* out) {
 }
 
 Sint read_size(const json& size, const Scope& scope) {
-  if (size.is_number()) return size.get<int64_t>();
+  if (size.is_number()) return size.get<std::int64_t>();
   std::string text = size.is_object() ? size["expr"].get<std::string>() : size.get<std::string>();
   return Reader(text, scope).expression();
 }
@@ -118,13 +118,13 @@ ShapeTracker apply(ShapeTracker st, const json& ops, const Scope& scope, const V
     if (name == "permute") st = st.permute(arg.get<std::vector<int>>());
     if (name == "pad") st = st.pad(read_ranges(arg, scope));
     if (name == "shrink") st = st.shrink(read_ranges(arg, scope));
-    if (name == "stride") st = st.stride(arg.get<std::vector<int64_t>>());
+    if (name == "stride") st = st.stride(arg.get<std::vector<std::int64_t>>());
     if (name == "simplify") st = st.simplify();
   }
   return st;
 }
 
-int64_t int_value(Sint x, const Values& values) { return evaluate(x, values); }
+std::int64_t int_value(Sint x, const Values& values) { return evaluate(x, values); }
 
 // The view with every variable replaced by its value.
 View at_values(const View& v, const Values& values) {
@@ -151,9 +151,9 @@ std::vector<Values> assignments(const Variables& vars) {
   for (const auto& [name, range] : vars.ranges) {
     std::vector<Values> next;
     for (const Values& some : all) {
-      std::vector<int64_t> tries{range.first, range.first + 1, (range.first + range.second) / 2, range.second};
+      std::vector<std::int64_t> tries{range.first, range.first + 1, (range.first + range.second) / 2, range.second};
       if (auto it = vars.bound.find(name); it != vars.bound.end()) tries = {it->second};
-      for (int64_t value : tries) {
+      for (std::int64_t value : tries) {
         next.push_back(some);
         next.back()[name] = std::min(value, range.second);
       }
@@ -172,7 +172,7 @@ std::string at_text(const Values& values) {
 void compare_positions(const std::vector<View>& truth, const std::vector<View>& ours, const Values& values, CaseVerdict* v) {
   std::vector<View> a = at_values(truth, values), b = at_values(ours, values);
   if (a.back().shape != b.back().shape) return v->found_wrong("shape is " + to_text(b.back().shape) + at_text(values));
-  for (int64_t p = 0; p < std::min<int64_t>(b.back().size().as_int(), 20000); ++p) {
+  for (std::int64_t p = 0; p < std::min<std::int64_t>(b.back().size().as_int(), 20000); p++) {
     if (position_of(a, p) == position_of(b, p)) continue;
     return v->found_wrong("element " + std::to_string(p) + " reads " + std::to_string(position_of(b, p)) + at_text(values));
   }
@@ -181,23 +181,23 @@ void compare_positions(const std::vector<View>& truth, const std::vector<View>& 
 // The index expression over the axes, against the views at those values.
 void compare_expression(const ShapeTracker& st, Symbols& syms, const Values& values, CaseVerdict* v) {
   std::vector<Sint> idxs;
-  for (std::size_t k = 0; k < st.shape().size(); ++k) {
+  for (std::size_t k = 0; k < st.shape().size(); k++) {
     bool one = st.shape()[k].is_int(1);
     idxs.push_back(one ? Sint(0) : syms.variable("idx" + std::to_string(k), 0, st.shape()[k] - 1));
   }
   ShapeTracker::Index at = st.expr_idxs(idxs);
-  int64_t real_size = st.real_size();
+  std::int64_t real_size = st.real_size();
   std::vector<View> views = at_values(st.views(), values);
-  int64_t size = views.back().size().as_int();
-  for (int64_t p = 0; p < size; p += std::max<int64_t>(1, size / 300)) {
+  std::int64_t size = views.back().size().as_int();
+  for (std::int64_t p = 0; p < size; p += std::max<std::int64_t>(1, size / 300)) {
     Values all = values;
-    int64_t left = p;
+    std::int64_t left = p;
     for (std::size_t k = st.shape().size(); k-- > 0;) {
       all["idx" + std::to_string(k)] = left % views.back().shape[k].as_int();
       left /= views.back().shape[k].as_int();
     }
-    int64_t got = evaluate(at.valid, all) != 0 ? evaluate(at.idx, all) : -1;
-    int64_t truth = position_of(views, p);
+    std::int64_t got = evaluate(at.valid, all) != 0 ? evaluate(at.idx, all) : -1;
+    std::int64_t truth = position_of(views, p);
     if (got != truth)
       return v->found_wrong("expression " + to_text(at.idx) + " is " + std::to_string(got) + ", not " + std::to_string(truth) +
                             at_text(all));
@@ -213,22 +213,22 @@ void check_recorded(const ShapeTracker& st, const json& c, Symbols& syms, const 
     if (v->wrong.empty()) compare_expression(st, syms, values, v);
     if (!v->wrong.empty()) return;
   }
-  if (c.contains("n_views") && static_cast<int64_t>(st.views().size()) > c["n_views"].get<int64_t>())
+  if (c.contains("n_views") && static_cast<std::int64_t>(st.views().size()) > c["n_views"].get<std::int64_t>())
     v->found_missed(std::to_string(st.views().size()) + " views");
-  if (c.contains("real_size") && c["real_size"].is_number() && st.real_size() > c["real_size"].get<int64_t>()) {
+  if (c.contains("real_size") && c["real_size"].is_number() && st.real_size() > c["real_size"].get<std::int64_t>()) {
     v->found_missed("real size is " + std::to_string(st.real_size()) + ", not " + c["real_size"].dump());
   }
 }
 
 }  // namespace
 
-int64_t position_of(const std::vector<View>& views, int64_t flat) {
+std::int64_t position_of(const std::vector<View>& views, std::int64_t flat) {
   for (std::size_t n = views.size(); n-- > 0;) {
     const View& v = views[n];
     if (v.mask && v.mask->empty()) return -1;
-    int64_t next = v.offset.as_int(), left = flat;
+    std::int64_t next = v.offset.as_int(), left = flat;
     for (std::size_t k = v.shape.size(); k-- > 0;) {
-      int64_t size = v.shape[k].as_int(), index = left % size;
+      std::int64_t size = v.shape[k].as_int(), index = left % size;
       left /= size;
       if (v.mask && (index < (*v.mask)[k].first.as_int() || index >= (*v.mask)[k].second.as_int())) return -1;
       next += index * v.strides[k].as_int();

@@ -18,7 +18,7 @@ struct CaseVerdict {
 };
 
 /// Buffer position of a flat index through the views (all sizes ints), -1 where masked: the definition, step by step.
-int64_t position_of(const std::vector<View>& views, int64_t flat);
+std::int64_t position_of(const std::vector<View>& views, std::int64_t flat);
 
 /// An int, an expression as text, or {"expr": text, "vars": {name: [min, max(, value)]}}.
 Sint size_of(Symbols& syms, const nlohmann::json& size);

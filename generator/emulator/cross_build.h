@@ -30,9 +30,9 @@ struct CrossBuild {
   LinkMap map;
   /// Text and rodata of the emitted objects and the runtime: not weights (*_weights), not the self-test, not
   /// `extra_sources`, not libraries.
-  int64_t code_bytes = 0;
+  std::int64_t code_bytes = 0;
   /// Of the objects *_weights.
-  int64_t weights_bytes = 0;
+  std::int64_t weights_bytes = 0;
   /// Calls and frames: from the compiler where it tells both (gcc), from the disassembly for libraries (Arm).
   StackGraph stack;
 };

@@ -14,7 +14,7 @@ namespace {
 
 /// A record at an offset, copied because it need not be aligned.
 template <class T>
-T record(std::string_view bytes, uint64_t at, const std::string& file) {
+T record(std::string_view bytes, std::uint64_t at, const std::string& file) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T)) throw UserError(file, "this ELF file is cut off", "build it again");
   T result;
   std::memcpy(&result, bytes.data() + at, sizeof result);
@@ -25,17 +25,17 @@ template <class Header, class Section, class Symbol>
 std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::string& file) {
   std::map<std::string, ElfSymbol> result;
   const auto header = record<Header>(bytes, 0, file);
-  for (uint64_t s = 0; s < header.e_shnum; s++) {
+  for (std::uint64_t s = 0; s < header.e_shnum; s++) {
     const auto table = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
     if (table.sh_type != SHT_SYMTAB) continue;
-    const auto names = record<Section>(bytes, header.e_shoff + uint64_t{table.sh_link} * header.e_shentsize, file);
-    for (uint64_t at = 0; at + sizeof(Symbol) <= table.sh_size; at += sizeof(Symbol)) {
+    const auto names = record<Section>(bytes, header.e_shoff + std::uint64_t{table.sh_link} * header.e_shentsize, file);
+    for (std::uint64_t at = 0; at + sizeof(Symbol) <= table.sh_size; at += sizeof(Symbol)) {
       const auto symbol = record<Symbol>(bytes, table.sh_offset + at, file);
-      const uint64_t begin = uint64_t{names.sh_offset} + symbol.st_name;
+      const std::uint64_t begin = std::uint64_t{names.sh_offset} + symbol.st_name;
       if (symbol.st_name == 0 || begin >= bytes.size()) continue;
       const std::string_view rest = bytes.substr(begin);
       const bool function = ELF32_ST_TYPE(symbol.st_info) == STT_FUNC;
-      const uint64_t address = function && header.e_machine == EM_ARM ? symbol.st_value & ~uint64_t{1} : symbol.st_value;
+      const std::uint64_t address = function && header.e_machine == EM_ARM ? symbol.st_value & ~std::uint64_t{1} : symbol.st_value;
       result.try_emplace(std::string(rest.substr(0, rest.find('\0'))), ElfSymbol{address, symbol.st_size, function});
     }
   }
@@ -46,12 +46,12 @@ template <class Header, class Section>
 ImageSize image_size(std::string_view bytes, const std::string& file) {
   ImageSize size;
   const auto header = record<Header>(bytes, 0, file);
-  for (uint64_t s = 0; s < header.e_shnum; s++) {
+  for (std::uint64_t s = 0; s < header.e_shnum; s++) {
     const auto section = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
     if ((section.sh_flags & SHF_ALLOC) == 0) continue;
     const bool is_text = (section.sh_flags & SHF_EXECINSTR) != 0 || (section.sh_flags & SHF_WRITE) == 0;
-    int64_t& part = section.sh_type == SHT_NOBITS ? size.bss : is_text ? size.text : size.data;
-    part += static_cast<int64_t>(section.sh_size);
+    std::int64_t& part = section.sh_type == SHT_NOBITS ? size.bss : is_text ? size.text : size.data;
+    part += static_cast<std::int64_t>(section.sh_size);
   }
   return size;
 }

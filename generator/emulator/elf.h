@@ -9,16 +9,16 @@
 namespace etch {
 
 struct ElfSymbol {
-  uint64_t address = 0;  // without the bit that marks Thumb functions
-  uint64_t size = 0;
+  std::uint64_t address = 0;  // without the bit that marks Thumb functions
+  std::uint64_t size = 0;
   bool function = false;
 };
 
 /// What a program takes, as the program `size` of GNU binutils counts it.
 struct ImageSize {
-  int64_t text = 0;  // code and read-only data
-  int64_t data = 0;  // variables with initial values
-  int64_t bss = 0;   // variables without
+  std::int64_t text = 0;  // code and read-only data
+  std::int64_t data = 0;  // variables with initial values
+  std::int64_t bss = 0;   // variables without
 };
 
 /// Of a little-endian ELF file of 32 or 64 bits. Throws UserError where the file is no such file.

@@ -13,7 +13,7 @@
 namespace etch {
 namespace {
 
-std::string hex(uint64_t value) {
+std::string hex(std::uint64_t value) {
   char text[32];
   snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
   return text;
@@ -48,7 +48,8 @@ std::string plugin_arguments(const Target& target, const std::filesystem::path& 
       throw UserError(elf.string(), "there is no function '" + name + "' in this program", "name an external function");
     const auto listing = disassemble(target, elf, name);
     const FrameProbe probe = (listing ? find_frame_probe(*listing, name) : std::nullopt).value_or(FrameProbe{});
-    text += ",watch=" + name + ":" + hex(symbol->second.address) + ":" + hex(probe.address) + ":" + hex(static_cast<uint64_t>(probe.taken));
+    text += ",watch=" + name + ":" + hex(symbol->second.address) + ":" + hex(probe.address) + ":" +
+            hex(static_cast<std::uint64_t>(probe.taken));
   }
   return text;
 }
@@ -66,7 +67,7 @@ std::vector<FunctionRun> read_runs(const std::filesystem::path& file) {
     run.stores = j.at("stores");
     run.load_bytes = j.at("load_bytes");
     run.store_bytes = j.at("store_bytes");
-    if (!j.at("stack_bytes").is_null()) run.stack_bytes = j.at("stack_bytes").get<int64_t>();
+    if (!j.at("stack_bytes").is_null()) run.stack_bytes = j.at("stack_bytes").get<std::int64_t>();
     runs.push_back(run);
   }
   return runs;

@@ -25,10 +25,10 @@ struct EmulatorOptions {
 struct FunctionRun {
   std::string function;
   bool returned = false;  // false: the program ended inside
-  int64_t instructions = 0, loads = 0, stores = 0;
-  int64_t load_bytes = 0, store_bytes = 0;
+  std::int64_t instructions = 0, loads = 0, stores = 0;
+  std::int64_t load_bytes = 0, store_bytes = 0;
   /// Deepest use of the stack from the caller's stack pointer down; nothing where the function's frame can't be read.
-  std::optional<int64_t> stack_bytes;
+  std::optional<std::int64_t> stack_bytes;
 };
 
 struct EmulatorResult {

@@ -19,19 +19,19 @@ std::vector<std::string_view> words(std::string_view line) {
   return result;
 }
 
-std::optional<int64_t> hex(std::string_view word) {
+std::optional<std::int64_t> hex(std::string_view word) {
   if (!word.starts_with("0x")) return std::nullopt;
-  uint64_t value = 0;
+  std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data() + 2, word.data() + word.size(), value, 16);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return static_cast<int64_t>(value);
+  return static_cast<std::int64_t>(value);
 }
 
 bool starts(std::string_view name, std::string_view section) {
   return name == section || (name.starts_with(section) && name.size() > section.size() && name[section.size()] == '.');
 }
 
-int64_t* bytes_of(ObjectSize& object, std::string_view section) {
+std::int64_t* bytes_of(ObjectSize& object, std::string_view section) {
   if (starts(section, ".text")) return &object.text;
   if (starts(section, ".rodata") || starts(section, ".srodata")) return &object.rodata;
   if (starts(section, ".data") || starts(section, ".sdata")) return &object.data;
@@ -77,7 +77,7 @@ class Reader {
   }
 
  private:
-  void section(std::string_view name, std::optional<int64_t> size, std::string_view line, std::string_view first_word) {
+  void section(std::string_view name, std::optional<std::int64_t> size, std::string_view line, std::string_view first_word) {
     if (!size) return;
     // Everything up to the end of the line is the file's name, which may hold spaces.
     const std::string_view file = line.substr(static_cast<std::size_t>(first_word.data() - line.data()));
@@ -85,7 +85,7 @@ class Reader {
     const bool fresh = index_.try_emplace(object, objects_.size()).second;
     if (fresh) objects_.push_back({object, file.find(".a(") != std::string_view::npos || object.starts_with("crt"), 0, 0, 0, 0});
     ObjectSize& entry = objects_[index_.at(object)];
-    if (int64_t* bytes = bytes_of(entry, name)) *bytes += *size;
+    if (std::int64_t* bytes = bytes_of(entry, name)) *bytes += *size;
     in_library_ = entry.library && *size > 0;
   }
 

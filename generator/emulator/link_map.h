@@ -13,7 +13,7 @@ namespace etch {
 struct ObjectSize {
   std::string object;  // "net.o", "libc.a(memcpy.c.o)"; without folders
   bool library = false;
-  int64_t text = 0, rodata = 0, data = 0, bss = 0;
+  std::int64_t text = 0, rodata = 0, data = 0, bss = 0;
 };
 
 struct LinkMap {

@@ -18,39 +18,39 @@ std::string objdump_of(const std::string& compiler) {
 }
 
 /// The address in front of a listing's line: " 378:\tpush..." is 0x378.
-std::optional<uint64_t> address_of(std::string_view line) {
+std::optional<std::uint64_t> address_of(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(' ');
   const std::size_t colon = line.find(":\t");
   if (begin == std::string_view::npos || colon == std::string_view::npos || begin == 0) return std::nullopt;
-  uint64_t value = 0;
+  std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, value, 16);
   return error == std::errc() && end == line.data() + colon ? std::optional(value) : std::nullopt;
 }
 
 /// What parse_arm_disassembly makes of this one line: bytes taken off the stack pointer.
-int64_t taken_by(std::string_view line) {
+std::int64_t taken_by(std::string_view line) {
   const StackGraph one = parse_arm_disassembly("00000000 <f>:\n" + std::string(line) + "\n");
   return one.at("f").bytes.value_or(0);
 }
 
 struct Extent {
   std::string name;
-  uint64_t size = 0;
+  std::uint64_t size = 0;
 };
 
-std::map<uint64_t, Extent> functions_by_address(const std::map<std::string, ElfSymbol>& symbols) {
-  std::map<uint64_t, Extent> functions;
+std::map<std::uint64_t, Extent> functions_by_address(const std::map<std::string, ElfSymbol>& symbols) {
+  std::map<std::uint64_t, Extent> functions;
   for (const auto& [name, symbol] : symbols)
     if (symbol.function) functions.try_emplace(symbol.address, name, symbol.size);
   return functions;
 }
 
 /// "memcpy" or "memcpy+0x1c"; empty where the address lies in no function.
-std::string place(const std::map<uint64_t, Extent>& functions, uint64_t address) {
+std::string place(const std::map<std::uint64_t, Extent>& functions, std::uint64_t address) {
   auto next = functions.upper_bound(address);
   if (next == functions.begin()) return "";
   const auto& [begin, function] = *--next;
-  const uint64_t offset = address - begin;
+  const std::uint64_t offset = address - begin;
   if (offset == 0) return function.name;
   if (offset >= function.size) return "";
   char hex[17];
@@ -66,7 +66,7 @@ std::string by_function(std::string_view listing, const std::map<std::string, El
   for (std::size_t open = listing.find(" <"); open != std::string_view::npos; open = listing.find(" <")) {
     std::size_t digits = open;
     while (digits > 0 && std::isxdigit(static_cast<unsigned char>(listing[digits - 1])) != 0) digits--;
-    uint64_t address = 0;
+    std::uint64_t address = 0;
     const bool known = std::from_chars(listing.data() + digits, listing.data() + open, address, 16).ec == std::errc();
     const std::size_t close = listing.find('>', open);
     const std::string name = known && close != std::string_view::npos ? place(functions, address) : "";
@@ -107,7 +107,7 @@ std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string
     const auto address = address_of(line);
     const std::string_view text = line.substr(std::min(line.find('\t'), line.size() - 1) + 1);
     if (!address || text.starts_with("b")) return std::nullopt;
-    const int64_t taken = taken_by(line);
+    const std::int64_t taken = taken_by(line);
     probe.taken += taken;
     probe.address = *address;
     if (taken > 0 && !text.starts_with("sub")) return probe;
@@ -115,7 +115,7 @@ std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string
     const std::size_t slot = text.find("[sp");
     if (!text.starts_with("st") && !text.starts_with("vst")) continue;
     if (slot == std::string_view::npos || probe.taken == 0) continue;
-    int64_t offset = 0;
+    std::int64_t offset = 0;
     if (text.substr(slot).starts_with("[sp, #")) std::from_chars(text.data() + slot + 6, text.data() + text.size(), offset);
     probe.taken -= offset;
     return probe.taken > 0 ? std::optional(probe) : std::nullopt;

@@ -26,8 +26,8 @@ std::map<std::string, std::string> function_aliases(const std::map<std::string, 
 /// The first instruction of a function that stores to the stack, and how far below the caller's stack pointer the lowest
 /// byte lies that it stores: `push {r4, lr}` stores 8 below.
 struct FrameProbe {
-  uint64_t address = 0;
-  int64_t taken = 0;
+  std::uint64_t address = 0;
+  std::int64_t taken = 0;
 };
 
 /// Nothing where the listing shows no such instruction before the first jump.

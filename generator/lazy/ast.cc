@@ -124,7 +124,7 @@ class Builder {
       const std::vector<Item> below = operands(item);
       if (!expanded) {
         stack.back().second = true;
-        for (auto it = below.rbegin(); it != below.rend(); ++it)
+        for (auto it = below.rbegin(); it != below.rend(); it++)
           if (!done_.contains(*it)) stack.emplace_back(*it, false);
         continue;
       }

@@ -141,7 +141,7 @@ void LazyGraph::share(const LazyBuffer* buffer, const std::vector<std::string>& 
 const LazyBuffer* LazyGraph::intern(LazyBuffer buffer) {
   const std::size_t h = hash_of(buffer);
   const auto [first, last] = interned_.equal_range(h);
-  for (auto it = first; it != last; ++it) {
+  for (auto it = first; it != last; it++) {
     if (!same(*it->second, buffer)) continue;
     share(it->second, origins_);
     return it->second;

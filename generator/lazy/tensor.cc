@@ -308,7 +308,7 @@ Tensor join(const std::vector<Tensor>& parts, int axis) {
   for (const Tensor& p : parts) whole[index_of(axis)] = whole[index_of(axis)] + p.dim(axis);
   Tensor result;
   Sint end = whole[index_of(axis)];
-  for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
+  for (auto it = parts.rbegin(); it != parts.rend(); it++) {
     Padding pads(whole.size(), {0, 0});
     const Sint begin = end - it->dim(axis);
     pads[index_of(axis)] = {begin, whole[index_of(axis)] - end};

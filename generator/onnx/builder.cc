@@ -58,7 +58,7 @@ struct AttributeSetter {
 /// The tensor's elements in the field that its type has, instead of raw bytes.
 void use_typed_field(const Array& array, onnx::TensorProto& proto) {
   proto.clear_raw_data();
-  for (std::int64_t i = 0; i < array.size(); ++i) {
+  for (std::int64_t i = 0; i < array.size(); i++) {
     switch (array.dtype()) {
       case DType::Bool:
       case DType::Int8:
@@ -141,7 +141,7 @@ GraphBuilder::Value GraphBuilder::node(const std::string& op, const std::vector<
 void GraphBuilder::node_with_outputs(const std::string& op, const std::vector<Value>& inputs, const std::vector<Value>& outputs,
                                      const OnnxAttributes& attributes, const std::string& name, const std::string& domain) {
   auto& proto = *model_->mutable_graph()->add_node();
-  ++nodes_;
+  nodes_++;
   proto.set_op_type(op);
   proto.set_name(name);
   if (!domain.empty()) proto.set_domain(domain);

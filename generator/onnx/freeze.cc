@@ -35,7 +35,7 @@ std::vector<std::int64_t> with_sizes_of_file(std::vector<std::int64_t> sizes, co
   if (found.size() != sizes.size())
     throw UserError("", "it has " + std::to_string(found.size()) + " axes, the input has " + std::to_string(sizes.size()),
                     "reshape what the file holds");
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] < 0) sizes[i] = found[i];
   }
   return sizes;
@@ -108,7 +108,7 @@ std::string freeze_argument(const std::string& input) {
 std::size_t data_number(std::size_t index, std::size_t files, std::size_t left, const std::vector<std::size_t>& frozen) {
   if (files <= left) return index;
   for (std::size_t position : frozen) {
-    if (position <= index) ++index;
+    if (position <= index) index++;
   }
   return index;
 }

@@ -19,7 +19,7 @@ std::string accepted_opsets() { return "opsets " + std::to_string(kOldestOpset) 
 // "batch,3,?": the sizes as the file has them.
 std::string declared_sizes(const onnx::TensorShapeProto& shape) {
   std::string text;
-  for (int axis = 0; axis < shape.dim_size(); ++axis) {
+  for (int axis = 0; axis < shape.dim_size(); axis++) {
     const auto& dim = shape.dim(axis);
     text += axis == 0 ? "" : ",";
     text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
@@ -117,7 +117,7 @@ std::string differs_from_declared(const onnx::ValueInfoProto& info, const Tensor
   if (!type.has_shape()) return "";
   const int rank = type.shape().dim_size();
   bool same = rank == tensor.rank(), numbers = true;
-  for (int axis = 0; axis < rank; ++axis) {
+  for (int axis = 0; axis < rank; axis++) {
     const auto& dim = type.shape().dim(axis);
     const bool both = dim.has_dim_value() && (rank != tensor.rank() || tensor.dim(axis).is_int());
     numbers = numbers && both;

@@ -88,7 +88,7 @@ class Importer {
   /// Of a graph that has no order (a cycle, a value from nowhere) all nodes are looked at by themselves.
   std::vector<int> order_of_nodes() {
     std::vector<int> order;
-    for (int i = 0; i < graph_proto_.node_size(); ++i) order.push_back(i);
+    for (int i = 0; i < graph_proto_.node_size(); i++) order.push_back(i);
     collect([&] { order = node_order(graph_proto_, place_); });
     return order;
   }
@@ -144,7 +144,7 @@ class Importer {
       bool same = dtype_of_onnx(type.elem_type()) == array.dtype();
       if (type.has_shape()) {
         same = same && type.shape().dim_size() == static_cast<int>(array.shape().size());
-        for (int i = 0; same && i < type.shape().dim_size(); ++i) {
+        for (int i = 0; same && i < type.shape().dim_size(); i++) {
           same = !type.shape().dim(i).has_dim_value() || type.shape().dim(i).dim_value() == array.shape()[static_cast<std::size_t>(i)];
         }
       }
@@ -172,7 +172,7 @@ class Importer {
     }
     const auto files = freeze_files(options_.freeze, names, initializers_);
     inputs_left_ = names.size() - files.size();
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t i = 0; i < inputs.size(); i++) {
       const auto file = files.find(names[i]);
       if (file != files.end()) freeze(*inputs[i], file->second, i);
     }
@@ -350,7 +350,7 @@ class Importer {
     }
     node.require_all_asked();
     define_outputs(proto, node, row, outputs);
-    ++result_.node_count;
+    result_.node_count++;
     result_.node_names.push_back(name);
   }
 
@@ -361,7 +361,7 @@ class Importer {
   }
 
   void define_outputs(const NodeProto& proto, const ImportedNode& node, const OperatorRow& row, std::vector<Value>& outputs) {
-    for (int i = 0; i < proto.output_size(); ++i) {
+    for (int i = 0; i < proto.output_size(); i++) {
       if (proto.output(i).empty()) continue;
       const std::size_t index = static_cast<std::size_t>(i);
       if (index >= outputs.size() || (!outputs[index].tensor && !outputs[index].symbolic)) {
@@ -383,7 +383,7 @@ class Importer {
 
   std::string unique_node_name(const std::string& name) {
     std::string candidate = name;
-    for (int n = 2; !node_names_.insert(candidate).second; ++n) candidate = name + "_" + std::to_string(n);
+    for (int n = 2; !node_names_.insert(candidate).second; n++) candidate = name + "_" + std::to_string(n);
     return candidate;
   }
 

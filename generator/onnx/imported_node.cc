@@ -124,7 +124,7 @@ const std::string& ImportedNode::op_type() const { return node_.op_type(); }
 
 int ImportedNode::output_count() const {
   int count = node_.output_size();
-  while (count > 0 && node_.output(count - 1).empty()) --count;
+  while (count > 0 && node_.output(count - 1).empty()) count--;
   return count;
 }
 

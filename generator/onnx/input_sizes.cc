@@ -89,13 +89,13 @@ InputSizes::InputSizes(const ImportOptions& options, const GraphProto& graph, co
     if (type.has_shape()) {
       auto& axes = axes_[info.name()];
       axes.clear();
-      for (int axis = 0; axis < type.shape().dim_size(); ++axis) axes.push_back(axis_of(type.shape().dim(axis), info.name(), axis));
+      for (int axis = 0; axis < type.shape().dim_size(); axis++) axes.push_back(axis_of(type.shape().dim(axis), info.name(), axis));
       continue;
     }
     const auto given = std::ranges::find(options.shapes, info.name(), &ShapeBinding::input);
     if (given == options.shapes.end()) continue;
     auto& axes = axes_[info.name()];
-    for (int axis = 0; axis < static_cast<int>(given->sizes.size()); ++axis)
+    for (int axis = 0; axis < static_cast<int>(given->sizes.size()); axis++)
       axes.push_back({info.name(), axis, place_name(info.name(), axis), "", std::nullopt});
   }
   for (const DimBinding& binding : options.dims) bind_dim(binding);

@@ -17,7 +17,7 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 void require_sane_shape(const std::vector<std::int64_t>& shape, const std::string& where, std::int64_t most) {
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis < shape.size(); axis++) {
     if (shape[axis] >= 0) continue;
     throw UserError(where, "its shape " + text_of(shape) + " has the size " + std::to_string(shape[axis]) + " at axis " +
                                std::to_string(axis) + ", sizes are >= 0");

@@ -15,7 +15,7 @@ Outputs two_operands(NodeContext& node, Op op) {
 Tensor fold_operands(NodeContext& node, Op op) {
   if (node.input_count() == 0) node.fail("it has no inputs, at least one is expected");
   Tensor result = node.input(0);
-  for (int i = 1; i < node.input_count(); ++i) {
+  for (int i = 1; i < node.input_count(); i++) {
     require_same_type(node, 0, i);
     result = Tensor::binary(op, result, node.input(i));
   }

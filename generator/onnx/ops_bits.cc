@@ -27,7 +27,7 @@ Tensor integer_power(const Tensor& x, const Tensor& exponent) {
     bits = negative.where(odd, bits);
   }
   Tensor result = integer(x, 1), square = x;
-  for (int bit = 0; bit < 6; ++bit) {
+  for (int bit = 0; bit < 6; bit++) {
     const Tensor set = integer(exponent, 0) < Tensor::binary(Op::And, bits, integer(exponent, std::int64_t{1} << bit));
     result = result * set.where(square, integer(x, 1));
     if (bit < 5) square = square * square;

@@ -36,13 +36,13 @@ std::int64_t fixed_dim(const NodeContext& node, const Tensor& tensor, int axis, 
 
 std::vector<std::int64_t> fixed_shape(const NodeContext& node, const Tensor& tensor, const std::string& what) {
   std::vector<std::int64_t> shape;
-  for (int axis = 0; axis < tensor.rank(); ++axis) shape.push_back(fixed_dim(node, tensor, axis, what));
+  for (int axis = 0; axis < tensor.rank(); axis++) shape.push_back(fixed_dim(node, tensor, axis, what));
   return shape;
 }
 
 std::string list_text(const std::vector<std::int64_t>& values) {
   std::string text = "[";
-  for (std::size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  for (std::size_t i = 0; i < values.size(); i++) text += (i ? ", " : "") + std::to_string(values[i]);
   return text + "]";
 }
 
@@ -111,7 +111,7 @@ Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType d
 
 Tensor move_axis(const Tensor& x, int from, int to) {
   std::vector<int> axes;
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.rank(); axis++) {
     if (axis != from) axes.push_back(axis);
   }
   axes.insert(axes.begin() + to, from);

@@ -97,7 +97,7 @@ Corner with_axis(const Corner& corner, const Tap& tap, const Axis& axis, Outside
 /// All combinations of the axes' taps.
 std::vector<Corner> corners_of(const std::vector<std::vector<Tap>>& taps, const std::vector<Axis>& axes, Outside outside) {
   std::vector<Corner> corners{Corner{}};
-  for (std::size_t a = 0; a < axes.size(); ++a) {
+  for (std::size_t a = 0; a < axes.size(); a++) {
     std::vector<Corner> longer;
     for (const Corner& corner : corners) {
       for (const Tap& tap : taps[a]) longer.push_back(with_axis(corner, tap, axes[a], outside));
@@ -143,14 +143,14 @@ Outputs grid_sample(NodeContext& node) {
 
   Sint points = 1, plane = 1;
   Shape result{x.dim(0), x.dim(1)};
-  for (int axis = 1; axis <= count; ++axis) {
+  for (int axis = 1; axis <= count; axis++) {
     points = points * grid.dim(axis);
     result.push_back(grid.dim(axis));
   }
   const Tensor places = widened(grid).reshape({grid.dim(0), points, count});
   std::vector<Axis> axes;
   std::vector<std::vector<Tap>> taps;
-  for (int a = 0; a < count; ++a) {
+  for (int a = 0; a < count; a++) {
     axes.push_back({fixed_dim(node, x, a + 2, "input"), align_corners});
     plane = plane * x.dim(a + 2);
     const std::int64_t column = count - 1 - a;
@@ -181,13 +181,13 @@ Outputs affine_grid(NodeContext& node) {
               "they are [N, 2, 3] and [N, C, H, W], or [N, 3, 4] and [N, C, D, H, W]");
   }
   std::int64_t points = 1;
-  for (std::size_t a = 2; a < size.size(); ++a) {
+  for (std::size_t a = 2; a < size.size(); a++) {
     if (size[a] < 1) node.fail("its size is " + list_text(size), "sizes are at least 1");
     if (size[a] > (std::int64_t{1} << 24) / points) node.fail("its size is " + list_text(size), "up to 2^24 points are accepted");
     points *= size[a];
   }
   std::vector<double> places;  // [points, axes + 1]: last axis first, then 1
-  for (std::int64_t point = 0; point < points; ++point) {
+  for (std::int64_t point = 0; point < points; point++) {
     std::int64_t rest = point;
     for (std::size_t a = size.size(); a-- > 2; rest /= size[a]) {
       const double i = static_cast<double>(rest % size[a]), n = static_cast<double>(size[a]);

@@ -39,7 +39,7 @@ Outputs gather_nd(NodeContext& node) {
   }
   Sint span = 1;  // elements in the selected axes
   Tensor position;
-  for (int k = depth - 1; k >= 0; --k) {
+  for (int k = depth - 1; k >= 0; k--) {
     const Tensor coordinate = wrapped_index(index.slice(-1, k, k + 1).squeeze({index.rank() - 1}), x.dim(batch + k));
     if (!position) {
       position = coordinate;
@@ -49,13 +49,13 @@ Outputs gather_nd(NodeContext& node) {
     span = k > 0 ? Sint(span.as_int() * fixed_dim(node, x, batch + k, "data")) : span * x.dim(batch + k);
   }
   Sint rows = span;
-  for (int axis = batch - 1; axis >= 0; --axis) {
+  for (int axis = batch - 1; axis >= 0; axis--) {
     if (!rows.is_int()) fixed_dim(node, x, axis + 1, "data");
     position = position + positions(x.graph(), x.dim(axis), axis, position.rank()) * integer(position, rows.as_int());
     rows = rows * x.dim(axis);
   }
   Shape shape{rows};
-  for (int axis = batch + depth; axis < x.rank(); ++axis) shape.push_back(x.dim(axis));
+  for (int axis = batch + depth; axis < x.rank(); axis++) shape.push_back(x.dim(axis));
   return {x.reshape(shape).gather(0, folded_index(position))};
 }
 
@@ -120,7 +120,7 @@ Outputs compress(NodeContext& node) {
               "shorten the condition");
   }
   std::vector<std::int64_t> chosen;
-  for (std::int64_t i = 0; i < condition->size(); ++i) {
+  for (std::int64_t i = 0; i < condition->size(); i++) {
     if (condition->int_at(i) != 0) chosen.push_back(i);
   }
   const auto count = static_cast<std::int64_t>(chosen.size());
@@ -131,12 +131,12 @@ Outputs non_zero(NodeContext& node) {
   const std::optional<Array> x = node.constant(0);
   if (!x) fail_unknown_size(node, 0, "its input");
   std::vector<std::int64_t> found;
-  for (std::int64_t i = 0; i < x->size(); ++i) {
+  for (std::int64_t i = 0; i < x->size(); i++) {
     if (x->double_at(i) != 0) found.push_back(i);
   }
   const std::size_t rank = x->shape().size();
   std::vector<std::int64_t> result(rank * found.size());
-  for (std::size_t k = 0; k < found.size(); ++k) {
+  for (std::size_t k = 0; k < found.size(); k++) {
     std::int64_t rest = found[k];
     for (std::size_t axis = rank; axis-- > 0; rest /= x->shape()[axis]) result[axis * found.size() + k] = rest % x->shape()[axis];
   }

@@ -12,7 +12,7 @@ constexpr std::int64_t kLargestDeterminant = 16;
 
 Outputs einsum(NodeContext& node) {
   std::vector<Tensor> operands;
-  for (int i = 0; i < node.input_count(); ++i) {
+  for (int i = 0; i < node.input_count(); i++) {
     if (i > 0) require_same_type(node, 0, i);
     operands.push_back(node.input(i));
   }
@@ -33,7 +33,7 @@ Outputs det(NodeContext& node) {
   const Tensor wide = widened(a);
   const Tensor unit = Tensor::eye(a.graph(), n, n, wide.dtype());
   Tensor x = wide;
-  for (std::int64_t step = 1; step < n; ++step) {
+  for (std::int64_t step = 1; step < n; step++) {
     const Tensor diagonal = (x * unit).sum({x.rank() - 1}, false);  // [.., n]
     const Tensor following = diagonal.cumsum(diagonal.rank() - 1, true, true);
     const Tensor mu = x.triu(1) - following.unsqueeze(-1) * unit;

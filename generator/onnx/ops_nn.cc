@@ -39,7 +39,7 @@ std::size_t spatial_axes(const NodeContext& node, const Tensor& x, int most) {
 /// (before, after) of each axis so that SAME_* gives ceil(size / stride) outputs.
 void pad_same(const NodeContext& node, const Tensor& x, bool upper, Window& window) {
   window.pads.clear();
-  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+  for (std::size_t i = 0; i < window.kernel.size(); i++) {
     const Sint size = x.dim(static_cast<int>(i) + 2);
     const std::int64_t stride = window.stride[i], extent = (window.kernel[i] - 1) * window.dilation[i] + 1;
     Sint total = (floordiv(size + (stride - 1), stride) - 1) * stride + (extent - size);
@@ -66,7 +66,7 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
   window.dilation = has_dilations ? per_axis(node, "dilations", count, 1, 1) : Ints(count, 1);
   const std::string auto_pad = node.attribute_string("auto_pad", "NOTSET");
   const Ints pads = per_axis(node, "pads", 2 * count, 0, 0);
-  for (std::size_t i = 0; i < count; ++i) window.pads.emplace_back(pads[i], pads[count + i]);
+  for (std::size_t i = 0; i < count; i++) window.pads.emplace_back(pads[i], pads[count + i]);
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
     pad_same(node, x, auto_pad == "SAME_UPPER", window);
   } else if (auto_pad == "VALID") {
@@ -75,7 +75,7 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
     node.fail("attribute auto_pad is '" + auto_pad + "', accepted are NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   }
   Shape reach = {x.dim(0), x.dim(1)};  // elements of all windows, at most
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     reach.push_back(x.dim(static_cast<int>(i) + 2) + window.pads[i].first + window.pads[i].second);
     reach.push_back(window.kernel[i]);
   }
@@ -86,7 +86,7 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
 /// The kernel of a weight [.., .., k...]; attribute kernel_shape, if given, must agree.
 Ints kernel_of(NodeContext& node, const Tensor& weight) {
   Ints kernel;
-  for (int axis = 2; axis < weight.rank(); ++axis) kernel.push_back(fixed_dim(node, weight, axis, "weight"));
+  for (int axis = 2; axis < weight.rank(); axis++) kernel.push_back(fixed_dim(node, weight, axis, "weight"));
   const Ints given = node.attribute_ints("kernel_shape", kernel);
   if (given != kernel)
     node.fail("attribute kernel_shape is " + list_text(given) + ", the weight has the shape " + shape_text(weight.shape()));
@@ -112,7 +112,7 @@ Ints pool_kernel(NodeContext& node, const Tensor& x) {
 std::vector<int> spatial(const NodeContext& node, const Tensor& x) {
   if (x.rank() < 3) node.fail("its input has the shape " + shape_text(x.shape()) + ", axes after batch and channels are needed");
   std::vector<int> axes;
-  for (int axis = 2; axis < x.rank(); ++axis) axes.push_back(axis);
+  for (int axis = 2; axis < x.rank(); axis++) axes.push_back(axis);
   return axes;
 }
 
@@ -122,8 +122,8 @@ Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& windo
   const double lowest = is_float(x.dtype()) ? -std::numeric_limits<double>::infinity() : static_cast<double>(int_min(x.dtype()));
   Shape stored = x.shape();
   std::vector<int> order;
-  for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis < 2 || !column_major ? axis : x.rank() + 1 - axis);
-  for (int axis = 0; axis < x.rank(); ++axis)
+  for (int axis = 0; axis < x.rank(); axis++) order.push_back(axis < 2 || !column_major ? axis : x.rank() + 1 - axis);
+  for (int axis = 0; axis < x.rank(); axis++)
     stored[static_cast<std::size_t>(axis)] = fixed_dim(node, x, order[static_cast<std::size_t>(axis)], "input");
   const Tensor numbers = Tensor::arange(node.graph(), product(stored)).reshape(stored).permute(order);
   const auto rows = [&](const Tensor& windows) { return windows.flatten(x.rank(), -1); };  // [N,C,o...,k...] -> [N,C,o...,K]
@@ -151,7 +151,7 @@ void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Win
       node.fail("attribute output_shape is " + list_text(wanted) + ", " + std::to_string(count) + " sizes are expected");
   }
   window.pads.clear();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     // Without output_shape, size * stride outputs: what is cut off does not depend on the size.
     const std::int64_t beyond = wanted.empty() ? 0 : window.stride[i] * fixed_dim(node, x, static_cast<int>(i) + 2, "input") - wanted[i];
     const std::int64_t total = beyond - window.stride[i] + output_pads[i] + (window.kernel[i] - 1) * window.dilation[i] + 1;
@@ -205,7 +205,7 @@ Outputs conv_transpose(NodeContext& node) {
   }
   fit_output(node, x, output_pads, window);
   Shape reach = {x.dim(0), x.dim(1)};  // windows over the input with zeros between its elements
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     reach.push_back(x.dim(static_cast<int>(i) + 2) * window.stride[i] + 2 * (window.kernel[i] * window.dilation[i]) + output_pads[i]);
     reach.push_back(window.kernel[i]);
   }

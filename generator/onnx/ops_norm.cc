@@ -34,7 +34,7 @@ Moments moments(const Tensor& x, const std::vector<int>& axes, double epsilon) {
 
 std::vector<int> axes_from(int first, int rank) {
   std::vector<int> axes;
-  for (int axis = first; axis < rank; ++axis) axes.push_back(axis);
+  for (int axis = first; axis < rank; axis++) axes.push_back(axis);
   return axes;
 }
 
@@ -83,7 +83,7 @@ Outputs batch_normalization(NodeContext& node) {
     node.fail("attribute spatial is 0, one mean per channel (spatial 1) is supported");
   std::vector<Tensor> parameters;
   const char* names[] = {"scale", "bias", "mean", "variance"};
-  for (int i = 1; i < 5; ++i) {
+  for (int i = 1; i < 5; i++) {
     require_size(node, node.input(i), x.dim(1), names[i - 1]);
     parameters.push_back(widened(node.input(i)));
   }

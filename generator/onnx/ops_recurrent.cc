@@ -112,7 +112,7 @@ const ActivationRow& activation_row(const NodeContext& node, const std::string& 
 /// Those of all directions, one after the other. The lists of alphas and betas hold values for the functions that have them.
 std::vector<Activation> read_activations(NodeContext& node, const Family& family, std::size_t directions) {
   std::vector<std::string> names;
-  for (std::size_t d = 0; d < directions; ++d) names.insert(names.end(), family.activations.begin(), family.activations.end());
+  for (std::size_t d = 0; d < directions; d++) names.insert(names.end(), family.activations.begin(), family.activations.end());
   const std::size_t count = names.size();
   names = node.attribute_strings("activations", names);
   if (names.size() != count)
@@ -149,7 +149,7 @@ struct Run {
 Run run_layer(const Layer& layer, Step step, const Tensor& projected, const Tensor& lengths, State state) {
   const std::int64_t steps = projected.dim(0).as_int();
   std::vector<Tensor> outputs;
-  for (std::int64_t t = 0; t < steps; ++t) {
+  for (std::int64_t t = 0; t < steps; t++) {
     State next = step(layer, projected.slice(0, t, t + 1).squeeze({0}), state);
     Tensor output = next.h;
     if (lengths) {
@@ -235,7 +235,7 @@ Outputs recurrent(NodeContext& node, const Family& family) {
   };
 
   std::vector<Tensor> y, h, c;
-  for (std::int64_t d = 0; d < directions; ++d) {
+  for (std::int64_t d = 0; d < directions; d++) {
     const bool backward = direction == "reverse" || d == 1;
     Tensor bias;
     Layer layer = layer_of(node, family, s, d, reset_after, bias);

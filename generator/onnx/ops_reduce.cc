@@ -33,7 +33,7 @@ Reduction reduction(NodeContext& node, int axes_input_since) {
   r.axes = axes_of(node, axes, r.x.rank(), "axes");
   if (r.axes.empty()) {
     r.none = noop || r.x.rank() == 0;
-    for (int axis = 0; axis < r.x.rank(); ++axis) r.axes.push_back(axis);
+    for (int axis = 0; axis < r.x.rank(); axis++) r.axes.push_back(axis);
   }
   return r;
 }

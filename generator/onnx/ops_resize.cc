@@ -68,7 +68,7 @@ Tensor open_axes_resampled(const NodeContext& node, Tensor x, const std::vector<
                            const Resampling& resampling) {
   check_count(node, "scales", scales.size(), axes.size());
   const DType dtype = x.dtype();
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
     const Sint size = x.dim(axes[i]);
     if (size.is_int() || !(scales[i] > 0) || scales[i] == 1) continue;
     std::string why;
@@ -89,7 +89,7 @@ Tensor open_axes_resampled(const NodeContext& node, Tensor x, const std::vector<
 Plan plan_scales(const NodeContext& node, const Tensor& x, const std::vector<int>& axes, const std::vector<double>& scales) {
   check_count(node, "scales", scales.size(), axes.size());
   Plan plan{x, {}, {}};
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
     if (!(scales[i] > 0)) node.fail("a scale is " + std::to_string(scales[i]), "scales are above 0");
     ResampledAxis axis{1, 1, nearest_fraction(scales[i])};
     if (scales[i] == 1 && !x.dim(axes[i]).is_int()) continue;
@@ -111,7 +111,7 @@ Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes
     node.fail("attribute keep_aspect_ratio_policy is '" + policy + "'", "accepted are stretch, not_larger and not_smaller");
   }
   Plan plan{x, {}, {}};
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
     if (sizes[i] == x.dim(axes[i]) && policy == "stretch" && !sizes[i].is_int()) continue;
     if (!sizes[i].is_int())
       node.fail("output size " + std::to_string(i) + " is the open " + to_text(sizes[i]) + ", a number is needed; Resize by scales works",
@@ -168,7 +168,7 @@ Exact make_whole(DType dtype, std::vector<Step>& steps) {
     exact.factor *= factors.back();
   }
   exact.dtype = exact.bound < 0x1p30 ? DType::Int32 : DType::Int64;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; i < steps.size(); i++) {
     for (std::vector<Tap>& position : steps[i].taps) {
       for (Tap& tap : position) tap.weight = std::round(tap.weight * static_cast<double>(factors[i]));
     }
@@ -210,7 +210,7 @@ Tensor apply(const NodeContext& node, const Plan& plan, const Resampling& resamp
   const Tensor x = plan.x;
   std::vector<Step> steps;
   Shape shape = x.shape();
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+  for (std::size_t i = 0; i < plan.axes.size(); i++) {
     const ResampledAxis& axis = plan.each[i];
     if (axis.out > kLongestAxis || (resampling.antialias && axis.in > kLongestAxis)) {
       node.fail("an axis of " + std::to_string(axis.in) + " elements becomes one of " + std::to_string(axis.out),
@@ -245,7 +245,7 @@ Tensor resized_by(const NodeContext& node, const Tensor& x, const std::vector<in
 
 std::vector<int> all_axes(const Tensor& x) {
   std::vector<int> axes;
-  for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  for (int axis = 0; axis < x.rank(); axis++) axes.push_back(axis);
   return axes;
 }
 
@@ -263,7 +263,7 @@ void set_roi(const NodeContext& node, Plan& plan, const std::vector<int>& axes) 
   const std::optional<Array> roi = optional_values(node, 1, "roi");
   if (!roi) node.fail("attribute coordinate_transformation_mode is tf_crop_and_resize, but there is no roi", "give the input roi");
   check_count(node, "roi", static_cast<std::size_t>(roi->size()), 2 * axes.size());
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
+  for (std::size_t i = 0; i < plan.axes.size(); i++) {
     const auto at = std::find(axes.begin(), axes.end(), plan.axes[i]) - axes.begin();
     plan.each[i].roi_start = roi->double_at(at);
     plan.each[i].roi_end = roi->double_at(at + static_cast<std::int64_t>(axes.size()));

@@ -86,7 +86,7 @@ Tensor scatter_rows(Merge merge, Tensor rows, std::int64_t count, const Tensor& 
   // Round n applies the n-th update of each row; without a merge the last one alone counts.
   std::vector<std::vector<std::int64_t>> rounds;
   std::vector<std::size_t> used(static_cast<std::size_t>(count), 0);
-  for (std::size_t k = 0; k < targets.size(); ++k) {
+  for (std::size_t k = 0; k < targets.size(); k++) {
     const auto target = static_cast<std::size_t>(targets[k]);
     const std::size_t round = merge == Merge::None ? 0 : used[target]++;
     if (round == rounds.size()) rounds.emplace_back(static_cast<std::size_t>(count), -1);
@@ -130,7 +130,7 @@ Elements elements(NodeContext& node) {
   if (e.index.rank() != e.data.rank()) {
     node.fail("indices have " + std::to_string(e.index.rank()) + " axes, data has " + std::to_string(e.data.rank()));
   }
-  for (int axis = 0; axis < e.data.rank(); ++axis) {
+  for (int axis = 0; axis < e.data.rank(); axis++) {
     if (axis != e.axis && !(e.index.dim(axis) == e.data.dim(axis)) && e.index.dim(axis).max() > e.data.dim(axis).min()) {
       node.fail("indices are longer than data along axis " + std::to_string(axis), "shorten indices and updates");
     }
@@ -149,7 +149,7 @@ std::int64_t wrapped(const NodeContext& node, std::int64_t index, std::int64_t s
 std::vector<std::int64_t> element_targets(const NodeContext& node, const Elements& e, const Array& index) {
   const std::vector<std::int64_t> shape = fixed_shape(node, e.data, "data");
   std::vector<std::int64_t> targets(static_cast<std::size_t>(index.size()));
-  for (std::int64_t i = 0; i < index.size(); ++i) {
+  for (std::int64_t i = 0; i < index.size(); i++) {
     std::int64_t rest = i, stride = 1, flat = 0;
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       std::int64_t position = rest % index.shape()[axis];
@@ -191,7 +191,7 @@ Outputs scatter_elements(NodeContext& node) {
   // Beyond the indices' extent along the other axes, data stays.
   Padding inside, around;
   bool partial = false;
-  for (int axis = 0; axis < e.data.rank(); ++axis) {
+  for (int axis = 0; axis < e.data.rank(); axis++) {
     const Sint size = axis == e.axis ? e.data.dim(axis) : e.index.dim(axis);
     inside.emplace_back(0, size);
     around.emplace_back(0, e.data.dim(axis) - size);
@@ -219,7 +219,7 @@ Outputs scatter_nd(NodeContext& node) {
   Shape expected(index.shape().begin(), index.shape().end() - 1);
   Sint updates_count = 1, row_size = 1;
   for (const Sint& size : expected) updates_count = updates_count * size;
-  for (int axis = depth; axis < data.rank(); ++axis) {
+  for (int axis = depth; axis < data.rank(); axis++) {
     expected.push_back(data.dim(axis));
     row_size = row_size * data.dim(axis);
   }
@@ -228,7 +228,7 @@ Outputs scatter_nd(NodeContext& node) {
 
   Tensor position;
   std::int64_t span = 1;
-  for (int k = depth - 1; k >= 0; --k) {
+  for (int k = depth - 1; k >= 0; k--) {
     const std::int64_t size = fixed_dim(node, data, k, "data");
     const Tensor coordinate = wrapped_index(index.slice(-1, k, k + 1), size) * integer(node.graph(), DType::Int64, span);
     position = position ? position + coordinate : coordinate;
@@ -238,7 +238,7 @@ Outputs scatter_nd(NodeContext& node) {
   const Tensor targets = position.reshape({updates_count});
   if (const std::optional<Array> fixed = targets.evaluate()) {
     const Array coordinates = node.require_constant(1, "indices");
-    for (std::int64_t i = 0; i < coordinates.size(); ++i)
+    for (std::int64_t i = 0; i < coordinates.size(); i++)
       wrapped(node, coordinates.int_at(i), data.dim(static_cast<int>(i % depth)).as_int());
     return {scatter_rows(merge, rows, span, changes, fixed->ints()).reshape(data.shape())};
   }
@@ -260,13 +260,13 @@ Outputs max_unpool(NodeContext& node) {
   }
   Shape shape{x.dim(0), x.dim(1)};
   std::int64_t plane = 1, pooled = 1;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     const std::int64_t size = fixed_dim(node, x, static_cast<int>(i) + 2, "input");
     shape.push_back((size - 1) * strides[i] + kernel[i] - pads[i] - pads[count + i]);
     pooled *= size;
   }
   require_sane_shape(shape, node);
-  for (std::size_t i = 0; i < count; ++i) plane *= shape[i + 2].as_int();
+  for (std::size_t i = 0; i < count; i++) plane *= shape[i + 2].as_int();
   const std::int64_t planes = fixed_dim(node, x, 0, "input") * fixed_dim(node, x, 1, "input");
   const Tensor local = index.reshape({planes, pooled}) - positions(x.graph(), planes, 0, 2) * integer(index, plane);
   const Tensor zeros = Tensor::full(x.graph(), {planes, plane}, Scalar::of_double(x.dtype(), 0));
@@ -277,7 +277,7 @@ Outputs max_unpool(NodeContext& node) {
     node.fail("its output_shape is " + list_text(wanted) + ", " + std::to_string(shape.size()) + " sizes are expected");
   require_sane_shape(Shape(wanted.begin(), wanted.end()), node);
   Padding ends;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
+  for (std::size_t i = 0; i < shape.size(); i++) {
     if (wanted[i] < shape[i].as_int())
       node.fail("its output_shape " + list_text(wanted) + " is smaller than what was pooled", "give larger sizes");
     ends.emplace_back(0, wanted[i] - shape[i].as_int());

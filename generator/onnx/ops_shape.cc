@@ -49,12 +49,12 @@ Outputs transpose(NodeContext& node) {
   const Tensor x = node.input(0);
   Ints perm = node.attribute_ints("perm", Ints{});
   if (!node.has_attribute("perm")) {
-    for (int axis = x.rank() - 1; axis >= 0; --axis) perm.push_back(axis);
+    for (int axis = x.rank() - 1; axis >= 0; axis--) perm.push_back(axis);
   }
   Ints sorted = perm;
   std::sort(sorted.begin(), sorted.end());
   bool valid = static_cast<int>(perm.size()) == x.rank();
-  for (std::size_t i = 0; i < sorted.size(); ++i) valid = valid && sorted[i] == static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < sorted.size(); i++) valid = valid && sorted[i] == static_cast<std::int64_t>(i);
   if (!valid) node.fail("attribute perm is " + list_text(perm) + ", an order of the " + std::to_string(x.rank()) + " axes is expected");
   return {x.permute({perm.begin(), perm.end()})};
 }
@@ -65,7 +65,7 @@ Outputs reshape(NodeContext& node) {
   const bool allow_zero = node.opset() >= 14 && node.attribute_int("allowzero", 0) != 0;
   int unknown = -1;
   Sint rest = 1;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis < shape.size(); axis++) {
     if (shape[axis].is_int(0) && !allow_zero) {
       if (static_cast<int>(axis) >= x.rank())
         node.fail("its shape has 0 (keep the size) at axis " + std::to_string(axis) + ", the input has " + std::to_string(x.rank()) +
@@ -111,12 +111,12 @@ Outputs squeeze(NodeContext& node) {
   if (const auto given = attribute_or_input(node, "axes", 1, 13)) {
     axes = axes_of(node, *given, x.rank());
   } else {
-    for (int axis = 0; axis < x.rank(); ++axis) {
+    for (int axis = 0; axis < x.rank(); axis++) {
       if (x.dim(axis).is_int(1)) axes.push_back(axis);
     }
   }
   Shape shape;
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.rank(); axis++) {
     const bool dropped = std::find(axes.begin(), axes.end(), axis) != axes.end();
     if (dropped && !x.dim(axis).is_int(1))
       node.fail("axis " + std::to_string(axis) + " of its input " + shape_text(x.shape()) + " has not the size 1");
@@ -139,7 +139,7 @@ Outputs concat(NodeContext& node) {
   const Tensor first = node.input(0);
   const int axis = axis_of(node, node.attribute_int("axis"), first.rank());
   std::vector<Tensor> tensors;
-  for (int i = 0; i < node.input_count(); ++i) {
+  for (int i = 0; i < node.input_count(); i++) {
     require_same_type(node, 0, i);
     tensors.push_back(node.input(i));
   }
@@ -167,7 +167,7 @@ Outputs split(NodeContext& node) {
                 " equal parts");
     const std::int64_t chunk = (size + parts - 1) / parts;  // opset 18: the last part is smaller
     sizes.emplace();
-    for (std::int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<std::int64_t>(size - i * chunk, 0, chunk));
+    for (std::int64_t i = 0; i < parts; i++) sizes->push_back(std::clamp<std::int64_t>(size - i * chunk, 0, chunk));
   }
   std::int64_t sum = 0;
   for (std::int64_t s : *sizes) {
@@ -189,7 +189,7 @@ Outputs expand(NodeContext& node) {
   Shape from = x.shape();
   if (from.size() < shape.size()) from.insert(from.begin(), shape.size() - from.size(), Sint(1));
   if (shape.size() < from.size()) shape.insert(shape.begin(), from.size() - shape.size(), Sint(1));
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis < shape.size(); axis++) {
     if (shape[axis].is_int(1)) shape[axis] = from[axis];
     if (from[axis].is_int(1) || from[axis] == shape[axis]) continue;
     node.fail("input of shape " + shape_text(x.shape()) + " does not broadcast to " + shape_text(shape));
@@ -204,7 +204,7 @@ Outputs tile(NodeContext& node) {
   if (static_cast<int>(repeats.size()) != x.rank())
     node.fail("repeats is " + list_text(repeats) + ", the input has " + std::to_string(x.rank()) + " axes");
   Shape result;
-  for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
+  for (std::size_t axis = 0; axis < repeats.size(); axis++) {
     if (repeats[axis] < 0 || repeats[axis] > kMaxElements)
       node.fail("repeats is " + list_text(repeats) + ", numbers from 0 to " + std::to_string(kMaxElements) + " are expected");
     result.push_back(x.dim(static_cast<int>(axis)) * repeats[axis]);
@@ -221,7 +221,7 @@ Outputs shape(NodeContext& node) {
     return std::clamp<std::int64_t>(value < 0 ? value + rank : value, 0, rank);
   };
   Ints sizes;
-  for (std::int64_t axis = bound("start", 0), end = bound("end", rank); axis < end; ++axis)
+  for (std::int64_t axis = bound("start", 0), end = bound("end", rank); axis < end; axis++)
     sizes.push_back(fixed_dim(node, x, static_cast<int>(axis), "input"));
   return {int64_vector(node.graph(), sizes)};
 }

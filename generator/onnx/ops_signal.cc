@@ -18,7 +18,7 @@ constexpr std::int64_t kLargestPrime = 2048;  // of a length: its table has the 
 /// UserError if the tables of a transform of length n would be too large.
 void require_length(const NodeContext& node, std::int64_t n) {
   std::int64_t rest = n;
-  for (std::int64_t p = 2; p <= kLargestPrime && rest > 1; ++p) {
+  for (std::int64_t p = 2; p <= kLargestPrime && rest > 1; p++) {
     while (rest % p == 0) rest /= p;
   }
   if (n < 1 || n > (std::int64_t{1} << 24) || rest > 1) {
@@ -34,8 +34,8 @@ struct Complex {
 /// rows x columns of cos and sin of 2 pi * row * column / n.
 Complex rotations(const Tensor& like, std::int64_t rows, std::int64_t columns, std::int64_t n) {
   std::vector<double> cosine, sine;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t column = 0; column < columns; ++column) {
+  for (std::int64_t row = 0; row < rows; row++) {
+    for (std::int64_t column = 0; column < columns; column++) {
       const double angle = 2 * std::numbers::pi * static_cast<double>(row * column % n) / static_cast<double>(n);
       cosine.push_back(std::cos(angle));
       sine.push_back(std::sin(angle));
@@ -59,7 +59,7 @@ Complex rotated(const Complex& x, const Complex& r, bool inverse, Product produc
 Complex transform(const Complex& x, std::int64_t n, bool inverse) {
   const auto matmul = [](const Tensor& a, const Tensor& b) { return a.matmul(b); };
   std::int64_t p = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
-  while (n % p != 0) --p;
+  while (n % p != 0) p--;
   if (n <= kDirectLength || p == 1) return rotated(x, rotations(x.re, n, n, n), inverse, matmul);
   // x[q * j1 + j2] -> X[k1 + p * k2]: transforms of length p, a rotation by k1 * j2 / n, transforms of length q.
   const std::int64_t q = n / p;
@@ -100,7 +100,7 @@ Outputs window(NodeContext& node, double a0, double a1, double a2) {
   if (size < 1 || size > (std::int64_t{1} << 24)) node.fail("its size is " + std::to_string(size), "sizes are from 1 to 2^24");
   const double length = static_cast<double>(std::max<std::int64_t>(periodic ? size : size - 1, 1));
   std::vector<double> values;
-  for (std::int64_t n = 0; n < size; ++n) {
+  for (std::int64_t n = 0; n < size; n++) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(n) / length;
     values.push_back(a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle));
   }
@@ -196,21 +196,21 @@ Outputs mel_weight_matrix(NodeContext& node) {
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bins + 2);
   std::vector<std::int64_t> edge;  // spectrogram bins
-  for (std::int64_t i = 0; i < bins + 2; ++i) {
+  for (std::int64_t i = 0; i < bins + 2; i++) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + mel(low)) / 2595) - 1);
     edge.push_back(static_cast<std::int64_t>(std::floor(static_cast<double>(length + 1) * hertz / rate)));
   }
   std::vector<double> weights(static_cast<std::size_t>(rows * bins), 0);
-  for (std::int64_t b = 0; b < bins; ++b) {
+  for (std::int64_t b = 0; b < bins; b++) {
     const auto at = static_cast<std::size_t>(b);
     const std::int64_t left = edge[at], centre = edge[at + 1], right = edge[at + 2];
     const auto set = [&](std::int64_t row, double value) {
       if (row >= 0 && row < rows) weights[static_cast<std::size_t>(row * bins + b)] = value;
     };
     if (left == centre) set(centre, 1);
-    for (std::int64_t row = left; row <= std::min(centre, rows - 1) && left != centre; ++row)
+    for (std::int64_t row = left; row <= std::min(centre, rows - 1) && left != centre; row++)
       set(row, static_cast<double>(row - left) / static_cast<double>(centre - left));
-    for (std::int64_t row = centre; row < std::min(right, rows); ++row)
+    for (std::int64_t row = centre; row < std::min(right, rows); row++)
       set(row, static_cast<double>(right - row) / static_cast<double>(right - centre));
   }
   return {float_constant(node.graph(), dtype, {rows, bins}, weights)};

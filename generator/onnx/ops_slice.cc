@@ -87,7 +87,7 @@ Sints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before
               std::to_string(kMaxPositions));
   }
   Sints sources;
-  for (std::int64_t i = -before; i < size + after; ++i) {
+  for (std::int64_t i = -before; i < size + after; i++) {
     std::int64_t source = i;
     if (mode == "edge") source = std::clamp<std::int64_t>(i, 0, size - 1);
     if (mode == "wrap") source = ((i % size) + size) % size;
@@ -116,7 +116,7 @@ std::vector<Run> runs_of(const Sints& positions) {
       run.step = (positions[i + 1] - positions[i]).as_int();
       while (i + static_cast<std::size_t>(run.count) < positions.size() &&
              positions[i + static_cast<std::size_t>(run.count)] == run.first + run.step * run.count)
-        ++run.count;
+        run.count++;
     }
     i += static_cast<std::size_t>(run.count);
     runs.push_back(run);
@@ -154,8 +154,8 @@ Tensor pad_open_axis(const NodeContext& node, const Tensor& x, int axis, std::in
               node.size_help({size}));
   }
   Sints front, back;
-  for (std::int64_t i = before; i > 0; --i) front.push_back(mode == "edge" ? Sint(0) : mode == "wrap" ? size - i : Sint(i));
-  for (std::int64_t i = 0; i < after; ++i) back.push_back(mode == "edge" ? size - 1 : mode == "wrap" ? Sint(i) : size - 2 - i);
+  for (std::int64_t i = before; i > 0; i--) front.push_back(mode == "edge" ? Sint(0) : mode == "wrap" ? size - i : Sint(i));
+  for (std::int64_t i = 0; i < after; i++) back.push_back(mode == "edge" ? size - 1 : mode == "wrap" ? Sint(i) : size - 2 - i);
   std::vector<Tensor> parts;
   add_runs(parts, x, axis, front);
   parts.push_back(x);
@@ -190,14 +190,14 @@ PadInputs read_pads(NodeContext& node, const Tensor& x) {
   if (node.opset() >= 18 && node.has_input(3)) {
     for (std::int64_t axis : node.require_constant(3, "axes").ints()) axes.push_back(axis_of(node, axis, x.rank(), "axes"));
   } else {
-    for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+    for (int axis = 0; axis < x.rank(); axis++) axes.push_back(axis);
   }
   if (result.pads.size() != 2 * axes.size()) {
     node.fail("it has " + std::to_string(result.pads.size()) + " pads for " + std::to_string(axes.size()) +
               " axes, two for each are expected");
   }
   std::vector<Sint> all(2 * rank, Sint(0));
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
     all[static_cast<std::size_t>(axes[i])] = result.pads[i];
     all[rank + static_cast<std::size_t>(axes[i])] = result.pads[axes.size() + i];
   }
@@ -222,7 +222,7 @@ Outputs slice(NodeContext& node) {
     if (node.has_input(4)) steps = node.require_constant(4, "steps").ints();
   }
   if (axes.empty()) {
-    for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < starts.size(); i++) axes.push_back(static_cast<std::int64_t>(i));
   }
   if (steps.empty()) steps.assign(starts.size(), 1);
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size()) {
@@ -230,7 +230,7 @@ Outputs slice(NodeContext& node) {
               std::to_string(axes.size()) + " axes and " + std::to_string(steps.size()) + " steps, equally many are expected");
   }
   axes_of(node, axes, x.rank());  // refuses an axis that is named twice
-  for (std::size_t i = 0; i < starts.size(); ++i) {
+  for (std::size_t i = 0; i < starts.size(); i++) {
     if (steps[i] == 0) node.fail("steps is " + list_text(steps) + ", a step of 0 is not accepted");
     x = slice_axis(node, x, axis_of(node, axes[i], x.rank(), "axes"), starts[i], ends[i], steps[i]);
   }
@@ -243,13 +243,13 @@ Outputs pad(NodeContext& node) {
   const PadInputs inputs = read_pads(node, x);
   const std::size_t rank = static_cast<std::size_t>(x.rank());
   Padding shrinking, growing;
-  for (std::size_t axis = 0; axis < rank; ++axis) {
+  for (std::size_t axis = 0; axis < rank; axis++) {
     const Sint before = inputs.pads[axis], after = inputs.pads[rank + axis];
     shrinking.emplace_back(before.max() < 0 ? before : Sint(0), after.max() < 0 ? after : Sint(0));
     growing.emplace_back(before.max() < 0 ? Sint(0) : before, after.max() < 0 ? Sint(0) : after);
   }
   Shape result = x.shape();
-  for (std::size_t axis = 0; axis < rank; ++axis) result[axis] = result[axis] + inputs.pads[axis] + inputs.pads[rank + axis];
+  for (std::size_t axis = 0; axis < rank; axis++) result[axis] = result[axis] + inputs.pads[axis] + inputs.pads[rank + axis];
   for (const Sint& size : result) {
     if (size.min() < 0)
       node.fail("its pads leave the shape " + shape_text(result) + " of its input " + shape_text(x.shape()) + ", sizes are >= 0",
@@ -261,7 +261,7 @@ Outputs pad(NodeContext& node) {
   if (mode != "reflect" && mode != "edge" && (mode != "wrap" || node.opset() < 19)) {
     node.fail("attribute mode is '" + mode + "', accepted are constant, reflect, edge, and from opset 19 on wrap");
   }
-  for (int axis = 0; axis < x.rank(); ++axis) {
+  for (int axis = 0; axis < x.rank(); axis++) {
     const auto& [before, after] = growing[static_cast<std::size_t>(axis)];
     if (before.is_int(0) && after.is_int(0)) continue;
     if (!before.is_int() || !after.is_int())

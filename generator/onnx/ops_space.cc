@@ -74,12 +74,12 @@ Outputs center_crop_pad(NodeContext& node) {
   if (node.has_attribute("axes")) {
     for (std::int64_t axis : node.attribute_ints("axes")) axes.push_back(axis_of(node, axis, x.rank(), "attribute axes"));
   } else {
-    for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+    for (int axis = 0; axis < x.rank(); axis++) axes.push_back(axis);
   }
   if (axes.size() != sizes.size()) {
     node.fail("its shape has " + std::to_string(sizes.size()) + " elements for " + std::to_string(axes.size()) + " axes");
   }
-  for (std::size_t i = 0; i < axes.size(); ++i) {
+  for (std::size_t i = 0; i < axes.size(); i++) {
     const Sint size = x.dim(axes[i]);
     const std::int64_t wanted = sizes[i];
     if (wanted < 0) node.fail("its shape holds " + std::to_string(wanted), "sizes are 0 or more");
@@ -121,7 +121,7 @@ Outputs col2im(NodeContext& node) {
   std::int64_t patch = 1, blocks = 1;
   Shape spread{x.dim(0), x.dim(1)};
   std::vector<std::int64_t> rest;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     const std::int64_t free = image[i] + pads[i] + pads[count + i] - (dilations[i] * (block[i] - 1) + 1);
     if (strides[i] < 1 || dilations[i] < 1 || block[i] < 1 || free < 0)
       node.fail("block_shape " + list_text(block) + " does not fit image_shape " + list_text(image));
@@ -141,7 +141,7 @@ Outputs col2im(NodeContext& node) {
   Window inner{.kernel = block, .stride = std::vector<std::int64_t>(count, 1), .dilation = dilations, .pads = {}, .ceil = false};
   std::vector<int> backwards;
   Shape pairs{x.dim(0), channels / patch, patch};
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; i++) {
     places = places.spread(static_cast<int>(i) + 2, strides[i]);
     const std::int64_t reach = dilations[i] * (block[i] - 1);
     inner.pads.emplace_back(reach - pads[i], reach - pads[count + i] + rest[i]);

@@ -129,7 +129,7 @@ Outputs hardmax(NodeContext& node) {
   Tensor rows = x;
   if (flat) {
     Sint inner = 1;
-    for (int i = axis; i < x.rank(); ++i) inner = inner * x.dim(i);
+    for (int i = axis; i < x.rank(); i++) inner = inner * x.dim(i);
     Shape shape(x.shape().begin(), x.shape().begin() + axis);
     shape.push_back(inner);
     rows = x.reshape(shape);

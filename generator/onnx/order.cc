@@ -30,7 +30,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
     producer.emplace(tensor.name(), -1);
   }
   for (const auto& tensor : graph.sparse_initializer()) producer.emplace(tensor.values().name(), -1);  // refused elsewhere
-  for (int i = 0; i < graph.node_size(); ++i) {
+  for (int i = 0; i < graph.node_size(); i++) {
     for (const std::string& output : graph.node(i).output()) {
       if (output.empty()) continue;
       const auto [entry, inserted] = producer.emplace(output, i);
@@ -50,7 +50,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
   std::vector<int> path;
   std::set<int> seen;
   int node = 0;
-  while (missing[static_cast<std::size_t>(node)] == 0) ++node;
+  while (missing[static_cast<std::size_t>(node)] == 0) node++;
   while (seen.insert(node).second) {
     path.push_back(node);
     for (const std::string& input : graph.node(node).input()) {
@@ -61,7 +61,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
     }
   }
   std::string text = display_name(graph.node(node));
-  for (auto it = path.rbegin(); it != path.rend(); ++it) {
+  for (auto it = path.rbegin(); it != path.rend(); it++) {
     text += " -> " + display_name(graph.node(*it));
     if (*it == node) break;
   }
@@ -88,7 +88,7 @@ std::vector<int> node_order(const GraphProto& graph, const std::string& model) {
   const std::size_t count = static_cast<std::size_t>(graph.node_size());
   std::vector<int> missing(count, 0);              // sources that are not yet in the order
   std::vector<std::vector<int>> consumers(count);  // one entry for each such source
-  for (int i = 0; i < graph.node_size(); ++i) {
+  for (int i = 0; i < graph.node_size(); i++) {
     for (const std::string& input : graph.node(i).input()) {
       if (input.empty()) continue;
       const auto from = producer.find(input);
@@ -97,12 +97,12 @@ std::vector<int> node_order(const GraphProto& graph, const std::string& model) {
                         "the file is damaged, or its weights were not saved with it");
       }
       if (from->second < 0) continue;
-      ++missing[static_cast<std::size_t>(i)];
+      missing[static_cast<std::size_t>(i)]++;
       consumers[static_cast<std::size_t>(from->second)].push_back(i);
     }
   }
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;  // the first in the file first
-  for (int i = 0; i < graph.node_size(); ++i) {
+  for (int i = 0; i < graph.node_size(); i++) {
     if (missing[static_cast<std::size_t>(i)] == 0) ready.push(i);
   }
   std::vector<int> order;

@@ -64,7 +64,7 @@ std::vector<Tap> raw_taps(const Resampling& r, double coordinate, double scale) 
   const auto first = static_cast<std::int64_t>(std::floor(-radius / shrink)) + 1;
   std::vector<Tap> taps;
   double total = 0;
-  for (std::int64_t i = first; i <= 1 - first; ++i) {
+  for (std::int64_t i = first; i <= 1 - first; i++) {
     const double distance = (static_cast<double>(i) - ratio) * shrink;
     double weight = 0;
     switch (r.interpolation) {
@@ -91,7 +91,7 @@ std::vector<Tap> raw_taps(const Resampling& r, double coordinate, double scale) 
 std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& positions) {
   if (positions.size() < 2) return 1;
   const std::int64_t step = positions[1] - positions[0];
-  for (std::size_t i = 1; i < positions.size(); ++i) {
+  for (std::size_t i = 1; i < positions.size(); i++) {
     if (positions[i] - positions[i - 1] != step) return std::nullopt;
   }
   return step;
@@ -102,7 +102,7 @@ std::int64_t repeats(const std::vector<std::int64_t>& positions, std::int64_t si
   const auto count = static_cast<std::int64_t>(positions.size());
   if (size == 0 || count % size != 0) return 0;
   const std::int64_t times = count / size;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; i++) {
     if (positions[static_cast<std::size_t>(i)] != i / times) return 0;
   }
   return times;
@@ -126,7 +126,7 @@ std::int64_t denominator_of(double x) {
 
 std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const ResampledAxis& axis) {
   std::vector<std::vector<Tap>> result;
-  for (std::int64_t x = 0; x < axis.out; ++x) {
+  for (std::int64_t x = 0; x < axis.out; x++) {
     const double coordinate = original_coordinate(resampling.coordinates, axis, static_cast<double>(x));
     std::vector<Tap> merged;
     const bool cropped =
@@ -182,7 +182,7 @@ Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>&
   std::vector<std::int64_t> along(static_cast<std::size_t>(x.rank()), 1);
   along[static_cast<std::size_t>(axis)] = count;
   Tensor result;
-  for (std::size_t t = 0; t < most; ++t) {
+  for (std::size_t t = 0; t < most; t++) {
     std::vector<std::int64_t> positions;
     std::vector<double> weights;
     for (const std::vector<Tap>& position : taps) {
@@ -220,7 +220,7 @@ std::int64_t common_denominator(const std::vector<std::vector<Tap>>& taps) {
 
 double nearest_fraction(double scale) {
   constexpr int kMost = 1000;  // numbers that people write have up to three digits
-  for (int q = 1; q <= kMost; ++q) {
+  for (int q = 1; q <= kMost; q++) {
     const double p = std::round(scale * q);
     if (p > 0 && static_cast<float>(p / q) == static_cast<float>(scale)) return p / q;
   }

@@ -17,7 +17,7 @@ struct Fraction {
 };
 
 std::optional<Fraction> fraction_of(double scale) {
-  for (std::int64_t q = 1; q <= kMostPhases; ++q) {
+  for (std::int64_t q = 1; q <= kMostPhases; q++) {
     const double p = std::round(scale * static_cast<double>(q));
     if (p < 1 || p > kMostPhases) continue;
     if (static_cast<float>(p / static_cast<double>(q)) == static_cast<float>(scale)) return Fraction{static_cast<std::int64_t>(p), q};
@@ -58,8 +58,8 @@ std::optional<std::vector<std::vector<Tap>>> phases_of(const Resampling& resampl
   const std::int64_t blocks = 2 * margin + 1 + (in.max() + f.q - 1) / f.q;
   const auto all = taps_of(resampling, {blocks * f.q, blocks * f.p, scale});
   std::vector<std::vector<Tap>> phases;
-  for (std::int64_t block = margin; block < blocks - margin; ++block) {
-    for (std::int64_t j = 0; j < f.p; ++j) {
+  for (std::int64_t block = margin; block < blocks - margin; block++) {
+    for (std::int64_t j = 0; j < f.p; j++) {
       std::vector<Tap> taps = all[static_cast<std::size_t>(block * f.p + j)];
       for (Tap& tap : taps) tap.position -= block * f.q;
       if (block == margin) {
@@ -109,7 +109,7 @@ std::optional<Tensor> resampled_open(const Tensor& x, int axis, const Resampling
   *why = f ? size_in_definition(resampling, in, *f, scale)
            : "scale " + std::to_string(scale) + " is no fraction of numbers up to " + std::to_string(kMostPhases);
   if (!why->empty()) return std::nullopt;
-  for (std::int64_t n = in.min(); n <= in.max(); ++n) {
+  for (std::int64_t n = in.min(); n <= in.max(); n++) {
     if (output_size(n, scale) == n * f->p / f->q) continue;
     *why = "scale " + std::to_string(scale) + " makes " + std::to_string(output_size(n, scale)) + " elements of " + std::to_string(n);
     return std::nullopt;
@@ -145,7 +145,7 @@ std::optional<Tensor> resampled_open(const Tensor& x, int axis, const Resampling
   wide.insert(wide.begin() + axis + 1, Sint(f->p));
   result[static_cast<std::size_t>(axis)] = blocks * f->p;
   std::vector<Tensor> parts;
-  for (std::int64_t j = 0; j < (equal ? 1 : f->p); ++j) parts.push_back(phase((*phases)[static_cast<std::size_t>(j)]));
+  for (std::int64_t j = 0; j < (equal ? 1 : f->p); j++) parts.push_back(phase((*phases)[static_cast<std::size_t>(j)]));
   const Tensor all = (equal ? parts[0].expand(wide) : Tensor::cat(parts, axis + 1)).reshape(result);
   Padding range;
   for (const Sint& d : result) range.emplace_back(Sint(0), d);

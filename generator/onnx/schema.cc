@@ -129,7 +129,7 @@ void require_types(const ImportedNode& node) {
   const Schema* schema = find_schema(node.op_type(), node.opset());
   check(schema != nullptr, "every operator has its definition in schemas.def");
   std::map<std::string_view, int> first;  // input of each type's name
-  for (int i = 0; i < node.input_count(); ++i) {
+  for (int i = 0; i < node.input_count(); i++) {
     if (!node.has_input(i)) continue;
     const DType dtype = node.input_type(i);
     require_type(node, *schema, i, dtype);

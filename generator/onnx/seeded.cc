@@ -14,7 +14,7 @@ std::vector<float> seeded_values(std::string_view name, std::int64_t count) {
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(count));
   std::uint32_t state = fnv1a_32(name);
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; i++) {
     state = state * 1664525u + 1013904223u;
     values.push_back(static_cast<float>(state >> 8) * 0x1p-23f - 1.0f);
   }

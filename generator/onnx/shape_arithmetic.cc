@@ -25,7 +25,7 @@ Results move(ImportedNode& node, const OperatorRow& row, const Mover& mover) {
   std::vector<Value> replaced(node.inputs().size());
   std::vector<const Value*> inputs = node.inputs();
   DType dtype = DType::Int64;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); i++) {
     if (inputs[i] == nullptr || (i > 0 && !mover.all_inputs)) continue;
     const std::optional<SymbolicArray> array = integers_of(*inputs[i]);
     if (!array) return std::nullopt;
@@ -83,7 +83,7 @@ const ElementwiseRow kElementwise[] = {
 /// Element `flat` of the broadcast shape, in an array of a shape that broadcasts to it.
 std::size_t broadcast_position(std::int64_t flat, const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& from) {
   std::int64_t position = 0, stride = 1;
-  for (std::size_t back = 1; back <= shape.size(); ++back) {
+  for (std::size_t back = 1; back <= shape.size(); back++) {
     const std::int64_t index = flat % shape[shape.size() - back];
     flat /= shape[shape.size() - back];
     if (back > from.size()) continue;
@@ -98,7 +98,7 @@ std::optional<std::vector<std::int64_t>> broadcast(const Arrays& arrays) {
   std::vector<std::int64_t> shape;
   for (const SymbolicArray& array : arrays) {
     if (array.shape.size() > shape.size()) shape.insert(shape.begin(), array.shape.size() - shape.size(), 1);
-    for (std::size_t back = 1; back <= array.shape.size(); ++back) {
+    for (std::size_t back = 1; back <= array.shape.size(); back++) {
       std::int64_t& size = shape[shape.size() - back];
       const std::int64_t other = array.shape[array.shape.size() - back];
       if (size == 1)
@@ -117,7 +117,7 @@ Results map(const Arrays& arrays, DType dtype, const std::function<std::optional
   SymbolicArray result{dtype, *shape, {}};
   std::int64_t count = 1;
   for (std::int64_t d : *shape) count *= d;
-  for (std::int64_t flat = 0; flat < count; ++flat) {
+  for (std::int64_t flat = 0; flat < count; flat++) {
     std::vector<Sint> operands;
     for (const SymbolicArray& array : arrays) operands.push_back(array.values[broadcast_position(flat, *shape, array.shape)]);
     const std::optional<Sint> value = function(operands);
@@ -130,7 +130,7 @@ Results map(const Arrays& arrays, DType dtype, const std::function<std::optional
 Results elementwise(const Arrays& arrays, const ElementwiseRow& row) {
   return map(arrays, row.to_bool ? DType::Bool : arrays[0].dtype, [&](const std::vector<Sint>& operands) {
     std::optional<Sint> value = operands[0];
-    for (std::size_t i = 1; i < operands.size() && value; ++i) value = row.function(*value, operands[i]);
+    for (std::size_t i = 1; i < operands.size() && value; i++) value = row.function(*value, operands[i]);
     return value;
   });
 }

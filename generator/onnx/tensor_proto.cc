@@ -100,7 +100,7 @@ std::vector<std::byte> external_bytes(const TensorProto& proto, const std::strin
 template <class To, class Field>
 std::vector<std::byte> field_bytes(const Field& field) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(field.size()) * sizeof(To));
-  for (int i = 0; i < field.size(); ++i) {
+  for (int i = 0; i < field.size(); i++) {
     const To value = static_cast<To>(field.Get(i));
     std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(To), &value, sizeof(To));
   }

@@ -46,7 +46,7 @@ void LocalNames::find_letters(const UOpList& uops) {
 }
 
 void LocalNames::find_subscripts(const UOpList& uops) {
-  for (auto it = uops.order.rbegin(); it != uops.order.rend(); ++it) {
+  for (auto it = uops.order.rbegin(); it != uops.order.rend(); it++) {
     const UOp* u = *it;
     if (u->uop == UOpKind::Load || u->uop == UOpKind::Store) {
       const std::string buffer = buffer_name(u->src[0]);

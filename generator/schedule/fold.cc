@@ -218,7 +218,7 @@ std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vecto
       needed.insert(b);
   };
   for (const LazyBuffer* o : outputs) need(o->base);
-  for (auto it = order.rbegin(); it != order.rend(); ++it)
+  for (auto it = order.rbegin(); it != order.rend(); it++)
     if (needed.contains(*it))
       for (const LazyBuffer* s : (*it)->src) need(s->base);
 

@@ -84,7 +84,7 @@ class Chooser {
   void force_expanded() {
     const auto cost = positions_cost();
     BufferSet expanded;
-    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+    for (auto it = order_.rbegin(); it != order_.rend(); it++) {
       const LazyBuffer* b = *it;
       if (!is_computed(b) || cost.at(b) <= kCheapPositions) continue;
       bool more = expanded.contains(b);
@@ -123,7 +123,7 @@ class Chooser {
   void force_expensive() {
     const auto again = costs_again();
     std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;  // kernels that compute it; at most four are told apart
-    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+    for (auto it = order_.rbegin(); it != order_.rend(); it++) {
       const LazyBuffer* b = *it;
       std::set<std::size_t>& own = sinks[b];
       std::vector<const LazyBuffer*> views;  // in which its consumers see it

@@ -18,8 +18,8 @@ bool is_simple(const Poly& p) {
   return true;
 }
 
-int64_t interval_lower(const Poly& p) {
-  int64_t lo = p.constant;
+std::int64_t interval_lower(const Poly& p) {
+  std::int64_t lo = p.constant;
   for (const Term& t : p.terms) {
     lo = saturating_add(lo, saturating_mul(t.coef > 0 ? t.mono->min : t.mono->max, t.coef));
     if (is_saturated(lo)) return kInt64Min;
@@ -27,8 +27,8 @@ int64_t interval_lower(const Poly& p) {
   return lo;
 }
 
-int64_t interval_upper(const Poly& p) {
-  int64_t hi = p.constant;
+std::int64_t interval_upper(const Poly& p) {
+  std::int64_t hi = p.constant;
   for (const Term& t : p.terms) {
     hi = saturating_add(hi, saturating_mul(t.coef > 0 ? t.mono->max : t.mono->min, t.coef));
     if (is_saturated(hi)) return kInt64Max;
@@ -37,16 +37,16 @@ int64_t interval_upper(const Poly& p) {
 }
 
 // A univariate polynomial over few values: all of them.
-std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
+std::optional<std::int64_t> enumerate_lower(const Poly& p, const Node* a) {
   if (is_saturated(a->max) || a->max - a->min > 256) return std::nullopt;
   std::vector<std::size_t> degrees;
   for (const Term& t : p.terms) degrees.push_back(atoms_of(t.mono).size());
-  int64_t lo = kInt64Max;
-  for (int64_t v = a->min; v <= a->max; ++v) {
-    int64_t sum = p.constant;
-    for (std::size_t k = 0; k < p.terms.size(); ++k) {
-      int64_t value = p.terms[k].coef;
-      for (std::size_t power = degrees[k]; power > 0; --power) value = saturating_mul(value, v);
+  std::int64_t lo = kInt64Max;
+  for (std::int64_t v = a->min; v <= a->max; v++) {
+    std::int64_t sum = p.constant;
+    for (std::size_t k = 0; k < p.terms.size(); k++) {
+      std::int64_t value = p.terms[k].coef;
+      for (std::size_t power = degrees[k]; power > 0; power--) value = saturating_mul(value, v);
       sum = saturating_add(sum, value);
     }
     if (is_saturated(sum)) return std::nullopt;
@@ -56,7 +56,7 @@ std::optional<int64_t> enumerate_lower(const Poly& p, const Node* a) {
 }
 
 // Each call puts an end of its range in the place of an atom; so many may still do so, which bounds the depth too.
-int64_t lower(const Poly& p, int* budget) {
+std::int64_t lower(const Poly& p, int* budget) {
   if (is_simple(p) || --*budget < 0) return interval_lower(p);
   std::vector<const Node*> atoms = distinct_atoms(p);
   if (atoms.size() == 1 && !atoms[0]->upper) {
@@ -71,13 +71,13 @@ int64_t lower(const Poly& p, int* budget) {
       return is_product(t.mono) && divide_mono(t.mono, a, &rest);
     });
   };
-  for (int pass = 0; pass < 2; ++pass) {  // first those with symbolic ends, then other factors of products
+  for (int pass = 0; pass < 2; pass++) {  // first those with symbolic ends, then other factors of products
     for (const Node* a : atoms) {
       if ((pass == 0) != a->upper.has_value() || depended_on(a)) continue;
       if (pass == 1 && !in_product(a)) continue;
       Poly factor, rest;
       if (!split_by(p, a, &factor, &rest)) continue;
-      int64_t best = kInt64Max;
+      std::int64_t best = kInt64Max;
       int sign = factor.terms.empty() ? (factor.constant > 0 ? 1 : -1) : 0;
       if (sign >= 0) best = std::min(best, lower(add(rest, factor, a->min), budget));
       if (sign <= 0) {
@@ -120,11 +120,11 @@ std::vector<const Node*> distinct_atoms(const Poly& p) {
   return all;
 }
 
-std::pair<int64_t, int64_t> bounds(const Poly& p) {
+std::pair<std::int64_t, std::int64_t> bounds(const Poly& p) {
   constexpr int kBudget = 150;  // polynomials looked at; each variable can double them
   int budget_low = kBudget, budget_high = kBudget;
-  int64_t lo = lower(p, &budget_low);
-  int64_t hi = is_simple(p) ? interval_upper(p) : saturating_neg(lower(scale(p, -1), &budget_high));
+  std::int64_t lo = lower(p, &budget_low);
+  std::int64_t hi = is_simple(p) ? interval_upper(p) : saturating_neg(lower(scale(p, -1), &budget_high));
   return {lo, hi};
 }
 
@@ -132,7 +132,7 @@ std::optional<Sint> upper_expr(const Poly& p) {
   if (std::none_of(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.mono->upper || is_product(t.mono); })) return std::nullopt;
   Poly left = p;
   bool changed = false;
-  for (int rounds = 0; rounds < 64; ++rounds) {
+  for (int rounds = 0; rounds < 64; rounds++) {
     std::vector<const Node*> atoms = distinct_atoms(left);
     auto it = std::find_if(atoms.begin(), atoms.end(), [&](const Node* a) {
       return a->upper &&
@@ -141,7 +141,7 @@ std::optional<Sint> upper_expr(const Poly& p) {
     if (it == atoms.end()) break;
     Poly factor, rest;
     if (!split_by(left, *it, &factor, &rest)) return std::nullopt;
-    std::pair<int64_t, int64_t> sign = bounds(factor);
+    std::pair<std::int64_t, std::int64_t> sign = bounds(factor);
     if (sign.first >= 0) {
       left = add(rest, multiply(factor, to_poly(*(*it)->upper)));
     } else if (sign.second <= 0) {

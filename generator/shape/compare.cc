@@ -9,7 +9,7 @@ namespace etch {
 namespace {
 
 // The node, with negative terms moved to the right: a - b < 3 is a < (b+3), -a < -7 is 7 < a.
-Sint make_lt(const Poly& p, int64_t limit) {
+Sint make_lt(const Poly& p, std::int64_t limit) {
   Poly left, right;
   for (const Term& t : p.terms) {
     if (t.coef > 0) {
@@ -38,16 +38,16 @@ Sint make_lt(const Poly& p, int64_t limit) {
 bool is_condition(const Node* n) { return n->kind == NodeKind::Lt || n->kind == NodeKind::And; }
 
 // Drops terms too small to matter: 4a+b < 16 with b < 4 is a < 4.
-bool drop_small(Poly* p, int64_t* limit) {
+bool drop_small(Poly* p, std::int64_t* limit) {
   for (const Term& big : p->terms) {
-    int64_t g = std::abs(big.coef);
+    std::int64_t g = std::abs(big.coef);
     if (g == 1) continue;
     Poly keep, small;
     for (const Term& t : p->terms) (t.coef % g == 0 ? keep : small).terms.push_back(t);
     if (small.terms.empty()) continue;
-    std::pair<int64_t, int64_t> range = bounds(small);
+    std::pair<std::int64_t, std::int64_t> range = bounds(small);
     if (is_saturated(range.first) || is_saturated(range.second)) continue;
-    int64_t high = ceil_div(checked_add(*limit, -range.first), g);
+    std::int64_t high = ceil_div(checked_add(*limit, -range.first), g);
     if (high != ceil_div(checked_add(*limit, -range.second), g)) continue;
     for (Term& t : keep.terms) t.coef /= g;
     *p = std::move(keep);
@@ -69,9 +69,9 @@ const Term* single_division(const Poly& p) {
 }
 
 // a + x//c < t is c*a + x < c*t; a - x//c < t is c*a - x < c*(t-1) + 1.
-Poly without_division(Poly p, int64_t* limit, Term division) {
+Poly without_division(Poly p, std::int64_t* limit, Term division) {
   Sint x = division.mono->src[0];
-  int64_t c = division.mono->src[1].as_int();
+  std::int64_t c = division.mono->src[1].as_int();
   std::erase_if(p.terms, [&](const Term& t) { return t.mono == division.mono; });
   Poly wide = add(scale(p, c), to_poly(x), division.coef);
   *limit = division.coef > 0 ? checked_mul(*limit, c) : checked_add(checked_mul(*limit - 1, c), 1);
@@ -81,14 +81,14 @@ Poly without_division(Poly p, int64_t* limit, Term division) {
 }
 
 // p < limit
-Sint less(Poly p, int64_t limit) {
+Sint less(Poly p, std::int64_t limit) {
   while (true) {
     limit = checked_add(limit, -p.constant);
     p.constant = 0;
-    std::pair<int64_t, int64_t> range = bounds(p);
+    std::pair<std::int64_t, std::int64_t> range = bounds(p);
     if (range.second < limit && !is_saturated(range.second)) return 1;
     if (range.first >= limit && !is_saturated(range.first)) return 0;
-    int64_t g = content(p);
+    std::int64_t g = content(p);
     if (g > 1) {
       for (Term& t : p.terms) t.coef /= g;
       limit = ceil_div(limit, g);
@@ -126,9 +126,9 @@ void flatten(Sint x, std::vector<Sint>* out) {
   }
 }
 
-bool same_terms(const Poly& a, const Poly& b, int64_t factor) {
+bool same_terms(const Poly& a, const Poly& b, std::int64_t factor) {
   if (a.terms.size() != b.terms.size()) return false;
-  for (std::size_t k = 0; k < a.terms.size(); ++k) {
+  for (std::size_t k = 0; k < a.terms.size(); k++) {
     if (a.terms[k].mono != b.terms[k].mono || a.terms[k].coef != b.terms[k].coef * factor) return false;
   }
   return true;

@@ -11,9 +11,9 @@ std::optional<std::vector<std::vector<int>>> get_contraction(const std::vector<S
   for (const Sint& size : new_sizes) {
     int at = 0;
     if (!size.is_int(1)) {
-      while (at < static_cast<int>(old_sizes.size()) && old_sizes[static_cast<std::size_t>(at)] != size) ++at;
+      while (at < static_cast<int>(old_sizes.size()) && old_sizes[static_cast<std::size_t>(at)] != size) at++;
       if (at == static_cast<int>(old_sizes.size())) return std::nullopt;
-      ++at;
+      at++;
     }
     splits.push_back(at);
   }
@@ -22,7 +22,7 @@ std::optional<std::vector<std::vector<int>>> get_contraction(const std::vector<S
   int from = 0;
   for (int to : splits) {
     std::vector<int> axes;
-    for (int k = from; k < to; ++k) axes.push_back(k);
+    for (int k = from; k < to; k++) axes.push_back(k);
     result.push_back(std::move(axes));
     from = to;
   }

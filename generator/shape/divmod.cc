@@ -10,14 +10,14 @@
 namespace etch {
 namespace {
 
-Poly constant_poly(int64_t c) { return Poly{{}, c}; }
+Poly constant_poly(std::int64_t c) { return Poly{{}, c}; }
 
 // Divisors of k (greater than 1) that divide some coefficient: the places where p can be cut into f*A + B.
-std::vector<int64_t> cut_candidates(const Poly& p, int64_t k) {
-  std::vector<int64_t> all;
+std::vector<std::int64_t> cut_candidates(const Poly& p, std::int64_t k) {
+  std::vector<std::int64_t> all;
   for (const Term& t : p.terms) all.push_back(gcd64(t.coef, k));
-  for (std::size_t i = 0, n = all.size(); i < n; ++i) {
-    for (std::size_t j = 0; j < i; ++j) all.push_back(gcd64(all[i], all[j]));
+  for (std::size_t i = 0, n = all.size(); i < n; i++) {
+    for (std::size_t j = 0; j < i; j++) all.push_back(gcd64(all[i], all[j]));
   }
   std::sort(all.begin(), all.end(), std::greater<>());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -26,7 +26,7 @@ std::vector<int64_t> cut_candidates(const Poly& p, int64_t k) {
 }
 
 // p = f*A + B with B in [j*f, (j+1)*f) for one j. The constant goes to B.
-bool cut(const Poly& p, int64_t f, Poly* a, Poly* b, int64_t* j) {
+bool cut(const Poly& p, std::int64_t f, Poly* a, Poly* b, std::int64_t* j) {
   *a = *b = Poly{};
   b->constant = p.constant;
   for (const Term& t : p.terms) {
@@ -37,13 +37,13 @@ bool cut(const Poly& p, int64_t f, Poly* a, Poly* b, int64_t* j) {
     }
   }
   if (a->terms.empty() || b->terms.empty()) return false;
-  std::pair<int64_t, int64_t> range = bounds(*b);
+  std::pair<std::int64_t, std::int64_t> range = bounds(*b);
   if (is_saturated(range.first) || is_saturated(range.second)) return false;
   *j = floor_div(range.first, f);
   return floor_div(range.second, f) == *j;
 }
 
-bool one_block(std::pair<int64_t, int64_t> range, int64_t k, int64_t* block) {
+bool one_block(std::pair<std::int64_t, std::int64_t> range, std::int64_t k, std::int64_t* block) {
   if (is_saturated(range.first) || is_saturated(range.second)) return false;
   *block = floor_div(range.first, k);
   return floor_div(range.second, k) == *block;
@@ -62,7 +62,7 @@ const Node* single_division(const Poly& p) {
 
 // c*(p - X//c) + X, the numerator when the division X//c is merged into one around p.
 Poly absorb_division(const Poly& p, const Node* division) {
-  int64_t c = division->src[1].as_int();
+  std::int64_t c = division->src[1].as_int();
   Poly r = scale(p, c);
   std::erase_if(r.terms, [&](const Term& t) { return t.mono == division; });
   return add(r, to_poly(division->src[0]));
@@ -85,26 +85,26 @@ bool mostly_negative(const Poly& p) {
 // What becomes of a quotient q before it is the one that was asked for: q % modulus or -1 - q, and then out + q.
 struct Pending {
   Poly out = {};
-  int64_t modulus = 0;  // 0: none
+  std::int64_t modulus = 0;  // 0: none
   bool complement = false;
 };
 
 // p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k. Nothing: it is that of the p and k that are
 // left behind, treated as `pending` then says.
-std::optional<Sint> div_reduced(Poly* p, int64_t* k, Pending* pending) {
-  std::pair<int64_t, int64_t> range = bounds(*p);
-  if (int64_t block; one_block(range, *k, &block)) return block;
+std::optional<Sint> div_reduced(Poly* p, std::int64_t* k, Pending* pending) {
+  std::pair<std::int64_t, std::int64_t> range = bounds(*p);
+  if (std::int64_t block; one_block(range, *k, &block)) return block;
   if (const Node* d = single_division(*p)) {
-    int64_t wide;
+    std::int64_t wide;
     if (!__builtin_mul_overflow(*k, d->src[1].as_int(), &wide)) {
       *p = absorb_division(*p, d);
       *k = wide;
       return std::nullopt;
     }
   }
-  for (int64_t f : cut_candidates(*p, *k)) {
+  for (std::int64_t f : cut_candidates(*p, *k)) {
     Poly a, b;
-    int64_t j;
+    std::int64_t j;
     if (!cut(*p, f, &a, &b, &j)) continue;
     a.constant = j;
     *p = std::move(a);
@@ -125,13 +125,13 @@ std::optional<Sint> div_reduced(Poly* p, int64_t* k, Pending* pending) {
     }
   }
   check_fits(!is_saturated(range.first));
-  int64_t shift = range.first < 0 ? -floor_div(range.first, *k) : 0;  // so that nobody divides a negative number
+  std::int64_t shift = range.first < 0 ? -floor_div(range.first, *k) : 0;  // so that nobody divides a negative number
   p->constant = checked_add(p->constant, checked_mul(shift, *k));
   return make_divmod(NodeKind::Div, from_poly(*p), *k) - shift;
 }
 
 // The part of p that k divides, and the rest with an equal quotient by what k becomes.
-Poly take_multiples(Poly* p, int64_t* k) {
+Poly take_multiples(Poly* p, std::int64_t* k) {
   Poly out, rest;
   for (const Term& t : p->terms) {
     if (t.coef % *k == 0) {
@@ -142,7 +142,7 @@ Poly take_multiples(Poly* p, int64_t* k) {
   }
   out.constant = floor_div(p->constant, *k);
   rest.constant = floor_mod(p->constant, *k);
-  int64_t g = gcd64(content(rest), *k);
+  std::int64_t g = gcd64(content(rest), *k);
   if (g > 1 && !rest.terms.empty()) {
     for (Term& t : rest.terms) t.coef /= g;
     rest.constant /= g;
@@ -152,7 +152,7 @@ Poly take_multiples(Poly* p, int64_t* k) {
   return out;
 }
 
-Sint div_int(Poly p, int64_t k) {
+Sint div_int(Poly p, std::int64_t k) {
   std::vector<Pending> pending;
   std::optional<Sint> q;
   while (!q) {
@@ -182,7 +182,7 @@ Sint div_int(Poly p, int64_t k) {
 }
 
 // Coefficients modulo k; a term m*(X%c) becomes m*X where k divides m*c.
-Poly reduce_mod(Poly p, int64_t k) {
+Poly reduce_mod(Poly p, std::int64_t k) {
   for (bool changed = true; changed;) {
     changed = false;
     for (Term& t : p.terms) t.coef = floor_mod(t.coef, k);
@@ -190,7 +190,7 @@ Poly reduce_mod(Poly p, int64_t k) {
     p.constant = floor_mod(p.constant, k);
     for (const Term t : p.terms) {
       if (t.mono->kind != NodeKind::Mod || !t.mono->src[1].is_int()) continue;
-      int64_t mc;
+      std::int64_t mc;
       if (__builtin_mul_overflow(t.coef, t.mono->src[1].as_int(), &mc) || mc % k != 0) continue;
       std::erase_if(p.terms, [&](const Term& u) { return u.mono == t.mono; });
       p = add(p, to_poly(t.mono->src[0]), t.coef);
@@ -208,22 +208,22 @@ std::ptrdiff_t operations(const Poly& p) {
 }
 
 // A common factor of a modulo is taken out where that costs no operation: (4*a)%8 is (a%2)*4, but (6*a)%8 stays.
-bool factoring_is_free(const Poly& p, int64_t g) {
+bool factoring_is_free(const Poly& p, std::int64_t g) {
   auto freed = std::count_if(p.terms.begin(), p.terms.end(), [&](const Term& t) { return t.coef == g; });
   freed += p.constant != 0 && p.constant < g;
   return freed >= 1 + (p.constant % g != 0);
 }
 
 // At most 64 calls deep, twice with complements: each goes on with a divisor of k.
-Sint mod_int(const Poly& whole, int64_t k) {
+Sint mod_int(const Poly& whole, std::int64_t k) {
   check(k != 0, "nothing is taken modulo 0");
   if (k < 0) return -mod_int(scale(whole, -1), -k);
   if (k == 1) return 0;
-  int64_t block;
+  std::int64_t block;
   if (one_block(bounds(whole), k, &block)) return simplified(add(whole, constant_poly(checked_mul(block, k)), -1));
   Poly p = reduce_mod(whole, k);
   if (p.terms.empty()) return p.constant;
-  int64_t g = gcd64(content(p), k);
+  std::int64_t g = gcd64(content(p), k);
   if (g > 1 && factoring_is_free(p, g)) {
     Poly small = p;
     for (Term& t : small.terms) t.coef /= g;
@@ -234,9 +234,9 @@ Sint mod_int(const Poly& whole, int64_t k) {
   Poly balanced = p;
   for (Term& t : balanced.terms) t.coef = t.coef > k / 2 ? t.coef - k : t.coef;
   if (one_block(bounds(balanced), k, &block)) return simplified(add(balanced, constant_poly(checked_mul(block, k)), -1));
-  for (int64_t f : cut_candidates(p, k)) {
+  for (std::int64_t f : cut_candidates(p, k)) {
     Poly a, b;
-    int64_t j;
+    std::int64_t j;
     if (!cut(p, f, &a, &b, &j)) continue;
     a.constant = j;
     b.constant -= j * f;
@@ -296,7 +296,7 @@ Poly leading_quotient(const Poly& p, const Poly& d, bool exact) {
     const Node* rest = nullptr;
     if (!divide_mono(t.mono, lead.mono, &rest)) continue;
     if (exact && t.coef % lead.coef != 0) continue;
-    int64_t factor = floor_div(t.coef, lead.coef);
+    std::int64_t factor = floor_div(t.coef, lead.coef);
     if (factor == 0) continue;
     q = add(q, rest == nullptr ? constant_poly(factor) : Poly{{{rest, factor}}, 0});
   }
@@ -304,8 +304,8 @@ Poly leading_quotient(const Poly& p, const Poly& d, bool exact) {
 }
 
 // r in [j*d, (j+1)*d) for a small j: then r//d = j.
-bool small_quotient(const Poly& r, const Poly& d, const std::function<bool(const Poly&)>& nonnegative, int64_t* j) {
-  for (int64_t guess : {0, -1, 1, 2, -2}) {
+bool small_quotient(const Poly& r, const Poly& d, const std::function<bool(const Poly&)>& nonnegative, std::int64_t* j) {
+  for (std::int64_t guess : {0, -1, 1, 2, -2}) {
     Poly low = add(r, d, -guess);
     if (!nonnegative(low)) continue;
     Poly gap = add(d, low, -1);
@@ -329,17 +329,17 @@ Quotient unresolved(const Poly& p, const Poly& d) {
     Sint q = floordiv(inner->src[0], inner->src[1] * divisor);
     return {q, make_divmod(NodeKind::Mod, Sint(*inner), divisor)};
   }
-  int64_t low = bounds(p).first;
+  std::int64_t low = bounds(p).first;
   check_fits(!is_saturated(low));
-  int64_t shift = low < 0 ? ceil_div(-low, divisor.min()) : 0;
+  std::int64_t shift = low < 0 ? ceil_div(-low, divisor.min()) : 0;
   Poly raised = add(p, d, shift);
-  for (int tries = 0; tries < 4 && bounds(raised).first < 0; ++tries) raised = add(p, d, shift = checked_mul(shift, 2));
+  for (int tries = 0; tries < 4 && bounds(raised).first < 0; tries++) raised = add(p, d, shift = checked_mul(shift, 2));
   Sint numerator = from_poly(raised);
   return {make_divmod(NodeKind::Div, numerator, divisor) - shift, make_divmod(NodeKind::Mod, numerator, divisor)};
 }
 
 // Both are divisible by g, p up to a remainder below g: (g*p' + c) // (g*d') = p'//d'.
-Quotient divide_by_content(const Poly& p, const Poly& d, int64_t g) {
+Quotient divide_by_content(const Poly& p, const Poly& d, std::int64_t g) {
   Poly small_p = p, small_d = d;
   for (Term& t : small_p.terms) t.coef /= g;
   for (Term& t : small_d.terms) t.coef /= g;
@@ -352,7 +352,7 @@ Quotient divide_by_content(const Poly& p, const Poly& d, int64_t g) {
 // Calls itself with smaller coefficients or fewer factors alone.
 Quotient div_mod_poly(const Poly& p, const Poly& d) {
   if (d.terms.empty()) return {div_int(p, d.constant), mod_int(p, d.constant)};
-  int64_t g = gcd64(gcd64(content(d), d.constant), content(p));
+  std::int64_t g = gcd64(gcd64(content(d), d.constant), content(p));
   if (g > 1) return divide_by_content(p, d, g);
   if (const Node* a = common_factor(p, d)) {
     Quotient r = div_mod_poly(divide_all(p, a), divide_all(d, a));
@@ -361,7 +361,7 @@ Quotient div_mod_poly(const Poly& p, const Poly& d) {
   for (bool exact : {true, false}) {
     Poly q = leading_quotient(p, d, exact);
     Poly rest = add(p, multiply(q, d), -1);
-    int64_t j;
+    std::int64_t j;
     if (small_quotient(rest, d, nonnegative_by_bounds, &j)) return {simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
   }
   if (auto split = exact_quotient(p, d, nonnegative_by_elimination)) return {split->first, split->second};
@@ -385,7 +385,7 @@ std::optional<std::pair<Sint, Sint>> exact_quotient(const Poly& p, const Poly& d
   if (d.terms.empty()) return std::nullopt;
   Poly q = leading_quotient(p, d, true);
   Poly rest = add(p, multiply(q, d), -1);
-  int64_t j;
+  std::int64_t j;
   if (!small_quotient(rest, d, nonnegative, &j)) return std::nullopt;
   return std::pair{simplified(add(q, constant_poly(j))), simplified(add(rest, d, -j))};
 }

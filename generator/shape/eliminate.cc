@@ -9,26 +9,26 @@
 namespace etch {
 namespace {
 
-constexpr int kSteps = 1000;         // polynomials looked at for one question
-constexpr int kSignSteps = 40;       // of them for the sign of one factor
-constexpr int kMaxDepth = 24;        // atoms replaced one after the other
-constexpr int kCandidates = 3;       // atoms tried at each step
-constexpr int64_t kMaxCases = 4096;  // values of the sizes that are all tried
+constexpr int kSteps = 1000;              // polynomials looked at for one question
+constexpr int kSignSteps = 40;            // of them for the sign of one factor
+constexpr int kMaxDepth = 24;             // atoms replaced one after the other
+constexpr int kCandidates = 3;            // atoms tried at each step
+constexpr std::int64_t kMaxCases = 4096;  // values of the sizes that are all tried
 
 // least <= p <= greatest, each term by itself.
-int64_t least(const Poly& p) {
-  int64_t low = p.constant;
+std::int64_t least(const Poly& p) {
+  std::int64_t low = p.constant;
   for (const Term& t : p.terms) low = saturating_add(low, saturating_mul(t.coef > 0 ? t.mono->min : t.mono->max, t.coef));
   return low;
 }
 
 bool is_never_negative(const Poly& p) {
-  const int64_t low = least(p);
+  const std::int64_t low = least(p);
   return low >= 0 && !is_saturated(low);
 }
 bool is_never_positive(const Poly& p) { return is_never_negative(scale(p, -1)); }
 bool is_positive(const Poly& p) {
-  const int64_t low = least(p);
+  const std::int64_t low = least(p);
   return low > 0 && !is_saturated(low);
 }
 
@@ -49,7 +49,7 @@ Poly reduced(Poly p) {
     }
     p = std::move(smaller);
   }
-  const int64_t g = content(p);
+  const std::int64_t g = content(p);
   if (g <= 1) return p;
   for (Term& t : p.terms) t.coef /= g;
   p.constant = floor_div(p.constant, g);
@@ -58,13 +58,13 @@ Poly reduced(Poly p) {
 
 // With each atom as its least value and a rest that is not negative, p is a sum of which each term can be bounded by itself.
 bool shifted_is_nonnegative(const Poly& p) {
-  std::map<std::vector<const Node*>, int64_t> terms;  // products of rests; only summed up
-  int64_t constant = p.constant;
+  std::map<std::vector<const Node*>, std::int64_t> terms;  // products of rests; only summed up
+  std::int64_t constant = p.constant;
   for (const Term& t : p.terms) {
     const std::vector<const Node*> atoms = atoms_of(t.mono);
     if (atoms.size() > 6) return false;
     for (std::size_t chosen = 0; chosen < (std::size_t{1} << atoms.size()); chosen++) {
-      int64_t coef = t.coef;
+      std::int64_t coef = t.coef;
       std::vector<const Node*> rests;
       for (std::size_t k = 0; k < atoms.size(); k++) {
         if (chosen >> k & 1)
@@ -76,15 +76,15 @@ bool shifted_is_nonnegative(const Poly& p) {
       if (rests.empty()) {
         constant = checked_add(constant, coef);
       } else {
-        int64_t& sum = terms[rests];
+        std::int64_t& sum = terms[rests];
         sum = checked_add(sum, coef);
       }
     }
   }
-  int64_t low = constant;
+  std::int64_t low = constant;
   for (const auto& [rests, coef] : terms) {
     if (coef >= 0) continue;
-    int64_t term = coef;
+    std::int64_t term = coef;
     for (const Node* a : rests) term = saturating_mul(term, saturating_add(a->max, saturating_neg(a->min)));
     low = saturating_add(low, term);
   }
@@ -98,13 +98,13 @@ std::vector<Poly> with_quotients(const Poly& p, const std::vector<Poly>& facts) 
   for (const Node* q : distinct_atoms(p)) {
     if (q->kind != NodeKind::Div || !q->src[1].is_int()) continue;
     const Poly x = to_poly(q->src[0]);
-    const int64_t d = q->src[1].as_int();
+    const std::int64_t d = q->src[1].as_int();
     Poly rest = add(x, Poly{{{q, 1}}, 0}, -d);  // x % d
     for (const Poly& fact : facts) {
       for (const Term& t : fact.terms) {
         const auto in_x = std::ranges::find(x.terms, t.mono, &Term::mono);
         if (in_x == x.terms.end() || t.coef % in_x->coef != 0) continue;
-        const int64_t k = t.coef / in_x->coef;  // added so that t goes
+        const std::int64_t k = t.coef / in_x->coef;  // added so that t goes
         Poly said = add(fact, rest, -k);
         if (k > 0) said.constant = checked_add(said.constant, checked_mul(k, d - 1));
         all.push_back(reduced(std::move(said)));
@@ -203,7 +203,7 @@ class Elimination {
     return std::ranges::any_of(variables(Sint(*a)), is_index) ? 0 : 2;
   }
 
-  using Key = std::vector<std::pair<const Node*, int64_t>>;
+  using Key = std::vector<std::pair<const Node*, std::int64_t>>;
   static Key key_of(const Poly& p) {
     Key key{{nullptr, p.constant}};
     for (const Term& t : p.terms) key.emplace_back(t.mono, t.coef);
@@ -249,17 +249,17 @@ class Elimination {
   }
 
   // (H+7)//8 is ((H+3)//4 + 1)//2, and H//3 is ((H*2)//3)//2: what a quotient is in terms of other quotients of p, as (numerator, divisor).
-  static std::vector<std::pair<Poly, int64_t>> finer_quotients(const Node* quotient, const Poly& p) {
-    std::vector<std::pair<Poly, int64_t>> found;
+  static std::vector<std::pair<Poly, std::int64_t>> finer_quotients(const Node* quotient, const Poly& p) {
+    std::vector<std::pair<Poly, std::int64_t>> found;
     if (!quotient->src[1].is_int()) return found;
     const Poly x = to_poly(quotient->src[0]);
     for (const Node* q : distinct_atoms(p)) {
       if (q == quotient || q->kind != NodeKind::Div || !q->src[1].is_int()) continue;
       const Poly finer = to_poly(q->src[0]);
-      const int64_t c = q->src[1].as_int(), m = std::max<int64_t>(1, finer.terms[0].coef / x.terms[0].coef);
-      const int64_t d = checked_mul(quotient->src[1].as_int(), m);  // x//d is (m*x + e)//(m*d) for e from 0 to m - 1
+      const std::int64_t c = q->src[1].as_int(), m = std::max<std::int64_t>(1, finer.terms[0].coef / x.terms[0].coef);
+      const std::int64_t d = checked_mul(quotient->src[1].as_int(), m);  // x//d is (m*x + e)//(m*d) for e from 0 to m - 1
       Poly apart = add(scale(x, m), finer, -1);
-      const int64_t e = floor_mod(-apart.constant, c);
+      const std::int64_t e = floor_mod(-apart.constant, c);
       if (d % c != 0 || d == c || content(apart) % c != 0 || e >= m) continue;
       apart.constant += e;
       for (Term& t : apart.terms) t.coef /= c;
@@ -271,10 +271,10 @@ class Elimination {
 
   // x//d where x is an index and an int, or an index subtracted from one: the index's ends by facts, divided. That they are rounded says
   // more than d * (x//d) <= x does.
-  void add_rounded_ends(const Node* quotient, int64_t sign, std::vector<End>* ends) const {
+  void add_rounded_ends(const Node* quotient, std::int64_t sign, std::vector<End>* ends) const {
     const Poly x = to_poly(quotient->src[0]);
     if (x.terms.size() != 1 || x.terms[0].mono->kind != NodeKind::Variable || !quotient->src[1].is_int()) return;
-    const int64_t coef = x.terms[0].coef;
+    const std::int64_t coef = x.terms[0].coef;
     for (const End& e : ends_of_facts(x.terms[0].mono, coef > 0 ? sign : -sign)) {
       if (!e.factor.terms.empty() || e.factor.constant != 1) continue;
       Poly end = scale(e.value, coef);
@@ -284,7 +284,7 @@ class Elimination {
   }
 
   // g*a + h >= 0 is an end of a, where g has the sign.
-  std::vector<End> ends_of_facts(const Node* a, int64_t sign) const {
+  std::vector<End> ends_of_facts(const Node* a, std::int64_t sign) const {
     std::vector<End> ends;
     for (const Poly& fact : facts_) {
       Poly g, h;
@@ -300,8 +300,8 @@ class Elimination {
     const Sint x = from_poly(p);
     if (x.is_int()) return x.as_int() >= 0;
     const std::vector<const Node*> unknown = variables(x);
-    int64_t cases = 1;
-    std::map<std::string, int64_t> values;
+    std::int64_t cases = 1;
+    std::map<std::string, std::int64_t> values;
     for (const Node* v : unknown) {
       if (!v->max_expr.is_int() || (cases = saturating_mul(cases, v->max - v->min + 1)) > kMaxCases) return false;
       values[v->name] = v->min;

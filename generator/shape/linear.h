@@ -8,7 +8,7 @@ namespace etch {
 /// poly < limit; the constant of poly is 0.
 struct Linear {
   Poly poly;
-  int64_t limit;
+  std::int64_t limit;
 };
 
 Linear linear_of(const Node* condition);

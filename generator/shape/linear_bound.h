@@ -10,13 +10,13 @@ namespace etch {
 struct LinearProgram {
   struct Entry {
     std::size_t var;
-    int64_t coef;
+    std::int64_t coef;
   };
   struct Row {  // sum of coef * var <= limit
     std::vector<Entry> entries;
-    int64_t limit;
+    std::int64_t limit;
   };
-  std::vector<int64_t> low, high;  // range of each variable (an integer)
+  std::vector<std::int64_t> low, high;  // range of each variable (an integer)
   std::vector<Row> rows;
 };
 
@@ -26,10 +26,10 @@ bool propagate(LinearProgram* p);
 /// A sound lower bound of the sum of `objective` wherever all rows hold, best for rational values; nothing if a range in
 /// the objective is unlimited or the numbers get too large. The multipliers that prove it are found in floating point;
 /// the bound is computed from them in exact arithmetic, so that it holds whatever they are.
-std::optional<int64_t> lower_bound(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective);
+std::optional<std::int64_t> lower_bound(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective);
 
 /// True if the sum of `objective` is proved to be at least `target` wherever all rows hold. Cuts the range of a variable
 /// in two where the best rational values are not integers, at most `max_cuts` times.
-bool proves_at_least(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective, int64_t target, int max_cuts);
+bool proves_at_least(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective, std::int64_t target, int max_cuts);
 
 }  // namespace etch

@@ -30,16 +30,16 @@ Symbols* owner_of_views(const std::vector<View>& views) {
 
 // The condition as a range of one index: [begin, end) with the other end open.
 bool as_range(const Linear& c, const std::vector<Sint>& idxs, const IndexProbe& probe, std::vector<Range>* mask) {
-  for (std::size_t k = 0; k < idxs.size(); ++k) {
+  for (std::size_t k = 0; k < idxs.size(); k++) {
     Sint whole = from_poly(c.poly);
     if (!probe.depends_on(whole, k)) continue;
     auto factor = probe.stride(whole, k);
     if (!factor || !factor->is_int()) return false;
     Sint rest = whole - idxs[k] * *factor;
-    for (std::size_t j = 0; j < idxs.size(); ++j) {
+    for (std::size_t j = 0; j < idxs.size(); j++) {
       if (probe.depends_on(rest, j)) return false;
     }
-    int64_t f = factor->as_int();
+    std::int64_t f = factor->as_int();
     if (f == 0) return false;
     Range& m = (*mask)[k];
     if (f > 0) {  // i < ceil((limit - rest) / f)
@@ -64,7 +64,7 @@ std::optional<View> merge_symbolically(const std::vector<View>& views) {
   if (at.valid.is_int(0)) return View::create(shape, std::nullopt, 0, std::vector<Range>(shape.size(), Range{0, 0}));
   std::vector<Sint> strides;
   Sint offset = at.idx;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     auto s = probe.stride(at.idx, k);
     if (!s) return std::nullopt;
     strides.push_back(*s);
@@ -98,7 +98,7 @@ IndexProbe::IndexProbe(const std::vector<View>& views) {
     owner = own_.get();
   }
   const std::vector<Sint>& shape = views.back().shape;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     bool fixed = shape[k].is_int() && shape[k].as_int() <= 1;
     idxs_.push_back(fixed ? Sint(0) : owner->variable("idx" + std::to_string(k), 0, shape[k] - 1));
   }
@@ -118,7 +118,7 @@ std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
       factor = add(factor, Poly{{}, t.coef});
       continue;
     }
-    for (std::size_t k = 0; k < idxs_.size(); ++k) {
+    for (std::size_t k = 0; k < idxs_.size(); k++) {
       if (depends_on(Sint(*rest), k)) return std::nullopt;
     }
     factor = add(factor, Poly{{{rest, t.coef}}, 0});

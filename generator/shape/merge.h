@@ -19,7 +19,7 @@ std::optional<View> merge_by_trial(const std::vector<View>& views);
 
 /// Largest position read by the views, -1 if none; all sizes are ints. Exact unless the search gets too long, then an
 /// upper bound.
-int64_t largest_position(const std::vector<View>& views);
+std::int64_t largest_position(const std::vector<View>& views);
 
 /// Whether every size, stride, offset and mask is an int.
 bool all_ints(const View& v);

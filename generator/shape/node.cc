@@ -80,7 +80,7 @@ const Node* Symbols::intern(Node node) {
   return added;
 }
 
-Sint Symbols::variable(const std::string& name, int64_t min, Sint max) {
+Sint Symbols::variable(const std::string& name, std::int64_t min, Sint max) {
   check(!name.empty(), "a variable has a name");
   check(min >= 0, "the lower bound of a variable is not negative");
   check(max.max() >= min, "the upper bound of a variable is not below its lower bound");
@@ -104,12 +104,12 @@ Sint Symbols::variable(const std::string& name, int64_t min, Sint max) {
   return Sint(*intern(std::move(n)));
 }
 
-int64_t Sint::as_int() const {
+std::int64_t Sint::as_int() const {
   check(is_int(), "the value is a plain integer");
   return value_;
 }
-int64_t Sint::min() const { return node_ ? node_->min : value_; }
-int64_t Sint::max() const { return node_ ? node_->max : value_; }
+std::int64_t Sint::min() const { return node_ ? node_->min : value_; }
+std::int64_t Sint::max() const { return node_ ? node_->max : value_; }
 
 const std::string& name(const Node& variable) {
   check(variable.kind == NodeKind::Variable, "only variables have a name");

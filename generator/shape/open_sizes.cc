@@ -17,12 +17,12 @@ const std::string& users_name(const Node* v, const SizeNames& names) {
 
 }  // namespace
 
-std::optional<int64_t> least_value(Sint expr) {
-  constexpr int64_t kMostValues = 1 << 20;
+std::optional<std::int64_t> least_value(Sint expr) {
+  constexpr std::int64_t kMostValues = 1 << 20;
   const std::vector<const Node*> unknown = variables(expr);
   if (unknown.size() != 1 || !unknown[0]->max_expr.is_int() || unknown[0]->max - unknown[0]->min > kMostValues) return std::nullopt;
-  int64_t value = unknown[0]->max + 1;
-  while (value > unknown[0]->min && evaluate(expr, {{unknown[0]->name, value - 1}}) >= 0) --value;
+  std::int64_t value = unknown[0]->max + 1;
+  while (value > unknown[0]->min && evaluate(expr, {{unknown[0]->name, value - 1}}) >= 0) value--;
   if (value > unknown[0]->max) return std::nullopt;
   return value;
 }

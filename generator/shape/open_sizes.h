@@ -40,6 +40,6 @@ std::string ranges_text(const std::vector<Sint>& xs, const SizeNames& names = {}
 /// "fix the size by --dim W=VALUE, or narrow its range (W is 8..64)"; empty if no size is open.
 std::string size_help(const std::vector<Sint>& xs, const SizeNames& names);
 /// The least value of the only open size in `expr` from which on expr >= 0; nothing if there are several sizes or no such value.
-std::optional<int64_t> least_value(Sint expr);
+std::optional<std::int64_t> least_value(Sint expr);
 
 }  // namespace etch

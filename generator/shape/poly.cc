@@ -25,8 +25,8 @@ const Node* product_node(Symbols* owner, Sint a, Sint b) {
   Node n = plain(NodeKind::Mul, {a, b});
   if (const Node* known = owner->find(&n)) return known;
   n.min = kInt64Max, n.max = kInt64Min;
-  for (int64_t x : {a.min(), a.max()}) {
-    for (int64_t y : {b.min(), b.max()}) {
+  for (std::int64_t x : {a.min(), a.max()}) {
+    for (std::int64_t y : {b.min(), b.max()}) {
       n.min = std::min(n.min, saturating_mul(x, y));
       n.max = std::max(n.max, saturating_mul(x, y));
     }
@@ -76,7 +76,7 @@ Sint from_poly(const Poly& p) {
   return Sint(*owner->intern(std::move(n)));
 }
 
-Poly add(const Poly& a, const Poly& b, int64_t b_factor) {
+Poly add(const Poly& a, const Poly& b, std::int64_t b_factor) {
   if (b_factor == 0) return a;
   Poly r;
   r.constant = checked_add(a.constant, checked_mul(b.constant, b_factor));
@@ -88,17 +88,17 @@ Poly add(const Poly& a, const Poly& b, int64_t b_factor) {
       r.terms.push_back(*i++);
     } else if (c > 0) {
       r.terms.push_back({j->mono, checked_mul(j->coef, b_factor)});
-      ++j;
+      j++;
     } else {
-      int64_t coef = checked_add(i->coef, checked_mul(j->coef, b_factor));
+      std::int64_t coef = checked_add(i->coef, checked_mul(j->coef, b_factor));
       if (coef != 0) r.terms.push_back({i->mono, coef});
-      ++i, ++j;
+      i++, j++;
     }
   }
   return r;
 }
 
-Poly scale(const Poly& a, int64_t factor) {
+Poly scale(const Poly& a, std::int64_t factor) {
   Poly r;
   if (factor == 0) return r;
   r.constant = checked_mul(a.constant, factor);
@@ -177,8 +177,8 @@ Poly multiply(const Poly& a, const Poly& b) {
   return r;
 }
 
-int64_t content(const Poly& p) {
-  int64_t g = 0;
+std::int64_t content(const Poly& p) {
+  std::int64_t g = 0;
   for (const Term& t : p.terms) g = gcd64(g, t.coef);
   return g;
 }
@@ -198,7 +198,7 @@ Sint make_divmod(NodeKind kind, Sint numerator, Sint divisor) {
     }
   } else if (divisor.is_int()) {  // with (6*a+1)%8, only 1, 3, 5, 7
     Poly p = to_poly(numerator);
-    int64_t g = gcd64(content(p), divisor.as_int());
+    std::int64_t g = gcd64(content(p), divisor.as_int());
     n.min = floor_mod(p.constant, g);
     n.max = std::min(numerator.max(), divisor.as_int() - g + n.min);
   } else {

@@ -15,12 +15,12 @@ namespace etch {
 /// mono * coef; `mono` is an atom or a product of atoms (a Mul of two nodes).
 struct Term {
   const Node* mono;
-  int64_t coef;
+  std::int64_t coef;
 };
 
 struct Poly {
   std::vector<Term> terms;  // sorted by compare(), each mono once, no coefficient 0
-  int64_t constant = 0;
+  std::int64_t constant = 0;
 };
 
 /// Order of nodes by structure: the same in every run, whatever was built before.
@@ -33,8 +33,8 @@ Sint from_poly(const Poly& p);
 Poly joined(const Poly& p);
 inline Sint simplified(const Poly& p) { return from_poly(joined(p)); }
 
-Poly add(const Poly& a, const Poly& b, int64_t b_factor = 1);
-Poly scale(const Poly& a, int64_t factor);
+Poly add(const Poly& a, const Poly& b, std::int64_t b_factor = 1);
+Poly scale(const Poly& a, std::int64_t factor);
 Poly multiply(const Poly& a, const Poly& b);
 
 /// The atoms of a product, sorted; one with repetition for each power.
@@ -53,10 +53,10 @@ bool mentions(Sint x, const Node* a);
 std::vector<const Node*> distinct_atoms(const Poly& p);
 
 /// gcd of the coefficients (not of the constant); 0 without terms.
-int64_t content(const Poly& p);
+std::int64_t content(const Poly& p);
 
 /// Sound bounds, exact for sums of independent products of variables each with its own range, symbolic ranges included.
-std::pair<int64_t, int64_t> bounds(const Poly& p);
+std::pair<std::int64_t, std::int64_t> bounds(const Poly& p);
 /// The largest value with every variable of symbolic range at its end, as an expression in the sizes; absent if no
 /// variable of the expression has a symbolic range.
 std::optional<Sint> upper_expr(const Poly& p);

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxAsked = 4096;  // divisions of one expression that a c
 
 // x - c*(x//c) for each x%c that stands alone; products keep theirs.
 Poly without_mods(Poly p) {
-  for (int rounds = 0; rounds < 16; ++rounds) {
+  for (int rounds = 0; rounds < 16; rounds++) {
     auto it = std::find_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.mono->kind == NodeKind::Mod; });
     if (it == p.terms.end()) break;
     Term t = *it;
@@ -52,7 +52,7 @@ class Facts {
   }
 
   /// Sound range of p, or nothing if the condition can't hold.
-  std::optional<std::pair<int64_t, int64_t>> range(const Poly& whole) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> range(const Poly& whole) {
     Poly p = without_mods(whole);
     std::vector<LinearProgram::Entry> up = entries(p), down;
     for (const LinearProgram::Entry& e : up) down.push_back({e.var, -e.coef});
@@ -99,7 +99,7 @@ class Facts {
   // each other.
   bool complete() {
     if (!propagate(&program_)) return false;
-    for (; done_ < monos_.size() && done_ < kMaxVars; ++done_) {
+    for (; done_ < monos_.size() && done_ < kMaxVars; done_++) {
       const Node* n = monos_[done_];
       Poly self{{{n, 1}}, 0};
       if (n->kind == NodeKind::Variable) {
@@ -126,10 +126,10 @@ class Facts {
     const Node *a = n->src[0].node(), *b = n->src[1].node();
     if (is_saturated(a->max) || is_saturated(b->max) || is_saturated(a->min) || is_saturated(b->min)) return;
     std::size_t va = var(a), vb = var(b);
-    int64_t la = program_.low[va], ha = program_.high[va], lb = program_.low[vb], hb = program_.high[vb];
+    std::int64_t la = program_.low[va], ha = program_.high[va], lb = program_.low[vb], hb = program_.high[vb];
     Poly pa{{{a, 1}}, 0}, pb{{{b, 1}}, 0};
-    auto row = [&](int64_t ca, int64_t cb, int64_t sign) {  // sign * (m - cb*a - ca*b + ca*cb) <= 0
-      int64_t corner;
+    auto row = [&](std::int64_t ca, std::int64_t cb, std::int64_t sign) {  // sign * (m - cb*a - ca*b + ca*cb) <= 0
+      std::int64_t corner;
       if (__builtin_mul_overflow(ca, cb, &corner)) return;
       Poly p = add(add(self, pa, -cb), pb, -ca);
       p.constant += corner;
@@ -155,11 +155,11 @@ Sint quotient_or_rest(bool div, const std::vector<Sint>& src, Sint valid) {
   if (!src[1].is_int()) {
     if (auto split = quotient_under(src[0], src[1], valid)) return div ? split->first : split->second;
   } else if (!src[0].is_int()) {
-    std::pair<int64_t, int64_t> range = bounds_under(src[0], valid);
-    int64_t k = src[1].as_int();
+    std::pair<std::int64_t, std::int64_t> range = bounds_under(src[0], valid);
+    std::int64_t k = src[1].as_int();
     bool known = range.first <= range.second && !is_saturated(range.first) && !is_saturated(range.second);
     if (known && floor_div(range.first, k) == floor_div(range.second, k)) {
-      int64_t block = floor_div(range.first, k);
+      std::int64_t block = floor_div(range.first, k);
       return div ? Sint(block) : src[0] - block * k;
     }
   }
@@ -169,7 +169,7 @@ Sint quotient_or_rest(bool div, const std::vector<Sint>& src, Sint valid) {
 // x with every division and modulo replaced that the condition decides; of very many the innermost ones.
 Sint simplify(const Node* x, Sint valid) {
   Found<Sint> done;
-  const auto of = [&](Sint s) { return done.of(s, [](int64_t value) { return Sint(value); }); };
+  const auto of = [&](Sint s) { return done.of(s, [](std::int64_t value) { return Sint(value); }); };
   const auto below = [](const Node* n) { return n->kind == NodeKind::Lt || n->kind == NodeKind::And ? Operands{} : operands(n); };
   std::size_t asked = 0;
   for (const Node* n : toposort<Node>({x}, below)) {
@@ -208,9 +208,9 @@ std::optional<std::pair<Sint, Sint>> quotient_under(Sint x, Sint d, Sint valid) 
   return exact_quotient(numerator, divisor, [&](const Poly& p) { return proves_by_elimination(p, facts); });
 }
 
-std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid) {
+std::pair<std::int64_t, std::int64_t> bounds_under(Sint expr, Sint valid) {
   if (valid.is_int(0)) return {1, 0};
-  std::pair<int64_t, int64_t> plain{expr.min(), expr.max()};
+  std::pair<std::int64_t, std::int64_t> plain{expr.min(), expr.max()};
   Poly p = to_poly(expr);
   auto variable = [](const Term& t) { return t.mono->kind == NodeKind::Variable; };
   if (valid.is_int() && std::all_of(p.terms.begin(), p.terms.end(), variable)) return plain;  // exact already

@@ -33,7 +33,7 @@ std::optional<Block> join(const Block& outer, const Block& inner, Sint* offset) 
 // Joins all that can be; nothing if an axis of size 1 has a mask that can't be decided.
 std::optional<std::vector<Block>> blocks_of(const View& v, Sint* offset) {
   std::vector<Block> blocks;
-  for (std::size_t k = 0; k < v.shape.size(); ++k) {
+  for (std::size_t k = 0; k < v.shape.size(); k++) {
     Block next{v.shape[k], v.strides[k], v.mask ? (*v.mask)[k] : Range{0, v.shape[k]}};
     if (next.size.is_int(1)) {
       if (!covers(next.mask, 1)) return std::nullopt;
@@ -56,7 +56,7 @@ bool cut_mask(Range m, Sint size, const std::vector<Sint>& axes, std::vector<Ran
     for (const Sint& s : axes) out->push_back({0, s});
     return true;
   }
-  for (std::size_t k = 0; k < axes.size(); ++k) {
+  for (std::size_t k = 0; k < axes.size(); k++) {
     if (k + 1 == axes.size()) {
       out->push_back(m);
       break;
@@ -68,7 +68,7 @@ bool cut_mask(Range m, Sint size, const std::vector<Sint>& axes, std::vector<Ran
       m = {m.first - first * inner, m.second - first * inner};
     } else if (floormod(m.first, inner).is_int(0) && floormod(m.second, inner).is_int(0)) {
       out->push_back({first, floordiv(m.second, inner)});
-      for (++k; k < axes.size(); ++k) out->push_back({0, axes[k]});
+      for (k++; k < axes.size(); k++) out->push_back({0, axes[k]});
       break;
     } else {
       return false;
@@ -95,7 +95,7 @@ std::optional<View> View::reshape(const std::vector<Sint>& new_shape) const {
   for (const Block& b : *blocks) {
     std::vector<std::size_t> where;
     std::vector<Sint> axes;
-    for (Sint part = 1; part != b.size; ++axis) {
+    for (Sint part = 1; part != b.size; axis++) {
       if (axis == new_shape.size()) return std::nullopt;
       if (new_shape[axis].is_int(1)) continue;
       part = part * new_shape[axis];

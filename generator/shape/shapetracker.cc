@@ -14,7 +14,7 @@ namespace {
 Sint through_view(const View& v, const std::vector<Sint>& idxs, std::vector<Sint>* conditions) {
   std::vector<Sint> terms{v.offset};
   if (v.is_empty()) conditions->push_back(0);  // a scalar that is padding has no axis to say so
-  for (std::size_t k = 0; k < idxs.size(); ++k) {
+  for (std::size_t k = 0; k < idxs.size(); k++) {
     if (!v.shape[k].is_int(1) && !v.strides[k].is_int(0)) terms.push_back(idxs[k] * v.strides[k]);
     if (!v.mask) continue;
     const auto& [begin, end] = (*v.mask)[k];
@@ -29,7 +29,7 @@ std::vector<Sint> unflatten(Sint flat, const std::vector<Sint>& shape) {
   std::vector<Sint> idxs(shape.size(), 0);
   Sint step = 1;
   std::size_t first = 0;
-  while (first < shape.size() && shape[first].is_int(1)) ++first;
+  while (first < shape.size() && shape[first].is_int(1)) first++;
   for (std::size_t k = shape.size(); k-- > 0;) {
     if (shape[k].is_int(1)) continue;
     Sint digit = floordiv(flat, step);
@@ -43,7 +43,7 @@ std::vector<Sint> unflatten(Sint flat, const std::vector<Sint>& shape) {
 std::vector<Sint> unflatten_under(Sint flat, const std::vector<Sint>& shape, Sint valid) {
   std::vector<Sint> idxs(shape.size(), 0);
   std::size_t first = 0;
-  while (first < shape.size() && shape[first].is_int(1)) ++first;
+  while (first < shape.size() && shape[first].is_int(1)) first++;
   for (std::size_t k = shape.size(); k-- > first;) {
     if (shape[k].is_int(1)) continue;
     if (k == first) {
@@ -110,7 +110,7 @@ ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape) const {
   return ShapeTracker(merge_last_view(std::move(r)));
 }
 
-ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const {
+ShapeTracker ShapeTracker::reshape(const std::vector<Sint>& new_shape, const std::map<std::string, std::int64_t>& values) const {
   Sint before = size(), after = product(new_shape);
   if (before == after) return reshape(new_shape);
   check(evaluate(before, values) == evaluate(after, values), "reshape keeps the number of elements");
@@ -123,7 +123,7 @@ ShapeTracker ShapeTracker::permute(const std::vector<int>& axes) const { return 
 ShapeTracker ShapeTracker::expand(const std::vector<Sint>& new_shape) const { return with_last(views_, views_.back().expand(new_shape)); }
 ShapeTracker ShapeTracker::pad(const std::vector<Range>& amounts) const { return with_last(views_, views_.back().pad(amounts)); }
 ShapeTracker ShapeTracker::shrink(const std::vector<Range>& ranges) const { return with_last(views_, views_.back().shrink(ranges)); }
-ShapeTracker ShapeTracker::stride(const std::vector<int64_t>& steps) const { return with_last(views_, views_.back().stride(steps)); }
+ShapeTracker ShapeTracker::stride(const std::vector<std::int64_t>& steps) const { return with_last(views_, views_.back().stride(steps)); }
 
 ShapeTracker ShapeTracker::simplify() const { return ShapeTracker(merge_views(views_)); }
 
@@ -152,14 +152,14 @@ std::vector<std::optional<Sint>> ShapeTracker::real_strides(bool ignore_valid) c
   std::vector<std::optional<Sint>> r(last.shape.size());
   if (views_.size() == 1) {
     const std::vector<bool> masked = masked_axes();
-    for (std::size_t k = 0; k < r.size(); ++k) {
+    for (std::size_t k = 0; k < r.size(); k++) {
       if (ignore_valid || !masked[k]) r[k] = last.strides[k];
     }
     return r;
   }
   IndexProbe probe(views_);
   Index at = expr_idxs(probe.idxs());
-  for (std::size_t k = 0; k < r.size(); ++k) {
+  for (std::size_t k = 0; k < r.size(); k++) {
     if (!ignore_valid && probe.depends_on(at.valid, k)) continue;
     r[k] = probe.stride(at.idx, k);
   }
@@ -169,7 +169,7 @@ std::vector<std::optional<Sint>> ShapeTracker::real_strides(bool ignore_valid) c
 std::vector<int> ShapeTracker::unit_stride_axes(bool ignore_valid) const {
   std::vector<std::optional<Sint>> strides = real_strides(ignore_valid);
   std::vector<int> r;
-  for (std::size_t k = 0; k < strides.size(); ++k) {
+  for (std::size_t k = 0; k < strides.size(); k++) {
     if (strides[k] && strides[k]->is_int(1)) r.push_back(static_cast<int>(k));
   }
   return r;
@@ -189,14 +189,14 @@ std::vector<bool> ShapeTracker::masked_axes() const {
   return masked;
 }
 
-int64_t ShapeTracker::real_size() const {
+std::int64_t ShapeTracker::real_size() const {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   if (std::any_of(shape().begin(), shape().end(), zero)) return 0;
   if (std::all_of(views_.begin(), views_.end(), all_ints)) return checked_add(largest_position(views_), 1);
   IndexProbe probe(views_);
   Index at = expr_idxs(probe.idxs());
   if (at.valid.is_int(0)) return 0;
-  std::pair<int64_t, int64_t> range = bounds_under(at.idx, at.valid);
+  std::pair<std::int64_t, std::int64_t> range = bounds_under(at.idx, at.valid);
   return range.first > range.second ? 0 : checked_add(range.second, 1);
 }
 
@@ -217,7 +217,7 @@ std::vector<const Node*> ShapeTracker::variables() const {
 
 std::string ShapeTracker::to_text() const {
   std::string r = "ShapeTracker(";
-  for (std::size_t k = 0; k < views_.size(); ++k) r += (k ? ", " : "") + views_[k].to_text();
+  for (std::size_t k = 0; k < views_.size(); k++) r += (k ? ", " : "") + views_[k].to_text();
   return r + ")";
 }
 

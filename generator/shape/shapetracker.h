@@ -32,7 +32,7 @@ class ShapeTracker {
   ShapeTracker reshape(const std::vector<Sint>& new_shape) const;
   /// The same where the sizes are equal for these values of the variables: how a dimension becomes a variable, and back.
   /// The result holds for these values only.
-  ShapeTracker reshape(const std::vector<Sint>& new_shape, const std::map<std::string, int64_t>& values) const;
+  ShapeTracker reshape(const std::vector<Sint>& new_shape, const std::map<std::string, std::int64_t>& values) const;
   /// Axis i of the result is axis axes[i] of this; each axis stands once.
   ShapeTracker permute(const std::vector<int>& axes) const;
   /// Axes of size 1 repeated to the new size; the rank and the other sizes stay.
@@ -42,7 +42,7 @@ class ShapeTracker {
   /// The part [begin, end) of each axis, 0 <= begin <= end <= size.
   ShapeTracker shrink(const std::vector<Range>& ranges) const;
   /// Every step-th element of each axis, from the first; a negative step goes backwards from the last. No step is 0.
-  ShapeTracker stride(const std::vector<int64_t>& steps) const;
+  ShapeTracker stride(const std::vector<std::int64_t>& steps) const;
 
   /// Fewest views that we can find; the map from index to buffer stays the same.
   ShapeTracker simplify() const;
@@ -66,7 +66,7 @@ class ShapeTracker {
   /// Per axis: whether the validity depends on its index.
   std::vector<bool> masked_axes() const;
   /// Largest position read + 1: exact when all sizes are ints (0 if nothing is read), an upper bound when symbolic.
-  int64_t real_size() const;
+  std::int64_t real_size() const;
   /// Free variables of all views, sorted by name.
   std::vector<const Node*> variables() const;
 

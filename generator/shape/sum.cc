@@ -10,7 +10,7 @@ namespace {
 
 bool is_div_or_mod(const Node* n) { return n->kind == NodeKind::Div || n->kind == NodeKind::Mod; }
 
-int64_t coefficient(const Poly& p, const Node* mono) {
+std::int64_t coefficient(const Poly& p, const Node* mono) {
   for (const Term& t : p.terms) {
     if (t.mono == mono) return t.coef;
   }
@@ -22,7 +22,7 @@ Poly without(Poly p, const Node* mono) {
   return p;
 }
 
-Poly one(const Node* mono, int64_t coef = 1) { return Poly{{{mono, coef}}, 0}; }
+Poly one(const Node* mono, std::int64_t coef = 1) { return Poly{{{mono, coef}}, 0}; }
 
 // x = y modulo c, coefficient by coefficient (c an int, or an expression: then only if equal).
 bool congruent(Sint x, Sint y, Sint c) {
@@ -39,16 +39,16 @@ bool contains(const Poly& p, const Poly& part) {
 
 // (g*y + r) % (g*c) = g*(y%c) + r, as far as it can be: factor g, y, c and r.
 struct Remainder {
-  int64_t factor = 1;
+  std::int64_t factor = 1;
   Sint y, c;
-  int64_t rest = 0;
+  std::int64_t rest = 0;
 };
 
 Remainder remainder_of(const Node* mod) {
   Remainder r{1, mod->src[0], mod->src[1], 0};
   if (!r.c.is_int()) return r;
   Poly y = to_poly(r.y);
-  int64_t g = gcd64(content(y), r.c.as_int());
+  std::int64_t g = gcd64(content(y), r.c.as_int());
   if (g == 1) return r;
   for (Term& t : y.terms) t.coef /= g;
   r.rest = floor_mod(y.constant, g);
@@ -59,7 +59,7 @@ Remainder remainder_of(const Node* mod) {
 // m*(y%c) + m*c*(x//c) = m*x where x = y (mod c).
 std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
   Remainder r = remainder_of(mod.mono);
-  int64_t m = mod.coef * r.factor;
+  std::int64_t m = mod.coef * r.factor;
   for (const Term& t : p.terms) {
     for (const Node* a : atoms_of(t.mono)) {
       if (a->kind != NodeKind::Div || a->src[1] != r.c || !congruent(a->src[0], r.y, r.c)) continue;
@@ -77,9 +77,9 @@ std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
 std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
   if (!mod.mono->src[1].is_int()) return std::nullopt;
   Remainder r = remainder_of(mod.mono);
-  int64_t c = r.c.as_int(), m = mod.coef * r.factor;
+  std::int64_t c = r.c.as_int(), m = mod.coef * r.factor;
   for (const Term& t : p.terms) {
-    int64_t want;
+    std::int64_t want;
     if (t.mono->kind != NodeKind::Mod || __builtin_mul_overflow(m, c, &want) || t.coef != want) continue;
     Poly z = to_poly(t.mono->src[0]);
     for (const Term& u : z.terms) {
@@ -96,9 +96,9 @@ std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
 // m*x - m*c*(x//c) = m*(x%c).
 std::optional<Poly> subtract_div(const Poly& p, const Term& div) {
   if (!div.mono->src[1].is_int()) return std::nullopt;
-  int64_t c = div.mono->src[1].as_int();
+  std::int64_t c = div.mono->src[1].as_int();
   if (div.coef % c != 0) return std::nullopt;
-  int64_t m = -(div.coef / c);
+  std::int64_t m = -(div.coef / c);
   Poly x = scale(to_poly(div.mono->src[0]), m);
   if (!contains(p, x)) return std::nullopt;
   return add(add(without(p, div.mono), x, -1), to_poly(floormod(div.mono->src[0], c)), m);
@@ -106,8 +106,8 @@ std::optional<Poly> subtract_div(const Poly& p, const Term& div) {
 
 // x//c + (x+1)//c + ... + (x+c-1)//c = x.
 std::optional<Poly> join_staggered(const Poly& p, const Term& div) {
-  if (!div.mono->src[1].is_int() || div.mono->src[1].as_int() > static_cast<int64_t>(p.terms.size())) return std::nullopt;
-  int64_t c = div.mono->src[1].as_int();
+  if (!div.mono->src[1].is_int() || div.mono->src[1].as_int() > static_cast<std::int64_t>(p.terms.size())) return std::nullopt;
+  std::int64_t c = div.mono->src[1].as_int();
   Poly base = to_poly(div.mono->src[0]);
   base.constant = 0;
   std::vector<const Node*> found(static_cast<std::size_t>(c), nullptr);
@@ -194,13 +194,13 @@ Sint product(const std::vector<Sint>& factors) {
 }
 
 std::optional<Sint> checked_product(const std::vector<Sint>& factors) {
-  int64_t largest = 1;
+  std::int64_t largest = 1;
   for (const Sint& f : factors) {
     if (f.is_int(0)) return Sint(0);
   }
   for (const Sint& f : factors) {
-    int64_t magnitude = std::max(saturating_neg(f.min()), f.max());
-    if (is_saturated(magnitude) || __builtin_mul_overflow(largest, std::max<int64_t>(magnitude, 1), &largest)) return std::nullopt;
+    std::int64_t magnitude = std::max(saturating_neg(f.min()), f.max());
+    if (is_saturated(magnitude) || __builtin_mul_overflow(largest, std::max<std::int64_t>(magnitude, 1), &largest)) return std::nullopt;
   }
   return product(factors);
 }

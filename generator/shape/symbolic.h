@@ -48,32 +48,32 @@ class Sint {
   Sint() = default;
   /// A plain integer; implicit, so that ints and expressions mix.
   template <std::integral T>
-  Sint(T value) : value_(static_cast<int64_t>(value)) {}
+  Sint(T value) : value_(static_cast<std::int64_t>(value)) {}
   explicit Sint(const Node& node) : node_(&node) {}
 
   bool is_int() const { return node_ == nullptr; }
-  bool is_int(int64_t value) const { return node_ == nullptr && value_ == value; }
+  bool is_int(std::int64_t value) const { return node_ == nullptr && value_ == value; }
   /// The integer; an expression is an internal error.
-  int64_t as_int() const;
+  std::int64_t as_int() const;
   /// The node, or nullptr for an integer.
   const Node* node() const { return node_; }
   /// Sound bounds over all values of the variables.
-  int64_t min() const;
-  int64_t max() const;
+  std::int64_t min() const;
+  std::int64_t max() const;
 
   /// The same integer or the same expression.
   friend bool operator==(const Sint& a, const Sint& b) { return a.node_ == b.node_ && a.value_ == b.value_; }
 
  private:
   const Node* node_ = nullptr;
-  int64_t value_ = 0;
+  std::int64_t value_ = 0;
 };
 
 /// One interned expression; immutable. See the top of this file for what each kind guarantees.
 struct Node {
   NodeKind kind;
   Symbols* owner;
-  int64_t min, max;       // sound bounds
+  std::int64_t min, max;  // sound bounds
   std::vector<Sint> src;  // operands
   std::string name;       // Variable only
   Sint max_expr;          // Variable: its largest value, may be an expression (index of a loop of symbolic length)
@@ -92,7 +92,7 @@ class Symbols {
 
   /// The variable `name` in [min, max]; min == max gives the int. A negative min and min > max are errors. `max` may be an
   /// expression, which may be min - 1 for some values: the index of a loop that is then empty.
-  Sint variable(const std::string& name, int64_t min, Sint max);
+  Sint variable(const std::string& name, std::int64_t min, Sint max);
   std::size_t size() const;
 
   /// For the implementation: the node equal to `node` if it is known; sets its hash. Bounds are not compared.
@@ -140,16 +140,16 @@ const std::string& name(const Node& variable);
 /// one, its bound is replaced too.
 Sint substitute(Sint x, const std::map<std::string, Sint>& values);
 /// The value; every free variable must have one.
-int64_t evaluate(Sint x, const std::map<std::string, int64_t>& values);
+std::int64_t evaluate(Sint x, const std::map<std::string, std::int64_t>& values);
 /// Python-like text: ((idx0*4)+idx1), (a//4), (a%4), (a<3), (x and y). Terms are sorted as text.
 std::string to_text(Sint x);
 std::string to_text(const std::vector<Sint>& xs);
 /// How many operations (+ * // % < and) the expression takes, as rendered.
-int64_t operation_count(Sint x);
+std::int64_t operation_count(Sint x);
 
 /// Sound [min, max] of `expr` over the values of its variables for which `valid` is not 0. If valid is never true, the
 /// result is the empty range [1, 0].
-std::pair<int64_t, int64_t> bounds_under(Sint expr, Sint valid);
+std::pair<std::int64_t, std::int64_t> bounds_under(Sint expr, Sint valid);
 /// True if expr < bound is proved wherever `valid` holds. False means "not proved".
 bool proves_less(Sint expr, Sint bound, Sint valid = 1);
 /// True if expr >= 0 is proved wherever `valid` holds.

@@ -28,7 +28,7 @@ View all_masked(std::vector<Sint> shape) {
 
 // Index i of the axis is valid for one i only: what it adds goes to the offset.
 void fold_single_indices(View* v) {
-  for (std::size_t k = 0; k < v->shape.size(); ++k) {
+  for (std::size_t k = 0; k < v->shape.size(); k++) {
     const Range& m = (*v->mask)[k];
     if (!(m.second - m.first).is_int(1) || v->strides[k].is_int(0)) continue;
     v->offset += v->strides[k] * m.first;
@@ -54,13 +54,13 @@ View View::create(std::vector<Sint> shape, std::optional<std::vector<Sint>> stri
   View v{std::move(shape), strides ? std::move(*strides) : row_major, offset, std::move(mask), false};
   check(v.strides.size() == v.shape.size() && (!v.mask || v.mask->size() == v.shape.size()),
         "a view has one stride and one range per axis");
-  for (std::size_t k = 0; k < v.shape.size(); ++k) {
+  for (std::size_t k = 0; k < v.shape.size(); k++) {
     if (v.shape[k].is_int(1)) v.strides[k] = 0;
   }
   if (v.mask && v.shape.empty()) return v;  // a scalar that is padding
   if (v.mask) {
     bool hides = false;
-    for (std::size_t k = 0; k < v.shape.size(); ++k) {
+    for (std::size_t k = 0; k < v.shape.size(); k++) {
       Range& m = (*v.mask)[k];
       m = clamp(m, v.shape[k]);
       if (is_nothing(m)) return all_masked(std::move(v.shape));
@@ -107,7 +107,7 @@ View View::expand(const std::vector<Sint>& new_shape) const {
   check(new_shape.size() == shape.size(), "expand keeps the rank");
   if (is_empty()) return mask ? all_masked(new_shape) : create(new_shape, strides, offset);
   std::vector<Range> new_mask = mask.value_or(std::vector<Range>{});
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     check_for_sizes(new_shape[k] == shape[k] || shape[k].is_int(1), "only axes of size 1 are expanded", {shape[k], new_shape[k]});
     if (!mask || new_shape[k] == shape[k]) continue;
     check_for_sizes(is_full(new_mask[k], 1), "an expanded axis is valid as a whole", {new_mask[k].first, new_mask[k].second});
@@ -122,7 +122,7 @@ View View::pad(const std::vector<Range>& amounts) const {
   std::vector<Range> new_mask;
   Sint new_offset = offset;
   bool any = false;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     const auto& [before, after] = amounts[k];
     check_for_sizes(proves_nonnegative(before) && proves_nonnegative(after), "padding is not negative", {before, after});
     any = any || !before.is_int(0) || !after.is_int(0);
@@ -140,7 +140,7 @@ View View::shrink(const std::vector<Range>& ranges) const {
   std::vector<Sint> new_shape;
   std::vector<Range> new_mask;
   Sint new_offset = offset;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     const auto& [begin, end] = ranges[k];
     check_for_sizes(proves_nonnegative(begin), "a shrunk axis begins inside", {begin});
     if (shape[k].is_int() && end.is_int()) check(end.as_int() <= shape[k].as_int(), "a shrunk axis ends inside");
@@ -151,14 +151,14 @@ View View::shrink(const std::vector<Range>& ranges) const {
   return create(std::move(new_shape), strides, new_offset, mask ? std::optional(std::move(new_mask)) : std::nullopt);
 }
 
-View View::stride(const std::vector<int64_t>& steps) const {
+View View::stride(const std::vector<std::int64_t>& steps) const {
   check(steps.size() == shape.size(), "stride names every axis");
   std::vector<Sint> new_shape, new_strides;
   std::vector<Range> new_mask;
   Sint new_offset = offset;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     check(steps[k] != 0 && steps[k] != kInt64Min, "a step is not 0");
-    int64_t width = std::abs(steps[k]);
+    std::int64_t width = std::abs(steps[k]);
     auto steps_up_to = [&](Sint end) { return floordiv(end + (width - 1), width); };
     new_shape.push_back(steps_up_to(shape[k]));
     new_strides.push_back(strides[k] * steps[k]);
@@ -178,12 +178,12 @@ std::optional<View> View::invert() const {
     whole = whole.shrink(*mask);
     v = v.shrink(*mask);
   }
-  std::vector<int64_t> flips;
+  std::vector<std::int64_t> flips;
   for (const Sint& s : v.strides) flips.push_back(s.max() < 0 ? -1 : 1);
   whole = whole.stride(flips);
   v = v.stride(flips);
   std::vector<int> order(shape.size());
-  for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int>(k);
+  for (std::size_t k = 0; k < order.size(); k++) order[k] = static_cast<int>(k);
   auto stride_of = [&](int axis) { return v.strides[static_cast<std::size_t>(axis)]; };
   // By decreasing stride; symbolic ones cannot tell their order, so they keep it unless it is provable.
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride_of(a).max() > stride_of(b).max(); });
@@ -195,7 +195,7 @@ std::string View::to_text() const {
   std::string r = "View(" + etch::to_text(shape) + ", strides=" + etch::to_text(strides) + ", offset=" + etch::to_text(offset);
   if (mask) {
     r += ", mask=(";
-    for (std::size_t k = 0; k < mask->size(); ++k) {
+    for (std::size_t k = 0; k < mask->size(); k++) {
       r += (k ? ", (" : "(") + etch::to_text((*mask)[k].first) + ", " + etch::to_text((*mask)[k].second) + ")";
     }
     r += ")";

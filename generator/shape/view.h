@@ -42,7 +42,7 @@ struct View {
   /// Keeps [begin, end) of each axis.
   View shrink(const std::vector<Range>& ranges) const;
   /// Every step-th element; negative steps start from the end.
-  View stride(const std::vector<int64_t>& steps) const;
+  View stride(const std::vector<std::int64_t>& steps) const;
   /// The same elements in row-major order under another shape, or nothing if one view can't say that.
   std::optional<View> reshape(const std::vector<Sint>& new_shape) const;
   /// The view of what this one shows that restores the order of the buffer (not its shape): undoes permute, flip and pad.

@@ -93,7 +93,7 @@ class Reader {
   }
 
   /// A count with an optional 0x in front and an optional K, M or G (of 1024) behind.
-  int64_t number(const Element& e, const char* name, int64_t low, int64_t high, int64_t fallback) const {
+  std::int64_t number(const Element& e, const char* name, std::int64_t low, std::int64_t high, std::int64_t fallback) const {
     if (e.Attribute(name) == nullptr) return fallback;
     const std::string value = attribute(e, name);
     const auto n = parse_number(value);
@@ -126,18 +126,18 @@ class Reader {
   static std::string quoted(const Element& e) { return "<" + std::string(e.Name()) + ">"; }
 
  private:
-  static std::optional<int64_t> parse_number(std::string_view text) {
-    int64_t factor = 1;
+  static std::optional<std::int64_t> parse_number(std::string_view text) {
+    std::int64_t factor = 1;
     const bool hex = text.starts_with("0x");
     if (hex) text.remove_prefix(2);
     if (!hex && !text.empty()) {
       constexpr std::string_view kSuffixes = "KMG";
       if (const std::size_t at = kSuffixes.find(text.back()); at != std::string_view::npos) {
-        factor = int64_t{1} << (10 * (at + 1));
+        factor = std::int64_t{1} << (10 * (at + 1));
         text.remove_suffix(1);
       }
     }
-    int64_t value = 0;
+    std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
     if (error != std::errc() || end != text.data() + text.size() || text.empty() || text[0] == '-') return std::nullopt;
     if (value > INT64_MAX / factor) return std::nullopt;
@@ -200,11 +200,11 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   t.fpu = kFpus[in.choice(core, "fpu", in.attribute(core, "fpu"), {"none", "single", "double"})];
   t.fma = in.boolean(core, "fma", false);
   t.parallelism = in.number(core, "threads", 1, 4096, 1);
-  constexpr int64_t kPointers[] = {16, 32, 64};
+  constexpr std::int64_t kPointers[] = {16, 32, 64};
   t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];
   t.float_registers = in.number(*root.FirstChildElement("registers"), "float", 0, 1024, 0);
   if (const Element* e = root.FirstChildElement("vector")) {
-    constexpr int64_t kWidths[] = {0, 64, 128, 256, 512, 1024};
+    constexpr std::int64_t kWidths[] = {0, 64, 128, 256, 512, 1024};
     t.vector.bits = kWidths[in.choice(*e, "bits", in.attribute(*e, "bits"), {"0", "64", "128", "256", "512", "1024"})];
     t.vector.registers = in.number(*e, "registers", 0, 1024, 0);
     t.vector.extensions = in.boolean(*e, "extensions", false);
@@ -224,8 +224,8 @@ void read_memories(const Reader& in, const Element& root, Target& t) {
     Memory m;
     m.name = in.attribute(*e, "name");
     m.kind = in.choice(*e, "kind", in.attribute(*e, "kind"), {"ram", "flash"}) == 0 ? MemoryKind::Ram : MemoryKind::Flash;
-    m.size = in.number(*e, "size", 1, int64_t{1} << 50, 0);
-    m.origin = in.number(*e, "origin", 0, int64_t{1} << 50, 0);
+    m.size = in.number(*e, "size", 1, std::int64_t{1} << 50, 0);
+    m.origin = in.number(*e, "origin", 0, std::int64_t{1} << 50, 0);
     for (const Memory& other : t.memories) {
       if (other.name == m.name) in.fail(e->GetLineNum(), "<memory>: the name '" + m.name + "' is taken");
       if (m.origin < other.origin + other.size && other.origin < m.origin + m.size)

@@ -50,8 +50,8 @@ std::vector<std::string> Toolchain::flags_of(FlagKind kind) const {
 
 bool Target::computes_in_double(std::string_view function) const { return std::ranges::find(double_math, function) != double_math.end(); }
 
-int64_t Target::bytes(MemoryKind kind) const {
-  int64_t sum = 0;
+std::int64_t Target::bytes(MemoryKind kind) const {
+  std::int64_t sum = 0;
   for (const Memory& memory : memories)
     if (memory.kind == kind) sum += memory.size;
   return sum;

@@ -21,15 +21,15 @@ std::string_view text(MemoryKind kind);  // "ram", "flash"
 struct Memory {
   std::string name;  // as link flags name it: {ram.origin}
   MemoryKind kind = MemoryKind::Ram;
-  int64_t origin = 0;  // address of the first byte; 0 where the system chooses (host)
-  int64_t size = 0;    // bytes
+  std::int64_t origin = 0;  // address of the first byte; 0 where the system chooses (host)
+  std::int64_t size = 0;    // bytes
 };
 
 /// Vectors of float that kernels may be written with.
 struct Vector {
-  int64_t bits = 0;         // width of one register; 0: scalar code only
-  bool extensions = false;  // the compiler has GNU vector extensions (vector_size) and makes good code of them
-  int64_t registers = 0;    // architectural vector registers; a tile keeps a few of them free for operands
+  std::int64_t bits = 0;       // width of one register; 0: scalar code only
+  bool extensions = false;     // the compiler has GNU vector extensions (vector_size) and makes good code of them
+  std::int64_t registers = 0;  // architectural vector registers; a tile keeps a few of them free for operands
 };
 
 /// What a compiler flag decides, and so who says it when a user builds.
@@ -69,12 +69,12 @@ struct Target {
   int language_line = 0;
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
-  bool fma = false;         // a*b+c in one instruction
-  int64_t parallelism = 1;  // hardware threads that one run may use
-  int64_t pointer_bits = 64;
+  bool fma = false;              // a*b+c in one instruction
+  std::int64_t parallelism = 1;  // hardware threads that one run may use
+  std::int64_t pointer_bits = 64;
   Vector vector;
-  int64_t float_registers = 16;          // scalar float registers (of 32 bits)
-  int64_t arena_align = 16;              // bytes: the widest aligned access of a kernel
+  std::int64_t float_registers = 16;     // scalar float registers (of 32 bits)
+  std::int64_t arena_align = 16;         // bytes: the widest aligned access of a kernel
   std::vector<Memory> memories;          // empty: as much as there is
   std::vector<std::string> features;     // macros that a compiler with the flags of code predefines: "__AVX2__"; the C wants them
   std::vector<std::string> double_math;  // functions of float that its C library computes in double: "exp2f", "log2f"
@@ -84,11 +84,11 @@ struct Target {
   /// The C library's `function` ("exp2f") computes in double here, so the runtime's own has to be called.
   bool computes_in_double(std::string_view function) const;
   /// Sum of the sizes of all memories of this kind; 0 where the target names none.
-  int64_t bytes(MemoryKind kind) const;
+  std::int64_t bytes(MemoryKind kind) const;
   /// Is what is built for this target run on the machine that runs etch?
   bool is_host() const { return emulator.program.empty(); }
   /// Floats in one vector register; 1 where there are none.
-  int64_t float_lanes() const { return vector.bits == 0 ? 1 : vector.bits / 32; }
+  std::int64_t float_lanes() const { return vector.bits == 0 ? 1 : vector.bits / 32; }
 };
 
 /// Reads one target. Throws UserError ("targets/x.xml:12: ...") at an unknown element or attribute, at a value out of

@@ -129,7 +129,7 @@ TEST(Audit, ProjectIsCleanAndCounted) {
   const AuditedFunction* exponential = function_named(report, "k1_max_exp");
   ASSERT_NE(exponential, nullptr);
   EXPECT_EQ(exponential->callees, (std::vector<std::string>{"expf"}));
-  int64_t constants = 0;
+  std::int64_t constants = 0;
   for (const AuditedObject& o : report.objects)
     if (o.name == "net_weights") constants = o.bytes;
   EXPECT_EQ(constants, 16 * 8 * 4);

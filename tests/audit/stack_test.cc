@@ -81,7 +81,7 @@ StackGraph all() {
 
 struct Row {
   const char* entry;
-  std::optional<int64_t> bytes;
+  std::optional<std::int64_t> bytes;
   std::vector<std::string> path, unresolved;
 };
 

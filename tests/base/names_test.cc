@@ -29,15 +29,15 @@ Found places(const std::vector<SourceFile>& files, const std::regex& pattern) {
 }
 
 const std::regex kNames(R"re("(c|opencl|interp|llvm|cuda)"|\bis_(c|opencl|interp|llvm|cuda)\b)re");
-    // Rows, the language of a target that says none, and words that only look alike: an option of clang, a form of weights, a form of
-    // self-test, the letter of constants in a printed schedule.
-    const Found kAllowed{
-        R"(generator/audit/audit.cc: "c")",         R"(generator/device/c.cc: "c")",
-        R"(generator/device/interp.cc: "interp")",  R"(generator/device/opencl.cc: "opencl")",
-        R"(generator/driver/compile.cc: "interp")", R"(generator/emit/emit.cc: "c")",
-        R"(generator/renderer/languages.cc: "c")",  R"(generator/renderer/languages.cc: "opencl")",
-        R"(generator/schedule/schedule.cc: "c")",   R"(generator/target/target.h: "c")",
-    };
+// Rows, the language of a target that says none, and words that only look alike: an option of clang, a form of weights, a form of
+// self-test, the letter of constants in a printed schedule.
+const Found kAllowed{
+    R"(generator/audit/audit.cc: "c")",         R"(generator/device/c.cc: "c")",
+    R"(generator/device/interp.cc: "interp")",  R"(generator/device/opencl.cc: "opencl")",
+    R"(generator/driver/compile.cc: "interp")", R"(generator/emit/emit.cc: "c")",
+    R"(generator/renderer/languages.cc: "c")",  R"(generator/renderer/languages.cc: "opencl")",
+    R"(generator/schedule/schedule.cc: "c")",   R"(generator/target/target.h: "c")",
+};
 
 // find, regex and the like on what a kernel's text is called.
 const std::regex kSearches(R"((\bsource|kernel_text)(\(\))?\.(find|rfind|contains|starts_with|ends_with|substr)\w*)"

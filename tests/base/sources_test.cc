@@ -66,6 +66,13 @@ TEST(Sources, TheEnvironmentIsReadInTheCommandLineToolAlone) {
   EXPECT_EQ(uses(files, std::regex(R"(\benviron\b)")), kPassesTheEnvironmentOn);
 }
 
+// std::int64_t and i++, which is what most of the code says.
+const std::regex kOtherIntegerStyle(R"((^|[^:\w])u?int(8|16|32|64|ptr)_t\b|[;{)] (\+\+|--)\w+[;,)])");
+
+TEST(Sources, IntegersAreWrittenInOneWay) {
+  EXPECT_EQ(uses(test::source_files({"generator", "models", "tests"}), kOtherIntegerStyle), Found());
+}
+
 // --- the checks themselves
 
 TEST(SourceText, WithoutCommentsAndLiteralsEveryCharacterKeepsItsPlace) {
@@ -138,6 +145,8 @@ TEST(Sources, TheChecksSeeViolations) {
   EXPECT_EQ(long_functions({good, bad}), Found{"b.cc: void f()"});
   const SourceFile reads{"c.cc", "// getenv\nconst char* s = \"getenv\";\nauto v = std::getenv(s), w = getenv_of(s);\n"};
   EXPECT_EQ(uses({reads}, std::regex(R"(\bgetenv\b)")), Found{"c.cc: getenv"});
+  const SourceFile integers{"d.cc", "std::int64_t n(int64_t m) {\n  for (int i = 0; i < 4; ++i) g(i++);\n}\n"};
+  EXPECT_EQ(uses({integers}, kOtherIntegerStyle), (Found{"d.cc: (int64_t", "d.cc: ; ++i)"}));
 }
 
 }  // namespace

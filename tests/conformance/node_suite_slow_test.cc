@@ -78,7 +78,7 @@ int run(const Batch& batch) {
   const std::vector<Array> outputs = loaded->run(inputs);
   std::size_t first = 0;
   int passed = 0;
-  for (std::size_t i = 0; i < batch.cases.size(); ++i) {
+  for (std::size_t i = 0; i < batch.cases.size(); i++) {
     const std::size_t count = batch.cases[i].model.outputs.size();
     const auto begin = outputs.begin() + static_cast<std::ptrdiff_t>(first);
     const std::string difference =

@@ -17,8 +17,8 @@ nlohmann::json read_cases(const std::string& name) {
   return nlohmann::json::parse(in);
 }
 
-void expect_agreement(const ConformanceReport& report, const std::map<std::string, int64_t>& expected) {
-  std::map<std::string, int64_t> agree;
+void expect_agreement(const ConformanceReport& report, const std::map<std::string, std::int64_t>& expected) {
+  std::map<std::string, std::int64_t> agree;
   for (const ConformanceRow& r : report.rows) {
     EXPECT_EQ(r.wrong, 0) << r.group;
     EXPECT_EQ(r.missed, 0) << r.group;
@@ -103,7 +103,7 @@ TEST(Conformance, MissedByV08TakesFewerOperations) {
   struct Row {
     const char* id;
     Sint ours;
-    int64_t recorded;
+    std::int64_t recorded;
   };
   const Row rows[] = {
       {"sym1160", floormod(floordiv(a63, 4), 4) * 4 + floormod(a63, 4), 5},  // ((((a//4)%4)*4)+(a%4))

@@ -47,7 +47,8 @@ TEST_F(Formula, PaddedWindow) {
 
 TEST_F(Formula, FlipsAndSteps) {
   EXPECT_EQ(formula(store(load(1, st({8}).stride({-1}))), {{"out", {8}}, {"in", {8}}}).lines, (Lines{"out[n] = in[-n+7]"}));
-  EXPECT_EQ(formula(store(load(1, st({8, 6}).stride({2, 3}))), {{"out", {4, 2}}, {"in", {8, 6}}}).lines, (Lines{"out[m][n] = in[2*m][3*n]"}));
+  EXPECT_EQ(formula(store(load(1, st({8, 6}).stride({2, 3}))), {{"out", {4, 2}}, {"in", {8, 6}}}).lines,
+            (Lines{"out[m][n] = in[2*m][3*n]"}));
 }
 
 TEST_F(Formula, SharedValuesGetALineEach) {

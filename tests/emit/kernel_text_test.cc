@@ -44,7 +44,7 @@ TEST_P(KernelText, ReadsWell) {
       std::istringstream lines(kernel.text.source);
       for (std::string line; std::getline(lines, line);) {
         EXPECT_LE(line.size(), kLongestLine) << line;
-        for (std::sregex_iterator it(line.begin(), line.end(), declared), end; it != end; ++it) {
+        for (std::sregex_iterator it(line.begin(), line.end(), declared), end; it != end; it++) {
           const std::string name = (*it)[1];
           names++;
           EXPECT_FALSE(std::regex_match(name, numbered)) << line;

@@ -47,7 +47,7 @@ TEST_F(Emulated, CountsAreExact) {
   EXPECT_EQ(result.console, "111\n");
   struct Row {
     const char* function;
-    int64_t instructions, loads, stores, load_bytes, store_bytes, stack_bytes;
+    std::int64_t instructions, loads, stores, load_bytes, store_bytes, stack_bytes;
   };
   // sum(n): 4 n + 4 instructions, see count.S; around: 4 + 3 of 3 with 2 jumps between + 1, beside its three sums
   constexpr Row kRows[] = {
@@ -119,13 +119,13 @@ TEST_F(Emulated, ProjectRunsAndIsMeasured) {
 /// The sizes of the map are those of the object files, less what nobody calls.
 TEST_F(Emulated, CodeBytesAreThoseOfTheObjects) {
   const CrossBuild program = build(kProject);
-  int64_t expected = 0;
+  std::int64_t expected = 0;
   for (const char* object : {"net.c.o", "etch_runtime.c.o"}) {
     const ProcessResult size = run_process({"arm-none-eabi-size", (program.elf.parent_path() / object).string()});
     std::istringstream lines(size.out);
     std::string header;
     std::getline(lines, header);
-    int64_t text = 0;
+    std::int64_t text = 0;
     lines >> text;
     expected += text;
   }
@@ -240,8 +240,8 @@ TEST(EmulatorTools, HostBuild) {
 TEST(EmulatorTools, FrameProbe) {
   struct Row {
     const char* code;
-    uint64_t address;
-    int64_t taken;
+    std::uint64_t address;
+    std::int64_t taken;
   };
   constexpr Row kRows[] = {
       {" 100:\tpush\t{r4, lr}\n", 0x100, 8},

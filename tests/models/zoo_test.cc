@@ -73,7 +73,7 @@ TEST(WriteZoo, WritesTheSameBytesEachTime) {
   const TempDir first, second;
   const auto a = write_zoo(first.path()), b = write_zoo(second.path());
   ASSERT_EQ(a.size(), zoo().size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < a.size(); i++) {
     const std::string left = test::content(a[i]), right = test::content(b[i]);
     EXPECT_GT(left.size(), 1000u);
     EXPECT_EQ(left, right) << a[i];

@@ -80,10 +80,10 @@ TEST(Freeze, WhereAnOperatorNeedsAConstantTheErrorSaysHow) {
   for (Row row : kRows) {
     row.node.constants_from = row.node.inputs.size();
     ImportOptions options{.path = {}, .bytes = test::bytes_of(row.node), .dims = {}, .name = "n"};
-    for (std::size_t i = 0; i < row.node.inputs.size(); ++i) {
+    for (std::size_t i = 0; i < row.node.inputs.size(); i++) {
       if (!test::is_missing(row.node.inputs[i])) write_npy(work.path() / ("x" + std::to_string(i) + ".npy"), row.node.inputs[i]);
     }
-    for (std::size_t left = row.needed.size(); left > 0; --left) {  // each alone must be asked for
+    for (std::size_t left = row.needed.size(); left > 0; left--) {  // each alone must be asked for
       const std::string name = "x" + std::to_string(row.needed[left - 1]);
       const std::vector<std::string> all_but_one = [&] {
         std::vector<std::string> freeze;

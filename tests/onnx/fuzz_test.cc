@@ -48,7 +48,7 @@ class Random {
 };
 
 std::string damaged(std::string bytes, Random& random) {
-  for (std::uint64_t change = 0, count = 1 + random.below(3); change < count && !bytes.empty(); ++change) {
+  for (std::uint64_t change = 0, count = 1 + random.below(3); change < count && !bytes.empty(); change++) {
     const std::size_t at = random.below(bytes.size()), length = 1 + random.below(6);
     switch (random.below(4)) {
       case 0:
@@ -88,7 +88,7 @@ TEST(Fuzz, DamagedModelsAreRefusedInWords) {
   ASSERT_EQ(import_bytes(model, "undamaged", dims), Outcome::Accepted);
   Random random(1);
   int accepted = 0, refused = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < 4000; round++) {
     const Outcome outcome = import_bytes(damaged(model, random), "round " + std::to_string(round), dims);
     accepted += outcome == Outcome::Accepted;
     refused += outcome == Outcome::Refused;
@@ -144,7 +144,7 @@ TEST(Fuzz, DistortedNodeTestsOfEveryOperator) {
   for (const fs::path& folder : folders) {
     onnx::ModelProto model;
     read_message(folder / "model.onnx", "an ONNX model", model);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < 20; round++) {
       onnx::ModelProto distorted = model;
       distort(*distorted.mutable_graph(), random);
       const std::string what = folder.filename().string() + ", round " + std::to_string(round);

@@ -370,7 +370,7 @@ TEST(ImportErrors, EveryTruncationIsAnErrorAndNoCrash) {
   const std::string bytes = g.bytes();
   ASSERT_EQ(error_of({.bytes = bytes}), "");
   int accepted = 0;
-  for (std::size_t size = 1; size < bytes.size(); ++size) {
+  for (std::size_t size = 1; size < bytes.size(); size++) {
     accepted += error_of({.bytes = bytes.substr(0, size)}).empty();
   }
   EXPECT_EQ(accepted, 0);  // the opset is the file's last field, so every part of it is incomplete

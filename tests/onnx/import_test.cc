@@ -30,7 +30,7 @@ std::string error_of(const ImportOptions& options) {
 
 TEST(Storage, EveryTypeInRawAndTypedFields) {
   // 1 and 200 (or -56, as int8 wraps it) tell signed from unsigned; 2.5 tells floats from their bits.
-  for (int number = 0; number < kDTypeCount; ++number) {
+  for (int number = 0; number < kDTypeCount; number++) {
     const DType dtype = static_cast<DType>(number);
     const Array values = is_float(dtype)        ? Array::of_doubles(dtype, {3}, std::vector<double>{1, -2.5, 200})
                          : dtype == DType::Bool ? Array::of_ints(dtype, {3}, Ints{1, 0, 1})

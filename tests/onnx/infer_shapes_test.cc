@@ -19,16 +19,16 @@ namespace fs = std::filesystem;
 /// Compares outputs; returns how many dimensions both know.
 int compare(const ImportedModel& ours, const onnx::GraphProto& theirs, const std::string& name) {
   int compared = 0;
-  for (int i = 0; i < theirs.output_size(); ++i) {
+  for (int i = 0; i < theirs.output_size(); i++) {
     const ImportedTensor& output = ours.outputs.at(static_cast<std::size_t>(i));
     const auto& type = theirs.output(i).type().tensor_type();
     EXPECT_EQ(dtype_of_onnx(type.elem_type()), output.dtype) << name;
     if (!type.has_shape()) continue;
     EXPECT_EQ(type.shape().dim_size(), static_cast<int>(output.shape.size())) << name;
-    for (int axis = 0; axis < std::min(type.shape().dim_size(), static_cast<int>(output.shape.size())); ++axis) {
+    for (int axis = 0; axis < std::min(type.shape().dim_size(), static_cast<int>(output.shape.size())); axis++) {
       if (!type.shape().dim(axis).has_dim_value()) continue;
       EXPECT_EQ(type.shape().dim(axis).dim_value(), output.shape[static_cast<std::size_t>(axis)].as_int()) << name << ", axis " << axis;
-      ++compared;
+      compared++;
     }
   }
   return compared;
@@ -54,7 +54,7 @@ TEST(InferShapes, AgreesWithLibonnx) {
     } catch (const UserError&) {
       continue;  // refused; the node suite counts these
     }
-    ++models;
+    models++;
     dims += compare(ours, model.graph(), folder.filename().string());
   }
   EXPECT_GE(models, 500);

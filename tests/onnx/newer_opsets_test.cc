@@ -46,7 +46,7 @@ TEST(NewerOpsets, ModOfFloatsHasTheSignOfTheDivisor) {
   for (DType dtype : {DType::Float32, DType::Float64, DType::Float16}) {
     for (std::size_t constants : {std::size_t{0}, std::size_t{2}}) {
       const Array got = test::run_node({"Mod", 28, {floats({n}, x, dtype), floats({n}, y, dtype)}, {}, 1, constants})[0];
-      for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t i = 0; i < n; i++) {
         const double value = got.double_at(i), wanted = rest[static_cast<std::size_t>(i)];
         const bool same = std::isnan(wanted) ? std::isnan(value) : value == wanted && std::signbit(value) == std::signbit(wanted);
         EXPECT_TRUE(same) << x[static_cast<std::size_t>(i)] << " mod " << y[static_cast<std::size_t>(i)] << " is " << value << " in "
@@ -60,7 +60,7 @@ TEST(NewerOpsets, ModOfFloatsHasTheSignOfTheDivisor) {
 
 TEST(NewerOpsets, SpaceToDepthKnowsBothOrders) {
   Doubles x;
-  for (int i = 0; i < 16; ++i) x.push_back(i);
+  for (int i = 0; i < 16; i++) x.push_back(i);
   const Array image = floats({1, 2, 2, 4}, x);  // two channels of 2 x 4
   const auto run = [&](const char* mode) { return Attributes{{"blocksize", std::int64_t{2}}, {"mode", mode}}; };
   const Array dcr = floats({1, 8, 1, 2}, {0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15});
@@ -76,7 +76,7 @@ TEST(NewerOpsets, SpaceToDepthKnowsBothOrders) {
 TEST(NewerOpsets, RangesOfHalvesAreComputedInFloats) {
   // 2048 and beyond float16 has no odd numbers: adding 1 there again and again would stay at 2048.
   Doubles wanted;
-  for (int i = 0; i < 8; ++i) wanted.push_back(2044 + i);
+  for (int i = 0; i < 8; i++) wanted.push_back(2044 + i);
   const auto number = [](double v, DType dtype) { return floats({}, {v}, dtype); };
   for (const Attributes& attributes : {Attributes{}, Attributes{{"stash_type", kFloat}}, Attributes{{"stash_type", kDouble}}}) {
     for (DType dtype : {DType::Float16, DType::BFloat16}) {

@@ -30,7 +30,7 @@ struct Case {
 
 Array data(std::int64_t size, DType dtype) {
   std::vector<double> values;
-  for (std::int64_t i = 0; i < 2 * 3 * size * 2; ++i) values.push_back(std::round(100 * std::sin(static_cast<double>(i * i + 1))));
+  for (std::int64_t i = 0; i < 2 * 3 * size * 2; i++) values.push_back(std::round(100 * std::sin(static_cast<double>(i * i + 1))));
   return Array::of_doubles(dtype, {2, 3, size, 2}, values);
 }
 
@@ -55,7 +55,7 @@ void check_case(const Case& c) {
       ADD_FAILURE() << where << " is accepted, though: " << c.refused;
       return;
     }
-    for (std::int64_t size = c.low; size <= c.high; ++size) {
+    for (std::int64_t size = c.low; size <= c.high; size++) {
       const std::vector<Array> wanted = test::run_node(node_model(c, size));
       const std::vector<Array> got = test::evaluate_model(open, {{"x0", data(size, c.dtype)}}, {{open.dims.at(0).c_name, size}});
       EXPECT_EQ(test::difference(got.at(0), wanted.at(0), 1e-5, 1e-6), "") << where << ", size " << size;

@@ -279,7 +279,7 @@ std::vector<Array> run(const Row& row, int runtime) {
   GraphBuilder g("row", row.opset);
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Array> values;
-  for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < row.inputs.size(); i++) {
     inputs.push_back("x" + std::to_string(i));
     const Array& array = row.inputs[i];
     if (static_cast<int>(i) < runtime)
@@ -288,7 +288,7 @@ std::vector<Array> run(const Row& row, int runtime) {
       g.initializer(inputs.back(), array);
     values[inputs.back()] = array;
   }
-  for (std::size_t i = 0; i < row.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < row.outputs.size(); i++) {
     const Array& array = row.outputs[i];
     outputs.push_back("y" + std::to_string(i));
     g.output(outputs.back(), array.dtype(), std::vector<OnnxDim>(array.shape().begin(), array.shape().end()));
@@ -298,13 +298,13 @@ std::vector<Array> run(const Row& row, int runtime) {
 }
 
 void check_rows(const std::vector<Row>& rows) {
-  for (std::size_t n = 0; n < rows.size(); ++n) {
+  for (std::size_t n = 0; n < rows.size(); n++) {
     for (int runtime : {rows[n].runtime, 0}) {
       SCOPED_TRACE(rows[n].op + " at opset " + std::to_string(rows[n].opset) + ", row " + std::to_string(n) +
                    (runtime ? "" : ", constants"));
       try {
         const std::vector<Array> got = run(rows[n], runtime);
-        for (std::size_t i = 0; i < got.size(); ++i)
+        for (std::size_t i = 0; i < got.size(); i++)
           EXPECT_EQ(test::difference(got[i], rows[n].outputs[i], 1e-5, 1e-6), "") << "output " << i;
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();

@@ -29,8 +29,8 @@ void expect_bits(NodeModel m, const std::vector<Array>& wanted) {
   for (std::size_t from : {m.constants_from, std::size_t{0}}) {
     m.constants_from = from;
     const std::vector<Array> got = test::run_node(m);
-    for (std::size_t i = 0; i < wanted.size(); ++i)
-      for (std::int64_t k = 0; k < wanted[i].size(); ++k)
+    for (std::size_t i = 0; i < wanted.size(); i++)
+      for (std::int64_t k = 0; k < wanted[i].size(); k++)
         EXPECT_EQ(got[i].at(k).to_text(), wanted[i].at(k).to_text()) << m.op << " output " << i << " element " << k;
   }
 }
@@ -87,7 +87,7 @@ TEST(OnnxEdges, OneElementOfAPaddedTensor) {
   }
   const auto got = test::evaluate_model(import_onnx({.bytes = g.bytes(), .name = "n"}), {{"x0", floats({2}, {5, 7})}});
   const std::vector<double> wanted{0, 5, 7, 0, 5, 5, 7, 7};
-  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_EQ(got.at(k).double_at(0), wanted[k]) << k;
+  for (std::size_t k = 0; k < wanted.size(); k++) EXPECT_EQ(got.at(k).double_at(0), wanted[k]) << k;
 }
 
 TEST(OnnxEdges, IntegersOf64Bits) {

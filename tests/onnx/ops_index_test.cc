@@ -51,7 +51,7 @@ double merge(const std::string& how, double old, double update) {
 /// The definition: output[index of i with its `axis` replaced] = merge(.., updates[i]), in order.
 std::vector<double> scattered(std::vector<double> data, const Ints& shape, const Ints& index, const Ints& extent,
                               const std::vector<double>& updates, std::size_t axis, const std::string& how) {
-  for (std::size_t i = 0; i < index.size(); ++i) {
+  for (std::size_t i = 0; i < index.size(); i++) {
     std::int64_t rest = static_cast<std::int64_t>(i), flat = 0, stride = 1;
     for (std::size_t a = shape.size(); a-- > 0;) {
       std::int64_t p = rest % extent[a];
@@ -69,15 +69,15 @@ TEST(OnnxIndex, ScatterElementsInEveryReduction) {
   std::mt19937 random(7);
   const Ints shape{3, 4, 2}, extent{2, 3, 2};
   for (const char* how : {"none", "add", "mul", "max", "min"}) {
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < 3; axis++) {
       std::vector<double> data(24), updates(12);
       Ints index(12);
       for (double& v : data) v = static_cast<double>(random() % 9) - 4;
       for (double& v : updates) v = static_cast<double>(random() % 9) - 4;
-      for (std::size_t i = 0; i < index.size(); ++i)
+      for (std::size_t i = 0; i < index.size(); i++)
         index[i] = static_cast<std::int64_t>(random() % static_cast<unsigned>(2 * shape[axis])) - shape[axis];
       if (std::string(how) == "none") {  // ONNX leaves the result open where an index stands twice: here each line counts up
-        for (std::size_t i = 0; i < index.size(); ++i)
+        for (std::size_t i = 0; i < index.size(); i++)
           index[i] = axis == 0   ? static_cast<std::int64_t>(i / 6)
                      : axis == 1 ? -1 - static_cast<std::int64_t>(i / 2 % 3)
                                  : static_cast<std::int64_t>(1 - i % 2);

@@ -36,11 +36,11 @@ Doubles col2im(const Doubles& x, std::int64_t channels, const Ints& image, const
     return (image[a] + pads[a] + pads[a + 2] - dilations[a] * (block[a] - 1) - 1) / strides[a] + 1;
   };
   std::size_t from = 0;
-  for (std::int64_t c = 0; c < channels; ++c)
-    for (std::int64_t i = 0; i < block[0]; ++i)
-      for (std::int64_t j = 0; j < block[1]; ++j)
-        for (std::int64_t r = 0; r < places(0); ++r)
-          for (std::int64_t s = 0; s < places(1); ++s, ++from) {
+  for (std::int64_t c = 0; c < channels; c++)
+    for (std::int64_t i = 0; i < block[0]; i++)
+      for (std::int64_t j = 0; j < block[1]; j++)
+        for (std::int64_t r = 0; r < places(0); r++)
+          for (std::int64_t s = 0; s < places(1); s++, from++) {
             const std::int64_t row = r * strides[0] + i * dilations[0] - pads[0], column = s * strides[1] + j * dilations[1] - pads[1];
             if (row >= 0 && row < image[0] && column >= 0 && column < image[1])
               y[static_cast<std::size_t>((c * image[0] + row) * image[1] + column)] += x[from];
@@ -84,8 +84,8 @@ using Complex = std::complex<double>;
 std::vector<Complex> dft(const std::vector<Complex>& x, bool inverse) {
   const std::size_t n = x.size();
   std::vector<Complex> y(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    for (std::size_t j = 0; j < n; ++j)
+  for (std::size_t k = 0; k < n; k++) {
+    for (std::size_t j = 0; j < n; j++)
       y[k] += x[j] * std::polar(1.0, (inverse ? 2 : -2) * M_PI * static_cast<double>(j * k % n) / static_cast<double>(n));
     if (inverse) y[k] /= static_cast<double>(n);
   }
@@ -94,7 +94,7 @@ std::vector<Complex> dft(const std::vector<Complex>& x, bool inverse) {
 
 Doubles flat(const std::vector<Complex>& x, std::size_t count) {
   Doubles values;
-  for (std::size_t i = 0; i < count; ++i) values.insert(values.end(), {x[i].real(), x[i].imag()});
+  for (std::size_t i = 0; i < count; i++) values.insert(values.end(), {x[i].real(), x[i].imag()});
   return values;
 }
 
@@ -102,7 +102,7 @@ TEST(OnnxSignal, TransformsOfEveryKindOfLength) {
   std::mt19937 random(1);
   for (std::size_t n : {1u, 2u, 7u, 16u, 17u, 34u, 60u, 97u, 128u, 360u}) {  // direct, prime, products of small and large factors
     std::vector<Complex> x(n), real(n);
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < n; i++) {
       x[i] = {static_cast<double>(random() % 17) - 8, static_cast<double>(random() % 17) - 8};
       real[i] = x[i].real();
     }

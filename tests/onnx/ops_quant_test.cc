@@ -83,10 +83,10 @@ TEST(OnnxQuant, MatrixProductsWithZeroPointsOfRowsAndColumns) {
              b_zero = random_ints(random, n, -128, 127);
   Ints sums, q;
   const std::vector<double> b_scale{0.5, 0.25, 1, 0.125};
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
+  for (std::size_t i = 0; i < m; i++) {
+    for (std::size_t j = 0; j < n; j++) {
       std::int64_t sum = 0;
-      for (std::size_t t = 0; t < k; ++t) sum += (a[i * k + t] - a_zero[i]) * (b[t * n + j] - b_zero[j]);
+      for (std::size_t t = 0; t < k; t++) sum += (a[i * k + t] - a_zero[i]) * (b[t * n + j] - b_zero[j]);
       sums.push_back(sum);
       q.push_back(requantised(sum, 0.02f * static_cast<float>(b_scale[j]) / 4.0f, 120));
     }
@@ -108,11 +108,11 @@ TEST(OnnxQuant, QLinearConvPerChannelWithBiasAndPadding) {
              w_zero{0, 3, -5};
   const std::vector<double> w_scale{0.01, 0.02, 0.005};
   Ints y;
-  for (std::int64_t o = 0; o < outputs; ++o)
-    for (std::int64_t r = 0; r < size; ++r)
-      for (std::int64_t c = 0; c < size; ++c) {
+  for (std::int64_t o = 0; o < outputs; o++)
+    for (std::int64_t r = 0; r < size; r++)
+      for (std::int64_t c = 0; c < size; c++) {
         std::int64_t sum = bias[static_cast<std::size_t>(o)];
-        for (std::int64_t i = 0; i < channels * kernel * kernel; ++i) {
+        for (std::int64_t i = 0; i < channels * kernel * kernel; i++) {
           const std::int64_t channel = i / 9, row = r + i / 3 % 3 - 1, column = c + i % 3 - 1;
           if (row < 0 || row >= size || column < 0 || column >= size) continue;  // padding is x's zero point
           sum += (x[static_cast<std::size_t>((channel * size + row) * size + column)] - 100) *

@@ -51,29 +51,29 @@ Result run(const Options& o, const Weights& k, std::int64_t d, std::int64_t b, b
   const auto at = [](const Doubles& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; };
   const auto squash = [&](double x) { return o.clip > 0 ? std::max(-o.clip, std::min(o.clip, x)) : x; };
   Result s{Doubles(static_cast<std::size_t>(T * H), 0), {}, {}};
-  for (std::int64_t j = 0; j < H; ++j) {
+  for (std::int64_t j = 0; j < H; j++) {
     s.h.push_back(at(k.h0, (d * B + b) * H + j));
     s.c.push_back(at(k.c0, (d * B + b) * H + j));
   }
-  for (std::int64_t step = 0; step < length; ++step) {
+  for (std::int64_t step = 0; step < length; step++) {
     const std::int64_t t = backward ? length - 1 - step : step;
     const Doubles before = s.h;
     const auto input = [&](std::int64_t g, std::int64_t j) {
       double sum = at(k.b, d * 2 * width + g * H + j);
-      for (std::int64_t i = 0; i < I; ++i) sum += at(k.x, (t * B + b) * I + i) * at(k.w, (d * width + g * H + j) * I + i);
+      for (std::int64_t i = 0; i < I; i++) sum += at(k.x, (t * B + b) * I + i) * at(k.w, (d * width + g * H + j) * I + i);
       return sum;
     };
     const auto state = [&](std::int64_t g, std::int64_t j, const Doubles& h) {
       double sum = at(k.b, d * 2 * width + width + g * H + j);
-      for (std::int64_t i = 0; i < H; ++i) sum += h[static_cast<std::size_t>(i)] * at(k.r, (d * width + g * H + j) * H + i);
+      for (std::int64_t i = 0; i < H; i++) sum += h[static_cast<std::size_t>(i)] * at(k.r, (d * width + g * H + j) * H + i);
       return sum;
     };
     const auto peep = [&](std::int64_t g, std::int64_t j, double c) { return o.peepholes ? at(k.p, d * 3 * H + g * H + j) * c : 0; };
     Doubles gated(static_cast<std::size_t>(H));  // GRU: r * h
-    for (std::int64_t j = 0; j < H && o.op == "GRU"; ++j) {
+    for (std::int64_t j = 0; j < H && o.op == "GRU"; j++) {
       gated[static_cast<std::size_t>(j)] = sigmoid(squash(input(1, j) + state(1, j, before))) * before[static_cast<std::size_t>(j)];
     }
-    for (std::int64_t j = 0; j < H; ++j) {
+    for (std::int64_t j = 0; j < H; j++) {
       double& h = s.h[static_cast<std::size_t>(j)];
       double& c = s.c[static_cast<std::size_t>(j)];
       if (o.op == "RNN") h = std::tanh(squash(input(0, j) + state(0, j, before)));
@@ -107,11 +107,11 @@ void expect_as_defined(const Options& o) {
   k.p = random_values(random, D * 3 * H);
 
   Doubles y(static_cast<std::size_t>(T * D * B * H)), h, c;
-  for (std::int64_t d = 0; d < D; ++d)
-    for (std::int64_t b = 0; b < B; ++b) {
+  for (std::int64_t d = 0; d < D; d++)
+    for (std::int64_t b = 0; b < B; b++) {
       const Result s = run(o, k, d, b, o.reverse || d == 1);
-      for (std::int64_t t = 0; t < T; ++t)
-        for (std::int64_t j = 0; j < H; ++j)
+      for (std::int64_t t = 0; t < T; t++)
+        for (std::int64_t j = 0; j < H; j++)
           y[static_cast<std::size_t>(((t * D + d) * B + b) * H + j)] = s.y[static_cast<std::size_t>(t * H + j)];
       h.insert(h.end(), s.h.begin(), s.h.end());
       c.insert(c.end(), s.c.begin(), s.c.end());
@@ -119,9 +119,9 @@ void expect_as_defined(const Options& o) {
   // layout 1 swaps batch to the front
   const auto batch_first = [&](const Doubles& v, std::int64_t outer, std::int64_t inner) {
     Doubles swapped(v.size());
-    for (std::int64_t a = 0; a < outer; ++a)
-      for (std::int64_t b = 0; b < B; ++b)
-        for (std::int64_t i = 0; i < inner; ++i)
+    for (std::int64_t a = 0; a < outer; a++)
+      for (std::int64_t b = 0; b < B; b++)
+        for (std::int64_t i = 0; i < inner; i++)
           swapped[static_cast<std::size_t>((b * outer + a) * inner + i)] = v[static_cast<std::size_t>((a * B + b) * inner + i)];
     return swapped;
   };

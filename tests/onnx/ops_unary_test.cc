@@ -83,7 +83,7 @@ TEST(OnnxUnary, SmallResultsAreExactToo) {
   for (const FloatCase& c : kRows) {
     for (std::size_t constants_from : {1u, 0u}) {
       const Array y = test::run_node({c.op, c.opset, {floats({n}, x)}, c.attributes, 1, constants_from})[0];
-      for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t i = 0; i < n; i++) {
         const double wanted = c.f(x[static_cast<std::size_t>(i)]);
         EXPECT_NEAR(y.double_at(i) / wanted, 1, 1e-6) << c.op << " of " << x[static_cast<std::size_t>(i)];
       }

@@ -24,7 +24,7 @@ TEST_P(RealModel, GivesItsExpectedOutputs) {
     const fs::path data = folder / ("test_data_set_" + std::to_string(sets));
     const std::vector<NamedArray> inputs = test::read_data_set(data, "input"), wanted = test::read_data_set(data, "output");
     std::map<std::string, Array> values;
-    for (std::size_t i = 0; i < model.inputs.size(); ++i) values[model.inputs[i].name] = inputs.at(i).array;
+    for (std::size_t i = 0; i < model.inputs.size(); i++) values[model.inputs[i].name] = inputs.at(i).array;
     const std::vector<Array> got = test::evaluate_model(model, values);
     ASSERT_EQ(got.size(), wanted.size()) << data;
     for (std::size_t i = 0; i < wanted.size(); i++) EXPECT_EQ(test::difference(got[i], wanted[i].array, 1e-3, 1e-5), "") << data;

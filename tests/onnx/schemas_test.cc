@@ -26,7 +26,7 @@ int most(int count) { return count == std::numeric_limits<int>::max() ? Schema::
 
 /// Of "tensor(float)", if etch has that type.
 std::optional<DType> dtype_of_text(const std::string& text) {
-  for (int number = 1; number <= 16; ++number) {
+  for (int number = 1; number <= 16; number++) {
     const std::string name = number == 1 ? "float" : number == 11 ? "double" : onnx_type_name(number);
     if (text == "tensor(" + name + ")") return dtype_of_onnx(number);
   }
@@ -37,13 +37,13 @@ TEST(OnnxSchemas, AreThoseOfTheLibrary) {
   const int newest = std::min(kNewestOpset, onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second);
   int compared = 0;
   for (const OperatorRow& row : operator_rows()) {
-    for (int opset = kOldestOpset; opset <= newest; ++opset) {
+    for (int opset = kOldestOpset; opset <= newest; opset++) {
       SCOPED_TRACE(std::string(row.name) + " opset " + std::to_string(opset));
       const onnx::OpSchema* theirs = onnx::OpSchemaRegistry::Schema(row.name, opset, "");
       const Schema* ours = find_schema(row.name, opset);
       ASSERT_EQ(ours != nullptr, theirs != nullptr);
       if (ours == nullptr) continue;
-      ++compared;
+      compared++;
       ASSERT_EQ(ours->removed(), theirs->Deprecated());
       if (ours->removed()) continue;
       EXPECT_EQ(ours->inputs, most(theirs->max_input()));
@@ -53,7 +53,7 @@ TEST(OnnxSchemas, AreThoseOfTheLibrary) {
       EXPECT_EQ(ours->attributes, attributes);
       // Their types were corrected since, without a new version.
       if (std::set<std::string>{"Erf", "GridSample"}.contains(row.name)) continue;
-      for (std::size_t i = 0; i < theirs->inputs().size(); ++i) {
+      for (std::size_t i = 0; i < theirs->inputs().size(); i++) {
         std::set<DType> types;
         for (const std::string* type : theirs->inputs()[i].GetTypes()) {
           if (const auto dtype = dtype_of_text(*type)) types.insert(*dtype);

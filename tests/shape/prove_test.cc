@@ -18,9 +18,9 @@ void expect_inside(Sint idx, Sint valid, Sint size, const std::string& what) {
 }
 
 TEST(Prove, PaddedConvolution) {
-  for (int64_t step : {1, 2}) {
+  for (std::int64_t step : {1, 2}) {
     Symbols s;
-    const int64_t H = 28, W = 30;
+    const std::int64_t H = 28, W = 30;
     Sint y = s.variable("y", 0, (H - 1) / step), x = s.variable("x", 0, (W - 1) / step);
     Sint ky = s.variable("ky", 0, 2), kx = s.variable("kx", 0, 2);
     Sint row = y * step + ky - 1, col = x * step + kx - 1;
@@ -69,7 +69,7 @@ TEST(Prove, OpenHeightAndWidth) {
   Symbols s;
   Sint h = s.variable("H", 8, 64), w = s.variable("W", 8, 64), n = s.variable("N", 1, 4);
   Sint c = s.variable("c", 0, 2), ky = s.variable("ky", 0, 2), kx = s.variable("kx", 0, 2), b = s.variable("b", 0, n - 1);
-  for (int64_t step : {1, 2, 3}) {
+  for (std::int64_t step : {1, 2, 3}) {
     const std::string what = "step " + std::to_string(step);
     Sint rows = floordiv(h + 2 - 3, step) + 1, columns = floordiv(w + 2 - 3, step) + 1;
     Sint y = s.variable("y" + what, 0, rows - 1), x = s.variable("x" + what, 0, columns - 1);
@@ -98,12 +98,12 @@ TEST(Prove, OpenHeightAndWidth) {
 TEST(Prove, ChainsOfWindows) {
   std::mt19937 rng(1);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 200; round++) {
     Symbols s;
     Sint n = s.variable("N", 1, 4), h = s.variable("H", 16, 320), w = s.variable("W", 24, 320);
     Sint b = s.variable("b", 0, n - 1), c = s.variable("c", 0, 7);
     std::string history;
-    for (int layer = 0; layer < 4 && h.min() >= 4 && w.min() >= 4; ++layer) {
+    for (int layer = 0; layer < 4 && h.min() >= 4 && w.min() >= 4; layer++) {
       if (pick(0, 3) == 0) {  // a transposed convolution
         const int up = pick(1, 3), more = pick(0, 3);
         h = h * up + more, w = w * 2;
@@ -137,30 +137,34 @@ TEST(Prove, RandomPolynomialsAreProvedIfAndOnlyIfTheyHold) {
   std::mt19937 rng(3);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
   int proved = 0, held = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 400; round++) {
     Symbols s;
     Sint h = s.variable("h", pick(1, 2), 4), w = s.variable("w", pick(1, 3), 5);
-    Sint out = floordiv(w + pick(0, 2), pick(2, 3)) + 1;
+    const int more = pick(0, 2), step = pick(2, 3);  // each by itself: the order of arguments is the compiler's
+    Sint out = floordiv(w + more, step) + 1;
     Sint y = s.variable("y", 0, h - 1), x = s.variable("x", 0, out - 1), f = s.variable("f", 0, h * w - 1);
     const Sint atoms[] = {h, w, y, x, f, out, floordiv(f, w), floormod(f, w), floordiv(x + pick(0, 3), 2), h * w, y * w, x * h};
     const auto random_sum = [&] {
       Sint sum = pick(-3, 6);
-      for (int k = pick(1, 4); k > 0; --k) sum += atoms[pick(0, 11)] * pick(-2, 3);
+      for (int k = pick(1, 4); k > 0; k--) {
+        const int atom = pick(0, 11), factor = pick(-2, 3);
+        sum += atoms[atom] * factor;
+      }
       return sum;
     };
     const Sint expr = random_sum();
     std::vector<Sint> conditions;
-    for (int k = pick(0, 2); k > 0; --k) conditions.push_back(ge(random_sum(), 0));
+    for (int k = pick(0, 2); k > 0; k--) conditions.push_back(ge(random_sum(), 0));
     const Sint valid = ands(conditions);
     const bool is_proved = proves_nonnegative(expr, valid);
     proved += is_proved;
     bool holds = true;
-    std::map<std::string, int64_t> v;
-    for (v["h"] = 1; v["h"] <= 4; ++v["h"])
-      for (v["w"] = 1; v["w"] <= 5; ++v["w"])
-        for (v["y"] = 0; v["y"] < v["h"]; ++v["y"])
-          for (v["x"] = 0; v["x"] < evaluate(out, v); ++v["x"])
-            for (v["f"] = 0; v["f"] < v["h"] * v["w"]; ++v["f"]) {
+    std::map<std::string, std::int64_t> v;
+    for (v["h"] = 1; v["h"] <= 4; v["h"]++)
+      for (v["w"] = 1; v["w"] <= 5; v["w"]++)
+        for (v["y"] = 0; v["y"] < v["h"]; v["y"]++)
+          for (v["x"] = 0; v["x"] < evaluate(out, v); v["x"]++)
+            for (v["f"] = 0; v["f"] < v["h"] * v["w"]; v["f"]++) {
               if (v["h"] < h.min() || v["w"] < w.min() || evaluate(valid, v) == 0) continue;
               holds = holds && evaluate(expr, v) >= 0;
             }
@@ -210,7 +214,7 @@ TEST(Prove, TrackersStayInTheirBuffer) {
   for (const Row& r : rows) {
     Symbols s;
     std::vector<Sint> idxs;
-    for (std::size_t k = 0; k < r.st.shape().size(); ++k) {
+    for (std::size_t k = 0; k < r.st.shape().size(); k++) {
       idxs.push_back(r.st.shape()[k].is_int(1) ? Sint(0) : s.variable("idx" + std::to_string(k), 0, r.st.shape()[k] - 1));
     }
     ShapeTracker::Index at = r.st.expr_idxs(idxs);

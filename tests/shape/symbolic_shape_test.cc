@@ -12,16 +12,16 @@
 namespace etch {
 namespace {
 
-using Shape = std::vector<int64_t>;
+using Shape = std::vector<std::int64_t>;
 
 // Buffer positions for one value of the variable, -1 for padding.
 struct Array {
   Shape shape;
-  std::vector<int64_t> data;
+  std::vector<std::int64_t> data;
 
-  int64_t at(const Shape& idx) const {
-    int64_t flat = 0;
-    for (std::size_t k = 0; k < idx.size(); ++k) {
+  std::int64_t at(const Shape& idx) const {
+    std::int64_t flat = 0;
+    for (std::size_t k = 0; k < idx.size(); k++) {
       if (idx[k] < 0 || idx[k] >= shape[k]) return -1;
       flat = flat * shape[k] + idx[k];
     }
@@ -30,10 +30,10 @@ struct Array {
   template <class F>
   Array make(Shape to, F from) const {
     Array r{std::move(to), {}};
-    int64_t count = 1;
-    for (int64_t s : r.shape) count *= s;
+    std::int64_t count = 1;
+    for (std::int64_t s : r.shape) count *= s;
     Shape idx(r.shape.size(), 0);
-    for (; count > 0; --count) {
+    for (; count > 0; count--) {
       r.data.push_back(at(from(idx)));
       for (std::size_t k = idx.size(); k-- > 0 && ++idx[k] == r.shape[k];) idx[k] = 0;
     }
@@ -41,25 +41,25 @@ struct Array {
   }
 };
 
-constexpr int64_t kSmallest = 2, kLargest = 6;
+constexpr std::int64_t kSmallest = 2, kLargest = 6;
 
 class History {
  public:
   explicit History(unsigned seed) : rng_(seed), n(syms.variable("n", kSmallest, kLargest)) {
     std::vector<Sint> shape;
-    for (int k = pick(1, 3); k > 0; --k) shape.push_back(pick(1, 5));
+    for (int k = pick(1, 3); k > 0; k--) shape.push_back(pick(1, 5));
     shape.insert(shape.begin() + pick(0, static_cast<int>(shape.size())), n);
     st = ShapeTracker::from_shape(shape);
     buffer = product(shape);
-    for (int64_t v = kSmallest; v <= kLargest; ++v) {
+    for (std::int64_t v = kSmallest; v <= kLargest; v++) {
       Array a{sizes(shape, v), {}};
-      for (int64_t k = 0, count = evaluate(buffer, {{"n", v}}); k < count; ++k) a.data.push_back(k);
+      for (std::int64_t k = 0, count = evaluate(buffer, {{"n", v}}); k < count; k++) a.data.push_back(k);
       truth.push_back(a);
     }
   }
 
   int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng_); }
-  static Shape sizes(const std::vector<Sint>& shape, int64_t v) {
+  static Shape sizes(const std::vector<Sint>& shape, std::int64_t v) {
     Shape r;
     for (const Sint& s : shape) r.push_back(evaluate(s, {{"n", v}}));
     return r;
@@ -94,8 +94,8 @@ class History {
   // Applies `from` (index of the result, value of n -> index before) to the arrays.
   template <class F>
   void move(const std::vector<Sint>& to, F from) {
-    for (std::size_t k = 0; k < truth.size(); ++k) {
-      int64_t v = kSmallest + static_cast<int64_t>(k);
+    for (std::size_t k = 0; k < truth.size(); k++) {
+      std::int64_t v = kSmallest + static_cast<std::int64_t>(k);
       truth[k] = truth[k].make(sizes(to, v), [&](const Shape& i) { return from(i, v); });
     }
   }
@@ -103,18 +103,18 @@ class History {
 
   void permute() {
     std::vector<int> axes;
-    for (std::size_t k = 0; k < st.shape().size(); ++k) axes.push_back(static_cast<int>(k));
+    for (std::size_t k = 0; k < st.shape().size(); k++) axes.push_back(static_cast<int>(k));
     std::shuffle(axes.begin(), axes.end(), rng_);
     st = st.permute(axes);
-    move(st.shape(), [&](const Shape& i, int64_t) {
+    move(st.shape(), [&](const Shape& i, std::int64_t) {
       Shape r(i.size());
-      for (std::size_t k = 0; k < i.size(); ++k) r[static_cast<std::size_t>(axes[k])] = i[k];
+      for (std::size_t k = 0; k < i.size(); k++) r[static_cast<std::size_t>(axes[k])] = i[k];
       return r;
     });
   }
   void reshape(const std::vector<Sint>& to) {
     st = st.reshape(to);
-    for (std::size_t k = 0; k < truth.size(); ++k) truth[k].shape = sizes(to, kSmallest + static_cast<int64_t>(k));
+    for (std::size_t k = 0; k < truth.size(); k++) truth[k].shape = sizes(to, kSmallest + static_cast<std::int64_t>(k));
   }
   void merge_axes() {
     std::vector<Sint> to = st.shape();
@@ -146,8 +146,8 @@ class History {
     Shape one;
     for (const Sint& s : st.shape()) one.push_back(s.is_int(1));
     st = st.expand(to);
-    move(to, [&](Shape i, int64_t) {
-      for (std::size_t k = 0; k < i.size(); ++k) i[k] = one[k] ? 0 : i[k];
+    move(to, [&](Shape i, std::int64_t) {
+      for (std::size_t k = 0; k < i.size(); k++) i[k] = one[k] ? 0 : i[k];
       return i;
     });
   }
@@ -161,8 +161,8 @@ class History {
     }
     if (too_large(to)) return;
     st = st.pad(amounts);
-    move(to, [&](Shape i, int64_t) {
-      for (std::size_t k = 0; k < i.size(); ++k) i[k] -= amounts[k].first.as_int();
+    move(to, [&](Shape i, std::int64_t) {
+      for (std::size_t k = 0; k < i.size(); k++) i[k] -= amounts[k].first.as_int();
       return i;
     });
   }
@@ -176,18 +176,18 @@ class History {
       ranges.push_back({b, e});
     }
     st = st.shrink(ranges);
-    move(st.shape(), [&](Shape i, int64_t) {
-      for (std::size_t k = 0; k < i.size(); ++k) i[k] += ranges[k].first.as_int();
+    move(st.shape(), [&](Shape i, std::int64_t) {
+      for (std::size_t k = 0; k < i.size(); k++) i[k] += ranges[k].first.as_int();
       return i;
     });
   }
   void flip() {
-    std::vector<int64_t> steps;
+    std::vector<std::int64_t> steps;
     std::vector<Sint> before = st.shape();
-    for (std::size_t k = 0; k < before.size(); ++k) steps.push_back(pick(0, 2) ? 1 : pick(0, 2) ? -1 : -2);
+    for (std::size_t k = 0; k < before.size(); k++) steps.push_back(pick(0, 2) ? 1 : pick(0, 2) ? -1 : -2);
     st = st.stride(steps);
-    move(st.shape(), [&](Shape i, int64_t v) {
-      for (std::size_t k = 0; k < i.size(); ++k) i[k] = steps[k] > 0 ? i[k] : evaluate(before[k], {{"n", v}}) - 1 + i[k] * steps[k];
+    move(st.shape(), [&](Shape i, std::int64_t v) {
+      for (std::size_t k = 0; k < i.size(); k++) i[k] = steps[k] > 0 ? i[k] : evaluate(before[k], {{"n", v}}) - 1 + i[k] * steps[k];
       return i;
     });
   }
@@ -197,18 +197,18 @@ class History {
 void expect_positions(History& h, unsigned seed, bool* proved) {
   std::vector<Sint> idxs;
   const std::vector<Sint>& shape = h.st.shape();
-  for (std::size_t k = 0; k < shape.size(); ++k) {
+  for (std::size_t k = 0; k < shape.size(); k++) {
     idxs.push_back(shape[k].is_int(1) ? Sint(0) : h.syms.variable("idx" + std::to_string(k), 0, shape[k] - 1));
   }
   ShapeTracker::Index at = h.st.expr_idxs(idxs);
-  int64_t real_size = h.st.real_size();
-  for (std::size_t a = 0; a < h.truth.size(); ++a) {
+  std::int64_t real_size = h.st.real_size();
+  for (std::size_t a = 0; a < h.truth.size(); a++) {
     const Array& truth = h.truth[a];
-    std::map<std::string, int64_t> values{{"n", kSmallest + static_cast<int64_t>(a)}};
-    for (std::size_t p = 0; p < truth.data.size(); ++p) {
-      auto left = static_cast<int64_t>(p);
+    std::map<std::string, std::int64_t> values{{"n", kSmallest + static_cast<std::int64_t>(a)}};
+    for (std::size_t p = 0; p < truth.data.size(); p++) {
+      auto left = static_cast<std::int64_t>(p);
       for (std::size_t k = shape.size(); k-- > 0; left /= truth.shape[k]) values["idx" + std::to_string(k)] = left % truth.shape[k];
-      int64_t got = evaluate(at.valid, values) ? evaluate(at.idx, values) : -1;
+      std::int64_t got = evaluate(at.valid, values) ? evaluate(at.idx, values) : -1;
       ASSERT_EQ(got, truth.data[p]) << "seed " << seed << " n=" << values["n"] << " element " << p << " " << h.st.to_text() << " idx "
                                     << to_text(at.idx) << " valid " << to_text(at.valid);
       ASSERT_LT(truth.data[p], real_size) << "seed " << seed << " " << h.st.to_text();
@@ -222,7 +222,7 @@ TEST(SymbolicShape, RandomHistoriesReadTheRightElements) {
   int one_view = 0;
   for (unsigned seed = 0; seed < 700; seed++) {
     History h(seed);
-    for (int k = h.pick(1, 6); k > 0; --k) h.step();
+    for (int k = h.pick(1, 6); k > 0; k--) h.step();
     if (std::any_of(h.st.shape().begin(), h.st.shape().end(), [](Sint s) { return s.min() < 1; })) continue;
     bool proved = false;
     expect_positions(h, seed, &proved);
@@ -262,7 +262,7 @@ TEST(SymbolicShape, NetworkShapes) {
     EXPECT_EQ(r.st.shape(), r.shape) << r.what;
     EXPECT_EQ(r.st.views().size(), 1u) << r.what << " " << r.st.to_text();
     std::vector<Sint> idxs;
-    for (std::size_t k = 0; k < r.shape.size(); ++k) {
+    for (std::size_t k = 0; k < r.shape.size(); k++) {
       idxs.push_back(r.shape[k].is_int(1) ? Sint(0) : s.variable("idx" + std::to_string(k), 0, r.shape[k] - 1));
     }
     ShapeTracker::Index at = r.st.expr_idxs(idxs);

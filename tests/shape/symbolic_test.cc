@@ -12,31 +12,31 @@
 namespace etch {
 namespace {
 
-using Values = std::map<std::string, int64_t>;
+using Values = std::map<std::string, std::int64_t>;
 
-int64_t plain_div(int64_t a, int64_t b) {
-  int64_t q = a / b;
+std::int64_t plain_div(std::int64_t a, std::int64_t b) {
+  std::int64_t q = a / b;
   return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
 struct Variable {
   std::string name;
-  int64_t min, max;
+  std::int64_t min, max;
   int bound_by;  // index of the variable that is its symbolic end (then max is not used), or -1
 };
 
 // An expression and, beside it, its value computed with plain integers.
 struct Expr {
   Sint sym;
-  std::function<int64_t(const Values&)> plain;
+  std::function<std::int64_t(const Values&)> plain;
 };
 
 class Fuzzer {
  public:
   explicit Fuzzer(unsigned seed) : rng_(seed) {
     int n = pick(1, 4);
-    for (int k = 0; k < n; ++k) {
-      int64_t lo = pick(0, 2);
+    for (int k = 0; k < n; k++) {
+      std::int64_t lo = pick(0, 2);
       bool bound = k > 0 && pick(0, 3) == 0;
       vars_.push_back({std::string(1, static_cast<char>('a' + k)), bound ? 0 : lo, lo + pick(0, 9), bound ? pick(0, k - 1) : -1});
       const Variable& v = vars_.back();
@@ -50,16 +50,19 @@ class Fuzzer {
     if (depth == 0 || pick(0, 9) == 0) return leaf();
     Expr a = expr(depth - 1);
     int op = pick(0, 11);
-    if (op <= 2) return binary(a, expr(depth - 1), [](Sint x, Sint y) { return x + y; }, [](int64_t x, int64_t y) { return x + y; });
-    if (op == 3) return binary(a, expr(depth - 1), [](Sint x, Sint y) { return x - y; }, [](int64_t x, int64_t y) { return x - y; });
-    if (op == 4) return binary(a, constant(pick(-4, 12)), [](Sint x, Sint y) { return x * y; }, [](int64_t x, int64_t y) { return x * y; });
-    if (op == 5) return binary(a, leaf(), [](Sint x, Sint y) { return x * y; }, [](int64_t x, int64_t y) { return x * y; });
+    if (op <= 2)
+      return binary(a, expr(depth - 1), [](Sint x, Sint y) { return x + y; }, [](std::int64_t x, std::int64_t y) { return x + y; });
+    if (op == 3)
+      return binary(a, expr(depth - 1), [](Sint x, Sint y) { return x - y; }, [](std::int64_t x, std::int64_t y) { return x - y; });
+    if (op == 4)
+      return binary(a, constant(pick(-4, 12)), [](Sint x, Sint y) { return x * y; }, [](std::int64_t x, std::int64_t y) { return x * y; });
+    if (op == 5) return binary(a, leaf(), [](Sint x, Sint y) { return x * y; }, [](std::int64_t x, std::int64_t y) { return x * y; });
     if (op <= 7) return binary(a, divisor(), floordiv, plain_div);
-    if (op <= 9) return binary(a, divisor(), floormod, [](int64_t x, int64_t y) { return x - y * plain_div(x, y); });
-    if (op == 10) return binary(a, expr(depth - 1), lt, [](int64_t x, int64_t y) { return static_cast<int64_t>(x < y); });
+    if (op <= 9) return binary(a, divisor(), floormod, [](std::int64_t x, std::int64_t y) { return x - y * plain_div(x, y); });
+    if (op == 10) return binary(a, expr(depth - 1), lt, [](std::int64_t x, std::int64_t y) { return static_cast<std::int64_t>(x < y); });
     Expr b = expr(depth - 1), c = expr(depth - 1);
     return {ands({lt(a.sym, b.sym), ge(b.sym, c.sym)}),
-            [=](const Values& v) { return static_cast<int64_t>(a.plain(v) < b.plain(v) && b.plain(v) >= c.plain(v)); }};
+            [=](const Values& v) { return static_cast<std::int64_t>(a.plain(v) < b.plain(v) && b.plain(v) >= c.plain(v)); }};
   }
 
   // All assignments within the ranges, at most `most`.
@@ -68,8 +71,8 @@ class Fuzzer {
     for (const Variable& v : vars_) {
       std::vector<Values> next;
       for (const Values& some : all) {
-        int64_t hi = v.bound_by < 0 ? v.max : some.at(vars_[static_cast<std::size_t>(v.bound_by)].name);
-        for (int64_t x = v.min; x <= hi; ++x) {
+        std::int64_t hi = v.bound_by < 0 ? v.max : some.at(vars_[static_cast<std::size_t>(v.bound_by)].name);
+        for (std::int64_t x = v.min; x <= hi; x++) {
           next.push_back(some);
           next.back()[v.name] = x;
         }
@@ -84,7 +87,7 @@ class Fuzzer {
   }
 
  private:
-  Expr constant(int64_t c) {
+  Expr constant(std::int64_t c) {
     return {c, [=](const Values&) { return c; }};
   }
   Expr leaf() {
@@ -96,14 +99,15 @@ class Fuzzer {
   Expr divisor() {
     if (pick(0, 3) == 0) {  // a variable made positive
       Expr e = leaf();
-      if (!e.sym.is_int()) return binary(e, constant(1), [](Sint x, Sint y) { return x + y; }, [](int64_t x, int64_t y) { return x + y; });
+      if (!e.sym.is_int())
+        return binary(e, constant(1), [](Sint x, Sint y) { return x + y; }, [](std::int64_t x, std::int64_t y) { return x + y; });
     }
-    int64_t c = pick(-6, 12);
+    std::int64_t c = pick(-6, 12);
     return constant(c == 0 ? 5 : c);
   }
   template <class F, class G>
   Expr binary(Expr a, Expr b, F f, G g) {
-    return {f(a.sym, b.sym), [=](const Values& v) { return static_cast<int64_t>(g(a.plain(v), b.plain(v))); }};
+    return {f(a.sym, b.sym), [=](const Values& v) { return static_cast<std::int64_t>(g(a.plain(v), b.plain(v))); }};
   }
 
   std::mt19937 rng_;
@@ -114,11 +118,11 @@ class Fuzzer {
 
 TEST(Symbolic, RandomExpressionsHaveTheirValue) {
   int divisions = 0;
-  for (unsigned seed = 0; seed < 6000; ++seed) {
+  for (unsigned seed = 0; seed < 6000; seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(40)) {
-      int64_t truth = e.plain(v);
+      std::int64_t truth = e.plain(v);
       ASSERT_EQ(evaluate(e.sym, v), truth) << "seed " << seed << ": " << to_text(e.sym);
       ASSERT_LE(e.sym.min(), truth) << "seed " << seed << ": " << to_text(e.sym);
       ASSERT_GE(e.sym.max(), truth) << "seed " << seed << ": " << to_text(e.sym);
@@ -139,7 +143,7 @@ void expect_c_divisions(Sint x, const Values& v, unsigned seed) {
 }
 
 TEST(Symbolic, NoNegativeNumberIsDivided) {
-  for (unsigned seed = 10000; seed < 11000; ++seed) {
+  for (unsigned seed = 10000; seed < 11000; seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(10)) expect_c_divisions(e.sym, v, seed);
@@ -148,16 +152,16 @@ TEST(Symbolic, NoNegativeNumberIsDivided) {
 
 TEST(Symbolic, BoundsUnderAConditionAreSound) {
   int narrowed = 0, empty = 0;
-  for (unsigned seed = 20000; seed < 23000; ++seed) {
+  for (unsigned seed = 20000; seed < 23000; seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(3), a = f.expr(2), b = f.expr(2);
     Sint valid = ands({lt(a.sym, b.sym), ge(e.sym, 2)});
-    std::pair<int64_t, int64_t> range = bounds_under(e.sym, valid);
+    std::pair<std::int64_t, std::int64_t> range = bounds_under(e.sym, valid);
     Sint simpler = simplify_under(e.sym, valid);
     narrowed += range.first > e.sym.min() || range.second < e.sym.max();
     empty += range.first > range.second;
     for (const Values& v : f.assignments(60)) {
-      int64_t truth = e.plain(v);
+      std::int64_t truth = e.plain(v);
       if (!(a.plain(v) < b.plain(v) && truth >= 2)) continue;
       ASSERT_LE(range.first, truth) << "seed " << seed << ": " << to_text(e.sym) << " where " << to_text(valid);
       ASSERT_GE(range.second, truth) << "seed " << seed << ": " << to_text(e.sym) << " where " << to_text(valid);
@@ -169,7 +173,7 @@ TEST(Symbolic, BoundsUnderAConditionAreSound) {
 }
 
 TEST(Symbolic, SubstitutionKeepsTheValue) {
-  for (unsigned seed = 30000; seed < 31000; ++seed) {
+  for (unsigned seed = 30000; seed < 31000; seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(6)) {
@@ -229,7 +233,7 @@ TEST(Symbolic, TextsDoNotDependOnHistory) {
   EXPECT_EQ(to_text(floordiv(a + b * 3, 2) + b * a), to_text(ta * tb + floordiv(tb * 3 + ta, 2)));
   Sint x = a + b, y = tb + ta;
   ASSERT_EQ(x.node()->src.size(), y.node()->src.size());
-  for (std::size_t k = 0; k < x.node()->src.size(); ++k) EXPECT_EQ(to_text(x.node()->src[k]), to_text(y.node()->src[k]));
+  for (std::size_t k = 0; k < x.node()->src.size(); k++) EXPECT_EQ(to_text(x.node()->src[k]), to_text(y.node()->src[k]));
 }
 
 TEST(Symbolic, Errors) {
@@ -243,13 +247,13 @@ TEST(Symbolic, Errors) {
   test::expect_error<InternalError>([&] { a + other.variable("b", 0, 7); }, "all nodes of an expression have one owner");
   test::expect_error<InternalError>([&] { a.as_int(); }, "the value is a plain integer");
   test::expect_error<InternalError>([&] { Sint(INT64_MAX) * 2; }, "an index fits into 64 bits");
-  test::expect_error<InternalError>([&] { a*(int64_t{1} << 62) * 4; }, "an index fits into 64 bits");
+  test::expect_error<InternalError>([&] { a*(std::int64_t{1} << 62) * 4; }, "an index fits into 64 bits");
   EXPECT_EQ(s.variable("x", 3, 3), Sint(3));
 }
 
 TEST(Symbolic, LargeSizesAreChecked) {
   Symbols s;
-  const int64_t big = int64_t{1} << 40;
+  const std::int64_t big = std::int64_t{1} << 40;
   EXPECT_EQ(checked_product({big, 4}), Sint(big * 4));
   EXPECT_FALSE(checked_product({big, big}));
   EXPECT_FALSE(checked_product({s.variable("n", 1, big), big}));

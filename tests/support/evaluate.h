@@ -86,7 +86,7 @@ inline std::vector<Array> evaluate_model(const ImportedModel& model, const std::
 /// input_K.pb or output_K.pb of a test_data_set folder, K = 0, 1, ...
 inline std::vector<NamedArray> read_data_set(const std::filesystem::path& folder, const std::string& kind) {
   std::vector<NamedArray> arrays;
-  for (int k = 0;; ++k) {
+  for (int k = 0;; k++) {
     const std::filesystem::path file = folder / (kind + "_" + std::to_string(k) + ".pb");
     if (!std::filesystem::exists(file)) return arrays;
     arrays.push_back(read_tensor_file(file));
@@ -112,11 +112,11 @@ inline std::string difference(const Array& got, const Array& want, double rtol, 
   // One step of bfloat16 is more than any tolerance meant for float32; old test data was also truncated instead of rounded.
   if (want.dtype() == DType::BFloat16) rtol = std::max(rtol, 0x1p-7);
   double largest = 0;
-  for (std::int64_t i = 0; i < want.size(); ++i) {
+  for (std::int64_t i = 0; i < want.size(); i++) {
     const double w = want.double_at(i);
     if (std::isfinite(w)) largest = std::max(largest, std::abs(w));
   }
-  for (std::int64_t i = 0; i < want.size(); ++i) {
+  for (std::int64_t i = 0; i < want.size(); i++) {
     if (!is_float(want.dtype())) {
       if (got.int_at(i) == want.int_at(i)) continue;
     } else {

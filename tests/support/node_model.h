@@ -76,7 +76,7 @@ inline std::string bytes_of(const NodeModel& m) {
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(m.op);
   node.set_name("n");
-  for (std::size_t i = 0; i < m.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < m.inputs.size(); i++) {
     const std::string name = "x" + std::to_string(i);
     node.add_input(is_missing(m.inputs[i]) ? "" : name);
     if (is_missing(m.inputs[i])) continue;
@@ -92,7 +92,7 @@ inline std::string bytes_of(const NodeModel& m) {
     for (std::int64_t d : m.inputs[i].shape()) type.mutable_shape()->add_dim()->set_dim_value(d);
   }
   for (const auto& [name, value] : m.attributes) set_attribute(node, name, value);
-  for (int i = 0; i < m.outputs; ++i) {
+  for (int i = 0; i < m.outputs; i++) {
     node.add_output("y" + std::to_string(i));
     onnx::ValueInfoProto& output = *graph.add_output();
     output.set_name("y" + std::to_string(i));
@@ -103,7 +103,7 @@ inline std::string bytes_of(const NodeModel& m) {
 inline std::vector<Array> run_node(const NodeModel& m) {
   const ImportedModel model = import_onnx({.path = {}, .bytes = bytes_of(m), .dims = {}, .name = "n"});
   std::map<std::string, Array> values;
-  for (std::size_t i = 0; i < m.inputs.size(); ++i) values["x" + std::to_string(i)] = m.inputs[i];
+  for (std::size_t i = 0; i < m.inputs.size(); i++) values["x" + std::to_string(i)] = m.inputs[i];
   return evaluate_model(model, values);
 }
 
@@ -114,7 +114,7 @@ inline void expect_node(NodeModel m, const std::vector<Array>& wanted, double rt
     m.constants_from = from;
     try {
       const std::vector<Array> got = run_node(m);
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
+      for (std::size_t i = 0; i < wanted.size(); i++) {
         EXPECT_EQ(difference(got.at(i), wanted[i], rtol, atol), "")
             << m.op << " opset " << m.opset << " output " << i << ", constants from " << from;
       }

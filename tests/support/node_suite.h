@@ -47,7 +47,7 @@ inline std::string with_constants(const std::filesystem::path& folder, int first
   if (!model.ParseFromString(content(folder / "model.onnx"))) return "";
   onnx::GraphProto& graph = *model.mutable_graph();
   if (first >= graph.input_size()) return "";
-  for (int i = first; i < graph.input_size(); ++i) {
+  for (int i = first; i < graph.input_size(); i++) {
     const std::string bytes = content(folder / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb"));
     onnx::TensorProto& tensor = *graph.add_initializer();
     if (!tensor.ParseFromString(bytes)) return "";
@@ -76,15 +76,15 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
     }
   }
   if (refusal) std::rethrow_exception(refusal);
-  for (int set = 0; std::filesystem::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
+  for (int set = 0; std::filesystem::exists(folder / ("test_data_set_" + std::to_string(set))); set++) {
     const std::filesystem::path data = folder / ("test_data_set_" + std::to_string(set));
     const std::vector<NamedArray> inputs = read_data_set(data, "input"), wanted = read_data_set(data, "output");
     std::map<std::string, Array> values;
-    for (std::size_t i = 0; i < c.model.inputs.size(); ++i)
+    for (std::size_t i = 0; i < c.model.inputs.size(); i++)
       values[c.model.inputs[i].name] = as_declared(inputs.at(i).array, c.model.inputs[i].dtype);
     c.inputs.push_back(std::move(values));
     c.wanted.emplace_back();
-    for (std::size_t i = 0; i < wanted.size(); ++i) c.wanted.back().push_back(as_declared(wanted[i].array, c.model.outputs.at(i).dtype));
+    for (std::size_t i = 0; i < wanted.size(); i++) c.wanted.back().push_back(as_declared(wanted[i].array, c.model.outputs.at(i).dtype));
   }
   return c;
 }
@@ -94,7 +94,7 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
 /// there may be more `steps`.
 inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted, int steps = 1) {
   if (wanted.empty()) return "no output is expected";
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  for (std::size_t i = 0; i < wanted.size(); i++) {
     const double rtol = wanted[i].dtype() == DType::BFloat16               ? steps / 128.0
                         : wanted[i].dtype() == DType::Float16 && steps > 1 ? steps / 1024.0
                                                                            : 1e-3;
@@ -114,7 +114,7 @@ inline NodeOutcome run_node_case(const std::filesystem::path& folder, int steps 
   try {
     const NodeCase c = import_node_case(folder);
     if (c.inputs.empty()) return {NodeOutcome::Failed, "there is no data set"};
-    for (std::size_t set = 0; set < c.inputs.size(); ++set) {
+    for (std::size_t set = 0; set < c.inputs.size(); set++) {
       const std::string difference = node_case_difference(evaluate_model(c.model, c.inputs[set]), c.wanted[set], steps);
       if (!difference.empty()) return {NodeOutcome::Failed, difference};
     }

@@ -15,7 +15,7 @@ inline Array ramp(const Sizes& shape, DType dtype = DType::Float32) {
   std::int64_t count = 1;
   for (std::int64_t d : shape) count *= d;
   std::vector<double> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i * 7 % 11 - 5) / 5);
+  for (std::int64_t i = 0; i < count; i++) values.push_back(static_cast<double>(i * 7 % 11 - 5) / 5);
   return floats(shape, values, dtype);
 }
 
@@ -24,7 +24,7 @@ inline Array counts(const Sizes& shape, std::int64_t limit = 3, DType dtype = DT
   std::int64_t count = 1;
   for (std::int64_t d : shape) count *= d;
   std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(i % limit);
+  for (std::int64_t i = 0; i < count; i++) values.push_back(i % limit);
   return ints(shape, values, dtype);
 }
 

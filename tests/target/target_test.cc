@@ -200,7 +200,7 @@ TEST(Target, FindByName) {
 struct ShippedRow {
   const char* name;
   Fpu fpu;
-  int64_t pointer_bits, vector_bits, vector_registers, align;
+  std::int64_t pointer_bits, vector_bits, vector_registers, align;
   bool host;
 };
 

@@ -68,7 +68,7 @@ std::set<std::string> macros_of(const std::filesystem::path& source) {
   const ProcessResult result = run_process({"cc", "-E", "-dM", "-DETCH_PROFILE=1", source.string()});
   EXPECT_TRUE(result.ok()) << result.err;
   const std::regex define("#define ([A-Za-z][A-Za-z_0-9]*)");
-  for (std::sregex_iterator it(result.out.begin(), result.out.end(), define), end; it != end; ++it) words.insert((*it)[1].str());
+  for (std::sregex_iterator it(result.out.begin(), result.out.end(), define), end; it != end; it++) words.insert((*it)[1].str());
   return words;
 }
 

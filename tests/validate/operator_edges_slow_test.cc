@@ -48,9 +48,9 @@ onnx::ModelProto proto_of(const NodeModel& base) {
 void add_sizes(const NodeModel& base, std::vector<Edge>& edges) {
   const onnx::ModelProto model = proto_of(base);
   std::set<std::int64_t> sizes;
-  for (int i = 0; i < model.graph().input_size(); ++i) {
+  for (int i = 0; i < model.graph().input_size(); i++) {
     const int rank = model.graph().input(i).type().tensor_type().shape().dim_size();
-    for (int axis = 0; axis < rank; ++axis) {
+    for (int axis = 0; axis < rank; axis++) {
       const std::string name = "x" + std::to_string(i) + "[" + std::to_string(axis) + "]";
       sizes.insert(model.graph().input(i).type().tensor_type().shape().dim(axis).dim_value());
       for (std::int64_t size : {0, 1, 7}) {
@@ -74,13 +74,13 @@ void add_sizes(const NodeModel& base, std::vector<Edge>& edges) {
     onnx::ModelProto open = model;
     const std::string name = "d" + std::to_string(size);
     for (onnx::ModelProto* changed : {&open, &all})
-      for (int i = 0; i < changed->graph().input_size(); ++i)
+      for (int i = 0; i < changed->graph().input_size(); i++)
         for (auto& dim : *shape_of(*changed, i).mutable_dim())
           if (dim.dim_value() == size) dim.set_dim_param(name);
     dims.push_back({name, 1, 2 * std::max<std::int64_t>(size, 1)});
     edges.push_back({"all sizes of " + std::to_string(size) + " open", open.SerializeAsString(), {dims.back()}});
   }
-  for (int i = 0; i < empty.graph().input_size(); ++i)
+  for (int i = 0; i < empty.graph().input_size(); i++)
     for (auto& dim : *shape_of(empty, i).mutable_dim()) dim.set_dim_value(0);
   edges.push_back({"all sizes open", all.SerializeAsString(), dims});
   edges.push_back({"all sizes 0", empty.SerializeAsString()});
@@ -89,7 +89,7 @@ void add_sizes(const NodeModel& base, std::vector<Edge>& edges) {
 void add(std::vector<Edge>& edges, const NodeModel& model, const std::string& text) { edges.push_back({text, test::bytes_of(model)}); }
 
 void add_inputs(const NodeModel& base, std::vector<Edge>& edges) {
-  for (std::size_t i = 0; i < base.inputs.size(); ++i) {
+  for (std::size_t i = 0; i < base.inputs.size(); i++) {
     if (test::is_missing(base.inputs[i])) continue;
     const std::string name = "input " + std::to_string(i);
     NodeModel changed = base;
@@ -120,7 +120,7 @@ void add_lists(std::vector<Attribute>& values, const std::vector<T>& list, const
   std::vector<T> longer = list;
   longer.push_back(numbers.at(3));
   values.push_back(longer);
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < list.size(); i++) {
     std::vector<T> changed = list;
     for (T v : numbers) {
       changed[i] = v;

@@ -108,7 +108,7 @@ class TargetEdges : public testing::TestWithParam<const char*> {
     tinyxml2::XMLDocument document;
     document.Parse(text().c_str());
     tinyxml2::XMLElement* e = document.RootElement();
-    for (int i = 0; i < number && e != nullptr; ++i) e = next(e);
+    for (int i = 0; i < number && e != nullptr; i++) e = next(e);
     if (e == nullptr) return false;
     const bool is_memory = std::string_view(e->Name()) == "memory";
     if (e->PreviousSiblingElement(e->Name()) != nullptr && !is_memory) return true;  // a compiler, flag or argument more
@@ -130,7 +130,7 @@ class TargetEdges : public testing::TestWithParam<const char*> {
   }
   static const tinyxml2::XMLAttribute* attribute(const tinyxml2::XMLElement* e, int number) {
     const tinyxml2::XMLAttribute* a = e->FirstAttribute();
-    for (int i = 0; i < number && a != nullptr; ++i) a = a->Next();
+    for (int i = 0; i < number && a != nullptr; i++) a = a->Next();
     return a;
   }
   int good_ = 0, bad_ = 0;
@@ -140,10 +140,10 @@ class TargetEdges : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(TargetEdges, Values) {
-  for (int number = 0;; ++number) {
+  for (int number = 0;; number++) {
     bool there = true;
     for (const char* value : kTexts) {
-      for (int i = 0; i < 8 && there; ++i)
+      for (int i = 0; i < 8 && there; i++)
         there = change(number, [&](tinyxml2::XMLElement* e) {
           const auto* a = attribute(e, i);
           if (a == nullptr) return std::string();
@@ -164,9 +164,9 @@ TEST_P(TargetEdges, Values) {
 }
 
 TEST_P(TargetEdges, Elements) {
-  for (int number = 1;; ++number) {
+  for (int number = 1;; number++) {
     bool there = true;
-    for (int i = 0; i < 8 && there; ++i)
+    for (int i = 0; i < 8 && there; i++)
       there = change(number, [&](tinyxml2::XMLElement* e) {
         const auto* a = attribute(e, i);
         if (a == nullptr) return std::string();
@@ -203,7 +203,7 @@ TEST_P(TargetEdges, DamagedBytes) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % limit;
   };
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 200; round++) {
     std::string changed = text();
     const std::size_t at = below(changed.size());
     if (round % 3 == 0)

@@ -26,7 +26,7 @@ extern "C" {
 EXPORTED extern int qemu_plugin_version;
 EXPORTED int qemu_plugin_version = 1;
 
-using PluginId = uint64_t;
+using PluginId = std::uint64_t;
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct QemuInfo;
@@ -35,46 +35,47 @@ enum MemoryAccess { kReadAndWrite = 3 };
 enum InlineOperation { kAdd64 = 0 };
 
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
-uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb*);
+std::uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb*);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
-uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
+std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
 std::size_t qemu_plugin_insn_size(const qemu_plugin_insn*);
-bool qemu_plugin_mem_is_store(uint32_t access);
-unsigned qemu_plugin_mem_size_shift(uint32_t access);
+bool qemu_plugin_mem_is_store(std::uint32_t access);
+unsigned qemu_plugin_mem_size_shift(std::uint32_t access);
 void qemu_plugin_register_vcpu_tb_trans_cb(PluginId, void (*)(PluginId, qemu_plugin_tb*));
 void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb*, void (*)(unsigned, void*), CallbackFlags, void*);
-void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn*, InlineOperation, void*, uint64_t);
-void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, void (*)(unsigned, uint32_t, uint64_t, void*), CallbackFlags, MemoryAccess, void*);
+void qemu_plugin_register_vcpu_insn_exec_inline(qemu_plugin_insn*, InlineOperation, void*, std::uint64_t);
+void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, void (*)(unsigned, std::uint32_t, std::uint64_t, void*), CallbackFlags,
+                                      MemoryAccess, void*);
 void qemu_plugin_register_atexit_cb(PluginId, void (*)(PluginId, void*), void*);
 }
 
 namespace {
 
 struct Counts {
-  uint64_t instructions = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
+  std::uint64_t instructions = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
 };
 
 struct Watch {
   std::string name;
-  uint64_t entry = 0, probe = 0, taken = 0;
+  std::uint64_t entry = 0, probe = 0, taken = 0;
   bool inside = false;
-  uint64_t return_to = 0;           // the address behind the call
-  Counts before;                    // totals at entry
-  uint64_t lowest = UINT64_MAX;     // address written in the stack since entry
-  uint64_t probe_low = UINT64_MAX;  // address written by the probe
+  std::uint64_t return_to = 0;           // the address behind the call
+  Counts before;                         // totals at entry
+  std::uint64_t lowest = UINT64_MAX;     // address written in the stack since entry
+  std::uint64_t probe_low = UINT64_MAX;  // address written by the probe
 };
 
 struct Block {
-  uint64_t start, end;
+  std::uint64_t start, end;
 };
 
 struct Plugin {
   std::string out;
-  uint64_t stack_low = 0, stack_high = 0;
+  std::uint64_t stack_low = 0, stack_high = 0;
   std::vector<Watch> watches;
   Counts total;
-  uint64_t previous_end = 0;  // of the block before this one: a call ends a block, and returns to its end
-  std::map<std::pair<uint64_t, uint64_t>, Block> blocks;
+  std::uint64_t previous_end = 0;  // of the block before this one: a call ends a block, and returns to its end
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Block> blocks;
   std::string lines;
 };
 
@@ -101,7 +102,7 @@ void leave(Watch& w, bool returned) {
   w.inside = false;
 }
 
-void enter(Watch& w, uint64_t return_to) {
+void enter(Watch& w, std::uint64_t return_to) {
   w.inside = true;
   w.return_to = return_to;
   w.before = plugin().total;
@@ -110,7 +111,7 @@ void enter(Watch& w, uint64_t return_to) {
 
 /// QEMU 7.2 says 2 bytes too many for a Thumb instruction that ends 2 bytes before a page (1 KiB) does. The wrong guess
 /// would lie inside the call instruction, where no block begins.
-bool returns_to(const Watch& w, uint64_t address) {
+bool returns_to(const Watch& w, std::uint64_t address) {
   return address == w.return_to || (w.return_to % 1024 == 0 && address + 2 == w.return_to);
 }
 
@@ -124,9 +125,9 @@ void at_block(unsigned, void* data) {
   p.previous_end = block.end;
 }
 
-void at_access(unsigned, uint32_t access, uint64_t address, void* data) {
+void at_access(unsigned, std::uint32_t access, std::uint64_t address, void* data) {
   Plugin& p = plugin();
-  const uint64_t bytes = uint64_t{1} << qemu_plugin_mem_size_shift(access);
+  const std::uint64_t bytes = std::uint64_t{1} << qemu_plugin_mem_size_shift(access);
   if (!qemu_plugin_mem_is_store(access)) {
     p.total.loads++;
     p.total.load_bytes += bytes;
@@ -155,7 +156,7 @@ void translate(PluginId, qemu_plugin_tb* tb) {
     qemu_plugin_register_vcpu_mem_cb(in, at_access, kNoRegisters, kReadAndWrite, probed);
   }
   const qemu_plugin_insn* last = qemu_plugin_tb_get_insn(tb, count - 1);
-  const uint64_t start = qemu_plugin_tb_vaddr(tb), end = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
+  const std::uint64_t start = qemu_plugin_tb_vaddr(tb), end = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
   Block& block = p.blocks.try_emplace({start, end}, Block{start, end}).first->second;  // its address stays
   qemu_plugin_register_vcpu_tb_exec_cb(tb, at_block, kNoRegisters, &block);
 }
