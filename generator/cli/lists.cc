@@ -56,7 +56,11 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
     if (!in) throw UserError(file.string(), "can't be read", "check the path");
     nlohmann::json json;
     try {
-      json = nlohmann::json::parse(in);
+      json = nlohmann::json::parse(in, [&](int depth, auto, const auto&) {
+        if (depth > kMostConformanceDepth)
+          throw UserError(file.string(), fmt::format("nests deeper than {} levels", kMostConformanceDepth), "give flatter expressions");
+        return true;
+      });
     } catch (const nlohmann::json::exception& error) {
       throw UserError(file.string(), fmt::format("is not a JSON file of cases ({})", error.what()),
                       "give symbolic, shapetracker or ast cases");

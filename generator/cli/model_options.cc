@@ -163,7 +163,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   c.cc = args.cc;
   if (target.is_host() && args.cc.empty()) {
     const auto compiler =
-        std::ranges::find_if(target.toolchain.compilers, [](const std::string& c) { return find_program(c).has_value(); });
+        std::ranges::find_if(target.toolchain.compilers, [](const std::string& name) { return find_program(name).has_value(); });
     if (compiler != target.toolchain.compilers.end()) c.cc = *compiler;
     c.flags = {"-std=gnu99"};
     c.flags.insert(c.flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ir/axis_names.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -64,9 +65,9 @@ std::string to_text(const std::vector<Opt>& opts) {
 Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), options_(&options) {
   check(ast->op == Op::Store, "the root of an AST is a Store");
   reduces_ = find_reduces(ast);
-  bufs_.push_back({ast, ast->st(), {}});
+  bufs_.push_back({ast, ast->st(), {}, {}});
   for (const LazyOp* op : toposort(ast))
-    if (op != ast && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}});
+    if (op != ast && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}, {}});
   merge_dims(reduces_.empty() ? ast->shape : reduces_[0]->src[0]->shape);
   for (int d = 0; d < ast_dims_; d++)
     axes_.push_back({dims_[at(d)].reduce ? AxisKind::Reduce : AxisKind::Global, d, dims_[at(d)].valid, 1});
@@ -205,8 +206,8 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   const std::int64_t size = axes_[at(axis)].size.as_int();
   std::int64_t copies = amount, work_items = amount;
   for (const Axis& a : axes_) {
-    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies *= a.size.as_int();
-    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group) work_items *= a.size.as_int();
+    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies = saturating_mul(copies, a.size.as_int());
+    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group) work_items = saturating_mul(work_items, a.size.as_int());
   }
   switch (op) {
     case OptOp::Upcast:

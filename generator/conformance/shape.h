@@ -9,6 +9,9 @@
 
 namespace etch {
 
+/// Levels that a file and the expressions in it may nest: they are read recursively.
+inline constexpr int kMostConformanceDepth = 500;
+
 struct ConformanceRow {
   std::string group;  // a group of the file's cases, or one of its sections
   std::int64_t agree = 0, wrong = 0, missed = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "conformance/shape.h"
 
 namespace etch {
 namespace {
@@ -23,8 +24,10 @@ class Reader {
     skip();
     if (text_[at_] != '(') return leaf();
     at_++;
+    if (++depth_ > kMostConformanceDepth) throw UserError("conformance file", "an expression nests too deep", "give flatter ones");
     Sint left = expression();
     for (skip(); text_[at_] != ')'; skip()) left = combine(left);
+    depth_--;
     at_++;
     return left;
   }
@@ -64,6 +67,7 @@ class Reader {
   const std::string& text_;
   const Scope& scope_;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 // Variables of a case, and the values they are bound to.

@@ -38,26 +38,40 @@ class Packing {
   Packing(std::vector<std::int64_t> blocks, std::vector<std::int64_t> memories) : blocks_(std::move(blocks)), free_(std::move(memories)) {
     std::ranges::sort(blocks_, std::greater<>());
   }
-  bool possible() { return place(0); }
+  bool possible() {
+    std::vector<std::size_t> at;  // the memory of each block that is placed
+    std::size_t first = 0;        // where the next block may go
+    for (int steps = 0; at.size() < blocks_.size() && steps < kMostSteps; steps++) {
+      const std::size_t block = at.size(), m = next_memory(block, first);
+      if (m < free_.size()) {
+        free_[m] -= blocks_[block];
+        at.push_back(m);
+        first = 0;
+        continue;
+      }
+      if (at.empty()) return false;
+      first = at.back() + 1;  // take the last one back
+      free_[at.back()] += blocks_[block - 1];
+      at.pop_back();
+    }
+    return true;
+  }
 
  private:
-  static constexpr int kMostSteps = 100'000;
+  static constexpr int kMostSteps = 200'000;
 
-  bool place(std::size_t block) {
-    if (block == blocks_.size() || ++steps_ > kMostSteps) return true;
-    for (std::size_t m = 0; m < free_.size(); m++) {
-      const bool tried = std::find(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(m), free_[m]) !=
-                         free_.begin() + static_cast<std::ptrdiff_t>(m);
-      if (tried || free_[m] < blocks_[block]) continue;
-      free_[m] -= blocks_[block];
-      if (place(block + 1)) return true;
-      free_[m] += blocks_[block];
-    }
-    return false;
+  // The first memory from `first` on that has room for the block and is not as full as one tried before; free_.size() if none has.
+  std::size_t next_memory(std::size_t block, std::size_t first) const {
+    const auto is_tried = [&](std::size_t m) {
+      return std::ranges::find(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(m), free_[m]) !=
+             free_.begin() + static_cast<std::ptrdiff_t>(m);
+    };
+    std::size_t m = first;
+    while (m < free_.size() && (is_tried(m) || free_[m] < blocks_[block])) m++;
+    return m;
   }
 
   std::vector<std::int64_t> blocks_, free_;
-  int steps_ = 0;
 };
 
 // "arena 64 000, inputs 1 960, outputs 48, stack 220"

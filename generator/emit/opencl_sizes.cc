@@ -5,14 +5,29 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "shape/walk.h"
 
 namespace etch {
 namespace {
 
-std::string joined(const std::vector<Sint>& src, const char* op, const std::map<std::string, std::string>& names) {
-  std::string text;
-  for (Sint s : src) text += (text.empty() ? "" : op) + c_expression(s, names);
-  return "(" + text + ")";
+const char* operator_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Variable:
+      break;
+    case NodeKind::Lt:
+      return " < ";
+    case NodeKind::Mul:
+      return " * ";
+    case NodeKind::Div:
+      return " / ";
+    case NodeKind::Mod:
+      return " % ";
+    case NodeKind::Sum:
+      return " + ";
+    case NodeKind::And:
+      return " && ";
+  }
+  return "";
 }
 
 std::string without_parentheses(const std::string& text) { return text.starts_with('(') ? text.substr(1, text.size() - 2) : text; }
@@ -20,25 +35,17 @@ std::string without_parentheses(const std::string& text) { return text.starts_wi
 }  // namespace
 
 std::string c_expression(Sint size, const std::map<std::string, std::string>& names) {
-  if (size.is_int()) return size.as_int() < 0 ? fmt::format("({})", size.as_int()) : fmt::format("{}", size.as_int());
-  const Node& node = *size.node();
-  switch (node.kind) {
-    case NodeKind::Variable:
-      return names.at(node.name);
-    case NodeKind::Lt:
-      return joined(node.src, " < ", names);
-    case NodeKind::Mul:
-      return joined(node.src, " * ", names);
-    case NodeKind::Div:
-      return joined(node.src, " / ", names);
-    case NodeKind::Mod:
-      return joined(node.src, " % ", names);
-    case NodeKind::Sum:
-      return joined(node.src, " + ", names);
-    case NodeKind::And:
-      return joined(node.src, " && ", names);
+  Found<std::string> texts;
+  const auto of = [&](Sint x) {
+    return texts.of(x, [](std::int64_t value) { return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value); });
+  };
+  for (const Node* n : nodes_of({size})) {
+    std::vector<std::string> operands;
+    for (const Sint& s : n->src) operands.push_back(of(s));
+    const bool is_variable = n->kind == NodeKind::Variable;
+    texts.set(n, is_variable ? names.at(n->name) : fmt::format("({})", fmt::join(operands, operator_of(n->kind))));
   }
-  return "";
+  return of(size);
 }
 
 std::string SizeTable::add(Sint size) {

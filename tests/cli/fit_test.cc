@@ -192,7 +192,9 @@ TEST_F(Fits, WhatDoesNotFitLeavesNoFolder) {
         EXPECT_EQ(fs::exists(path("out")), row.status == 0 && std::string(command) == "compile");
         const bool measured = *measure == 0 && find_program("arm-none-eabi-gcc").has_value();
         const char* verdict = row.status != 0 ? ": NO\n" : measured ? ": yes\n" : ": yes, as far as is known without code and stack\n";
-        if (std::string(command) == "inspect") EXPECT_TRUE(has(result.out, verdict)) << result.out;
+        if (std::string(command) == "inspect") {
+          EXPECT_TRUE(has(result.out, verdict)) << result.out;
+        }
         fs::remove_all(path("out"));
       }
     }

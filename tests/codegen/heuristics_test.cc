@@ -99,7 +99,8 @@ TEST(Heuristics, TilesFillTheRegisters) {
     options.register_tiles = true;
     options.float_registers = 32;
     Kernel kernel(ops.store(0, sum, ShapeTracker::from_shape(shape)), options);
-    std::vector<KernelArgument> arguments(3, {.elements = 1 << 20});
+    std::vector<KernelArgument> arguments(3);
+    for (KernelArgument& a : arguments) a.elements = 1 << 20;
     arguments[2].is_constant = true;
     EXPECT_EQ(tile_optimizations(kernel, arguments), row.opts != nullptr);
     EXPECT_EQ(opts_text(kernel.applied()), row.opts != nullptr ? row.opts : "");
@@ -195,7 +196,9 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   const auto count = [&](const Kernel& kernel, const Opt& opt) {
     std::optional<Kernel> next = after(kernel, opt);
     (next ? legal : illegal)++;
-    if (next && opt.op != OptOp::PadTo) EXPECT_EQ(visits(*next), visits(kernel)) << to_text(opt);
+    if (next && opt.op != OptOp::PadTo) {
+      EXPECT_EQ(visits(*next), visits(kernel)) << to_text(opt);
+    }
     return next;
   };
   const auto cases = test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", ops);

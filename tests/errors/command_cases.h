@@ -52,6 +52,13 @@ inline std::vector<ErrorCase> option_cases() {
       {"audit_of_nothing", {"audit", "{d}"}, {"{d}: there is no .c file in this folder"}},
       {"conformance_file_absent", {"conformance", "{d}/cases.json"}, {"{d}/cases.json: can't be read"}},
       {"conformance_not_json", {"conformance", "{m}"}, {"{m}: is not a JSON file of cases"}},
+      {"conformance_nests_deep",
+       {"conformance", "{m}"},
+       {"{m}: nests deeper than 500 levels"},
+       1,
+       kGoodModel,
+       nullptr,
+       [](std::string) { return std::string(100'000, '['); }},
   };
 }
 

@@ -167,10 +167,10 @@ TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
   change("origin=\"0x20000000\" size=\"4M\"", "origin=\"0x20000000\" size=\"80K\"");
   std::ofstream(temp.path() / "tight.xml") << board;
   const std::string model = (temp.path() / "lenet.onnx").string();
-  const std::vector<std::string> target{"--targets-dir", temp.path().string(), "--target", "tight"};
+  const std::vector<std::string> on_board{"--targets-dir", temp.path().string(), "--target", "tight"};
   std::vector<std::string> compile{"compile", model, "-o", (temp.path() / "tight").string()}, validate{"validate", model};
-  compile.insert(compile.end(), target.begin(), target.end());
-  validate.insert(validate.end(), target.begin(), target.end());
+  compile.insert(compile.end(), on_board.begin(), on_board.end());
+  validate.insert(validate.end(), on_board.begin(), on_board.end());
   validate.insert(validate.end(), {"--backends", "interp"});
   const ProcessResult compiled = etch_tool(compile), validated = etch_tool(validate);
   EXPECT_TRUE(compiled.ok()) << compiled.err;

@@ -63,7 +63,9 @@ TEST(Regressions, CommandsEndAsWanted) {
     if (args[0] == "compile") args.insert(args.end(), {"-o", out.string()});
     const ProcessResult result = etch_tool(args);
     EXPECT_EQ(result.ok(), row.error == nullptr) << row.model << ": " << describe(result) << "\n" << result.err;
-    if (row.error != nullptr) EXPECT_NE(result.err.find(row.error), std::string::npos) << row.model << ": " << result.err;
+    if (row.error != nullptr) {
+      EXPECT_NE(result.err.find(row.error), std::string::npos) << row.model << ": " << result.err;
+    }
     if (row.error != nullptr || args[0] != "compile") continue;
     const ProcessResult compiled =
         run_process({"cc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", (out / "net.c").string(), (out / "selftest.c").string()});

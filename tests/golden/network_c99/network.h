@@ -24,11 +24,11 @@ extern "C" {
 #define NETWORK_SCORES_COUNT 8u /* output "scores" float32 [1,8] */
 
 /* Computes scores from image. The arena needs no initial content and keeps none that the next run needs. */
-etch_status network_run(void* arena, size_t arena_bytes, const float* image, float* scores);
+etch_status network_run(void *arena, size_t arena_bytes, const float *image, float *scores);
 
 #if ETCH_PROFILE
 /* The same, calling after(user, n, arguments) when call n is done; network_calls[n] says what it was. */
-etch_status network_profile(void* arena, size_t arena_bytes, const float* image, float* scores, etch_after_call after, void* user);
+etch_status network_profile(void *arena, size_t arena_bytes, const float *image, float *scores, etch_after_call after, void *user);
 #define NETWORK_CALL_COUNT 4u
 extern const etch_call_info network_calls[4];
 #endif

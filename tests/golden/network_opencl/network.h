@@ -24,7 +24,7 @@ extern "C" {
 #define NETWORK_SCORES_COUNT 8u /* output "scores" float32 [1,8] */
 
 /* The text of network.cl in pieces; network_open has the driver compile it. */
-extern const char* const network_kernels[5];
+extern const char *const network_kernels[5];
 
 /* What is kept between the calls below; no content is needed before. Not to be moved while it is open. */
 typedef struct {
@@ -36,17 +36,17 @@ typedef struct {
 /* Builds the kernels and makes all buffers on the device. Context, device and queue are cl_context, cl_device_id and
  * cl_command_queue of the caller, and stay until close. After an error close still gives back what was made; until then
  * etch_cl_build_log(&session->cl, ...) has what the device's compiler said. */
-etch_status network_open(network_session* session, etch_cl_context context, etch_cl_device device, etch_cl_queue queue);
+etch_status network_open(network_session *session, etch_cl_context context, etch_cl_device device, etch_cl_queue queue);
 
 /* Computes scores from image. Returns when they are there. */
-etch_status network_run(network_session* session, const float* image, float* scores);
+etch_status network_run(network_session *session, const float *image, float *scores);
 
 /* Gives back all that open made, whatever came of it; once more does nothing. */
-etch_status network_close(network_session* session);
+etch_status network_close(network_session *session);
 
 #if ETCH_PROFILE
 /* The same, calling after(user, n, output) when call n is done; network_calls[n] says what it was. */
-etch_status network_profile(network_session* session, const float* image, float* scores, etch_cl_after_call after, void* user);
+etch_status network_profile(network_session *session, const float *image, float *scores, etch_cl_after_call after, void *user);
 #define NETWORK_CALL_COUNT 4u
 extern const etch_call_info network_calls[4];
 #endif

@@ -7,10 +7,10 @@
 #include "etch_runtime.h"
 
 struct network_constants { /* 368 bytes */
-  float conv_weight[18];   /* conv.weight float32 [2,1,3,3], in reading order */
-  float conv_bias[2];      /* conv.bias float32 [2] */
-  float fc1_weight[64];    /* fc1.weight float32 [8,8], in reading order */
-  float fc1_bias[8];       /* fc1.bias float32 [8] */
+  float conv_weight[18]; /* conv.weight float32 [2,1,3,3], in reading order */
+  float conv_bias[2]; /* conv.bias float32 [2] */
+  float fc1_weight[64]; /* fc1.weight float32 [8,8], in reading order */
+  float fc1_bias[8]; /* fc1.bias float32 [8] */
 };
 
 #ifdef __cplusplus

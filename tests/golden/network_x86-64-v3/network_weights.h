@@ -7,11 +7,11 @@
 #include "etch_runtime.h"
 
 struct network_constants { /* 384 bytes */
-  float conv_weight[18];   /* conv.weight float32 [2,1,3,3], in reading order */
-  float conv_bias[2];      /* conv.bias float32 [2] */
+  float conv_weight[18]; /* conv.weight float32 [2,1,3,3], in reading order */
+  float conv_bias[2]; /* conv.bias float32 [2] */
   unsigned char etch_pad_2[16];
   float fc1_weight[64]; /* fc1.weight float32 [8,8] */
-  float fc1_bias[8];    /* fc1.bias float32 [8] */
+  float fc1_bias[8]; /* fc1.bias float32 [8] */
 };
 
 #ifdef __cplusplus

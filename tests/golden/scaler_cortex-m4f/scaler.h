@@ -29,12 +29,11 @@ extern "C" {
 /* Computes offset_out from x. The arena needs no initial content and keeps none that the next run needs.
  * batch: 1 to 8, else ETCH_RANGE. Inputs and outputs have the elements of the shape with that value.
  * No arena is needed: arena may be null. */
-etch_status scaler_run(void* arena, size_t arena_bytes, int32_t batch, const float* x, float* offset_out);
+etch_status scaler_run(void *arena, size_t arena_bytes, int32_t batch, const float *x, float *offset_out);
 
 #if ETCH_PROFILE
 /* The same, calling after(user, n, arguments) when call n is done; scaler_calls[n] says what it was. */
-etch_status scaler_profile(void* arena, size_t arena_bytes, int32_t batch, const float* x, float* offset_out, etch_after_call after,
-                           void* user);
+etch_status scaler_profile(void *arena, size_t arena_bytes, int32_t batch, const float *x, float *offset_out, etch_after_call after, void *user);
 #define SCALER_CALL_COUNT 1u
 extern const etch_call_info scaler_calls[1];
 #endif

@@ -7,7 +7,7 @@
 #include "etch_runtime.h"
 
 struct scaler_constants { /* 128 bytes */
-  float scale[32];        /* scale float32 [32] */
+  float scale[32]; /* scale float32 [32] */
 };
 
 #ifdef __cplusplus

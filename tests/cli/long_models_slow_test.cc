@@ -1,0 +1,37 @@
+// Models of 20 000 nodes, with a small stack and little memory: nothing may recurse over a graph, or grow faster than it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/tempdir.h"
+#include "support/long_models.h"
+#include "support/tool.h"
+
+namespace etch {
+namespace {
+
+class LongModels : public testing::TestWithParam<test::Chain> {};
+
+TEST_P(LongModels, NeedNoDeepStack) {
+  const TempDir work("etch-long");
+  const std::string model = (work.path() / "chain.onnx").string();
+  test::write_chain(GetParam(), 20'000, model);
+  ProcessOptions options;
+  options.timeout_s = 600;
+  // KiB: an eighth of the usual stack, and 1 GB of address space beside the shared libraries of LLVM.
+  const std::string command = "ulimit -s 1024 && ulimit -v 1500000 && exec \"$@\"";
+  const ProcessResult result =
+      run_process({"sh", "-c", command, "sh", ETCH_BUILD_DIR "/etch", "inspect", model, "--dim", "rows=8..64"}, options);
+  EXPECT_TRUE(result.ok()) << describe(result) << ": " << result.err.substr(0, 2000);
+  EXPECT_NE(result.out.find("20 0"), std::string::npos) << result.out.substr(0, 2000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Chains, LongModels, testing::ValuesIn(test::kChains), [](const auto& info) {
+  std::string name = info.param.name;
+  for (char& c : name)
+    if (c == ' ') c = '_';
+  return name;
+});
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,55 @@
+// Models of many small nodes: what a compiler does for each node shows in its time, memory and stack.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "onnx/builder.h"
+
+namespace etch::test {
+
+/// One kind of chain: `next` adds the nodes of one link behind `x`; `skip` is the value two links before.
+struct Chain {
+  const char* name;
+  OnnxDim size;  // the input is [1, 1, size, 8]
+  int nodes;     // of one link
+  GraphBuilder::Value (*next)(GraphBuilder& g, const GraphBuilder::Value& x, const GraphBuilder::Value& skip);
+};
+
+inline const Chain kChains[] = {
+    {"elementwise", 4, 1, [](GraphBuilder& g, const auto& x, const auto&) { return g.node("Sigmoid", {x}); }},
+    {"layers", 4, 2, [](GraphBuilder& g, const auto& x, const auto&) { return g.relu(g.node("MatMul", {x, "w"})); }},
+    {"residual", 4, 3,
+     [](GraphBuilder& g, const auto& x, const auto& skip) { return g.relu(g.node("Add", {g.node("MatMul", {x, "w"}), skip})); }},
+    {"movements", 8, 2,
+     [](GraphBuilder& g, const auto& x, const auto& skip) {
+       return g.node("Add", {g.node("Transpose", {x}, {{"perm", GraphBuilder::Ints{0, 1, 3, 2}}}), skip});
+     }},
+    {"convolutions of an open size", "rows", 2,
+     [](GraphBuilder& g, const auto& x, const auto&) {
+       return g.relu(g.node("Conv", {x, "kernel"}, {{"pads", GraphBuilder::Ints{1, 1, 1, 1}}}));
+     }},
+    {"strides of an open size", "rows", 2,
+     [](GraphBuilder& g, const auto& x, const auto&) {
+       const auto half = g.node("MaxPool", {x}, {{"kernel_shape", GraphBuilder::Ints{1, 1}}, {"strides", GraphBuilder::Ints{2, 1}}});
+       return g.node("Resize", {half, "", "scales"}, {{"mode", std::string("nearest")}});
+     }},
+};
+
+/// Writes a model that is at least `nodes` long.
+inline void write_chain(const Chain& chain, int nodes, const std::filesystem::path& file) {
+  GraphBuilder g("chain", 17, 8);
+  GraphBuilder::Value x = g.input("x", DType::Float32, {1, 1, chain.size, 8}), skip = x;
+  g.seeded("w", {8, 8}, 8);
+  g.seeded("kernel", {1, 1, 3, 3}, 9);
+  g.initializer("scales", Array::of_doubles(DType::Float32, {4}, {1, 1, 2, 1}));
+  for (int made = 0; made < nodes; made += chain.nodes) {
+    const GraphBuilder::Value next = chain.next(g, x, skip);
+    skip = x;
+    x = next;
+  }
+  g.output(g.node("Identity", {x}, {}, "out"), DType::Float32, {1, 1, chain.size, 8});
+  g.write(file);
+}
+
+}  // namespace etch::test
