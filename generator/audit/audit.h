@@ -33,8 +33,7 @@ struct AuditOptions {
   std::filesystem::path
       system_includes;  // headers of the target's C library; empty or absent: triple and core are ignored, the host's are used
   bool single_precision = false;
-  std::vector<std::string> prefixes;                       // of external symbols, "etch_"; empty: not checked
-  std::vector<std::string> callback_typedefs = {"etch_"};  // prefixes of function pointer typedefs that may be called through
+  std::vector<std::string> prefixes;  // of external symbols, "etch_"; empty: not checked
 };
 
 /// Triple, headers and precision of a target.

@@ -13,6 +13,9 @@ namespace {
 
 using namespace clang;
 
+// A call through a function pointer is allowed where the pointer's type is one of the runtime's.
+constexpr std::string_view kCallbackPrefix = "etch_";
+
 constexpr std::string_view kHeap[] = {
     "malloc",
     "calloc",
@@ -246,9 +249,7 @@ class Body : public RecursiveASTVisitor<Body> {
     const QualType named = star != nullptr && star->getOpcode() == UO_Deref ? star->getSubExpr()->getType() : callee->getType();
     const auto* alias = named->getAs<TypedefType>();
     const std::string name = alias == nullptr ? "" : alias->getDecl()->getNameAsString();
-    const bool allowed =
-        std::ranges::any_of(unit_.options_.callback_typedefs, [&](const std::string& p) { return name.starts_with(p) && !name.empty(); });
-    if (!allowed)
+    if (!name.starts_with(kCallbackPrefix))
       found(&call, "indirect-call",
             "a call through " + (name.empty() ? "a function pointer" : "a pointer of type " + name) + " that is none of the runtime's");
     const FunctionType* function = pointee_function(type);

@@ -105,6 +105,7 @@ void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   one_value(sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest"));
   add_seed(*sub, args.seed, "of random inputs");
   sub->add_option("--output", args.output, "folder for the outputs, as .npy");
+  sub->add_flag("--profile", args.profile, "print the time that each call took, on standard error");
   sub->callback([&args, &chosen] { chosen = [&args] { return run_command(args); }; });
 }
 

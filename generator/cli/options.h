@@ -48,6 +48,7 @@ struct RunArgs : ModelArgs {
   std::uint64_t seed = 0;
   std::filesystem::path output;   // folder for the outputs; empty: print them
   std::vector<std::string> sets;  // "batch=3": the value of a Variable
+  bool profile = false;           // print the time of each call
 };
 
 struct ValidateArgs : CompileArgs {

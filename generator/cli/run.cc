@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "base/error.h"
 #include "cli/model_options.h"
@@ -20,6 +21,17 @@ void print_array(const std::string& name, const Array& array) {
   fmt::print("{}\n", array.size() > kShown ? " ..." : "");
 }
 
+// "   1.234 ms  45.6 %  conv1 + relu1", a line for each call, then their sum.
+void print_profile(const Program& program, const std::vector<double>& seconds) {
+  const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  const auto line = [&](double s, const std::string& what) {
+    fmt::print(stderr, "{:10.3f} ms {:5.1f} %  {}\n", s * 1e3, total > 0 ? 100 * s / total : 0, what);
+  };
+  for (std::size_t c = 0; c < seconds.size(); c++)
+    line(seconds[c], fmt::format("{}: {}", program.calls[c].short_name, fmt::join(program.calls[c].nodes, ", ")));
+  line(total, "all calls");
+}
+
 }  // namespace
 
 int run_command(const RunArgs& args) {
@@ -35,9 +47,13 @@ int run_command(const RunArgs& args) {
   progress.step("compiling", 0, 0);
   const auto loaded = devices[0]->load(program);
   progress.step("running", 0, 0);
-  const std::vector<Array> outputs = loaded->run(set.inputs, set.vars);
+  std::vector<double> seconds;
+  RunOptions run_options;
+  if (args.profile) run_options.call_seconds = &seconds;
+  const std::vector<Array> outputs = loaded->run(set.inputs, set.vars, run_options);
   progress.clear();
   for (const std::string& name : set.random) fmt::print(stderr, "input '{}': random, seed {}\n", name, args.seed);
+  if (args.profile) print_profile(program, seconds);
   std::vector<EmittedFile> files;
   for (std::size_t i = 0; i < outputs.size(); i++) {
     const ImportedTensor& info = frontend.model.outputs[i];

@@ -174,7 +174,8 @@ int validate_model(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
   if (args.measure) options.measure = measure_with_compiler(options.target);
-  const DeviceOptions on_host = device_options(args, options.target);
+  DeviceOptions on_host = device_options(args, options.target);
+  on_host.guards = true;
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
@@ -228,7 +229,9 @@ void print_json(const SuiteResult& result) {
 int validate_suite(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
-  const auto devices = devices_named(args.backends, device_options(args, options.target));
+  DeviceOptions on_host = device_options(args, options.target);
+  on_host.guards = true;
+  const auto devices = devices_named(args.backends, on_host);
   const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
   progress.clear();
   if (args.json) {

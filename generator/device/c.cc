@@ -5,6 +5,7 @@
 #include <fstream>
 #include <future>
 #include <optional>
+#include <thread>
 
 #include "base/process.h"
 #include "base/runtime_text.h"
@@ -81,12 +82,16 @@ class CCompiler : public Compiler {
   }
 
  private:
+  int jobs() const {
+    return std::max(1, options_.compile_jobs > 0 ? options_.compile_jobs : static_cast<int>(std::thread::hardware_concurrency()));
+  }
+
   std::vector<Unit> split(const Program& program) const {
     const std::string prelude = program.language->prelude(helpers_of(program));
     const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     std::size_t bytes = 0;
     for (const ProgramKernel& k : program.kernels) bytes += k.text.source.size();
-    const std::size_t most = bytes < kSplitBytes ? 1 : static_cast<std::size_t>(std::max(options_.compile_jobs, 1));
+    const std::size_t most = bytes < kSplitBytes ? 1 : static_cast<std::size_t>(jobs());
     std::vector<Unit> units;
     std::string table;
     std::size_t seen = 0;

@@ -67,8 +67,8 @@ struct COptions {
   std::vector<std::string> flags = {"-std=gnu99", "-O3", "-march=native"};
   /// Alignment of the arena and of what lies in it, as the target's project has it.
   std::int64_t arena_align = 16;
-  /// Compiler processes at a time; a program with much text is split into that many translation units.
-  int compile_jobs = 2;
+  /// Compiler processes at a time; a program with much text is split into that many translation units. 0: one per processor.
+  int compile_jobs = 0;
 };
 
 struct OpenClOptions {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <set>
 
 #include "base/tempdir.h"
 #include "onnx/tensor_file.h"
 #include "support/files.h"
+#include "support/made_once.h"
 #include "support/tool.h"
 #include "validate/compare.h"
 
@@ -20,12 +22,7 @@ using test::folder_content;
 
 class Commands : public testing::Test {
  protected:
-  std::string model(const std::string& name) {
-    const fs::path path = work_.path() / (name + ".onnx");
-    const ProcessResult made = zoo_tool({name, path.string()});
-    EXPECT_TRUE(made.ok()) << made.err;
-    return path.string();
-  }
+  std::string model(const std::string& name) { return test::zoo_model(name).string(); }
   const TempDir work_{"etch-commands"};
 };
 
@@ -100,6 +97,22 @@ TEST_F(Commands, run_reads_and_writes_arrays) {
   const ProcessResult fed = etch_tool({"run", m, "--backend", "interp", "--input", "input=" + (a / "output.npy").string()});
   EXPECT_EQ(fed.exit_code, 1);
   EXPECT_NE(fed.err.find("output.npy: is float32 [1,10], the model takes float32 [1,784]"), std::string::npos) << fed.err;
+}
+
+TEST_F(Commands, run_says_how_long_each_call_took) {
+  for (const char* backend : {"interp", "c"}) {
+    const ProcessResult result = etch_tool({"run", model("mlp"), "--backend", backend, "--profile"});
+    ASSERT_TRUE(result.ok()) << result.err;
+    const std::regex line(R"( +[0-9.]+ ms +([0-9.]+) %  (.*)\n)");
+    std::string calls;
+    double share = 0;
+    for (std::sregex_iterator it(result.err.begin(), result.err.end(), line), end; it != end; it++) {
+      calls += it->str(2) + "\n";
+      if (it->str(2) != "all calls") share += std::stod(it->str(1));
+    }
+    EXPECT_EQ(calls, "?") << result.err;
+    EXPECT_NEAR(share, 100, 1) << result.err;
+  }
 }
 
 TEST_F(Commands, dump_prints_every_stage) {

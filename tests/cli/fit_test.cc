@@ -8,6 +8,7 @@
 
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/made_once.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -42,12 +43,7 @@ void write_board(const fs::path& dir, const std::string& name, const std::string
 
 class Fits : public testing::Test {
  protected:
-  std::string zoo(const std::string& name) {
-    const fs::path path = work_.path() / (name + ".onnx");
-    const ProcessResult made = zoo_tool({name, path.string()});
-    EXPECT_TRUE(made.ok()) << made.err;
-    return path.string();
-  }
+  std::string zoo(const std::string& name) { return test::zoo_model(name).string(); }
   std::string path(const std::string& name) { return (work_.path() / name).string(); }
   nlohmann::json compiled(const std::string& model, std::vector<std::string> options, const std::string& out) {
     options.insert(options.begin(), {"compile", model, "-o", path(out)});

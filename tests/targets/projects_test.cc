@@ -10,6 +10,7 @@
 #include "base/tempdir.h"
 #include "emulator/emulator.h"
 #include "support/files.h"
+#include "support/made_once.h"
 #include "support/tool.h"
 #include "target/target.h"
 
@@ -33,10 +34,7 @@ class CortexM : public testing::Test {
     std::string why;
     if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
     if (!emulator_available(target, &why)) GTEST_SKIP() << why;
-    const fs::path model = temp.path() / "lenet.onnx";
-    ASSERT_TRUE(zoo_tool({"lenet", model.string()}).ok());
-    const ProcessResult compiled = etch_tool({"compile", model.string(), "--target", "cortex-m4f", "-o", project().string()});
-    ASSERT_TRUE(compiled.ok()) << compiled.err;
+    fs::copy(test::zoo_project("lenet", "cortex-m4f"), project(), fs::copy_options::recursive);
   }
   fs::path project() const { return temp.path() / "lenet"; }
   std::string console(const fs::path& program) {
@@ -166,7 +164,7 @@ TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
   change("name=\"cortex-m4f\"", "name=\"tight\"");
   change("origin=\"0x20000000\" size=\"4M\"", "origin=\"0x20000000\" size=\"80K\"");
   std::ofstream(temp.path() / "tight.xml") << board;
-  const std::string model = (temp.path() / "lenet.onnx").string();
+  const std::string model = test::zoo_model("lenet").string();
   const std::vector<std::string> on_board{"--targets-dir", temp.path().string(), "--target", "tight"};
   std::vector<std::string> compile{"compile", model, "-o", (temp.path() / "tight").string()}, validate{"validate", model};
   compile.insert(compile.end(), on_board.begin(), on_board.end());
@@ -184,7 +182,7 @@ TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
 TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
   for (const char* form : {"c", "blob"}) {
     const ProcessResult run = etch_tool(
-        {"validate", (temp.path() / "lenet.onnx").string(), "--backends", "interp", "--target", "cortex-m4f", "--weights", form, "--json"});
+        {"validate", test::zoo_model("lenet").string(), "--backends", "interp", "--target", "cortex-m4f", "--weights", form, "--json"});
     ASSERT_TRUE(run.ok()) << run.err << run.out;
     const auto json = nlohmann::json::parse(run.out).at("target");
     EXPECT_EQ(json.at("heap_symbols"), nlohmann::json::array()) << form;

@@ -10,6 +10,7 @@
 
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/made_once.h"
 #include "support/tool.h"
 #include "target/target.h"
 
@@ -74,13 +75,12 @@ TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
   if (!find_program("gcc") || !run_process({"gcc", "-march=x86-64-v4", "-E", "-x", "c", "/dev/null"}).ok())
     GTEST_SKIP() << "no compiler for x86-64 here";
   const TempDir work("etch-compilers");
-  ASSERT_TRUE(zoo_tool({"detector", (work.path() / "detector.onnx").string()}).ok());
-  const ProcessResult compiled = etch_tool({"compile", (work.path() / "detector.onnx").string(), "--target", "x86-64-v4", "--selftest",
-                                            "checksum", "-o", (work.path() / "detector").string()});
-  ASSERT_TRUE(compiled.ok()) << compiled.err;
+  const std::string detector = test::zoo_project("detector", "x86-64-v4", {"--selftest", "checksum"}).string();
   std::ofstream(work.path() / "main.c") << "int main(void) { return 0; }\n";
-  std::ofstream(work.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(user C ASM)\nadd_subdirectory(detector)\n"
-                                                   "add_executable(user main.c)\ntarget_link_libraries(user etch::detector)\n";
+  std::ofstream(work.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(user C ASM)\nadd_subdirectory(" +
+                                                       detector +
+                                                       " detector)\n"
+                                                       "add_executable(user main.c)\ntarget_link_libraries(user etch::detector)\n";
   std::string own;
   const Target target = find_target("x86-64-v4", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
   for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code)) own += flag + " ";
@@ -152,8 +152,6 @@ g (float[1,4,8,8] x, float[1,4,8,8] w) => (float[1,4,4,4] y, bool[1,4,8,8] same,
 // Where the features are missing that the C was generated for, it says so and builds only if that is accepted.
 TEST(Compilers, MissingFeaturesStopTheBuild) {
   const TempDir work("etch-compilers");
-  const std::string path = (work.path() / "lenet.onnx").string();
-  ASSERT_TRUE(zoo_tool({"lenet", path}).ok());
   struct Row {
     const char *target, *compiler;
     std::vector<std::string> flags;
@@ -178,10 +176,7 @@ TEST(Compilers, MissingFeaturesStopTheBuild) {
       std::printf("not installed, so not tried: %s\n", row.compiler);
       continue;
     }
-    const std::filesystem::path dir = work.path() / row.target;
-    if (!std::filesystem::exists(dir)) {
-      ASSERT_TRUE(etch_tool({"compile", path, "--target", row.target, "-o", dir.string()}).ok());
-    }
+    const std::filesystem::path dir = test::zoo_project("lenet", row.target);
     std::vector<std::string> command{row.compiler};
     command.insert(command.end(), row.flags.begin(), row.flags.end());
     command.insert(command.end(), {"-c", (dir / "lenet.c").string(), "-o", (work.path() / "lenet.o").string()});
@@ -194,8 +189,6 @@ TEST(Compilers, MissingFeaturesStopTheBuild) {
 // A real network by compilers with and without a way to align; on wide vectors too, where this processor has them.
 TEST(Compilers, NetworksPassTheirSelfTest) {
   const TempDir work("etch-compilers");
-  const std::string path = (work.path() / "lenet.onnx").string();
-  ASSERT_TRUE(zoo_tool({"lenet", path}).ok());
   struct Row {
     const char *target, *compiler;
     std::vector<std::string> flags;
@@ -216,10 +209,7 @@ TEST(Compilers, NetworksPassTheirSelfTest) {
       std::printf("not tried here: %s by %s\n", row.target, row.compiler);
       continue;
     }
-    const std::filesystem::path dir = work.path() / row.target;
-    if (!std::filesystem::exists(dir)) {
-      ASSERT_TRUE(etch_tool({"compile", path, "--target", row.target, "--weights", "c", "-o", dir.string()}).ok());
-    }
+    const std::filesystem::path dir = test::zoo_project("lenet", row.target, {"--weights", "c"});
     std::vector<std::string> command{row.compiler};
     command.insert(command.end(), row.flags.begin(), row.flags.end());
     for (const char* file : {"lenet.c", "lenet_weights.c", "etch_runtime.c", "selftest.c"}) command.push_back((dir / file).string());
