@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,8 +195,12 @@ bool attend(pid_t child, Launch& launch, std::string_view input, ProcessResult& 
 void finish(pid_t child, Launch& launch, ProcessResult& result, const ProcessOptions& options) {
   kill(-child, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  rusage usage{};
+  while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
   }
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  result.max_rss_bytes = std::int64_t{usage.ru_maxrss} * 1024;
   drain(launch.out.read, result.out, options.max_output_bytes);
   drain(launch.err.read, result.err, options.max_output_bytes);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);

@@ -40,6 +40,9 @@ struct ProcessResult {
   std::string out;
   std::string err;
   double seconds = 0;
+  /// Processor time and largest resident memory of the program, with those of the processes that it waited for.
+  double cpu_seconds = 0;
+  std::int64_t max_rss_bytes = 0;
 
   /// It ran to its end and returned 0.
   bool ok() const { return started && !timed_out && signal == 0 && exit_code == 0; }

@@ -59,6 +59,16 @@ TEST(Process, LargeDataPassesBothWays) {
   EXPECT_TRUE(r.out == options.stdin_text);
 }
 
+TEST(Process, TimeAndMemoryAreTheProgramsOwn) {
+  const ProcessResult busy = run_process({"sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
+  const ProcessResult large = run_process({"dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"});
+  const ProcessResult idle = run_process({"sleep", "0.05"});
+  EXPECT_GT(busy.cpu_seconds, 2 * idle.cpu_seconds);
+  EXPECT_GT(large.max_rss_bytes, std::int64_t{64} << 20);
+  EXPECT_LT(idle.max_rss_bytes, large.max_rss_bytes / 2) << "not that of processes before it";
+  EXPECT_GT(idle.max_rss_bytes, 0);
+}
+
 TEST(Process, OutputIsCapped) {
   ProcessOptions options;
   options.max_output_bytes = 1000;
