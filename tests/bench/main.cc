@@ -218,7 +218,9 @@ void measure_chain(Context& context, const test::Chain& chain) {
   for (auto [nodes, result] : {std::pair{20'000, &once}, std::pair{40'000, &twice}}) {
     const fs::path model = context.work / "chain.onnx";
     test::write_chain(chain, nodes, model);
-    *result = tool({"inspect", model.string(), "--dim", "rows=8..64"});
+    std::vector<std::string> args{"inspect", model.string()};
+    for (const std::string& option : test::options_of(chain)) args.push_back(option);
+    *result = tool(args);
   }
   const std::string name = fmt::format("chain_{}_", replaced(chain.name, " ", "_"));
   context.figures.push_back(under_limit(name + "inspect_time", 5, once.cpu_seconds, "s of processor time for 20 000 nodes"));

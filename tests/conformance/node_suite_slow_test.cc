@@ -51,7 +51,8 @@ void append(Program& all, const Program& part, const std::string& prefix) {
 }
 
 struct Batch {
-  Program program{.language = &kC, .variables = {}, .buffers = {}, .kernels = {}, .calls = {}, .inputs = {}, .outputs = {}, .owner = {}};
+  Program program{
+      .language = &kC, .variables = {}, .buffers = {}, .kernels = {}, .calls = {}, .inputs = {}, .outputs = {}, .owner = {}, .folded = {}};
   std::vector<std::string> names;
   std::vector<test::NodeCase> cases;
   std::vector<Program> parts;  // keep what the kernels point into

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "onnx/builder.h"
 
@@ -31,10 +32,15 @@ inline const Chain kChains[] = {
      }},
     {"strides of an open size", "rows", 2,
      [](GraphBuilder& g, const auto& x, const auto&) {
-       const auto half = g.node("MaxPool", {x}, {{"kernel_shape", GraphBuilder::Ints{1, 1}}, {"strides", GraphBuilder::Ints{2, 1}}});
+       const auto half = g.node("AveragePool", {x}, {{"kernel_shape", GraphBuilder::Ints{2, 1}}, {"strides", GraphBuilder::Ints{2, 1}}});
        return g.node("Resize", {half, "", "scales"}, {{"mode", std::string("nearest")}});
      }},
 };
+
+/// Options of etch for this kind.
+inline std::vector<std::string> options_of(const Chain& chain) {
+  return chain.size.name.empty() ? std::vector<std::string>{} : std::vector<std::string>{"--dim", chain.size.name + "=8..64"};
+}
 
 /// Writes a model that is at least `nodes` long.
 inline void write_chain(const Chain& chain, int nodes, const std::filesystem::path& file) {
@@ -42,7 +48,7 @@ inline void write_chain(const Chain& chain, int nodes, const std::filesystem::pa
   GraphBuilder::Value x = g.input("x", DType::Float32, {1, 1, chain.size, 8}), skip = x;
   g.seeded("w", {8, 8}, 8);
   g.seeded("kernel", {1, 1, 3, 3}, 9);
-  g.initializer("scales", Array::of_doubles(DType::Float32, {4}, {1, 1, 2, 1}));
+  g.initializer("scales", Array::of_doubles(DType::Float32, {4}, std::vector<double>{1, 1, 2, 1}));
   for (int made = 0; made < nodes; made += chain.nodes) {
     const GraphBuilder::Value next = chain.next(g, x, skip);
     skip = x;
