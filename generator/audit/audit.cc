@@ -21,7 +21,7 @@
 namespace etch {
 namespace {
 
-/// Errors become findings; warnings are the compilers' business.
+/// Turns errors into findings and ignores warnings.
 class Diagnostics : public clang::DiagnosticConsumer {
  public:
   Diagnostics(std::vector<Finding>& findings, std::string file) : findings_(findings), file_(std::move(file)) {}
@@ -66,9 +66,9 @@ class Action : public clang::ASTFrontendAction {
   UnitFacts& facts_;
 };
 
-constexpr const char* kOpenCLHeaders = "/etch/opencl-headers";  // no folder of the machine
+constexpr const char* kOpenCLHeaders = "/etch/opencl-headers";  // a folder in memory only
 
-// The machine's files, and OpenCL's declarations where it has none.
+// The machine's files, and OpenCL's declarations if it has no OpenCL headers.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system() {
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
   headers->addFile(std::string(kOpenCLHeaders) + "/CL/cl.h", 0, llvm::MemoryBuffer::getMemBuffer(opencl_header()));
@@ -124,7 +124,7 @@ class Calls {
     }
   }
 
-  /// A cycle through `start`, as names in order of calling; empty where there is none.
+  /// A cycle of calls through `start`, as names in calling order; empty if there is none.
   std::vector<std::string> cycle_through(const FunctionKey& start) const {
     std::map<FunctionKey, FunctionKey> reached_from;
     std::vector<FunctionKey> open{start};
@@ -207,7 +207,7 @@ AuditReport join(const std::vector<UnitFacts>& units) {
   }
   find_recursion(units, report);
   find_double(units, report);
-  // A header that two files include says everything twice; one line says each thing once.
+  // Findings in a header that two files include occur twice: keep one.
   sort_unique(report.findings, [](const Finding& f) { return std::tie(f.file, f.line, f.rule, f.function, f.text); });
   report.findings.erase(std::unique(report.findings.begin(), report.findings.end(),
                                     [](const Finding& a, const Finding& b) {
@@ -273,7 +273,7 @@ AuditReport audit_c(const std::vector<std::filesystem::path>& files, const Audit
 
 AuditReport audit_directory(const std::filesystem::path& dir, AuditOptions options) {
   const auto files = sources_below(dir);
-  // The C that is looked at is the same with any instruction set; Clang here need not know the target's.
+  // The audited code does not depend on the instruction set, so Clang need not know the target's.
   options.defines.push_back("ETCH_ANY_CPU=1");
   if (files.empty()) throw UserError(dir.string(), "there is no .c file in this folder", "name the folder that etch compile wrote");
   options.include_dirs.push_back(dir);

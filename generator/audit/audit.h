@@ -1,5 +1,5 @@
-// Reads C with Clang and reports what firmware must not do. Every rule is checked on the parsed program, after the
-// preprocessor, so neither macros nor names hide anything; a file that does not parse is itself a finding.
+// Parses C with Clang and reports constructs that firmware must not contain. Every rule is checked on the syntax tree, after the
+// preprocessor, so a macro can't hide anything; a file that does not parse is itself a finding.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace etch {
 
 struct Target;
 
-/// What is reported, by name of the rule (a finding's `rule`):
+/// The rules, by the name that Finding::rule holds:
 ///   parse                  the file has an error
 ///   heap                   malloc and its relatives, alloca: called, or their address taken
 ///   recursion              a cycle of calls; calls through a table reach every function of that type whose address is taken
@@ -24,7 +24,7 @@ struct Target;
 ///   indirect-call          a call through a pointer whose type is not one of the runtime's typedefs
 ///   function-pointer-cast  a function pointer converted to another type
 ///   asm                    an assembler statement in a function
-/// A file that defines main() is a program around the code, not the code: it may own static objects and use double.
+/// A file that defines main() is a test program around the audited code: it may own static objects and use double.
 struct AuditOptions {
   std::vector<std::filesystem::path> include_dirs;
   std::vector<std::string> defines;  // NAME or NAME=VALUE
@@ -54,8 +54,8 @@ struct AuditedFunction {
   int line = 0;
   bool external = false;
   std::int64_t stack_array_bytes = 0;  // local arrays and structs
-  std::int64_t loops = 0;              // all of them, proved bounded or found
-  std::vector<std::string> callees;    // names, sorted; "*TYPE" is a call through a pointer of that type
+  std::int64_t loops = 0;              // all loops: those proved bounded and those reported as findings
+  std::vector<std::string> callees;    // names, sorted; "*TYPE" stands for a call through a function pointer of that type
 };
 
 /// An object of static storage that is defined in the audited files.
@@ -81,8 +81,9 @@ struct AuditReport {
 /// Audits C files (.c) and OpenCL C files (.cl) as one program. Throws UserError where a file can't be read.
 AuditReport audit_c(const std::vector<std::filesystem::path>& files, const AuditOptions& options = {});
 
-/// Audits every .c and .cl below `dir` (not in build folders, which hold a CMakeCache.txt); names in the report are relative
-/// to it. Where the folder holds etch_runtime.h and no prefixes are given, they are etch_ and the names of the headers.
+/// Audits every .c and .cl below `dir`, except in build folders (those with a CMakeCache.txt). File names in the report are relative
+/// to `dir`. If options.prefixes is empty and `dir` holds etch_runtime.h, the prefixes are "etch_" and the name of each other header
+/// with a "_" ("net.h": "net_").
 AuditReport audit_directory(const std::filesystem::path& dir, AuditOptions options = {});
 
 /// "FILE:LINE: in FUNCTION: TEXT [RULE]"

@@ -1,4 +1,4 @@
-// SHA-256 by LLVM: what a file was made from, and keys of caches.
+// SHA-256 (LLVM's), to record which model a file was made from and to make cache keys.
 #pragma once
 
 #include <cstddef>

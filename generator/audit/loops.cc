@@ -49,7 +49,7 @@ class Judge {
   }
 
  private:
-  /// One bounded conjunct bounds the loop; the reason of the first one is given where none does.
+  /// One bounded operand of && bounds the loop; if none is bounded, the reason of the first one is returned.
   std::string judge_condition(const Expr* condition) {
     std::vector<const Expr*> open{condition};
     std::string reason;
@@ -103,7 +103,7 @@ class Judge {
     return judge_range(c, *step < 0 ? -*step : *step);
   }
 
-  /// Can the counter's type hold the first value at which the comparison fails?
+  /// Checks that the counter's type can hold the first value at which the comparison fails.
   std::string judge_range(const Comparison& c, std::int64_t step) {
     const std::string name = c.counter->getNameAsString();
     const QualType type = c.counter->getType();
@@ -190,7 +190,7 @@ class Judge {
     return false;
   }
 
-  /// `e` has the same value in every turn. What is const is taken to stay as it is.
+  /// Whether `e` has the same value in every iteration. const objects are assumed never to change.
   bool invariant(const Expr* whole) const {
     std::vector<const Expr*> open{whole};
     while (!open.empty()) {
@@ -229,7 +229,7 @@ class Judge {
       open.insert(open.end(), {element->getBase(), element->getIdx()});
       return e->getType().isConstQualified();
     }
-    // With no mutable statics (another rule sees to that), a function of numbers alone always returns the same.
+    // Without mutable statics (another rule checks that) a function of numbers alone always returns the same value.
     const auto* call = dyn_cast<CallExpr>(e);
     const FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
     if (callee == nullptr || !callee->isDefined()) return false;

@@ -1,5 +1,5 @@
-// When is a loop's end evident? It counts: an integer variable is compared with a bound, every turn moves it towards the
-// bound by a constant, and nothing else touches it.
+// Decides whether a loop evidently ends. It does if it counts: an integer variable is compared with a bound, every iteration moves
+// it towards the bound by a constant, and nothing else writes it.
 //   for (int i = 0; i < n; i++) ...           n is not written in the loop
 //   for (; i < 8 && more; i += 2) ...         one such condition among several is enough
 //   while (i > 0) { ...; i--; }               the step is a statement of the body itself, and no `continue` skips it
@@ -24,7 +24,7 @@ namespace etch {
 /// A loop in its function: `parent` is the loop around it, or null.
 struct LoopFacts {
   const clang::Stmt* parent = nullptr;
-  bool has_continue = false;  // one that belongs to this loop, or a goto, which may skip as much
+  bool has_continue = false;  // a `continue` of this loop, or a goto, which may also skip the rest of the body
 };
 
 /// One place that writes a variable, and the innermost loop around it.
@@ -33,7 +33,7 @@ struct Write {
   const clang::Stmt* loop = nullptr;
 };
 
-/// What loops.cc has to know of a function; the visitor collects it before any loop is judged.
+/// The facts about a function that loops.cc needs; the visitor collects them before any loop is judged.
 struct FunctionFacts {
   std::vector<const clang::Stmt*> loops;  // in source order
   std::map<const clang::Stmt*, LoopFacts> facts;
@@ -41,7 +41,7 @@ struct FunctionFacts {
   std::set<const clang::ValueDecl*> address_taken;
 };
 
-/// Empty where the loop's end is evident, else why not: "the body changes i".
+/// Empty if the loop evidently ends, else the reason why it may not: "the body changes i".
 std::string why_unbounded(const clang::Stmt& loop, const FunctionFacts& function, clang::ASTContext& context);
 
 }  // namespace etch

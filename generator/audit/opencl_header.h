@@ -1,5 +1,5 @@
 // OpenCL's declarations as far as emitted projects use them, so that their C can be parsed on a machine that has no OpenCL
-// headers. Where <CL/cl.h> is installed, that one is read.
+// headers. An installed <CL/cl.h> is used instead of this text.
 #pragma once
 
 #include <string_view>

@@ -6,7 +6,7 @@
 namespace etch {
 namespace {
 
-/// The next line of `text`, which loses it.
+/// Removes the first line from `text` and returns it.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -15,7 +15,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// What stands in quotes behind `key`: quoted(`a: "b"`, "a: ") is b.
+/// The text in quotes after `key`: quoted(`a: "b"`, "a: ") is b.
 std::string_view quoted(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return {};
@@ -33,14 +33,14 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 std::string_view bare(std::string_view name) { return name.substr(name.rfind(':') + 1); }
 
-/// Full names by bare name; more than one where two files have a static function of that name.
+/// Full names by bare name; several if more than one file has a static function of that name.
 std::map<std::string_view, std::vector<std::string_view>> full_names(const StackGraph& graph) {
   std::map<std::string_view, std::vector<std::string_view>> result;
   for (const auto& [name, function] : graph) result[bare(name)].push_back(name);
   return result;
 }
 
-/// The graph with calls through pointers filled in and every name found.
+/// The graph with calls through pointers filled in and every callee name resolved.
 class Resolved {
  public:
   Resolved(const StackGraph& graph, const IndirectCalls& indirect) : graph_(graph), names_(full_names(graph)) {
@@ -86,7 +86,7 @@ struct Visit {
   std::size_t done = 0;
 };
 
-/// Depth first, callees before callers, with a stack of its own.
+/// Visits functions depth first, callees before callers, without recursion.
 class Depths {
  public:
   explicit Depths(const Resolved& graph) : graph_(graph) {}

@@ -1,5 +1,5 @@
-// The worst case of stack from the compiler's own figures: the deepest path through the calls, each function with the
-// bytes that the compiler gave it. What is not known is named, never guessed.
+// Worst-case stack use, from the compiler's own figures: the deepest path through the call graph, each function with the bytes
+// that the compiler reports for it. What is not known is listed, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace etch {
 
 struct StackFunction {
-  std::optional<std::int64_t> bytes;  // nothing: no figure, or one that depends on values (a VLA)
-  std::set<std::string> callees;      // names in the graph
+  std::optional<std::int64_t> bytes;  // nullopt: no figure, or one that depends on run-time values (a VLA)
+  std::set<std::string> callees;      // keys of the StackGraph
   bool indirect = false;              // calls through a pointer
 };
 
@@ -27,23 +27,23 @@ StackGraph parse_callgraph_info(std::string_view text);
 /// gcc or clang -fstack-usage: one .su file, functions with bytes, no calls.
 StackGraph parse_stack_usage(std::string_view text);
 
-/// objdump -d --no-show-raw-insn of Arm code. A function's bytes are the sum of all that its instructions take off the
-/// stack pointer, which is never less than the truth; for the library's functions, of which no compiler output is left.
+/// objdump -d --no-show-raw-insn of Arm code, for library functions, which have no .ci or .su file. A function's bytes are the sum
+/// of everything that its instructions subtract from the stack pointer: an upper bound.
 StackGraph parse_arm_disassembly(std::string_view text);
 
-/// Both together. Calls are joined; a figure of `first` goes before one of `second`. A bare name in `second` means the
-/// static function of that name in `first` where there is exactly one.
+/// The union of both graphs. A function has the callees of both, and the bytes that `first` gives, else those of `second`. A bare
+/// name in `second` means the static function of that name in `first` if there is exactly one.
 StackGraph merge(const StackGraph& first, const StackGraph& second);
 
-/// Who is called through pointers: caller -> callees, both as bare or full names ({"etch_run", {"k0_conv", "k1_pool"}}).
+/// Possible targets of calls through pointers: caller -> callees, as bare or full names ({"etch_run", {"k0_conv", "k1_pool"}}).
 using IndirectCalls = std::map<std::string, std::vector<std::string>>;
 
 struct StackBound {
-  std::optional<std::int64_t> bytes;    // nothing where `unresolved` is not empty
+  std::optional<std::int64_t> bytes;    // nullopt if `unresolved` is not empty
   std::vector<std::string> path;        // the deepest one, entry first: "etch_run 56"
   std::vector<std::string> unresolved;  // "f: calls through a pointer", "g: no figure", "h: calls itself", sorted
-  /// Where all that is unresolved are functions without figure (a library's, mostly): the deepest path as if these took
-  /// nothing, and their names.
+  /// If everything unresolved is a function without a figure (mostly of a library): the deepest path with 0 bytes for these
+  /// functions, and their names.
   std::optional<std::int64_t> known_bytes;
   std::vector<std::string> without_figure;
 };

@@ -24,7 +24,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// "00000374 <expf>:" is expf; nothing for other lines.
+/// The function's name in "00000374 <expf>:"; empty for other lines.
 std::string_view header(std::string_view line) {
   if (line.empty() || line[0] == ' ' || !line.ends_with(">:")) return {};
   const std::size_t at = line.find(" <");
@@ -67,7 +67,7 @@ std::int64_t registers(std::string_view operands) {
   return count;
 }
 
-/// The number behind the last '#': "sp, sp, #20" is 20, "[sp, #-8]!" is -8.
+/// The number after the last '#': "sp, sp, #20" is 20, "[sp, #-8]!" is -8.
 std::optional<std::int64_t> immediate(std::string_view operands) {
   const std::size_t at = operands.rfind('#');
   if (at == std::string_view::npos) return std::nullopt;
@@ -83,7 +83,7 @@ bool is(std::string_view mnemonic, std::string_view base) {
   return std::ranges::find(kConditions, mnemonic.substr(base.size())) != std::end(kConditions);
 }
 
-/// Bytes that this instruction takes off the stack pointer; nothing where they can't be read from it.
+/// Bytes that this instruction subtracts from the stack pointer; nullopt if it changes the stack pointer by an unknown amount.
 std::optional<std::int64_t> taken(const Instruction& i) {
   const bool vector = i.operands.find("{d") != std::string_view::npos;
   const bool writes_sp = i.operands.starts_with("sp!,") || i.operands.find("[sp, #-") != std::string_view::npos;
@@ -93,7 +93,7 @@ std::optional<std::int64_t> taken(const Instruction& i) {
   if (i.mnemonic.starts_with("str") && writes_sp && i.operands.ends_with("]!")) return -immediate(i.operands).value_or(0);
   if (!i.operands.starts_with("sp, ") && i.operands != "sp") return 0;
   if (is(i.mnemonic, "sub") || is(i.mnemonic, "subs") || is(i.mnemonic, "subw")) return immediate(i.operands);
-  // A frame pointer gives back what was taken; any other computed stack pointer is not understood.
+  // Restoring from a frame pointer frees stack; any other computed stack pointer is unknown.
   if (is(i.mnemonic, "mov"))
     return i.operands == "sp, r7" || i.operands == "sp, fp" || i.operands == "sp, r11" ? std::optional<std::int64_t>(0) : std::nullopt;
   if (is(i.mnemonic, "bic") || is(i.mnemonic, "and")) return std::nullopt;

@@ -55,7 +55,7 @@ bool contains(const std::string_view (&names)[n], std::string_view name) {
 
 std::string type_name(QualType type) { return type.getCanonicalType().getUnqualifiedType().getAsString(); }
 
-/// The function type behind a pointer to a function; null where there is none.
+/// The function type that `type` points to; null if it is no function pointer.
 const FunctionType* pointee_function(QualType type) {
   const auto* pointer = type->getAs<PointerType>();
   return pointer == nullptr ? nullptr : pointer->getPointeeType()->getAs<FunctionType>();
@@ -177,7 +177,7 @@ class Body : public RecursiveASTVisitor<Body> {
     if (contains(kJumps, name)) found(ref, "unbounded-loop", name + " jumps out of functions");
     if (direct_.contains(ref)) return true;
     unit_.facts_.address_taken.insert({unit_.key(*callee), type_name(callee->getType())});
-    // Whoever names a function may let it be called: for reachability that is a call.
+    // Code that names a function may cause it to be called, so for reachability this counts as a call.
     if (function_ == nullptr)
       unit_.facts_.roots.insert(unit_.key(*callee));
     else
@@ -264,7 +264,7 @@ class Body : public RecursiveASTVisitor<Body> {
   }
   bool found(const Stmt* s, std::string rule, std::string text) { return found_at(s->getBeginLoc(), std::move(rule), std::move(text)); }
 
-  /// What the compiler computes itself is no arithmetic of the target.
+  /// An expression that the compiler evaluates is not computed on the target.
   void found_double(const Expr* e, std::string text) {
     if (!unit_.options_.single_precision || unit_.has_main_) return;
     Expr::EvalResult ignored;
@@ -322,7 +322,7 @@ void Unit::check_name(const NamedDecl& d) {
   report(d.getLocation(), "", "prefix", "the external symbol " + name + " starts with none of " + accepted);
 }
 
-/// Numbers only: no function or pointer can stand in the initializer, however many elements it has.
+/// Whether the type has only numbers: then no function or pointer can occur in the initializer, however long it is.
 bool holds_numbers(const ASTContext& context, QualType type) { return context.getBaseElementType(type)->isArithmeticType(); }
 
 UnitFacts Unit::examine() {

@@ -1,4 +1,4 @@
-// What one translation unit says about itself; audit.cc joins the units. Internal to audit/.
+// The facts about one translation unit; audit.cc joins the units. Internal to audit/.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ class ASTContext;
 
 namespace etch {
 
-/// A function across translation units: static ones are told apart by their file.
+/// Identifies a function across translation units: static functions of one name differ in their file.
 struct FunctionKey {
   std::string file;  // empty for external functions
   std::string name;
@@ -30,7 +30,7 @@ struct UnitFacts {
   std::set<std::pair<FunctionKey, FunctionKey>> calls_or_names;  // also where only the address is taken
   std::set<std::pair<FunctionKey, std::string>> indirect_calls;  // caller, type of the function called
   std::set<std::pair<FunctionKey, std::string>> address_taken;   // function, its type
-  std::set<FunctionKey> roots;                                   // external functions, and what initializers of objects name
+  std::set<FunctionKey> roots;                                   // external functions, and functions named in initializers of objects
 };
 
 /// Collects the facts of a parsed unit.

@@ -1,5 +1,5 @@
-// Two kinds of errors. A UserError is about the user's input and is worded in the user's terms: where, what, what to
-// do. An InternalError is a bug of etch: the text is the rule that must hold.
+// Two kinds of errors. A UserError is about the user's input and is worded in the user's terms: the place, the problem, and
+// what to do. An InternalError is a bug of etch; its text is the rule that must hold.
 #pragma once
 
 #include <exception>
@@ -37,7 +37,7 @@ class UnsupportedError : public UserError {
   std::string subject_;
 };
 
-/// A bug of etch: a rule of ours that does not hold.
+/// A bug of etch: one of its own rules does not hold.
 class InternalError : public std::exception {
  public:
   InternalError(std::string_view rule, const std::source_location& at);
@@ -47,7 +47,8 @@ class InternalError : public std::exception {
   std::string text_;
 };
 
-/// A size or index beyond 64 bits. Reading a model it is the model's fault: the importer names the node instead.
+/// A size or index beyond 64 bits. While a model is read this is the model's fault: the importer then throws an error that names the
+/// node instead.
 class IndexOverflow : public InternalError {
  public:
   using InternalError::InternalError;

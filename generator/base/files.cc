@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,10 +16,13 @@ void write_file(const std::filesystem::path& path, const std::string& bytes) {
                     "choose another output folder with -o, or make room");
   };
   errno = 0;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
-  if (!file) fail();
-  const bool whole = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0;
-  if (!whole) fail();
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) fail();
+  const bool whole = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0;
+  const int error = errno;
+  const bool is_closed = std::fclose(file) == 0;  // over a network some errors come only now
+  if (!whole) errno = error;
+  if (!whole || !is_closed) fail();
 }
 
 void refuse_lfs_pointer(const std::filesystem::path& file, const std::string& where) {

@@ -1,4 +1,4 @@
-// Hash values for interning. They order nothing: what is printed never depends on them.
+// Hash values for interning. Nothing is ordered by them, so no output depends on them.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Signals come to the process, so what they need to know belongs to the process too: the one object of its kind.
+// State for the signal thread. Signals are sent to the process, so there is one such object per process.
 struct Temporaries {
   std::recursive_mutex mutex;
   std::set<fs::path> paths;
@@ -46,7 +46,7 @@ void signal_children(const std::vector<pid_t>& all, int signal) {
   }
 }
 
-// Stopped and not killed at first: what they write to is removed before anybody sees them end.
+// The programs are first stopped, not killed: the folders that they write to are removed before their callers see them end.
 [[noreturn]] void end_by(int signal) {
   Temporaries& all = temporaries();
   all.mutex.lock();  // for good: nothing new is registered

@@ -1,4 +1,4 @@
-// What INT, TERM and HUP leave behind: nothing. A thread waits for them, stops the programs that were started, removes the
+// Cleans up on SIGINT, SIGTERM and SIGHUP. A thread waits for these signals, stops the programs that were started, removes the
 // registered folders, and then ends the process by that signal, as its caller expects.
 #pragma once
 
@@ -11,14 +11,15 @@ namespace etch {
 /// stays ignored.
 void clean_up_on_interrupt();
 
-/// Waits for the end if a signal came; a program that was stopped by it is no error to report.
+/// If a signal came, waits until the process ends. Call it before an error is reported: it may only be that a child process was
+/// stopped by the clean-up.
 void end_if_interrupted();
 
-/// `path` goes with an interrupt, until forget_temporary. TempDir does both.
+/// `path` is removed on an interrupt, until forget_temporary(path). TempDir calls both.
 void register_temporary(const std::filesystem::path& path);
 void forget_temporary(const std::filesystem::path& path);
 
-/// While it is held no interrupt is acted on: for the few renames that only make sense together.
+/// While the lock is held no interrupt is acted on: for the few renames that must happen together.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> hold_interrupts();
 
 }  // namespace etch

@@ -15,22 +15,22 @@ namespace etch {
 /// before etch's own prefix "etch_". Never empty, never a keyword, never a name or macro of the C library, never one that C
 /// reserves (no leading or double '_').
 std::string c_identifier(std::string_view name);
-/// The same for a size that kernels know by name: none of the names that they give to their own loops and values ("i0", "acc3"), no word of
-/// OpenCL C ("global").
+/// The same for a variable size that is a parameter of kernels: also none of the names of their own loops and values ("i0", "acc3"), and
+/// no word of OpenCL C ("global").
 std::string size_identifier(std::string_view name);
-/// The same for a project: besides, none that its files, its targets in a build system or the headers of the C library have
-/// ("test", "selftest", "math"), and at most 60 characters.
+/// The same for a project: also none of the names of its files, of targets in a build system or of headers of the C library ("test",
+/// "selftest", "math"), and at most 60 characters.
 std::string project_identifier(std::string_view name);
 
-/// Identifiers that stay apart: the second name that comes out as "a_b" is "a_b_2".
+/// Gives each name an identifier of its own: the second name that becomes "a_b" gets "a_b_2".
 class CNames {
  public:
   CNames() = default;
-  /// Besides apart from what the files of a project of that name define: its macros (NET_H, NET_ARENA_BYTES, NET_X_COUNT),
-  /// functions and tables. What begins like its macros gets "n_" in front.
+  /// The identifiers also differ from everything that the files of the project `project` define: its macros (NET_H,
+  /// NET_ARENA_BYTES, NET_X_COUNT), functions and tables. A name that begins like its macros gets "n_" in front.
   explicit CNames(std::string_view project);
-  /// Reserves and returns an identifier for `name`, none that was returned before. Names that differ only in case are kept
-  /// apart too (macros are made of them in upper case).
+  /// Returns an identifier for `name` that was never returned before, also not in other case (the identifiers become macros in upper
+  /// case).
   std::string add(std::string_view name);
 
  private:

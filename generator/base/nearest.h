@@ -1,4 +1,4 @@
-// What a misspelt name was meant to be: errors about an unknown name list the known ones, the most similar first.
+// Suggestions for a misspelt name: errors about an unknown name list the known ones, the most similar first.
 //
 //   throw UserError(place, "no dimension is called 'bacth'", "the model's dimensions: " + nearest_text("bacth", names));
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace etch {
 
-/// How far apart two names are: 0 for equal ones, more the more has to be changed, never above 1. Letters are compared without
-/// their case; a letter too many, one missing and two exchanged count less than a wrong one.
+/// Normalized edit distance of two names, from 0 (equal) to 1. Case is ignored; a letter too many, a missing letter and two exchanged
+/// letters cost less than a wrong letter.
 double name_distance(std::string_view a, std::string_view b);
 
 /// `names`, those most similar to `wanted` first; equally similar ones keep their order.

@@ -7,11 +7,11 @@
 
 namespace etch {
 
-/// For look-up only: it has no order that could be walked.
+/// For look-up only: it can't be iterated.
 template <class T>
 class PointerSet {
  public:
-  /// Adds `p`, which is not nullptr; false if it was there.
+  /// Adds `p`, which is not nullptr. False if it was there already.
   bool insert(const T* p) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     const T*& slot = slots_[slot_of(p)];
@@ -24,7 +24,7 @@ class PointerSet {
   std::size_t size() const { return size_; }
 
  private:
-  // Where `p` is, or where it belongs.
+  // The slot that holds `p`, or the free one where it belongs.
   std::size_t slot_of(const T* p) const {
     std::uint64_t h = reinterpret_cast<std::uintptr_t>(p) * std::uint64_t{0x9E3779B97F4A7C15};
     h ^= h >> 32;
@@ -40,7 +40,7 @@ class PointerSet {
       if (p != nullptr) slots_[slot_of(p)] = p;
   }
 
-  std::vector<const T*> slots_;  // a power of two of them, at least half of them free
+  std::vector<const T*> slots_;  // their number is a power of two; at least half of them are nullptr, which is free
   std::size_t size_ = 0;
 };
 

@@ -50,11 +50,11 @@ struct Pipe {
   Fd read, write;
 };
 
-/// A number above the three standard ones, which may be free where the caller has closed its own: a descriptor that already
-/// is number 0 would keep its close-on-exec mark.
+/// Moves a descriptor above the three standard numbers, which are free if the caller has closed its own: dup2 of number 0 onto itself
+/// would keep its close-on-exec flag.
 Fd above_standard(Fd fd) { return fd.get() > 2 || !fd.is_open() ? std::move(fd) : Fd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3)); }
 
-/// Both ends close on exec: the child gets its own by dup2, and no other child started meanwhile inherits any.
+/// Both ends close on exec: the child gets its own by dup2, and no other child that is started meanwhile inherits them.
 Pipe make_pipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -64,7 +64,7 @@ Pipe make_pipe() {
 
 void set_nonblocking(const Fd& fd) { fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK); }
 
-/// A write to a program that reads no more must be an error code here, not a signal that ends etch.
+/// Blocks SIGPIPE: a write to a program that no longer reads must give an error code, not a signal that ends etch.
 class BlockSigpipe {
  public:
   BlockSigpipe() {
@@ -117,7 +117,7 @@ struct Launch {
   _exit(written == sizeof reason ? 127 : 126);
 }
 
-/// The reason why exec failed; nothing when it succeeded (the pipe was closed by it).
+/// The errno of a failed exec; nullopt if it succeeded, which closes the pipe.
 std::optional<int> exec_failure(Launch& launch) {
   launch.failure.write.close();
   int reason = 0;
@@ -161,7 +161,7 @@ void feed(Fd& fd, std::string_view& rest) {
   fd.close();
 }
 
-/// True when the child has ended; it is not waited for yet, so that its number, and its group's, stay its own.
+/// True if the child has ended. It is not reaped yet, so that its process and group numbers are not reused.
 bool has_ended(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;

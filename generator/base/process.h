@@ -1,5 +1,5 @@
 // Running another program: an argument vector, never a shell; a time limit that ends the whole process group; all
-// output captured. What the program does is a value; nothing is thrown because it failed, crashed or hung.
+// output captured. How the program ended is a value; a failure, crash or hang throws nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace etch {
 /// A variable of a process's environment.
 struct EnvVar {
   std::string name, value;
-  bool is_default = false;  // only where the caller's environment does not have it; else in place of what it has
+  bool is_default = false;  // true: used only if the caller's environment lacks it; false: replaces the caller's value
 };
 
 struct ProcessOptions {
@@ -24,7 +24,7 @@ struct ProcessOptions {
   double timeout_s = 60;
   /// Added to the caller's environment.
   std::vector<EnvVar> env;
-  /// Kept of each of the two outputs; what comes after is read and dropped.
+  /// So much of each of the two outputs is kept; the rest is read and dropped.
   std::size_t max_output_bytes = std::size_t{64} << 20;
 };
 
@@ -48,8 +48,8 @@ struct ProcessResult {
   bool ok() const { return started && !timed_out && signal == 0 && exit_code == 0; }
 };
 
-/// Runs argv[0] (looked up along PATH where it has no slash) and waits. When it returns, nothing of the process group
-/// runs any more: not on a timeout, and no child that the program left behind either. If this process dies, so does it.
+/// Runs argv[0] (looked up along PATH if it has no slash) and waits. When this returns, no process of the group runs any more:
+/// neither after a timeout nor as a child that the program left behind. If this process dies, the program is killed too.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
 
 /// The caller's environment with `additions`, as NAME=VALUE.

@@ -1,4 +1,4 @@
-// The files of runtime_c/ as text: what etch writes beside an emitted model, and what host kernels are compiled with.
+// The files of runtime_c/ as text: etch writes them beside an emitted model and compiles host kernels with them.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ std::span<const RuntimeFile> runtime_files();
 /// The one with that name; an unknown name is an InternalError.
 std::string_view runtime_text(std::string_view name);
 
-/// Stands in front of kernels of C that load under a mask.
+/// Text in front of C kernels that load under a mask.
 inline constexpr std::string_view kMaskedLoadPragma =
     "/* GCC 12 makes wrong vector code of masked loads where it has AVX: let it keep the branches. */\n"
     "#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)\n"

@@ -1,4 +1,4 @@
-// A table of rows that the whole process knows: etch's own, and those that a program which uses etch adds (a language, a device).
+// A table of rows for the whole process: etch's own rows, and those that a program which uses etch adds (a language, a device).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace etch {
 template <class Row>
 class Table {
  public:
-  /// A row that was added; it leaves the table when this goes. The Row itself has to live until then.
+  /// Keeps a row in the table for as long as it lives. The Row itself has to live as long.
   class Added {
    public:
     Added(Table& table, const Row& row) : table_(&table), row_(&row) { table.rows_.push_back(&row); }
@@ -28,7 +28,8 @@ class Table {
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  /// In their order, etch's own first. Adding is for the start of a program: no other thread may read meanwhile.
+  /// In the order in which they were added, etch's own first. Add rows only at the start of a program: no other thread may read
+  /// the table meanwhile.
   const std::vector<const Row*>& rows() const { return rows_; }
   [[nodiscard]] Added add(const Row& row) { return Added(*this, row); }
   /// The first row whose `member` is `value`; null if there is none.

@@ -23,7 +23,7 @@ std::filesystem::path make_unique(const std::filesystem::path& parent, std::stri
   return name;
 }
 
-/// A variable of the environment. Where programs and temporary folders are is all that it decides below cli/.
+/// An environment variable. Outside cli/ the environment decides only where programs and temporary folders are.
 std::optional<std::string> environment(std::string_view name) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; entry++) {
     const std::string_view text(*entry);

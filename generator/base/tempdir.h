@@ -1,5 +1,5 @@
-// A folder of its own under the system's temporary folder, gone when the object goes: what is half made is never left
-// behind, whichever way the work ends (an interrupt too: base/interrupt.h).
+// A temporary folder that is removed with its object, so that no half-made files are left behind, however the work ends (also
+// by an interrupt: base/interrupt.h).
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace etch {
 /// Creates a new, empty, private folder; removes it with all that it holds in the destructor. Movable, not copyable.
 class TempDir {
  public:
-  /// Below system_temp(). Throws UserError where no folder can be made (full disk, no right).
+  /// Below system_temp(). Throws UserError if no folder can be made (full disk, no permission).
   explicit TempDir(std::string_view prefix = "etch");
   /// Below `parent`, so that its contents can be renamed into place on the same file system.
   TempDir(const std::filesystem::path& parent, std::string_view prefix);
@@ -24,7 +24,7 @@ class TempDir {
   ~TempDir();
 
   const std::filesystem::path& path() const { return path_; }
-  /// A folder that is there already, from now on as temporary as one made here.
+  /// Takes over a folder that exists already: it is removed like one made here.
   static TempDir adopt(const std::filesystem::path& path);
   /// Gives the folder away: the destructor no longer removes it.
   std::filesystem::path release();
@@ -37,10 +37,11 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-/// $TMPDIR, else /tmp. Throws UserError where TMPDIR names no folder.
+/// $TMPDIR, else /tmp. Throws UserError if TMPDIR is set but names no folder.
 std::filesystem::path system_temp();
 
-/// Where `name` is found: as a path when it contains a slash, else along PATH. Nothing when there is no such executable.
+/// The path of the program `name`: `name` itself if it contains a slash, else looked up along PATH. nullopt if there is no such
+/// executable.
 std::optional<std::filesystem::path> find_program(std::string_view name);
 
 }  // namespace etch

@@ -10,16 +10,16 @@
 
 namespace etch {
 
-/// Every node reachable from `roots`, each once, after all its sources. `sources(node)` returns a range of Node
-/// pointers, of which nullptr is none; it is asked once for each node. The order depends on the graph alone, not on addresses.
+/// Every node reachable from `roots`, each once, after all its sources. `sources(node)` returns a range of Node pointers, in which
+/// nullptr is skipped; it is called once for each node. The order depends on the graph alone, not on addresses.
 template <class Node, class Sources>
 std::vector<const Node*> toposort(const std::vector<const Node*>& roots, Sources sources) {
   using Below = std::invoke_result_t<Sources, const Node*>;
   struct Open {
     const Node* node;
-    // Sources that live elsewhere are referred to, those that were made for this call are kept.
+    // A reference if `sources` returns one, else the returned range itself.
     std::conditional_t<std::is_lvalue_reference_v<Below>, std::reference_wrapper<std::remove_reference_t<Below>>, Below> src;
-    std::size_t done;  // so many sources are in the order already
+    std::size_t done;  // number of sources that have been visited
   };
   std::vector<const Node*> order;
   PointerSet<Node> seen;

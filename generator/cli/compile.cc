@@ -44,7 +44,7 @@ std::string tensor_text(const ImportedTensor& tensor) {
                          ","));
 }
 
-// Why the files are not called as the model's.
+// Tells the user that the files are named after the model's folder.
 void print_name(const ImportedModel& model) {
   if (!model.named_after_folder) return;
   fmt::print("named {} after its folder, as the file is only called model.onnx; --name gives another name\n", model.name);
@@ -70,7 +70,7 @@ std::vector<ImportProblem> problems_of(const ImportedModel& model, ImportProblem
   return result;
 }
 
-// What is in a file that compile would refuse, and all that stands in its way.
+// Prints the content of a model that compile would refuse, and all its problems.
 void print_refused(const ImportedModel& model) {
   fmt::print("{}: {} nodes, opset {}\n", model.name, model.operators.size(), model.opset);
   for (const std::string& line : model.declared) fmt::print("  {}\n", line);
@@ -110,10 +110,10 @@ Json refused_json(const ImportedModel& model) {
   return json;
 }
 
-// A program that reads the JSON finds the reason there too.
+// With --json the error is printed as JSON too.
 void print_failure(const std::exception& error) { fmt::print("{}\n", text_of({{"ok", false}, {"error", error.what()}})); }
 
-// On the terminal the report has what was measured here; the report in the folder is the same on every machine.
+// The printed report includes figures measured on this machine; the report in the folder is the same on every machine.
 void print_report(Report report, const Fit& fit, bool as_json) {
   if (const auto& measured = fit.measurement.measured) {
     report.code_bytes = measured->code_bytes;

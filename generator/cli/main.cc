@@ -1,4 +1,4 @@
-// etch: the command line. Status 0 done, 1 the model or the result is not acceptable, 2 a command line that can't be parsed.
+// etch: the command line. Exit status 0: done, 1: the model or the result is not acceptable, 2: the command line can't be parsed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,10 +20,10 @@
 namespace etch {
 namespace {
 
-// Exactly one value each time (or a list with commas), so that the model may stand behind it; the option may be repeated.
+// The option takes exactly one value (or a list with commas), so that the model may follow it; it may be repeated.
 CLI::Option* one_value(CLI::Option* option) { return option->expected(1)->allow_extra_args(false)->take_all(); }
 
-// CLI11 takes -1 as 2^64 - 1.
+// CLI11 would accept -1 as 2^64 - 1.
 std::string seed_problem(const std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return digits && (text.size() < 10 || (text.size() == 10 && text <= "4294967295")) ? "" : text + " is no number from 0 to 4294967295";

@@ -69,7 +69,7 @@ ShapeBinding parse_shape(const std::string& text) {
 std::string options_text(const ModelArgs& args) {
   std::string text = "--target " + args.target;
   for (const std::string& dim : args.dims) text += " --dim " + dim;
-  // The file without its folder: what is emitted is the same wherever it lies.
+  // The file name without its folder, so that the emitted text does not depend on where the file is.
   for (const std::string& freeze : args.freeze) {
     const std::filesystem::path file = freeze.substr(freeze.find('=') + 1);
     text += " --freeze " + freeze.substr(0, freeze.find('=') + 1) + file.filename().string();
@@ -168,7 +168,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
     c.flags = {"-std=gnu99"};
     c.flags.insert(c.flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   } else {
-    // Whether a*b+c is one operation decides about last bits: as in the project's own build.
+    // Whether a*b+c is contracted changes the last bits, so this flag is the same as in the project's build.
     for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code))
       if (flag.starts_with("-ffp-contract")) c.flags.push_back(flag);
   }

@@ -1,4 +1,4 @@
-// From the command line's words to the values that the stages take; what is not acceptable is a UserError.
+// Converts command line arguments to the values that the stages take. A value that is not acceptable is a UserError.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace etch {
 
-/// Everything that ModelArgs says. `progress` is told of each step and must outlive the options.
+/// All options of ModelArgs. `progress` shows each step and must outlive the result.
 CompileOptions compile_options(const ModelArgs& args, Progress& progress);
-/// From "batch=3" for some of the model's variables.
+/// Values from texts like "batch=3", for some or all of the model's variables.
 VarValues variable_values(const std::vector<std::string>& sets, const ImportedModel& model);
-/// For the devices of this machine.
+/// The options of the devices of this machine.
 DeviceOptions device_options(const ModelArgs& args, const Target& target);
-/// The named devices ("all": every one that is available; an unavailable one that was asked for by name is a UserError).
-/// Says of each one left out why, in one line on standard error.
+/// The named devices; "all" stands for every one that is available. A device that is named but not available is a UserError. For
+/// each device that "all" leaves out, one line on standard error says why.
 std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string>& names, const DeviceOptions& options);
 
 }  // namespace etch

@@ -1,5 +1,5 @@
-// The command line as values. CLI11 parses it; what it can't parse ends with status 2, what it can but is not acceptable
-// (an unknown target) is a UserError like any other.
+// The command line as values. CLI11 parses it; a command line that it can't parse ends with exit status 2. A value that parses but
+// is not acceptable (an unknown target) is a UserError like any other.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace etch {
 
-/// A command line that can't be parsed, whichever the model is: exit status 2.
+/// A command line that is wrong whatever the model is: exit status 2.
 class CommandLineError : public UserError {
  public:
   using UserError::UserError;
 };
 
-/// What `compile`, `run`, `inspect` and `validate` say about the model and how to lower it.
+/// The arguments of `compile`, `run`, `inspect` and `validate` about the model and how to lower it.
 struct ModelArgs {
   std::filesystem::path model;
   std::string name;                 // prefix and file names; empty: the file's name
@@ -30,7 +30,7 @@ struct ModelArgs {
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print
   bool optimize = true;               // false: kernels as the AST says, no OptOps
-  std::filesystem::path targets_dir;  // empty: the project's own
+  std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string cc;                     // empty: the target's
 };
 
@@ -67,7 +67,7 @@ struct AuditArgs {
   bool json = false;
 };
 
-// One function a command (cli/commands.h); each returns the exit status.
+// One function for each command (cli/commands.h); each returns the exit status.
 int compile_command(const CompileArgs& args);
 int run_command(const RunArgs& args);
 int inspect_command(const CompileArgs& args);

@@ -14,7 +14,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   /// "lowering 12/54: conv2_relu"; `total` 0 shows no counts.
   void step(std::string_view what, long done = 0, long total = 0);
-  /// Takes the line away, so that other text can be printed.
+  /// Erases the line, so that other text can be printed.
   void clear();
 
  private:

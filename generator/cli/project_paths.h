@@ -1,4 +1,4 @@
-// Where the tool finds the data that belongs to it: target descriptions and toolchain files.
+// Where the tool finds its own data files: target descriptions and toolchain files.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace etch {
 
 /// targets/ and toolchains/ of the source tree the tool was built from.
 std::filesystem::path default_targets_dir();
-/// Where targets are looked for: `own` (--targets-dir; empty: none), then the project's.
+/// Folders in which targets are looked for: `own` (--targets-dir; empty: none), then default_targets_dir().
 std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& own);
 std::filesystem::path default_toolchains_dir();
 

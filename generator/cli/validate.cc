@@ -23,8 +23,8 @@ struct Outcome {
   std::optional<TargetResult> target;
   std::optional<Report> report;
   std::optional<Fit> fit;
-  std::string measured;       // the data set that the target's figures are of
-  bool has_expected = false;  // outputs that somebody else computed
+  std::string measured;       // name of the data set for which the target's figures were measured
+  bool has_expected = false;  // some data set has expected outputs
   bool ok() const { return std::ranges::all_of(backends, &BackendResult::ok) && (!target || target->ok); }
 };
 
@@ -245,7 +245,7 @@ int validate_suite(const ValidateArgs& args) {
 
 }  // namespace
 
-// A program that reads the JSON finds the reason there too.
+// With --json an error is printed as JSON too.
 int validate_command(const ValidateArgs& args) {
   try {
     return args.suite.empty() ? validate_model(args) : validate_suite(args);

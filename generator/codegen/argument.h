@@ -1,4 +1,4 @@
-// What a kernel takes: buffers, then variables.
+// The parameters of a kernel: buffers, then variables.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace etch {
 
 enum class Access : std::uint8_t { Read, Write };
 
-/// A buffer that a kernel reads or writes. What is written comes first.
+/// A buffer that a kernel reads or writes. Written buffers come first.
 struct KernelArgument {
   DType dtype{};
   Sint elements = 0;  // may hold Variables
   std::string name;   // what the text calls it
   Access access = Access::Read;
-  bool is_constant = false;  // its content is known, and may be laid out in another order
-  bool is_bounded = false;   // it is known to hold no NaN and nothing larger than kBounded
+  bool is_constant = false;  // its content is known at generation time, and may be laid out in another order
+  bool is_bounded = false;   // it is known to hold no NaN and no magnitude above kBounded
   /// Set by generate_kernel, for constants only: the order in which the text reads it, if that is not the buffer's own. Element j
   /// of the new order is element layout->expr_node(j) of the old one.
   std::optional<ShapeTracker> layout{};
@@ -29,7 +29,7 @@ struct KernelArgument {
 /// A few products and sums of constants up to this magnitude stay finite.
 inline constexpr double kBounded = 0x1p30;
 
-/// How a kernel is called in the text.
+/// The name and the parameters of a kernel's function, as the text declares them.
 struct KernelSignature {
   std::string function;  // C identifier
   std::vector<KernelArgument> arguments;

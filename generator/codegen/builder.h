@@ -1,5 +1,5 @@
-// UOpBuilder: appends UOps to a list. A value that was already made in a scope that is still open is not made again
-// (common subexpressions), and scopes (loops, ifs) are opened and closed here.
+// UOpBuilder: appends UOps to a list. An equal value from a scope that is still open is reused (common subexpression
+// elimination). Scopes (loops, ifs) are opened and closed here.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ namespace etch {
 class UOpBuilder {
  public:
   UOpBuilder() : scopes_(1) {}
-  /// Shares the pool of `uops`, with an empty order.
+  /// Starts an empty list that shares the pool of `uops`.
   explicit UOpBuilder(const UOpList& uops) : scopes_(1) { list_.pool = uops.pool; }
 
-  /// Appends `uop`, or returns the equal value that is there.
+  /// Appends `uop`, or returns the equal value that is in an open scope already.
   const UOp* add(UOp uop);
-  /// Appends a UOp of the same pool as it is, unless an equal value is there (which is then returned).
+  /// The same for a UOp of the shared pool, which is not copied.
   const UOp* add(const UOp* uop);
   /// Ends the innermost scope, which `start` opened (by add).
   void end(const UOp* start);
   /// Hands over the list; the builder is empty afterwards.
   UOpList finish() { return std::move(list_); }
 
-  /// The hint of all values that are added from now on: which copy they belong to.
+  /// Sets UOp::hint of all values that are added from now on: the copy that they belong to ("_c0_x2").
   void set_copy(std::string hint) { copy_ = std::move(hint); }
 
   const UOp* constant(Scalar value) { return add(UOp{.uop = UOpKind::Const, .dtype = value.dtype(), .value = value}); }

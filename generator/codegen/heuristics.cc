@@ -13,7 +13,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 bool is_int(const Kernel& k, int axis) { return k.axes()[at(axis)].size.is_int(); }
 std::int64_t size_of(const Kernel& k, int axis) { return k.axes()[at(axis)].size.as_int(); }
 
-// Elements of the output that the loops make; nothing if that is not known.
+// Number of output elements of the kernel; nullopt if it is not known.
 std::optional<std::int64_t> outputs(const Kernel& k) {
   std::int64_t n = 1;
   for (int i = 0; i < k.first_reduce(); i++) {
@@ -29,7 +29,7 @@ std::int64_t copies(const Kernel& k) {
   return n;
 }
 
-// A row per work-item group: for products of a matrix and a vector.
+// For products of a matrix and a vector: each work-group computes some rows.
 bool matvec(Kernel& k) {
   constexpr std::int64_t kBlock = 4, kThreads = 8, kRows = 4;
   const std::optional<Contraction> product = product_of_loads(k);
@@ -65,7 +65,7 @@ bool group(Kernel& k) {
   return std::ranges::any_of(sizes, [&](std::int64_t size) { return k.try_apply({OptOp::GroupTop, 0, size}); });
 }
 
-// Small axes along which something is masked: the tests vanish.
+// Upcasts small axes along which a buffer is masked, so that the mask tests become constant.
 void upcast_masked(Kernel& k) {
   std::vector<int> chosen;
   std::int64_t n = copies(k);
@@ -79,7 +79,7 @@ void upcast_masked(Kernel& k) {
   for (auto it = chosen.rbegin(); it != chosen.rend(); it++) k.try_apply({OptOp::Upcast, *it, 0});
 }
 
-// Axes along which some buffer does not move: what it holds is read once for several outputs.
+// Upcasts axes along which a buffer has stride 0: its elements are then read once for several outputs.
 void upcast_shared(Kernel& k) {
   std::vector<int> done;  // dimensions
   while (true) {

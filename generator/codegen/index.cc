@@ -20,7 +20,7 @@ bool IndexLowering::knows(Sint x) const {
 }
 
 const UOp* IndexLowering::integer(Sint x) {
-  // What turns out too narrow leaves values behind that nobody uses.
+  // If int32 is too narrow, some unused values remain in the list; remove_dead drops them.
   const Value narrow = lower(x, DType::Int32);
   if (narrow.fits) return narrow.uop;
   const Value wide = lower(x, DType::Int64);
@@ -31,7 +31,7 @@ const UOp* IndexLowering::integer(Sint x) {
 const UOp* IndexLowering::condition(Sint x) { return lower(x, DType::Bool).uop; }
 
 IndexLowering::Value IndexLowering::lower(Sint x, DType dtype) {
-  // What was made for another expression may stand in a loop that has ended.
+  // Values of an earlier expression may belong to a loop that has ended.
   values_.clear();
   depths_.clear();
   open_.clear();
@@ -43,7 +43,7 @@ IndexLowering::Value IndexLowering::lower(Sint x, DType dtype) {
       const DType type = open.dtype;
       std::optional<Value> value = step(open);
       if (!value) continue;  // an operand was opened
-      // The expression as a whole may be known better than the sum of its parts.
+      // The bounds of the whole expression may be tighter than those computed from its parts.
       value->min = std::max(value->min, node.min);
       value->max = std::min(value->max, node.max);
       values_[{&node, type}] = *value;
@@ -141,8 +141,8 @@ std::optional<IndexLowering::Value> IndexLowering::step_conjunction(Open& open) 
   return open.total;
 }
 
-// The terms of a sum but its int. Those of outer loops come first, among them those that are added; an expression starts with one
-// that is added where there is one.
+// The terms of a sum, without its int. Terms of outer loops come first, and of one loop the positive terms; the first term is positive
+// if any term is.
 std::vector<IndexLowering::Part> IndexLowering::parts_of(const Node& node) {
   std::vector<Part> parts;
   for (Sint t : node.src) {
@@ -168,7 +168,7 @@ std::optional<IndexLowering::Value> IndexLowering::step_sum(Open& open) {
   const DType dtype = open.dtype;
   if (open.parts.empty()) {
     std::vector<Part> parts = parts_of(node);
-    if (parts[0].negative) {  // nothing is added: it starts with the negative term itself
+    if (parts[0].negative) {  // all terms are negative: start with the first one
       parts[0].term = -parts[0].term;
       parts[0].negative = false;
     }
@@ -188,7 +188,7 @@ std::optional<IndexLowering::Value> IndexLowering::step_sum(Open& open) {
   return total;
 }
 
-// How deep the innermost loop is that the value depends on; -1: on none.
+// Depth of the innermost loop that the value depends on; -1 if it depends on none.
 int IndexLowering::depth(Sint x) {
   if (x.is_int()) return -1;
   const auto below = [&](const Node* n) { return depths_.contains(n) ? Operands{} : operands(n); };

@@ -19,11 +19,11 @@ class IndexLowering {
  public:
   explicit IndexLowering(UOpBuilder& builder) : builder_(builder) {}
 
-  /// From now on the variable `name` is `uop`; what is declared later is an inner loop.
+  /// From now on `uop` is the value of the variable `name`. A variable that is declared later belongs to a loop further inside.
   void declare(const std::string& name, const UOp* uop);
   /// Whether all variables of `x` are declared.
   bool knows(Sint x) const;
-  /// An int32 or int64 value.
+  /// The value of x: int32 if every intermediate value fits, else int64.
   const UOp* integer(Sint x);
   /// A bool value: x is not 0.
   const UOp* condition(Sint x);
@@ -32,25 +32,28 @@ class IndexLowering {
   struct Value {
     const UOp* uop = nullptr;
     std::int64_t min = 0, max = 0;
-    bool fits = true;  // every value that it is made of fits the type
+    bool fits = true;  // it and all its intermediate values fit the type
   };
   struct Part {
     Sint term;
     int depth = 0;
     bool negative = false;
   };
-  /// A node that is being lowered to a type, Bool for a condition; operands are opened on top of it.
+  /// An entry of the stack of nodes that are being lowered: the node and its type (Bool for a condition). Its operands are pushed on
+  /// top of it.
   struct Open {
     const Node* node = nullptr;
     DType dtype{};
     std::vector<Part> parts = {};  // of a sum or a conjunction, in the order in which they are joined
-    std::size_t joined = 0;        // so many of them are
-    Value total = {};              // what they make
+    std::size_t joined = 0;        // how many of them are joined already
+    Value total = {};              // the sum or conjunction of those
   };
   Value lower(Sint x, DType dtype);
-  /// The value, if it is there; else what it takes is opened. The same of what is open.
+  /// The value of x if it has been computed; else pushes x on the stack and returns nullopt.
   std::optional<Value> ready(Sint x, DType dtype);
+  /// The same as int32 or, if that is too narrow, int64.
   std::optional<Value> ready_integer(Sint x);
+  // Each step returns the value of `open`, or nullopt after it has pushed an operand that is needed first.
   std::optional<Value> step(Open& open);
   std::optional<Value> step_condition(Open& open);
   std::optional<Value> step_sum(Open& open);
@@ -61,7 +64,7 @@ class IndexLowering {
   int depth(Sint x);
 
   UOpBuilder& builder_;
-  std::map<std::string, std::pair<const UOp*, int>> variables_;  // and how deep they are
+  std::map<std::string, std::pair<const UOp*, int>> variables_;  // by name: value and loop depth
   Texts texts_;
   // Of the expression that is being lowered:
   std::vector<Open> open_;

@@ -14,7 +14,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// All reductions of the AST; none may stand below another, and all go over the same axes of the same shape.
+// All reductions of the AST; checks that none is below another and that all reduce the same axes of the same shape.
 std::vector<const LazyOp*> find_reduces(const LazyOp* ast) {
   std::vector<const LazyOp*> reduces;
   std::unordered_set<const LazyOp*> after_reduce;  // a reduction, or depends on one
@@ -73,7 +73,7 @@ Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), op
     axes_.push_back({dims_[at(d)].reduce ? AxisKind::Reduce : AxisKind::Global, d, dims_[at(d)].valid, 1});
 }
 
-// Reduced dimensions last, dimensions of size 1 dropped, neighbours that every buffer walks as one merged.
+// Puts reduced dimensions last, drops dimensions of size 1, and merges adjacent dimensions that every buffer reads as one.
 void Kernel::merge_dims(const std::vector<Sint>& full) {
   const int n = static_cast<int>(full.size());
   std::vector<int> order;
@@ -190,7 +190,7 @@ void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
 }
 
-// UNROLL counts from the first axis behind the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
+// UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
 int Kernel::axis_of(const Opt& opt) const {
   int first = 0;
   if (opt.op == OptOp::Unroll) first = first_reduce();

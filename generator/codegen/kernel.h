@@ -1,6 +1,6 @@
-// Kernel: the loops of one AST and what has been done to them. It starts as one axis for each merged dimension of the AST;
-// every OptOp splits an axis or changes its kind. The ShapeTrackers are never cut: an axis is a part of a dimension, and the
-// index of a dimension is the sum of its axes times their multipliers, so a split never makes a mask or a view worse.
+// Kernel: the loops of one AST and the optimisation steps applied to them. It starts with one axis for each merged dimension of the
+// AST; every OptOp splits an axis or changes its kind. The ShapeTrackers are never reshaped for that: an axis is a part of a
+// dimension, and the index of a dimension is the sum of its axes times their multipliers, so a split never adds a mask or a view.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-/// A dimension of the (merged) AST, or, with a parent, a padded axis: PADTO turns the axis into a dimension of its own,
-/// whose index counts only below `valid`.
+/// A dimension of the merged AST or, if it has a parent, a padded axis: PADTO turns the axis into a dimension of its own. An index
+/// of `valid` or more is padding.
 struct Dim {
   Sint valid = 1;
   bool reduce = false;
@@ -40,8 +40,8 @@ struct Dim {
 struct KernelBuf {
   const LazyOp* op = nullptr;
   ShapeTracker st;
-  std::vector<std::optional<Sint>> strides;  // per dimension of the AST
-  std::vector<bool> masked;                  // the same: whether what is hidden depends on its index
+  std::vector<std::optional<Sint>> strides;  // per dimension of the AST; nullopt where masks or several views make it vary
+  std::vector<bool> masked;                  // per dimension of the AST: whether the mask depends on its index
 };
 
 class Kernel {
@@ -84,11 +84,11 @@ class Kernel {
 
   /// The rule that `opt` breaks, or nullopt: it is legal. All rules of all steps are here.
   std::optional<std::string> why_illegal(const Opt& opt) const;
-  /// Does one step. False: it is illegal, and the kernel unchanged.
+  /// Applies one step. False if it is illegal; the kernel is then unchanged.
   bool try_apply(const Opt& opt);
-  /// Does one step that somebody asked for. Throws std::invalid_argument with why_illegal; the kernel is then unchanged.
+  /// Applies one step that must be legal, else throws std::invalid_argument with the text of why_illegal; the kernel is then unchanged.
   void apply(const Opt& opt);
-  /// r_2_3_4, E_8_4: sizes of the axes.
+  /// tinygrad's name for the sizes of the axes: "r_2_3_4" with a reduction, "E_8_4" without.
   std::string shape_name() const;
 
  private:
@@ -97,9 +97,9 @@ class Kernel {
     bool holds;
     const char* text;
   };
-  /// Of a step on an axis of known size that `amount` divides (or pads).
+  /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
-  /// The axis that `opt` is about, or -1.
+  /// The position in axes() of the axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;
   std::int64_t amount_of(const Opt& opt, int axis) const;
   void pad_to(int axis, std::int64_t amount);
@@ -115,27 +115,29 @@ class Kernel {
   std::vector<Opt> applied_;
 };
 
-/// The kernel's only reduction, if it sums products of two loaded values that nothing converts on the way.
+/// The kernel's only reduction, if it is a sum of products of two loaded values without casts in between.
 std::optional<Contraction> product_of_loads(const Kernel& kernel);
 
-/// The Reduce axes in the order of their loops: those along which something is masked are the outer ones, so that a border is
-/// tested outside of the loops over channels.
+/// The Reduce axes in the order of their loops, outermost first: axes with a masked buffer come first, so that a border is tested
+/// outside of the loops over channels.
 std::vector<int> reduce_order(const Kernel& kernel);
 
-/// The elements of a constant in the order in which the loops read them.
+/// Another order of the elements of a constant: the one in which the loops read them.
 struct Layout {
   std::vector<std::int64_t> strides;  // per axis of the kernel, in the new order
   ShapeTracker from;                  // element j of the new order is element from.expr_node(j) of the old one
 };
-/// The new layout of each argument; nullopt for one that is no constant, is read in several ways, or lies in that order already.
+/// The new layout of each argument; nullopt for one that is not constant, is read in several ways, or is in that order already.
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
-/// Whether the buffer that `buf` reads may be laid out anew: a constant, read once, through one view that shows each element once.
+/// Whether the buffer that `buf` reads may get a new layout: it is a constant that is read once, through one view that shows each
+/// element once.
 bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);
 
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
-/// Tiles whose sums fill the registers, with or without vectors. False, and the kernel unchanged, where none fits.
+/// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
+/// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// In which order loops run and constants lie.
+// The order of reduce loops, and of the elements of constants.
 #include <algorithm>
 
 #include "codegen/kernel.h"
@@ -8,7 +8,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// One view that shows each of `elements` elements once.
+// Whether the buffer is seen through one view that shows each of its `elements` elements once.
 bool shows_all_once(const KernelBuf& b, Sint elements) {
   const auto& views = b.st.views();
   if (views.size() != 1 || views[0].mask || !views[0].offset.is_int(0) || !elements.is_int()) return false;

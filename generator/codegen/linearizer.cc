@@ -8,7 +8,7 @@
 namespace etch {
 
 Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : k_(kernel), options_(options), index_(b_) {
-  // A buffer may have an open size though the kernel reads a part of it that is always there.
+  // A buffer may have a variable size even if the kernel only reads a part of fixed size.
   std::vector<const Node*> vars = variables(kernel.ast());
   std::vector<Sint> elements;
   for (const KernelArgument& a : options.arguments) elements.push_back(a.elements);
@@ -37,7 +37,7 @@ void Linearizer::declare_arguments() {
   }
 }
 
-// Once for every copy: the value, which reads the reductions, and its store.
+// For every copy: computes the value, which reads the reductions' results, and stores it.
 void Linearizer::store_outputs() {
   places_.clear();
   for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });

@@ -1,5 +1,5 @@
-// Linearizer: the loops of a Kernel and the arithmetic in them as UOps, not yet optimised. What it says of its indices is to be
-// proved (prove_indices) before the kernel is used; a kernel that is only tried needs no proof.
+// Linearizer: the loops of a Kernel and the arithmetic in them as UOps, not yet optimised. Before the kernel is used,
+// prove_indices() must prove its accesses in bounds; a kernel that is only tried needs no proof.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct LinearizeOptions {
   std::vector<KernelArgument> arguments;
   /// Global and local axes are the dimensions of a grid (OpenCL), not loops.
   bool grid = false;
-  /// For each argument: strides per axis of a new layout, if it has one.
+  /// For each argument its new layout (Layout::strides), if it has one.
   std::vector<std::optional<std::vector<std::int64_t>>> layouts;
 };
 
-/// One LOAD or STORE of an argument: elements idx to idx + lanes - 1, where `valid` holds.
+/// One LOAD or STORE of an argument: where `valid` holds, it accesses elements idx to idx + lanes - 1.
 struct MemoryAccess {
   const KernelBuf* buf = nullptr;  // of the Kernel
   Sint idx = 0, valid = 1;
@@ -33,14 +33,14 @@ struct Linearized {
   std::vector<Sint> global_size, local_size;  // of a grid, innermost first, in work-groups and work-items
   std::vector<std::string> variables;         // in the order of the arguments
   std::vector<MemoryAccess> accesses;         // in the order of the UOps
-  std::shared_ptr<Symbols> own_symbols;       // of the loops in `accesses`, where the AST has no Symbols
+  std::shared_ptr<Symbols> own_symbols;       // owner of the loop variables in `accesses` if the AST has no Symbols; else null
 };
 
 /// The result refers to `kernel`.
 Linearized linearize(const Kernel& kernel, const LinearizeOptions& options);
 
-/// Proves every access inside its buffer and returns how many there are. Throws InternalError for one that can't be proved
-/// (NotProved, if that is for open sizes).
+/// Proves that every access is inside its buffer and returns the number of accesses. Throws InternalError for one that can't be
+/// proved (NotProved, which is one, if that is because of open sizes).
 std::int64_t prove_indices(const Linearized& linear, const std::vector<KernelArgument>& arguments);
 
 }  // namespace etch

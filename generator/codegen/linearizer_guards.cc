@@ -1,5 +1,5 @@
-// Linearizer: what a sum may leave out. Padding is 0, and so is its product with anything that is finite; with an infinity or
-// NaN it is NaN, and has to be added.
+// Linearizer: the terms that a sum may leave out. Padding is 0, and so is its product with a finite value. Its product with an infinity
+// or NaN is NaN, which must be added.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ double largest_of(DType dtype) {
 
 const std::vector<const LazyOp*> kNothing;
 
-// A bound of the magnitude of `op`, which then is finite, or kUnknown. `of` is that of an operand.
+// An upper bound of the magnitude of `op`, or kUnknown. of(s) gives that of operand s.
 template <class Of>
 double bound_from(const LazyOp* op, const std::vector<KernelArgument>& arguments, Of of) {
   const double largest = largest_of(op->dtype);
@@ -83,7 +83,7 @@ double Linearizer::bound(const LazyOp* op) {
   return bounds_.at(op);
 }
 
-// Of a product: it is 0 where one factor is, if the other is finite or 0 there too.
+// Where a product is 0: where one factor is 0 and the other one is finite or 0 too.
 Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b) {
   Zeros zeros;
   const auto add = [&](const Zeros& one, const LazyOp* other, const Zeros& others) {
@@ -97,7 +97,7 @@ Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a
   return zeros;
 }
 
-// Where `op` is 0 for the current copy: the masks of the factors of a product. Each copy of each factor is looked at once.
+// Where `op` is 0 for the current copy, from the masks of the factors of a product. Each copy of each factor is visited once.
 const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
   const auto key = [&](const LazyOp* o) { return std::pair(number_.at(o), key_of(relevant_axes(o))); };
   if (const auto found = zeros_.find(key(op)); found != zeros_.end()) return found->second;
@@ -119,7 +119,7 @@ const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
   return zeros_.at(key(op));
 }
 
-// Conditions without which nothing is added to any sum: tested once, outside of the loops that they do not depend on.
+// Conditions that must hold for any sum to get a nonzero term. They are tested once, outside of the loops that they do not depend on.
 std::vector<Sint> Linearizer::find_guards() {
   std::vector<Sint> common;
   bool is_first = true;

@@ -48,7 +48,7 @@ Linearizer::Place Linearizer::place_of(const KernelBuf& buf) const {
   return place;
 }
 
-// One place if it is the same for all lanes; else one a lane.
+// One place if all lanes have the same one; else one for each lane.
 const std::vector<Linearizer::Place>& Linearizer::lanes_of(const KernelBuf& buf) {
   const auto [found, is_new] = places_.try_emplace({number_.at(buf.op), key_of(relevant_axes(buf.op))});
   std::vector<Place>& places = found->second;
@@ -73,7 +73,7 @@ std::vector<Sint> terms_of(Sint valid) {
 
 namespace {
 
-// The lanes lie side by side and are there together.
+// Whether the lanes are adjacent in memory and valid under the same condition.
 template <class Places>
 bool is_vector(const Places& places) {
   for (std::size_t l = 1; l < places.size(); l++)

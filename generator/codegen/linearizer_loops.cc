@@ -70,7 +70,7 @@ void Linearizer::close(const UOp* start) {
   open_.pop_back();
 }
 
-// The axes of a kind on at most three dimensions of the grid, innermost first; what is more goes together into the last.
+// Maps the axes of a kind to at most three dimensions of the grid, innermost first; the last dimension takes all remaining axes.
 void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes) {
   const std::string prefix = kind == AxisKind::Global ? "gid" : "lid";
   const auto size_of = [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size; };

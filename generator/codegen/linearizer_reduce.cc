@@ -1,4 +1,4 @@
-// Linearizer: reductions, into accumulators and, for grouped axes, on through memory that the work-group shares.
+// Linearizer: reductions into accumulators and, for grouped axes, through memory that the work-group shares.
 #include <algorithm>
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }
 
-// The loops that a guard depends on are the outer ones; each guard stands as far out as it can.
+// Opens the loops that a guard depends on first, and tests each guard as far out as possible.
 void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   std::vector<Sint> left = guards;
   const auto open_guards = [&] {
@@ -72,8 +72,8 @@ void Linearizer::reduce() {
   if (lanes_ > 1) tile();
 }
 
-// Where the lanes do not lie side by side in the output, the sums go through an array on the stack, and what follows the
-// reduction is done element by element.
+// If the lanes are not adjacent in the output, the sums are stored in an array on the stack, and the operations after the reduction
+// are done element by element.
 void Linearizer::tile() {
   const auto stride = k_.stride(k_.bufs()[0], static_cast<int>(k_.axes().size()) - 1);
   if (stride && stride->is_int(1)) return;
@@ -103,14 +103,14 @@ std::int64_t Linearizer::count(const std::vector<int>& axes) const {
   return n;
 }
 
-// The number of the current combination of `axes`, row-major.
+// The row-major index of the current values of `axes`.
 Sint Linearizer::position(const std::vector<int>& axes) const {
   Sint p = 0;
   for (int a : axes) p = p * k_.axes()[static_cast<std::size_t>(a)].size + axis_index_[static_cast<std::size_t>(a)];
   return p;
 }
 
-// Each work-item leaves its sums in shared memory; the first one of each group adds them up and goes on alone.
+// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone.
 void Linearizer::reduce_group() {
   const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), upcast = axes_of(AxisKind::Upcast);
   const std::int64_t items = count(group), copies = count(upcast);

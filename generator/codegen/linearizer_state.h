@@ -1,4 +1,4 @@
-// Internal to the linearizer: what its files (loops, leaves, values, reduce) share.
+// Internal to the linearizer: the state that its files share.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@ class Linearizer {
   Linearized run();
 
  private:
-  // linearizer.cc: order of everything
+  // linearizer.cc: the order of all parts of a kernel
   void declare_arguments();
   void store_outputs();
 
   // linearizer_loops.cc
   const UOp* open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis);
-  /// A name for each axis: the letters of its dimension, and which part of it the axis is where there are several.
+  /// Names each axis after the letters of its dimension, and after the part that the axis is if the dimension has several.
   void name_axes();
   std::string free_name(const std::string& wanted);
   /// The variable of an axis; its loop is opened later.
@@ -40,7 +40,7 @@ class Linearizer {
   std::vector<int> axes_of(AxisKind kind) const;
 
   // linearizer_leaves.cc
-  /// Where a leaf or the store is, for the current values of the axes.
+  /// The position that a leaf or the store accesses for the current values of the axes, and the condition under which it does.
   struct Place {
     Sint idx = 0, valid = 1;
   };
@@ -65,7 +65,7 @@ class Linearizer {
   const UOp* lane(const UOp* v, int number);
   std::uint64_t own_axes(const LazyOp* op) const;
   std::uint64_t relevant_axes(const LazyOp* op);
-  /// Which of the copies of `op` the current one is: "_c0_x2".
+  /// Names the current one of the copies of `op`: "_c0_x2".
   std::string copy_of(const LazyOp* op);
   std::int64_t key_of(std::uint64_t axes) const;
   /// Calls f for every combination of the given axes, the first one slowest; sets axis_index_.
@@ -73,14 +73,14 @@ class Linearizer {
   void for_each(const std::vector<int>& axes, F f);
 
   // linearizer_guards.cc
-  /// Where a value is 0: everywhere, or where one of the conditions does not hold.
+  /// Where a value is known to be 0: everywhere if `always`, else where one of the conditions `terms` does not hold.
   struct Zeros {
     bool always = false;
     std::vector<Sint> terms;
   };
   Zeros zeros_of_product(const LazyOp* mul, const Zeros& a, const Zeros& b);
   const Zeros& zeros_of(const LazyOp* op);
-  /// A bound of the magnitude of `op`, which then is finite; infinity where none is found.
+  /// An upper bound of the magnitude of `op`; infinity if none is found. With a finite bound `op` is never infinite or NaN.
   double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
 
@@ -101,8 +101,8 @@ class Linearizer {
   IndexLowering index_;
   Linearized result_;
   std::vector<const UOp*> open_;                                       // scopes, outermost first
-  std::vector<Sint> guards_;                                           // conditions that hold here, tested outside
-  int lanes_ = 1;                                                      // of a value along the Vector axis
+  std::vector<Sint> guards_;                                           // conditions that hold here: outer ifs have tested them
+  int lanes_ = 1;                                                      // vector lanes of a value, along the Vector axis
   std::map<const LazyOp*, const UOp*> tile_;                           // of each reduction: the stack array that holds its sums
   std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
   std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
@@ -114,9 +114,9 @@ class Linearizer {
   std::map<std::pair<int, std::int64_t>, Zeros> zeros_;              // by number of the LazyOp and copy, while reducing
   std::map<std::pair<int, std::int64_t>, const UOp*> values_;        // by number of the LazyOp and copy
   std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order
-  std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: its newest Phi, at first itself
+  std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: the latest Phi, at first the DefineAcc
   std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
-  std::int64_t defined_ = 0;  // accumulators so far
+  std::int64_t defined_ = 0;  // number of accumulators so far
 };
 
 template <class F>
@@ -131,7 +131,7 @@ void Linearizer::for_each(const std::vector<int>& axes, F f) {
   }
 }
 
-/// The conditions of a conjunction; none of a constant.
+/// The conditions of a conjunction, or the single condition itself; none for a constant.
 std::vector<Sint> terms_of(Sint valid);
 
 }  // namespace etch

@@ -8,8 +8,8 @@
 namespace etch {
 namespace {
 
-// Two dimensions of which the smaller step, taken as often as it can be, passes the larger one walk the same axis of the buffer:
-// x and j of a window.
+// Joins two dimensions that index the same axis of the buffer, such as x and j of a window. They do if the smaller step, taken as often
+// as its dimension allows, reaches beyond the larger one.
 void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int64_t>& place) {
   const auto stride = [&](int dim) {
     const Sint s = buf.st.views().back().strides[static_cast<std::size_t>(dim)];
@@ -38,7 +38,7 @@ void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int6
 
 }  // namespace
 
-// Of a leaf or a reduction, from its own place in the kernel.
+// The axes that a leaf or a reduction itself depends on, without those of its operands.
 std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
   const bool is_leaf = info(op->op).group == OpGroup::Buffer && op->op != Op::Store;
   std::uint64_t axes = 0;
@@ -83,7 +83,7 @@ std::int64_t Linearizer::key_of(std::uint64_t axes) const {
   return key;
 }
 
-// By dimension, in elements. What is read at x + j is one coordinate, of x.
+// The copy's offset in elements along each dimension. A buffer that is read at x + j has one coordinate for both, called x.
 std::string Linearizer::copy_of(const LazyOp* op) {
   const std::uint64_t axes = relevant_axes(op);
   std::map<int, std::int64_t> place;  // by dimension of the AST
@@ -98,7 +98,7 @@ std::string Linearizer::copy_of(const LazyOp* op) {
   return text;
 }
 
-// What `op` needs, sources first; what lies below a reduction is the reduction's own affair.
+// The operations that `op` needs, sources first, not including those below a reduction.
 const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
@@ -140,7 +140,7 @@ const UOp* Linearizer::lane(const UOp* v, int number) {
   return b_.add(UOp{.uop = UOpKind::Gep, .dtype = v->dtype, .src = {v}, .number = number});
 }
 
-// Max and Min of registers: both operands have all lanes, except the zero of a relu.
+// Max and Min of vectors: both operands have all lanes, except the zero of a relu.
 const UOp* Linearizer::vector_choice(Op op, DType dtype, std::vector<const UOp*> src) {
   for (std::size_t i = 0; i < src.size(); i++) {
     const bool is_zero = src[i]->uop == UOpKind::Const && src[i]->value->as_double() == 0.0;

@@ -1,4 +1,4 @@
-// What the code generator may do to one kernel.
+// The optimisation steps that the code generator may apply to one kernel.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ std::string to_text(const std::vector<Opt>& opts);  // joined by commas
 struct CodegenOptions {
   int vector_bits = 0;                   // GNU vector extensions of this width; 0 = scalar code only
   int float_registers = 16;              // accumulators that fit; bounds the heuristics' tiles
-  bool register_tiles = false;           // scalar code fills the registers with sums, as vectors do; else tinygrad's heuristics
+  bool register_tiles = false;           // scalar code gets register tiles as vector code does; else tinygrad's heuristics
   bool has_local = false;                // work-groups and local memory (OpenCL)
   bool native_math = false;              // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
-  std::optional<std::vector<Opt>> opts;  // given: applied instead of the heuristics
+  std::optional<std::vector<Opt>> opts;  // if given, applied instead of the heuristics
   bool optimize = true;                  // false: no OptOps at all
 };
 

@@ -107,7 +107,7 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
       return truth(a == b);
     case Op::CmpNe:
       return truth(a != b);
-    // What the C library computes is computed by the target's.
+    // Functions of the C library are left to the target's library.
     // clang-format off
     case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh:
@@ -125,7 +125,7 @@ const UOp* fold_where(UOpBuilder& b, const UOp& u) {
   if (yes == no) return yes;
   const bool is_truth = u.dtype == DType::Bool && is_const(yes) && is_const(no) && yes->value->as_int() != 0 && no->value->as_int() == 0;
   if (is_truth && condition->lanes == u.lanes) return condition;
-  // A load under the same condition: what it gives elsewhere is the other value. Parts of a concatenation become a chain.
+  // A load under the same condition: the other value becomes the one that it gives elsewhere. The parts of a concatenation become a chain.
   if (yes->uop != UOpKind::Load || yes->src.size() != 4 || yes->src[2] != condition || yes->lanes != u.lanes || no->lanes != u.lanes)
     return nullptr;
   UOp load = *yes;
@@ -138,7 +138,7 @@ bool is_extreme(const UOp* u, bool largest) {
   return is_const(u) && u->value->as_int() == (largest ? int_max(u->dtype) : int_min(u->dtype));
 }
 
-// x + 0 is x, and so on; nullptr if nothing is known. A float's x + 0 is not x (x may be -0.0), x - 0 is.
+// x + 0 is x, and so on; nullptr if no rule applies. For floats x + 0 is not x (x may be -0.0), but x - 0 is.
 const UOp* fold_identity(UOpBuilder& builder, const UOp& u) {
   const UOp* a = u.src[0];
   const UOp* b = u.src.size() > 1 ? u.src[1] : nullptr;
@@ -182,7 +182,7 @@ const UOp* fold(UOpBuilder& b, UOp& u) {
   if (u.uop == UOpKind::Gep && u.src[0]->uop == UOpKind::Vectorize) return u.src[0]->src[static_cast<std::size_t>(u.number)];
   if (u.uop == UOpKind::Cast && is_const(u.src[0])) return b.constant(u.src[0]->value->cast(u.dtype));
   if (u.uop == UOpKind::Cast && u.src[0]->dtype == u.dtype) return u.src[0];
-  // An accumulator that is given its own value.
+  // An accumulator that is assigned its own value.
   if (u.uop == UOpKind::Phi && (u.src[1] == u.src[0] || (u.src[1]->uop == UOpKind::Phi && u.src[1]->src[0] == u.src[0]))) return u.src[1];
   if (u.uop != UOpKind::Alu) return nullptr;
   if (const UOp* same = fold_identity(b, u)) return same;

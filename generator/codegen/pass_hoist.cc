@@ -1,4 +1,4 @@
-// Pass: values leave the loops that they do not depend on.
+// Pass: moves values out of the loops that they do not depend on.
 #include <algorithm>
 #include <unordered_map>
 
@@ -32,7 +32,7 @@ UOpList hoist_invariants(const UOpList& uops) {
     if (is_pure(*u) && !reads_accumulator(u)) {
       home = 0;
       for (const UOp* s : u->src) home = std::max(home, depth.at(s));
-      // What an If guards must not be read outside of it.
+      // A load must not move out of the If that guards it.
       if (u->uop == UOpKind::Load) home = std::max(home, std::min(guarded.back(), here));
     }
     if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {

@@ -1,4 +1,4 @@
-// Pass: a product that is only added is one UOp with the addition.
+// Pass: fuses a product that is used only in one addition with that addition.
 #include <unordered_map>
 
 #include "codegen/passes.h"

@@ -1,4 +1,4 @@
-// Pass: a loop that adds the same value again and again is a product.
+// Pass: replaces a loop that adds the same value in every iteration by a product.
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
@@ -10,10 +10,10 @@
 namespace etch {
 namespace {
 
-// The innermost loop of each Phi that can leave it; look-up only.
+// For each Phi that can leave its innermost loop: that loop. Look-up only.
 using LoopOf = std::unordered_map<const UOp*, const UOp*>;
 
-// How often the loop runs, where it is known and can be a factor in `dtype`.
+// The loop's number of iterations as a factor in `dtype`; nullopt if it is not known or not exact in `dtype`.
 std::optional<Scalar> trips(const UOp* loop, DType dtype) {
   if (loop->uop != UOpKind::Loop || loop->src[0]->uop != UOpKind::Const || loop->src[1]->uop != UOpKind::Const) return std::nullopt;
   const std::int64_t n = loop->src[1]->value->as_int() - loop->src[0]->value->as_int();
@@ -22,7 +22,7 @@ std::optional<Scalar> trips(const UOp* loop, DType dtype) {
   return Scalar::of_int(dtype, n);
 }
 
-// For each Phi whose accumulator only has values from outside the loop added to it: that loop.
+// For each Phi whose accumulator the loop changes only by adding values from outside the loop: that loop.
 LoopOf find(const UOpList& uops) {
   std::unordered_map<const UOp*, const UOp*> scope;  // the innermost scope that each UOp stands in
   std::vector<const UOp*> open;
@@ -38,7 +38,7 @@ LoopOf find(const UOpList& uops) {
     if (u->uop == UOpKind::Phi && inside != nullptr) {
       const UOp* acc = u->src[0];
       const UOp* v = u->src[1];
-      // A Phi in an inner loop spoils the chains of the outer ones.
+      // A Phi in an inner loop makes the chains of the outer loops invalid.
       for (const UOp* o : open)
         if (o != inside) chains[o][acc].ok = false;
       Chain& chain = chains[inside][acc];
@@ -64,7 +64,7 @@ LoopOf find(const UOpList& uops) {
 UOpList sum_loops(const UOpList& uops) {
   const LoopOf loop_of = find(uops);
   if (loop_of.empty()) return uops;
-  // The Phis of a loop go in front of it: what they add is known there.
+  // The Phis of a loop move in front of it, where the values that they add are known.
   std::unordered_map<const UOp*, std::vector<const UOp*>> before;
   for (const UOp* u : uops.order)
     if (const auto found = loop_of.find(u); found != loop_of.end()) before[found->second].push_back(u);
@@ -91,7 +91,7 @@ UOpList sum_loops(const UOpList& uops) {
         now[phi] = b.add(UOp{.uop = UOpKind::Phi, .dtype = phi->dtype, .lanes = phi->lanes, .src = {now.at(phi->src[0]), sum}});
       }
     }
-    // An addition that a moved Phi took its operands from stays behind, unused.
+    // The addition whose operands a moved Phi has taken is unused now and dropped.
     const bool reads_moved = std::ranges::any_of(u->src, [&](const UOp* s) { return !now.contains(s); });
     if (!reads_moved) again(u);
   }

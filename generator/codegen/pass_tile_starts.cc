@@ -1,4 +1,4 @@
-// Pass: in a loop over tiles, the first element of the tile has a name.
+// Pass: names the index of a tile's first element in a loop over tiles.
 #include <unordered_map>
 
 #include "codegen/passes.h"

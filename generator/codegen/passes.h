@@ -1,4 +1,4 @@
-// Passes over UOps. Each is a function from a list to a list that shares the pool; optimize() runs them all, and verifies
+// Passes over UOps. Each is a function from a list to a list that shares the pool; optimize() runs them all and verifies the list
 // after each.
 #pragma once
 
@@ -19,16 +19,17 @@ UOpList hoist_invariants(const UOpList& uops);
 /// A sum of n equal terms is a product.
 ///   before:  LOOP i < 9 { acc = acc + x }      after:  acc = acc + x * 9
 UOpList sum_loops(const UOpList& uops);
-/// a * b + c as one UOp where the product is used only there (C's text is the same; contraction is the compiler's affair).
+/// a * b + c becomes one UOp if the product is used nowhere else. The C text stays the same: whether to contract it to an fma is the
+/// compiler's choice.
 UOpList fuse_mulacc(const UOpList& uops);
-/// Where a tile begins is one value, by which the text can name it. (A loop that counts elements, c += 4, reads better still, but
-/// compilers make slower code of it.)
+/// Makes the start of a tile one value, so that the text can give it a name. (A loop that counts elements, c += 4, would read
+/// better, but compilers make slower code of it.)
 ///   before:  LOOP c_tile { LOAD b[c_tile * 4]; w_c = c_tile * 256 }      after:  LOOP c_tile { c = c_tile * 4; LOAD b[c]; w_c = c * 64 }
 UOpList name_tile_starts(const UOpList& uops);
-/// All of them.
+/// Runs all of them.
 UOpList optimize(const UOpList& uops);
 
-/// For fold_constants: the value of `op` on constants of one type (for Where: condition first), if it is known exactly.
+/// For fold_constants: the value of `op` on constants of one type (for Where: condition first); nullopt if it is not known exactly.
 std::optional<Scalar> evaluate(Op op, DType dtype, const std::vector<Scalar>& src);
 
 }  // namespace etch

@@ -8,8 +8,8 @@
 namespace etch {
 namespace {
 
-// Whether 0 <= idx and idx + lanes <= elements wherever `valid` holds. What can't be seen at once is looked at for each value of
-// a variable, the one with the fewest values first.
+// Proves 0 <= idx and idx + lanes <= elements wherever `valid` holds. If there is no direct proof, each value of a variable is tried,
+// of the variable with the fewest values first.
 bool is_inside(Sint idx, Sint valid, int lanes, Sint elements) {
   constexpr int kMaxCases = 4096;
   struct Case {

@@ -1,4 +1,4 @@
-// For passes that replace UOps one by one: the list again, each UOp with its operands replaced, then given to `replace`.
+// For passes that replace UOps one by one: rebuilds a list, giving each UOp, with its operands already replaced, to `replace`.
 #pragma once
 
 #include <unordered_map>
@@ -9,7 +9,7 @@
 
 namespace etch {
 
-/// `replace(builder, uop, original)` returns what stands for the UOp from now on: builder.add(uop) if nothing else.
+/// `replace(builder, uop, original)` returns the UOp to use instead of `original`: builder.add(uop) keeps it.
 template <class Replace>
 UOpList rebuild(const UOpList& uops, Replace replace) {
   UOpBuilder builder(uops);

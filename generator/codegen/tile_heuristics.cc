@@ -1,5 +1,5 @@
-// Tiles for sums of products: one axis of the output is upcast, and lies along the registers where the target has vectors;
-// another one is upcast too, so that each loaded value is used several times and all sums stay in registers.
+// Tiles for sums of products: one axis of the output is upcast, and vectors run along it if the target has them; another one is
+// upcast too, so that each loaded value is used several times and all sums stay in registers.
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// What the reductions read.
+// The buffers that the reductions read.
 std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
   std::unordered_set<const LazyOp*> below;
   for (const LazyOp* r : k.reduces())
@@ -56,7 +56,7 @@ class Search {
   }
 
  private:
-  // As many as the target has and the axis takes; 0: none fit.
+  // Number of vector lanes for the axis, 1 on a target without vectors; 0 if the axis does not fit.
   std::int64_t lanes_along(int axis) const {
     if (k_.options().vector_bits == 0) return k_.axes()[at(axis)].size.is_int() ? 1 : 0;
     for (std::int64_t lanes = k_.options().vector_bits / 32; lanes >= 4; lanes /= 2)
@@ -64,7 +64,7 @@ class Search {
     return 0;
   }
 
-  // Each buffer is the same for all lanes, or has them side by side, or can be laid out so.
+  // Each buffer has one value for all lanes, or has the lanes adjacent in memory, or can be laid out so.
   bool fits(int axis, std::int64_t lanes) const {
     const Sint size = k_.axes()[at(axis)].size;
     if (!size.is_int() || size.as_int() % lanes != 0) return false;
@@ -78,7 +78,7 @@ class Search {
     return moves;
   }
 
-  // How much of `tile` is arithmetic, for the best second axis and amounts.
+  // Chooses the best second axis and amounts for `tile` and returns the share of arithmetic in its work.
   double choose_rows(Tile& tile) const {
     const std::int64_t registers = k_.options().float_registers;
     double best = 0;
@@ -102,15 +102,15 @@ class Search {
     return best;
   }
 
-  // Of one step of the sum: what does not move along an axis is read once for all of it.
+  // Number of loads in one step of the sum: a buffer with stride 0 along an axis is read once for all of it.
   std::int64_t loads(int axis, std::int64_t q, int other, std::int64_t p) const {
     std::int64_t n = 0;
     for (const KernelBuf* b : bufs_) n += (is_zero(k_.stride(*b, axis)) ? 1 : q) * (other < 0 || is_zero(k_.stride(*b, other)) ? 1 : p);
     return n;
   }
 
-  // Something that moves along `axis` stays along `other`: a loaded register serves all rows. Without vectors the rows' values
-  // have to serve the registers, too.
+  // Some buffer moves along `axis` but not along `other`, so a loaded register serves all rows. Without vectors the opposite must hold
+  // for a buffer too.
   bool shares(int axis, int other) const {
     if (!k_.axes()[at(other)].size.is_int()) return false;
     const auto serves = [&](int from, int to) {
@@ -127,10 +127,10 @@ class Search {
 
   const Kernel& k_;
   std::vector<const KernelBuf*> bufs_;
-  std::vector<bool> layouts_;  // of bufs_: whether it can be laid out anew
+  std::vector<bool> layouts_;  // for each of bufs_: whether it can get a new layout
 };
 
-// Lanes, rows and registers; false where a step is illegal.
+// Applies the steps for lanes, rows and registers; false if one is illegal.
 bool make_tile(Kernel& k, const Tile& tile) {
   int axis = tile.axis, other = tile.other;
   const auto step = [&](OptOp op, const int& on, std::int64_t amount) {
@@ -138,7 +138,7 @@ bool make_tile(Kernel& k, const Tile& tile) {
     const int used = on;
     const bool whole = k.axes()[at(used)].size.is_int(amount);
     if (!k.try_apply({op, used, amount})) return false;
-    // An axis that is used up is gone, and those behind it move up.
+    // An axis that is upcast as a whole is removed, and those after it move forward.
     for (int* left : {&axis, &other}) *left -= whole && used < *left ? 1 : 0;
     return true;
   };
@@ -152,7 +152,7 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
   if (!product || product->sum->dtype != DType::Float32) return false;
   const std::optional<Tile> tile = Search(k, arguments).best();
   if (!tile) return false;
-  // Without vectors, one row of sums over a window (depthwise) is better made by whole windows, as the others do.
+  // Without vectors, one row of sums over a window (depthwise) is better unrolled over the whole window, as the other heuristics do.
   const bool is_window = k.first_upcast() - k.first_reduce() > 1;
   if (tile->lanes == 1 && tile->rows == 1 && (tile->registers == 1 || is_window)) return false;
   Kernel tiled = k;

@@ -1,4 +1,4 @@
-// Kernels recorded from tinygrad 0.8 (sections of ast_cases.json), with inputs by a rule and outputs computed by brute force.
+// Kernels recorded from tinygrad 0.8 (sections of ast_cases.json), with inputs made by a rule and outputs computed by brute force.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ std::vector<AstCase> ast_cases(const nlohmann::json& file, LazyOps& ops);
 /// The same from a file.
 std::vector<AstCase> read_ast_cases(const std::string& path, LazyOps& ops);
 
-/// Runs every case on every device, one row a device: samples, sum and sum of absolute values have to be the recorded ones
-/// (relative tolerance 2e-3, for float32 accumulation).
+/// Runs every case on every device; the report has one row per device. Samples, sum and sum of absolute values must equal the
+/// recorded ones (relative tolerance 2e-3, for float32 accumulation).
 ConformanceReport check_ast(const nlohmann::json& file, const std::vector<std::unique_ptr<Device>>& devices);
 
 }  // namespace etch

@@ -11,9 +11,8 @@
 
 namespace etch {
 
-/// Looks at what the file holds (symbolic, ShapeTracker or kernel cases) and checks it. Throws UserError that names `file`
-/// where it is none of these or misses what a case needs.
-/// Kernels run on `devices`.
+/// Finds out which cases the file holds (symbolic, ShapeTracker or kernel cases) and checks them; kernels run on `devices`. Throws
+/// UserError that names `file` if it holds none of these or a case lacks something.
 ConformanceReport check_conformance(const std::string& file, const nlohmann::json& json,
                                     const std::vector<std::unique_ptr<Device>>& devices);
 

@@ -1,5 +1,5 @@
-// Conformance data: cases recorded from tinygrad 0.8 together with the truth by brute force. A case agrees, is wrong
-// (a value, a bound or an index that is not the truth), or misses a simplification that is known to be possible.
+// Conformance data: cases recorded from tinygrad 0.8 together with the true result, found by brute force. A case agrees, is wrong (a
+// value, a bound or an index differs from the true one), or misses a simplification that is known to be possible.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The checker of shape tracker cases. The truth is what the file lists (computed by brute force when it was made); the
-// positions of our trackers are read off their views here, and off their symbolic expressions where there are few.
+// The checker of ShapeTracker cases. The expected positions are in the file (computed by brute force when it was made); the
+// positions of etch's trackers are computed from their views here, and if there are few also from their symbolic expressions.
 #include "shape/shapetracker.h"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ void check_axes(const ShapeTracker& st, const json& c, CaseVerdict* v) {
 void check_number_of_views(const ShapeTracker& st, const json& c, CaseVerdict* v) {
   auto n = static_cast<std::int64_t>(st.simplify().views().size());
   std::int64_t most = n;
-  // Where v0.8 is wrong, its view is not the map, and fewer than it needs.
+  // Where v0.8 is wrong, its views are not the true map, and their number may be too small.
   if (c.contains("simplified") && !c.contains("v08_issue")) most = c["simplified"]["n_views"];
   if (c.contains("sum_n_views")) most = c["sum_n_views"];
   if (c.contains("single_view_possible") && c["single_view_possible"].get<bool>()) most = 1;

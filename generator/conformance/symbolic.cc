@@ -1,4 +1,4 @@
-// The checker of symbolic cases. The truth is evaluated here from the case's own expression with plain integers.
+// The checker of symbolic cases. The expected values are computed here from the case's own expression with plain integers.
 #include "shape/symbolic.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ std::optional<std::int64_t> recorded_bound(const json& t, const char* which) {
   return b.get<std::int64_t>();
 }
 
-// The recorded bounds hold for the truth as far as it is known.
+// Whether the recorded bounds contain all true values that are known.
 bool record_is_right(const json& c) {
   const json& t = c["tinygrad"];
   if (c.contains("v08_issue") || t.contains("raises")) return false;
@@ -185,7 +185,7 @@ void for_some_values(const json& expr, const Values& fixed, const std::function<
   ranges_of(expr, &ranges);
   std::vector<std::string> names;
   for (const auto& [name, range] : ranges) names.push_back(name);
-  // Those that others' ranges mention come first.
+  // Variables with ranges of numbers first: other ranges may depend on them.
   std::stable_sort(names.begin(), names.end(),
                    [&](auto& a, auto& b) { return ranges[a].second.is_number() > ranges[b].second.is_number(); });
   Values values;

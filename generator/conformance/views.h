@@ -1,4 +1,4 @@
-// Internal to the conformance checkers: shape trackers from case files, and reading them by plain arithmetic.
+// Internal to the conformance checkers: ShapeTrackers from case files, and a reference evaluation of them by plain arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct CaseVerdict {
   void found_missed(const std::string& what) { missed += (missed.empty() ? "" : "; ") + what; }
 };
 
-/// Buffer position of a flat index through the views (all sizes ints), -1 where masked: the definition, step by step.
+/// Buffer position of a flat index through the views (all sizes are ints), -1 where it is masked, computed by the definition of a view.
 std::int64_t position_of(const std::vector<View>& views, std::int64_t flat);
 
-/// An int, an expression as text, or {"expr": text, "vars": {name: [min, max(, value)]}}.
+/// Reads an int, an expression as text, or {"expr": text, "vars": {name: [min, max(, value)]}}.
 Sint size_of(Symbols& syms, const nlohmann::json& size);
 std::vector<Sint> sizes_of(Symbols& syms, const nlohmann::json& sizes);
 View view_of(Symbols& syms, const nlohmann::json& view);

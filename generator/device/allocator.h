@@ -1,5 +1,5 @@
-// Memory of a device. An Allocator hands it out; an LRUAllocator in front of one keeps what is returned and hands it out
-// again for the same size, since the buffers of a program have few sizes and come and go with every run.
+// Memory of a device. An LRUAllocator in front of an Allocator keeps the memory that is returned and hands it out again for the same
+// size, since the buffers of a program have few sizes and are allocated anew in every run.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ class LRUAllocator : public Allocator {
   LRUAllocator(const LRUAllocator&) = delete;
   LRUAllocator& operator=(const LRUAllocator&) = delete;
 
-  /// Kept memory of that very size if there is any, the last returned first. Where the backing has no more memory, all
-  /// that is kept goes back to it before a second try.
+  /// Kept memory of exactly that size if there is any, the last returned first, else memory from the backing. If the backing has no
+  /// more, everything kept is returned to it before a second try.
   void* allocate(std::int64_t bytes) override;
   void release(void* memory, std::int64_t bytes) override;
   /// Returns all that is kept to the backing.
@@ -50,7 +50,7 @@ class LRUAllocator : public Allocator {
   std::int64_t kept_bytes_ = 0;
 };
 
-/// One piece of an allocator's memory; goes back when the Buffer goes. Movable, not copyable.
+/// One piece of an allocator's memory, which the destructor returns. Movable, not copyable.
 class Buffer {
  public:
   Buffer() = default;

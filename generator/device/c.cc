@@ -135,7 +135,7 @@ class CCompiler : public Compiler {
     ProcessOptions process;
     process.cwd = dir;
     process.timeout_s = timeout_s_;
-    process.env = {{"TMPDIR", dir.string()}};  // what a compiler that is stopped leaves goes with the folder
+    process.env = {{"TMPDIR", dir.string()}};  // so that files of a compiler that is stopped are removed with the folder
     const ProcessResult result = run_process(command, process);
     if (result.ok()) return;
     throw DeviceError("C compiler " + program_.string(), describe(result) + "\n" + first_lines(result.err),

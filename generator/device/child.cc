@@ -14,7 +14,7 @@
 namespace etch {
 namespace {
 
-// Seconds that a process which closed its socket has to end by itself, so that its own signal or status is seen.
+// Milliseconds that a process which closed its socket gets to end by itself, so that its own signal or status is seen.
 constexpr int kGraceMs = 2000;
 
 }  // namespace
@@ -33,7 +33,7 @@ ChildProcess::ChildProcess(const std::filesystem::path& program, const std::file
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  sigset_t none;  // what etch blocks for its own threads is no business of the child
+  sigset_t none;  // the child must not inherit the signals that etch blocks for its own threads
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);

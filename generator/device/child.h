@@ -1,4 +1,4 @@
-// A process that answers requests for as long as it lives; how it ends is a value.
+// A child process that answers requests over a socket; how it ended is a value, not an exception.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace etch {
 
 class ChildProcess {
  public:
-  /// Starts `program`, its standard input a socket for frames, both its outputs appended to the file `log`. If it can't
-  /// be started, running() is false and result().err says why.
+  /// Starts `program`. Its standard input is a socket for frames; both its outputs are appended to the file `log`. If it can't be
+  /// started, running() is false and result().err says why.
   ChildProcess(const std::filesystem::path& program, const std::filesystem::path& log, const std::vector<EnvVar>& env);
   /// Ends it.
   ~ChildProcess();
@@ -23,8 +23,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   bool running() const { return pid_ > 0; }
-  /// Both give up after `timeout_s` seconds in which nothing moves. On any other status than Ok the process is ended and
-  /// result() says how it went.
+  /// Both give up after `timeout_s` seconds without progress. On any status but Ok the process is ended and result() says how it
+  /// ended.
   FrameStatus send(std::string_view json, const std::vector<std::span<const std::byte>>& parts, double timeout_s);
   FrameStatus receive(Frame& frame, double timeout_s);
   /// How the process ended; describe(result()) is a line about it.

@@ -1,4 +1,4 @@
-// From the texts of a program to functions in this process.
+// Compiles the texts of a program to functions in this process.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace etch {
 
-/// A kernel as every compiled language gives it: arg[i] is the i-th buffer, output first, then pointers to int32_t
-/// variables in the order of ProgramKernel::variables.
+/// A compiled kernel of any language: arg[i] is the i-th buffer, output first; after the buffers come pointers to int32_t variables in
+/// the order of ProgramKernel::variables.
 using KernelFunction = void (*)(void* const* arg);
 
-/// Compiled kernels; the functions are valid as long as it lives.
+/// Compiled kernels; the functions are valid as long as the library lives.
 class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;
@@ -28,7 +28,8 @@ class Compiler {
   virtual std::unique_ptr<KernelLibrary> compile(const Program& program) const = 0;
 };
 
-/// A program whose kernels are functions of this process, in memory as `plan` has it. The program must outlive it.
+/// A program whose kernels are functions of this process and whose memory is planned with `plan`. With `guards` stores out of bounds
+/// are found, see DeviceOptions. `program` must outlive the result.
 std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
                                              bool guards);
 

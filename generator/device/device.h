@@ -1,5 +1,5 @@
-// Places where a Program runs on the host, a row each: INTERP, C, OPENCL. A device takes the texts that the program holds and knows
-// nothing of how they were made; every device gives the same results up to rounding.
+// The backends that run a Program on the host, one row each: INTERP, C, OPENCL. A device takes the texts that the program holds and
+// does not depend on how they were made; all devices give the same results up to rounding.
 //
 //   auto device = make_device("c", options);
 //   auto loaded = device->load(program);         // compiles, keeps constants
@@ -33,17 +33,17 @@ class DeviceError : public UserError {
   using UserError::UserError;
 };
 
-/// What every device is asked for, and the options that single ones have: a struct of their own each.
+/// The options of every device, and for single devices a struct of their own options:
 ///   options.of<COptions>().cc = "clang";
 class DeviceOptions {
  public:
-  /// Seconds after which a compiler or a run in a child process is given up. Zero: never.
+  /// Seconds after which a compiler or a run in a child process is stopped. Zero: never.
   double timeout_s = 300;
-  /// After each call all memory that is not its own is checked, and memory that was never written holds NaN: finds stores out of
-  /// bounds and names the kernel.
+  /// Finds stores out of bounds and names the kernel: after each call all memory that the call may not write is checked, and memory that
+  /// was never written holds NaN.
   bool guards = false;
 
-  /// The options of one device, to be read or changed; at first as a new T has them.
+  /// The options of one device, to be read or changed; initially T{}.
   template <class T>
   T& of() {
     std::any& slot = own_[std::type_index(typeid(T))];
@@ -65,9 +65,9 @@ struct COptions {
   std::string cc;
   /// Flags besides those that make a shared object.
   std::vector<std::string> flags = {"-std=gnu99", "-O3", "-march=native"};
-  /// Alignment of the arena and of what lies in it, as the target's project has it.
+  /// Alignment of the arena and of the buffers in it, as in the target's project.
   std::int64_t arena_align = 16;
-  /// Compiler processes at a time; a program with much text is split into that many translation units. 0: one per processor.
+  /// Number of compiler processes at a time; a program with much text is split into that many translation units. 0: one per processor.
   int compile_jobs = 0;
 };
 
@@ -79,9 +79,10 @@ struct OpenClOptions {
 };
 
 struct RunOptions {
-  /// Called after each call of the program with its number and what it wrote: array number `output` of its writes().
+  /// Called after each call of the program, once for each buffer that it wrote: `call` is its number, `written` the content of
+  /// number `output` of its writes().
   std::function<void(int call, int output, const Array& written)> tap;
-  /// Filled with the seconds that each call took, if given. With OPENCL each call is then waited for.
+  /// If given, filled with the seconds that each call took. OPENCL then waits for the end of each call.
   std::vector<double>* call_seconds = nullptr;
 };
 
@@ -101,7 +102,8 @@ struct DeviceRow {
   std::string_view name;     // as --backends takes it: "interp"
   const Language* language;  // of the programs that it runs; null: it takes their ASTs
   std::unique_ptr<Device> (*make)(const DeviceRow& row, const DeviceOptions& options);
-  /// For processes that run programs of this language by themselves: variables of their environment. `work`: a folder of theirs.
+  /// The environment variables that a process needs to run programs of this language by itself. `work`: a folder that it may use.
+  /// May be null.
   std::vector<EnvVar> (*environment)(const std::filesystem::path& work) = nullptr;
 };
 
@@ -113,7 +115,7 @@ class Device {
   const Language* language() const { return row_->language; }
   /// Whether it can be used here; if not, *why is one line (why may be null).
   virtual bool available(std::string* why) const = 0;
-  /// What runs the programs, for people: "gcc 12.2.0 (/usr/bin/gcc)". Only if available.
+  /// What runs the programs, for people to read: "gcc 12.2.0 (/usr/bin/gcc)". Call it only if available().
   virtual std::string description() const = 0;
   /// Throws DeviceError if the program does not compile, InternalError if it is in another language.
   std::unique_ptr<LoadedProgram> load(const Program& program) const;
@@ -128,7 +130,7 @@ extern const DeviceRow kInterpDevice;  // the reference: ASTs evaluated in doubl
 extern const DeviceRow kCDevice;       // C, compiled by the machine's compiler into this process
 extern const DeviceRow kOpenClDevice;  // OpenCL C, in a child process
 
-/// The reference first.
+/// All devices, the reference first.
 Table<DeviceRow>& devices();
 /// The device with that name; nullptr if there is none.
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});

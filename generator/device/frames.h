@@ -1,5 +1,5 @@
-// Messages between the tool and its OpenCL process: a JSON text and raw bytes behind it, over a local socket. Both sides
-// are the same build on the same machine, so numbers go in the machine's byte order.
+// Messages between the tool and its OpenCL process: a JSON text followed by raw bytes, over a local socket. Both sides are the
+// same build on the same machine, so numbers are sent in the machine's byte order.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ struct Frame {
 
 enum class FrameStatus : std::uint8_t { Ok, Closed, TimedOut };
 
-/// Writes one frame; its blob is all of `parts`, one after the other. Gives up when nothing moves for `timeout_s` seconds
-/// (zero or less: never). A peer that is gone is Closed, not a signal.
+/// Writes one frame; its blob is the concatenation of `parts`. Gives up after `timeout_s` seconds without progress (zero or less:
+/// never). A peer that has gone gives Closed, not a signal.
 FrameStatus write_frame(int socket, FrameKind kind, std::string_view json, const std::vector<std::span<const std::byte>>& parts,
                         double timeout_s);
-/// Reads one frame.
+/// Reads one frame, with the same rules.
 FrameStatus read_frame(int socket, Frame& frame, double timeout_s);
 
 }  // namespace etch

@@ -27,10 +27,10 @@ std::filesystem::path find_child(const OpenClOptions& options) {
   return self / "etch-opencl";
 }
 
-// PoCL keeps compiled kernels in `cache`, and runs work-groups in the way that works.
+// Variables for PoCL: it keeps compiled kernels in `cache`, and runs work-groups by the method that works.
 std::vector<EnvVar> opencl_environment(const std::filesystem::path& cache) {
   // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
-  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run; who sets the variable decides.
+  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run. A user's own setting takes precedence.
   return {{"POCL_CACHE_DIR", cache.string()}, {"POCL_WORK_GROUP_METHOD", "loops", true}};
 }
 
@@ -55,12 +55,12 @@ class Session {
     info_ = request({{"op", "open"}, {"device", own_.device}}, {}, "choosing a device");
   }
 
-  /// Counts the processes that were started: what an earlier one had loaded is gone.
+  /// Number of processes that were started. What an earlier process had loaded is lost.
   int generation() const { return generation_; }
   const json& info() const { return info_; }
 
-  /// Sends a request and waits for its reply. Throws DeviceError if the process fails, or says "no". `doing` is for the
-  /// message; `progress` is told the call that is about to run, `tap` gets what calls have written.
+  /// Sends a request and waits for its reply. Throws DeviceError if the process fails or refuses. `doing` describes the request in
+  /// that error; `progress` is called with the number of the call that is about to run, `tap` gets what calls have written.
   json request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob = nullptr,
                const std::function<std::string(int call)>& progress = {},
                const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap = {},

@@ -26,7 +26,7 @@ std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues&
 }
 
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars) {
-  if (buffer.kind == BufferKind::Constant) return buffer.data.size();  // may be laid out anew, in another number of elements
+  if (buffer.kind == BufferKind::Constant) return buffer.data.size();  // a new layout may have another number of elements
   std::int64_t n = 1;
   for (std::int64_t d : shape_of(buffer, vars)) n *= d;
   return n;
@@ -97,7 +97,7 @@ std::int64_t Replay::bytes_now(const Run& run, int index) const {
   return elements_of(buffer, run.vars) * bytes_of(buffer.dtype);
 }
 
-// What an output of the call holds before it is written, where no input of the call lies there: NaN.
+// Fills the outputs of the call with NaN, except those that lie over one of its inputs.
 void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
   for (int b : call.writes()) {
     const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
@@ -124,7 +124,7 @@ void Replay::check_zone(const Buffer& buffer, const std::string& name, int call)
   }
 }
 
-// Every byte of the arena that is no output's is as it was.
+// Checks that the call has not changed any byte of the arena outside of its outputs.
 void Replay::check_arena(const Run& run, int call) const {
   auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
   const auto is_written = [&](const std::byte* at) {

@@ -1,5 +1,5 @@
-// What devices have in common that run a program call by call, and the replay of compiled programs in memory of the host as the
-// emitted project has it: one arena with the plan's offsets, where outputs may lie over inputs.
+// Shared by the devices that run a program call by call, and Replay, which runs compiled programs in host memory laid out as in the
+// emitted project: one arena with the plan's offsets, in which a call's output may lie over one of its inputs.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace etch {
 
 /// Throws DeviceError unless `inputs` and `vars` are what the program takes.
 void check_run(const Program& program, const std::vector<Array>& inputs, const VarValues& vars);
-/// The shape of buffer `index` for these values.
+/// The shape of `buffer` for these values of the variables.
 std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues& vars);
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
 /// For each buffer the last call that uses it; calls.size() for outputs, -1 where no call does.
@@ -26,8 +26,8 @@ using CallFunction = std::function<void(const ProgramCall& call, std::span<std::
 /// Host memory for one program, kept from run to run.
 class Replay {
  public:
-  /// With `guards` every byte of the arena that a call writes outside of its own outputs is found, as is what lies around the
-  /// arena, inputs, outputs and constants; outputs that take no input's place hold NaN before they are written.
+  /// With `guards` every write of a call outside of its own outputs is found: in the arena, and around the arena, inputs, outputs and
+  /// constants. Outputs that take no input's place hold NaN before they are written.
   Replay(const Program& program, const PlanOptions& plan, bool guards);
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& call);
 

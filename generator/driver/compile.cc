@@ -29,7 +29,7 @@ std::string file_bytes(const std::filesystem::path& path) {
 
 std::string sha256_of(const std::string& bytes) { return sha256_hex(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
 
-// What the reference computes for the self-test.
+// The outputs that the reference computes for the self-test's inputs.
 std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& test, const CompileOptions& options) {
   const Program program = lower_model(frontend, nullptr, options);
   RunOptions run;
@@ -39,8 +39,7 @@ std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& te
   return make_reference_device()->load(program)->run(test.inputs, test.variables, run);
 }
 
-// The self-test that any project has: inputs that a few lines of C repeat, outputs by INTERP (if `compares`), variables at
-// their largest.
+// The default self-test: inputs that a few lines of C can generate, INTERP's outputs (if `compares`), variables at their largest.
 SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
   SelfTest test;
   test.seed = options.seed;
@@ -62,7 +61,7 @@ bool selftest_compares(const Program& program, SelfTestResult wanted) {
   return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
 }
 
-// What the target's description says of compiling.
+// The build settings in the target's description.
 EmitBuild emit_build(const Target& target) {
   EmitBuild build;
   if (!target.is_host()) build.compiler = target.toolchain.compilers.front();
@@ -88,7 +87,7 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   return emit;
 }
 
-// A core whose FPU is single would compute it in software.
+// UserError if a target with a single-precision FPU would have to compute double in software.
 void require_no_double(const Program& program, const Target& target) {
   if (target.fpu != Fpu::Single) return;
   std::vector<std::string> nodes;  // all of them, so that one error is enough
@@ -127,7 +126,7 @@ Fit measured_fit(const CompiledProject& project, const CompileOptions& options, 
                   options.measure({dir, project.probe, project.report.name + "_run", audit.table_functions}));
 }
 
-// The files that hold the weights themselves: their size is known, and they may be large.
+// Whether the file holds the weights themselves: their size is known, and they may be large.
 bool is_weights_data(const std::string& file) {
   return file.ends_with("_weights.c") || file.ends_with("_weights.S") || file.ends_with("_weights.bin");
 }

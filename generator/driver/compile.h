@@ -1,5 +1,5 @@
-// The whole job as a list of calls: an ONNX file becomes a Program, a Program a folder of C. Options come in as a struct;
-// nothing here knows of a command line.
+// The whole compilation as a list of calls: an ONNX file becomes a Program, a Program becomes a folder of C. Options come in as a
+// struct; nothing here depends on the command line.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,23 @@ namespace etch {
 
 /// Called with each stage's name and a function that prints it: graph, schedule, ast, uops, source, plan.
 using Dump = std::function<void(std::string_view stage, const std::function<std::string()>& text)>;
-/// Called as work goes on: what, how much of how much (0 of 0: unknown).
+/// Called for each step of the work: what is done now, and its number `done` of `total` (0 of 0: unknown).
 using Step = std::function<void(std::string_view what, std::int64_t done, std::int64_t total)>;
 
 /// The stages that Dump is called with.
 const std::vector<std::string>& dump_stages();
 
-/// What the self-test knows of its result: what INTERP computes, or nothing (it prints a checksum then). Auto: INTERP's, but
-/// nothing above kMostInterpreted.
+/// What the self-test compares its outputs with. Interp: INTERP's outputs. Checksum: nothing, it prints a checksum. Auto: Interp up to
+/// kMostInterpreted, Checksum above.
 enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
 /// "auto", "interp", "checksum"; anything else is a UserError.
 SelfTestResult selftest_result(const std::string& text);
-/// Multiply-accumulates of a run: so many take INTERP some ten seconds. A count, so that every machine writes the same files.
+/// Number of multiply-accumulates of one run that takes INTERP some ten seconds. The limit is a count, not a time, so that every
+/// machine writes the same files.
 inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
 
-/// What is given to who measures a project: a folder with its C (of the weights the header alone), what to link it with, the run
-/// function, and the functions of its program table.
+/// What a Measure function gets: a folder with the project's C (of the weights only the header), the sources to link it with, the name
+/// of the run function, and the names of the functions in its program table.
 struct MeasureRequest {
   std::filesystem::path dir;
   ProbeSources probe;
@@ -62,7 +63,7 @@ struct CompileOptions {
   Step step;        // may be empty
 };
 
-/// A model that is read and scheduled: what does not depend on language or target.
+/// A model after reading and scheduling: everything that does not depend on language or target.
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
@@ -72,7 +73,7 @@ Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.
 Frontend schedule_model(ImportedModel model, const CompileOptions& options);
 
-/// The program in `language`, for the target in the options; null: ASTs alone, for the reference.
+/// The program in `language` for the target in the options. A null `language` gives a program of ASTs alone, for the reference.
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options);
 
 struct CompiledProject {
@@ -84,7 +85,7 @@ struct CompiledProject {
   bool selftest_compares = false;  // false: there is none, or it only prints a checksum
 };
 
-/// Everything from the frontend to the files. `selftest` overrides the self-test's input and expected output.
+/// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,
                                 const std::optional<SelfTest>& selftest = std::nullopt);
 
@@ -93,10 +94,10 @@ struct WrittenProject {
   Fit fit;
 };
 
-/// Writes the project as folder `dir`, after the audit has parsed and checked every C file of it; the report with the audit's
-/// result and the verdict whether it fits (fit.json) become part of the folder and are returned. A project that can't fit its
-/// target is a UserError, emitted C that does not pass the audit an InternalError; then nothing is left. What a compiler of this
-/// machine measures is in fit.json alone: all other files are the same on every machine.
+/// Writes the project as folder `dir`, after the audit has parsed and checked each of its C files. The report with the audit's result
+/// and the verdict whether the project fits (fit.json) become part of the folder and are returned. Throws UserError if the project
+/// can't fit its target, InternalError if the emitted C does not pass the audit; nothing is written then. Figures measured with a
+/// compiler of this machine are in fit.json alone: all other files are the same on every machine.
 WrittenProject write_audited(const std::filesystem::path& dir, const CompiledProject& project, const CompileOptions& options);
 
 /// The verdict alone, without writing the project.

@@ -5,7 +5,7 @@
 namespace etch {
 namespace {
 
-// An optimisation level for library `name` where CMake gives none.
+// CMake text that sets an optimisation level for `library` if the build type sets none.
 std::string optimize_text(const std::string& indent, const std::string& library, const std::string& macro) {
   return fmt::format(
       "{0}if({2}_OPTIMIZE)\n"
@@ -14,7 +14,7 @@ std::string optimize_text(const std::string& indent, const std::string& library,
       indent, library, macro);
 }
 
-// Compilers do not optimise unless told to, and without a build type CMake does not tell them.
+// Without a build type CMake passes no optimisation level, and compilers do not optimise then.
 std::string level_text(const Project& p) {
   return fmt::format(
       "# Without a build type, and without a level among the flags, compilers would not optimise.\n"
@@ -28,7 +28,7 @@ std::string level_text(const Project& p) {
       p.name, p.macro);
 }
 
-// The runtime, which all models of a build share, and how the model links to it.
+// CMake text for the runtime, which all models of a build share, and for linking the model to it.
 std::string runtime_text(const Project& p) {
   std::string text = fmt::format(
       "# All models of a build share the runtime of the first one.\n"
@@ -56,7 +56,7 @@ std::string target_flags_option(const Project& p) {
                      p.options->target_name);
 }
 
-// They are of the model's own code and change no ABI, so nobody else needs them: PRIVATE.
+// These flags concern only the model's own code and do not change the ABI, so they are PRIVATE.
 std::string target_flags_text(const Project& p) {
   if (!has_target_flags(p)) return "";
   return fmt::format(

@@ -1,4 +1,4 @@
-// Kernels in C: they stand in NAME.c, and all memory is the caller's.
+// The form of projects with kernels in C: the kernels are in NAME.c, and all memory is the caller's.
 #include <fmt/format.h>
 
 #include "emit/form.h"

@@ -1,5 +1,5 @@
 // From a Program and its memory plan to the files of a C project: model, weights, runtime, self-test, build file, report.
-// The files are values; write_project (emit/write.h) puts them on the disk. Equal arguments give equal bytes.
+// The files are values; write_project (emit/write.h) writes them to disk. Equal arguments give equal bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct EmittedFile {
   std::string text;  // any bytes
 };
 
-/// What the weights become.
+/// The form in which the weights are emitted.
 ///   C       a struct with literals: builds with any C compiler
-///   Incbin  an assembler file that includes a binary one: megabytes compile at once (GNU as, clang)
+///   Incbin  an assembler file that includes a binary file: megabytes of weights build in no time (needs GNU as or clang)
 ///   Blob    a binary file that the caller places or loads, checked by size, hash and version
 ///   Auto    C below one megabyte, else Incbin
 enum class WeightsForm : std::uint8_t { Auto, C, Incbin, Blob };
 /// "auto", "c", "incbin", "blob"; anything else is a UserError.
 WeightsForm weights_form(const std::string& text);
 
-/// A run of the model, its result computed by the reference where that was not too much work.
+/// Inputs of one run of the model and, unless that was too much work, the outputs that the reference computes for them.
 struct SelfTest {
   std::vector<Array> inputs;    // in the order of program.inputs
-  std::vector<Array> expected;  // in the order of program.outputs; empty: not known, a checksum of each is printed
+  std::vector<Array> expected;  // in the order of program.outputs; empty: not known, the self-test prints a checksum of each
   VarValues variables;          // a value for each of program.variables
   std::uint32_t seed = 1;       // inputs that equal lcg_input of this seed become a loop instead of literals
   double relative = 1e-3;       // a float may differ by relative * its value + absolute * the largest value of its output
@@ -42,7 +42,7 @@ struct SelfTest {
 /// How the files are meant to be compiled.
 struct EmitBuild {
   std::string compiler = "cc";        // for people to read
-  std::string optimize = "-O2";       // the level that the target is used with
+  std::string optimize = "-O2";       // the optimisation level of the target
   std::vector<std::string> code;      // flags of the model's own library
   std::vector<std::string> abi;       // flags of the whole program
   std::vector<std::string> features;  // macros that compilers with these flags predefine
@@ -64,15 +64,15 @@ struct EmitOptions {
 /// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
-/// Two sources to link a project with when it is measured instead of run: a main() that calls the run function, and an object of
-/// kWeightsStubBytes in place of the weights, whose size is known. Empty where there is nothing to link.
+/// Two C sources to link a project with when its code size is measured: a main() that calls the run function, and an object of
+/// kWeightsStubBytes in place of the weights, whose size is known anyway. Each is empty if it is not needed.
 struct ProbeSources {
   std::string main, weights;
 };
 inline constexpr std::int64_t kWeightsStubBytes = 4;
 ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
-/// What is known of the project without a compiler for the target.
+/// The figures that are known without a compiler for the target.
 Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
 /// Input number `number` of a self-test: reproducible values in [-1, 1) for floats, in 0..1 for bool, over the whole range of

@@ -25,14 +25,14 @@ std::vector<std::int64_t> sizes_of(const Fit& fit, MemoryKind kind) {
   return sizes;
 }
 
-// What does not fit takes more than 100 %, be it by a byte.
+// If `used` exceeds `limit`, even by a byte, the text is above 100 %.
 std::string percent_text(std::int64_t used, std::int64_t limit) {
   const double tenths = 1000.0 * static_cast<double>(used) / static_cast<double>(limit);
   return fmt::format("{:.1f} %", (used > limit ? std::ceil(tenths) : tenths) / 10);
 }
 
-// Puts each block whole into a memory: largest first, every memory tried. False only if there is no way; where the search would
-// take long it is given up, which says nothing.
+// Puts each block as a whole into one of the memories: largest first, every memory tried. False only if it is proved impossible; a
+// search that takes too long is given up and counts as success.
 class Packing {
  public:
   Packing(std::vector<std::int64_t> blocks, std::vector<std::int64_t> memories) : blocks_(std::move(blocks)), free_(std::move(memories)) {
@@ -112,7 +112,7 @@ void require_total(Fit& fit, MemoryKind kind, std::int64_t used, const std::stri
                                      grouped(*limit), memory_names(fit, kind), percent_text(used, *limit)));
 }
 
-// Each is one block, so a sum of memories that is large enough need not do.
+// Each object must lie in one memory as a whole, so memories whose sum is large enough may still not do.
 void require_blocks(Fit& fit, MemoryKind kind, std::vector<std::int64_t> blocks, const char* what) {
   const std::vector<std::int64_t> memories = sizes_of(fit, kind);
   if (memories.size() < 2 || !fit.problems.empty()) return;

@@ -1,4 +1,4 @@
-// What the files say of the target that they were generated for: its flags, and the features that model.c insists on.
+// The parts of the files that depend on the target: its flags, and the features that NAME.c requires.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool uses_vectors(const Project& p) {
   return std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.uses_vectors; });
 }
 
-// Whether C compares floats for equality in it. A comparison of two values that both may be NaN does, too.
+// Whether the C text of `op` compares floats for equality. The maximum of two values that may both be NaN does so too.
 bool compares_floats(const LazyOp* op) {
   const auto is_const = [](const LazyOp* source) { return source->op == Op::Const; };
   if (op->src.empty() || !is_float(op->src[0]->dtype)) return false;
@@ -24,7 +24,7 @@ bool compares_floats(const LazyOp* op) {
   return (op->op == Op::Max || op->op == Op::Min) && std::ranges::none_of(op->src, is_const);
 }
 
-// Those that the compiler's macros follow from: -mfloat-abi makes __ARM_FP too.
+// The flags on which the feature macros of the compiler depend: Code and Abi flags (-mfloat-abi also defines __ARM_FP).
 std::vector<std::string> feature_flags(const EmitOptions& options) {
   std::vector<std::string> words = options.build.code;
   words.insert(words.end(), options.build.abi.begin(), options.build.abi.end());

@@ -1,5 +1,5 @@
-// How a project looks whose kernels are in one language: a row for each language that can be emitted. What is the same for all
-// (weights, tables, self-test, report) asks the row, never the language.
+// ProjectForm: what is special in a project whose kernels are in a certain language. There is one row for each language that can be
+// emitted. The code that all languages share (weights, tables, self-test, report) asks the row, never the language.
 #pragma once
 
 #include <span>
@@ -12,15 +12,15 @@
 
 namespace etch {
 
-/// What NAME.h has of this form's own.
+/// The parts of NAME.h that depend on the form.
 struct HeaderParts {
   std::string arena_bytes;              // the line that defines NAME_ARENA_BYTES
   std::vector<std::string> parameters;  // of NAME_run, before sizes, inputs and outputs: "void *arena"
-  std::string promise, notes;           // of the comment above NAME_run: behind what it computes, and behind the ranges of sizes
+  std::string promise, notes;           // texts in the comment above NAME_run: after what it computes, and after the ranges of sizes
   std::string before_run, after_run;    // declarations around NAME_run
 };
 
-/// What selftest.c has of its own.
+/// The parts of selftest.c that depend on the form.
 struct SelfTestParts {
   std::string includes, memory, functions;  // at file scope
   std::string declarations, checks;         // at the start of main()
@@ -29,14 +29,14 @@ struct SelfTestParts {
 
 struct ProjectForm {
   const Language* language = nullptr;
-  bool on_device = false;  // kernels run beside the processor: arena and weights are copied there, and no compiler tells their cost
+  bool on_device = false;  // kernels run on a device: arena and weights are copied there, and no compiler tells the kernels' cost
   std::string_view runtime = "etch_runtime";         // header and library of runtime_c that NAME is built on
-  std::string_view callback = "etch_after_call";     // type of what NAME_profile calls
-  std::string_view callback_gets = "arguments";      // and gets, besides the number
+  std::string_view callback = "etch_after_call";     // type of the function that NAME_profile calls after each call
+  std::string_view callback_gets = "arguments";      // what that function gets besides the call's number
   std::string_view link_flags{};                     // of the build command: "-lOpenCL "
   std::string_view cmake_library{};                  // text of CMakeLists.txt that makes `runtime` a library, if it is not etch_runtime
   int no_device_status = 0;                          // exit status of a self-test that finds no device; 0: it needs none
-  std::span<const std::string_view> reserved_names;  // parameters and locals of its functions: no input is called so
+  std::span<const std::string_view> reserved_names;  // parameters and locals of its functions, which no input may be called
 
   /// Throws UserError where the program is too large for the form's tables. May be null.
   void (*check)(const Program& program, const EmitOptions& options) = nullptr;
@@ -44,7 +44,7 @@ struct ProjectForm {
   void (*prepare)(Project& project) = nullptr;
   std::string (*source)(const Project& project);                       // NAME.c
   std::vector<EmittedFile> (*kernel_files)(const Project&) = nullptr;  // kernels that are not in NAME.c; may be null
-  std::string (*kernel_files_note)(const Project& project) = nullptr;  // for the report, if there are some
+  std::string (*kernel_files_note)(const Project& project) = nullptr;  // for the report, if there are such files
   std::string (*arena_place)(const Project& project, int buffer);      // of an intermediate, in the argument table: "ARENA(64)"
   HeaderParts (*header)(const Project& project);
   std::vector<std::string> (*selftest_arguments)(const Project& project);  // for HeaderParts::parameters

@@ -16,7 +16,7 @@
 namespace etch {
 namespace {
 
-// How tightly a text holds together: what is looser than its surroundings gets parentheses.
+// Precedence of the operators in a formula: a text that binds more loosely than its context gets parentheses.
 enum Strength { kLoose, kCompare, kSum, kProduct, kTight };
 
 struct Text {
@@ -46,7 +46,7 @@ std::string wrapped(const Text& t, Strength at_least) { return t.strength >= at_
 
 using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;  // coefficient of each variable, constant
 
-// The expression as a linear one, if it is; the stack is of the expression's depth.
+// The expression as a linear one; nullopt if it is not linear.
 std::optional<Linear> linear(Sint x) {
   Linear result;
   std::vector<std::pair<Sint, std::int64_t>> stack{{x, 1}};
@@ -213,7 +213,8 @@ class Writer {
 
   static bool is_zero(const LazyOp* op) { return op->op == Op::Const && op->constant().value.as_double() == 0; }
 
-  // Operators of one strength stand side by side from the left; a * (b / c) is not a * b / c, and those of bits never mix.
+  // Operators of one strength are left-associative, so the right operand may need parentheses: a * (b / c) is not a * b / c. Bit
+  // operators always get parentheses when they are mixed.
   Text infix(const LazyOp* op, const Infix& row) const {
     const Strength strength = row.strength;
     const LazyOp *left = op->src[0], *right = op->src[1];

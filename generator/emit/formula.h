@@ -9,19 +9,19 @@
 
 namespace etch {
 
-/// A buffer as the formula names it; `shape` splits positions into one index for each dimension larger than 1. An empty
-/// shape: flat positions.
+/// A buffer as the formula shows it. By `shape` a position is split into one index for each dimension larger than 1; if it is empty,
+/// positions are flat.
 struct FormulaBuffer {
   std::string name;
   std::vector<Sint> shape;
 };
 
 struct Formula {
-  std::vector<std::string> lines;  // one for each value that is used more than once, the last for the output
-  bool is_masked = false;          // "in[y-1]?": some element lies outside of its buffer, and counts as 0
+  std::vector<std::string> lines;  // one for each value that is used more than once; the last line is the output
+  bool is_masked = false;          // the formula has a "?" as in "in[y-1]?": an element outside of its buffer counts as 0
 };
 
-/// Of a formula that is longer than `max_lines` lines the middle is left out.
+/// If the formula is longer than `max_lines` lines, its middle is left out.
 Formula formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines = 12);
 
 }  // namespace etch

@@ -14,7 +14,7 @@
 namespace etch {
 namespace {
 
-// Appends to `text`: formatting millions of numbers makes no strings of them.
+// Appends to `text`, so that formatting millions of numbers needs no temporary strings.
 template <class T>
 void append_float(std::string& text, T value, std::string_view suffix) {
   if (std::isnan(value)) {
@@ -120,7 +120,7 @@ std::string c_initializers(const Array& data, std::int64_t begin, std::int64_t e
 
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with: 1 to 4; 0 if it is none (a lone byte, an overlong form, a surrogate).
+/// Number of bytes of the UTF-8 character that `text` begins with, 1 to 4; 0 if it is invalid (a lone byte, an overlong form, a surrogate).
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0), second = byte(1);
@@ -133,7 +133,7 @@ std::size_t utf8_length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
-// U+202A to U+202E and U+2066 to U+2069 turn the direction of writing: text that reads otherwise than it compiles.
+// U+202A to U+202E and U+2066 to U+2069 change the writing direction, so that text looks different from what is compiled.
 bool turns_direction(std::string_view character) {
   if (character.size() != 3) return false;
   const auto third = static_cast<unsigned char>(character[2]);

@@ -1,5 +1,5 @@
-// Internal to emit/: what a project is made of whose kernels are OpenCL C. NAME.c holds the tables and functions, NAME.cl the
-// kernels, NAME_kernels.c their text once more, as strings.
+// Internal to emit/: the files of a project whose kernels are OpenCL C. NAME.c holds the tables and functions, NAME.cl the kernels,
+// and NAME_kernels.c the text of NAME.cl as strings.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace etch {
 
 /// NAME.cl
 std::string opencl_text(const Project& project);
-/// NAME_kernels.c: that text in pieces that every compiler takes.
+/// NAME_kernels.c: the text of NAME.cl as several strings, each short enough for every C compiler.
 std::string opencl_text_source(const Project& project);
-/// How many pieces.
+/// Into how many strings opencl_text_source splits `text`.
 std::size_t opencl_text_pieces(const std::string& text);
 /// NAME.c
 std::string opencl_source(const Project& project);

@@ -1,4 +1,5 @@
-// Kernels in OpenCL C: they stand in NAME.cl; NAME.c drives the device, which has all memory but inputs and outputs.
+// The form of projects with kernels in OpenCL C: the kernels are in NAME.cl; NAME.c drives the device, which holds all memory except
+// inputs and outputs.
 #include <fmt/format.h>
 
 #include <limits>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
 
-// The tables keep the upper half of 32 bits for sizes that are expressions.
+// The tables use the upper half of the 32-bit range for sizes that are expressions, so numbers must be below it.
 void check_sizes(const Program& program, const EmitOptions& options) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   for (const ProgramBuffer& b : program.buffers)
@@ -26,8 +27,8 @@ void check_sizes(const Program& program, const EmitOptions& options) {
                         fmt::format("kernel '{}' has up to {} work-groups, at most {} can be emitted", k.name, d.max(), kMost));
 }
 
-// Buffers of equal place and size are one region, in the order of their offsets. Those that replace each other in place are
-// of equal size, so no kernel ever sees two regions that overlap.
+// Buffers of equal offset and size share one region; regions are sorted by offset. Buffers that replace each other in place have
+// equal size, so no kernel gets two regions that overlap.
 void find_regions(Project& project) {
   const Program& program = *project.program;
   project.region_of.assign(program.buffers.size(), -1);

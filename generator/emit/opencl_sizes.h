@@ -1,4 +1,4 @@
-// Internal to emit/: sizes of an OpenCL program, of which some are expressions of its variables.
+// Internal to emit/: the sizes of an OpenCL program; some are expressions of its variables.
 #pragma once
 
 #include <map>
@@ -9,16 +9,16 @@
 
 namespace etch {
 
-/// The expression in C, in parentheses unless it is a number or a name. `names`: what to call the variables.
+/// The expression in C, in parentheses unless it is a number or a name. `names` gives the variables' C identifiers.
 std::string c_expression(Sint size, const std::map<std::string, std::string>& names);
 
-/// Collects the sizes that a table needs; equal ones are one.
+/// Collects the sizes that a table needs; equal sizes share one entry.
 class SizeTable {
  public:
   /// "128", or "SIZE(2)" where the size depends on variables.
   std::string add(Sint size);
   bool empty() const { return sizes_.empty(); }
-  /// The macro SIZE and the function size_of, which computes each; nothing where there are none.
+  /// C text of the macro SIZE and of the function size_of, which computes each size; empty if no size depends on variables.
   std::string text(const Project& project) const;
 
  private:

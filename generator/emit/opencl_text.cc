@@ -10,11 +10,11 @@
 namespace etch {
 namespace {
 
-// C99 promises strings of 4095 characters.
+// C99 guarantees string literals of 4095 characters.
 constexpr std::size_t kLongestPiece = 4000;
 constexpr std::size_t kLongestLine = 1000;  // of the literals: a longer line is cut
 
-// The text as pieces, each a list of lines; a line ends with its line break unless it was cut.
+// Splits the text into pieces, each a list of lines; a line ends with its line break unless it was cut.
 std::vector<std::vector<std::string>> pieces_of(const std::string& text) {
   std::vector<std::vector<std::string>> pieces(1);
   std::size_t length = 0;

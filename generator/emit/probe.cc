@@ -1,4 +1,4 @@
-// A program that is linked to see how much a model costs, and never run: its main() calls the run function.
+// A program that is linked to measure a model and never run: its main() calls the run function.
 #include <fmt/format.h>
 
 #include "emit/form.h"

@@ -14,21 +14,21 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kIncbinFrom = 1 << 20;  // bytes of constants; text of more takes compilers long
+constexpr std::int64_t kIncbinFrom = 1 << 20;  // bytes of constants; above it C text takes long to compile
 
 std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
 
-// C99 tells identifiers apart by their first 63 characters; a converter's names of weights can be much longer.
+// C99 distinguishes identifiers by their first 63 characters; names of weights from converters can be much longer.
 constexpr std::size_t kLongestName = 48;
 
-// A long name gives way to one made of the kernel's main node and what the kernel calls the constant: "conv1_w".
+// A name that is too long is replaced by the kernel's main node and the kernel's name of the constant: "conv1_w".
 std::string member_name(const Project& project, const ProgramCall& call, std::size_t argument) {
   const ProgramKernel& kernel = project.program->kernels[static_cast<std::size_t>(call.kernel)];
   const std::string name = c_identifier(project.program->buffers[static_cast<std::size_t>(call.arguments[argument].buffer)].name);
   return name.size() <= kLongestName ? name : call.short_name + "_" + kernel.arguments[argument].name;
 }
 
-// Each constant that is read, once, in reading order: what is read together lies together.
+// Places each constant that is read, once, in reading order, so that constants that are read together are adjacent.
 void place_constants(Project& project) {
   const Program& program = *project.program;
   const std::int64_t align = project.form->on_device ? 1 : project.plan->align;  // each is copied to a buffer of its own

@@ -1,4 +1,4 @@
-// Internal to emit/: what all files of one project have in common: names, and where the constants are.
+// Internal to emit/: what all files of one project share: names, and the layout of the constants.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ConstantMember {
   std::int64_t align = 1;
 };
 
-/// A place in the arena: buffers of that offset and size.
+/// A part of the arena, and the buffers that have exactly that offset and size.
 struct ArenaRegion {
   std::int64_t offset = 0, bytes = 0;
   std::vector<int> buffers;
@@ -60,32 +60,34 @@ std::vector<EmittedFile> kernel_files(const Project& project);
 std::string banner(const std::string& title);
 /// "float32 [1,1,8,8]"
 std::string type_text(const ProgramBuffer& buffer);
-/// Type of an element in C: "float", "uint16_t".
+/// C type of an element: "float", "uint16_t".
 std::string c_type(const ProgramBuffer& buffer);
 /// Joined by commas.
 std::string list_text(const std::vector<std::string>& parts);
 
 /// The target's flags as words, the optimisation level first: "-O3 -march=x86-64-v3".
 std::string flags_text(const EmitOptions& options);
-/// One command that compiles the folder: "cc -std=c99 -O3 -march=x86-64-v3 *.c -lm".
+/// A command line that compiles the folder: "cc -std=c99 -O3 -march=x86-64-v3 *.c -lm".
 std::string build_command(const Project& project);
-/// model.c: #error where the compiler is not told of the features that the target has; empty where it needs none.
+/// For NAME.c: an #error for compilers that lack the vector extensions or are not told to use the target's features; empty if the
+/// kernels need neither.
 std::string feature_guard(const Project& project);
 /// Whether NAME.c includes etch_math.h.
 bool uses_math(const Project& project);
-/// model.c: no -Wfloat-equal where its kernels compare floats; else empty.
+/// For NAME.c: a pragma that turns -Wfloat-equal off if its kernels compare floats; else empty.
 std::string comparison_pragma(const Project& project);
 /// ETCH_RUNTIME_ABI of the runtime that is written beside the model.
 int runtime_abi();
-/// Declares `static` memory of `bytes` (text in C) with `align`, so that it is aligned with any compiler: by ETCH_ALIGNED, else
-/// by the union's widest member, else by bytes to spare. Its address is static_memory_address.
+/// Declares `static` memory of `bytes` (a C expression), aligned with any compiler to `align` (a C expression of value
+/// `align_bytes`): by ETCH_ALIGNED, else by the widest member of a union, else by spare bytes. Its address is
+/// static_memory_address().
 std::string static_memory(const std::string& name, const std::string& bytes, const std::string& align, std::int64_t align_bytes);
 std::string static_memory_address(const std::string& name, const std::string& align, std::int64_t align_bytes);
 
-/// Where a self-test has read a blob to.
+/// C expression for the address to which a self-test reads a blob.
 std::string blob_address(const Project& project);
 
-// One function a file.
+// One function for each file.
 std::string model_header(const Project& project);
 std::string model_source(const Project& project);
 std::string weights_header(const Project& project);

@@ -77,7 +77,7 @@ std::string to_json(const Report& r) {
   j["arena"] = Json::array();
   for (const ReportBuffer& b : r.buffers)
     j["arena"].push_back({{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}});
-  // A name of the model that is not UTF-8 must not stop the report.
+  // Names in the model may be invalid UTF-8, which must not stop the report.
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

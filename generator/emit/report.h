@@ -1,5 +1,5 @@
-// What an integrator asks before flashing: does it fit, where does the work go, was it proved. What needs a compiler for the
-// target is absent until `etch validate --target` has measured it, and the report says so.
+// The report for the engineer who integrates the model: memory, work per kernel, and what was proved. Figures that need a compiler
+// for the target are absent until `etch validate --target` has measured them, and the report says so.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ReportKernel {
 struct ReportBuffer {
   std::string name;
   std::int64_t offset = 0, bytes = 0;
-  int first = 0, last = 0;  // calls
+  int first = 0, last = 0;  // first and last call that needs it
 };
 
 /// What the audit of the emitted C found.
@@ -36,7 +36,7 @@ struct Report {
   std::string build_command;  // one line that compiles the folder
   std::string language;       // of the kernels, "c"
   bool on_device = false;     // they run on a device beside the processor
-  std::string files_note;     // where they are, if not in the model's source; a line or nothing
+  std::string files_note;     // one line that says where the kernels are, or empty if they are in NAME.c
   std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, arena_align = 1;
   std::int64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;  // bytes of each
@@ -49,16 +49,16 @@ struct Report {
   std::vector<std::string> folded;  // nodes of the model that no kernel computes
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;
-  std::vector<std::string> files;  // of the folder; none before it is written
+  std::vector<std::string> files;  // of the folder; empty before it is written
   // measured
   std::optional<std::int64_t> code_bytes, stack_bytes, stack_bound_bytes, instructions, loads, stores;
 };
 
 /// One object, keys in fixed order, absent figures null.
 std::string to_json(const Report& report);
-/// "conv1, relu1" in texts for people; of many the first ones and how many more.
+/// "conv1, relu1" in texts for people; of many nodes only the first ones and the number of the others.
 std::string nodes_text(const std::vector<std::string>& nodes);
-/// For people.
+/// For people to read.
 std::string to_text(const Report& report);
 
 }  // namespace etch

@@ -13,7 +13,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The formula calls buffers what the kernel's text calls them.
+// The buffers of a formula, with the names that the kernel's text uses.
 std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {
   std::vector<FormulaBuffer> result;
   for (std::size_t i = 0; i < call.arguments.size(); i++)
@@ -21,7 +21,7 @@ std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel
   return result;
 }
 
-// Breaks before `width` columns, at spaces.
+// Breaks `line` at spaces into lines of at most `width` columns.
 std::string folded(const std::string& line, const std::string& indent, std::size_t width) {
   std::string text;
   std::size_t begin = 0;

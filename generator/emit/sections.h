@@ -10,11 +10,11 @@
 
 namespace etch {
 
-/// Rows of a table, each with its comment; the comments stand in one column.
+/// Rows of a table, each with its comment; the comments are aligned in one column.
 std::string with_comments(const std::vector<std::pair<std::string, std::string>>& rows);
-/// A comment: where each intermediate lies, and when it is needed.
+/// A comment with the offset and the lifetime of each intermediate buffer.
 std::string arena_table(const Project& project);
-/// Every kernel, each behind a comment with its nodes and its formula.
+/// Every kernel, each after a comment with its nodes and its formula.
 std::string kernel_texts(const Project& project);
 
 /// "static const etch_ref args[...]", written with IO(n), ARENA(n), CONSTANT(member), VARIABLE(n).
@@ -22,7 +22,7 @@ struct ArgTable {
   std::string text;
   std::vector<std::size_t> first;  // by call: its first argument
   std::size_t count = 0;
-  bool arena = false, constant = false, variable = false;  // which of the macros it needs
+  bool arena = false, constant = false, variable = false;  // whether it uses ARENA, CONSTANT, VARIABLE
 };
 ArgTable arg_table(const Project& project);
 
@@ -30,9 +30,9 @@ ArgTable arg_table(const Project& project);
 std::string range_table(const Project& project);
 /// Statements of the entry: io[] and variables[] from the parameters.
 std::string fill_io(const Project& project);
-/// "#if ETCH_PROFILE" and NAME_calls[]; the caller ends the condition.
+/// "#if ETCH_PROFILE" and NAME_calls[]; the caller adds the #endif.
 std::string call_infos(const Project& project);
-/// What the blob has to be, and NAME_check_weights; empty for other forms of weights.
+/// The expected header of the blob, and NAME_check_weights; empty for other forms of weights.
 std::string blob_check(const Project& project);
 
 }  // namespace etch

@@ -12,12 +12,12 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kLiteralInputs = 64;     // more of them come from the generator, if they can
-constexpr std::int64_t kLiteralOutputs = 4096;  // of larger outputs every n-th element is compared
+constexpr std::int64_t kLiteralInputs = 64;     // inputs with more elements come from the generator if possible
+constexpr std::int64_t kLiteralOutputs = 4096;  // of outputs with more elements every n-th one is compared
 
 const ProgramBuffer& buffer_of(const Project& p, int b) { return p.program->buffers[static_cast<std::size_t>(b)]; }
 const std::string& name_of_buffer(const Project& p, int b) { return p.buffer_names[static_cast<std::size_t>(b)]; }
-// The array of an input or output: a prefix keeps it apart from all that the C library has at file scope.
+// The name of the array of an input or output; a prefix avoids clashes with names of the C library.
 std::string array_of(const Project& p, int b) {
   return (buffer_of(p, b).kind == BufferKind::Input ? "in_" : "out_") + name_of_buffer(p, b);
 }
@@ -76,7 +76,7 @@ std::string random_expression(DType dtype) {
       return "((double)next_random(&state) - 8388608.0) / 8388608.0";
     case DType::Float16:
     case DType::BFloat16:
-      break;  // rounding to them takes more than an expression: literals
+      break;  // rounding to 16-bit floats needs more than an expression, so these use literals
   }
   return "";
 }
@@ -188,7 +188,7 @@ std::string half_text(DType dtype) {
          "}\n\n";
 }
 
-// Comparisons that are meant: with 0, with what is equal to the bit, of a NaN with itself.
+// For comparisons that must be exact: with 0, of values that are equal to the bit, of a NaN with itself.
 constexpr std::string_view kExactPragma =
     "#if defined(__GNUC__)\n"
     "#pragma GCC diagnostic ignored \"-Wfloat-equal\"\n"
@@ -217,7 +217,7 @@ std::string compare_text(const Project& p, const SelfTest& test, const Output& o
     const auto value = [&](const std::string& element) {
       return is_half(dtype) ? fmt::format("{}_value({})", etch::name_of(dtype), element) : element;
     };
-    // A float16 or bfloat16 result may be rounded the other way.
+    // A float16 or bfloat16 result may be rounded in the other direction.
     const double step = dtype == DType::Float16 ? 1.0 / 512 : dtype == DType::BFloat16 ? 1.0 / 64 : 0;
     condition = fmt::format("is_near_{}({}, {}, {}, {})", wide ? "double" : "float", value(fmt::format("{}[{}]", array, index)),
                             value(fmt::format("expected_{}[i]", name)), c_literal(Scalar::of_double(as, std::max(test.relative, step))),
@@ -263,7 +263,7 @@ std::string blob_text(const Project& p) {
       blob_address(p));
 }
 
-// Of each output one line that two builds, or two boards, can be compared by.
+// Prints one line for each output, by which two builds or two boards can be compared.
 std::string checksum_text() {
   return "/* FNV-1a of an output's bytes. Compilers round floats differently: the same build gives the same checksum. */\n"
          "static unsigned long checksum(const void *data, size_t bytes) {\n"
@@ -275,7 +275,7 @@ std::string checksum_text() {
          "}\n\n";
 }
 
-// The outputs' sizes are those of this run: of an open size the array may hold more.
+// The sizes of the outputs in this run; with open sizes the arrays may be larger.
 std::string checksum_calls(const Project& p, const SelfTest& test) {
   std::string text;
   for (int b : p.program->outputs) {

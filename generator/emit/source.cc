@@ -12,10 +12,10 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// What C says of an element's alignment, as text.
+// C expression for the alignment of an element.
 std::string align_text(DType dtype) { return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type); }
 
-// Alignment that kernels need of the constants: their loads of vectors take any address of an element.
+// The alignment of the constants that kernels need: only that of an element, also for vector loads.
 std::string constants_align(const Project& p) {
   DType widest = DType::Bool;
   for (const ConstantMember& member : p.constants) {

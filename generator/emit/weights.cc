@@ -13,8 +13,7 @@ const ProgramBuffer& buffer_of(const Project& p, const ConstantMember& member) {
   return p.program->buffers[static_cast<std::size_t>(member.buffer)];
 }
 
-// A member of the struct: a constant, or bytes that bring the next one to its offset. With those the layout depends on no
-// attribute of the compiler.
+// A member of the struct: a constant, or padding bytes before the next one, so that the layout does not depend on compiler attributes.
 struct Member {
   std::string name;
   const ConstantMember* constant = nullptr;  // null: padding

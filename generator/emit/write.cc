@@ -22,7 +22,7 @@ constexpr const char* kReport = "report.json";
   throw UserError(where.string(), what, "choose another output folder, or make room");
 }
 
-// Folders that had to be made for the target; gone again unless keep() is called.
+// Folders that had to be made on the way to the output folder; the destructor removes them unless keep() was called.
 class MadeFolders {
  public:
   explicit MadeFolders(const fs::path& folder) {
@@ -59,7 +59,7 @@ fs::path real_folder(const fs::path& dir) {
   return real;
 }
 
-// What the folder's report says that etch wrote; nothing if it is no report of etch.
+// The files that etch wrote, from the folder's report; empty if there is no report of etch.
 std::set<std::string> files_of_report(const fs::path& dir) {
   std::ifstream in(dir / kReport);
   const nlohmann::json report = nlohmann::json::parse(in, nullptr, false);
@@ -70,7 +70,7 @@ std::set<std::string> files_of_report(const fs::path& dir) {
   return files;
 }
 
-// The files that may be replaced: all that the folder holds. A UserError if one of them is not etch's.
+// All files in the folder, which may be replaced. UserError if one of them was not written by etch.
 std::vector<std::string> replaceable(const fs::path& real, const fs::path& dir) {
   std::vector<std::string> found;
   std::error_code error;
@@ -103,8 +103,8 @@ void move_all(const std::vector<std::string>& names, const fs::path& from, const
   }
 }
 
-// `names` of `made` come into `dir`, and `old` ones leave it; on an error all is as before. The folder itself stays, so that a
-// shell that stands in it still does.
+// Moves the files `names` from `made` into `dir` and removes the files `old`; on an error everything is restored. The folder itself
+// stays, so that it remains the current folder of a shell.
 void exchange(const fs::path& dir, const std::vector<std::string>& old, const fs::path& made, const std::vector<std::string>& names) {
   const TempDir aside(dir, ".etch-old");
   const auto held = hold_interrupts();

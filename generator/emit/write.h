@@ -1,5 +1,4 @@
-// Putting files on the disk: all of them, or none. Everything is written to a temporary folder on the same file system and then
-// takes its place by renaming.
+// Writes files to disk, all of them or none: they are written to a temporary folder on the same file system, which is then renamed.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +10,17 @@
 
 namespace etch {
 
-/// Writes `files` as folder `dir` (a symbolic link: as the folder that it names). An empty folder, or one in which every file is
-/// named by the list "files" of its own report.json, is replaced, file by file; anything else in it is a UserError that names it,
-/// as are a full disk and missing rights; then nothing is left behind and what was there is unchanged.
-/// `inspect`, if given, sees the complete temporary folder before it is renamed: it may add to it (audit results), and an
-/// exception from it ends the work like an error of writing.
+/// Writes `files` as folder `dir` (if that is a symbolic link: as the folder that it names). An existing folder is replaced, file by
+/// file, if it is empty or the list "files" of its own report.json names every file in it. Any other file in it is a UserError that
+/// names that file. A full disk and missing permissions are UserErrors too. After an error nothing is left behind, and what was there
+/// is unchanged.
+/// `inspect`, if given, gets the complete temporary folder before it is renamed: it may add files (audit results), and an exception
+/// from it has the same effect as an error of writing.
 void write_project(const std::filesystem::path& dir, const std::vector<EmittedFile>& files,
                    const std::function<void(const std::filesystem::path&)>& inspect = {});
 
-/// Puts `files` into folder `dir`, which is made if it is not there; other files in it stay. All are there in the end, or on a
-/// UserError none of them, and a folder that was made is gone.
+/// Writes `files` into folder `dir`, which is made if it does not exist; other files in it stay. On a UserError none of `files` is
+/// there, and a folder that was made is removed.
 void write_into(const std::filesystem::path& dir, const std::vector<EmittedFile>& files);
 
 }  // namespace etch

@@ -55,7 +55,7 @@ ProcessResult run_tool(const std::vector<std::string>& command, const std::files
   ProcessOptions options;
   options.cwd = cwd;
   options.timeout_s = timeout_s;
-  options.env = {{"LC_ALL", "C"}, {"TMPDIR", build_dir.string()}};  // what a compiler that is stopped leaves goes with the folder
+  options.env = {{"LC_ALL", "C"}, {"TMPDIR", build_dir.string()}};  // files of a compiler that is stopped are removed with the folder
   return run_process(command, options);
 }
 
@@ -64,7 +64,7 @@ void require_ok(const ProcessResult& result, const std::vector<std::string>& com
     throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
 }
 
-/// gcc says who calls whom and how deep; clang says only how deep, which is of no use without the calls.
+/// gcc reports frame sizes and calls; clang reports only frame sizes, which are of no use without the calls.
 bool tells_calls(const std::string& compiler) {
   return compiler.find("clang") == std::string::npos && compiler.find("gcc") != std::string::npos;
 }
@@ -87,11 +87,11 @@ void compile_all(const std::vector<Source>& sources, const std::filesystem::path
   std::vector<std::future<void>> runs;
   for (const Source& source : sources)
     runs.push_back(std::async(std::launch::async, [&] { compile(source, dir, target, compiler, options); }));
-  for (auto& run : runs) run.wait();  // all of them, before the first error leaves and takes `sources` along
+  for (auto& run : runs) run.wait();  // wait for all of them, as an exception below destroys `sources`
   for (auto& run : runs) run.get();
 }
 
-/// "region `flash' overflowed by 1234 bytes", if that is all that GNU ld complains of.
+/// "region `flash' overflowed by 1234 bytes", if that is GNU ld's only complaint; else empty.
 std::string overflow_of(const std::string& messages) {
   if (messages.find("undefined reference") != std::string::npos || messages.find("cannot find") != std::string::npos) return "";
   const std::size_t end = messages.find(" overflowed by "), begin = messages.rfind("region `", end);
@@ -181,7 +181,7 @@ CrossBuild build_project(const std::filesystem::path& dir, const Target& target,
 }
 
 StackBound stack_bound(const StackGraph& graph, const std::string& entry, const std::vector<std::string>& kernels) {
-  // Only what the compiler itself called an indirect call in functions of the model is meant; libraries' own are not resolved.
+  // Only indirect calls that the compiler reported, in functions of the model; those of libraries stay unresolved.
   IndirectCalls calls;
   for (const std::string& name : reachable(graph, entry))
     if (const auto it = graph.find(name); it != graph.end() && it->second.indirect) calls[name] = kernels;

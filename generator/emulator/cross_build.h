@@ -1,5 +1,5 @@
-// Builds an emitted folder with a target's own compiler and says what it costs: code, weights, stack, and what the libraries
-// bring along. Nothing is run.
+// Builds an emitted folder with a target's own compiler and measures code, weights, stack, and what the libraries add. Nothing is
+// run.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ struct BuildOptions {
   std::vector<std::string> flags;                    // after the target's own
   std::vector<std::filesystem::path> extra_sources;  // compiled too: a main() of one's own
   std::vector<std::string> leave_out;                // file names in the folder that are not compiled: "selftest.c"
-  bool may_overflow = false;                         // a program too large for its memories is linked nevertheless
-  double timeout_s = 300;                            // a compiler run
+  bool may_overflow = false;                         // link the program even if it is too large for the target's memories
+  double timeout_s = 300;                            // limit of one compiler run
 };
 
 struct CrossBuild {
   std::filesystem::path elf;
-  std::string compiler;  // the command that was found
-  std::string overflow;  // the linker's words, where the program is too large for its memories (BuildOptions::may_overflow)
+  std::string compiler;  // the command that was used
+  std::string overflow;  // the linker's message if the program is too large for its memories (BuildOptions::may_overflow); else empty
   LinkMap map;
   /// Text and rodata of the emitted objects and the runtime: not weights (*_weights), not the self-test, not
   /// `extra_sources`, not libraries.
   std::int64_t code_bytes = 0;
   /// Of the objects *_weights.
   std::int64_t weights_bytes = 0;
-  /// Calls and frames: from the compiler where it tells both (gcc), from the disassembly for libraries (Arm).
+  /// Calls and frame sizes: from the compiler if it reports both (gcc), and for libraries from the disassembly (Arm).
   StackGraph stack;
 };
 
-/// The first of the target's compilers that is installed; nothing where none is.
+/// The first of the target's compilers that is installed; nullopt if none is.
 std::optional<std::string> target_compiler(const Target& target);
 
 /// Compiles every .c and .S in `dir` and links them into `build_dir`/program.elf. Throws UserError where no compiler is
@@ -45,8 +45,8 @@ std::optional<std::string> target_compiler(const Target& target);
 CrossBuild build_project(const std::filesystem::path& dir, const Target& target, const std::filesystem::path& build_dir,
                          const BuildOptions& options = {});
 
-/// The worst case of stack from `entry`. Any function of `graph` that calls through a pointer may reach `kernels`, which is
-/// what a program table holds (AuditReport::table_functions).
+/// Worst-case stack use from `entry`. Every call through a pointer in `graph` is taken to reach all of `kernels`, the functions of the
+/// program table (AuditReport::table_functions).
 StackBound stack_bound(const StackGraph& graph, const std::string& entry, const std::vector<std::string>& kernels);
 
 }  // namespace etch

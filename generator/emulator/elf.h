@@ -1,4 +1,4 @@
-// What a linked program says of itself: its sections' sizes, and where functions begin and how long they are.
+// Reads an ELF file: the sizes of its sections, and the addresses and sizes of its functions.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ struct ElfSymbol {
   bool function = false;
 };
 
-/// What a program takes, as the program `size` of GNU binutils counts it.
+/// The sizes of a program as the tool `size` of GNU binutils counts them, in bytes.
 struct ImageSize {
   std::int64_t text = 0;  // code and read-only data
   std::int64_t data = 0;  // variables with initial values
-  std::int64_t bss = 0;   // variables without
+  std::int64_t bss = 0;   // variables without initial values
 };
 
-/// Of a little-endian ELF file of 32 or 64 bits. Throws UserError where the file is no such file.
+/// Reads a little-endian ELF file of 32 or 64 bits. Throws UserError if `file` is not one.
 ImageSize read_image_size(const std::filesystem::path& file);
 
-/// Every named symbol of a little-endian ELF file of 32 or 64 bits. Where a name stands twice (static functions of two
-/// files) the first one counts. Throws UserError where the file is no such file.
+/// Every named symbol of a little-endian ELF file of 32 or 64 bits. If a name occurs twice (static functions of two files), the
+/// first one counts. Throws UserError if `file` is not such a file.
 std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file);
 
 }  // namespace etch

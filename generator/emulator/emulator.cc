@@ -19,7 +19,7 @@ std::string hex(std::uint64_t value) {
   return text;
 }
 
-/// In QEMU's lists a comma ends an entry, and two of them mean one.
+/// Escapes commas for QEMU's option lists: a comma ends an entry, two commas stand for one.
 std::string escaped(const std::string& text) {
   std::string result;
   for (char c : text) result += c == ',' ? std::string(",,") : std::string(1, c);

@@ -1,5 +1,5 @@
-// What the linker put where, from its map file (-Wl,-Map): sizes by object file after unused sections are gone, and what
-// came from libraries.
+// Reads the linker's map file (-Wl,-Map): the size of each object file without its unused sections, and the symbols that came from
+// libraries.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct ObjectSize {
 
 struct LinkMap {
   std::vector<ObjectSize> objects;           // in the map's order
-  std::vector<std::string> library_symbols;  // global symbols of what libraries gave, sorted
+  std::vector<std::string> library_symbols;  // global symbols of the library objects, sorted
 };
 
-/// Reads GNU ld's map file. What it does not understand it leaves out.
+/// Parses GNU ld's map file. Lines that it does not understand are skipped.
 LinkMap parse_link_map(std::string_view text);
 
-/// Of `names`, those that mean a heap: malloc, free, _sbrk ...
+/// Those of `names` that mean a heap: malloc, free, _sbrk ...
 std::vector<std::string> heap_symbols(const std::vector<std::string>& names);
 
-/// Of `names`, those that compute in double by software: __aeabi_dadd, __muldf3, __extendsfdf2 ...
+/// Those of `names` that compute in double by software: __aeabi_dadd, __muldf3, __extendsfdf2 ...
 std::vector<std::string> soft_double_symbols(const std::vector<std::string>& names);
 
 }  // namespace etch

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> address_of(std::string_view line) {
   return error == std::errc() && end == line.data() + colon ? std::optional(value) : std::nullopt;
 }
 
-/// What parse_arm_disassembly makes of this one line: bytes taken off the stack pointer.
+/// Bytes that the instruction in this line subtracts from the stack pointer.
 std::int64_t taken_by(std::string_view line) {
   const StackGraph one = parse_arm_disassembly("00000000 <f>:\n" + std::string(line) + "\n");
   return one.at("f").bytes.value_or(0);

@@ -96,7 +96,7 @@ std::pair<std::int64_t, std::int64_t> Access::valid_range(std::size_t loop) cons
   return {from, to};
 }
 
-// A loop that runs over several axes of `view` becomes one loop for each: the walk's order stays the same.
+// Splits a loop that runs over several axes of `view` into one loop for each axis; the order of the walk stays the same.
 void Access::split_for(const FixedView& view) {
   std::int64_t boundary = 1;
   for (std::size_t j = view.shape.size(); j-- > 0;) {
@@ -173,7 +173,7 @@ bool Access::fold(const FixedView& view) {
   return true;
 }
 
-// Drops loops of one turn and joins neighbours that advance as one; leaves at least one loop.
+// Drops loops of one iteration and joins adjacent loops that advance as one; leaves at least one loop.
 void Access::merge_loops() {
   for (std::size_t k = sizes_.size(); k-- > 0;) {
     const bool single = sizes_[k] == 1;

@@ -1,5 +1,5 @@
-// Internal to interp/: how a leaf is read along an iteration order. A Domain is the order in which positions are walked;
-// an Access is the leaf's ShapeTracker along it, as one affine position and affine bounds where that is possible.
+// Internal to interp/: how a leaf is read in a given iteration order. A Domain is the order in which positions are visited; an
+// Access is the leaf's ShapeTracker in that order, as one affine position with affine bounds if that is possible.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ class Access {
  public:
   Access(const std::vector<FixedView>& views, const Domain& domain);
 
-  /// Visits positions [start, start + count) of the walk. run(at, position, step, n): n elements to read at position,
-  /// position + step, ...; they are the at-th and following of the visit. pad(at, n): n elements that are padding.
+  /// Visits positions [start, start + count) of the walk. Calls run(at, position, step, n) for n elements to read at position,
+  /// position + step, ...; they are elements at, at + 1, ... of this visit. Calls pad(at, n) for n elements that are padding.
   template <class Run, class Pad>
   void walk(std::int64_t start, std::int64_t count, Run run, Pad pad) const;
 
@@ -70,7 +70,7 @@ class Access {
   bool all_padding_ = false;
 };
 
-// Which elements of an inner loop are inside all bounds: an interval, since each bound is affine.
+// Narrows [from, to) to the elements of an inner loop that are inside all bounds: an interval, since each bound is affine.
 inline void Access::clip(const std::vector<std::int64_t>& value, std::int64_t& from, std::int64_t& to) const {
   for (std::size_t b = 0; b < bounds_.size(); b++) {
     const Bound& bound = bounds_[b];

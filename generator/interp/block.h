@@ -11,16 +11,16 @@
 
 namespace etch::interp {
 
-inline constexpr std::int64_t kBlock = 1024;  // elements; a dozen registers of it stay in the L1 and L2 caches
+inline constexpr std::int64_t kBlock = 1024;  // elements; a dozen blocks of them stay in the L1 and L2 caches
 
-/// The value of a reduction, row-major in its own shape, whole.
+/// The whole value of a reduction, row-major in its own shape.
 struct Reduced {
   DType dtype{};
   std::vector<std::int64_t> shape;
   Block values;
 };
 
-/// What the leaves of a kernel read.
+/// The data that the leaves of a kernel read.
 struct Inputs {
   const std::vector<InterpInput>* buffers = nullptr;
   const VarValues* vars = nullptr;
@@ -34,7 +34,7 @@ std::vector<const LazyOp*> leaves_of(const LazyOp* root);
 
 class BlockProgram {
  public:
-  /// Each result is rounded to its type, except `exact` (a product that is summed, or nullptr).
+  /// Each result is rounded to its type, except that of `exact` (a product that is summed; may be nullptr).
   BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs, const LazyOp* exact = nullptr);
   /// Values of positions [start, start + count) of the domain, count <= kBlock. Valid until the next call.
   const Block& run(std::int64_t start, std::int64_t count);

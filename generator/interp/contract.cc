@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t kPanel = std::int64_t{1} << 20;  // elements of one panel: 8 MiB, and there are two
 constexpr std::int64_t kTile = std::int64_t{1} << 20;   // elements of the tile of results
 constexpr std::int64_t kMaxK = 8192;                    // of K in one panel
-constexpr std::int64_t kWorthIt = 2048;                 // products of one batch position below which blocks are as fast
+constexpr std::int64_t kWorthIt = 2048;                 // below this many products per batch position, BlockProgram is as fast
 constexpr double kExact = 9007199254740992.0;           // 2^53
 
-// Largest magnitude that an integer subtree can have, found without following more than a few operations.
+// Upper bound of the magnitude of an integer subtree; only a few levels of operations are examined.
 double magnitude(const LazyOp* op, int depth = 0) {
   const double limit = op->dtype == DType::Bool ? 1 : std::ldexp(1.0, 8 * bytes_of(op->dtype) - (is_unsigned(op->dtype) ? 0 : 1));
   if (is_float(op->dtype) || depth > 8) return limit;
@@ -55,10 +55,10 @@ double magnitude(const LazyOp* op, int depth = 0) {
   return found >= limit ? limit : found;
 }
 
-// The sum is the same without the casts.
+// Whether the sum is the same without the casts.
 bool casts_are_free(const Contraction& c) {
   const LazyOp* op = c.product;
-  // Does the product itself fit its type? Then every cast to a type that holds it is free, too.
+  // If the product itself fits its type, every cast to a type that holds it is free too.
   const double product = is_float(op->dtype) ? 0 : magnitude(c.a()) * magnitude(c.b());
   for (const LazyOp* cast : c.casts) {
     const DType to = cast->dtype, from = cast->src[0]->dtype;

@@ -114,7 +114,7 @@ std::int64_t modulo(DType dtype, std::int64_t a, std::int64_t b) {
   if (dtype == DType::UInt64) return s(u(a) % u(b));
   return b == -1 ? 0 : a % b;
 }
-// A negative amount counts as a huge one.
+// A negative shift amount counts as a very large one: everything is shifted out.
 std::int64_t shift_left(DType dtype, std::int64_t a, std::int64_t b) {
   return u(b) >= 8u * static_cast<unsigned>(bytes_of(dtype)) ? 0 : s(u(a) << b);
 }
@@ -159,7 +159,7 @@ void int_apply(Op op, DType dtype, DType src_dtype, const std::int64_t* a, const
   const auto run = [&](auto f) {
     for (std::size_t k = 0; k < n; k++) out[k] = wrapped(dtype, f(a[k], b[k]));
   };
-  // The frequent ones without a switch in the loop.
+  // Frequent operations have a loop without a switch.
   if (op == Op::Add) return run([](std::int64_t x, std::int64_t y) { return s(u(x) + u(y)); });
   if (op == Op::Sub) return run([](std::int64_t x, std::int64_t y) { return s(u(x) - u(y)); });
   if (op == Op::Mul) return run([](std::int64_t x, std::int64_t y) { return s(u(x) * u(y)); });
@@ -175,7 +175,7 @@ std::int64_t float_to_int(DType dtype, double v) {
 
 double int_to_float(DType dtype, DType src_dtype, std::int64_t v) {
   if (dtype == DType::Float64) return src_dtype == DType::UInt64 ? static_cast<double>(u(v)) : static_cast<double>(v);
-  // Not by way of double, which would round twice; to the narrow types by way of float, as C and ONNX convert.
+  // Not through double, which would round twice; to 16-bit types through float, as C and ONNX convert.
   return rounded(dtype, static_cast<double>(src_dtype == DType::UInt64 ? static_cast<float>(u(v)) : static_cast<float>(v)));
 }
 

@@ -49,7 +49,7 @@ inline std::int64_t wrapped(DType dtype, std::int64_t value) {
 double rounded(DType dtype, double value);
 
 /// out[0..n) = op(src...)[0..n). `dtype` is the result's type, `src_dtype` that of the operands (for Where, of the values).
-/// Floats are what double arithmetic gives: round_block rounds them to `dtype`.
+/// Floats are computed in double and not rounded to `dtype`; round_block does that.
 void apply(Op op, DType dtype, DType src_dtype, const std::vector<const Block*>& src, std::size_t n, Block& out);
 
 /// Rounds block[0..n) to `dtype` if it is a float type.
@@ -59,7 +59,7 @@ void round_block(DType dtype, std::size_t n, Block& block);
 void accumulate(Op reduce, DType dtype, const Block& values, std::size_t n, Block& acc);
 /// op over values[from, from + n), starting from element `at` of acc.
 void accumulate_run(Op reduce, DType dtype, const Block& values, std::size_t from, std::size_t n, Block& acc, std::size_t at);
-/// Fills acc[0..n) with what the reduction starts at.
+/// Fills acc[0..n) with the reduction's start value.
 void start(Op reduce, DType dtype, std::size_t n, Block& acc);
 
 }  // namespace etch::interp

@@ -2,9 +2,9 @@
 // folded with it.
 //
 // Floats (all four types) are computed in double, and each operation's result is rounded to its type: + - * / and square roots
-// are those of IEEE arithmetic in that type. A reduction rounds once, at its end: it goes on in double, and a product that it
-// sums is not rounded. Integers are exact in 64 bits and wrap to their type after every operation; no integer ever passes
-// through a double unless that is provably exact.
+// are those of IEEE arithmetic in that type. A reduction accumulates in double and rounds once, at its end; a product that it sums
+// is not rounded. Integers are exact in 64 bits and wrap to their type after every operation; an integer is converted to double
+// only if that is provably exact.
 // Sums of products are matrix products of blocks: a product that is summed is never stored.
 #pragma once
 
@@ -37,8 +37,8 @@ struct InterpInput {
 void interp_evaluate_into(const LazyOp* store, const std::vector<InterpInput>& inputs, const VarValues& vars, std::byte* out,
                           std::int64_t out_elements);
 
-/// The array that `st` shows of `data`: element j is element st.expr_node(j) of data, or 0 where the mask says so. Its shape
-/// is st's. The shape of `data` plays no part, only its elements.
+/// `data` seen through `st`: element j of the result is element st.expr_node(j) of data, or 0 where it is masked. The result has
+/// st's shape; the shape of `data` does not matter, only its elements.
 Array relayout(const Array& data, const ShapeTracker& st, const VarValues& vars = {});
 
 }  // namespace etch

@@ -31,13 +31,13 @@ void copy_out(DType dtype, const Block& from, std::int64_t n, Block& to, std::in
   }
 }
 
-// The product that `op` sums in its own type: it is added as it is, and the sum rounded.
+// The product that `op` sums without a cast: it is added unrounded, and only the sum is rounded.
 const LazyOp* exact_product(const LazyOp* op) {
   const std::optional<Contraction> c = contraction_of(op);
   return c && c->casts.empty() ? c->product : nullptr;
 }
 
-// A block of results at a time, one reduced position after the other: long inner loops.
+// Computes a block of results at a time, one reduced position after the other, which gives long inner loops.
 void reduce_outer(const LazyOp* op, const Axes& axes, const Inputs& inputs, Block& out) {
   Domain domain = axes.reduced;
   domain.insert(domain.end(), axes.kept.begin(), axes.kept.end());
@@ -54,7 +54,7 @@ void reduce_outer(const LazyOp* op, const Axes& axes, const Inputs& inputs, Bloc
   }
 }
 
-// Along the reduced axes, result after result.
+// Computes one result after the other, along the reduced axes.
 void reduce_inner(const LazyOp* op, const Axes& axes, const Inputs& inputs, Block& out) {
   Domain domain = axes.kept;
   domain.insert(domain.end(), axes.reduced.begin(), axes.reduced.end());

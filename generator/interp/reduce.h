@@ -8,8 +8,8 @@ namespace etch::interp {
 /// Evaluates `op` (a reduction); reductions below it are in inputs.reduced.
 Reduced reduce(const LazyOp* op, const Inputs& inputs);
 
-/// The same for a Contraction whose casts do not change the sum, as matrix products of blocks. False: `op` is not one, or too
-/// small to gain; `out` is unchanged.
+/// The same, as matrix products of blocks, for a Contraction whose casts do not change the sum. False, and `out` unchanged, if `op`
+/// is not such a Contraction or is too small for this to be faster.
 bool contract(const LazyOp* op, const Inputs& inputs, Reduced& out);
 
 }  // namespace etch::interp

@@ -1,4 +1,4 @@
-// A dense row-major array on the host: what constants, inputs, outputs and files are made of.
+// A dense row-major array on the host: constants, inputs, outputs and the content of tensor files.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Array {
   std::span<const std::byte> bytes() const { return bytes_ ? std::span<const std::byte>(*bytes_) : std::span<const std::byte>(); }
   /// Element `flat`, row-major.
   Scalar at(std::int64_t flat) const;
-  /// at(flat).as_double(); what weights are made of without the way through a Scalar, as there are many.
+  /// at(flat).as_double(), with a fast path for float32, of which models have many.
   double double_at(std::int64_t flat) const {
     if (dtype_ != DType::Float32 || flat < 0 || flat >= size_) return at(flat).as_double();
     return static_cast<double>(data<float>()[flat]);
@@ -43,7 +43,7 @@ class Array {
   Array reshaped(std::vector<std::int64_t> shape) const;
   /// Same type, shape and bytes.
   bool operator==(const Array& other) const;
-  /// Of type, shape and bytes; equal arrays have equal hashes, on every machine.
+  /// A hash of type, shape and bytes; equal arrays have equal hashes, on every machine.
   std::uint64_t content_hash() const;
 
   template <class T>

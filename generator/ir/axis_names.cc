@@ -7,7 +7,7 @@
 namespace etch {
 namespace {
 
-// By how many axes there are. Not b, w, t, which are names of buffers and values; l looks like 1.
+// Letters by the number of axes. b, w and t are not used as they name buffers and values; l looks like 1.
 constexpr std::string_view kOuter[] = {"", "n", "mn", "cyx", "ncyx", "nczyx", "ngczyx"};
 constexpr std::string_view kInner[] = {"", "k", "ij", "kij", "khij"};
 

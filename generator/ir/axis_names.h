@@ -11,8 +11,8 @@ namespace etch {
 
 /// The shape over which an AST computes: its axes before they are reduced.
 std::vector<Sint> full_shape(const LazyOp* store);
-/// One for each axis of the full shape: n, c, y, x of outer axes, k, i, j of reduced ones; empty for an axis of size 1. A letter
-/// that a Variable of the AST has is doubled.
+/// One letter for each axis of the full shape: n, c, y, x for outer axes, k, i, j for reduced ones; empty for an axis of size 1. A
+/// letter that is the name of a Variable of the AST is doubled.
 std::vector<std::string> axis_letters(const LazyOp* store);
 
 }  // namespace etch

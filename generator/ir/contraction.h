@@ -1,5 +1,5 @@
-// Contraction: a sum of products, sum(a * b), which is what convolutions and matrix products are. Every stage that treats them
-// in its own way finds them here.
+// Contraction: a sum of products, sum(a * b), as convolutions and matrix products are. Every stage that treats contractions specially
+// recognizes them with contraction_of.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ inline bool is_op(const LazyOp* node, Op op) { return node->op == op; }
 template <class Node>
 struct BasicContraction {
   const Node* sum = nullptr;       // the ReduceSum
-  std::vector<const Node*> casts;  // of the product on its way to the sum, the outermost first
+  std::vector<const Node*> casts;  // between the sum and the product, the one nearest to the sum first
   const Node* product = nullptr;   // the Mul
   const Node* a() const { return product->src[0]; }
   const Node* b() const { return product->src[1]; }
 };
 using Contraction = BasicContraction<LazyOp>;
 
-/// `node` as a contraction, or nullopt. Casts may round or wrap the product: who moves something across them looks at `casts`.
+/// `node` as a contraction, or nullopt. Casts may round or wrap the product: check `casts` before moving anything across them.
 ///   ReduceSum(Mul(a, b)); ReduceSum(Cast(Mul(a, b)))
 template <class Node>
 std::optional<BasicContraction<Node>> contraction_of(const Node* node) {

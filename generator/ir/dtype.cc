@@ -103,7 +103,7 @@ DType least_upper_dtype(DType a, DType b) {
   const unsigned common = reachable(a) & reachable(b);
   for (int i = 0; i < kDTypeCount; i++) {
     const auto d = static_cast<DType>(i);
-    // The least one is that from which all the others can be reached.
+    // The least common type is the one from which all other common types can be reached.
     if ((common >> i & 1u) != 0 && (common & ~reachable(d)) == 0) return d;
   }
   fail_check("two types have a least upper type", std::source_location::current());

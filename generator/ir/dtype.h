@@ -1,4 +1,4 @@
-// The thirteen element types, their facts, and tinygrad's promotion lattice (JAX's, without weak types).
+// The thirteen element types, their properties, and tinygrad's promotion lattice (JAX's, without weak types).
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ inline bool is_unsigned(DType dtype) { return info(dtype).kind == DTypeKind::Uns
 /// The type with that name ("float32"), or nullopt.
 std::optional<DType> dtype_named(std::string_view name);
 
-/// The smallest type both convert to (tinygrad's least_upper_dtype): int8 and uint8 give int16, int64 and float16 give float16.
+/// The smallest type that both convert to (tinygrad's least_upper_dtype): int8 and uint8 give int16, int64 and float16 give float16.
 DType least_upper_dtype(DType a, DType b);
 /// `dtype` if it is a float, else float32.
 DType least_upper_float(DType dtype);

@@ -1,5 +1,5 @@
-// LazyOp: the tree (with shared parts, a DAG) that one kernel computes, leaves Load/Const/Index, root Store. Nodes are
-// interned in a LazyOps and immutable: equal trees are the same pointer.
+// LazyOp: the AST of one kernel, a tree with shared parts (a DAG); its leaves are Load, Const and Index, its root is a Store. Nodes
+// are interned in a LazyOps and immutable: equal trees are the same pointer.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct MemBuffer {
   bool operator==(const MemBuffer&) const = default;
 };
 
-/// One value seen through `st` (so that a padded constant has zeros around it).
+/// One value seen through `st`: a padded constant has zeros around it.
 struct ConstBuffer {
   Scalar value;
   ShapeTracker st;
   bool operator==(const ConstBuffer&) const = default;
 };
 
-/// The position that `st` gives, as a value: Index through a contiguous st of shape (n) is 0, 1, ... n-1.
+/// The position that `st` gives, used as a value: with a contiguous st of shape (n) these are 0, 1, ... n-1.
 struct IndexBuffer {
   ShapeTracker st;
   bool operator==(const IndexBuffer&) const = default;

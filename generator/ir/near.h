@@ -1,4 +1,4 @@
-// When a float counts as the one that was expected: the rule of every comparison, of backends, recorded results and tests.
+// When a float counts as equal to the expected one: the rule of all comparisons, of backends, recorded results and tests.
 #pragma once
 
 #include <cmath>

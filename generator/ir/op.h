@@ -1,4 +1,4 @@
-// The operations of ASTs, from ops.def: what is to be known of an operation is a column there.
+// The operations of ASTs, from ops.def: each property of an operation is a column there.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ inline constexpr ReduceInfo kReductions[] = {
 
 /// The row of a Reduce operation.
 const ReduceInfo& reduce_info(Op op);
-/// What a reduction starts at: the value of a reduction over nothing.
+/// The start value of a reduction, which is also its value over no elements.
 Scalar start_of(Op reduce, DType dtype);
 
 }  // namespace etch

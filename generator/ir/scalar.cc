@@ -32,8 +32,8 @@ double round_to(DType dtype, double value) {
   return value;
 }
 
-// An integer as a float of `dtype` or wider: by way of float32 to the narrow types, as C converts it, and never by way of double
-// to float32.
+// An integer as a float of `dtype` or wider. To 16-bit types it goes through float32, as C converts it; to float32 it goes directly, as
+// double would round twice.
 template <class T>
 double rounded_once(DType dtype, T value) {
   return dtype == DType::Float64 ? static_cast<double>(value) : static_cast<double>(static_cast<float>(value));

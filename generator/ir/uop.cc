@@ -46,7 +46,7 @@ std::string describe(const UOp& u) {
   return text;
 }
 
-// The rules of one UOp; nullptr if all hold.
+// The rule that one UOp breaks; nullptr if all hold.
 const char* broken_rule(const UOp& u) {
   const auto n = u.src.size();
   switch (u.uop) {
@@ -157,7 +157,7 @@ void verify(const UOpList& uops, std::string_view after) {
     if (open.empty() || open.back() != u->src[0]) fail(u, "scopes nest");
     for (const UOp* gone : scopes.back())
       if (gone->uop != UOpKind::Phi) visible.erase(gone);
-    // The value of an accumulator outlives the loop that changes it.
+    // The value of an accumulator stays defined after the loop that changes it.
     std::vector<const UOp*> phis;
     std::ranges::copy_if(scopes.back(), std::back_inserter(phis), [](const UOp* g) { return g->uop == UOpKind::Phi; });
     scopes.pop_back();

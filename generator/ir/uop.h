@@ -1,6 +1,6 @@
-// UOps: the steps of one linearised kernel, in the order in which they are done. A UOp is immutable and names its operands
-// by pointer; a list of them is SSA, except that a Phi changes its accumulator: who uses the Phi reads the new value, who
-// uses the DefineAcc reads what it held at the start of the iteration.
+// UOps: the steps of one linearised kernel, in execution order. A UOp is immutable and refers to its operands by pointer. A list of
+// UOps is SSA, except that a Phi changes its accumulator: a use of the Phi reads the new value, a use of the DefineAcc reads the
+// value at the start of the iteration.
 #pragma once
 
 #include <cstdint>
@@ -50,16 +50,16 @@ struct UOp {
   std::int64_t size = 0;          // see uops.def
   std::optional<Scalar> value{};  // Const, DefineAcc
   std::string name{};             // DefineVar, Loop, Special, DefineLocal, DefineAcc
-  /// For the reader of the text alone: which of several copies a value is ("_c0_x2"); of a Loop or Special its axis, of an index
-  /// its name ("c").
+  /// Only for names in the text: for a value that exists in several copies its suffix ("_c0_x2"), for a Loop or Special its axis, for
+  /// an index its name ("c").
   std::string hint{};
-  std::int64_t serial = 0;  // order of creation, for nothing but deterministic look-up
+  std::int64_t serial = 0;  // order of creation, used only for deterministic look-up
 
-  /// Equal but for the serial number and the hint.
+  /// Equal except for the serial number and the hint.
   bool same(const UOp& other) const;
 };
 
-/// The steps in order, and the owner of them all (shared by the lists that passes make of each other).
+/// The steps in order, and the pool that owns them, which is shared with the lists that passes make from this one.
 struct UOpList {
   std::shared_ptr<std::deque<UOp>> pool = std::make_shared<std::deque<UOp>>();
   std::vector<const UOp*> order;
@@ -68,7 +68,7 @@ struct UOpList {
   const UOp* make(UOp uop);
 };
 
-/// One a line, indented by loops, operands by number: "%7 = Alu Add float32 %3 %6".
+/// One UOp per line, indented by loops, operands by number: "%7 = Alu Add float32 %3 %6".
 std::string to_text(const UOpList& uops);
 /// Checks order, scopes, arity, types and lanes; throws InternalError naming `after`, the pass that was run last.
 void verify(const UOpList& uops, std::string_view after);

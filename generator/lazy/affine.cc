@@ -11,7 +11,7 @@ const LazyBuffer* affine_view(LazyGraph& graph, const LazyBuffer* x, const std::
   if (is_empty(shape)) return graph.constant(Scalar::of_int(x->dtype, 0), shape);
   std::vector<View> views = x->st.views();
   View last = views.back();
-  // A mask stays where an axis is taken over as it is.
+  // An axis that is taken unchanged may keep its mask.
   const auto as_it_is = [&](std::size_t axis) {
     const auto uses = std::ranges::count_if(axes, [&](const AxisStep& a) { return a.axis == static_cast<int>(axis); });
     const auto same = [&](const AxisStep& a) { return a.axis == static_cast<int>(axis) && a.step == 1 && a.size == last.shape[axis]; };

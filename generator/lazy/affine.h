@@ -19,11 +19,12 @@ struct AxisStep {
 /// only where x's last view pads an axis that is stepped through.
 const LazyBuffer* affine_view(LazyGraph& graph, const LazyBuffer* x, const std::vector<Sint>& begin, const std::vector<AxisStep>& axes);
 
-/// The axes and the start that give `positions` along `axis` (outermost first), if at most three steps do.
+/// The start and the steps (outermost first) that visit `positions` along `axis`; see affine_positions.
 struct AffinePositions {
   std::int64_t begin = 0;
   std::vector<AxisStep> axes;
 };
+/// nullopt if three steps are not enough.
 std::optional<AffinePositions> affine_positions(std::vector<std::int64_t> positions, int axis);
 
 }  // namespace etch

@@ -94,7 +94,7 @@ const LazyBuffer* simplify_elementwise(LazyGraph& graph, Op op, const std::vecto
     return graph.constant(Scalar::of_int(src[0]->dtype, 0), src[0]->shape());
   if (const Scalar* right = const_value(src[1])) return simplify_right(graph, op, src[0], src[1], right);
   if (const_value(src[0]) == nullptr || !is_commutative(op)) return nullptr;
-  // One form for both orders, so that x + 1 and 1 + x are one buffer.
+  // Canonical order of operands, so that x + 1 and 1 + x are one buffer.
   return graph.elementwise(op, {src[1], src[0]});
 }
 

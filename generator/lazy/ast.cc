@@ -18,7 +18,7 @@ bool is_stored(const LazyBuffer* base, const InMemory& in_memory) {
   return base->kind == LazyKind::Input || base->kind == LazyKind::Data || in_memory(base);
 }
 
-/// What each base gives when all leaves are 0, computed once.
+/// The value of each base when all leaves are 0, computed once.
 class ZeroValues {
  public:
   explicit ZeroValues(const InMemory& in_memory) : in_memory_(in_memory) {}
@@ -51,7 +51,7 @@ class ZeroValues {
   std::unordered_map<const LazyBuffer*, Scalar> known_;
 };
 
-/// A base seen through a tracker. `zeros`: where the tracker pads, the value must be 0 (else it is never looked at).
+/// A base seen through a tracker. `zeros`: the padding of the tracker must read as 0 (else it is never read).
 struct Item {
   const LazyBuffer* base;
   ShapeTracker st;

@@ -1,5 +1,5 @@
-// From LazyBuffers to the AST of one kernel: operations down to the buffers that are in memory, with every view pushed
-// down to the leaves.
+// From LazyBuffers to the AST of one kernel: the operations down to the buffers that are in memory, with every view moved into the
+// leaves.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ struct Ast {
   std::vector<const LazyBuffer*> inputs;
 };
 
-/// Computes `out` (a base, or a view: then the kernel copies what the view shows) from bases for which `in_memory` holds
-/// (Input and Data are always). At most one reduction may be below `out` before memory is reached, and what lies between
-/// it and `out` must show all its elements in order; both are the scheduler's business and checked here.
-/// Where a view pads the result of an operation that does not give 0 for zeros (exp), a Where around it makes the padding 0.
+/// The kernel that computes `out` (a base, or a view: then it copies what the view shows) from bases for which `in_memory` holds
+/// (Input and Data always do). There may be at most one reduction between memory and `out`, and the views between it and `out` must
+/// show all its elements in order; the scheduler guarantees both, and they are checked here. If a view pads the result of an
+/// operation that does not give 0 for zeros (exp), a Where around it makes the padding 0.
 Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 
 }  // namespace etch

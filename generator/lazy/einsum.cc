@@ -16,7 +16,7 @@ struct Equation {
 
 constexpr char kEllipsis = '.';
 
-/// Axes that "..." stands for are named by characters that no equation can hold.
+/// The axes of "..." are named by characters that can't occur in an equation.
 char ellipsis_axis(int from_end) { return static_cast<char>(1 + from_end); }
 
 Equation parse(const std::string& text) {

@@ -8,14 +8,14 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kKeepElements = 1 << 14;  // intermediate results up to this size stay for the next evaluation
+constexpr std::int64_t kKeepElements = 1 << 14;  // intermediate results up to this size are cached for the next evaluation
 
 std::int64_t elements(const LazyBuffer* b) { return b->st.size().as_int(); }
 
-/// Which bases get memory: all but operations that make their operands larger (a product that is summed afterwards).
+/// The bases whose values are stored: all except operations that are larger than their operands (a product that is summed afterwards).
 std::unordered_set<const LazyBuffer*> choose_stored(const std::vector<const LazyBuffer*>& order, const LazyBuffer* target) {
   std::unordered_set<const LazyBuffer*> stored;
-  std::unordered_map<const LazyBuffer*, std::int64_t> memory;  // behind each base, counted once a use
+  std::unordered_map<const LazyBuffer*, std::int64_t> memory;  // elements stored below each base, counted once for each use
   for (const LazyBuffer* b : order) {
     std::int64_t below = 0;
     for (const LazyBuffer* s : b->src) below += memory.at(s->base);

@@ -76,7 +76,7 @@ std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer) {
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots) {
   std::vector<const LazyBuffer*> bases;
   for (const LazyBuffer* root : roots) bases.push_back(root->base);
-  // src may be views; the bases below them are what counts.
+  // src may be views; only their bases are returned.
   std::vector<const LazyBuffer*> order;
   for (const LazyBuffer* b : toposort<LazyBuffer>(bases, sources))
     if (b->is_base()) order.push_back(b);
@@ -131,7 +131,7 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
 }
 
 void LazyGraph::share(const LazyBuffer* buffer, const std::vector<std::string>& origins) {
-  auto& shared_by = const_cast<LazyBuffer*>(buffer)->shared_by;  // ours: who asked for it is no part of its identity
+  auto& shared_by = const_cast<LazyBuffer*>(buffer)->shared_by;  // safe: shared_by is not part of the buffer's identity
   for (const std::string& o : origins) {
     if (std::ranges::find(buffer->origins, o) != buffer->origins.end()) continue;
     if (sharers_.emplace(buffer->number, origin_rank(o)).second) shared_by.push_back(o);
@@ -164,7 +164,7 @@ const LazyBuffer* LazyGraph::data(Array data, const std::string& name) {
   b.data = std::move(data);
   b.name = name;
   const LazyBuffer* kept = intern(std::move(b));
-  if (kept->name.empty() && !name.empty()) const_cast<LazyBuffer*>(kept)->name = name;  // ours: the name is no part of its identity
+  if (kept->name.empty() && !name.empty()) const_cast<LazyBuffer*>(kept)->name = name;  // safe: the name is not part of its identity
   return kept;
 }
 
@@ -192,7 +192,7 @@ const LazyBuffer* LazyGraph::view(const LazyBuffer* a, ShapeTracker st) {
   if (st == base->st) return base;
   LazyBuffer v{.kind = LazyKind::View, .dtype = a->dtype, .st = std::move(st), .base = base};
   if (a->is_base()) return intern(std::move(v));
-  // A view of a view shows the base, so the node that made the view between is named here.
+  // A view of a view refers to the base, so the origins of the view in between are added here.
   OriginScope scope(*this, merged(a->origins, origins_));
   return intern(std::move(v));
 }

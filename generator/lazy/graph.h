@@ -1,4 +1,4 @@
-// LazyGraph: owner of everything one traced network consists of. A LazyBuffer is a value that will be computed: either a
+// LazyGraph: owner of everything that one traced network consists of. A LazyBuffer is a value that will be computed: either a
 // base (an input, a constant, an operation) or a view, which is a base seen through a ShapeTracker. Movement operations
 // only make views, so they are free. Buffers are interned: an equal operation on equal sources is the same pointer.
 #pragma once
@@ -43,9 +43,9 @@ struct LazyBuffer {
   Array data = {};                          // Data
   std::string name = {};                    // Input and Data: as the model calls it
   bool constant = false;                    // depends on constants alone, and no size in it is a Variable
-  std::vector<std::string> origins = {};    // what it was traced from (names of ONNX nodes); usually one
+  std::vector<std::string> origins = {};    // names of the ONNX nodes that it was traced from; usually one
   std::vector<std::string> shared_by = {};  // origins that asked for an equal buffer later
-  int number = 0;                           // in order of creation: what any order is decided by
+  int number = 0;                           // in order of creation: wherever buffers are sorted, by this
 
   const std::vector<Sint>& shape() const { return st.shape(); }
   bool is_base() const { return kind != LazyKind::View; }
@@ -54,17 +54,17 @@ struct LazyBuffer {
 
 /// The buffers that `buffer` is computed from: a view's base, an operation's src.
 std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer);
-/// Bases below and including those of `roots`, sources first.
+/// The bases of `roots` and all bases below them, sources first.
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
 /// Whether `buffer` computes `op`.
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
 /// The value, if it is the same unmasked constant everywhere; else nullptr.
 const Scalar* const_value(const LazyBuffer* buffer);
-/// Some view of `st` hides elements.
+/// Whether a view of `st` hides elements.
 bool is_masked(const ShapeTracker& st);
-/// Every value of `from` keeps its value in `to`.
+/// Whether every value of `from` is exact in `to`.
 bool is_lossless(DType from, DType to);
-/// Some dimension is 0.
+/// Whether a dimension is 0.
 bool is_empty(const std::vector<Sint>& shape);
 
 class LazyGraph {
@@ -89,28 +89,28 @@ class LazyGraph {
   /// The reduced axes stay with size 1.
   const LazyBuffer* reduce(Op op, const LazyBuffer* a, std::vector<int> axes);
   const LazyBuffer* contiguous(const LazyBuffer* a);
-  /// The same as a new buffer, whatever `a` is: an output of its own.
+  /// The same, but never an existing buffer: for an output that needs memory of its own.
   const LazyBuffer* copy(const LazyBuffer* a);
-  /// `st` is on a's base.
+  /// `st` seen over a's base (not over `a`).
   const LazyBuffer* view(const LazyBuffer* a, ShapeTracker st);
-  /// st.simplify(), st.reshape(shape), below + above. Kept, as layers of one shape ask for the same again and again.
+  /// st.simplify(), st.reshape(shape), below + above. Results are cached, as layers of one shape ask for the same again and again.
   const ShapeTracker& simplified(const ShapeTracker& st);
   const ShapeTracker& reshaped(const ShapeTracker& st, const std::vector<Sint>& shape);
   const ShapeTracker& stacked(const ShapeTracker& below, const ShapeTracker& above);
-  /// The same operation on other sources (a rewritten part of the graph); keeps the origins of `like`.
+  /// The operation of `like` on other sources (a rewritten part of the graph), with the origins of `like`.
   const LazyBuffer* rebuild(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
 
-  /// The value of a constant buffer, computed on the host and kept. check()s that it is constant.
+  /// The value of a constant buffer, computed on the host and cached. InternalError if it is not constant.
   const Array& evaluate(const LazyBuffer* buffer);
 
-  /// Stamped on the buffers made from now on; see OriginScope.
+  /// The origins of the buffers that are made from now on; see OriginScope.
   const std::vector<std::string>& origins() const { return origins_; }
   void set_origins(std::vector<std::string> origins);
-  /// Which origin was set first, second, ...: the order of the traced graph. -1 for one that never was.
+  /// The position of `origin` in the order in which origins were first set, which is that of the traced graph; -1 if it never was.
   int origin_rank(const std::string& origin) const;
-  /// All origins that were set, in that order.
+  /// All origins that were ever set, in that order.
   std::vector<std::string> all_origins() const;
-  /// What kind of node an origin is ("Conv"); empty where nobody said.
+  /// The operator of the node that an origin is ("Conv"); empty if it was not set.
   void set_origin_kind(const std::string& origin, std::string kind) { origin_kinds_[origin] = std::move(kind); }
   std::string origin_kind(const std::string& origin) const;
   const std::deque<LazyBuffer>& buffers() const { return buffers_; }
@@ -128,12 +128,12 @@ class LazyGraph {
   const LazyBuffer* add(LazyBuffer buffer);
   const LazyBuffer* compute(Op op, DType dtype, const std::vector<const LazyBuffer*>& src, std::vector<int> axes);
 
-  Symbols symbols_;  // first, so that it goes last: everything below refers to its nodes
+  Symbols symbols_;  // first, so that it is destroyed last: everything below refers to its nodes
   LazyOps ops_;
   std::deque<LazyBuffer> buffers_;
   std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
-  std::unordered_map<ShapeTracker, ShapeTracker, TrackerHash> simplified_;  // look-up only, as the next two
+  std::unordered_map<ShapeTracker, ShapeTracker, TrackerHash> simplified_;  // look-up only, like the next two
   std::unordered_map<std::pair<ShapeTracker, std::vector<Sint>>, ShapeTracker, TrackerHash> reshaped_;
   std::unordered_map<std::pair<ShapeTracker, ShapeTracker>, ShapeTracker, TrackerHash> stacked_;
   std::vector<std::string> origins_;
@@ -142,8 +142,8 @@ class LazyGraph {
   std::set<std::pair<int, int>> sharers_;  // number of a buffer, rank of an origin in its shared_by
 };
 
-/// While it lives, new buffers of the graph are said to come from `origin` (the name of an ONNX node, `kind` its operator). A
-/// buffer that was interned before keeps its origin, and is `shared_by` this one.
+/// While it lives, new buffers of the graph get the origin `origin` (the name of an ONNX node; `kind` is its operator). A buffer that
+/// was interned before keeps its origins and adds this one to its `shared_by`.
 class OriginScope {
  public:
   OriginScope(LazyGraph& graph, std::string origin) : OriginScope(graph, std::vector<std::string>{std::move(origin)}) {}

@@ -55,7 +55,7 @@ Tensor promote(const Tensor& x, DType dtype) { return x.cast(dtype); }
 std::string where_negative(const Sint& expr) {
   if (expr.is_int()) return "";
   if (const auto least = least_value(expr)) return " where " + variables(expr)[0]->name + " < " + std::to_string(*least);
-  return " for every size (" + ranges_text({expr}) + ")";
+  return (expr.max() < 0 ? " for every size (" : " for some sizes (") + ranges_text({expr}) + ")";
 }
 
 // --- facts
@@ -173,7 +173,7 @@ Tensor Tensor::pad(Padding pads, Scalar fill) const {
   if (fill.bits() == 0) return padded;
   if (const Scalar* own = const_value(kept.buffer_); own != nullptr && *own == fill) return full(*graph_, padded.shape(), fill);
   const Tensor inside = full(*graph_, kept.shape(), Scalar::of_int(DType::Bool, 1));
-  // Where nothing is left inside, all is padding.
+  // If nothing of the tensor is left, everything is padding.
   if (is_empty(kept.shape())) return full(*graph_, padded.shape(), fill);
   return Tensor(graph_, graph_->view(inside.buffer_, inside.buffer_->st.pad(grow))).where(padded, full(*graph_, padded.shape(), fill));
 }
@@ -252,7 +252,7 @@ Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, std::int64_
   }
   range = backwards ? std::pair<Sint, Sint>{last + 1, first + 1} : std::pair<Sint, Sint>{first, last};
   std::vector<std::int64_t> steps(shape().size(), 1);
-  steps[index_of(axis)] = std::clamp(step, -n, n);  // a longer one takes the first element too, and no other
+  steps[index_of(axis)] = std::clamp(step, -n, n);  // a longer step takes the first element only, too
   return shrink(ranges).stride(steps);
 }
 
@@ -301,7 +301,7 @@ Tensor Tensor::repeat(std::vector<std::int64_t> times) const {
 
 namespace {
 
-/// The parts stand one after the other: each is padded to the whole, and a Where takes it where it is.
+/// Concatenates the parts: each is padded to the whole shape, and a Where selects it in its range.
 Tensor join(const std::vector<Tensor>& parts, int axis) {
   Shape whole = parts[0].shape();
   whole[index_of(axis)] = 0;
@@ -313,7 +313,7 @@ Tensor join(const std::vector<Tensor>& parts, int axis) {
     const Sint begin = end - it->dim(axis);
     pads[index_of(axis)] = {begin, whole[index_of(axis)] - end};
     const Tensor padded = it->pad(pads);
-    // The last part needs no Where of its own: what is not one of the others is it.
+    // The last part needs no Where: it is what remains.
     if (!result) {
       result = padded;
     } else {
@@ -328,7 +328,7 @@ Tensor join(const std::vector<Tensor>& parts, int axis) {
   return result;
 }
 
-constexpr std::size_t kJoined = 8;  // parts in one expression; more go by groups, so that no kernel reads too many buffers
+constexpr std::size_t kJoined = 8;  // parts in one expression; more are joined in groups, so that no kernel reads too many buffers
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Tensor: what an importer or a person writes networks with. A Tensor is a handle to a LazyBuffer of a LazyGraph; every
+// Tensor: the interface with which importers and people write networks. A Tensor is a handle to a LazyBuffer of a LazyGraph; every
 // method adds to the graph and computes nothing. Shapes may hold Variables (Sint). Operands broadcast as in numpy and
 // promote as in tinygrad (least_upper_dtype; C++ numbers are weak: they take the tensor's type).
 // A call that can't be right (shapes that do not broadcast, a bad axis) throws ShapeError, which callers turn into a UserError
@@ -66,7 +66,7 @@ class Tensor {
   /// One value everywhere; takes no memory.
   static Tensor full(LazyGraph& graph, Shape shape, Scalar value);
   Tensor full_like(double value) const;
-  /// start, start+step, ... (n values); takes no memory (Op::Index).
+  /// start, start + step, ... (n values); takes no memory (Op::Index).
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scalar step);
   /// 0, 1, ... n-1
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
@@ -104,14 +104,14 @@ class Tensor {
   /// Asks the scheduler to store this in memory.
   Tensor contiguous() const;
 
-  // --- elementwise: of the tensor's shape. Functions of analysis and activations compute in the tensor's float type; integers and
-  // bool become float32 first. A number (alpha, slope, bound) is rounded to the type.
+  // --- elementwise: results have the tensor's shape. Mathematical functions and activations compute in the tensor's float type;
+  // integers and bool become float32 first. A number (alpha, slope, bound) is rounded to the type.
   /// Any unary row of ops.def but Cast, Bitcast; a float op on an integer tensor converts it to float32 first.
   Tensor unary(Op op) const;
   Tensor neg() const;  // of bool: not
   /// In bool: true where the value is 0.
   Tensor logical_not() const;
-  /// Every bit the other way; ShapeError for floats.
+  /// Every bit inverted; ShapeError for floats.
   Tensor bitwise_not() const;
   Tensor exp() const { return unary(Op::Exp); }
   Tensor exp2() const { return unary(Op::Exp2); }
@@ -181,7 +181,7 @@ class Tensor {
   Tensor argmax(int axis, bool keepdim, bool last = false) const;
   /// The same of the smallest; a NaN counts as smallest.
   Tensor argmin(int axis, bool keepdim, bool last = false) const;
-  /// exp(x) by its sum over the axis or axes, computed from x - max in float32 (float64 for float64) and cast back.
+  /// exp(x) divided by its sum over the axis or axes, computed from x - max in float32 (float64 for float64) and cast back.
   Tensor softmax(int axis) const;
   Tensor softmax(std::vector<int> axes) const;
   /// The logarithm of softmax, without taking the logarithm of a small number.
@@ -206,8 +206,8 @@ class Tensor {
   /// The same over the last kernel.size() axes, without padding: [.., d...] -> [.., o..., k...]. A view, so free.
   Tensor last_windows(const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride,
                       const std::vector<std::int64_t>& dilation) const;
-  /// Pooling of [N,C,d...]. Padding never is the largest, counts in the average only if asked, and is 0 for lp_pool (the p-th root
-  /// of the sum of |x|^p).
+  /// Pooling of [N,C,d...]. Padding is never the maximum, counts in the average only with count_include_pad, and is 0 for lp_pool (the
+  /// p-th root of the sum of |x|^p).
   Tensor max_pool(const Window& window) const;
   Tensor average_pool(const Window& window, bool count_include_pad) const;
   Tensor lp_pool(const Window& window, std::int64_t p) const;
@@ -218,9 +218,9 @@ class Tensor {
   Tensor layernorm(int axis, double epsilon) const;
 
   // --- indexing
-  /// The elements at equal positions of two axes of one size, as a new last axis.
+  /// The elements whose positions along axes `a` and `b` (of one size) are equal, as a new last axis.
   Tensor diagonal(int a, int b) const;
-  /// ONNX Gather: take slices along `axis` at `index` (any integer type and shape; negative counts from the end).
+  /// ONNX Gather: the slices along `axis` at `index` (any integer type and shape; negative counts from the end).
   Tensor gather(int axis, const Tensor& index) const;
   /// ONNX GatherElements.
   Tensor gather_elements(int axis, const Tensor& index) const;

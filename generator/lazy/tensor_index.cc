@@ -1,5 +1,6 @@
-// Indexing by values. What an index selects is a sum in which all other terms are 0, of floats a product in which all other
-// factors are 1: a sum would make 0.0 of -0.0. Where chooses them, so that infinities and NaN that are not selected do no harm.
+// Indexing by values. An element is selected by a sum in which all other terms are 0; of floats by a product in which all other
+// factors are 1, as a sum would turn -0.0 into 0.0. Terms and factors come from a Where, so that infinities and NaN that are not
+// selected have no effect.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +13,7 @@
 namespace etch {
 namespace {
 
-constexpr std::size_t kMostSlices = 16;  // a constant index that falls into more runs than this is looked up by value
+constexpr std::size_t kMostSlices = 16;  // a constant index with more runs than this is looked up by value
 
 void check_index(const Tensor& index, const char* what) {
   if (!is_int(index.dtype()))
@@ -40,10 +41,10 @@ Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
   return Tensor::arange(graph, n, dtype).reshape(shape);
 }
 
-/// Of the last two axes: where the diagonal stands in each row, and the columns.
+/// For the last two axes: the column of the diagonal in each row, and the columns.
 std::pair<Tensor, Tensor> diagonal_of(const Tensor& x, std::int64_t diagonal) {
   const Sint rows = x.dim(-2), columns = x.dim(-1);
-  const std::int64_t far = std::max(rows.max(), columns.max());  // a diagonal beyond it leaves the matrix as this one does
+  const std::int64_t far = std::max(rows.max(), columns.max());  // a diagonal further out has the same effect as this one
   const DType dtype = far < (1 << 30) ? DType::Int32 : DType::Int64;
   const Tensor row = line(x.graph(), rows, dtype, x.rank(), x.rank() - 2), column = line(x.graph(), columns, dtype, x.rank(), x.rank() - 1);
   return {row + static_cast<double>(std::clamp(diagonal, -far, far)), column};
@@ -85,7 +86,7 @@ struct Run {
   std::int64_t step = 0, count = 1;
 };
 
-/// The positions as runs with one step each; longest first taken.
+/// The positions as runs with a constant step, each as long as possible.
 std::vector<Run> runs_of(const std::vector<std::int64_t>& positions, const Sint& size) {
   std::vector<Run> runs;
   for (std::size_t i = 0; i < positions.size();) {
@@ -119,7 +120,7 @@ Array take(const Array& x, int axis, const std::vector<std::int64_t>& positions)
   return Array(x.dtype(), std::move(shape), std::move(out));
 }
 
-/// By a constant index, of which the shape does not matter here: a view, slices, or on the host; nothing if none is good.
+/// Gathers the elements at constant positions, by a view, by slices, or on the host; nullopt if none of these is suitable.
 std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vector<std::int64_t>& positions) {
   const Sint size = x.dim(axis);
   for (std::int64_t p : positions) {

@@ -21,7 +21,7 @@ Tensor make(Op op, const std::vector<Tensor>& src) {
   return {&graph, graph.elementwise(op, buffers)};
 }
 
-/// x to a whole power >= 1 by squaring.
+/// x to an integer power >= 1, by repeated squaring.
 Tensor whole_power(const Tensor& x, std::int64_t exponent) {
   Tensor result, square = x;
   for (std::int64_t left = exponent; left > 0; left >>= 1) {
@@ -31,7 +31,7 @@ Tensor whole_power(const Tensor& x, std::int64_t exponent) {
   return result;
 }
 
-/// Powers that are cheaper and not less exact; nothing otherwise.
+/// Powers with a constant exponent that have a cheaper form that is as exact; nullopt for others.
 std::optional<Tensor> constant_power(const Tensor& x, const Scalar& exponent) {
   const double e = exponent.as_double();
   if (e == 0) return x.full_like(1);

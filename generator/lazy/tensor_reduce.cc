@@ -1,4 +1,4 @@
-// Reductions and what is made of them.
+// Reductions, and functions that are made of them.
 #include <limits>
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 namespace etch {
 namespace {
 
-/// float16 and bfloat16 are reduced in float32, integers too where a fraction comes out.
+/// float16 and bfloat16 are reduced in float32; integers too if the result is a fraction.
 DType wide_float(DType dtype) { return dtype == DType::Float64 ? DType::Float64 : DType::Float32; }
 
 Tensor drop_axes(const Tensor& x, const std::vector<int>& axes) {
@@ -24,19 +24,19 @@ Tensor drop_axes(const Tensor& x, const std::vector<int>& axes) {
   return x.reshape(kept);
 }
 
-/// How many elements a reduction over `axes` takes, as a number of type `dtype`.
+/// Number of elements of a reduction over `axes` minus `correction`, as a tensor of type `dtype`.
 Tensor count_of(const Tensor& x, const std::vector<int>& axes, std::int64_t correction, DType dtype) {
   Sint n = 1;
   for (int axis : axes) n = n * x.dim(axis);
   return Tensor::size_value(x.graph(), n, dtype) - static_cast<double>(correction);
 }
 
-/// A number type in which a position of the axis fits; smaller is cheaper.
+/// The smaller integer type that holds a position along the axis, as it is cheaper.
 DType position_dtype(const Sint& size) { return size.max() < std::numeric_limits<std::int32_t>::max() ? DType::Int32 : DType::Int64; }
 
 Tensor position_of(const Tensor& x, const Tensor& extreme, int axis, bool keepdim, bool last) {
   Tensor found = x.equal(extreme);
-  // numpy finds the first NaN: the extreme is then NaN, which equals nothing.
+  // As in numpy the position is that of the first NaN; the extreme is then NaN, which is equal to no element.
   if (is_float(x.dtype())) found = Tensor::binary(Op::Or, found, Tensor::binary(Op::CmpNe, x, x));
   const DType dtype = position_dtype(x.dim(axis));
   Shape line(static_cast<std::size_t>(x.rank()), 1);

@@ -14,7 +14,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// A window with every field filled in and checked for a tensor of `rank` axes, the first two of them not in the window.
+/// `given` with every field filled in and checked, for a tensor of `rank` axes of which the first two are not in the window.
 Window complete(const Window& given, int rank, const char* what) {
   Window w = given;
   const std::size_t n = w.kernel.size();
@@ -35,7 +35,7 @@ Window complete(const Window& given, int rank, const char* what) {
 
 std::int64_t extent(const Window& w, std::size_t i) { return w.dilation[i] * (w.kernel[i] - 1) + 1; }
 
-/// What rounding up adds behind each axis beyond its padding. A window that would start in that padding does not count.
+/// The padding that rounding up adds at the end of each axis. A window that would start in the padding at the end does not count.
 Ints ceil_extra(const Shape& shape, const Window& w) {
   Ints extra(w.kernel.size(), 0);
   if (!w.ceil) return extra;
@@ -43,8 +43,8 @@ Ints ceil_extra(const Shape& shape, const Window& w) {
     if (w.stride[i] == 1) continue;
     const Sint& size = shape[i + 2];
     if (!size.is_int()) {
-      // For any size: stride - 1 lets the last, partial window in, unless it can begin in the padding; then as much as lets only those
-      // in that begin before it.
+      // For a variable size: stride - 1 admits the last, partial window. If that could begin in the padding, less is added, so that only
+      // windows that begin before the padding are admitted.
       const std::int64_t room = extent(w, i) - 1 - w.pads[i].second.max();
       extra[i] = room < w.stride[i] ? std::max<std::int64_t>(0, room) : w.stride[i] - 1;
       continue;
@@ -112,7 +112,7 @@ Tensor Tensor::windows(const Window& window, double pad_value) const {
   const Tensor cut = pad(pads).last_windows(w.kernel, w.stride, w.dilation);
   const Scalar fill = Scalar::of_double(dtype(), pad_value);
   if (fill.bits() == 0) return cut;
-  // The choice stands behind the windows and not before them, so that the padded tensor never has to be stored.
+  // Where is applied after the windows and not before them, so that the padded tensor need not be stored.
   const Tensor inside = full(*graph_, shape(), Scalar::of_int(DType::Bool, 1)).pad(pads).last_windows(w.kernel, w.stride, w.dilation);
   return inside.where(cut, full(*graph_, cut.shape(), fill));
 }
@@ -125,7 +125,7 @@ Tensor Tensor::average_pool(const Window& window, bool count_include_pad) const 
   const Ints extra = ceil_extra(shape(), w);
   const DType wide = dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
   const Tensor total = cast(wide).windows(w, 0).reduce(Op::ReduceSum, axes, false);
-  // How many elements of each window count: padding only if asked, what rounding up adds never.
+  // Number of elements of each window that count: padding only if asked for, the padding from rounding up never.
   Shape ones_shape = shape();
   ones_shape[0] = ones_shape[1] = 1;
   Tensor ones = full(*graph_, ones_shape, Scalar::of_int(wide, 1));

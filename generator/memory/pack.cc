@@ -64,7 +64,7 @@ std::vector<int> sorted_by(const std::vector<Block>& blocks, Key key) {
   return order;
 }
 
-// The least value of any range of a list, each asked for in two steps: least_[k][i] is that of the 2^k values from i on.
+// Range minimum queries in constant time (a sparse table): least_[k][i] is the least of the 2^k values from i on.
 class RangeMinimum {
  public:
   explicit RangeMinimum(std::vector<int> values) : least_{std::move(values)} {
@@ -108,7 +108,7 @@ std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks) 
   };
 }
 
-// A random number generator of our own: the same numbers on every machine.
+// A random number generator that gives the same numbers on every machine.
 class Lcg {
  public:
   int below(int n) {
@@ -120,7 +120,7 @@ class Lcg {
   std::uint64_t state_ = 1;
 };
 
-// Moves one block at a time to another place of the order; a change that is no worse stays.
+// Moves one block at a time to another place in the order, and keeps each change that is not worse.
 void local_search(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& against, std::vector<int> order, std::int64_t goal,
                   Packing& best) {
   const int n = static_cast<int>(order.size());
@@ -143,8 +143,8 @@ void local_search(const std::vector<Block>& blocks, const std::vector<std::vecto
   }
 }
 
-// Branch and bound over a skyline: blocks are placed by rising offset, each on top of what lies below it at its steps. Some
-// optimal packing has that form: push every block of it down in the order of offsets until none moves.
+// Branch and bound over a skyline: blocks are placed by rising offset, each directly on top of the blocks at its steps. Some optimal
+// packing has this form: take any optimal one and push its blocks down, in the order of their offsets, until none moves.
 class Skyline {
  public:
   Skyline(const std::vector<Block>& blocks, std::int64_t goal, Packing& best) : blocks_(blocks), goal_(goal), best_(best) {
@@ -183,7 +183,7 @@ class Skyline {
     for (int t = b.first; t <= b.last; t++) offset = std::max(offset, height_[static_cast<std::size_t>(t)]);
     offset = align_up(offset, b.align);
     work_ += static_cast<std::int64_t>(height_.size());
-    if (offset < floor) return;  // its turn was earlier
+    if (offset < floor) return;  // this block would have been placed earlier
     if (offset + b.bytes >= best_.bytes) return;
     const std::vector<std::int64_t> saved = height_;
     for (int t = b.first; t <= b.last; t++) {
@@ -197,7 +197,7 @@ class Skyline {
     height_ = saved;
   }
 
-  // What is not yet placed at a step lies above both the skyline and the offset of the block placed last.
+  // At each step the blocks not yet placed lie above both the skyline and the offset of the block placed last.
   bool can_improve(std::int64_t floor) const {
     for (std::size_t t = 0; t < height_.size(); t++)
       if (rest_[t] > 0 && std::max(height_[t], floor) + rest_[t] >= best_.bytes) return false;
@@ -233,7 +233,7 @@ std::vector<Block> with_dense_steps(std::vector<Block> blocks) {
 std::vector<std::int64_t> live_bytes(const std::vector<Block>& blocks) {
   int steps = 0;
   for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
-  std::vector<std::int64_t> live(static_cast<std::size_t>(steps) + 1);  // at first by how much each step differs from the one before
+  std::vector<std::int64_t> live(static_cast<std::size_t>(steps) + 1);  // at first the difference of each step to the one before
   for (const Block& b : blocks) {
     live[static_cast<std::size_t>(b.first)] += b.bytes;
     live[static_cast<std::size_t>(b.last) + 1] -= b.bytes;

@@ -1,6 +1,6 @@
-// Packing: blocks with a size and a lifetime into one range of addresses, so that blocks that live at the same time do not
-// overlap. The order in which a first-fit places the blocks decides how good the result is, so several orders are tried,
-// then improved by a seeded local search, then by branch and bound; whoever reaches the lower bound ends the search.
+// Packing: places blocks with a size and a lifetime into one range of addresses, so that blocks that live at the same time do not
+// overlap. The order in which a first-fit places the blocks decides how good the result is, so several orders are tried, then
+// improved by a seeded local search, then by branch and bound. A result of the size of the lower bound ends the search.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Packing {
   std::int64_t bytes = 0;             // end of the block that ends last
 };
 
-/// For each step up to the last of all, the sum of the bytes of the blocks that live then.
+/// For each step up to the last one of any block, the sum of the bytes of the blocks that live then.
 std::vector<std::int64_t> live_bytes(const std::vector<Block>& blocks);
 
 /// Largest sum of the bytes of the blocks that live at one step; no packing is smaller.

@@ -27,7 +27,8 @@ bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
   return false;
 }
 
-// First call that writes (for an input: the first of all), last call that touches (for an output: the last of all).
+// A buffer lives from the first call that writes it (an input: from the first of all) to the last call that uses it (an output: to
+// the last of all).
 void find_lifetimes(const Program& program, std::vector<Placement>& placements) {
   const int calls = static_cast<int>(program.calls.size());
   for (int c = 0; c < calls; c++) {
@@ -45,7 +46,7 @@ void find_lifetimes(const Program& program, std::vector<Placement>& placements) 
   }
 }
 
-// A buffer may stand in several arguments of one call; each of them has to allow it.
+// A call may pass a buffer for several arguments; each of them has to allow the replacement.
 bool may_replace(const ProgramCall& call, int in) {
   bool found = false;
   for (const CallArgument& a : call.arguments) {
@@ -56,7 +57,7 @@ bool may_replace(const ProgramCall& call, int in) {
   return found;
 }
 
-// An output takes the place of an input that nobody reads afterwards and that the kernel allows; of each input one.
+// An output takes the place of an input that no later call reads, if the kernel allows it; each input is replaced at most once.
 void choose_in_place(const Program& program, const PlanOptions& options, std::vector<Placement>& placements) {
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramCall& call = program.calls[c];
@@ -85,7 +86,7 @@ Chains chain_blocks(const Program& program, const PlanOptions& options, const st
   Chains chains{{}, std::vector<int>(placements.size(), -1)};
   std::vector<int> by_first(placements.size());
   std::iota(by_first.begin(), by_first.end(), 0);
-  // A buffer is written after the one that it replaces, so that one's chain exists already.
+  // A buffer is written after the one that it replaces, so the chain of the latter exists already.
   std::stable_sort(by_first.begin(), by_first.end(), [&](int a, int b) { return placements[at(a)].first < placements[at(b)].first; });
   for (int b : by_first) {
     const Placement& p = placements[at(b)];

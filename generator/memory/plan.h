@@ -12,26 +12,26 @@ namespace etch {
 
 struct PlanOptions {
   std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
-  bool align_all = false;   // smaller buffers too: what OpenCL needs to make each a part of one buffer
-  bool include_io = false;  // inputs and outputs too: what a runtime that owns them needs. An input's place may be reused
-                            // after its last use
+  bool align_all = false;   // align smaller buffers too: OpenCL needs it to make each a part (sub-buffer) of one buffer
+  bool include_io = false;  // place inputs and outputs too, for a runtime that owns them. An input's place may be reused after
+                            // its last use
 };
 
 struct Placement {
   std::int64_t offset = -1;   // bytes from the start of the arena; -1: not in the arena
-  int first = -1, last = -1;  // calls during which the buffer holds something that is needed; -1: never used
-  int in_place_of = -1;       // the buffer over which it is written
+  int first = -1, last = -1;  // first and last call at which its content is needed; -1: never used
+  int in_place_of = -1;       // the buffer over which it is written; -1: none
 };
 
 struct MemoryPlan {
   std::vector<Placement> placements;  // one for each buffer of the program
   std::int64_t arena_bytes = 0;
   std::int64_t align = 1;
-  std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; buffers that share a place in place count once
+  std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; an in-place output and its input count once
   int peak_call = -1;                  // the first call at which that many bytes are live
 };
 
-/// Lifetimes, in-place outputs, packing. Buffers whose shape has Variables get the bytes of their largest shape.
+/// Finds lifetimes and in-place outputs, then packs. Buffers whose shape has Variables get the bytes of their largest shape.
 MemoryPlan plan_memory(const Program& program, const PlanOptions& options = {});
 
 /// Alignment that a buffer or constant of that many bytes gets: `align`, or less where the buffer is smaller than that (no
@@ -42,11 +42,11 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align);
 /// one call overlap, except an output over the input that it replaces.
 void verify(const MemoryPlan& plan, const Program& program);
 
-/// A table, one buffer a line: bytes in the arena, name, type, shape, calls.
+/// A table, one buffer per line: bytes in the arena, name, type, shape, calls.
 std::string to_text(const MemoryPlan& plan, const Program& program);
 
 /// The same calls in an order that needs fewer live bytes at its worst call, or the program unchanged if none is found.
-/// What depends on what stays in order.
+/// A call stays after the calls that it depends on.
 Program reorder(Program program);
 
 }  // namespace etch

@@ -16,7 +16,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The calls that have to come before each call: writers of what it reads, readers and writers of what it writes.
+// The calls that must come before each call: the writers of the buffers that it reads, the readers and writers of those that it writes.
 std::vector<std::vector<int>> dependencies(const Program& program) {
   std::vector<std::vector<int>> result(program.calls.size());
   std::vector<int> writer(program.buffers.size(), -1);
@@ -46,7 +46,7 @@ class CallSet {
   bool has(int c) const { return (words_[at(c) / 64] >> (at(c) % 64) & 1) != 0; }
   void add(int c) { words_[at(c) / 64] |= std::uint64_t{1} << (at(c) % 64); }
 
-  /// The first call that is in one of "this and c" and "other and d" alone; nothing if the two are equal.
+  /// The first call that is in only one of the sets "this with c" and "other with d"; nullopt if they are equal.
   std::optional<int> first_difference(int c, const CallSet& other, int d) const {
     for (std::size_t w = 0; w < words_.size(); w++) {
       const std::uint64_t apart = with(w, c) ^ other.with(w, d);
@@ -63,7 +63,7 @@ class CallSet {
   std::vector<std::uint64_t> words_;
 };
 
-// A part of an order: which calls are done, and what that costs. What is alive follows from the calls that are done.
+// The beginning of an order: the calls that are done and their cost. Which buffers are alive follows from the calls that are done.
 struct State {
   CallSet done;
   std::vector<int> ready = {};  // calls that may come next, ascending
@@ -72,7 +72,7 @@ struct State {
   std::int64_t bytes = 0, peak = 0;
 };
 
-// A state and a call that may come next, and what the order then costs. It becomes a state if it is kept.
+// A state, a call that may come next, and the cost of the longer order. It becomes a state if it is kept.
 struct Step {
   std::size_t from = 0;
   int call = 0;
@@ -80,7 +80,7 @@ struct Step {
   std::int64_t peak = 0, bytes = 0;
 };
 
-// What of a call decides its place: intermediate buffers alone.
+// The part of a call that matters for the order: its intermediate buffers.
 struct Move {
   struct Made {
     int buffer = 0;
@@ -109,7 +109,7 @@ class Search {
     }
   }
 
-  /// Most bytes that are alive while the calls run in the order of the program.
+  /// Peak of live bytes when the calls run in the order of the program.
   std::int64_t peak_as_is() const {
     State s = start();
     for (int c = 0; c < count(); c++) {
@@ -126,7 +126,7 @@ class Search {
     std::int64_t peak = 0;
   };
 
-  /// Keeps the best few partial orders at each length. Nothing where that would take too long.
+  /// Beam search: keeps the best few partial orders of each length. nullopt if it would take too long.
   std::optional<Found> best_order() {
     std::vector<State> beam{start()};
     for (int length = 0; length < count(); length++) {
@@ -171,7 +171,7 @@ class Search {
     return s;
   }
 
-  // Of a buffer that a call to come touches.
+  // For a buffer that a later call uses: whether it has been written.
   bool is_live(const State& s, int b) const {
     return std::ranges::any_of(writers_[at(b)], [&](int c) { return s.done.has(c); });
   }
@@ -196,7 +196,7 @@ class Search {
     return step;
   }
 
-  // Of every state with every call that may come next the best few; of equal sets of calls only the best order.
+  // The best few of all extensions of the states by one call; of several orders of the same set of calls only the best one.
   std::vector<Step> best_steps(const std::vector<State>& beam) {
     std::vector<Step> steps, best;
     for (std::size_t s = 0; s < beam.size(); s++)
@@ -219,14 +219,14 @@ class Search {
     return beam[a.from].done.first_difference(a.call, beam[b.from].done, b.call);
   }
 
-  // Of equals the one that leaves the first call for later.
+  // If costs are equal, the one that does the first call on which they differ later is better.
   static bool is_better(const std::vector<State>& beam, const Step& a, const Step& b) {
     if (std::tie(a.peak, a.bytes) != std::tie(b.peak, b.bytes)) return std::tie(a.peak, a.bytes) < std::tie(b.peak, b.bytes);
     const std::optional<int> first = first_difference(beam, a, b);
     return first ? !(beam[a.from].done.has(*first) || a.call == *first) : a.from < b.from;
   }
 
-  // A state that one step leads on from is that step's; it is copied where there are several.
+  // Applies the steps. A state with one step is moved, a state with several steps is copied.
   std::vector<State> taken(std::vector<State>& beam, const std::vector<Step>& steps) {
     std::vector<int> uses(beam.size(), 0);
     for (const Step& step : steps) uses[step.from]++;

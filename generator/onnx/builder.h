@@ -1,4 +1,4 @@
-// Writing ONNX models, one call a node. What is built is a ModelProto; its bytes depend on the calls alone.
+// Writes ONNX models, one call for each node. The result is a ModelProto, whose bytes depend on the calls alone.
 //
 //   GraphBuilder g("tiny", 13);
 //   auto x = g.input("x", DType::Float32, {"batch", 4});
@@ -42,7 +42,7 @@ enum class Storage : std::uint8_t { Raw, Typed };
 
 class GraphBuilder {
  public:
-  /// What a node reads: the name of a value; an empty one is an absent input.
+  /// The name of a value, for use as a node's input; an empty name is an absent input.
   using Value = std::string;
   using Ints = std::vector<std::int64_t>;
 
@@ -61,14 +61,14 @@ class GraphBuilder {
   /// A small int64 vector as an initializer.
   Value ints(const std::string& name, const Ints& values);
 
-  /// One node with one output, called `name` (empty: the operator and a number), its output named like it.
+  /// One node with one output. Node and output are both called `name` (empty: the operator and a number).
   Value node(const std::string& op, const std::vector<Value>& inputs, const OnnxAttributes& attributes = {}, const std::string& name = "");
   /// The same with several outputs; an empty name in `outputs` leaves one out.
   void node_with_outputs(const std::string& op, const std::vector<Value>& inputs, const std::vector<Value>& outputs,
                          const OnnxAttributes& attributes = {}, const std::string& name = "", const std::string& domain = "");
   void output(const Value& value, DType dtype, const std::vector<OnnxDim>& shape);
 
-  // --- nodes that networks consist of; a weight is made where its name is given
+  // --- frequent layers, with their weights, which are named after `name`
 
   /// weight NAME.weight [outputs, channels / groups, kernel...], bias NAME.bias; pads: begins, then ends.
   Value conv(const Value& x, const std::string& name, std::int64_t channels, std::int64_t outputs, const Ints& kernel, const Ints& strides,
@@ -82,7 +82,7 @@ class GraphBuilder {
   onnx::ModelProto& proto() { return *model_; }
   /// The file's bytes: the same for the same calls.
   std::string bytes() const;
-  /// Writes the model. With `external` not empty, tensors of 1024 bytes and more go to that file beside it.
+  /// Writes the model. If `external` is not empty, tensors of 1024 bytes and more are stored in that file beside it.
   void write(const std::filesystem::path& path, const std::string& external = "") const;
 
  private:

@@ -1,5 +1,5 @@
-// A convolution by a node's attributes (auto_pad, dilations, group, kernel_shape, pads, strides), for every operator that
-// is one: Conv on floats, ConvInteger and QLinearConv on integers less their zero points.
+// A convolution with a node's attributes (auto_pad, dilations, group, kernel_shape, pads, strides), for all operators that are
+// convolutions: Conv on floats, ConvInteger and QLinearConv on integers minus their zero points.
 #pragma once
 
 #include "onnx/node.h"

@@ -19,7 +19,7 @@ struct Named {
   std::filesystem::path file;
 };
 
-/// Which '=' stands between name and file: the first one before which there is a name of `names`, else the first.
+/// Splits "NAME=FILE" at the first '=' that follows a name of `names`, else at the first '='.
 Named split(const std::string& text, const std::vector<std::string>& names) {
   const std::size_t first = text.find('=');
   if (first == std::string::npos || first == 0 || first + 1 == text.size())
@@ -30,7 +30,7 @@ Named split(const std::string& text, const std::vector<std::string>& names) {
   return {text.substr(0, first), text.substr(first + 1)};
 }
 
-/// Shape of a .npy or .pb where it has as many axes as `sizes`, whose open ones it tells.
+/// `sizes` with the open ones taken from `found`, the shape of a .npy or .pb, if that has as many axes.
 std::vector<std::int64_t> with_sizes_of_file(std::vector<std::int64_t> sizes, const std::vector<std::int64_t>& found) {
   if (found.size() != sizes.size())
     throw UserError("", "it has " + std::to_string(found.size()) + " axes, the input has " + std::to_string(sizes.size()),
@@ -41,7 +41,7 @@ std::vector<std::int64_t> with_sizes_of_file(std::vector<std::int64_t> sizes, co
   return sizes;
 }
 
-/// The one open size that makes `sizes` as many bytes as the raw file has.
+/// `sizes` with its one open size set so that the array has as many bytes as the raw file.
 std::vector<std::int64_t> with_size_of_raw(const std::filesystem::path& file, DType dtype, std::vector<std::int64_t> sizes) {
   std::error_code error;
   const auto length = static_cast<std::int64_t>(std::filesystem::file_size(file, error));
@@ -50,7 +50,7 @@ std::vector<std::int64_t> with_size_of_raw(const std::filesystem::path& file, DT
   if (std::ranges::count(sizes, -1) > 1)
     throw UserError("", "raw elements have no shape, and the input leaves more than one size open",
                     "give a .npy or a TensorProto .pb, or the sizes by --dim");
-  if (error) return sizes;  // said where it is read
+  if (error) return sizes;  // the error is reported when the file is read
   if (length % bytes != 0)
     throw UserError("",
                     "it has " + std::to_string(length) + " bytes, no multiple of the " + std::to_string(bytes) + " that its input needs",

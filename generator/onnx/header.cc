@@ -78,7 +78,7 @@ void read_opset(const onnx::ModelProto& model, const std::string& place, Importe
   for (const auto& import : model.opset_import())
     if (is_main_domain(import.domain())) result.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
   if (result.opset == 0) {
-    // A model of other domains alone is refused by their names.
+    // If the model uses other domains, the errors about these say more than one about the missing opset.
     const auto other = [](const onnx::NodeProto& node) { return !is_main_domain(node.domain()); };
     if (std::ranges::any_of(model.graph().node(), other)) return;
     throw UserError(place, "the model names no opset of ai.onnx", "export it again; " + accepted_opsets());

@@ -36,7 +36,7 @@ using onnx::ValueInfoProto;
 /// One import, step by step; what is imported so far is in `result_` and `values_`.
 class Importer {
  public:
-  /// `trial`: sizes that nothing fixes get the example of that number (InputAxis::example).
+  /// With `trial`, sizes that are not given get InputAxis::example with that choice.
   Importer(const ImportOptions& options, ModelProto& model, std::optional<int> trial = std::nullopt)
       : options_(options), model_(model), graph_proto_(*model.mutable_graph()), trial_(trial) {
     place_ = options.path.empty() ? "model" : options.path.string();
@@ -44,8 +44,8 @@ class Importer {
     result_.graph = LazyGraph::create();
   }
 
-  /// Goes on behind what is not accepted, so that all of it is found at once. A value that could not be made is unknown; a node
-  /// that reads one is looked at as far as that is possible without it, and what it makes is unknown too.
+  /// Continues after a problem, so that all problems are found in one run. A value that could not be made is unknown; a node that
+  /// reads one is checked as far as possible without it, and its outputs are unknown too.
   ImportedModel run() {
     read_header(model_, options_, place_, result_);
     names_ = CNames(result_.name);
@@ -71,7 +71,7 @@ class Importer {
   }
 
  private:
-  /// Notes what `step` throws of the user's errors.
+  /// Runs `step` and adds a UserError that it throws to the problems.
   template <class Step>
   void collect(Step step) {
     using enum ImportProblem::Kind;
@@ -85,7 +85,7 @@ class Importer {
     }
   }
 
-  /// Of a graph that has no order (a cycle, a value from nowhere) all nodes are looked at by themselves.
+  /// The order of the nodes. If the graph has none (a cycle, a value that is never made), all nodes are only checked by themselves.
   std::vector<int> order_of_nodes() {
     std::vector<int> order;
     for (int i = 0; i < graph_proto_.node_size(); i++) order.push_back(i);
@@ -119,7 +119,7 @@ class Importer {
 
   void define(const std::string& name, Value value) { values_.insert_or_assign(name, std::move(value)); }
 
-  /// Converts one after the other and frees the file's copy: both together would double the memory.
+  /// Converts one initializer after the other and frees the file's copy, so that not all weights are in memory twice.
   void read_initializers() {
     for (auto& tensor : *graph_proto_.mutable_initializer()) {
       const std::string name = tensor.name();
@@ -136,7 +136,7 @@ class Importer {
     }
   }
 
-  /// An initializer that also stands among the inputs (always in IR 3) must be what the input says.
+  /// An initializer that is also an input (always in IR 3) must have the type and shape that the input declares.
   void require_declared_like(const std::string& name, const Array& array) const {
     for (const ValueInfoProto& input : graph_proto_.input()) {
       if (input.name() != name || !input.type().has_tensor_type()) continue;
@@ -161,7 +161,7 @@ class Importer {
     if (dtype != DType::Int64) result_.parameter_count += count;  // int64 tensors are shapes and axes
   }
 
-  /// Before the other inputs: a frozen one tells sizes that the model leaves open.
+  /// Frozen inputs are read before the others, as they give sizes that the model leaves open.
   void freeze_inputs() {
     std::vector<const ValueInfoProto*> inputs;
     std::vector<std::string> names;
@@ -202,7 +202,7 @@ class Importer {
     frozen_.push_back(position);
   }
 
-  /// What an axis of a frozen input has to be; -1: what its file says.
+  /// The size that an axis of a frozen input must have; -1: any size of its file.
   std::int64_t size_to_freeze(const InputAxis& axis, const std::string& place) {
     if (axis.fixed) return *axis.fixed;
     open_dims_.insert(axis.dim);
@@ -240,7 +240,7 @@ class Importer {
     define(info.name(), {tensor, std::nullopt});
   }
 
-  /// A size, or a Variable with the range that was bound or that test data have; nothing where it is open, which is noted.
+  /// A size, or a Variable with the range that was bound or that test data have; nullopt if the size is open, which is then recorded.
   std::optional<Sint> read_axis(const InputAxis& axis, int rank, const std::string& place) {
     if (axis.fixed && *axis.fixed > 0) return *axis.fixed;
     if (const auto known = dims_.find(axis.dim); known != dims_.end()) return known->second;
@@ -267,7 +267,7 @@ class Importer {
                                 dim_option(axis.dim, std::to_string(axis.example(rank)))});
   }
 
-  /// What the test data have at an axis of the input that is being read; nothing where there are none of its rank.
+  /// The sizes in test data at an axis of the input that is being read; nullopt if there is no data of its rank.
   std::optional<DimBinding> size_in_examples(int axis) const {
     std::optional<DimBinding> seen;
     for (const auto& shapes : options_.examples) {
@@ -316,7 +316,7 @@ class Importer {
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
     refuse_function(proto);
-    if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but maybe not as this opset means it
+    if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but may mean something else in this opset
     const OperatorRow& row = require_operator(proto);
     static const Value kUnknown;
     std::vector<const Value*> inputs;
@@ -427,11 +427,11 @@ class Importer {
   std::map<std::string, Value> values_;
   std::map<std::string, Sint> dims_;
   std::vector<std::size_t> frozen_;  // positions of frozen inputs among all
-  std::size_t inputs_left_ = 0;      // that are not frozen
+  std::size_t inputs_left_ = 0;      // number of inputs that are not frozen
   std::optional<InputSizes> sizes_;
   std::optional<int> trial_;
-  std::size_t input_number_ = 0;     // of the input that is being read, among those that are left
-  std::set<std::string> open_dims_;  // dimensions that neither the file nor the caller gives a size
+  std::size_t input_number_ = 0;     // number of the input that is being read, among those
+  std::set<std::string> open_dims_;  // dimensions to which neither the file nor the caller gives a size
   std::set<std::string> initializers_, node_names_, output_names_;
 };
 
@@ -447,14 +447,14 @@ ImportedModel run_import(const ImportOptions& options, std::optional<int> trial 
   return Importer(options, model, trial).run();
 }
 
-/// What nodes behind an open size are refused for, whatever the size is: with two different sizes the same, to the letter.
+/// The problems of nodes after an open size that do not depend on the size: those that are exactly equal for two different sizes.
 std::vector<ImportProblem> problems_of_any_size(const ImportOptions& options) {
   std::vector<ImportProblem> common;
   try {
     const ImportedModel first = run_import(options, 0), second = run_import(options, 1);
     for (const ImportProblem& problem : first.problems)
       if (contains(second.problems, problem)) common.push_back(problem);
-  } catch (const std::exception&) {  // sizes that the model does not take say nothing about it
+  } catch (const std::exception&) {  // the model does not accept the trial sizes, which is no problem of the model
     common.clear();
   }
   return common;

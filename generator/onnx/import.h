@@ -1,5 +1,5 @@
-// An ONNX model to a LazyGraph: each node becomes the Tensor expressions that its operator function writes. Nothing is
-// computed but what depends on constants and shapes; whatever is not supported is a UserError that names the node.
+// From an ONNX model to a LazyGraph: each node becomes the Tensor expressions that its operator function writes. Only what depends
+// on constants and shapes alone is computed; whatever is not supported is a UserError that names the node.
 //
 //   ImportedModel model = import_onnx({.path = "kws.onnx", .dims = {{"batch", 1, 16}}});
 //   model.outputs[0].tensor.shape();   // [batch, 12]
@@ -41,10 +41,10 @@ struct ImportOptions {
   std::vector<ShapeBinding> shapes = {};
   /// "NAME=FILE": graph inputs that become constants (.npy, TensorProto .pb or raw elements).
   std::vector<std::string> freeze = {};
-  /// Shapes of the inputs in test data, [set][number of the file][axis]: a size that the model leaves open and `dims` does not
-  /// name is the one there, a range where sets differ.
+  /// Shapes of the inputs in test data, [set][number of the file][axis]. A size that neither the model nor `dims` fixes is taken from
+  /// here; if sets differ it becomes a range.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
-  /// What the emitted names begin with; empty: the file's name, or that of its folder where the file is model.onnx.
+  /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};
 };
 
@@ -72,13 +72,13 @@ struct ImportedDim {
   Sint size;
 };
 
-/// Something that stands in the way of compiling a model. The texts are those of the UserError that it would be alone.
+/// A reason why a model can't be compiled. The texts are those of the UserError if it is the only one.
 struct ImportProblem {
-  /// OpenSize: an input's size that nothing fixes; Unsupported: as UnsupportedError; Wrong: the file contradicts itself.
+  /// OpenSize: the size of an input is not given; Unsupported: as UnsupportedError; Wrong: the file contradicts itself.
   enum class Kind : std::uint8_t { OpenSize, Unsupported, Wrong };
   Kind kind = Kind::Wrong;
   std::string where, problem, help;
-  std::string subject;  // Unsupported: what it is that is not supported, without the place
+  std::string subject;  // Unsupported: what is not supported, without the place
   std::string dim;      // OpenSize: "batch", "x[2]"
   std::string option;   // OpenSize: "--dim batch=1"
 };
@@ -87,8 +87,8 @@ struct ImportedModel {
   std::string name;                 // C identifier
   bool named_after_folder = false;  // the file is called model.onnx, as exporters call every model
   std::shared_ptr<LazyGraph> graph;
-  std::vector<ImportedTensor> inputs, outputs;  // in the order of the model's; inputs without initializers and frozen ones
-  std::vector<FrozenTensor> frozen;             // in the order of the model's
+  std::vector<ImportedTensor> inputs, outputs;  // in the model's order; without the inputs that are initializers or frozen
+  std::vector<FrozenTensor> frozen;             // in the model's order
   std::vector<ImportedDim> dims;
   int opset = 0;
   std::int64_t ir_version = 0;
@@ -102,14 +102,14 @@ struct ImportedModel {
   std::vector<std::string> declared;    // "input   x float32 [batch,?]": inputs and outputs as the file has them
 };
 
-/// What the user calls the variables.
+/// The names that the user gave to the variables.
 SizeNames names_of(const std::vector<ImportedDim>& dims);
 
-/// Throws UserError for everything that is wrong with the file or not supported: all of it in one.
+/// Throws one UserError that lists everything that is wrong with the file or not supported.
 ImportedModel import_onnx(const ImportOptions& options);
 
-/// The same for a model that is to be looked at: what stands in its way is in `problems`. Throws where the file can't be read as
-/// a model at all, and for bindings that do not fit it.
+/// The same for a model that is only shown: what makes it unusable is in `problems`. Throws only if the file can't be read as a model
+/// at all, and for bindings that do not fit it.
 ImportedModel inspect_onnx(const ImportOptions& options);
 
 /// "2 sizes of inputs are open, 3 things are not supported"

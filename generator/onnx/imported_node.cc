@@ -64,13 +64,13 @@ std::string type_name(AttributeProto::AttributeType type) {
   return "unknown";
 }
 
-/// Without any value: an empty list of whatever type.
+/// Whether the attribute has no value: an empty list of any type.
 bool is_empty(const AttributeProto& a) {
   return !a.has_f() && !a.has_i() && !a.has_s() && !a.has_t() && !a.has_g() && a.floats_size() == 0 && a.ints_size() == 0 &&
          a.strings_size() == 0;
 }
 
-/// Files of old exporters leave the type out; the field that is set tells it.
+/// Whether the attribute has that type. Old exporters leave the type out; then the field that is set decides.
 bool is(const AttributeProto& a, AttributeProto::AttributeType type) {
   if (a.has_type() && a.type() != AttributeProto::UNDEFINED) return a.type() == type;
   switch (type) {
@@ -174,7 +174,7 @@ std::string ImportedNode::constant_help(int i) const {
   }
   const auto all = std::ranges::count(graph_.buffers(), LazyKind::Input, &LazyBuffer::kind);
   const bool itself = inputs.size() == 1 && inputs[0] == tensor.buffer();
-  // What depends on all inputs comes from the data, which nobody wants to freeze.
+  // A value that depends on all inputs depends on the data, which can't be frozen.
   if (inputs.empty() || (!itself && static_cast<std::ptrdiff_t>(inputs.size()) == all))
     return "make it a constant or an initializer of the model";
   std::string text =

@@ -21,8 +21,8 @@ struct ImportedDim;
 
 class ImportedNode final : public NodeContext {
  public:
-  /// `inputs` has an entry for each input that the node lists (nullptr: an empty name); `place` begins every error. `dims` are the model's
-  /// open dimensions and outlive the node.
+  /// `inputs` has an entry for each input that the node lists (nullptr: an empty name); every error begins with `place`. `dims` are the
+  /// model's open dimensions and must outlive the node.
   ImportedNode(const onnx::NodeProto& node, std::string place, int opset, LazyGraph& graph, std::vector<const Value*> inputs,
                std::filesystem::path folder, const std::vector<ImportedDim>& dims);
 
@@ -36,7 +36,7 @@ class ImportedNode final : public NodeContext {
   bool has_output(int i) const override;
   bool has_input(int i) const override { return i < input_count() && inputs_[static_cast<std::size_t>(i)] != nullptr; }
   Tensor input(int i) const override;
-  /// Also of one that is known as symbols alone.
+  /// The type of input `i`, also if the input is only a SymbolicArray.
   DType input_type(int i) const;
   std::optional<Array> constant(int i) const override;
   Array require_constant(int i, const std::string& what) const override;
@@ -55,17 +55,17 @@ class ImportedNode final : public NodeContext {
 
   std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
-  /// The same for what Tensor says of its shapes; where some of them are open, with what to do about that.
+  /// Throws the UserError for an error of a Tensor method; if some of its sizes are open, the help says what to do about that.
   [[noreturn]] void fail(const ShapeError& error) const;
 
-  /// The values behind the inputs, as the constructor got them.
+  /// The values of the inputs, as the constructor got them.
   const std::vector<const Value*>& inputs() const { return inputs_; }
-  /// The same node on other inputs.
+  /// The same node with other inputs.
   ImportedNode with_inputs(std::vector<const Value*> inputs) const;
   const std::string& place() const { return place_; }
-  /// Takes over which attributes `other` was asked for.
+  /// Counts the attributes that `other` was asked for as asked here too.
   void acknowledge_all(const ImportedNode& other) { asked_.insert(other.asked_.begin(), other.asked_.end()); }
-  /// UserError if an attribute is there that nobody asked for.
+  /// UserError if the node has an attribute that the operator never asked for.
   void require_all_asked() const;
   [[noreturn]] void fail_unsupported_attribute(const std::string& name) const;
 

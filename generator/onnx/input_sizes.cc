@@ -38,7 +38,7 @@ InputAxis axis_of(const onnx::TensorShapeProto_Dimension& dim, const std::string
   return result;
 }
 
-/// "x[2]" as input and axis; nothing for other texts.
+/// "x[2]" as input and axis; nullopt for other texts.
 std::optional<std::pair<std::string, int>> parse_place(const std::string& name) {
   const std::size_t open = name.rfind('[');
   if (open == std::string::npos || open == 0 || !name.ends_with(']')) return std::nullopt;

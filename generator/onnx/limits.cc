@@ -24,7 +24,7 @@ void require_sane_shape(const std::vector<std::int64_t>& shape, const std::strin
   }
   std::int64_t count = 1;
   for (std::int64_t d : shape) {
-    if (d == 0) continue;  // an empty tensor's other sizes are multiplied too, as strides
+    if (d == 0) continue;  // the other sizes of an empty tensor must be sane too, as strides are products of them
     if (d > most / count) {
       throw UserError(where,
                       "its shape " + text_of(shape) + " has more than " + std::to_string(most) + " elements (2^" +

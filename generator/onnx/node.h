@@ -1,4 +1,4 @@
-// What one ONNX operator sees of its node: inputs as Tensors, attributes, the opset. An operator is one row of
+// The view that an operator function has of its ONNX node: inputs as Tensors, attributes, the opset. An operator is one row of
 // operators.def and one function Outputs f(NodeContext&).
 #pragma once
 
@@ -14,8 +14,8 @@ namespace etch {
 
 using Outputs = std::vector<Tensor>;
 
-/// One node while it is imported. Attributes are read by name and remembered: one that is present but that the operator
-/// never asked for is an error after the call, so that no attribute is ignored silently.
+/// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
+/// an error after the call, so that no attribute is ignored silently.
 class NodeContext {
  public:
   virtual ~NodeContext() = default;
@@ -33,11 +33,11 @@ class NodeContext {
   virtual Tensor input(int i) const = 0;
   /// The value of input `i` if it depends on constants alone.
   virtual std::optional<Array> constant(int i) const = 0;
-  /// The same; a UserError if it is not known while generating. `what` names it: "shape", "axes".
+  /// The same, but a UserError if it does not. `what` names the input in the error: "shape", "axes".
   virtual Array require_constant(int i, const std::string& what) const = 0;
-  /// How the user can make input `i`, which is not constant, one: the help of an error.
+  /// The help of an error about input `i`: how the user can make it a constant.
   virtual std::string constant_help(int i) const = 0;
-  /// The integers of such an input. Dimensions that are Variables pass through (from Shape of a symbolic tensor).
+  /// The integers of an input whose value is known, except that they may hold Variables (from Shape of a tensor with open sizes).
   virtual std::vector<Sint> require_dims(int i, const std::string& what) const = 0;
 
   virtual bool has_attribute(const std::string& name) = 0;
@@ -50,17 +50,17 @@ class NodeContext {
   virtual std::vector<std::string> attribute_strings(const std::string& name,
                                                      std::optional<std::vector<std::string>> fallback = std::nullopt) = 0;
   virtual Array attribute_tensor(const std::string& name) = 0;
-  /// Says that the operator knows the attribute and that it does not matter here (with the reason beside the call).
+  /// Marks an attribute as known to the operator but without influence here (the call's comment gives the reason).
   virtual void acknowledge(const std::string& name) = 0;
 
-  /// What to do about sizes that are open: "fix it by --dim T=VALUE, or narrow its range (now 1..32)"; names every open dimension that
-  /// stands in `sizes`.
+  /// The help of an error about open sizes: "fix it by --dim T=VALUE, or narrow its range (now 1..32)". Names every open dimension in
+  /// `sizes`.
   virtual std::string size_help(const std::vector<Sint>& sizes) const = 0;
   /// Throws a UserError at this node ("model.onnx: node 'conv2' (Conv)").
   [[noreturn]] virtual void fail(const std::string& what, const std::string& help = "") const = 0;
 };
 
-/// One row of the operator table. Of several rows with one name, the one with the largest `since` <= the model's opset counts.
+/// One row of the operator table. If several rows have one name, the one with the largest `since` <= the model's opset counts.
 struct OperatorRow {
   const char* name;
   int since;          // first opset for which `function` implements the operator's definition

@@ -19,7 +19,7 @@ std::vector<OperatorRow> sorted_rows() {
   return rows;
 }
 
-/// Lower case, letters and digits only: what a typing error rarely changes.
+/// The name in lower case with only its letters and digits, which typing errors rarely change.
 std::string plain(std::string_view text) {
   std::string result;
   for (char c : text) {

@@ -25,7 +25,7 @@ namespace operators {
 const std::vector<OperatorRow>& operator_rows();
 /// The row that counts for a model of `opset`: the newest one that is not newer than it; nullptr if there is none.
 const OperatorRow* find_operator(std::string_view name, int opset);
-/// The smallest `since` of the operator's rows; nothing if the operator is unknown.
+/// The smallest `since` of the operator's rows; nullopt if the operator is unknown.
 std::optional<int> oldest_opset_of(std::string_view name);
 /// The known operator with the most similar name, for the help of an error ("Leaky_Relu" -> "LeakyRelu"); empty if none is near.
 std::string nearest_operator(std::string_view name);

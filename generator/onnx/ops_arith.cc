@@ -1,4 +1,4 @@
-// Arithmetic of several operands, matrix products, Clip.
+// Arithmetic with several operands, matrix products, Clip.
 #include "ir/lazyop.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"

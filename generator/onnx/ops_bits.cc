@@ -53,8 +53,8 @@ Outputs bitwise_or(NodeContext& node) { return bitwise(node, Op::Or); }
 Outputs bitwise_xor(NodeContext& node) { return bitwise(node, Op::Xor); }
 Outputs bitwise_not(NodeContext& node) { return {node.input(0).bitwise_not()}; }
 
-/// Zeros come in from the right, copies of the sign from the left; from opset 28 on also for signed integers, where a negative
-/// amount shifts everything out.
+/// A left shift fills with zeros, a right shift with copies of the sign. From opset 28 on signed integers are allowed; a negative amount
+/// then shifts everything out.
 Outputs bit_shift(NodeContext& node) {
   const std::string direction = node.attribute_string("direction");
   if (direction != "LEFT" && direction != "RIGHT") node.fail("attribute direction is '" + direction + "'", "accepted are LEFT and RIGHT");
@@ -77,7 +77,7 @@ Outputs mod(NodeContext& node) {
   const Tensor adjust = Tensor::binary(Op::And, rest.equal(zero).logical_not(), other_sign);
   const Tensor result = adjust.where(rest + b, rest);
   if (!is_float(a.dtype())) return {result};
-  return {rest.equal(zero).where((b < zero).where(number(b, -0.0), zero), result)};  // a zero has the divisor's sign too
+  return {rest.equal(zero).where((b < zero).where(number(b, -0.0), zero), result)};  // a zero result has the divisor's sign too
 }
 
 Outputs pow(NodeContext& node) {
@@ -94,7 +94,7 @@ Outputs pow(NodeContext& node) {
 
 Outputs cast_like(NodeContext& node) {
   require_inputs(node, 2, 2);
-  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // about float8 targets, which are refused as types
+  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // only for float8, which is not supported
   return {node.input(0).cast(node.input(1).dtype())};
 }
 

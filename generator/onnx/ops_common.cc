@@ -53,7 +53,7 @@ Tensor integer(const Tensor& like, std::int64_t value) { return integer(like.gra
 
 Tensor index_constant(LazyGraph& graph, std::vector<std::int64_t> shape, const std::vector<std::int64_t>& values) {
   const auto largest = std::max_element(values.begin(), values.end());
-  const DType dtype = largest != values.end() && *largest > 0x7fffffff ? DType::Int64 : DType::Int32;  // half the flash where it suffices
+  const DType dtype = largest != values.end() && *largest > 0x7fffffff ? DType::Int64 : DType::Int32;  // int32 takes half the flash
   return Tensor::constant(graph, Array::of_ints(dtype, std::move(shape), values));
 }
 

@@ -1,4 +1,4 @@
-// What several operator functions share: axes, constants in a tensor's own type, checks that name the node.
+// Helpers of operator functions: axes, constants in a tensor's own type, checks whose errors name the node.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ std::vector<std::int64_t> fixed_shape(const NodeContext& node, const Tensor& ten
 /// "[2, 3]"
 std::string list_text(const std::vector<std::int64_t>& values);
 
-/// One value in the type of `like`, of rank 0 (it broadcasts).
+/// The constant `value` in the type of `like`, of rank 0 (it broadcasts).
 Tensor number(const Tensor& like, double value);
 Tensor integer(const Tensor& like, std::int64_t value);
-/// One value in `dtype`.
+/// The same in `dtype`.
 Tensor number(LazyGraph& graph, DType dtype, double value);
 Tensor integer(LazyGraph& graph, DType dtype, std::int64_t value);
 /// A constant tensor of positions.
@@ -31,21 +31,22 @@ Tensor index_constant(LazyGraph& graph, std::vector<std::int64_t> shape, const s
 /// A constant tensor of a float type.
 Tensor float_constant(LazyGraph& graph, DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values);
 
-/// The one number of constant input `i`; UserError if it has another count.
+/// The number that constant input `i` holds; UserError if it has not exactly one element.
 Scalar constant_number(const NodeContext& node, int i, const std::string& what);
 
 /// UserError unless inputs `a` and `b` have one type, as ONNX demands of them.
 void require_same_type(const NodeContext& node, int a, int b);
 /// UserError unless input `i` has one of `accepted`.
 void require_type(const NodeContext& node, int i, const std::vector<DType>& accepted);
-/// UserError unless the inputs' count is in [low, high].
+/// UserError unless the number of inputs is in [low, high].
 void require_inputs(const NodeContext& node, int low, int high);
 
-/// `x` as an integer type that holds positions, negative ones counted from the end of an axis of `size`.
+/// The positions `x` along an axis of `size` in an integer type that holds them all; negative ones, which count from the end, become
+/// positive.
 Tensor wrapped_index(const Tensor& x, const Sint& size);
-/// The same positions as data, in a small type, if they depend on constants alone.
+/// The positions `x` as constant data in a small type if they depend on constants alone; else `x`.
 Tensor folded_index(const Tensor& x);
-/// 0, 1, ... size-1 along `axis` of `rank` axes, 1 elsewhere.
+/// 0, 1, ... size-1 along `axis` of `rank` axes; all other axes have size 1.
 Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType dtype = DType::Int64);
 /// `x` with the axes in `order` in front, the rest behind; and the way back.
 Tensor move_axis(const Tensor& x, int from, int to);
@@ -54,7 +55,7 @@ Tensor widened(const Tensor& x);
 /// true where x is NaN; for integers a constant false.
 Tensor is_nan(const Tensor& x);
 
-/// The element type that an attribute or a type number of ONNX names; UserError if it is none of ours.
+/// The DType with ONNX's type number `type`, which `what` (an attribute) gave; UserError if there is none.
 DType dtype_of_number(const NodeContext& node, std::int64_t type, const std::string& what);
 
 }  // namespace etch::operators

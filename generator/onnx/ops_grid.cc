@@ -26,14 +26,14 @@ struct Tap {
   Tensor position, weight;  // weight empty: 1
 };
 
-/// [-1, 1] to positions; -1 and 1 are the centres of the first and last elements, or the borders.
+/// Converts coordinates in [-1, 1] to positions; -1 and 1 are the centres of the first and last elements, or their outer borders.
 Tensor denormalised(const Tensor& x, const Axis& axis) {
   const double size = static_cast<double>(axis.size);
   if (axis.align_corners) return (x + 1.0) * ((size - 1) / 2);
   return ((x + 1.0) * size - 1.0) * 0.5;
 }
 
-/// Thrown back at low and high, as often as it takes.
+/// `x` reflected at low and high until it lies between them.
 Tensor reflected(const Tensor& x, const Axis& axis) {
   const double range = axis.high() - axis.low();
   if (range == 0) return x.full_like(axis.low());
@@ -44,8 +44,8 @@ Tensor reflected(const Tensor& x, const Axis& axis) {
   return odd.where(rest.neg() + axis.high(), rest + axis.low());
 }
 
-/// The coordinate that taps are counted from. Cubic taps are moved into the image one by one (with_axis), so that weights are those
-/// of the place that was asked for.
+/// The coordinate from which taps are counted. Cubic taps are moved into the image one by one (with_axis), so that their weights are
+/// those of the original coordinate.
 Tensor bounded(const Tensor& x, const Axis& axis, Outside outside, Sampling sampling) {
   switch (outside) {
     case Outside::Zeros:
@@ -72,7 +72,7 @@ std::vector<Tap> taps_of(const Tensor& coordinate, Sampling sampling) {
   return {{base - 1.0, outer(right)}, {base, inner(right)}, {base + 1.0, inner(left)}, {base + 2.0, outer(left)}};
 }
 
-/// What every output element reads: one tap of each axis together.
+/// One element that an output element reads: a combination of one tap of each axis.
 struct Corner {
   Tensor index;   // flat position in a plane
   Tensor inside;  // empty: always

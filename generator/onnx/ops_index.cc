@@ -25,7 +25,7 @@ Outputs gather_elements(NodeContext& node) {
   return {x.gather_elements(axis_of(node, node.attribute_int("axis", 0), x.rank()), index)};
 }
 
-/// The last axis of indices holds positions along the data's axes batch_dims, batch_dims + 1, ...; they become one position.
+/// The last axis of indices holds positions along the data's axes batch_dims, batch_dims + 1, ...; they are combined into one position.
 Outputs gather_nd(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_type(node, 1, {DType::Int32, DType::Int64});
@@ -73,15 +73,15 @@ Outputs one_hot(NodeContext& node) {
   return {hit.where(on, off)};
 }
 
-/// Element i goes to the place given by how many elements come before it: those that are larger (or smaller), and of equal
-/// ones those that stand before it. NaN counts as larger than every number.
+/// The place of element i is the number of elements that rank before it: those that are larger (or smaller), and the equal ones with a
+/// lower index. NaN counts as larger than every number.
 Outputs top_k(NodeContext& node) {
   require_inputs(node, node.opset() >= 10 ? 2 : 1, node.opset() >= 10 ? 2 : 1);
   const Tensor x = node.input(0);
   const int axis = axis_of(node, node.attribute_int("axis", -1), x.rank());
   const std::int64_t k = node.opset() >= 10 ? constant_number(node, 1, "k").as_int() : node.attribute_int("k");
   const bool largest = node.opset() < 11 || node.attribute_int("largest", 1) != 0;
-  if (node.opset() >= 11) node.acknowledge("sorted");  // unsorted means any order: sorted is one
+  if (node.opset() >= 11) node.acknowledge("sorted");  // unsorted allows any order, also the sorted one
   const Sint size = x.dim(axis);
   if (k < 0 || k > size.min())
     node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
@@ -161,7 +161,7 @@ Outputs reverse_sequence(NodeContext& node) {
 
 namespace {
 
-/// How many of start, start + step, ... come before limit.
+/// Number of values start, start + step, ... before limit.
 std::int64_t range_count(const NodeContext& node, std::int64_t start, std::int64_t limit, std::int64_t step) {
   if (step > 0 ? limit <= start : limit >= start) return 0;
   const auto a = static_cast<std::uint64_t>(start), b = static_cast<std::uint64_t>(limit), s = static_cast<std::uint64_t>(step);
@@ -171,7 +171,7 @@ std::int64_t range_count(const NodeContext& node, std::int64_t start, std::int64
   return static_cast<std::int64_t>(count);
 }
 
-/// The type that float elements are computed in: of 16 bits they are not, for each would add up the error of its step.
+/// The type in which float elements are computed: not a 16-bit one, as the rounding error of the step would add up.
 DType stash_of_range(NodeContext& node, DType dtype) {
   const std::int64_t stash = node.opset() >= 27 ? node.attribute_int("stash_type", 1) : 1;
   if (dtype != DType::Float16 && dtype != DType::BFloat16) return dtype;

@@ -1,4 +1,4 @@
-// Products of matrices that are not plain ones: Einsum, determinants.
+// Einsum and determinants.
 #include "ir/lazyop.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"

@@ -46,7 +46,7 @@ Outputs greater(NodeContext& node) {
   return {b < a};
 }
 
-// Not "not greater": a comparison with NaN is false.
+// Not computed as "not greater", because a comparison with NaN must be false.
 Outputs less_or_equal(NodeContext& node) {
   const auto [a, b] = compared(node);
   return {is_float(a.dtype()) ? Tensor::binary(Op::Or, a < b, a.equal(b)) : (b < a).logical_not()};

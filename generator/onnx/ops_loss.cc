@@ -22,7 +22,7 @@ Tensor negative_log_likelihood(NodeContext& node, const Tensor& log_probabilitie
   const bool ignores = node.has_attribute("ignore_index");
   const std::int64_t ignored = ignores ? node.attribute_int("ignore_index") : 0;
 
-  Tensor kept;  // absent: all
+  Tensor kept;  // which losses count; absent: all
   Tensor index = target;
   if (ignores) {
     kept = target.equal(integer(target, ignored)).logical_not();

@@ -13,7 +13,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostOfAWindow = 1 << 24;  // of any of its numbers: what is larger is damage
+constexpr std::int64_t kMostOfAWindow = 1 << 24;  // limit of kernel, stride, ...: a larger number means a damaged file
 
 /// An attribute with one number for each spatial axis.
 Ints per_axis(NodeContext& node, const std::string& name, std::size_t count, std::int64_t fallback, std::int64_t least) {
@@ -46,7 +46,7 @@ void pad_same(const NodeContext& node, const Tensor& x, bool upper, Window& wind
     if (extent == 1 || total.max() <= 0) {
       total = 0;
     } else if (total.is_int() || extent >= stride) {
-      // A kernel that is at least as wide as the stride never leaves an element out.
+      // A kernel that is at least as wide as the stride covers every element.
     } else {
       node.fail("its pads by auto_pad SAME are none at some values of the open size " + to_text(size) + " of axis " +
                     std::to_string(i + 2) + " and some at others",
@@ -74,7 +74,7 @@ Window window_of(NodeContext& node, const Tensor& x, Ints kernel, bool has_dilat
   } else if (auto_pad != "NOTSET" && !auto_pad.empty()) {
     node.fail("attribute auto_pad is '" + auto_pad + "', accepted are NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   }
-  Shape reach = {x.dim(0), x.dim(1)};  // elements of all windows, at most
+  Shape reach = {x.dim(0), x.dim(1)};  // upper bound of the elements of all windows
   for (std::size_t i = 0; i < count; i++) {
     reach.push_back(x.dim(static_cast<int>(i) + 2) + window.pads[i].first + window.pads[i].second);
     reach.push_back(window.kernel[i]);
@@ -116,8 +116,8 @@ std::vector<int> spatial(const NodeContext& node, const Tensor& x) {
   return axes;
 }
 
-/// The position in all of x of each window's largest element, the first of equals; never of padding, though it may equal the
-/// largest. Column-major: as if the last spatial axes were stored the other way round.
+/// The position in all of x of each window's largest element, the first one if several are equal; never of padding, even if that is as
+/// large. `column_major`: counted as if the spatial axes were stored in the opposite order.
 Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& window, bool column_major) {
   const double lowest = is_float(x.dtype()) ? -std::numeric_limits<double>::infinity() : static_cast<double>(int_min(x.dtype()));
   Shape stored = x.shape();
@@ -137,7 +137,7 @@ Tensor max_indices(const NodeContext& node, const Tensor& x, const Window& windo
   return rows(numbers.windows(window, 0)).gather_elements(x.rank(), place).squeeze({x.rank()});
 }
 
-/// Pads and missing output_padding of ConvTranspose where attribute output_shape or SAME_* prescribes the output.
+/// Sets the pads and the missing output_padding of ConvTranspose if attribute output_shape or SAME_* prescribes the output's size.
 void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Window& window) {
   const std::size_t count = window.kernel.size();
   const std::string auto_pad = node.attribute_string("auto_pad", "NOTSET");
@@ -152,7 +152,7 @@ void fit_output(NodeContext& node, const Tensor& x, const Ints& output_pads, Win
   }
   window.pads.clear();
   for (std::size_t i = 0; i < count; i++) {
-    // Without output_shape, size * stride outputs: what is cut off does not depend on the size.
+    // Without output_shape there are size * stride outputs, so the number that is cut off does not depend on the size.
     const std::int64_t beyond = wanted.empty() ? 0 : window.stride[i] * fixed_dim(node, x, static_cast<int>(i) + 2, "input") - wanted[i];
     const std::int64_t total = beyond - window.stride[i] + output_pads[i] + (window.kernel[i] - 1) * window.dilation[i] + 1;
     const std::int64_t half = total >= 0 ? total / 2 : 0;  // negative: zeros are added at the far end
@@ -215,7 +215,7 @@ Outputs conv_transpose(NodeContext& node) {
 
 Outputs max_pool(NodeContext& node) {
   const Tensor x = node.input(0);
-  const bool column_major = node.attribute_int("storage_order", 0) != 0;  // says only how Indices counts
+  const bool column_major = node.attribute_int("storage_order", 0) != 0;  // affects only the values of Indices
   Window window = window_of(node, x, pool_kernel(node, x), node.opset() >= 10);
   window.ceil = node.opset() >= 10 && node.attribute_int("ceil_mode", 0) != 0;
   const Tensor y = x.max_pool(window);

@@ -25,7 +25,7 @@ struct Moments {
   Tensor mean, inverse_deviation;
 };
 
-/// Over `axes`, kept with size 1.
+/// Mean and inverse deviation over `axes`, which stay with size 1.
 Moments moments(const Tensor& x, const std::vector<int>& axes, double epsilon) {
   const Tensor mean = x.mean(axes, true);
   const Tensor variance = (x - mean).square().mean(axes, true);
@@ -48,7 +48,7 @@ DType stash_type(NodeContext& node) {
 std::vector<int> softmax_axes(NodeContext& node, const Tensor& x) {
   const bool flattens = node.opset() < 13;
   const std::int64_t given = node.attribute_int("axis", flattens ? 1 : -1);
-  if (flattens && given == x.rank()) return {};  // rows of one element
+  if (flattens && given == x.rank()) return {};  // each row has one element
   const int axis = axis_of(node, given, x.rank());
   return flattens ? axes_from(axis, x.rank()) : std::vector<int>{axis};
 }
@@ -144,7 +144,7 @@ Outputs lp_normalization(NodeContext& node) {
   const std::int64_t p = node.attribute_int("p", 2);
   if (p != 1 && p != 2) node.fail("attribute p is " + std::to_string(p) + ", 1 and 2 are accepted");
   const Tensor norm = p == 1 ? x.abs().sum({axis}, true) : x.square().sum({axis}, true).sqrt();
-  // A vector of zeros stays one.
+  // A vector of zeros stays zero.
   return {x / norm.equal(number(norm, 0)).where(number(norm, 1), norm)};
 }
 
@@ -153,7 +153,7 @@ Outputs mean_variance_normalization(NodeContext& node) {
   const std::vector<int> axes = axes_of(node, node.attribute_ints("axes", Ints{0, 2, 3}), x.rank(), "attribute axes");
   const Tensor centred = x - x.mean(axes, true);
   const Tensor deviation = centred.square().mean(axes, true).sqrt();
-  return {centred / (deviation + number(x, 1e-9))};  // 1e-9: as the operator's definition has it
+  return {centred / (deviation + number(x, 1e-9))};  // 1e-9 is part of the operator's definition
 }
 
 Outputs lrn(NodeContext& node) {

@@ -1,4 +1,4 @@
-// Quantisation and what computes on quantised tensors. Sums are exact integers; only the scaling is float.
+// Quantisation, and operators on quantised tensors. Sums are exact integers; only the scaling is float.
 #include <algorithm>
 
 #include "onnx/convolution.h"
@@ -78,7 +78,7 @@ DType float_attribute(NodeContext& node, const std::string& name, DType fallback
   return dtype;
 }
 
-/// int32 product of a and b less their zero points.
+/// int32 matrix product of a and b minus their zero points.
 Tensor integer_matmul(const NodeContext& node, int a, int b, int a_zero, int b_zero) {
   const Tensor left = node.input(a), right = node.input(b);
   const Tensor left_zero = a_zero >= 0 && node.has_input(a_zero) ? matrix_parameter(node, a_zero, left, true) : Tensor();
@@ -127,7 +127,7 @@ Outputs quantize_linear(NodeContext& node) {
   const Tensor x = node.input(0);
   if (!is_float(x.dtype())) require_type(node, 0, {DType::Int32, DType::Float32});
   const QuantAttributes a = quant_attributes(node, x);
-  if (node.opset() >= 19) node.acknowledge("saturate");  // about float8, which is refused as a type
+  if (node.opset() >= 19) node.acknowledge("saturate");  // only for float8, which is not supported
   DType dtype = DType::UInt8;
   if (node.opset() >= 21 && node.has_attribute("output_dtype") && node.attribute_int("output_dtype") != 0) {
     dtype = dtype_of_number(node, node.attribute_int("output_dtype"), "attribute output_dtype");
@@ -165,7 +165,7 @@ Outputs dynamic_quantize_linear(NodeContext& node) {
   const Tensor zero = number(x, 0), most = number(x, 255);
   const Tensor low = x.min().minimum(zero), high = x.max().maximum(zero);
   const Tensor scale = (high - low) / most;
-  const Tensor safe = scale.equal(zero).where(number(x, 1), scale);  // all zeros: scale 0, and 0 / 0 below is not wanted
+  const Tensor safe = scale.equal(zero).where(number(x, 1), scale);  // if x is all zeros the scale is 0; avoids 0 / 0 below
   const Tensor point = (zero - low) / safe;
   const Tensor zero_point = point.maximum(zero).minimum(most).unary(Op::Rint).cast(DType::UInt8);
   return {saturated(x / safe, zero_point, DType::UInt8), scale, zero_point};

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM: the steps of the sequence one after the other. What does not depend on the state (input times weights,
-// biases) is one product for all steps.
+// RNN, GRU and LSTM: the steps of the sequence are computed one after the other. The part that does not depend on the state (input
+// times weights, biases) is one product for all steps.
 #include <string>
 #include <vector>
 
@@ -48,7 +48,7 @@ struct Layer {
   double clip = 0;  // 0: none
   bool input_forget = false;
 
-  /// Activation `which` of `x`, clipped before.
+  /// Activation number `which` of `x`, which is clipped first.
   Tensor apply(std::size_t which, const Tensor& x) const { return activations[which](clip > 0 ? x.clip(-clip, clip) : x); }
   Tensor gate(const Tensor& x, std::int64_t k) const { return x.slice(-1, k * hidden, (k + 1) * hidden); }
 };
@@ -57,7 +57,7 @@ struct State {
   Tensor h, c;  // c of LSTM only
 };
 
-constexpr std::int64_t kMostSteps = 16384;  // each one becomes kernels of its own
+constexpr std::int64_t kMostSteps = 16384;  // each step becomes kernels of its own
 
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using Step = State (*)(const Layer&, const Tensor& x, const State&);
@@ -88,7 +88,7 @@ State lstm_step(const Layer& layer, const Tensor& x, const State& state) {
   const Tensor f = layer.input_forget ? number(i, 1) - i : layer.apply(0, seen(2, state.c));
   const Tensor c = f * state.c + i * layer.apply(1, layer.gate(sum, 3));
   const Tensor o = layer.apply(0, seen(1, c));
-  // h = o * activation(c) without the clip, which is about the gates' inputs.
+  // h = o * activation(c) without clipping, which applies to the gates' inputs only.
   return {o * layer.activations[2](c), c};
 }
 
@@ -109,7 +109,7 @@ const ActivationRow& activation_row(const NodeContext& node, const std::string& 
   return kActivations[0];
 }
 
-/// Those of all directions, one after the other. The lists of alphas and betas hold values for the functions that have them.
+/// The activations of all directions, one after the other. The lists of alphas and betas hold values only for functions that have them.
 std::vector<Activation> read_activations(NodeContext& node, const Family& family, std::size_t directions) {
   std::vector<std::string> names;
   for (std::size_t d = 0; d < directions; d++) names.insert(names.end(), family.activations.begin(), family.activations.end());
@@ -133,7 +133,7 @@ std::vector<Activation> read_activations(NodeContext& node, const Family& family
   return result;
 }
 
-/// Elements t < length turned round, the rest left, per batch element; x [T, B, ..], lengths [B] or empty (all of T).
+/// Reverses the first `length` elements of each sequence and keeps the rest; x [T, B, ..], lengths [B] or empty (all of T).
 Tensor turned(const Tensor& x, const Tensor& lengths) {
   if (!lengths) return x.flip({0});
   const Tensor length = lengths.cast(DType::Int64).reshape({1, x.dim(1), 1}), step = positions(x.graph(), x.dim(0), 0, 3);
@@ -174,7 +174,7 @@ struct Shapes {
   Sint batch;
 };
 
-/// Weights of direction `d`; `bias` gets what is added to every step's input.
+/// The weights of direction `d`; sets `bias` to the vector that is added to the input of every step.
 Layer layer_of(const NodeContext& node, const Family& family, const Shapes& s, std::int64_t d, bool reset_after, Tensor& bias) {
   const auto of_direction = [&](int i) { return node.input(i).slice(0, d, d + 1).squeeze({0}); };
   const std::int64_t width = family.gates * s.hidden;

@@ -5,7 +5,7 @@
 namespace etch::operators {
 namespace {
 
-/// What a Reduce* operator reduces. With `none` set nothing is summed, but the steps before and after the sum are done.
+/// The input and axes of a Reduce* operator. With `none` set nothing is reduced, but the steps before and after the reduction are done.
 struct Reduction {
   Tensor x;
   std::vector<int> axes;
@@ -52,7 +52,7 @@ Outputs reduce_mean(NodeContext& node) {
   const Reduction r = reduction(node, 18);
   if (r.none) return {r.x};
   if (is_float(r.x.dtype())) return {r.x.mean(r.axes, r.keep)};
-  // Integers: the exact sum, divided toward zero.
+  // Integers: the exact sum, divided with truncation toward zero.
   const Tensor wide = r.x.cast(is_unsigned(r.x.dtype()) ? DType::UInt64 : DType::Int64);
   std::int64_t count = 1;
   for (int axis : r.axes) count *= fixed_dim(node, r.x, axis, "tensor");
@@ -98,7 +98,7 @@ Outputs reduce_log_sum(NodeContext& node) {
   return {r.sum(as_float(r.x)).log().cast(r.x.dtype())};
 }
 
-/// Shifted by the largest element, so that exp does not overflow; an infinite largest element shifts by 0.
+/// Subtracts the largest element before exp, so that exp does not overflow, but 0 if the largest element is infinite.
 Outputs reduce_log_sum_exp(NodeContext& node) {
   Reduction r = reduction(node, 18);
   if (r.none) return {r.x};

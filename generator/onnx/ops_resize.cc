@@ -47,7 +47,7 @@ T chosen(NodeContext& node, const Named<T> (&rows)[N], const std::string& attrib
   return rows[0].value;
 }
 
-/// What an optional input holds, if it is there and not empty.
+/// The values of an optional constant input; nullopt if it is absent or empty.
 std::optional<Array> optional_values(const NodeContext& node, int i, const std::string& what) {
   if (!node.has_input(i) || node.input(i).size().is_int(0)) return std::nullopt;
   return node.require_constant(i, what);
@@ -55,15 +55,15 @@ std::optional<Array> optional_values(const NodeContext& node, int i, const std::
 
 struct Plan {
   Tensor x;
-  std::vector<int> axes;            // those that scales, sizes and roi speak of
-  std::vector<ResampledAxis> each;  // of these; an axis that keeps its size is left out of both
+  std::vector<int> axes;            // the axes that are resampled; an axis that keeps its size is left out
+  std::vector<ResampledAxis> each;  // for each of these axes
 };
 
 void check_count(const NodeContext& node, const std::string& what, std::size_t found, std::size_t wanted) {
   if (found != wanted) node.fail("its " + what + " has " + std::to_string(found) + " elements, it must have " + std::to_string(wanted));
 }
 
-/// Axes of open size, resampled; their scales become 1.
+/// `x` with its axes of open size resampled; their scales become 1.
 Tensor open_axes_resampled(const NodeContext& node, Tensor x, const std::vector<int>& axes, std::vector<double>& scales,
                            const Resampling& resampling) {
   check_count(node, "scales", scales.size(), axes.size());
@@ -132,7 +132,7 @@ Plan plan_sizes(NodeContext& node, const Tensor& x, const std::vector<int>& axes
   return plan;
 }
 
-constexpr std::int64_t kLongestAxis = std::int64_t{1} << 22;  // beyond it, a scale must be a mistake
+constexpr std::int64_t kLongestAxis = std::int64_t{1} << 22;  // a scale that gives a longer axis must be a mistake
 
 /// One axis with its taps.
 struct Step {
@@ -147,8 +147,8 @@ struct Exact {
   double bound = 0;  // of the sums' absolute values
 };
 
-/// Makes the weights of all steps whole, if sums of such products fit into an integer type with a bit to spare; else leaves them
-/// and says float64.
+/// Scales the weights of all steps to whole numbers if sums of such products fit into an integer type with a bit to spare; else leaves
+/// them and returns float64.
 Exact make_whole(DType dtype, std::vector<Step>& steps) {
   if (bytes_of(dtype) == 8) return {};
   Exact exact;
@@ -184,7 +184,7 @@ Tensor rounded(const Tensor& sum, const Exact& exact, DType dtype) {
     return whole.clip(static_cast<double>(int_min(dtype)), static_cast<double>(int_max(dtype))).cast(dtype);
   }
   const auto whole = [&](std::int64_t value) { return integer(sum.graph(), DType::Int64, value); };
-  // floor((sum + factor / 2) / factor), as a division of positive numbers: the offset is an even number of wholes.
+  // floor((sum + factor / 2) / factor) as a division of positive numbers: an even multiple of the factor is added before.
   std::int64_t offset = 2;
   while (static_cast<double>(offset) * static_cast<double>(exact.factor) < exact.bound) offset *= 2;
   const Tensor top = sum.cast(DType::Int64) * whole(2) + whole(exact.factor + 2 * exact.factor * offset);
@@ -194,15 +194,15 @@ Tensor rounded(const Tensor& sum, const Exact& exact, DType dtype) {
   return result.maximum(whole(int_min(dtype))).minimum(whole(int_max(dtype))).cast(dtype);
 }
 
-/// Integers: linear cuts the fraction off, as ONNX Runtime does; what can overshoot, and antialias, rounds and saturates as ONNX's
-/// reference does. Either way of the exact value, so that a constant image stays constant on every backend.
+/// Resampling of integers. Linear truncates, as ONNX Runtime does; filters that can overshoot, and antialias, round and saturate, as
+/// ONNX's reference does. Both start from the exact value, so that a constant image stays constant on every backend.
 Tensor integers_resampled(const Tensor& x, std::vector<Step> steps, bool rounds) {
   const Exact exact = make_whole(x.dtype(), steps);
   Tensor sum = x.cast(exact.dtype);
   for (const Step& step : steps) sum = resampled(sum, step.axis, step.taps);
   if (rounds) return rounded(sum, exact, x.dtype());
   if (!is_float(exact.dtype)) return (sum / integer(sum, exact.factor)).cast(x.dtype());
-  constexpr double kAlmost = 0x1p-30;  // what double loses must not cost a whole number
+  constexpr double kAlmost = 0x1p-30;  // added so that a rounding error of double can't make the truncated value one less
   return (sum < 0.0).where(sum - kAlmost, sum + kAlmost).cast(x.dtype());
 }
 
@@ -236,7 +236,7 @@ Tensor apply(const NodeContext& node, const Plan& plan, const Resampling& resamp
   return result;
 }
 
-/// By constant scales: first along axes of open size, then along the others.
+/// Resizes by constant scales: first along axes of open size, then along the others.
 Tensor resized_by(const NodeContext& node, const Tensor& x, const std::vector<int>& axes, std::vector<double> scales,
                   const Resampling& resampling, double outside) {
   const Tensor open = open_axes_resampled(node, x, axes, scales, resampling);
@@ -258,7 +258,7 @@ Resampling old_form(NodeContext& node) {
   return resampling;
 }
 
-/// Region of interest: starts of all axes, then ends.
+/// Reads the region of interest: the starts of all axes, then the ends.
 void set_roi(const NodeContext& node, Plan& plan, const std::vector<int>& axes) {
   const std::optional<Array> roi = optional_values(node, 1, "roi");
   if (!roi) node.fail("attribute coordinate_transformation_mode is tf_crop_and_resize, but there is no roi", "give the input roi");

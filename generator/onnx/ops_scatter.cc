@@ -1,5 +1,5 @@
-// Scatters: data with some elements replaced by, or combined with, updates. With constant indices each output element knows
-// its update while generating; else each output element looks for the updates that name it.
+// Scatters: data with some elements replaced by, or combined with, updates. With constant indices the update of each output element
+// is known while generating; else each output element searches all updates for those with its index.
 #include <algorithm>
 #include <limits>
 
@@ -48,7 +48,7 @@ Tensor merged(Merge merge, const Tensor& old, const Tensor& update) {
   return update;
 }
 
-/// What does not change a value it is merged with.
+/// The neutral element of the merge.
 Tensor neutral(Merge merge, const Tensor& like) {
   const double infinity = std::numeric_limits<double>::infinity();
   const bool is_float_type = is_float(like.dtype());
@@ -145,7 +145,7 @@ std::int64_t wrapped(const NodeContext& node, std::int64_t index, std::int64_t s
   return index < 0 ? index + size : index;
 }
 
-/// The data's flat position of each update.
+/// The flat position in the data of each update.
 std::vector<std::int64_t> element_targets(const NodeContext& node, const Elements& e, const Array& index) {
   const std::vector<std::int64_t> shape = fixed_shape(node, e.data, "data");
   std::vector<std::int64_t> targets(static_cast<std::size_t>(index.size()));
@@ -163,7 +163,7 @@ std::vector<std::int64_t> element_targets(const NodeContext& node, const Element
   return targets;
 }
 
-/// Rows along the axis, which is last in all three: [.., N], indices and updates [.., J].
+/// Scatters along the last axis of all three: data [.., N], indices and updates [.., J].
 Tensor scatter_lines(Merge merge, const Tensor& data, const Tensor& index, const Tensor& updates) {
   const int rank = data.rank();
   const Tensor match = index.unsqueeze(rank - 1).equal(positions(data.graph(), data.dim(-1), rank - 1, rank + 1));  // [.., N, J]
@@ -245,8 +245,8 @@ Outputs scatter_nd(NodeContext& node) {
   return {scatter_rows(merge, rows, changes, targets).reshape(data.shape())};
 }
 
-/// Values back to where MaxPool took them from. Indices count in the whole tensor that MaxPool's attributes imply; a larger
-/// output_shape adds zeros at the ends.
+/// Puts values back to the positions from which MaxPool took them. Indices are positions in the whole tensor whose shape follows from
+/// MaxPool's attributes; a larger output_shape adds zeros at the ends.
 Outputs max_unpool(NodeContext& node) {
   require_inputs(node, 2, 3);
   require_type(node, 1, {DType::Int64});

@@ -1,4 +1,4 @@
-// Operators that name, move, cut, join and repeat elements: free or nearly so. Shapes, axes and bounds must be known while
+// Operators that rename, move, cut, join and repeat elements at little or no cost. Shapes, axes and bounds must be known while
 // generating; sizes in them may be Variables.
 #include <algorithm>
 #include <limits>
@@ -84,7 +84,7 @@ Outputs reshape(NodeContext& node) {
     return {x.reshape(shape)};
   }
   if (rest.is_int(0)) node.fail("its shape is " + shape_text(shape) + ", -1 beside 0 elements has no meaning");
-  // -1: what is left. Written out, so that symbolic sizes that cancel do.
+  // -1: the remaining size. It is divided explicitly here, so that symbolic sizes cancel.
   const bool divides = rest.min() > 0 && floormod(x.size(), rest).is_int(0);
   if (!divides) {
     node.fail("input of shape " + shape_text(x.shape()) + " can't be reshaped to " + shape_text(shape),
@@ -249,7 +249,7 @@ Outputs constant(NodeContext& node) {
       node.fail("its value is given by " + std::string(name) + ", accepted are value, value_float(s) and value_int(s)");
   }
   node.fail("it has no value", "give it the attribute value");
-  return {};  // not reached; gcc can't tell of a virtual function
+  return {};  // not reached, but gcc does not know that of a virtual function
 }
 
 Outputs constant_of_shape(NodeContext& node) {
@@ -268,7 +268,7 @@ Outputs constant_of_shape(NodeContext& node) {
 }
 
 Outputs cast(NodeContext& node) {
-  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // concern float8 only, which is refused
+  for (const char* name : {"saturate", "round_mode"}) node.acknowledge(name);  // only for float8, which is not supported
   return {node.input(0).cast(dtype_of_number(node, node.attribute_int("to"), "attribute to"))};
 }
 

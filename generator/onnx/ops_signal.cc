@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kDirectLength = 16;  // shorter transforms are one matrix product
 
-constexpr std::int64_t kLargestPrime = 2048;  // of a length: its table has the square of it
+constexpr std::int64_t kLargestPrime = 2048;  // largest prime factor of a length: a table has the square of it as its size
 
 /// UserError if the tables of a transform of length n would be too large.
 void require_length(const NodeContext& node, std::int64_t n) {
@@ -55,7 +55,7 @@ Complex rotated(const Complex& x, const Complex& r, bool inverse, Product produc
   return {inverse ? y.re - other : y.re + other, y.im + product(x.im, r.re)};
 }
 
-/// Over the last axis, which has n elements, not scaled.
+/// Transform over the last axis, which has n elements, without scaling.
 Complex transform(const Complex& x, std::int64_t n, bool inverse) {
   const auto matmul = [](const Tensor& a, const Tensor& b) { return a.matmul(b); };
   std::int64_t p = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
@@ -82,7 +82,7 @@ Tensor spectrum(const Complex& signal, std::int64_t n, bool inverse, bool onesid
   return onesided ? both.slice(-2, 0, n / 2 + 1) : both;
 }
 
-/// The last axis holds real or real and imaginary parts.
+/// A tensor whose last axis holds the real part, or real and imaginary part, as a Complex.
 Complex complex_of(const NodeContext& node, const Tensor& x) {
   const std::int64_t parts = x.rank() >= 2 ? fixed_dim(node, x, -1, "input") : 0;
   if (parts != 1 && parts != 2)
@@ -107,7 +107,7 @@ Outputs window(NodeContext& node, double a0, double a1, double a2) {
   return {float_constant(node.graph(), dtype, {size}, values)};
 }
 
-/// The n elements that a real signal's spectrum has, from the n / 2 + 1 of its first half.
+/// All n elements of the spectrum of a real signal, from the n / 2 + 1 elements of its first half.
 Complex mirrored(const Complex& half, std::int64_t n) {
   if (n < 3) return half;
   const auto tail = [&](const Tensor& t) { return t.slice(-1, 1, 1 + (n - 1) / 2).flip({t.rank() - 1}); };

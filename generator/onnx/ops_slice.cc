@@ -12,11 +12,11 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMaxPositions = 1 << 24;  // of an axis whose elements are named one by one
+constexpr std::int64_t kMaxPositions = 1 << 24;  // largest axis whose elements are listed one by one
 
 using Sints = std::vector<Sint>;
 
-/// The elements of `axis` in [begin, end), every step-th; backwards from the last where step < 0.
+/// Every step-th element of `axis` in [begin, end), backwards from the last one if step < 0.
 Tensor cut(const Tensor& x, int axis, Sint begin, Sint end, std::int64_t step) {
   Padding ranges;
   for (const Sint& d : x.shape()) ranges.emplace_back(Sint(0), d);
@@ -26,8 +26,8 @@ Tensor cut(const Tensor& x, int axis, Sint begin, Sint end, std::int64_t step) {
   return x.shrink(ranges).stride(steps);
 }
 
-/// A bound of a slice, counted from the front and clamped to [0, size], going backwards to [-1, size - 1]. Nothing where that is one thing
-/// for some sizes and another for others.
+/// A bound of a slice, counted from the front and clamped to [0, size], or to [-1, size - 1] if the slice goes backwards. nullopt if the
+/// result is not the same expression for all sizes.
 std::optional<Sint> clamped_bound(Sint bound, Sint size, bool backwards) {
   const Sint low = backwards ? -1 : 0, high = backwards ? size - 1 : size;
   if (bound.is_int() && bound.as_int() >= size.max()) return high;
@@ -40,7 +40,8 @@ std::optional<Sint> clamped_bound(Sint bound, Sint size, bool backwards) {
   return below ? try_max(*below, low) : std::nullopt;
 }
 
-/// The least size for which the bounds, constants that are not meant to reach an end, lie inside and in their order; 0 if none is known.
+/// The smallest size for which the bounds lie inside and in order, for constant bounds that are not meant to reach an end; 0 if none is
+/// known.
 std::int64_t least_size(Sint start, Sint end, Sint size, bool backwards) {
   std::int64_t least = 0;
   std::vector<std::int64_t> inside;
@@ -64,7 +65,7 @@ std::string not_inside(int axis, Sint size, Sint start, Sint end, std::int64_t s
 
 Tensor slice_axis(const NodeContext& node, const Tensor& x, int axis, Sint start, Sint end, std::int64_t step) {
   const Sint size = x.dim(axis);
-  // ONNX, unlike numpy, clamps where a slice begins to an element also when it goes backwards.
+  // Unlike numpy, ONNX clamps the start of a slice to an element, also if the slice goes backwards.
   if (step < 0 && start.is_int() && start.as_int() < -size.max()) start = -size;
   if (size.is_int() && start.is_int() && end.is_int()) return x.slice(axis, start.as_int(), end.as_int(), step);
   const bool backwards = step < 0;
@@ -101,7 +102,7 @@ Sints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before
   return sources;
 }
 
-/// Positions of equal distance, as far as they are known to be.
+/// A run of positions with equal distances.
 struct Run {
   Sint first;
   std::int64_t step = 1, count = 1;
@@ -143,7 +144,7 @@ Tensor take_runs(const Tensor& x, int axis, const Sints& positions) {
   return parts.size() == 1 ? parts[0] : Tensor::cat(parts, axis);
 }
 
-/// An axis of open size with what `mode` puts before and behind it.
+/// `x` with an axis of open size padded by `mode` at both ends.
 Tensor pad_open_axis(const NodeContext& node, const Tensor& x, int axis, std::int64_t before, std::int64_t after, const std::string& mode) {
   const Sint size = x.dim(axis);
   const std::int64_t least = mode == "edge" ? 1 : std::max(before, after) + (mode == "reflect" ? 1 : 0);

@@ -135,8 +135,8 @@ Outputs col2im(NodeContext& node) {
     node.fail("its input has the shape " + shape_text(x.shape()) + ", [N, C * " + std::to_string(patch) + ", " + std::to_string(blocks) +
               "] is expected");
   }
-  // Windows over the spread patches, backwards: element k of a window takes the patches' element k. It is selected, not multiplied
-  // by 0 and 1, so that an infinite element stays at its own places.
+  // Windows over the spread patches, backwards: element k of a window takes the patches' element k. It is selected, not multiplied by
+  // 0 and 1, so that an infinite element does not spread NaN to other places.
   Tensor places = x.reshape(spread);
   Window inner{.kernel = block, .stride = std::vector<std::int64_t>(count, 1), .dilation = dilations, .pads = {}, .ceil = false};
   std::vector<int> backwards;

@@ -1,4 +1,4 @@
-// Operators on one tensor, element by element: functions of analysis, rounding, activations.
+// Elementwise operators on one tensor: mathematical functions, rounding, activations.
 #include <cmath>
 
 #include "onnx/operators.h"
@@ -64,7 +64,7 @@ Outputs gelu(NodeContext& node) {
   return {node.input(0).gelu(form == "tanh")};
 }
 
-// Defaults are ONNX's: they are float32 there, so that 0.2 means 0.2f also for a float64 tensor.
+// The defaults are ONNX's, which are float32: 0.2 means 0.2f, also for a float64 tensor.
 Outputs hard_sigmoid(NodeContext& node) {
   const double alpha = node.attribute_float("alpha", 0.2f), beta = node.attribute_float("beta", 0.5);
   return {node.input(0).hardsigmoid(alpha, beta)};
@@ -119,7 +119,7 @@ Outputs prelu(NodeContext& node) {
   return {result};
 }
 
-/// 1 at the first largest element, else 0: along one axis since opset 13, before over all axes from `axis` on.
+/// 1 at the first largest element, else 0. Since opset 13 along one axis, before that over all axes from `axis` on.
 Outputs hardmax(NodeContext& node) {
   const Tensor x = node.input(0);
   const bool flat = node.opset() < 13;

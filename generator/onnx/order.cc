@@ -14,7 +14,7 @@ namespace {
 using onnx::GraphProto;
 using onnx::NodeProto;
 
-/// Who makes each value: a node's index, or -1 for inputs and initializers.
+/// The producer of each value: a node's index, or -1 for inputs and initializers.
 std::map<std::string, int> producers_of(const GraphProto& graph, const std::string& model) {
   std::map<std::string, int> producer;
   for (const auto& input : graph.input()) {
@@ -44,7 +44,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
   return producer;
 }
 
-/// Follows sources among the nodes that are left, until one comes twice.
+/// Follows sources among the nodes that are not in the order, until one of them repeats, and throws a UserError with that cycle.
 [[noreturn]] void fail_cycle(const GraphProto& graph, const std::string& model, const std::vector<int>& missing,
                              const std::map<std::string, int>& producer) {
   std::vector<int> path;
@@ -86,7 +86,7 @@ std::string node_place(const std::string& model, const NodeProto& node) {
 std::vector<int> node_order(const GraphProto& graph, const std::string& model) {
   const std::map<std::string, int> producer = producers_of(graph, model);
   const std::size_t count = static_cast<std::size_t>(graph.node_size());
-  std::vector<int> missing(count, 0);              // sources that are not yet in the order
+  std::vector<int> missing(count, 0);              // number of sources that are not yet in the order
   std::vector<std::vector<int>> consumers(count);  // one entry for each such source
   for (int i = 0; i < graph.node_size(); i++) {
     for (const std::string& input : graph.node(i).input()) {

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = ImportProblem::Kind;
 
-constexpr std::size_t kShown = 60;  // lines; etch inspect shows all
+constexpr std::size_t kShown = 60;  // lines of the error; etch inspect shows all problems
 
 std::size_t count(const std::vector<ImportProblem>& problems, Kind kind) {
   return static_cast<std::size_t>(std::ranges::count(problems, kind, &ImportProblem::kind));

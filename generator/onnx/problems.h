@@ -1,4 +1,4 @@
-// All that stands in the way of one model, as one error. Internal to onnx/.
+// Internal to onnx/: one error for all problems of one model.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace etch {
 
-/// Whether `problems` has one of the same place and text.
+/// Whether `problems` has one with the same place and text.
 bool contains(const std::vector<ImportProblem>& problems, const ImportProblem& problem);
 
-/// A single problem as the error that it is; several as one error that lists them: every open size, every operator or feature
-/// that is not supported (once, with the number of its nodes). An UnsupportedError if something is not supported.
+/// Throws a single problem as its own error, and several as one error that lists them: every open size, and every operator or feature
+/// that is not supported (once, with the number of its nodes). It is an UnsupportedError if something is not supported.
 [[noreturn]] void throw_problems(const std::vector<ImportProblem>& problems, const std::string& place);
 
 }  // namespace etch

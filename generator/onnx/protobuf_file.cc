@@ -19,7 +19,7 @@ namespace {
 
 /// Parses all of `stream`; false if it is cut off or is no such message.
 bool parse_stream(google::protobuf::io::ZeroCopyInputStream& stream, google::protobuf::Message& message) {
-  google::protobuf::LogSilencer silence;  // the library would print its own words beside ours
+  google::protobuf::LogSilencer silence;  // otherwise the library prints a message of its own
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetTotalBytesLimit(std::numeric_limits<int>::max());
   return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();

@@ -1,5 +1,5 @@
-// Reading a protobuf message from a file or from bytes: large models allowed, nothing printed on standard error, every
-// failure a UserError.
+// Reads a protobuf message from a file or from bytes. Large models are allowed, nothing is printed on standard error, and every
+// failure is a UserError.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ class Message;
 
 namespace etch {
 
-/// Fills `message` from the file. `kind` says in an error what the file should have been: "an ONNX model".
+/// Fills `message` from the file. `kind` names in errors what the file should be: "an ONNX model".
 void read_message(const std::filesystem::path& path, const std::string& kind, google::protobuf::Message& message);
 /// The same from bytes; `where` stands for the file.
 void parse_message(const std::string& bytes, const std::string& where, const std::string& kind, google::protobuf::Message& message);

@@ -9,7 +9,7 @@ namespace etch::operators {
 namespace {
 
 double original_coordinate(Coordinates coordinates, const ResampledAxis& axis, double x) {
-  const double in = static_cast<double>(axis.in), out = axis.scale * in;  // not rounded: the definition's test data want it so
+  const double in = static_cast<double>(axis.in), out = axis.scale * in;  // not rounded, as ONNX's test data require
   switch (coordinates) {
     case Coordinates::HalfPixel:
       return (x + 0.5) / axis.scale - 0.5;
@@ -56,7 +56,7 @@ double nearest_weight(NearestRounding rounding, double scale, double ratio, bool
   return 0;
 }
 
-/// Taps about `coordinate`, positions not clamped. `ratio` is in (0, 1]: a coordinate on an element counts to its left.
+/// The taps around `coordinate`, positions not clamped. `ratio` is in (0, 1]: a coordinate exactly on an element counts as left of it.
 std::vector<Tap> raw_taps(const Resampling& r, double coordinate, double scale) {
   const double base = std::ceil(coordinate) - 1, ratio = coordinate - base;
   const double shrink = r.antialias ? std::min(scale, 1.0) : 1.0;
@@ -87,7 +87,7 @@ std::vector<Tap> raw_taps(const Resampling& r, double coordinate, double scale) 
   return taps;
 }
 
-/// The step of positions that begin anywhere and grow evenly; nothing if they do not.
+/// The step of evenly spaced positions; nullopt if they are not evenly spaced.
 std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& positions) {
   if (positions.size() < 2) return 1;
   const std::int64_t step = positions[1] - positions[0];
@@ -97,7 +97,7 @@ std::optional<std::int64_t> even_step(const std::vector<std::int64_t>& positions
   return step;
 }
 
-/// How often each element of [0, size) stands in positions, one after the other: 0,0,1,1,2,2 -> 2; 0 if not so.
+/// How often `positions` repeats each element of [0, size): 2 for 0,0,1,1,2,2; 0 if it has another form.
 std::int64_t repeats(const std::vector<std::int64_t>& positions, std::int64_t size) {
   const auto count = static_cast<std::int64_t>(positions.size());
   if (size == 0 || count % size != 0) return 0;

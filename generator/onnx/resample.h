@@ -34,7 +34,7 @@ struct Resampling {
   Coordinates coordinates = Coordinates::HalfPixel;
   NearestRounding rounding = NearestRounding::RoundPreferFloor;
   double cubic_coefficient = -0.75;
-  bool exclude_outside = false;  // taps outside of the input weigh nothing; else they read the nearest edge
+  bool exclude_outside = false;  // taps outside of the input get weight 0; else they read the nearest edge
   bool antialias = false;        // a wider filter when shrinking
 };
 
@@ -45,26 +45,29 @@ struct ResampledAxis {
   double roi_start = 0, roi_end = 1;  // TfCropAndResize
 };
 
+/// One input position that an output position reads, and its weight in the sum.
 struct Tap {
   std::int64_t position = 0;
   double weight = 0;
 };
 
-/// For each output position its taps, by position, none of weight 0; no taps where TfCropAndResize leaves the input.
+/// For each output position its taps, sorted by position, none of weight 0. An output position for which TfCropAndResize is outside of
+/// the input has no taps.
 std::vector<std::vector<Tap>> taps_of(const Resampling& resampling, const ResampledAxis& axis);
-/// `x` resampled along `axis`: the sum of taps by weights, in the type of `x`. Positions without taps get any value.
+/// `x` resampled along `axis`: the weighted sums of the taps, in the type of `x`. Positions without taps get any value.
 Tensor resampled(const Tensor& x, int axis, const std::vector<std::vector<Tap>>& taps);
-/// Bool, of rank `rank`: which positions along `axis` have taps; nothing if all have.
+/// A bool tensor of rank `rank`: which positions along `axis` have taps; nullopt if all have.
 std::optional<Tensor> inside(LazyGraph& graph, int axis, int rank, const std::vector<std::vector<Tap>>& taps);
-/// A number that makes every weight whole; 0 if none up to 2^20 does.
+/// A number whose product with every weight is a whole number; 0 if there is none up to 2^20.
 std::int64_t common_denominator(const std::vector<std::vector<Tap>>& taps);
-/// The fraction of small numbers that `scale`, a float32, was meant to be: 0.6f is 3/5. `scale` itself if there is none.
+/// The fraction of small numbers of which `scale`, a float32, is the rounded value: 3/5 for 0.6f. `scale` itself if there is none.
 double nearest_fraction(double scale);
 /// x at `positions` along `axis`: a view where the positions are regular, else a gather.
 Tensor selected(const Tensor& x, int axis, const std::vector<std::int64_t>& positions);
 
-/// x with an axis of open size resampled by `scale`, a fraction of small numbers: what repeats along the axis is written as views, with
-/// the edge elements standing for what lies outside. Nothing where the taps do not repeat, or not for every size; `*why` then says it.
+/// `x` with an axis of open size resampled by `scale`, a fraction of small numbers, so that the pattern of taps repeats along the axis
+/// and can be written as views, with the edge elements repeated outside. nullopt if the taps do not repeat, or not for every size;
+/// `*why` then gives the reason.
 std::optional<Tensor> resampled_open(const Tensor& x, int axis, const Resampling& resampling, double scale, std::string* why);
 
 }  // namespace etch::operators

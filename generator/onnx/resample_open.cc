@@ -1,5 +1,5 @@
-// Resampling along an axis whose size is open. By a scale of p/q the taps of output i + p are those of output i, q elements further: each
-// of the p phases is a strided view of the input, and the phases are interleaved.
+// Resampling along an axis whose size is open. For a scale of p/q the taps of output i + p are those of output i shifted by q elements, so
+// each of the p phases is a strided view of the input, and the phases are interleaved.
 #include <algorithm>
 #include <cmath>
 
@@ -30,7 +30,7 @@ std::int64_t output_size(std::int64_t in, double scale) {
   return static_cast<std::int64_t>(std::floor(static_cast<float>(in) * static_cast<float>(scale)));
 }
 
-/// What depends on the size of the axis; empty if nothing does.
+/// The reason why the taps depend on the size of the axis; empty if they do not.
 std::string size_in_definition(const Resampling& r, Sint in, const Fraction& f, double scale) {
   const auto mode = [](const char* name) { return "coordinate_transformation_mode " + std::string(name) + " depends on the size"; };
   switch (r.coordinates) {
@@ -50,11 +50,11 @@ std::string size_in_definition(const Resampling& r, Sint in, const Fraction& f, 
   return "";
 }
 
-/// The taps of the p phases, positions counted from the phase's block of q elements. Taken from the middle of a long axis, where nothing
-/// is clamped; nothing if they do not repeat all along the longest axis that may come.
+/// The taps of the p phases, with positions relative to the phase's block of q elements. They are taken from the middle of a long axis,
+/// where nothing is clamped; nullopt if they do not repeat along the whole of the longest possible axis.
 std::optional<std::vector<std::vector<Tap>>> phases_of(const Resampling& resampling, Sint in, const Fraction& f) {
   const double scale = static_cast<double>(f.p) / static_cast<double>(f.q);
-  const std::int64_t margin = 4 + 4 * ((f.q + f.p - 1) / f.p);  // blocks at either end that the widest filter reaches from outside
+  const std::int64_t margin = 4 + 4 * ((f.q + f.p - 1) / f.p);  // blocks at each end where the widest filter reaches outside
   const std::int64_t blocks = 2 * margin + 1 + (in.max() + f.q - 1) / f.q;
   const auto all = taps_of(resampling, {blocks * f.q, blocks * f.p, scale});
   std::vector<std::vector<Tap>> phases;
@@ -129,7 +129,7 @@ std::optional<Tensor> resampled_open(const Tensor& x, int axis, const Resampling
   if (!why->empty()) return std::nullopt;
 
   const Sint blocks = floordiv(in + (f->q - 1), f->q);
-  // Behind the last block there may be up to q - 1 elements that only the phases that are cut off read.
+  // After the last block there may be up to q - 1 elements, which are read only by phases that are cut off.
   const Tensor padded = with_edges(x, axis, before, after + (f->q - 1));
   const auto phase = [&](const std::vector<Tap>& taps) {
     Tensor sum;

@@ -9,7 +9,7 @@ namespace {
 
 bool computes_wide(const OperatorRow& row) { return std::string_view(row.types).find('F') != std::string_view::npos; }
 
-// The 16-bit float type of all float inputs; nothing if they are of another, or of several.
+// The 16-bit float type that all float inputs have; nullopt if they have another type or different ones.
 std::optional<DType> half_type(const ImportedNode& node) {
   std::optional<DType> half;
   for (const Value* value : node.inputs()) {

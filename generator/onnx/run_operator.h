@@ -1,4 +1,4 @@
-// The call of an operator's function. Internal to onnx/.
+// Internal to onnx/: calls an operator's function.
 #pragma once
 
 #include "onnx/imported_node.h"
@@ -6,7 +6,7 @@
 
 namespace etch {
 
-/// What the row's function makes of the node; where the row says so (F), 16-bit floats by way of float32, rounded once.
+/// The outputs of the row's function for `node`. If the row's types say so (F), 16-bit floats are computed in float32 and rounded once.
 Outputs run_operator(ImportedNode& node, const OperatorRow& row);
 
 }  // namespace etch

@@ -43,7 +43,7 @@ std::string names_of(const std::vector<DType>& types) {
   return text.empty() ? "no type that etch has" : text;
 }
 
-/// The first opset behind the node's at which its input `i` may be `dtype`; 0: none.
+/// The first opset after the node's in which its input `i` may be `dtype`; 0 if there is none.
 int opset_that_accepts(const ImportedNode& node, int i, DType dtype) {
   for (const Schema& row : schemas()) {
     if (row.name != node.op_type() || row.since <= node.opset() || row.removed()) continue;
@@ -78,7 +78,7 @@ std::string_view Schema::type_of(int i) const {
 
 std::vector<DType> Schema::types_of(int i) const {
   const std::string_view of_input = type_of(i);
-  std::string_view letters = of_input;  // a type itself, unless it is a name for some
+  std::string_view letters = of_input;  // letters of types, unless it is a type name such as "T"
   if (const std::size_t comma = types.find(','); comma != std::string_view::npos) {
     for (std::string_view definition : words(types.substr(comma + 2))) {
       if (definition.substr(0, definition.find('=')) == of_input) letters = definition.substr(definition.find('=') + 1);

@@ -1,5 +1,5 @@
-// What ONNX itself allows a node: how many inputs and outputs, of which types, which attributes, and whether the operator still
-// exists at the model's opset. Read from schemas.def. A node beyond it is refused, so that nothing in a file is ignored silently.
+// What ONNX itself allows a node: the number and types of its inputs and outputs, its attributes, and whether the operator still
+// exists at the model's opset (from schemas.def). A node with anything else is refused, so that nothing in a file is ignored silently.
 #pragma once
 
 #include <string>
@@ -22,25 +22,25 @@ struct Schema {
 
   std::string_view name;
   int since;
-  int inputs, outputs;          // the most of them
+  int inputs, outputs;          // largest number of them, kAny or kRemoved
   std::string_view attributes;  // separated by blanks
   std::string_view types;       // "T T I, I=iq T=efd", see schemas.def
 
   bool removed() const { return inputs == kRemoved; }
   bool has_attribute(std::string_view attribute) const;
-  /// The name of input `i`'s type, "T"; inputs of one name have one type. Empty if there is no such input.
+  /// The name of input `i`'s type, "T"; inputs with the same name have the same type. Empty if there is no such input.
   std::string_view type_of(int i) const;
-  /// What input `i` may be.
+  /// The types that input `i` may have.
   std::vector<DType> types_of(int i) const;
 };
 
 const std::vector<Schema>& schemas();
-/// The definition that counts at `opset`; nullptr if the operator is not one of ours or is newer.
+/// The definition that counts at `opset`; nullptr if schemas.def lacks the operator or it is newer than `opset`.
 const Schema* find_schema(std::string_view name, int opset);
 
 /// UserError at the node if it has more than its operator's definition allows.
 void require_schema(const ImportedNode& node, const onnx::NodeProto& proto);
-/// The same if its inputs have other types.
+/// UserError at the node if an input has a type that the definition does not allow.
 void require_types(const ImportedNode& node);
 
 }  // namespace etch

@@ -1,5 +1,5 @@
-// Weights from a name: pseudo-random, the same bits on every machine. A value is one 32-bit step of a linear congruential
-// generator and one float multiplication, so that any language can repeat it.
+// Pseudo-random weights that depend on a name alone: the same bits on every machine. A value takes one 32-bit step of a linear
+// congruential generator and one float multiplication, so that any language can repeat it.
 #pragma once
 
 #include <cstdint>

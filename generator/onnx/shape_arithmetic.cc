@@ -10,7 +10,7 @@ namespace {
 using Arrays = std::vector<SymbolicArray>;
 using Results = std::optional<Arrays>;
 
-// --- operators that move elements: their own function runs on the positions of the values instead of the values
+// --- operators that move elements: their operator function runs on a tensor of positions instead of the values
 
 struct Mover {
   std::string_view name;
@@ -54,7 +54,7 @@ Results move(ImportedNode& node, const OperatorRow& row, const Mover& mover) {
 // --- operators that compute
 
 std::optional<Sint> divide(Sint a, Sint b) {
-  if (a.min() < 0 || b.min() <= 0) return std::nullopt;  // ONNX truncates, floordiv floors: the same only here
+  if (a.min() < 0 || b.min() <= 0) return std::nullopt;  // ONNX truncates, floordiv floors: equal only if nothing is negative
   return floordiv(a, b);
 }
 
@@ -143,7 +143,7 @@ Results choose(const Arrays& arrays) {
   });
 }
 
-/// All elements to one; `axes` must mean that.
+/// Reduces all elements to one; the node's axes must be all axes.
 Results reduce_all(ImportedNode& node, const SymbolicArray& array, bool product_of) {
   const std::int64_t rank = static_cast<std::int64_t>(array.shape.size());
   const bool keepdims = node.attribute_int("keepdims", 1) != 0;

@@ -1,5 +1,5 @@
-// Shape arithmetic on integers that hold Variables: the chains Shape -> Gather -> Mul -> Concat -> Reshape that exporters
-// write must be known while generating, also where a dimension stays variable.
+// Shape arithmetic on integers that hold Variables: exporters write chains Shape -> Gather -> Mul -> Concat -> Reshape, whose values
+// must be known while generating, also if a dimension stays variable.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace etch {
 
-/// What `node` makes, if it reads the shape of a tensor with variable dimensions, or integers that came from one, and the
-/// operator is one that shape arithmetic uses. Nothing: call the operator's function as for any node.
+/// The outputs of `node` if it reads the shape of a tensor with variable dimensions, or integers that came from one, and shape
+/// arithmetic knows the operator. nullopt: call the operator's function as for any node.
 ///   Shape of x[N,3,8]      ->  [N,3,8]
 ///   Gather([N,3,8], 0)     ->  N
 ///   Mul(N, 4)              ->  4*N

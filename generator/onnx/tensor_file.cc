@@ -41,7 +41,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {"<u8", DType::UInt64}, {"<f2", DType::Float16}, {"<f4", DType::Float32}, {"<f8", DType::Float64},
 };
 
-// The text between the quotes, parentheses or up to the comma that follows 'key': in a .npy header.
+// The value of 'key' in a .npy header: the text in the quotes or parentheses after it, or up to the next comma.
 std::optional<std::string> header_value(std::string_view header, std::string_view key) {
   const auto at = header.find(fmt::format("'{}'", key));
   if (at == std::string_view::npos) return std::nullopt;
@@ -86,7 +86,7 @@ std::vector<std::byte> from_fortran(const std::vector<std::byte>& bytes, const s
   return result;
 }
 
-// Leading ones neither add nor remove data.
+// The shape without its leading axes of size 1, which do not change the data.
 std::vector<std::int64_t> without_leading_ones(std::vector<std::int64_t> shape) {
   shape.erase(shape.begin(), std::ranges::find_if(shape, [](std::int64_t d) { return d != 1; }));
   return shape;

@@ -48,7 +48,7 @@ std::uint64_t entry_number(const std::string& where, const std::string& key, con
   return value;
 }
 
-/// The file that holds external data: inside `folder`, whatever links and ".." say.
+/// The file that holds external data. UserError if it is not inside `folder` after links and ".." are resolved.
 std::filesystem::path external_path(const std::string& where, const std::string& location, const std::filesystem::path& folder) {
   if (location.empty()) throw UserError(where, "external data names no file");
   const std::filesystem::path relative(location);

@@ -1,5 +1,5 @@
-// ONNX's TensorProto to Array and back, in every storage form: raw bytes, the typed fields (float16 and bfloat16 as bits in
-// int32_data), external files. Also the files of test data (input_0.pb), which hold one TensorProto each.
+// Converts ONNX's TensorProto to Array and back, in every storage form: raw bytes, the typed fields (float16 and bfloat16 as bits in
+// int32_data), external files. Also reads the files of test data (input_0.pb), which hold one TensorProto each.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@ class TensorProto;
 
 namespace etch {
 
-/// The values of `proto`. `where` begins every error ("model.onnx: initializer 'w'"); external data is looked for in `folder`
-/// and may not leave it.
+/// The values of `proto`. Every error begins with `where` ("model.onnx: initializer 'w'"). External data is looked for in `folder`,
+/// and its path may not lead out of it.
 Array array_of_proto(const onnx::TensorProto& proto, const std::string& where, const std::filesystem::path& folder);
 /// `array` as raw bytes.
 void array_to_proto(const Array& array, const std::string& name, onnx::TensorProto& proto);

@@ -1,5 +1,5 @@
-// A value of an ONNX graph while it is imported: a Tensor, or integers that are known but for Variables in them. The latter
-// are what shape arithmetic (Shape, Gather, Mul, Concat, ... Reshape) works on when a dimension stays variable.
+// A value of an ONNX graph while it is imported: a Tensor, or integers that are known except for Variables in them. Shape arithmetic
+// (Shape, Gather, Mul, Concat, ... Reshape) works on such integers when a dimension stays variable.
 #pragma once
 
 #include <optional>
@@ -21,20 +21,21 @@ struct SymbolicArray {
 };
 
 struct Value {
-  Tensor tensor;                          // may be absent where `symbolic` is there
+  Tensor tensor;                          // may be absent if `symbolic` is present
   std::optional<SymbolicArray> symbolic;  // only if some value is not an int
 
-  /// False: what makes it was refused, or has an open size.
+  /// False if the node that makes it was refused, or it is an input of open size.
   bool known() const { return static_cast<bool>(tensor) || symbolic.has_value(); }
-  /// Of a known value.
+  /// Only for a known value.
   DType dtype() const { return tensor ? tensor.dtype() : symbolic->dtype; }
 };
 
-/// The value as integers: its symbolic ones, or a constant's if it is a small integer or bool tensor; else nothing.
+/// The value as integers: its symbolic ones, or those of a constant small integer or bool tensor; else nullopt.
 std::optional<SymbolicArray> integers_of(const Value& value);
 /// `array` as a value: a constant if all are ints.
 Value value_of(LazyGraph& graph, SymbolicArray array);
-/// A tensor with these values: an expression of a Variable becomes a sum of as many ones. Only what is proved >= 0 can.
+/// A tensor with these values: an expression of Variables becomes a sum over that many ones. nullopt if there are no values, or if
+/// an expression may be negative.
 std::optional<Tensor> tensor_of(LazyGraph& graph, const SymbolicArray& array);
 
 }  // namespace etch

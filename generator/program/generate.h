@@ -13,26 +13,26 @@
 
 namespace etch {
 
-/// First step: the loops, and what the optimiser does to them (or options.opts, where they are given). `options` outlives it.
-/// Throws std::invalid_argument if options.opts holds an illegal step.
+/// First step: the loops after the optimiser's steps, or after those of options.opts if they are given. `options` must outlive the
+/// result. Throws std::invalid_argument if options.opts holds an illegal step.
 Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options);
 
-/// Second step: the loops as UOps that all passes have seen, and how constants are laid out for them (one for each argument).
+/// Second step: the loops as UOps after all passes, and for each argument the new layout that they expect of a constant.
 struct LinearKernel {
   Linearized linear;
   std::vector<std::optional<Layout>> layouts;
 };
-/// A kernel that is only tried ends here: its indices are not proved.
+/// The second step alone, enough for a kernel that is only tried. The indices are not proved.
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language);
 
 /// Third step: the text.
 ProgramKernel render_kernel(const Kernel& kernel, LinearKernel linear, KernelSignature signature, const Language& language);
 
-/// All three, and the proof that every index is inside its buffer (`elements` of the argument): InternalError if there is none.
+/// All three steps, and the proof that every index is inside its buffer (KernelArgument::elements): InternalError if there is none.
 /// The text of a C kernel is one function as runtime_c/etch_runtime.h calls it:
 ///   static void NAME(void *const *arg)    arg[0] the output, then the inputs, then the variables (const int32_t *)
-/// No two pointers of it may be `restrict` where an input may be the output itself (in place). Sums of products skip padding where
-/// the other factor is bounded; where it may be infinite they add 0 times infinity.
+/// The pointers are not `restrict`, because an input may be the output itself (in place). Sums of products skip padding if the
+/// other factor is bounded; if it may be infinite they add 0 times infinity.
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options);
 
 }  // namespace etch

@@ -1,4 +1,4 @@
-// The reference for single calls: their ASTs evaluated, one call at a time, on whatever the caller says that buffers hold.
+// The reference for single calls: evaluates the AST of one call at a time, on buffer contents that the caller sets.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@ namespace etch {
 
 class Interpreter {
  public:
-  /// The program outlives it. Constants are known; inputs are not.
+  /// `program` must outlive it. Constants are set; all other buffers must be set before a call reads them.
   Interpreter(const Program& program, VarValues vars);
 
-  /// What calls read from `buffer` from now on.
+  /// Sets the content of `buffer`.
   void set(int buffer, Array value) { values_[static_cast<std::size_t>(buffer)] = std::move(value); }
   const Array& get(int buffer) const { return values_[static_cast<std::size_t>(buffer)]; }
-  /// What call number `call` writes, in the shape of its AST; what buffers hold is left as it is.
+  /// The result of call number `call`, in the shape of its AST. No buffer is changed.
   Array evaluate(int call) const;
 
  private:

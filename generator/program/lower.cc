@@ -58,8 +58,8 @@ class Lowering {
   }
 
  private:
-  // A kernel is known by its AST and by what surrounds it: constants may be laid out anew and hold no infinities, sizes take part
-  // in the proofs.
+  // Kernels are equal if their ASTs and the properties of their arguments are: constants may get a new layout and be bounded, and
+  // sizes take part in the proofs.
   struct ArgumentKey {
     bool is_constant, is_bounded;
     std::string elements;
@@ -82,7 +82,7 @@ class Lowering {
         size_help(sizes, options_.size_names), "an index that can't be proved for every open size");
   }
 
-  // In the order in which the inputs show them: the emitted function takes them in this order.
+  // In the order in which they occur in the inputs' shapes, which is their order in the emitted function.
   void add_variables() {
     std::set<std::string> found;
     auto add = [&](const Node* v) {
@@ -107,7 +107,7 @@ class Lowering {
       const DType dtype = output.buffer->dtype;
       const int b = add_buffer(output.name, BufferKind::Output, dtype, output.shape);
       program_.outputs.push_back(b);
-      if (product(output.shape).is_int(0)) continue;  // no item writes it, and several may be one buffer
+      if (product(output.shape).is_int(0)) continue;  // no item writes it, and several such outputs may share one buffer
       check(numbers_.try_emplace(output.buffer, b).second, "no buffer stands for two outputs");
     }
   }
@@ -162,7 +162,7 @@ class Lowering {
     return it->second;
   }
 
-  // Equal contents share memory, whatever they are called in the model.
+  // Equal contents share memory, whatever their names in the model are.
   int constant_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
     const auto key = std::pair(buffer, layout ? layout->to_text() : std::string());
     if (const auto it = constants_.find(key); it != constants_.end()) return it->second;
@@ -181,7 +181,7 @@ class Lowering {
     return constants_[key] = b;
   }
 
-  // After the main node, and what of it the kernel sums where the node has several kernels: "softmax_12_max".
+  // Named after the main node and, if the node has several kernels, after the kernel's reduction: "softmax_12_max".
   std::string name_of_kernel(const ScheduleItem& item) const {
     std::string name = names_.of(item.main_node);
     if (kernels_of_.at(item.main_node) == 1) return name;
@@ -190,7 +190,7 @@ class Lowering {
     return name;
   }
 
-  // After the last node, whose value it is.
+  // Named after the last node, whose value it is.
   std::string name_of_value(const ScheduleItem& item) const {
     const bool is_main = item.nodes.empty() || item.nodes.back() == item.main_node;
     return is_main ? name_of_kernel(item) : names_.of(item.nodes.back());
@@ -252,7 +252,7 @@ class Lowering {
   std::map<KernelKey, int> kernels_;
   std::set<std::string> buffer_names_;
   NodeNames names_;
-  std::map<std::string, int> kernels_of_;  // each main node: how many items
+  std::map<std::string, int> kernels_of_;  // by main node: its number of items
 };
 
 }  // namespace

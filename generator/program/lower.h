@@ -1,5 +1,5 @@
-// From a schedule to a Program: one kernel for each distinct AST, one call for each item, constants laid out as their kernels
-// read them. This is the only lowering: what a device replays is what emit prints.
+// From a schedule to a Program: one kernel for each distinct AST, one call for each item, constants in the order in which their kernels
+// read them. Devices and emit both use this lowering, so a device runs what emit prints.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct LowerOptions {
   CodegenOptions codegen;
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
-  /// For errors: the model's file, and what the user calls the variables.
+  /// For errors: the model's file, and the user's names of the variables.
   std::string place;
   SizeNames size_names;
 };
@@ -31,12 +31,12 @@ struct LowerOptions {
 /// "kernel 3 of 54: k3_conv2_relu"
 using LowerProgress = std::function<void(int done, int total, const std::string& kernel)>;
 
-/// The result owns what it refers to (it keeps the graph alive). Calls `progress` before each kernel that is generated.
-/// Throws InternalError if an index can't be proved inside its buffer.
+/// The result keeps alive what it refers to (the graph). Calls `progress` before each kernel that is generated. Throws InternalError
+/// if an index can't be proved inside its buffer.
 Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const LowerOptions& options, const LowerProgress& progress = {});
 
-/// What a target lets the code generator do.
-/// A language of grids that is not the target's own runs on another device: nothing of the target counts then.
+/// The options of the code generator for a target. A grid language that is not the target's own runs on another device: the target's
+/// properties are ignored then.
 CodegenOptions codegen_options(const Target& target, const Language& language);
 
 }  // namespace etch

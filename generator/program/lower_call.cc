@@ -8,7 +8,7 @@
 namespace etch {
 namespace {
 
-// Positions that a Load reads: axes along which its ShapeTracker does not move count once.
+// Number of positions that a Load reads: an axis with stride 0 counts once.
 Sint positions_read(const ShapeTracker& st) {
   const std::vector<std::optional<Sint>> strides = st.real_strides(true);
   Sint count = 1;
@@ -43,7 +43,7 @@ Sint bytes_moved(const LazyOp* store, const std::vector<Sint>& elements) {
     const auto b = static_cast<std::size_t>(op->mem().index);
     width[b] = bytes_of(op->dtype);
     const Sint positions = positions_read(op->st());
-    // Of two Loads of one buffer the larger counts: they overlap more often than not.
+    // If a buffer has several Loads only the largest counts, as they usually overlap.
     read[b] = read[b] ? try_max(*read[b], positions).value_or(positions) : positions;
   }
   Sint bytes = elements[0] * bytes_of(store->dtype);

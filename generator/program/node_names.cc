@@ -17,7 +17,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// "conv" of a Conv says nothing, "conv1" does. "Conv_3", "BiasAdd", "Conv2D1": operators begin with a capital.
+// Whether a part of a path only repeats an operator: "conv" of a Conv does, "conv1" does not. A part that begins with a capital is an
+// operator: "Conv_3", "BiasAdd", "Conv2D1".
 bool is_operator(const std::string& part, const std::string& kind) { return is_upper(part[0]) || part == lower_case(kind); }
 
 std::vector<std::string> parts_of(const NamedNode& node) {
@@ -32,7 +33,7 @@ std::vector<std::string> parts_of(const NamedNode& node) {
   return parts;
 }
 
-// Of the last `depth` parts.
+// The short name from the last `depth` parts.
 std::string short_name(const std::vector<std::string>& parts, std::size_t depth, const std::string& kind) {
   std::string tail;
   for (std::size_t i = parts.size() - std::min(depth, parts.size()); i < parts.size(); i++) tail += (tail.empty() ? "" : "_") + parts[i];

@@ -14,11 +14,11 @@ struct NamedNode {
 
 class NodeNames {
  public:
-  /// The operator in small letters, where the name does not say it, and the shortest end of the path that no other of `nodes`
-  /// has. The last part of a path is left out where it only repeats an operator; of a name that a converter joined from several
-  /// ("a/Relu;a/Conv2D") the last counts.
+  /// A short name is the operator in lower case, if the node's name does not contain it, and the shortest end of the path that no other
+  /// of `nodes` has. The last part of a path is left out if it only repeats an operator. Of a name that a converter joined from several
+  /// ("a/Relu;a/Conv2D") only the last one is used.
   explicit NodeNames(const std::vector<NamedNode>& nodes);
-  /// A C identifier of at most 40 characters; "kernel" of a node that was not among them.
+  /// The short name, a C identifier of at most 40 characters; "kernel" for a node that was not in `nodes`.
   std::string of(const std::string& node) const;
 
  private:

@@ -1,5 +1,5 @@
-// Program: what TinyJit would record of one run, and all that a device needs to replay it or emit needs to print it:
-// kernels, their calls in order, buffers, constants, variables. It knows no device and no file format.
+// Program: the recording of one run (as tinygrad's TinyJit makes it): kernels, their calls in order, buffers, constants, variables. It
+// has everything that a device needs to run it and emit needs to print it, and depends on no device and no file format.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ProgramBuffer {
   std::int64_t max_bytes() const { return max_elements * bytes_of(dtype); }
 };
 
-/// One function of emitted code. Equal kernels are one, called several times.
+/// One function of emitted code. Equal kernels are stored once and called several times.
 struct ProgramKernel {
   std::string name;                           // C identifier without prefix: "conv_relu", unique within the program
   std::string shape_name;                     // tinygrad's: "r_4_8_8_3_3" after optimisation
@@ -37,23 +37,23 @@ struct ProgramKernel {
   const LazyOp* ast = nullptr;                // owned by the program's graph; what INTERP evaluates
   std::vector<KernelArgument> arguments;      // the buffers, as each call passes them
   std::string uops;                           // printed, for --dump
-  Rendered text;                              // the function in the program's language, named `name`; empty without one
+  Rendered text;                              // the function in the program's language, named `name`; empty if there is no language
   std::vector<std::string> variables;         // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
   std::int64_t indices_proved = 0;            // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
-  /// Buffers and variables.
+  /// Number of buffers and variables.
   std::size_t argument_count() const { return arguments.size() + variables.size(); }
 };
 
-/// A buffer of a call, in the place of its kernel's argument.
+/// The buffer that a call passes for one argument of its kernel.
 struct CallArgument {
   int buffer = 0;
   Access access = Access::Read;
   bool may_alias = false;  // read: what the call writes may lie over it (each element is read only at the position that is then written)
 };
 
-/// The buffers of those arguments, in their order.
+/// The buffers of the arguments with that access, in their order.
 inline auto buffers_with(const std::vector<CallArgument>& arguments, Access access) {
   return arguments | std::views::filter([access](const CallArgument& a) { return a.access == access; }) |
          std::views::transform(&CallArgument::buffer);
@@ -64,10 +64,10 @@ struct ProgramCall {
   std::vector<CallArgument> arguments;
   std::vector<std::string> nodes;  // names of the ONNX nodes that the kernel computes, in graph order
   std::string short_name;          // C identifier of the main one: "conv_op2"
-  Sint macs = 0, flops = 0;        // work.macs counts multiply-accumulates
+  Sint macs = 0, flops = 0;        // multiply-accumulates and operations, see Work in ir/lazyop.h
   Sint bytes = 0;                  // read and written at least once
 
-  /// Buffers, in the order of the arguments; one that stands in several is named as often.
+  /// Buffers, in the order of the arguments; one that is passed for several arguments appears several times.
   auto buffers() const { return arguments | std::views::transform(&CallArgument::buffer); }
   auto reads() const { return buffers_with(arguments, Access::Read); }
   auto writes() const { return buffers_with(arguments, Access::Write); }
@@ -79,12 +79,12 @@ struct ProgramVariable {
 };
 
 struct Program {
-  const Language* language = nullptr;  // of the kernels' texts; null: they are ASTs alone
+  const Language* language = nullptr;  // of the kernels' texts; null: the kernels have only ASTs
   std::vector<ProgramVariable> variables;
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramCall> calls;
-  std::vector<int> inputs, outputs;   // buffers, in the order of the model's
+  std::vector<int> inputs, outputs;   // buffers, in the model's order
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
@@ -94,7 +94,7 @@ std::vector<std::string> helpers_of(const Program& program);
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);
-/// Buffers, kernels and calls, one a line.
+/// Buffers, kernels and calls, one per line.
 std::string to_text(const Program& program);
 
 }  // namespace etch

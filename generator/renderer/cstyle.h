@@ -1,4 +1,4 @@
-// The texts of languages that look like C, as values: a new one is a new CStyle, not a new branch.
+// The texts of languages with C syntax, as values: a new language is a new CStyle, not a new branch in the code.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@
 
 namespace etch {
 
-/// Types that share texts, one bit each. Exact: integers whose arithmetic is proved not to wrap around. Vec: floats in a register.
+/// Classes of types that share texts, one bit each. Exact: integers whose arithmetic is proved not to wrap around. Vec: vectors of
+/// floats.
 enum TypeClass : unsigned {
   kBool = 1,
   kI8 = 2,
@@ -35,8 +36,9 @@ enum TypeClass : unsigned {
   kExact = 16384,
 };
 
-/// When a row holds: for all operands; where a constant stands on one side (Div, Mod, Shl, Shr: one that needs no care;
-/// Max, Min: not NaN); where the right one is 0; where the C library's function computes in float.
+/// When a row applies. Any: to all operands. ConstRight, ConstLeft: if that operand is a constant (for Div, Mod, Shl, Shr one that
+/// needs no special case; for Max, Min not NaN). ZeroRight: if the right operand is 0. NativeMath: if the C library's function
+/// computes in float.
 enum class When : std::uint8_t { Any, ConstRight, ConstLeft, ZeroRight, NativeMath };
 
 /// Text of an operation: #name is `name` of runtime_c/etch_math.h (etch_name in the text), $0 $1 $2 operands, $T its type, $U the unsigned
@@ -58,7 +60,7 @@ struct CastText {
   int operand;
 };
 
-/// How strongly C's operators bind.
+/// Precedence of C's operators.
 enum Precedence : int {
   kAnything = 0,
   kConditional = 20,
@@ -90,12 +92,13 @@ struct CStyle {
   std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension
 };
 
-/// Language::render of all that look like C.
+/// Language::render of all languages with C syntax.
 Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
 
-/// A constant as it stands in the text: shortest digits that read back exactly.
+/// The text of a constant: the shortest digits that read back exactly.
 std::string literal(const CStyle& style, Scalar value);
-/// Fills $0.. in a template. What #name names is added to `helpers`; a template without any needs none.
+/// Replaces $0, $1, ... in a template. Each #name becomes etch_name, which is also added to `helpers`; `helpers` may be null if the
+/// template has no #name.
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values,
                        std::set<std::string>* helpers = nullptr);
 

@@ -1,4 +1,4 @@
-// The languages that kernels are written in, a row each: nobody else tells languages apart by their names.
+// The languages that kernels are written in, one row each. No other code tells languages apart by their names.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace etch {
 struct CStyle;
 struct Target;
 
-/// The text of a kernel, and what it needs around it.
+/// The text of a kernel, and what the file around it must provide.
 struct Rendered {
   std::string source;
   std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
@@ -28,10 +28,10 @@ struct Language {
   std::string_view name;      // as targets and reports call it: "c"
   bool grid = false;          // kernels are launched over a grid of work-groups and work-items; else they are loops
   bool local_memory = false;  // the work-items of a group share memory, and wait for each other at barriers
-  const CStyle* style;        // its texts, if it looks like C
-  /// The function, as text or IR, from UOps that all passes have seen.
+  const CStyle* style;        // its texts, if it has C syntax
+  /// Renders the UOps, after all passes, as one function (source text or IR).
   Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
-  /// What must stand before kernels that use `helpers` (those of all of them together); empty where there are none.
+  /// The text that must precede kernels whose helpers are, all together, `helpers`; empty if there are none.
   std::string (*prelude)(const std::vector<std::string>& helpers);
 };
 
@@ -39,7 +39,7 @@ extern const Language kC;       // C99 for GCC and clang; arguments come in a ta
 extern const Language kOpenCl;  // OpenCL C 1.2
 
 Table<Language>& languages();
-/// Null if there is none of that name.
+/// The language with that name; null if there is none.
 const Language* find_language(std::string_view name);
 /// The language of the target's kernels; a UserError with the place in the target's file if no row has its name.
 const Language& language_of(const Target& target);

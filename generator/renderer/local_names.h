@@ -1,7 +1,7 @@
 // Names of a kernel's local values, by the letters of its formula:
 //   in_at, w_at      bases: in[in_at + 5] is an element of `in`
 //   in_cy            part of such a base, known in the loops over c and y
-//   w_c1, acc_c0_x2  of several copies the one at c + 1; at c, x + 2
+//   w_c1, acc_c0_x2  one of several copies: the one at c + 1, the one at c, x + 2
 //   y_above_0, yi_inside   conditions
 #pragma once
 
@@ -18,16 +18,16 @@ namespace etch {
 class LocalNames {
  public:
   LocalNames(const UOpList& uops, const KernelSignature& signature);
-  /// What `u` is best called; several values may have one name.
+  /// The preferred name of `u`; several values may have the same one.
   std::string of(const UOp* u) const;
 
  private:
-  /// What a value depends on and is for.
+  /// What a value depends on and what it is used for.
   struct Facts {
-    std::vector<std::string> letters;  // of the loops that it changes with, outermost first
+    std::vector<std::string> letters;  // of the loops that it depends on, outermost first
     bool is_index = false;             // made of loop variables and numbers alone
-    std::set<std::string> subscripts;  // buffers that it is a subscript of, up to an added number
-    std::set<std::string> part_of;     // buffers that it is a part of subscripts of
+    std::set<std::string> subscripts;  // buffers for which it is a subscript, except for an added number
+    std::set<std::string> part_of;     // buffers for which it is a part of a subscript
   };
   std::string buffer_name(const UOp* buffer) const;
   std::string index_name(const UOp* u) const;

@@ -11,7 +11,7 @@ constexpr unsigned kHalf = kF16 | kBF16, kFloats = kHalf | kF32 | kF64, kSingle 
 constexpr unsigned kPlain = kFloats | kVec | kExact | kWideUnsigned;  // C's operator is the operation
 constexpr unsigned kAll = kFloats | kInts | kExact;
 
-// Signed arithmetic goes through the unsigned type: it wraps around there. What is narrower than int is cast back.
+// Signed arithmetic is done in the unsigned type, where it wraps around. Results of types narrower than int are cast back.
 constexpr OpText kOpRows[] = {
     {Op::Neg, kFloats | kVec, "-$0", kUnary, {kUnary + 1}},
     {Op::Neg, kExact, "-$0", kUnary, {kUnary + 1}},
@@ -43,7 +43,7 @@ constexpr OpText kOpRows[] = {
     {Op::Mod, kSmall, "($T)($0 % $1)", kUnary, {kProduct, kProduct + 1}, When::ConstRight},
     {Op::Mod, kInts, "$0 % $1", kProduct, {kProduct, kProduct + 1}, When::ConstRight},
     {Op::Mod, kInts, "#mod_$S($0, $1)", kAtom},
-    // A NaN on either side is the result: every comparison with it is false.
+    // If either operand is NaN the result is NaN: every comparison with NaN is false.
     {Op::Max, kVec, "(#f32x$L)((#i32x$L)$0 & ~($0 < $1))", kUnary, {kAtom, kAtom}, When::ZeroRight},
     {Op::Max,
      kVec,
@@ -89,7 +89,7 @@ constexpr OpText kOpRows[] = {
     {Op::Shr, kInts, "#shr_$S($0, $1)", kAtom},
     {Op::Where, kSmall, "($T)($0 ? $1 : $2)", kUnary, {kCompare, kOr, kOr}},
     {Op::Where, kAll | kBool, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
-    // These functions of float compute in double in some C libraries.
+    // Some C libraries compute these float functions in double.
     {Op::Exp2, kSingle, "exp2$F($0)", kAtom, {}, When::NativeMath},
     {Op::Exp2, kSingle, "#exp2f($0)", kAtom},
     {Op::Exp2, kF64, "exp2($0)", kAtom},

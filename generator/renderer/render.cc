@@ -1,4 +1,4 @@
-// UOps to text, one step after the other.
+// Turns UOps into text, one after the other.
 #include "renderer/render.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace etch {
 namespace {
 
-constexpr int kMaxDepth = 12;            // of nesting in one expression
-constexpr std::size_t kMaxLength = 110;  // of an expression that is put into another
-constexpr std::size_t kMaxLine = 132;    // that takes several statements
+constexpr int kMaxDepth = 12;            // largest nesting depth of an expression
+constexpr std::size_t kMaxLength = 110;  // longest expression that is inlined into another one
+constexpr std::size_t kMaxLine = 132;    // longest line with several statements
 
-// Where `text` is best broken so that at most `width` characters stand before it: after a comma or before an operator, in the
-// fewest brackets, in the second half if it can be, and as late as it can be. 0: nowhere.
+// The best position to break `text` after at most `width` characters: after a comma or before an operator, inside the fewest
+// brackets, in the second half if possible, and as late as possible. 0 if there is none.
 std::size_t place_to_break(std::string_view text, std::size_t width) {
   static constexpr std::string_view kBefore[] = {"&& ", "|| ", "? ", ": ", "+ ", "- ", "* "};
   std::size_t best = 0;
@@ -36,7 +36,7 @@ std::size_t place_to_break(std::string_view text, std::size_t width) {
   return best;
 }
 
-// A statement too long for one line, on several.
+// Splits a statement that is too long into several lines.
 std::string folded(std::string_view text, std::size_t indent) {
   std::string result(indent, ' ');
   std::size_t width = kMaxLine - indent;
@@ -54,7 +54,7 @@ std::string folded(std::string_view text, std::size_t indent) {
 
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values, std::set<std::string>* helpers) {
   std::string result;
-  std::optional<std::size_t> helper;  // where the name begins that is being written
+  std::optional<std::size_t> helper;  // where the current helper's name begins in `result`
   const auto end_helper = [&] {
     if (!helper) return;
     check(helpers != nullptr, "a template with helpers is filled where they are collected");
@@ -87,11 +87,11 @@ Renderer::Renderer(const UOpList& uops, const Language& language, const KernelSi
   name_loops();
 }
 
-// A value used once, in the scope where it is made, stands where it is used; an index also inside an If of that scope, which
-// may leave it out.
+// A value that is used once, in the scope where it is made, is inlined at its use; an index also if the use is inside an If of that
+// scope, which then may skip its computation.
 void Renderer::count_uses() {
   struct Scope {
-    int number, loop;  // of the If or Loop, and of the innermost Loop around
+    int number, loop;  // number of this scope, and of the innermost Loop around it
   };
   std::unordered_map<const UOp*, Scope> scope;
   std::unordered_map<const UOp*, int> uses;
@@ -119,8 +119,8 @@ void Renderer::line(const std::string& text) {
   text_ += folded(text, 2 * indent_);
 }
 
-// Whether the last line takes one more; from then on it has the factors that both have. A line that declares one value takes what
-// is done with it at once.
+// Whether the last line can take another statement; its factors are then those that both have in common. A line that declares one
+// value also takes the statements that use that value.
 bool Renderer::joins(const std::string& kind, const std::vector<std::string>& factors, std::size_t length) {
   std::vector<std::string> common;
   if (!kind.empty() && std::ranges::find(factors, declared_) != factors.end() && text_.size() - last_line_ + length <= kMaxLine) {
@@ -175,7 +175,7 @@ std::string Renderer::unique(const std::string& wanted) {
   return name;
 }
 
-// Loops first: their names are the formula's.
+// Loops get their names first, as these are the letters of the formula.
 void Renderer::name_loops() {
   for (const UOp* u : uops_.order)
     if (u->uop == UOpKind::Loop) loop_names_[u] = unique(u->name);
@@ -207,7 +207,7 @@ void Renderer::bind(const UOp* u, const std::string& value) {
 
 void Renderer::define(const UOp* u, Expr e) {
   const bool fits = e.depth <= kMaxDepth && e.text.size() <= kMaxLength;
-  // base + 5: the text says more than a name.
+  // base + 5 is clearer than a name.
   const bool is_offset = u->exact && (u->op == Op::Add || u->op == Op::Sub) && u->src[1]->uop == UOpKind::Const && e.depth == 1;
   if (u->exact && !u->hint.empty()) return bind(u, e.text);
   if ((e.precedence == kAtom && e.depth == 0) || is_offset)

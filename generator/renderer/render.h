@@ -1,4 +1,4 @@
-// Internal to the renderer: UOps to the text of one function.
+// Internal to the renderer: turns UOps into the text of one function.
 #pragma once
 
 #include <set>
@@ -17,7 +17,7 @@ class Renderer {
   Rendered run();
 
  private:
-  /// The text of a value: how strongly its outermost operator binds, how deep it is nested.
+  /// The text of a value, with the precedence of its outermost operator and its nesting depth.
   struct Expr {
     std::string text;
     int precedence = kAtom;
@@ -31,7 +31,7 @@ class Renderer {
   void line(const std::string& text);
   /// A statement that may share its line with others of its kind that have a factor in common with it.
   void statement(const std::string& text, const std::string& kind, const std::vector<std::string>& factors);
-  /// "const float w_c0 = w[at], w_c1 = w[at + 1];": declarations of one kind share lines; each is alone where that is empty.
+  /// "const float w_c0 = w[at], w_c1 = w[at + 1];": declarations of one `kind` share lines; an empty kind gets a line of its own.
   void declare(const std::string& type, const std::string& name, const std::string& value, const std::string& kind);
   bool joins(const std::string& kind, const std::vector<std::string>& factors, std::size_t length);
   void define(const UOp* u, Expr e);
@@ -67,11 +67,11 @@ class Renderer {
   LocalNames local_names_;
   std::string text_;
   std::set<std::string> helpers_;
-  Rendered facts_;                          // of what has been written
+  Rendered facts_;                          // its flags, for the text written so far
   std::string joint_;                       // kind of the last line, if another statement may stand there
-  std::vector<std::string> joint_factors_;  // that all statements of it have
-  std::string declared_;                    // the one name that it declares, if it does nothing else
-  std::size_t last_line_ = 0;               // where it begins
+  std::vector<std::string> joint_factors_;  // factors that all statements of the last line have
+  std::string declared_;                    // the one name that the last line declares, if it does nothing else
+  std::size_t last_line_ = 0;               // where the last line begins
   std::size_t indent_ = 0;
   std::set<std::string> taken_;
   std::unordered_map<const UOp*, std::string> loop_names_;

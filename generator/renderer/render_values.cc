@@ -45,7 +45,8 @@ DType unsigned_of(DType dtype) {
   return dtype;
 }
 
-// A constant that needs no care at that place: a divisor that is neither 0 nor -1, a shift in range, no NaN.
+// Whether `u` is a constant that needs no special case as an operand of `op`: a divisor that is neither 0 nor -1, a shift amount in
+// range, not NaN.
 bool is_harmless(Op op, const UOp* u) {
   if (!is_const(u)) return false;
   const DType type = u->dtype;
@@ -199,7 +200,7 @@ void Renderer::load(const UOp* u) {
   Expr e{substitute(form.empty() ? "$b[$i]" : form, values, &helpers_), form.ends_with("0") ? kCompare : kAtom, depth};
   if (u->src.size() == 4 && form.empty()) facts_.loads_masked = true;
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
-  if (is_local && language_.grid) return bind(u, e.text);  // others write there too
+  if (is_local && language_.grid) return bind(u, e.text);  // other work-items write there too
   define(u, e);
 }
 

@@ -11,14 +11,15 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// Operations of the run; all else (views, copies, constants that are computed where they are read) is light.
+/// Whether `b` is an operation on run-time values; everything else (views, copies, constants that are computed where they are read)
+/// is called light here.
 bool is_operation(const LazyBuffer* b) { return b->kind == LazyKind::Compute && !b->constant; }
 
-/// Numbers, and how they are spread, belong to all who need them.
+/// Whether `b` is a number or a view of one. These belong to every kernel that needs them and count for none.
 bool is_number(const LazyBuffer* b) { return b->base->kind == LazyKind::Const; }
 
-/// For each buffer the nodes that asked for it, but those in `without`. Kept: thousands of nodes may have asked for one buffer that
-/// thousands of kernels look at.
+/// For each buffer its origins, except those in `without`. The sets are cached: thousands of nodes may share a buffer that occurs in
+/// thousands of kernels.
 class Askers {
  public:
   explicit Askers(Names without = {}) : without_(std::move(without)) {}
@@ -42,8 +43,8 @@ bool have_common(const Names& a, const Names& b) {
   return std::ranges::any_of(few, [&](const std::string& name) { return many.contains(name); });
 }
 
-/// Adds the `counted` nodes of `buffers`: first of those that one node asked for, then of those that several did and none of which
-/// is there yet.
+/// Adds the `counted` nodes of `buffers`: first of buffers with a single origin, then of shared buffers none of whose nodes has been
+/// added yet.
 void add_nodes(const std::vector<const LazyBuffer*>& buffers, Askers& all, Askers& counted, Names& names) {
   const auto add = [&](const LazyBuffer* b, Names& to) { to.insert(counted.of(b).begin(), counted.of(b).end()); };
   for (const LazyBuffer* b : buffers)
@@ -68,7 +69,7 @@ std::string main_of(const Region& kernel, const std::vector<std::string>& nodes)
 
 std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Region>& kernels) {
   std::vector<Names> names(kernels.size());
-  Names busy;  // nodes that some kernel does operations of
+  Names busy;  // nodes with operations in some kernel
   Askers all;
   for (std::size_t k = 0; k < kernels.size(); k++) {
     std::vector<const LazyBuffer*> operations;

@@ -1,4 +1,4 @@
-// Internal to schedule/: which nodes of the traced graph each kernel computes.
+// Internal to schedule/: finds which nodes of the traced graph each kernel computes.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct Credit {
   std::string main;                // the one that the reduction belongs to, else the last
 };
 
-/// For each kernel its nodes. A node is credited where its operations on values that come with the run are done. What has none
-/// (a mere view such as Transpose, weights that are dequantized as they are read) is credited where its result is read.
-/// An operation that several nodes asked for is credited to all of them, or, where the kernel computes something else of one of
-/// them, to that one alone.
+/// The nodes of each kernel. A node belongs to the kernels that compute its operations on run-time values. A node without such
+/// operations (a mere view such as Transpose, weights that are dequantized when they are read) belongs to the kernels that read its
+/// result. An operation that several nodes share counts for all of them; but if the kernel computes another operation of one of them
+/// anyway, it adds none of the others.
 std::vector<Credit> credit_nodes(const LazyGraph& graph, const std::vector<Region>& kernels);
 
 }  // namespace etch

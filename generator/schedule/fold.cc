@@ -14,10 +14,10 @@
 namespace etch {
 namespace {
 
-/// All elements of the base, in order, perhaps under another shape.
+/// Whether `b` shows all elements of its base in order, perhaps under another shape.
 bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
 
-/// Its values are known while generating, even if it is spread over an axis that is a Variable.
+/// Whether its values are known while generating, even if it is expanded over an axis of variable size.
 bool is_known(const LazyBuffer* b) { return b->base->constant; }
 
 double smallest_normal(DType dtype) { return dtype == DType::Float64 ? DBL_MIN : dtype == DType::Float16 ? 0x1p-14 : 0x1p-126; }
@@ -32,7 +32,7 @@ class ScaleFolder {
       OriginScope scope(graph_, rebuilt->origins);
       if (const LazyBuffer* folded = fold(rebuilt)) result = folded;
     }
-    // What stands for a base is used as often as the base was.
+    // The replacement of a base is used as often as the base was.
     if (old->is_base()) uses_[result->base] += old_uses_.at(old);
     return result;
   }
@@ -59,14 +59,14 @@ class ScaleFolder {
     return nullptr;
   }
 
-  /// `constant` under the shape of the base that `x` shows.
+  /// `constant` reshaped to the shape of x's base.
   const LazyBuffer* below(const LazyBuffer* constant, const LazyBuffer* x) {
     return graph_.view(constant, constant->st.reshape(x->base->shape()));
   }
-  /// `y`, of the shape of the base that `x` shows, seen as x sees it.
+  /// `y`, which has the shape of x's base, reshaped to the shape of `x`.
   const LazyBuffer* above(const LazyBuffer* y, const LazyBuffer* x) { return graph_.view(y, y->st.reshape(x->shape())); }
 
-  /// x + c where x is (y + d) and y a sum: nullptr if it is not. Other chains of additions keep their order: people round
+  /// x + c rewritten, if x is (y + d) and y a sum; else nullptr. Other chains of additions keep their order, as networks may round
   /// by adding and subtracting a large number.
   const LazyBuffer* offset(const LazyBuffer* x, const LazyBuffer* c) {
     if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
@@ -79,7 +79,7 @@ class ScaleFolder {
     return above(graph_.elementwise(Op::Add, {y, total}), x);
   }
 
-  /// x * s where the product can move into constants before it: nullptr if it can't.
+  /// x * s with s moved into constants before it; nullptr if that is not possible.
   const LazyBuffer* scale(const LazyBuffer* x, const LazyBuffer* s) {
     if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
     const LazyBuffer* inner = below(s, x);
@@ -104,7 +104,7 @@ class ScaleFolder {
     if (!is_known(w) || is_known(a)) return nullptr;
     const LazyBuffer* wide = graph_.view(s, s->st.expand(c->product->shape()));
     const LazyBuffer* scaled = small(Op::Mul, {w, wide});
-    // Not where each output has its own scale: the weights would grow.
+    // Not if each output has its own scale, as the weights would grow.
     if (scaled == nullptr || scaled->base->st.size().max() > std::max<std::int64_t>(w->base->st.size().max(), 1)) return nullptr;
     std::vector<std::string> origins = sum->origins;
     for (const std::string& o : graph_.origins())
@@ -123,7 +123,7 @@ class ScaleFolder {
     return std::pair{x, c};
   }
 
-  /// op(src...), computed only along the axes on which a source varies, and expanded; nullptr if it is not known or not in range.
+  /// op(src...), computed only along the axes on which a source varies, then expanded; nullptr if it is not known or not in range.
   const LazyBuffer* small(Op op, const std::vector<const LazyBuffer*>& src) {
     const std::vector<Sint>& shape = src[0]->shape();
     std::vector<Range> ranges;
@@ -145,8 +145,8 @@ class ScaleFolder {
     return known->is_base() ? base : relayout(base, known->st);
   }
 
-  /// Whether `value`, op(src...), stands for its sources: all finite, and no product or inverse of a normal number has become 0
-  /// or lost digits as a subnormal one. (What it is multiplied by at run time may be as large as it is small.)
+  /// Whether `value`, which is op(src...), may replace its sources: all elements are finite, and no product or inverse of normal numbers
+  /// has become 0 or subnormal. (The run-time factor may be as large as the constant is small.)
   bool is_in_range(Op op, const std::vector<const LazyBuffer*>& src, const LazyBuffer* value) {
     if (op == Op::Neg) return true;
     const double normal = smallest_normal(value->dtype);
@@ -164,17 +164,17 @@ class ScaleFolder {
   std::unordered_map<const LazyBuffer*, int> old_uses_, uses_;  // before and after the rewrite
 };
 
-/// What a constant is made from.
+/// The data that a constant is computed from.
 struct Made {
   std::int64_t data = 0;             // elements of the Data below, each once a use
   const LazyBuffer* main = nullptr;  // the largest of them that has a name
   bool reduces = false, expensive = false;
 };
 
-/// Constant operations that are worth a table: not what is larger than its sources and cheap to compute where it is used.
+/// Whether a constant operation is worth storing: not if it is larger than its sources and cheap to compute where it is used.
 bool is_worthwhile(const LazyBuffer* b, const Made& made) {
   if (b->kind == LazyKind::Contiguous || b->is_reduction()) return true;
-  if (is_widening(b)) return false;  // weights stay as small as they are
+  if (is_widening(b)) return false;  // keep weights in their smaller type
   const std::int64_t size = b->st.size().as_int();
   if (made.data > 0 || made.reduces) return size <= 4 * made.data + 1024;
   return made.expensive && size <= 65536;
@@ -208,7 +208,7 @@ std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vecto
     made.emplace(b, m);
   }
 
-  // From the outputs down: a constant that an operation needs is folded, or needs its own sources.
+  // From the outputs down: a constant that is needed is either folded, or its sources are needed.
   std::unordered_set<const LazyBuffer*> needed, folded;
   const auto need = [&](const LazyBuffer* b) {
     const bool computed = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous;

@@ -1,5 +1,5 @@
-// Rewrites before scheduling: what depends on constants alone is computed, and scales and offsets by constants move into
-// the weights of the product before them, so that Conv + BatchNormalization costs what Conv does.
+// Rewrites before scheduling: values that depend on constants alone are computed, and constant scales and offsets move into the
+// weights of the product before them, so that Conv + BatchNormalization costs no more than Conv.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,8 @@ namespace etch {
 /// normal number and s is not 0.
 std::vector<const LazyBuffer*> fold_scales(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
 
-/// Constants that are computed from data become data, except those that are larger than what they are made from and cheap.
+/// Replaces constants that are computed from data by their values, except those that are cheap and larger than the data they are
+/// computed from.
 std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
 
 }  // namespace etch

@@ -58,8 +58,8 @@ std::vector<std::size_t> depth_first(const std::vector<ScheduleItem>& items, con
   return order;
 }
 
-/// Among the items that can run, always the one after which least memory is alive; of equals the one whose sources were
-/// written last, then the first of `base`.
+/// Always takes the item after which the least memory is alive; if several are equal, the one whose sources were written last, then
+/// the first one in `base`.
 std::vector<std::size_t> greedy(const std::vector<ScheduleItem>& items, const Links& links, const std::vector<std::size_t>& base,
                                 const std::unordered_set<const LazyBuffer*>& kept) {
   std::vector<std::size_t> rank(items.size()), waiting(items.size()), left(items.size());

@@ -1,4 +1,4 @@
-// In which order kernels run: any order in which sources come first is right, some need less memory.
+// The order in which kernels run: every order with sources first is correct, but some need less memory.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace etch {
 
-/// The items in an order of low peak memory: the better of depth first from the outputs and greedy by what is freed.
+/// The items in an order of low peak memory: the better of a depth-first order from the outputs and a greedy order by freed bytes.
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs);
 
-/// Largest sum of bytes of the intermediate results that are alive during one item, sizes at their largest. Outputs count
-/// from when they are written to the end.
+/// Largest sum of bytes of the intermediate results that are alive during one item, with variable sizes at their largest. An output
+/// counts from the item that writes it to the end.
 std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs);
 
 }  // namespace etch

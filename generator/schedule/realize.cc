@@ -13,10 +13,10 @@
 namespace etch {
 namespace {
 
-constexpr int kRecomputeLimit = 12;   // in additions: exp may be computed twice (softmax in three kernels), not more
-constexpr int kCheapPositions = 8;    // operations on positions alone that are rather computed than loaded
+constexpr int kRecomputeLimit = 12;   // cost in additions up to which a value is recomputed: exp twice (softmax in three kernels)
+constexpr int kCheapPositions = 8;    // operations on positions alone up to which a value is computed instead of loaded
 constexpr std::size_t kRegion = 200;  // nodes between a reduction and the value that its kernel stores
-constexpr int kGiant = 8;             // so many times larger than a kernel may be: cut in one go, not part by part
+constexpr int kGiant = 8;             // a region this many times larger than a kernel may be is cut in one pass (cut_up)
 
 struct Edge {
   const LazyBuffer* consumer;
@@ -65,7 +65,7 @@ class Chooser {
       if (b->kind == LazyKind::Contiguous) forced_.insert(b);
   }
 
-  /// Made of positions and constants alone, by few cheap operations.
+  /// The cost of each base that is computed from positions and constants alone, by few cheap operations.
   std::unordered_map<const LazyBuffer*, int> positions_cost() const {
     std::unordered_map<const LazyBuffer*, int> cost;
     for (const LazyBuffer* b : order_) {
@@ -80,7 +80,8 @@ class Chooser {
     return cost;
   }
 
-  /// From the outputs down: where a widening cast is expanded, it is its source that gets memory, in the smaller type.
+  /// From the outputs down: stores bases whose elements a view repeats. If such a base is a widening cast, its source is stored instead,
+  /// in the smaller type.
   void force_expanded() {
     const auto cost = positions_cost();
     BufferSet expanded;
@@ -119,10 +120,10 @@ class Chooser {
     return again;
   }
 
-  /// From the outputs down, so that of a chain that several kernels need the last value gets memory, not the first.
+  /// From the outputs down, so that of a chain that several kernels need the last value is stored, not the first.
   void force_expensive() {
     const auto again = costs_again();
-    std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;  // kernels that compute it; at most four are told apart
+    std::unordered_map<const LazyBuffer*, std::set<std::size_t>> sinks;  // kernels that compute it, at most four are recorded
     for (auto it = order_.rbegin(); it != order_.rend(); it++) {
       const LazyBuffer* b = *it;
       std::set<std::size_t>& own = sinks[b];
@@ -180,7 +181,7 @@ class Chooser {
     }
   }
 
-  /// True if a kernel was too large and something in it now gets memory.
+  /// Splits kernels that are too large by storing a value in them. True if there was one.
   bool split_large_kernels() {
     bool split = false;
     const auto in_memory = [&](const LazyBuffer* b) { return realized_.contains(b); };
@@ -217,8 +218,8 @@ class Chooser {
     return room;
   }
 
-  /// From the sources up: what would make the part below a value too large gets memory, the larger operand first. Takes time in
-  /// the size of the region, where looking for the best part again and again takes its square. False if there is nothing to cut.
+  /// From the sources up: if the part below a value gets too large, operands are stored, the larger one first. Takes linear time in
+  /// the size of the region; repeated calls of best_part would take quadratic time. False if there is nothing to cut.
   bool cut_up(const LazyBuffer* out, const Region& region) {
     BufferSet cut;
     const std::function<bool(const LazyBuffer*)> in_memory = [&](const LazyBuffer* b) { return realized_.contains(b) || cut.contains(b); };
@@ -245,8 +246,9 @@ class Chooser {
     return !cut.empty();
   }
 
-  /// Of what is computed inside the kernel of `out` and fits on its own: what saves most reads for its size where there are
-  /// too many buffers, else the longest part. Nothing that takes more memory than the kernel's own output and inputs.
+  /// The value inside the kernel of `out` to store so that the kernel gets smaller. The part below it must fit into a kernel. If the
+  /// kernel reads too many buffers, it is the value that saves the most reads for its size, else the one with the longest part; never
+  /// one that takes more memory than the kernel's own output and inputs.
   const LazyBuffer* best_part(const LazyBuffer* out, const Region& region, const std::function<bool(const LazyBuffer*)>& in_memory) const {
     const bool too_wide = static_cast<int>(region.inputs.size()) > options_.max_inputs;
     const std::int64_t room = room_of(out, region);

@@ -12,10 +12,10 @@ namespace etch {
 struct Region {
   std::vector<const LazyBuffer*> inside;  // bases that are computed, constants among them, sources first; the last is the output
   std::vector<const LazyBuffer*> inputs;  // bases that are read
-  std::vector<const LazyBuffer*> views;   // through which bases are seen
+  std::vector<const LazyBuffer*> views;   // the views through which it reads bases
 };
 
-/// From `out` down to what is in memory.
+/// The region from `out` down to the bases that are in memory.
 Region region_of(const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 
 /// How many bases such a region reads and computes; nullopt if it computes more than `most`.

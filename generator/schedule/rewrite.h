@@ -12,7 +12,8 @@ namespace etch {
 /// How often each base is used by operations below `outputs`, through any view; an output counts as a use.
 std::unordered_map<const LazyBuffer*, int> count_uses(const std::vector<const LazyBuffer*>& outputs);
 
-/// Visits every buffer, sources first. `rule(old, rebuilt)` says what stands for `old`, given it with its new sources.
+/// Visits every buffer, sources first, and returns what replaces `outputs`. `rule(old, rebuilt)` returns what replaces `old`;
+/// `rebuilt` is `old` with its new sources.
 std::vector<const LazyBuffer*> rewrite(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
                                        const std::function<const LazyBuffer*(const LazyBuffer*, const LazyBuffer*)>& rule);
 

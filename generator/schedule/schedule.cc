@@ -18,8 +18,8 @@ namespace {
 
 bool is_computed(const LazyBuffer* b) { return b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous; }
 
-/// The base that holds each output: a value's own base where that shows all its elements in order and no other output has
-/// it, else a copy.
+/// The base that holds each output: the value's own base if the value shows all its elements in order and no other output has this
+/// base, else a copy.
 std::vector<const LazyBuffer*> output_buffers(LazyGraph& graph, const std::vector<const LazyBuffer*>& values) {
   std::vector<const LazyBuffer*> buffers;
   for (const LazyBuffer* v : values) {
@@ -57,7 +57,7 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
   return items;
 }
 
-/// Kernels that read constants alone become constants, but for those that write an output.
+/// Replaces kernels that read only constants by constants, except those that write an output.
 std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<ScheduleItem>& items,
                                      const std::vector<const LazyBuffer*>& outputs) {
   std::unordered_map<const LazyBuffer*, const LazyBuffer*> folded;
@@ -90,7 +90,7 @@ std::vector<std::string> origins_without(const LazyGraph& graph, const std::vect
   return left;
 }
 
-/// Items that share an input after folding keep their argument numbers: an input may be listed twice.
+/// An item may list an input twice: if two inputs become one by folding, the argument numbers stay.
 void verify_item(const ScheduleItem& item) {
   check(item.ast != nullptr && item.ast->op == Op::Store, "a kernel stores its result");
   check(item.ast->dtype == item.out->dtype && product(item.ast->shape) == item.out->st.size(), "a kernel writes the whole of its output");

@@ -1,5 +1,5 @@
-// From the graph to kernels: which values get memory, what is computed together, and in which order. Everything that
-// depends on constants alone is computed here and becomes a constant with data.
+// From the graph to kernels: decides which values are stored in memory, which operations one kernel computes, and the order of the
+// kernels. Everything that depends on constants alone is computed here and becomes a constant with data.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace etch {
 
-/// A result that the caller wants in memory, under that name.
+/// A result that the caller wants in memory, and its name.
 struct OutputSpec {
   std::string name;
   Tensor value;
@@ -21,21 +21,21 @@ struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
   std::vector<const LazyBuffer*> inputs;
-  std::vector<std::string> nodes;  // what it computes, as the graph's origins say, in the order of the graph
-  std::string main_node;           // the one of them that its reduction belongs to, else the last; empty without origins
+  std::vector<std::string> nodes;  // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
+  std::string main_node;           // the one of `nodes` that its reduction belongs to, else the last; empty without origins
 };
 
 struct ScheduledOutput {
   std::string name;
-  const LazyBuffer* buffer = nullptr;  // the `out` of an item; of no item if it has no elements
+  const LazyBuffer* buffer = nullptr;  // the `out` of an item, except if it has no elements: then no item computes it
   std::vector<Sint> shape;             // may differ from the buffer's: the same elements in the same order
 };
 
 struct Schedule {
   std::vector<ScheduleItem> items;        // in execution order
   std::vector<const LazyBuffer*> inputs;  // every Input that an item reads, in the order in which they were made
-  std::vector<ScheduledOutput> outputs;   // as asked for; no buffer stands for two of them
-  std::vector<std::string> folded;        // origins that no item computes: known before the model runs, mere names of values, unused
+  std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
+  std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
 };
 
 struct ScheduleOptions {
@@ -43,13 +43,13 @@ struct ScheduleOptions {
   int max_nodes = 256;  // operations and leaves of one kernel
 };
 
-/// Fuses elementwise operations into their consumers and behind the reduction that feeds them; each kernel has at most one
-/// reduction and one output. Constants are folded first (see fold.h).
+/// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. Each kernel has
+/// at most one reduction and exactly one output. Constants are folded first (see fold.h).
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {});
 
-/// Checks that every input of an item is there before the item runs and that the ASTs match the buffers; throws InternalError.
+/// Throws InternalError unless every input of an item is computed before the item runs and the ASTs match the buffers.
 void verify(const Schedule& schedule);
-/// One kernel after the other: what it writes and reads, the nodes it computes, its AST.
+/// For each kernel: the buffers that it writes and reads, the nodes that it computes, and its AST.
 std::string to_text(const Schedule& schedule);
 
 }  // namespace etch

@@ -36,7 +36,7 @@ std::int64_t interval_upper(const Poly& p) {
   return hi;
 }
 
-// A univariate polynomial over few values: all of them.
+// Lower bound of a univariate polynomial over few values, by trying all of them.
 std::optional<std::int64_t> enumerate_lower(const Poly& p, const Node* a) {
   if (is_saturated(a->max) || a->max - a->min > 256) return std::nullopt;
   std::vector<std::size_t> degrees;
@@ -55,7 +55,7 @@ std::optional<std::int64_t> enumerate_lower(const Poly& p, const Node* a) {
   return lo;
 }
 
-// Each call puts an end of its range in the place of an atom; so many may still do so, which bounds the depth too.
+// Each call replaces an atom by an end of its range. *budget is the number of calls that may follow, which also bounds the depth.
 std::int64_t lower(const Poly& p, int* budget) {
   if (is_simple(p) || --*budget < 0) return interval_lower(p);
   std::vector<const Node*> atoms = distinct_atoms(p);

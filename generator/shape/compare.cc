@@ -101,7 +101,7 @@ Sint less(Poly p, std::int64_t limit) {
   if (p.terms.size() == 1 && is_condition(p.terms[0].mono)) {
     const Node* c = p.terms[0].mono;
     if (p.terms[0].coef < 0) return Sint(*c);  // -c < 0
-    // Goes no deeper: a comparison of a comparison alone would be that one or its opposite.
+    // No deeper recursion: a comparison of a single comparison is simplified to that one or its opposite.
     if (c->kind == NodeKind::Lt) return ge(c->src[0], c->src[1]);
   }
   return make_lt(p, limit);
@@ -116,7 +116,7 @@ Sint truth(Sint x) {
   return lt(0, x * x);
 }
 
-// The comparisons of which a conjunction consists are none themselves.
+// Appends the comparisons of a conjunction; none of these is a conjunction itself.
 void flatten(Sint x, std::vector<Sint>* out) {
   Sint c = truth(x);
   if (!c.is_int() && c.node()->kind == NodeKind::And) {
@@ -178,7 +178,7 @@ Sint ands(const std::vector<Sint>& conditions) {
     }
     if (!known) kept.push_back(std::move(now));
   }
-  // A condition that was tightened after it was compared with its opposite.
+  // A condition may have been tightened after it was compared with its opposite.
   for (const Linear& a : kept) {
     for (const Linear& b : kept) {
       if (same_terms(a.poly, b.poly, -1) && a.limit + b.limit <= 1) return 0;

@@ -82,15 +82,15 @@ bool mostly_negative(const Poly& p) {
   return negative > all || (negative == all && p.terms[0].coef < 0);
 }
 
-// What becomes of a quotient q before it is the one that was asked for: q % modulus or -1 - q, and then out + q.
+// Steps that turn a quotient q into the requested result: q % modulus or -1 - q, then out + q.
 struct Pending {
   Poly out = {};
   std::int64_t modulus = 0;  // 0: none
   bool complement = false;
 };
 
-// p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k. Nothing: it is that of the p and k that are
-// left behind, treated as `pending` then says.
+// p//k where no coefficient of p is divisible by k, gcd(content, k) = 1 and 0 <= constant < k. nullopt: *p and *k have been replaced by
+// simpler ones, and the result is their quotient after the steps of `pending`.
 std::optional<Sint> div_reduced(Poly* p, std::int64_t* k, Pending* pending) {
   std::pair<std::int64_t, std::int64_t> range = bounds(*p);
   if (std::int64_t block; one_block(range, *k, &block)) return block;
@@ -125,12 +125,12 @@ std::optional<Sint> div_reduced(Poly* p, std::int64_t* k, Pending* pending) {
     }
   }
   check_fits(!is_saturated(range.first));
-  std::int64_t shift = range.first < 0 ? -floor_div(range.first, *k) : 0;  // so that nobody divides a negative number
+  std::int64_t shift = range.first < 0 ? -floor_div(range.first, *k) : 0;  // so that the numerator is never negative
   p->constant = checked_add(p->constant, checked_mul(shift, *k));
   return make_divmod(NodeKind::Div, from_poly(*p), *k) - shift;
 }
 
-// The part of p that k divides, and the rest with an equal quotient by what k becomes.
+// Returns p//k for the part of p that k divides, and reduces *p and *k to a rest with the same remaining quotient.
 Poly take_multiples(Poly* p, std::int64_t* k) {
   Poly out, rest;
   for (const Term& t : p->terms) {
@@ -201,20 +201,20 @@ Poly reduce_mod(Poly p, std::int64_t k) {
   return p;
 }
 
-// What it takes to compute p.
+// Number of operations to compute p.
 std::ptrdiff_t operations(const Poly& p) {
   auto factors = std::count_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.coef != 1; });
   return factors + static_cast<std::ptrdiff_t>(p.terms.size()) - 1 + (p.constant != 0);
 }
 
-// A common factor of a modulo is taken out where that costs no operation: (4*a)%8 is (a%2)*4, but (6*a)%8 stays.
+// Whether taking the common factor out of a modulo costs no operation: (4*a)%8 becomes (a%2)*4, but (6*a)%8 stays.
 bool factoring_is_free(const Poly& p, std::int64_t g) {
   auto freed = std::count_if(p.terms.begin(), p.terms.end(), [&](const Term& t) { return t.coef == g; });
   freed += p.constant != 0 && p.constant < g;
   return freed >= 1 + (p.constant % g != 0);
 }
 
-// At most 64 calls deep, twice with complements: each goes on with a divisor of k.
+// Recursion is at most 64 calls deep, twice that with complements: each call continues with a divisor of k.
 Sint mod_int(const Poly& whole, std::int64_t k) {
   check(k != 0, "nothing is taken modulo 0");
   if (k < 0) return -mod_int(scale(whole, -1), -k);
@@ -349,7 +349,7 @@ Quotient divide_by_content(const Poly& p, const Poly& d, std::int64_t g) {
   return {r.div, r.mod * g + floor_mod(p.constant, g)};
 }
 
-// Calls itself with smaller coefficients or fewer factors alone.
+// Calls itself only with smaller coefficients or fewer factors.
 Quotient div_mod_poly(const Poly& p, const Poly& d) {
   if (d.terms.empty()) return {div_int(p, d.constant), mod_int(p, d.constant)};
   std::int64_t g = gcd64(gcd64(content(d), d.constant), content(p));

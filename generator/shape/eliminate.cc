@@ -9,13 +9,13 @@
 namespace etch {
 namespace {
 
-constexpr int kSteps = 1000;              // polynomials looked at for one question
-constexpr int kSignSteps = 40;            // of them for the sign of one factor
+constexpr int kSteps = 1000;              // polynomials examined for one question
+constexpr int kSignSteps = 40;            // of which this many for the sign of one factor
 constexpr int kMaxDepth = 24;             // atoms replaced one after the other
 constexpr int kCandidates = 3;            // atoms tried at each step
 constexpr std::int64_t kMaxCases = 4096;  // values of the sizes that are all tried
 
-// least <= p <= greatest, each term by itself.
+// Bounds least <= p <= greatest, by bounding each term by itself.
 std::int64_t least(const Poly& p) {
   std::int64_t low = p.constant;
   for (const Term& t : p.terms) low = saturating_add(low, saturating_mul(t.coef > 0 ? t.mono->min : t.mono->max, t.coef));
@@ -32,7 +32,7 @@ bool is_positive(const Poly& p) {
   return low > 0 && !is_saturated(low);
 }
 
-// p without factors that all of its terms have; p >= 0 asks the same of both.
+// p without positive factors that all of its terms have in common; its sign stays the same.
 Poly reduced(Poly p) {
   while (p.constant == 0 && p.terms.size() > 1) {
     const std::vector<const Node*> atoms = atoms_of(p.terms[0].mono);
@@ -56,7 +56,7 @@ Poly reduced(Poly p) {
   return p;
 }
 
-// With each atom as its least value and a rest that is not negative, p is a sum of which each term can be bounded by itself.
+// Writes each atom as its least value plus a rest >= 0 and multiplies out, so that each term of p can be bounded by itself.
 bool shifted_is_nonnegative(const Poly& p) {
   std::map<std::vector<const Node*>, std::int64_t> terms;  // products of rests; only summed up
   std::int64_t constant = p.constant;
@@ -91,8 +91,8 @@ bool shifted_is_nonnegative(const Poly& p) {
   return low >= 0 && !is_saturated(low);
 }
 
-// Conditions are kept without divisions: 4*y < H, where it was 2*y < (H+1)//2. For each quotient of p the facts are said of it again,
-// divided by what they then have in common, which for integers says more: 4*y + 1 <= H <= 2*((H+1)//2).
+// Conditions are stored without divisions: 4*y < H for 2*y < (H+1)//2. For each quotient of p the facts are stated in terms of it again
+// and divided by their common factor, which is stronger for integers: 4*y + 1 <= H <= 2*((H+1)//2).
 std::vector<Poly> with_quotients(const Poly& p, const std::vector<Poly>& facts) {
   std::vector<Poly> all;
   for (const Node* q : distinct_atoms(p)) {
@@ -104,14 +104,14 @@ std::vector<Poly> with_quotients(const Poly& p, const std::vector<Poly>& facts) 
       for (const Term& t : fact.terms) {
         const auto in_x = std::ranges::find(x.terms, t.mono, &Term::mono);
         if (in_x == x.terms.end() || t.coef % in_x->coef != 0) continue;
-        const std::int64_t k = t.coef / in_x->coef;  // added so that t goes
+        const std::int64_t k = t.coef / in_x->coef;  // the multiple that cancels t
         Poly said = add(fact, rest, -k);
         if (k > 0) said.constant = checked_add(said.constant, checked_mul(k, d - 1));
         all.push_back(reduced(std::move(said)));
       }
     }
   }
-  all.insert(all.end(), facts.begin(), facts.end());  // what says more is tried first
+  all.insert(all.end(), facts.begin(), facts.end());  // stronger facts are tried first
   return all;
 }
 
@@ -128,7 +128,7 @@ class Elimination {
   }
 
  private:
-  // factor * atom >= value, or <= value; the factor is positive. What says more comes first.
+  // factor * atom >= value, or <= value; the factor is positive. Stronger ends come first.
   struct End {
     Poly factor, value;
   };
@@ -136,7 +136,7 @@ class Elimination {
   bool prove(const Poly& p, int depth) {
     if (is_never_negative(p)) return true;
     if (p.terms.empty() || --steps_ < 0 || depth > kMaxDepth || is_never_positive(add(p, Poly{{}, 1}))) return false;
-    if (!failed_.insert(key_of(p)).second) return false;  // looked at before, by another order of atoms
+    if (!failed_.insert(key_of(p)).second) return false;  // tried before, with another order of atoms
     int tried = 0;
     for (const Node* a : candidates(p)) {
       Poly factor, rest;
@@ -161,14 +161,14 @@ class Elimination {
     return p;
   }
 
-  // factor * a + rest at one of the ends: where it is not negative there, and the factor's sign says that it is least there (or the
-  // other end is looked at too), it is not negative anywhere.
+  // Whether factor * a + rest is proved >= 0 at one of the ends. If the factor's sign shows that the least value is there (or the other
+  // end is proved too), it is >= 0 everywhere.
   bool at_an_end(const std::vector<End>& ends, const Poly& factor, const Poly& rest, int depth) {
     return std::ranges::any_of(
         ends, [&](const End& e) { return prove(reduced(add(multiply(e.factor, rest), multiply(factor, e.value))), depth + 1); });
   }
 
-  // The open sizes: what ranges of indices end at, and what stands in quotients of sizes.
+  // Finds the open sizes: the atoms at which ranges of indices end, and those in quotients of sizes.
   void find_sizes(const Poly& p) {
     for (const Node* a : distinct_atoms(p)) {
       const std::vector<const Node*> unknown = variables(Sint(*a));
@@ -181,8 +181,8 @@ class Elimination {
     }
   }
 
-  // Atoms on which the range of no other atom of p depends: indices below open sizes and quotients of them, then other indices, quotients
-  // of sizes, sizes.
+  // The atoms that no other atom's range depends on, in this order: indices below open sizes and quotients of them, other indices,
+  // quotients of sizes, sizes.
   std::vector<const Node*> candidates(const Poly& p) const {
     const std::vector<const Node*> atoms = distinct_atoms(p);
     std::vector<const Node*> found;
@@ -192,7 +192,7 @@ class Elimination {
       });
       if (!needed) found.push_back(a);
     }
-    // Of quotients that are made of each other the coarser one first.
+    // If one quotient is made of another, the coarser one comes first.
     std::ranges::stable_sort(found, {}, [&](const Node* a) { return std::pair(rank(a), a->kind == NodeKind::Div ? a->max : 0); });
     return found;
   }
@@ -248,7 +248,7 @@ class Elimination {
     return ends;
   }
 
-  // (H+7)//8 is ((H+3)//4 + 1)//2, and H//3 is ((H*2)//3)//2: what a quotient is in terms of other quotients of p, as (numerator, divisor).
+  // A quotient in terms of other quotients of p, as (numerator, divisor): (H+7)//8 is ((H+3)//4 + 1)//2, and H//3 is ((H*2)//3)//2.
   static std::vector<std::pair<Poly, std::int64_t>> finer_quotients(const Node* quotient, const Poly& p) {
     std::vector<std::pair<Poly, std::int64_t>> found;
     if (!quotient->src[1].is_int()) return found;
@@ -269,8 +269,8 @@ class Elimination {
     return found;
   }
 
-  // x//d where x is an index and an int, or an index subtracted from one: the index's ends by facts, divided. That they are rounded says
-  // more than d * (x//d) <= x does.
+  // For x//d where x is an index plus an int, or an int minus an index: divides the index's ends that follow from facts. As they are
+  // rounded, this is stronger than d * (x//d) <= x.
   void add_rounded_ends(const Node* quotient, std::int64_t sign, std::vector<End>* ends) const {
     const Poly x = to_poly(quotient->src[0]);
     if (x.terms.size() != 1 || x.terms[0].mono->kind != NodeKind::Variable || !quotient->src[1].is_int()) return;
@@ -295,7 +295,7 @@ class Elimination {
     return ends;
   }
 
-  // All values of the sizes, where they are the only unknowns and few.
+  // Tries all values of the sizes, if these are the only unknowns and there are few values.
   bool every_case(const Poly& p) const {
     const Sint x = from_poly(p);
     if (x.is_int()) return x.as_int() >= 0;

@@ -16,7 +16,7 @@ std::int64_t variable_value(const Node& n, const Values& values) {
   return it->second;
 }
 
-// Of a node whose operands are known; of a conjunction, up to the first that is 0.
+// The value of a node whose operands have values; of a conjunction only those up to the first 0 need one.
 std::int64_t value_of(const Node& n, const Found<std::int64_t>& known, const Values& values) {
   const auto of = [&](Sint x) { return known.of(x, [](std::int64_t value) { return value; }); };
   std::int64_t r = 0;
@@ -40,7 +40,7 @@ std::int64_t value_of(const Node& n, const Found<std::int64_t>& known, const Val
   return 0;
 }
 
-// `n` on other operands.
+// `n` with other operands.
 Sint rebuilt(const Node& n, const std::vector<Sint>& src) {
   switch (n.kind) {
     case NodeKind::Variable:

@@ -5,7 +5,7 @@
 
 namespace etch {
 
-/// poly < limit; the constant of poly is 0.
+/// The constraint poly < limit; the constant of poly is 0.
 struct Linear {
   Poly poly;
   std::int64_t limit;

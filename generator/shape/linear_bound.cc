@@ -147,7 +147,7 @@ std::int64_t denominator_of(const std::vector<double>& y) {
   return common;
 }
 
-// What the multipliers prove, in exact arithmetic: scale*objective + sum y*(row - limit) over the ranges.
+// The bound that the multipliers prove, in exact arithmetic: the least value of scale*objective + sum y*(row - limit) over the ranges.
 std::optional<std::int64_t> proved(const LinearProgram& p, const std::vector<Entry>& objective, const std::vector<double>& y) {
   std::int64_t scale = denominator_of(y);
   std::vector<Wide> total(p.low.size(), 0);

@@ -1,4 +1,4 @@
-// Internal to shape/: bounds of a linear form under linear constraints.
+// Internal to shape/: lower bounds of a linear form under linear constraints.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct LinearProgram {
 /// Narrows low and high by the rows, one row at a time. False if a range gets empty: the rows contradict each other.
 bool propagate(LinearProgram* p);
 
-/// A sound lower bound of the sum of `objective` wherever all rows hold, best for rational values; nothing if a range in
-/// the objective is unlimited or the numbers get too large. The multipliers that prove it are found in floating point;
-/// the bound is computed from them in exact arithmetic, so that it holds whatever they are.
+/// A sound lower bound of the sum of `objective` wherever all rows hold, the best one for rational values; nullopt if a range in the
+/// objective is unlimited or the numbers get too large. The multipliers that prove it (the dual solution) are found in floating
+/// point; the bound is computed from them in exact arithmetic, so it is sound for any multipliers.
 std::optional<std::int64_t> lower_bound(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective);
 
-/// True if the sum of `objective` is proved to be at least `target` wherever all rows hold. Cuts the range of a variable
-/// in two where the best rational values are not integers, at most `max_cuts` times.
+/// True if the sum of `objective` is proved to be at least `target` wherever all rows hold. If the best rational values are not
+/// integers, the range of a variable is cut in two, at most `max_cuts` times.
 bool proves_at_least(const LinearProgram& p, const std::vector<LinearProgram::Entry>& objective, std::int64_t target, int max_cuts);
 
 }  // namespace etch

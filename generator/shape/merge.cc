@@ -28,7 +28,7 @@ Symbols* owner_of_views(const std::vector<View>& views) {
   return nullptr;
 }
 
-// The condition as a range of one index: [begin, end) with the other end open.
+// Adds the condition to `mask` as a range [begin, end) of one index, with the other end open; false if it is not such a range.
 bool as_range(const Linear& c, const std::vector<Sint>& idxs, const IndexProbe& probe, std::vector<Range>* mask) {
   for (std::size_t k = 0; k < idxs.size(); k++) {
     Sint whole = from_poly(c.poly);
@@ -128,7 +128,7 @@ std::optional<Sint> IndexProbe::stride(Sint x, std::size_t axis) const {
 
 namespace {
 
-// Whether the last view alone decides: no element, or only padding.
+// Whether the last view alone shows that nothing is read: it has no elements, or only padding.
 bool reads_nothing(const View& last) {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   return last.is_empty() || std::any_of(last.shape.begin(), last.shape.end(), zero);

@@ -9,12 +9,12 @@
 
 namespace etch {
 
-/// Merges neighbouring views wherever one view can say the same.
+/// Merges adjacent views wherever one view can express both.
 std::vector<View> merge_views(std::vector<View> views);
-/// The same where only the last view is new: what is below was merged before.
+/// The same if only the last view is new: those below it have been merged before.
 std::vector<View> merge_last_view(std::vector<View> views);
 
-/// One view with the map of all of `views`, found by trying all indices; sizes must be ints and few.
+/// One view with the map of all of `views`, found by trying all indices. Sizes must be ints with few elements.
 std::optional<View> merge_by_trial(const std::vector<View>& views);
 
 /// Largest position read by the views, -1 if none; all sizes are ints. Exact unless the search gets too long, then an
@@ -24,7 +24,8 @@ std::int64_t largest_position(const std::vector<View>& views);
 /// Whether every size, stride, offset and mask is an int.
 bool all_ints(const View& v);
 
-/// Index variables over the visible shape, owned by the sizes' Symbols or, if all are ints, by itself.
+/// Index variables over the visible shape, for questions about an index expression. They belong to the Symbols of the sizes or, if
+/// all sizes are ints, to a Symbols of the probe.
 class IndexProbe {
  public:
   explicit IndexProbe(const std::vector<View>& views);

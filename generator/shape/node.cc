@@ -36,13 +36,13 @@ struct SameNode {
   bool operator()(const Node* a, const Node* b) const { return same_node(*a, *b); }
 };
 
-// Ints stand behind expressions.
+// Ints are ordered after expressions.
 int compare_ends(const Sint& a, const Sint& b) {
   if (a.is_int() != b.is_int()) return a.is_int() ? 1 : -1;
   return a.as_int() == b.as_int() ? 0 : a.as_int() < b.as_int() ? -1 : 1;
 }
 
-// Of two nodes by themselves, without their operands; 0: the operands decide.
+// Compares two nodes without their operands; 0: the operands decide.
 int compare_heads(const Node& a, const Node& b) {
   if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
   if (a.kind == NodeKind::Variable) {
@@ -117,7 +117,7 @@ const std::string& name(const Node& variable) {
 }
 
 int compare(const Node* a, const Node* b) {
-  // Equal nodes are one, so that two that differ do so at their first operands that are not the same.
+  // Equal nodes are the same pointer, so two different nodes are ordered by their first operands that are not the same.
   while (a != b) {
     if (int c = compare_heads(*a, *b); c != 0) return c;
     Sint left = a->max_expr, right = b->max_expr;

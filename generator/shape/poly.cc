@@ -127,7 +127,7 @@ const Node* multiply_monos(const Node* a, const Node* b) {
   std::vector<const Node*> atoms = atoms_of(a);
   for (const Node* n : atoms_of(b)) atoms.push_back(n);
   std::sort(atoms.begin(), atoms.end(), [](const Node* x, const Node* y) { return compare(x, y) < 0; });
-  // A condition times itself is itself.
+  // A condition is 0 or 1, so its square is itself.
   auto boolean = [](const Node* n) { return n->kind == NodeKind::Lt || n->kind == NodeKind::And; };
   atoms.erase(std::unique(atoms.begin(), atoms.end(), [&](const Node* x, const Node* y) { return x == y && boolean(x); }), atoms.end());
   return product_of(atoms);
@@ -138,7 +138,7 @@ bool divide_mono(const Node* a, const Node* b, const Node** rest) {
   if (a == b) return true;
   if (!is_product(a)) return false;
   std::vector<const Node*> left;
-  const Node* tail = b;  // what of b is still to be found; both are sorted
+  const Node* tail = b;  // the part of b that is not found yet; both are sorted
   for (const Node* n = a; n != nullptr; n = is_product(n) ? n->src[1].node() : nullptr) {
     const Node* atom = is_product(n) ? n->src[0].node() : n;
     const Node* want = tail == nullptr ? nullptr : is_product(tail) ? tail->src[0].node() : tail;

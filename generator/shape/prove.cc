@@ -17,7 +17,7 @@ constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
 constexpr std::size_t kMaxCuts = 200, kMaxWork = 40'000'000;
 constexpr std::size_t kMaxAsked = 4096;  // divisions of one expression that a condition may decide
 
-// x - c*(x//c) for each x%c that stands alone; products keep theirs.
+// Replaces x%c by x - c*(x//c) in each term that is not a product.
 Poly without_mods(Poly p) {
   for (int rounds = 0; rounds < 16; rounds++) {
     auto it = std::find_if(p.terms.begin(), p.terms.end(), [](const Term& t) { return t.mono->kind == NodeKind::Mod; });
@@ -31,7 +31,7 @@ Poly without_mods(Poly p) {
   return p;
 }
 
-// What a condition says: polynomials that are >= 0 where it holds.
+// A condition as polynomials that are >= 0 where it holds.
 std::vector<Poly> facts_of(Sint valid) {
   std::vector<Poly> facts;
   if (valid.is_int()) return facts;
@@ -88,15 +88,14 @@ class Facts {
     return r;
   }
 
-  // whole <= 0
+  // Adds the row whole <= 0.
   void add_row(const Poly& whole) {
     Poly p = without_mods(whole);
     if (p.terms.empty() || program_.rows.size() >= kMaxRows) return;
     program_.rows.push_back({entries(p), -p.constant});
   }
 
-  // Rows that tie each variable to what it is made of; new variables may come in on the way. False if they contradict
-  // each other.
+  // Adds rows that tie each variable to its operands, which may add new variables. False if the rows contradict each other.
   bool complete() {
     if (!propagate(&program_)) return false;
     for (; done_ < monos_.size() && done_ < kMaxVars; done_++) {
@@ -150,7 +149,7 @@ class Facts {
   std::size_t done_ = 0;
 };
 
-// src[0] // src[1] or src[0] % src[1], as far as the condition decides it.
+// src[0] // src[1] or src[0] % src[1], simplified as far as the condition allows.
 Sint quotient_or_rest(bool div, const std::vector<Sint>& src, Sint valid) {
   if (!src[1].is_int()) {
     if (auto split = quotient_under(src[0], src[1], valid)) return div ? split->first : split->second;
@@ -166,7 +165,7 @@ Sint quotient_or_rest(bool div, const std::vector<Sint>& src, Sint valid) {
   return div ? floordiv(src[0], src[1]) : floormod(src[0], src[1]);
 }
 
-// x with every division and modulo replaced that the condition decides; of very many the innermost ones.
+// x with every division and modulo replaced that the condition determines; if there are very many, only the innermost ones.
 Sint simplify(const Node* x, Sint valid) {
   Found<Sint> done;
   const auto of = [&](Sint s) { return done.of(s, [](std::int64_t value) { return Sint(value); }); };

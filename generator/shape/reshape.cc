@@ -30,7 +30,7 @@ std::optional<Block> join(const Block& outer, const Block& inner, Sint* offset) 
   return Block{outer.size * inner.size, inner.stride, m};
 }
 
-// Joins all that can be; nothing if an axis of size 1 has a mask that can't be decided.
+// Joins axes into blocks as far as possible; nullopt if an axis of size 1 has a mask that can't be decided.
 std::optional<std::vector<Block>> blocks_of(const View& v, Sint* offset) {
   std::vector<Block> blocks;
   for (std::size_t k = 0; k < v.shape.size(); k++) {

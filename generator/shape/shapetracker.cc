@@ -13,7 +13,7 @@ namespace {
 // Position and validity of the element at `idxs` of one view; conditions are appended.
 Sint through_view(const View& v, const std::vector<Sint>& idxs, std::vector<Sint>* conditions) {
   std::vector<Sint> terms{v.offset};
-  if (v.is_empty()) conditions->push_back(0);  // a scalar that is padding has no axis to say so
+  if (v.is_empty()) conditions->push_back(0);  // a scalar that is padding has no axis whose mask could say so
   for (std::size_t k = 0; k < idxs.size(); k++) {
     if (!v.shape[k].is_int(1) && !v.strides[k].is_int(0)) terms.push_back(idxs[k] * v.strides[k]);
     if (!v.mask) continue;
@@ -39,7 +39,7 @@ std::vector<Sint> unflatten(Sint flat, const std::vector<Sint>& shape) {
   return idxs;
 }
 
-// The same where sizes are open: digit by digit, each as far as the conditions that stand behind it allow.
+// The same for open sizes: one index after the other, each simplified as far as `valid` allows.
 std::vector<Sint> unflatten_under(Sint flat, const std::vector<Sint>& shape, Sint valid) {
   std::vector<Sint> idxs(shape.size(), 0);
   std::size_t first = 0;

@@ -37,7 +37,7 @@ bool contains(const Poly& p, const Poly& part) {
   return std::all_of(part.terms.begin(), part.terms.end(), [&](const Term& t) { return coefficient(p, t.mono) == t.coef; });
 }
 
-// (g*y + r) % (g*c) = g*(y%c) + r, as far as it can be: factor g, y, c and r.
+// The parts of (g*y + r) % (g*c) = g*(y%c) + r with the largest possible g: factor g, y, c and r.
 struct Remainder {
   std::int64_t factor = 1;
   Sint y, c;
@@ -73,7 +73,7 @@ std::optional<Poly> join_mod_with_div(const Poly& p, const Term& mod) {
 }
 
 // m*(y%c) + m*c*((z + x//c) % d) = m*((c*z + x) % (c*d)) where x = y (mod c).
-// The modulus grows with each that is joined to it, which bounds how deep that goes.
+// Each join makes the modulus larger, which bounds the recursion.
 std::optional<Poly> join_mod_with_mod(const Poly& p, const Term& mod) {
   if (!mod.mono->src[1].is_int()) return std::nullopt;
   Remainder r = remainder_of(mod.mono);

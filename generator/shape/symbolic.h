@@ -2,8 +2,8 @@
 // index expressions need. Every operation simplifies; equal expressions are the same node, so comparing two expressions
 // is comparing two pointers.
 //
-// Symbols owns the nodes of one compilation. A Sint ("symbolic int") is what everybody passes around: a plain int64_t
-// or a node. Division and modulo have floor semantics for every sign. Bounds are always sound: min() <= value <= max().
+// Symbols owns the nodes of one compilation. A Sint ("symbolic int") is the type that all code uses: a plain int64_t or a
+// node. Division and modulo have floor semantics for every sign. Bounds are always sound: min() <= value <= max().
 //
 //   Symbols syms;
 //   Sint i = syms.variable("i", 0, 27), n = syms.variable("n", 1, 16);
@@ -11,8 +11,8 @@
 //   to_text(floordiv(x, 4));                 // "(1+i)"
 //   Sint b = syms.variable("b", 0, n - 1);   // an index below a symbolic size
 //
-// How a node is built (what a renderer may rely on): an expression is a sum of products. Sum has at least two terms, an
-// int last if there is one, no Sum among them. Mul has two operands: (product, int) or, for a product of two unknowns,
+// The canonical form of nodes, on which a renderer may rely: an expression is a sum of products. Sum has at least two terms,
+// of which none is a Sum; an int comes last. Mul has two operands: (product, int) or, for a product of two unknowns,
 // (node, node). Div and Mod have a numerator that is never negative and a divisor that is always positive, so C's / and
 // % give their value. Lt is src[0] < src[1], either side may be an int. And has at least two conditions (Lt nodes).
 #pragma once
@@ -76,13 +76,13 @@ struct Node {
   std::int64_t min, max;  // sound bounds
   std::vector<Sint> src;  // operands
   std::string name;       // Variable only
-  Sint max_expr;          // Variable: its largest value, may be an expression (index of a loop of symbolic length)
+  Sint max_expr;          // Variable: its largest value, which may be an expression (index of a loop of symbolic length)
   // For Variable, Div and Mod whose largest value depends on a size: that value as an expression. Else absent.
   std::optional<Sint> upper;
   std::size_t hash;
 };
 
-/// Owner of all nodes of one compilation. Nodes of two Symbols never meet in one expression.
+/// Owner of all nodes of one compilation. An expression must not mix nodes of two Symbols.
 class Symbols {
  public:
   Symbols();
@@ -91,13 +91,13 @@ class Symbols {
   Symbols& operator=(const Symbols&) = delete;
 
   /// The variable `name` in [min, max]; min == max gives the int. A negative min and min > max are errors. `max` may be an
-  /// expression, which may be min - 1 for some values: the index of a loop that is then empty.
+  /// expression; for some values of its variables it may be min - 1: the variable is then the index of an empty loop.
   Sint variable(const std::string& name, std::int64_t min, Sint max);
   std::size_t size() const;
 
   /// For the implementation: the node equal to `node` if it is known; sets its hash. Bounds are not compared.
   const Node* find(Node* node);
-  /// For the implementation: the one node equal to `node`, with everything filled in by the caller.
+  /// For the implementation: the one node equal to `node`, all of whose fields the caller has set.
   const Node* intern(Node node);
 
  private:
@@ -122,13 +122,13 @@ Sint ge(Sint a, Sint b);
 inline Sint le(Sint a, Sint b) { return ge(b, a); }
 inline Sint gt(Sint a, Sint b) { return lt(b, a); }
 Sint eq(Sint a, Sint b);
-/// 1 if all are not 0; 1 for none. Drops what is implied, 0 if two contradict each other.
+/// 1 if no condition is 0, also if there are none. Drops conditions that others imply; 0 if two contradict each other.
 Sint ands(const std::vector<Sint>& conditions);
 Sint sum(const std::vector<Sint>& terms);
 Sint product(const std::vector<Sint>& factors);
 /// The product, or nothing if it can exceed int64_t (for sizes that come from the user).
 std::optional<Sint> checked_product(const std::vector<Sint>& factors);
-/// Upper and lower value of two if it can be decided; else nothing.
+/// The smaller (larger) of two expressions if it is the same one for all values of the variables; else nullopt.
 std::optional<Sint> try_min(Sint a, Sint b);
 std::optional<Sint> try_max(Sint a, Sint b);
 

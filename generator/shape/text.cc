@@ -32,7 +32,7 @@ std::string_view separator_of(NodeKind kind) {
 
 }  // namespace
 
-// The text of an expression from left to right: of what comes next either the text is there, or the node, which can be opened.
+// Reads the text of an expression from left to right. The next piece is either text, or a node that can be expanded.
 class Texts::Reader {
  public:
   Reader(const Texts& texts, Sint x) : texts_(texts) { put(x); }
@@ -42,12 +42,12 @@ class Texts::Reader {
   const Node* node() const { return left_.back().node; }
   std::string_view text() const { return std::string_view(left_.back().text).substr(taken_); }
 
-  /// Past so many characters of text().
+  /// Skips that many characters of text().
   void take(std::size_t characters) {
     taken_ += characters;
     if (taken_ == left_.back().text.size()) skip();
   }
-  /// Past all of what comes next.
+  /// Skips the next piece.
   void skip() {
     left_.pop_back();
     taken_ = 0;
@@ -74,8 +74,8 @@ class Texts::Reader {
   void put(Sint x) { x.is_int() ? put(std::string_view(std::to_string(x.as_int()))) : left_.push_back({x.node(), {}}); }
 
   const Texts& texts_;
-  std::vector<Piece> left_;  // the next piece last
-  std::size_t taken_ = 0;    // characters of it
+  std::vector<Piece> left_;  // remaining pieces, the next one last
+  std::size_t taken_ = 0;    // characters of the next piece that have been read
 };
 
 void Texts::learn(Sint x) {

@@ -1,5 +1,5 @@
-// Texts of expressions, as to_text() writes them. They are compared piece by piece and written in one go, without the texts of
-// their parts: a deep expression takes time in the length of its text.
+// Texts of expressions, as to_text() writes them. They are compared piece by piece and written in one pass, without building the
+// texts of their parts, so the time for a deep expression is proportional to the length of its text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace etch {
 
-/// Keeps what it has found out about parts of expressions, which live longer than it.
+/// Caches the order of operands; the expressions must live longer than it.
 class Texts {
  public:
   /// to_text(x)

@@ -1,4 +1,4 @@
-// What the views say about plain integers: merging by trying all indices, and the largest position read.
+// Views with plain integers: merging by trying all indices, and the largest position read.
 #include <algorithm>
 #include <queue>
 
@@ -56,7 +56,7 @@ std::int64_t through_all(const std::vector<PlainView>& views, std::int64_t flat)
 
 using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [begin, end) per axis of the last view
 
-// Largest position through v for flat indices in [low, high], at most; -1 if all are masked.
+// Upper bound of the position through v for flat indices in [low, high]; -1 if all are masked.
 std::int64_t bound_through(const PlainView& v, std::int64_t low, std::int64_t high) {
   std::int64_t at = v.offset, best = -1;
   // While the digits of both ends agree they are fixed; at the first that differs there are three cases: the lowest
@@ -85,7 +85,7 @@ std::int64_t bound_through(const PlainView& v, std::int64_t low, std::int64_t hi
   return at;
 }
 
-// The same for the smallest; used between views only.
+// The same for the lower bound; used between views only.
 std::int64_t lower_through(const PlainView& v, std::int64_t low, std::int64_t high) {
   PlainView mirrored = v;
   mirrored.offset = -v.offset;
@@ -188,8 +188,8 @@ std::int64_t flatten(const std::vector<std::int64_t>& index, const std::vector<A
   return flat;
 }
 
-// A few samples that one view must pass: with a and b, what has some coordinates of a and the others of b is valid too,
-// and the positions of the two such mixtures have the same sum.
+// Tests samples of a property that every single view has: if indices a and b are valid, so are the two indices that exchange some
+// of their coordinates, and the positions of these two have the same sum as those of a and b.
 bool looks_like_one_view(const std::vector<PlainView>& views) {
   constexpr int kSamples = 48;
   const std::vector<Axis>& axes = views.back().axes;

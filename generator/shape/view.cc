@@ -11,8 +11,7 @@ namespace {
 
 bool is_full(const Range& m, Sint size) { return m.first.max() <= 0 && proves_nonnegative(m.second - size); }
 
-// [begin, end) within [0, size), as far as it can be decided; an end that can't be compared stays as it is, which
-// means the same.
+// Clamps [begin, end) to [0, size) as far as it can be decided. An end that can't be compared stays, which has the same meaning.
 Range clamp(Range m, Sint size) {
   if (auto begin = try_max(m.first, 0)) m.first = *begin;
   if (auto end = try_min(m.second, size)) m.second = *end;
@@ -26,7 +25,7 @@ View all_masked(std::vector<Sint> shape) {
   return View{std::move(shape), std::vector<Sint>(rank, 0), 0, std::vector<Range>(rank, Range{0, 0}), false};
 }
 
-// Index i of the axis is valid for one i only: what it adds goes to the offset.
+// If only one index of an axis is valid, its contribution moves to the offset.
 void fold_single_indices(View* v) {
   for (std::size_t k = 0; k < v->shape.size(); k++) {
     const Range& m = (*v->mask)[k];
@@ -185,7 +184,7 @@ std::optional<View> View::invert() const {
   std::vector<int> order(shape.size());
   for (std::size_t k = 0; k < order.size(); k++) order[k] = static_cast<int>(k);
   auto stride_of = [&](int axis) { return v.strides[static_cast<std::size_t>(axis)]; };
-  // By decreasing stride; symbolic ones cannot tell their order, so they keep it unless it is provable.
+  // Sorts axes by decreasing stride (symbolic strides by their upper bound).
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride_of(a).max() > stride_of(b).max(); });
   if (!v.permute(order).contiguous) return std::nullopt;
   return whole.permute(order);

@@ -1,7 +1,7 @@
 // View: how a box of indices reads a flat buffer. Element (i0, i1, ...) is at offset + sum(i_k * strides_k); where a mask
 // is given and an index is outside [begin, end) of its axis, the element is padding (0) and nothing is read.
 //
-// A view of rank 0 that reads nothing has a mask as well, an empty one.
+// A view of rank 0 that reads nothing has a mask too, an empty one.
 //
 // A View is a value. Every movement returns a new one; sizes, strides, offset and mask may be symbolic.
 #pragma once
@@ -24,8 +24,8 @@ struct View {
   std::optional<std::vector<Range>> mask;  // absent: everything is valid
   bool contiguous = true;                  // offset 0, no mask, row-major strides
 
-  /// Canonical: the stride of an axis of size 1 is 0; a mask that hides nothing is absent; a mask that hides everything
-  /// is [0, 0) on each axis with strides and offset 0; an axis of which one index is valid has stride 0.
+  /// Makes the canonical form: the stride of an axis of size 1 is 0; a mask that hides nothing is absent; a mask that hides
+  /// everything is [0, 0) on each axis, with strides and offset 0; an axis of which only one index is valid has stride 0.
   static View create(std::vector<Sint> shape, std::optional<std::vector<Sint>> strides = std::nullopt, Sint offset = 0,
                      std::optional<std::vector<Range>> mask = std::nullopt);
 
@@ -43,10 +43,10 @@ struct View {
   View shrink(const std::vector<Range>& ranges) const;
   /// Every step-th element; negative steps start from the end.
   View stride(const std::vector<std::int64_t>& steps) const;
-  /// The same elements in row-major order under another shape, or nothing if one view can't say that.
+  /// The same elements in row-major order under another shape; nullopt if one view can't express that.
   std::optional<View> reshape(const std::vector<Sint>& new_shape) const;
-  /// The view of what this one shows that restores the order of the buffer (not its shape): undoes permute, flip and pad.
-  /// Nothing if elements repeat or are lost.
+  /// The view that, applied to what this one shows, restores the order of the buffer (not its shape): it undoes permute, flip and
+  /// pad. nullopt if elements repeat or are lost.
   std::optional<View> invert() const;
 
   std::string to_text() const;

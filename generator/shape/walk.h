@@ -1,4 +1,4 @@
-// Walks of expressions without recursion. Parts that are shared are looked at once.
+// Walks of expressions without recursion. Shared parts are visited once.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace etch {
 
-/// What a node is made of, as toposort() takes it: nullptr stands for an int.
+/// The operands of a node as toposort() takes them: nullptr stands for an int.
 struct Operands {
   std::span<const Sint> src;
   std::size_t size() const { return src.size(); }
@@ -27,7 +27,7 @@ inline std::vector<const Node*> nodes_of(const std::vector<Sint>& xs) {
   return toposort<Node>(roots, operands);
 }
 
-/// What a walk has found out about each node; of an int it is `of_int(value)`.
+/// The results of a walk, one for each node; the result for an int is `of_int(value)`.
 template <class T>
 class Found {
  public:

@@ -1,4 +1,4 @@
-// Internal to target/: the cores that compilers know by name.
+// Internal to target/: the names of cores that compilers accept.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace etch {
 
-/// The cores of the architecture that `triple` ("thumbv7em-none-eabihf") names, as -mcpu or -march takes them. Empty without a triple and
-/// for others than x86, Arm, AArch64 and RISC-V: nothing is known of their cores.
+/// The cores of the architecture of `triple` ("thumbv7em-none-eabihf"), as -mcpu or -march takes them. Empty without a triple, and for
+/// architectures other than x86, Arm, AArch64 and RISC-V, whose cores are not known here.
 std::vector<std::string> known_cores(const std::string& triple);
-/// Whether the compilers have code for what `triple` names.
+/// Whether compilers support the architecture of `triple`.
 bool is_known_triple(const std::string& triple);
 
 }  // namespace etch

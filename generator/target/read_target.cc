@@ -1,5 +1,5 @@
-// The XML side of target.h. The schema is the table kSchema: which elements there are, where, how often, and what
-// attributes they take; the functions below it only turn checked text into values.
+// Reads targets from XML. The schema is the table kSchema: the elements, their parents, how often they occur, and their attributes;
+// the functions below it only turn checked text into values.
 #include <tinyxml2.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// The text directly in an element, wherever it stands between comments and other elements.
+/// The text directly in an element, also between comments and child elements.
 std::string text_of(const Element& e) {
   std::string result;
   for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr; n = n->NextSibling())
@@ -67,7 +67,7 @@ std::string text_of(const Element& e) {
   return std::string(trimmed(result));
 }
 
-/// One file: it knows the name for messages.
+/// Access to one file; errors name it.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -92,7 +92,7 @@ class Reader {
     return value == nullptr ? fallback : std::string(trimmed(value));
   }
 
-  /// A count with an optional 0x in front and an optional K, M or G (of 1024) behind.
+  /// An attribute that is a number, with an optional 0x in front and an optional K, M or G (of 1024) at the end.
   std::int64_t number(const Element& e, const char* name, std::int64_t low, std::int64_t high, std::int64_t fallback) const {
     if (e.Attribute(name) == nullptr) return fallback;
     const std::string value = attribute(e, name);
@@ -235,7 +235,7 @@ void read_memories(const Reader& in, const Element& root, Target& t) {
   }
 }
 
-/// Fills in {NAME.origin} and {NAME.size}, so that the memory map is said once.
+/// Replaces {NAME.origin} and {NAME.size}, so that the file gives the memory map only once.
 std::string fill_in(const Reader& in, int line, std::string text, const Target& t) {
   for (const Memory& m : t.memories)
     for (const auto& [key, value] : {std::pair("{" + m.name + ".origin}", m.origin), std::pair("{" + m.name + ".size}", m.size)})
@@ -246,7 +246,7 @@ std::string fill_in(const Reader& in, int line, std::string text, const Target& 
   return text;
 }
 
-/// A flag of code is one word: it becomes an argument here, and a word of a list in the emitted build file.
+/// Checks that a Code flag is one word: it becomes one argument here, and one word of a list in the emitted build file.
 std::string flag_text(const Reader& in, const Element& e, FlagKind kind) {
   const std::string text = text_of(e);
   if (kind == FlagKind::Code && text.find_first_of(" \t\r\n;\"\\$") != std::string::npos)
@@ -255,7 +255,7 @@ std::string flag_text(const Reader& in, const Element& e, FlagKind kind) {
   return text;
 }
 
-/// Macros that compilers predefine, as model.c asks for them.
+/// Reads the macros that compilers predefine and that NAME.c checks for.
 void read_features(const Reader& in, const Element& root, Target& t) {
   for (const Element* e = root.FirstChildElement("feature"); e != nullptr; e = e->NextSiblingElement("feature")) {
     const std::string macro = in.attribute(*e, "macro");

@@ -1,5 +1,5 @@
-// What the C is generated for, as a value: core, registers, memories, toolchain, emulator. It is read from one XML file
-// a target (targets/*.xml); nothing in etch asks for a target by name, only for what it can do.
+// Target: the board or machine that C is generated for, as a value: core, registers, memories, toolchain, emulator. Each target is
+// read from an XML file (targets/*.xml); no code depends on a target's name, only on its properties.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace etch {
 
-/// What is done in hardware: no floating point at all, float only (double is a library call), or both.
+/// Floating point in hardware: none at all, float only (double is a library call), or both.
 enum class Fpu { None, Single, Double };
 std::string_view text(Fpu fpu);  // "none", "single", "double"
 
@@ -25,18 +25,18 @@ struct Memory {
   std::int64_t size = 0;    // bytes
 };
 
-/// Vectors of float that kernels may be written with.
+/// The float vectors that kernels may use.
 struct Vector {
   std::int64_t bits = 0;       // width of one register; 0: scalar code only
   bool extensions = false;     // the compiler has GNU vector extensions (vector_size) and makes good code of them
   std::int64_t registers = 0;  // architectural vector registers; a tile keeps a few of them free for operands
 };
 
-/// What a compiler flag decides, and so who says it when a user builds.
+/// What a compiler flag decides, and therefore where it is given when a user builds the project.
 ///   Code   how the model's own code is made: instruction set, vector width, scheduling, contraction of a*b+c. The emitted
 ///          CMakeLists.txt gives it to the model's library alone; objects with and without it may be linked together
-///   Abi    what all objects of a program have to agree on: how arguments are passed, which C library. Said by the toolchain file
-///   Build  what a build type or a project decides: optimisation level, sections, macros of the C library
+///   Abi    what all objects of a program must agree on: how arguments are passed, which C library. Given by the toolchain file
+///   Build  what a build type or the user's project decides: optimisation level, sections, macros of the C library
 enum class FlagKind { Code, Abi, Build };
 std::string_view text(FlagKind kind);  // "code", "abi", "build"
 
@@ -51,11 +51,11 @@ struct Toolchain {
   std::string triple;                  // as clang names the target; empty: the host's own
   std::string include;                 // folder of the C library's headers; empty: the host's own
 
-  /// Those of `flags` that are of this kind, in their order.
+  /// The flags of this kind, in their order.
   std::vector<std::string> flags_of(FlagKind kind) const;
 };
 
-/// The machine that runs the program where the board is absent. Empty program: it runs on the host itself.
+/// The program that stands in for the board. If `program` is empty, what is built runs on the host itself.
 struct Emulator {
   std::string program;            // "qemu-system-arm"
   std::vector<std::string> args;  // machine and devices; the caller adds what concerns the run
@@ -64,8 +64,8 @@ struct Emulator {
 struct Target {
   std::string name;            // "cortex-m4f": the file's name without .xml
   std::string description;     // one line for `etch targets`
-  std::string language = "c";  // of the kernels; renderer/language.h knows which there are
-  std::filesystem::path file;  // that it was read from, and the line of <language>, for errors
+  std::string language = "c";  // of the kernels; renderer/language.h has the table of languages
+  std::filesystem::path file;  // the file that it was read from and its line with <language>, for errors
   int language_line = 0;
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
@@ -75,24 +75,24 @@ struct Target {
   Vector vector;
   std::int64_t float_registers = 16;     // scalar float registers (of 32 bits)
   std::int64_t arena_align = 16;         // bytes: the widest aligned access of a kernel
-  std::vector<Memory> memories;          // empty: as much as there is
-  std::vector<std::string> features;     // macros that a compiler with the flags of code predefines: "__AVX2__"; the C wants them
-  std::vector<std::string> double_math;  // functions of float that its C library computes in double: "exp2f", "log2f"
+  std::vector<Memory> memories;          // empty: no limits are known
+  std::vector<std::string> features;     // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
+  std::vector<std::string> double_math;  // float functions that its C library computes in double: "exp2f", "log2f"
   Toolchain toolchain;
   Emulator emulator;
 
-  /// The C library's `function` ("exp2f") computes in double here, so the runtime's own has to be called.
+  /// Whether the C library's `function` ("exp2f") computes in double on this target, so that the runtime's own must be called.
   bool computes_in_double(std::string_view function) const;
   /// Sum of the sizes of all memories of this kind; 0 where the target names none.
   std::int64_t bytes(MemoryKind kind) const;
-  /// Is what is built for this target run on the machine that runs etch?
+  /// Whether programs for this target run on the machine that runs etch.
   bool is_host() const { return emulator.program.empty(); }
   /// Floats in one vector register; 1 where there are none.
   std::int64_t float_lanes() const { return vector.bits == 0 ? 1 : vector.bits / 32; }
 };
 
-/// Reads one target. Throws UserError ("targets/x.xml:12: ...") at an unknown element or attribute, at a value out of
-/// range, and where something is missing or said twice.
+/// Reads one target. Throws UserError ("targets/x.xml:12: ...") for an unknown element or attribute, for a value out of range, and
+/// for an element that is missing or given twice.
 Target read_target(const std::filesystem::path& file);
 
 /// A description that was found. `hides` is the file of the same name in a later folder; empty where there is none.
@@ -101,7 +101,8 @@ struct TargetFile {
   std::filesystem::path file, hides;
 };
 
-/// The targets of all folders: those of the first folder come first, sorted by name, and go before others of their name.
+/// The targets of all folders: those of the first folder come first, sorted by name, and take precedence over later ones of the same
+/// name.
 std::vector<TargetFile> target_files(const std::vector<std::filesystem::path>& dirs);
 
 /// Reads `name`.xml from the first of `dirs` that has it. An unknown name is a UserError that lists the known ones, and so is a

@@ -44,7 +44,7 @@ double largest_finite(const Array& array) {
   return largest;
 }
 
-// Relative to a value that is not small: no rounding in any usual network is larger.
+// Relative difference of a value that is not small; rounding errors of usual networks are never larger.
 constexpr double kBeyondRounding = 0.05;
 
 // Compares one element of a float type; true if it is acceptable.
@@ -63,7 +63,7 @@ bool compare_float(double got, double want, double floor, double scale_ulp, cons
     result.max_ulp = std::max(result.max_ulp, difference / unit);
   }
   if (is_near(got, want, floor + tolerance.relative * std::fabs(want) + scale_ulp * unit)) return true;
-  // Of a value this small, relative to the others, nothing is left that could have been rounded.
+  // If the expected value is this small relative to the others, the difference can't be a rounding error.
   result.beyond_rounding = result.beyond_rounding || std::fabs(want) <= floor || difference > kBeyondRounding * std::fabs(want);
   return false;
 }

@@ -28,7 +28,7 @@ bool bind(const Shape& shape, const std::vector<std::int64_t>& sizes, VarValues&
   return vars.size() > before;
 }
 
-// The file's array as `tensor` declares it. `one_for_all`: as in numpy, one element stands for all.
+// The file's array with the type and shape that `tensor` declares. `one_for_all`: a single element is broadcast as in numpy.
 Array checked(const fs::path& file, Array array, const ImportedTensor& tensor, const VarValues& vars, bool one_for_all) {
   const std::vector<std::int64_t> shape = concrete_shape(tensor.shape, vars);
   // numpy has no bfloat16: test data made with it hold the bits as uint16.
@@ -59,12 +59,12 @@ void require_in_range(const ImportedDim& dim, std::int64_t value, const std::str
                     "widen the range of --dim");
 }
 
-// What a .npy or .pb says; raw bytes have no shape.
+// The shape in a .npy or .pb; nullopt for raw bytes, which have none.
 std::optional<std::vector<std::int64_t>> shape_of_file(const fs::path& file) {
   try {
     if (file.extension() == ".npy") return read_npy(file).shape();
     if (file.extension() == ".pb") return read_tensor_file(file).array.shape();
-  } catch (const UserError&) {  // thrown again, with more to say, where the array is wanted
+  } catch (const UserError&) {  // thrown again, with more detail, when the array is read
   }
   return std::nullopt;
 }
@@ -74,7 +74,7 @@ std::size_t input_named(const ImportedModel& model, std::string_view name) {
                                   model.inputs.begin());
 }
 
-// What one --input says: "FILE", or "NAME=FILE" where NAME (which may hold a '=' too) is an input.
+// One --input argument: "FILE", or "NAME=FILE" if NAME (which may contain '=' too) is an input.
 struct InputFile {
   std::size_t input;
   fs::path file;
@@ -118,7 +118,7 @@ std::vector<fs::path> files_by_input(const ImportedModel& model, const std::vect
   return by_input;
 }
 
-// The largest K of `dir`'s files input_K.pb (or output_K.pb) and one more: how many there are where none is left out.
+// One more than the largest K of `dir`'s files input_K.pb (or output_K.pb): their number if none is missing.
 std::size_t count_files(const fs::path& dir, const char* what) {
   const std::string prefix = std::string(what) + "_";
   std::size_t count = 0;
@@ -133,14 +133,14 @@ std::size_t count_files(const fs::path& dir, const char* what) {
   return count;
 }
 
-// Files that the model has no place for are from another model, or another version of it.
+// UserError if there are more files than the model has inputs (or outputs): they belong to another model or another version of it.
 void refuse_surplus(const fs::path& dir, const char* what, std::size_t files, std::size_t count) {
   if (files <= count) return;
   throw UserError((dir / fmt::format("{}_{}.pb", what, files - 1)).string(),
                   fmt::format("the model has {} {}{}", count, what, count == 1 ? "" : "s"), "give test data that was made for this model");
 }
 
-// Test data made for the model's file may hold what was frozen since: then it must be that.
+// Test data that were made for the original model may also hold inputs that are frozen now; their values must then be the frozen ones.
 void require_frozen(const fs::path& dir, const ImportedModel& model) {
   for (const FrozenTensor& frozen : model.frozen) {
     const fs::path file = dir / fmt::format("input_{}.pb", frozen.position);
@@ -182,7 +182,7 @@ DataSet read_set(const fs::path& dir, const ImportedModel& model) {
   return set;
 }
 
-// The values of one variable that are worth trying.
+// The values of one variable to test with.
 std::vector<std::int64_t> values_to_try(std::int64_t min, std::int64_t max) {
   std::set<std::int64_t> values;
   if (max - min < 16)

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bytes of flash: variables' initial values lie there too.
+// Bytes of flash, which also holds the initial values of variables.
 std::int64_t flash_of(const CrossBuild& build) {
   const ImageSize size = read_image_size(build.elf);
   return size.text + size.data;
@@ -32,7 +32,7 @@ CrossBuild build_empty(const Target& target, const fs::path& work) {
   fs::create_directory(work / "empty");
   write_file(work / "empty" / "main.c", "int main(void) { return 0; }\n");
   BuildOptions options;
-  options.may_overflow = true;  // of a stack that the link flags ask for: the target's own affair
+  options.may_overflow = true;  // link flags may reserve a stack that does not fit; that is not the model's fault
   return build_project(work / "empty", target, work / "empty-build", options);
 }
 
@@ -71,7 +71,7 @@ FitMeasured measured(const MeasureRequest& request, const Target& target, const 
   return result;
 }
 
-// The beginning of what the compiler said, in one line and without folders that are gone by then.
+// The beginning of the compiler's message, in one line and without the names of temporary folders.
 std::string why_refused(const UserError& error, const fs::path& work) {
   std::string text = error.problem().substr(0, error.problem().find('\n', error.problem().find('\n') + 1));
   for (const std::string& folder : {fs::canonical(work).string() + "/", work.string() + "/"})

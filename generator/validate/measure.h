@@ -1,4 +1,4 @@
-// What the target's own compiler and linker say of an emitted project: code, library functions, stack. Nothing is run.
+// Measures an emitted project with the target's own compiler and linker: code, library functions, stack. Nothing is run.
 #pragma once
 
 #include "driver/compile.h"
@@ -6,8 +6,8 @@
 
 namespace etch {
 
-/// Measures by building with `target`'s compiler and flags: flash is what the image grows by from an empty main() to one that
-/// calls the run function. Where the compiler is absent or refuses, the measurement says so; it throws nothing.
+/// The result builds a project with `target`'s compiler and flags. Flash is the growth of the image from an empty main() to one that
+/// calls the run function. If the compiler is absent or fails, the measurement says so; nothing is thrown.
 Measure measure_with_compiler(const Target& target);
 
 }  // namespace etch

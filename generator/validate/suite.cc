@@ -28,7 +28,7 @@ std::vector<fs::path> model_folders(const fs::path& dir) {
   return folders;
 }
 
-// Data of a type that is not supported is no reason to skip a model that is.
+// Test data of an unsupported type is a failure, not a reason to skip a model that is supported.
 std::vector<DataSet> data_of(const fs::path& folder, const ImportedModel& model) {
   try {
     return read_data_sets(folder, model);
@@ -37,7 +37,7 @@ std::vector<DataSet> data_of(const fs::path& folder, const ImportedModel& model)
   }
 }
 
-// Empty if every device gives what is expected.
+// Empty if every device gives the expected outputs.
 std::string problem_of(const fs::path& folder, const std::vector<std::unique_ptr<Device>>& devices, CompileOptions options,
                        const Tolerance& tolerance) {
   options.import.examples = shapes_in_data_sets(folder);

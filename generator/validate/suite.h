@@ -1,4 +1,4 @@
-// Many models with test data in one go: every folder that has model.onnx and test_data_set_N.
+// Runs many models with test data: every folder that has model.onnx and test_data_set_N.
 #pragma once
 
 #include <filesystem>
@@ -24,13 +24,12 @@ struct SuiteResult {
   int passed = 0, failed = 0, skipped = 0;
 };
 
-/// Imports, lowers and runs each model on each device and compares with its expected outputs. A model with an operator or
-/// type that is not supported is skipped; whatever else goes wrong is a failure. Throws UserError if `dir` holds no such
-/// folder.
+/// Imports, lowers and runs each model on each device and compares with its expected outputs. A model with an operator or type
+/// that is not supported is skipped; any other error is a failure. Throws UserError if `dir` holds no such folder.
 SuiteResult run_suite(const std::filesystem::path& dir, const std::vector<std::unique_ptr<Device>>& devices, const CompileOptions& options,
                       const Tolerance& tolerance);
 
-/// What is not supported, with the number of models each time, then the failures.
+/// What is not supported, each with its number of models, then the failures.
 std::string to_text(const SuiteResult& result);
 
 }  // namespace etch

@@ -69,7 +69,7 @@ std::set<std::string> library_symbols(const std::filesystem::path& sources, cons
   return {symbols.begin(), symbols.end()};
 }
 
-// What the model brings along of libraries: a program that can call it has that, and one with an empty main() has not.
+// The library symbols that the model needs: those in a program that calls it, without those in a program with an empty main().
 std::vector<std::string> symbols_of_model(const std::filesystem::path& dir, const Target& target, const std::string& entry,
                                           const std::filesystem::path& work) {
   const std::filesystem::path empty = work / "empty", caller = work / "caller.c";

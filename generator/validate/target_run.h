@@ -1,5 +1,5 @@
-// The emitted project where it will live: built by the target's own compiler, run in its emulator (on this machine, for a
-// target that is one), its self-test's verdict and its costs taken.
+// Tests the emitted project for its target: builds it with the target's own compiler, runs it in the emulator (or on this machine, if
+// the target needs none), and takes the self-test's verdict and the costs.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,19 @@ struct TargetResult {
   bool ok = false;
   std::string problem;  // where it is not ok: what the self-test printed, or how the run ended
   std::string compiler;
-  /// Between entry to and return from the run function, library calls included. Absent on a target without emulator.
+  /// From entry to the run function to its return, library calls included. Absent on a target without emulator.
   std::optional<std::int64_t> instructions, loads, stores, stack_bytes;
   std::optional<std::int64_t> stack_bound_bytes;  // worst case from the compiler's own figures
-  std::string stack_bound_problem;                // why it is absent; empty where the compiler tells nothing of stack and calls (clang)
+  std::string stack_bound_problem;                // why it is absent; empty if the compiler reports neither stack nor calls (clang)
   std::int64_t code_bytes = 0, weights_bytes = 0;
-  /// What a program that runs the model should not have in its link map, beyond what a program that does nothing has. The
-  /// self-test is left out: it prints, and may read a file.
+  /// Library symbols that a program that runs the model should not link, except those that an empty program links too. The self-test
+  /// is left out: it prints, and may read a file.
   std::vector<std::string> heap_symbols, soft_double_symbols;
   double seconds = 0;
 };
 
-/// Builds `dir` for `target` and runs its self-test; `entry` is the run function ("kws_run"). Throws UserError where the
-/// compiler or emulator is absent, or refuses the code.
-/// `step`, if given, is told what is being done.
+/// Builds `dir` for `target` and runs its self-test; `entry` is the run function ("kws_run"). Throws UserError if the compiler or
+/// emulator is absent, or the compiler refuses the code. `step`, if given, is called with what is being done.
 TargetResult run_on_target(const std::filesystem::path& dir, const Target& target, const std::string& entry, const Step& step = {});
 
 }  // namespace etch

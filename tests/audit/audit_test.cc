@@ -21,7 +21,7 @@ const std::filesystem::path kData = std::filesystem::path(ETCH_TEST_DATA) / "aud
 
 using LineAndRule = std::pair<int, std::string>;
 
-/// A sample says itself what is to be found: "// expect: RULE RULE" at the end of a line, "// options: WORD WORD" in the first.
+/// A sample file contains its expected findings: "// expect: RULE RULE" at the end of a line, and "// options: WORD WORD" in the first.
 struct Sample {
   std::set<LineAndRule> expected;
   AuditOptions options;
@@ -143,7 +143,7 @@ TEST(Audit, ProjectAsTheTargetSeesIt) {
   EXPECT_EQ(function_named(report, "etch_walk")->stack_array_bytes, 4 * 4 + 8);  // pointers have 4 bytes here
 }
 
-// That target's headers have no CL/cl.h, so the declarations that etch brings along are read, as on a machine without OpenCL.
+// The target's headers have no CL/cl.h, so etch's own declarations are used, as on a machine without OpenCL.
 TEST(Audit, OpenCLIsParsedWithoutItsHeaders) {
   const std::filesystem::path runtime = std::filesystem::path(ETCH_SOURCE_DIR) / "runtime_c/etch_opencl.c";
   const Target target = find_target("cortex-m4f", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");

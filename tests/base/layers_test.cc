@@ -43,7 +43,7 @@ bool is_source(const fs::path& file) {
   return std::ranges::find(endings, file.extension().string()) != endings.end();
 }
 
-// What breaks the rule: "shape/view.cc includes ir/".
+// The violations of the rule: "shape/view.cc includes ir/".
 std::vector<std::string> violations(const fs::path& root, const std::vector<std::string>& order) {
   std::map<std::string, int> rank;
   for (const std::string& name : order) rank.emplace(name, static_cast<int>(rank.size()));
@@ -68,7 +68,7 @@ TEST(Layers, a_folder_includes_only_folders_above_it) {
 }
 
 TEST(Layers, the_check_sees_a_violation) {
-  // With the order turned round, nearly every include is a violation.
+  // With the order reversed, nearly every include is a violation.
   std::vector<std::string> reversed = layers();
   std::ranges::reverse(reversed);
   EXPECT_GT(violations(kSource / "generator", reversed).size(), 50u);

@@ -1,5 +1,5 @@
-// Languages and devices are told apart by their rows, and what is known of a kernel stands in fields: nobody asks for a name, and
-// nobody searches the text of a kernel.
+// Languages and devices are told apart by their rows, and the facts about a kernel are in fields: no code compares names, and no
+// code searches the text of a kernel.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -29,7 +29,7 @@ Found places(const std::vector<SourceFile>& files, const std::regex& pattern) {
 }
 
 const std::regex kNames(R"re("(c|opencl|interp|llvm|cuda)"|\bis_(c|opencl|interp|llvm|cuda)\b)re");
-// Rows, the language of a target that says none, and words that only look alike: an option of clang, a form of weights, a form of
+// Rows, the default language of a target, and the same words with another meaning: an option of clang, a form of weights, a form of
 // self-test, the letter of constants in a printed schedule.
 const Found kAllowed{
     R"(generator/audit/audit.cc: "c")",         R"(generator/device/c.cc: "c")",
@@ -39,7 +39,7 @@ const Found kAllowed{
     R"(generator/schedule/schedule.cc: "c")",   R"(generator/target/target.h: "c")",
 };
 
-// find, regex and the like on what a kernel's text is called.
+// find, regex and the like on the names that a kernel's text has in the code.
 const std::regex kSearches(R"((\bsource|kernel_text)(\(\))?\.(find|rfind|contains|starts_with|ends_with|substr)\w*)"
                            R"(|regex_(search|match|replace)\()");
 

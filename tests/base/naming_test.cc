@@ -1,4 +1,4 @@
-// ONNX allows any text as a name: what becomes of it in C.
+// ONNX allows any text as a name; tests its C identifier.
 #include "base/naming.h"
 
 #include <gtest/gtest.h>

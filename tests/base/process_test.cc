@@ -88,7 +88,7 @@ TEST(Process, EnvironmentAndFolder) {
   EXPECT_FALSE(run_process({"true"}, options).started);
 }
 
-/// Also where the caller has no standard input and output of its own (a daemon).
+/// Processes also work if the caller has no standard input and output of its own (a daemon).
 TEST(Process, ClosedStandardDescriptors) {
   EXPECT_EXIT(
       {
@@ -120,7 +120,7 @@ TEST(Process, TimeoutEndsTheGroup) {
   EXPECT_EQ(std::filesystem::file_size(beat), size);
 }
 
-/// A program that ends and leaves a child with its outputs does not keep us waiting, and the child ends too.
+/// If a program ends and leaves a child that holds its outputs, run_process returns without waiting, and the child is ended too.
 TEST(Process, ChildLeftBehindIsEnded) {
   ProcessOptions options;
   options.timeout_s = 20;

@@ -66,7 +66,7 @@ TEST(Sources, TheEnvironmentIsReadInTheCommandLineToolAlone) {
   EXPECT_EQ(uses(files, std::regex(R"(\benviron\b)")), kPassesTheEnvironmentOn);
 }
 
-// std::int64_t and i++, which is what most of the code says.
+// The other style of integers: int64_t without std::, and ++i.
 const std::regex kOtherIntegerStyle(R"((^|[^:\w])u?int(8|16|32|64|ptr)_t\b|[;{)] (\+\+|--)\w+[;,)])");
 
 TEST(Sources, IntegersAreWrittenInOneWay) {

@@ -1,4 +1,5 @@
-// A figure of the benchmarks: a ratio, more is better, side by side in one run. `goal` is what we promised, if anything.
+// A figure of the benchmarks: a ratio of two values that are measured in the same run; larger is better. `goal` is the promised value,
+// if there is one.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ struct Figure {
 
 using Figures = std::vector<Figure>;
 
-/// `limit` / `measured`, goal 1: promised an upper limit, measured this.
+/// The figure for a promised upper limit: `limit` / `measured`, with goal 1.
 inline Figure under_limit(std::string name, double limit, double measured, std::string unit) {
   return {std::move(name), measured > 0 ? limit / measured : 0, "limit/measured", 1.0,
           fmt::format("{:.10g} {}, limit {:.10g}", measured, unit, limit)};

@@ -134,7 +134,7 @@ fs::path build_timer(const fs::path& dir, const std::string& name, const Target&
   return dir / "timer";
 }
 
-// The same by a project that says nothing but add_subdirectory.
+// The same for a project whose CMakeLists.txt only adds the folder with add_subdirectory.
 fs::path build_timer_of_users_project(const Context& context, const fs::path& dir, const std::string& name, const std::string& compiler) {
   const fs::path project = context.work / (name + "_user_" + compiler);
   fs::create_directories(project);
@@ -187,7 +187,7 @@ void measure_speed(Context& context, const std::string& name, const fs::path& mo
   context.figures.push_back(under_limit(name + "_source_text", 5e6, text_bytes, "bytes"));
 }
 
-// What a user gets who adds the folder to a project without flags and build type, against the target's own flags.
+// Speed when the folder is added to a project without flags and build type, compared with the target's own flags.
 void measure_users_project(Context& context, const std::string& name, const fs::path& model) {
   Target target = fastest_target();
   for (const char* compiler : {"gcc", "clang-19"}) {

@@ -11,8 +11,8 @@
 namespace etch::bench {
 namespace {
 
-// 12 chains: latency 4 times 2 units needs 8, the rest hides what the compiler adds. The factors are read from volatile
-// memory, so that nothing folds; the result is printed, so that nothing is dead.
+// 12 chains: a latency of 4 times 2 units needs 8, the rest hides instructions that the compiler adds. The factors are read from
+// volatile memory, so that nothing is folded; the result is printed, so that nothing is dead code.
 constexpr const char* kSource = R"(
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// Whether a * b + c is one operation (contraction) decides about last bits: the C backend follows the target's flags, as the emitted
+// Whether a * b + c is one operation (contraction) changes the last bits: the C backend follows the target's flags, as the emitted
 // build file does.
 #include <cstring>
 #include <regex>

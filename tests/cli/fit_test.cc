@@ -1,4 +1,4 @@
-// Every compile ends in a verdict: what it says is what the target's own compiler and linker make of the project.
+// Every compile ends with a verdict whether the project fits. Its figures must be those of the target's own compiler and linker.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-// The Cortex-M4F's description with other memories: a board of one's own.
+// The Cortex-M4F's description with other memories, as for a user's own board.
 void write_board(const fs::path& dir, const std::string& name, const std::string& flash, const std::string& ram) {
   fs::create_directories(dir);
   std::string xml = content(fs::path(ETCH_SOURCE_DIR) / "targets" / "cortex-m4f.xml");
@@ -89,7 +89,7 @@ ProcessResult link_by_hand(const fs::path& dir, const std::vector<std::string>& 
   return run_process(argv, options);
 }
 
-// text + data by the program `size`: what of the image lies in flash.
+// text + data by the program `size`: the part of the image that is in flash.
 std::int64_t flash_by_size(const std::string& elf) {
   const ProcessResult result = run_process({"arm-none-eabi-size", elf});
   EXPECT_TRUE(result.ok()) << result.err;
@@ -102,7 +102,7 @@ TEST_F(Fits, FlashIsWhatTheImageGrowsBy) {
   std::ofstream(work_.path() / "empty.c") << "int main(void) { return 0; }\n";
   ASSERT_TRUE(link_by_hand(work_.path(), {"empty.c"}, path("empty.elf")).ok());
   const std::int64_t empty = flash_by_size(path("empty.elf"));
-  // The last one brings much of the C library along; its weights are nothing.
+  // The last one needs much of the C library, and has almost no weights.
   const std::string functions = write_text_model(work_.path() / "functions.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[8] x) => (float[8] y) { a = Sin (x) b = Tanh (a) c = Exp (b) d = Atan (c) e = Sqrt (d) y = Erf (e) })");
   const std::pair<std::string, const char*> models[] = {
@@ -197,7 +197,7 @@ TEST_F(Fits, WhatDoesNotFitLeavesNoFolder) {
   }
 }
 
-// The weights alone fit, the code is too much: only who measures can tell.
+// The weights alone fit but the code does not, which is known only after measuring.
 TEST_F(Fits, CodeThatDoesNotFitIsMeasured) {
   if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
   const std::string model = write_text_model(work_.path() / "m.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
@@ -237,7 +237,7 @@ TEST_F(Fits, JsonIsTheReportWithTheVerdict) {
   EXPECT_FALSE(nlohmann::json::parse(failed.out).at("ok").get<bool>());
 }
 
-// What cannot be measured is said, and is no error: the files are good.
+// If code and stack can't be measured, this is reported but is no error: the files are correct.
 TEST_F(Fits, ACompilerThatRefusesOrIsAbsentIsNamed) {
   const std::string model = zoo("mlp");
   for (const char* compiler : {"no-such-gcc", "false"}) {

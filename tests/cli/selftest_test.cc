@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::content;
 
-// 2200^3 = 10.6 G multiply-accumulates in one kernel without weights: nothing in it is large but the work.
+// 2200^3 = 10.6 G multiply-accumulates in one kernel without weights: only the amount of work is large.
 constexpr const char* kMuchWork = R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[2200,2200] a, float[2200,2200] b) => (float[2200,2200] y) { y = MatMul (a, b) })";
 constexpr const char* kLittleWork = R"(<ir_version: 8, opset_import: ["" : 17]>

@@ -1,4 +1,4 @@
-// --dim, --shape and inspect as a user meets them: a model with open sizes and operators that are not supported.
+// --dim, --shape and inspect from the user's side: a model with open sizes and operators that are not supported.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -85,7 +85,7 @@ TEST(Sizes, InspectListsWhatCompileRefusesAllAtOnce) {
   EXPECT_FALSE(fs::exists(work.path() / "out"));
 }
 
-// The first padding lies behind half of an open batch: more than the prover can show for every size.
+// The first padding comes after half of an open batch, which the prover can't handle for every size.
 TEST(Sizes, WhatCantBeProvedNamesFileNodeAndSizes) {
   const TempDir work("etch-sizes");
   onnx::ModelProto model;

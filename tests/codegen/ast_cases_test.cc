@@ -22,7 +22,7 @@ struct Config {
   bool constant = false;  // inputs 2 and up are constants, which kernels may lay out anew
 };
 
-/// What became of the kernels: how many have OptOps, vectors, constants in another order.
+/// Statistics of the kernels: how many have OptOps, vectors, constants in another order.
 struct Made {
   int optimised = 0, vectors = 0, laid_out = 0;
 };

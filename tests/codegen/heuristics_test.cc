@@ -57,7 +57,7 @@ TEST(Heuristics, ChooseWhatTinygradChooses) {
     if (got.name != want.name) named.push_back(cases[i].id + ": " + got.name + " not " + want.name);
     if (got.grid != want.grid) grid.push_back(cases[i].id + ": " + got.grid + " not " + want.grid);
   }
-  // Ours has one axis where its views keep two.
+  // etch has one axis where tinygrad's views keep two.
   using Texts = std::vector<std::string>;
   EXPECT_EQ(scalar, (Texts{"ast106: UPCAST 0 4; not ", "ast112: UPCAST 2 0;UNROLL 1 0;UNROLL 0 0; not UPCAST 3 0;UNROLL 1 0;UNROLL 0 0;",
                            "ast137: UPCAST 2 0;UNROLL 1 0;UNROLL 0 0; not UPCAST 3 0;UNROLL 1 0;UNROLL 0 0;"}));
@@ -69,7 +69,7 @@ TEST(Heuristics, ChooseWhatTinygradChooses) {
                          "ast137: UPCAST 2 0;UNROLL 1 0;UNROLL 0 0;LOCAL 0 4; not UPCAST 3 0;UNROLL 1 0;UNROLL 0 0;LOCAL 0 4;LOCAL 0 3;"}));
 }
 
-// Of a scalar core with 32 registers: sums fill them, each loaded value serves several.
+// Tiles of a scalar core with 32 registers: sums fill them, and each loaded value is used for several sums.
 TEST(Heuristics, TilesFillTheRegisters) {
   const struct {
     std::vector<std::int64_t> a, b, out;  // out = sum over the last axis of a * b, broadcast; 0: the axis is missing
@@ -153,7 +153,7 @@ struct State {
 
 State state_of(const Kernel& kernel) { return {kernel.axes(), kernel.dims(), kernel.applied()}; }
 
-/// One step on copies of `kernel`, asked in each of the three ways. The legal result.
+/// Applies one step to copies of `kernel` in each of the three ways. Returns the kernel after a legal step.
 std::optional<Kernel> after(const Kernel& kernel, const Opt& opt) {
   const std::optional<std::string> why = kernel.why_illegal(opt);
   Kernel tried = kernel, applied = kernel;
@@ -178,8 +178,8 @@ std::int64_t visits(const Kernel& kernel) {
   return n;
 }
 
-// Every step on the kernels of the conformance data, and every seventh after some of the legal ones: why_illegal, try_apply and apply
-// agree, what is illegal changes nothing, and what is legal has as many iterations as before (PADTO more).
+// Tries every step on the kernels of the conformance data, and every seventh after some of the legal ones: why_illegal, try_apply and
+// apply must agree, an illegal step changes nothing, and a legal one keeps the number of iterations (PADTO increases it).
 TEST(OptOps, TryApplyAgreesWithApply) {
   LazyOps ops;
   CodegenOptions grid, vectors;

@@ -1,4 +1,4 @@
-// What the linearizer says of its indices, and the proof of it.
+// The accesses that the linearizer reports, and the proof that they are in bounds.
 #include "codegen/linearizer.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace etch {
 namespace {
 
-// Of product_8x6x5, with elements of `small` (if it is an argument) one short.
+// The arguments of product_8x6x5; argument `small`, if there is one, has one element too few.
 KernelSignature signature(const LazyOp* store, std::size_t small = 3) {
   std::vector<Sint> elements{40, 48, 30};
   if (small < elements.size()) elements[small] -= 1;
@@ -40,12 +40,12 @@ TEST(Linearizer, NamesEveryAccess) {
     const LinearKernel linear = linearize_kernel(kernel, names.arguments, kC);
     EXPECT_EQ(static_cast<std::int64_t>(linear.linear.accesses.size()), row.accesses) << kernel.shape_name();
     EXPECT_EQ(prove_indices(linear.linear, names.arguments), row.accesses) << kernel.shape_name();
-    // Of a generated kernel these are proved, and no others.
+    // In a generated kernel exactly these are proved.
     EXPECT_EQ(generate_kernel(store, names, kC, options).indices_proved, row.accesses) << kernel.shape_name();
   }
 }
 
-// A kernel that is only tried is not proved: nothing is said of a buffer that is too small until prove_indices is called.
+// A kernel that is only tried is not proved: a buffer that is too small is an error only when prove_indices is called.
 TEST(Linearizer, ProvesNothingItself) {
   for (std::size_t small : {0, 1, 2}) {
     LazyOps ops;

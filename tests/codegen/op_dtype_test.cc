@@ -1,5 +1,5 @@
-// Every operation for every type it has, on values that are awkward for it, in C: equal to the reference interpreter, clean
-// under strict warnings as C and as C++, and without undefined behaviour.
+// Every operation for every type it has, on values that are difficult for it, in C: results equal the reference interpreter's, no
+// warnings under strict flags as C and as C++, and no undefined behaviour.
 #include <gtest/gtest.h>
 
 #include <cmath>

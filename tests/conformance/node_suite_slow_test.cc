@@ -29,7 +29,7 @@ Program program_of(const ImportedModel& model) {
   return program;
 }
 
-/// `part`'s buffers, kernels and calls behind those of `all`; its names get a prefix.
+/// Appends the buffers, kernels and calls of `part` to those of `all`; its names get a prefix.
 void append(Program& all, const Program& part, const std::string& prefix) {
   const int buffers = static_cast<int>(all.buffers.size()), kernels = static_cast<int>(all.kernels.size());
   for (ProgramBuffer b : part.buffers) {
@@ -65,7 +65,7 @@ Array as_shaped(const Array& array, const ImportedTensor& input) {
   return array.shape() == shape ? array : Array::filled(array.dtype(), shape, Scalar::of_int(array.dtype(), 0));
 }
 
-/// How many of the batch's models give the right outputs.
+/// Number of models in the batch that give the right outputs.
 int run(const Batch& batch) {
   DeviceOptions options;
   options.of<COptions>().flags = {"-std=gnu11", "-O1"};

@@ -96,7 +96,7 @@ TEST(Conformance, CheckerSeesErrors) {
   EXPECT_EQ(r.rows[1].wrong, 1);
 }
 
-// Recorded render of v0.8 and the number of operations in it; ours must take fewer (or as many where noted).
+// The recorded text of v0.8 and its number of operations; etch's must take fewer (or as many where noted).
 TEST(Conformance, MissedByV08TakesFewerOperations) {
   Symbols s;
   Sint a7 = s.variable("a", 0, 7), a63 = s.variable("a", 0, 63), a31 = s.variable("a", 0, 31), b = s.variable("b", 0, 7);

@@ -7,7 +7,7 @@
 namespace etch {
 namespace {
 
-// Counts what is out, and has `limit` bytes.
+// An allocator of `limit` bytes that counts the bytes in use.
 class Counting : public Allocator {
  public:
   explicit Counting(std::int64_t limit) : limit_(limit) {}

@@ -61,7 +61,7 @@ TEST(CDevice, RunsCallsInOrderAndTapsEach) {
     EXPECT_EQ(outputs[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
     EXPECT_EQ(seen, (std::vector<std::pair<int, std::vector<double>>>{{0, {2, 4, 6, 8}}, {1, {12, 24, 36, 48}}}));
     EXPECT_EQ(seconds.size(), 2u);
-    // Again, with other data: nothing stays from the first run.
+    // Again, with other data: nothing may remain from the first run.
     EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 1})})[0].doubles(), (std::vector<double>{10, 20, 30, 42}));
   }
 }
@@ -126,7 +126,7 @@ TEST(CDevice, PassesInputsAndConstantsThroughToOutputs) {
   EXPECT_EQ(out[1].ints(), std::vector<std::int64_t>{-5});
 }
 
-// h = 2x; g = h from behind; y = h or g, in the arena as the plan has it: `over` lets g be written over h.
+// h = 2x; g = h reversed; y = h or g, in the arena as planned: `over` lets g be written over h.
 Program turned(bool over, const std::string& extra = "") {
   ProgramBuilder b("c");
   const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
@@ -151,7 +151,7 @@ TEST(CDevice, RunsInTheArenaOfThePlan) {
   const std::vector<double> right{32, 24, 16, 8};
   const Program apart = turned(false), over = turned(true);
   EXPECT_EQ(make_device("c")->load(apart)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), right);
-  // A plan that lets g replace h is wrong, and shows: the second half reads what the first has written.
+  // A plan that lets g replace h is wrong, and the result shows it: the second half reads what the first half has written.
   EXPECT_EQ(make_device("c")->load(over)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), (std::vector<double>{32, 24, 48, 64}));
 }
 

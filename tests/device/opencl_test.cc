@@ -20,7 +20,7 @@ DeviceOptions options_for_tests() {
   return options;
 }
 
-// The device, or nothing and a line that says why.
+// The device; nullptr, and a line that says why, if it is not available.
 std::unique_ptr<Device> device_or_skip(const DeviceOptions& options = options_for_tests()) {
   auto device = make_device("opencl", options);
   std::string why;
@@ -132,7 +132,7 @@ TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
   EXPECT_EQ(device->load(program)->run({floats({64}, in)})[0].doubles(), (std::vector<double>{496, 1520}));
 }
 
-// Found in a network: LLVM 15's vectorizer under PoCL 3.1 frees what it must not while it compiles this kernel.
+// Found in a network: the vectorizer of LLVM 15 under PoCL 3.1 crashes while it compiles this kernel (a wrong free).
 TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
   const auto device = device_or_skip();
   if (!device) GTEST_SKIP();

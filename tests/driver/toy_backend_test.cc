@@ -1,4 +1,4 @@
-// A backend that etch does not know: one language, one device and one project form, a row each, and all of etch works with it.
+// A backend that is not part of etch: one row each for a language, a device and a project form, and all of etch works with it.
 #include <gtest/gtest.h>
 
 #include "base/files.h"
@@ -17,7 +17,7 @@
 namespace etch {
 namespace {
 
-// The language: as C, but every kernel ends with a remark that only its own device understands.
+// The language: as C, but every kernel ends with a comment that only its own device understands.
 constexpr const char* kRemark = "/* in toy */\n";
 
 Rendered render_toy(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options) {
@@ -148,7 +148,7 @@ TEST_F(ToyBackend, CompilesAndValidatesWithThreeRows) {
   EXPECT_TRUE(result.ok) << result.problem;
   EXPECT_EQ(loads, 1);
 
-  // A program in another language is not for it.
+  // It refuses a program in another language.
   EXPECT_THROW(toy->load(lower_model(frontend, &kC, compile)), InternalError);
 }
 

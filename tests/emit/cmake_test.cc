@@ -1,4 +1,4 @@
-// The emitted CMakeLists.txt: whose flags are used, with and without a build type, alone and in a project of the user.
+// The emitted CMakeLists.txt: which flags are used, with and without a build type, alone and in a user's project.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -89,7 +89,7 @@ TEST_F(UsersProject, TheLibraryAloneHasTheFlagsOfItsTarget) {
 TEST_F(UsersProject, CanSayThatItGivesTheFlags) {
   ASSERT_TRUE(configure({"-DMLP_TARGET_FLAGS=OFF"}).ok());
   EXPECT_FALSE(has("mlp.c", "-msse4.1"));
-  // Without them the model stops, and says what it wants.
+  // Without them the model does not compile, and the error names the missing flags.
   const ProcessResult built = run_in(temp.path(), "cmake --build build");
   EXPECT_FALSE(built.ok());
   EXPECT_NE((built.out + built.err).find("mlp.c is for target old-pc (__SSE4_1__): compile it with -msse4.1"), std::string::npos)
@@ -149,7 +149,7 @@ TEST_F(UsersProject, ModelsShareARuntimeOfTheirAbi) {
   for (const auto& entry : nlohmann::json::parse(in))
     if (const std::string file = entry.at("file"); file.ends_with("etch_runtime.c")) runtimes.insert(file);
   EXPECT_EQ(runtimes.size(), 1u);
-  // A runtime of another time: CMake says so, and the linker would too.
+  // A runtime of another version: CMake reports it, and the linker would too.
   write_cmake(
       "add_library(etch_runtime STATIC mlp/etch_runtime.c)\nset_target_properties(etch_runtime PROPERTIES ETCH_RUNTIME_ABI 1)\n"
       "add_subdirectory(mlp)\n");

@@ -1,4 +1,4 @@
-// Emitted projects by many compilers, with and without a way to align: each builds and passes its self-test.
+// Emitted projects with many compilers, with and without a way to align: each builds and passes its self-test.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ std::vector<EmittedFile> emit_mlp(WeightsForm form) {
   return emit(p, plan_memory(p), o);
 }
 
-// A plan that wants more alignment than any type of C has.
+// A plan with a larger alignment than any C type has.
 std::vector<EmittedFile> emit_mlp_aligned_to_64(WeightsForm form) {
   const Program p = test::mlp_program();
   EmitOptions o = test::mlp_options(p);
@@ -73,7 +73,7 @@ TEST(ManyCompilers, ProjectsPassTheirSelfTest) {
   }
 }
 
-// Where nothing aligns and the caller does not either, a status says what is wrong: nothing runs on it.
+// If neither the compiler nor the caller aligns the memory, the run function returns a status and does not run.
 TEST(ManyCompilers, TooLittleAlignmentIsAStatus) {
   const TempDir temp;
   put(temp.path(), emit_mlp_aligned_to_64(WeightsForm::C));
@@ -99,7 +99,7 @@ int main(void) {
   EXPECT_EQ(run_in(temp.path(), "./test").out, "0 3 15 15 0\n");  // ETCH_OK, ETCH_ARENA_ALIGN, ETCH_IO_ALIGN twice, ETCH_OK
 }
 
-// ETCH_PROFILE for one file and not for the other: the program does not link, where hooks would not be called.
+// ETCH_PROFILE for one file and not for the other: the program must not link, as its hooks would never be called.
 TEST(ManyCompilers, ProfileInOneFileAloneDoesNotLink) {
   const TempDir temp;
   put(temp.path(), emit_mlp(WeightsForm::C));

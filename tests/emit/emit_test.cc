@@ -122,7 +122,7 @@ TEST(Emit, SelfTestFailsWhereTheModelIsWrong) {
   EXPECT_EQ(ran.out.substr(0, 9), "FAIL sum[");
 }
 
-// What the model gives and what is expected, in every pairing of finite, infinite and NaN.
+// The model's value and the expected one, in every combination of finite, infinite and NaN.
 TEST(Emit, SelfTestTellsInfinitiesAndNaNFromNumbers) {
   constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
   const std::pair<const char*, double> values[] = {{"1.0f", 1}, {"3e38f", 3e38}, {"INFINITY", kInf}, {"-INFINITY", -kInf}, {"NAN", kNan}};

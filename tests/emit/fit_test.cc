@@ -1,4 +1,4 @@
-// The verdict whether a project fits: sums, limits, several memories of a kind, what is not measured.
+// The verdict whether a project fits: sums, limits, several memories of a kind, missing measurements.
 #include "emit/fit.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST(Fit, Verdicts) {
   }
 }
 
-// A blob lies where the caller puts it: maybe in none of the memories that the target names.
+// The caller decides where a blob is, which may be outside of all memories that the target names.
 TEST(Fit, ABlobIsNotCounted) {
   const Fit fit = fit_of_row(kRows[4], "blob");
   EXPECT_TRUE(fit.fits());
@@ -180,7 +180,7 @@ TEST(Fit, TheLinkersWordCounts) {
   EXPECT_FALSE(fit_of_row(row).fits());
 }
 
-// A block more than memories, none of which takes two. Of a few that is found out; of many every way would have to be tried.
+// One block more than memories, none of which can take two blocks. For a few memories this is found out; for many the search is given up.
 TEST(Fit, ASearchThatWouldTakeLongIsGivenUp) {
   for (const int memories : {3, 40}) {
     Target target;

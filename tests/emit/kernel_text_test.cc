@@ -1,5 +1,5 @@
-// What a reader of the emitted kernels meets, in all networks of the zoo and for all kinds of targets: names by the letters of
-// the formula, no numbered ones, and functions that fit a few pages.
+// The emitted kernels are readable, in all networks of the zoo and for all kinds of targets: names use the letters of the formula, no
+// name is numbered, and functions are at most a few pages long.
 #include <gtest/gtest.h>
 
 #include <filesystem>

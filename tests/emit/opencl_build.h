@@ -28,7 +28,7 @@ inline ProcessResult build(const fs::path& dir, const std::string& flags = "") {
   return run_opencl(dir, "gcc " + std::string(kStrict) + " " + flags + " -o test", args);
 }
 
-// Why nothing can be run here; empty where it can.
+// Why no OpenCL program can be run here; empty if one can.
 inline std::string missing() {
   const TempDir temp;
   write_file(temp.path() / "probe.c", R"c(
@@ -87,7 +87,7 @@ inline void replace(std::vector<EmittedFile>& files, const std::string& name, co
   ADD_FAILURE() << "no file " << name;
 }
 
-// A main() around a model: it makes context, device and queue, and compares how often the context is held before and after.
+// A main() around a model: it makes context, device and queue, and compares the context's reference count before and after.
 inline constexpr const char* kMain = R"c(
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-// Arguments and devices that are wrong: a status each, and whatever was made is given back.
+// Wrong arguments and devices: each gives a status, and everything that was made is released.
 constexpr const char* kHostile = R"c(
 static model_session session;
 static float x[MODEL_X_COUNT], y[MODEL_Y_COUNT];

@@ -1,4 +1,4 @@
-// Projects whose kernels are OpenCL C: what is emitted, and what it computes.
+// Projects with kernels in OpenCL C: the emitted files, and their results.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -117,7 +117,7 @@ TEST_F(OpenCL, BuildsByCMake) {
   EXPECT_NE(ran.out.find("100% tests passed"), std::string::npos) << ran.out;
 }
 
-// One project, every value of its range; several values in one session, and a session beside it on a queue without order.
+// One project, run for every value of its range: several values in one session, and a second session on an out-of-order queue.
 TEST_F(OpenCL, OneProjectForEveryBatch) {
   CompileOptions options = options_for("mlp_batch", WeightsForm::C, {{"batch", 1, 16}});
   options.import.name = "model";

@@ -1,4 +1,4 @@
-// Two programs written by hand, with kernels in C as a person would write them, for tests of what is emitted around them.
+// Two programs written by hand, with kernels in C as a person would write them, for tests of the code that is emitted around them.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ inline int add_buffer(Program& p, const std::string& name, BufferKind kind, std:
   return static_cast<int>(p.buffers.size()) - 1;
 }
 
-/// Floats; the first is written.
+/// Arguments for float buffers, of which the first is written.
 inline std::vector<KernelArgument> arguments_named(const std::vector<std::string>& names) {
   std::vector<KernelArgument> result;
   for (const std::string& name : names)
@@ -132,7 +132,7 @@ inline Program mlp_program() {
   return p;
 }
 
-/// What mlp_program computes, by hand in double.
+/// The expected output of mlp_program, computed in double.
 inline std::vector<double> mlp_reference(const Program& p, const std::vector<double>& x) {
   auto fc = [&](const std::vector<double>& in, const Array& w, const Array& b) {
     std::vector<double> out;

@@ -116,7 +116,7 @@ TEST_F(Emulated, ProjectRunsAndIsMeasured) {
   EXPECT_TRUE(std::ranges::find(program.map.library_symbols, "expf") != program.map.library_symbols.end());
 }
 
-/// The sizes of the map are those of the object files, less what nobody calls.
+/// The sizes in the map are those of the object files without unused functions.
 TEST_F(Emulated, CodeBytesAreThoseOfTheObjects) {
   const CrossBuild program = build(kProject);
   std::int64_t expected = 0;
@@ -157,7 +157,7 @@ TEST_F(Emulated, HeapAndDoubleShowInTheMap) {
   EXPECT_TRUE(soft_double_symbols(reachable(program.stack, "net_run")).empty());
 }
 
-/// The target's list of float functions that bring double along is what a linked program shows.
+/// The target's list of float functions that compute in double agrees with the symbols of a linked program.
 TEST_F(Emulated, DoubleMathIsAsTheTargetSays) {
   constexpr const char* kFunctions[] = {"expf",  "exp2f",  "logf",  "log2f", "log10f", "log1pf", "expm1f", "sinf",  "cosf",    "tanf",
                                         "tanhf", "asinf",  "acosf", "atanf", "asinhf", "acoshf", "atanhf", "sinhf", "coshf",   "erff",

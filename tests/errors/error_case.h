@@ -1,4 +1,4 @@
-// What a bad model, a bad option or both end with: one row of the tables of this folder.
+// The expected error for a bad model, a bad option or both: one row of the tables of this folder.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -8,7 +8,7 @@
 
 namespace etch {
 
-/// A model that compiles: the rows spoil it.
+/// A model that compiles; the rows damage it.
 inline constexpr const char* kGoodModel = R"((float[1,4] x) => (float[1,3] y) {
   w = Constant <value = float[4,3] {1,2,3,4,5,6,7,8,9,10,11,12}> ()
   h = MatMul (x, w)
@@ -25,7 +25,7 @@ struct ErrorCase {
   std::string (*bytes)(std::string) = nullptr;  // changes the file's bytes
 };
 
-/// What git checks out where the large file itself was not fetched.
+/// A Git LFS pointer: what git checks out if the large file itself was not fetched.
 inline constexpr const char* kLfsPointer =
     "version https://git-lfs.github.com/spec/v1\n"
     "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345678\n";
@@ -40,7 +40,7 @@ inline onnx::TensorProto* add_weight(onnx::ModelProto& m, const std::vector<std:
   return t;
 }
 
-/// Puts it in place of the good model's constant w.
+/// Puts an initializer in place of the good model's constant w.
 inline onnx::TensorProto* replace_weight(onnx::ModelProto& m, const std::vector<std::int64_t>& dims, const std::string& bytes = "") {
   m.mutable_graph()->mutable_node()->DeleteSubrange(0, 1);
   return add_weight(m, dims, bytes);

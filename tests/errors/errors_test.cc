@@ -13,7 +13,7 @@
 
 namespace etch {
 
-/// GoogleTest prints a row by this.
+/// GoogleTest prints a row with this.
 void PrintTo(const ErrorCase& row, std::ostream* out) { *out << row.name; }
 
 namespace {

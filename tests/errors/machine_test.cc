@@ -1,4 +1,4 @@
-// Errors of files and machines: large files that were not fetched, a full disk, signals. Each is named, and nothing is left behind.
+// Errors of files and machines: large files that were not fetched, a full disk, signals. Each is reported, and nothing is left behind.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 
@@ -21,7 +21,7 @@ onnx::ModelProto parsed(const std::string& graph) {
   return proto;
 }
 
-// A pointer in place of any file that a model or its data consist of.
+// A Git LFS pointer in place of each file of a model and its data.
 TEST(GitLfs, PointerIsNamedAsSuch) {
   const TempDir work("etch-lfs");
   const auto path = [&](const char* name) { return (work.path() / name).string(); };
@@ -62,8 +62,7 @@ TEST(TemporaryFolder, IsNamedWhereItIsNone) {
   EXPECT_TRUE(result.err.starts_with("etch: error: TMPDIR=/nope: ")) << result.err;
 }
 
-// A full disk: /dev/full can't stand for a folder, so it is a file system of 64 KiB where one can be mounted, and what is
-// written is larger.
+// A full disk: /dev/full can't be a folder, so this uses a file system of 64 KiB, if one can be mounted, and writes more than that.
 TEST(FullDisk, LeavesNothing) {
   const TempDir work("etch-full");
   const fs::path disk = work.path() / "disk";

@@ -32,7 +32,7 @@ TEST(Ops, TheTableHasEveryLegalPair) {
     }
 }
 
-// What C leaves undefined, INTERP defines: truncated, then modulo 2^bits; 0 of NaN and infinity. By hand.
+// Conversions that are undefined in C are defined by INTERP: truncated, then modulo 2^bits; NaN and infinity give 0. By hand.
 TEST(Ops, CastsOfFloatsThatDoNotFit) {
   const struct {
     DType to;

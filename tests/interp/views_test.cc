@@ -79,7 +79,7 @@ struct Seen {
   bool valid = false;
 };
 
-// What element `flat` reads, by way of the symbolic expressions.
+// The position that element `flat` reads, from the symbolic expressions.
 std::vector<Seen> expected_of(const ShapeTracker& st, const VarValues& vars, std::int64_t size) {
   std::vector<Seen> result;
   for (std::int64_t k = 0; k < size; k++) {

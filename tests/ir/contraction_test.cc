@@ -1,4 +1,4 @@
-// What is a sum of products, and what only looks like one.
+// Which ASTs are sums of products, and which only look like one.
 #include "ir/contraction.h"
 
 #include <gtest/gtest.h>

@@ -13,10 +13,10 @@
 namespace etch {
 namespace {
 
-/// The bits of a value; every NaN is as good as another.
+/// The bits of a value; all NaNs are equal.
 std::uint64_t key(const Scalar& s) { return s.is_nan() ? ~std::uint64_t{0} : s.bits(); }
 
-/// What the results of an operation have in common, over all types and operands of its tables.
+/// The properties that all results of an operation have, over all types and operands of its tables.
 struct Seen {
   bool gives_bool = true, commutes = true, idempotent = true, whole = true, exact = true;
   bool has_floats = false;

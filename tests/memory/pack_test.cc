@@ -73,7 +73,7 @@ TEST(Pack, KnownCases) {
   }
 }
 
-// Of few blocks the packing is optimal, whatever the sizes: compared with all orders.
+// The packing of a few blocks is optimal for all sizes: compared with all orders.
 TEST(Pack, SmallCasesAreOptimal) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; round++) {

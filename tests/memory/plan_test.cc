@@ -31,8 +31,8 @@ void add_call(Program& p, std::vector<int> buffers, std::vector<bool> may_alias 
   p.calls.push_back(call);
 }
 
-// Independent of the planner: what a buffer holds is replayed call by call. Each byte of the arena remembers which value was
-// written there last; a call finds its inputs' values unharmed, except where it writes over an input that it may replace.
+// A check that is independent of the planner: replays the calls and records for each byte of the arena which value was written there
+// last. Each call must find the values of its inputs intact, except an input that it may replace.
 void expect_replay(const Program& p, const MemoryPlan& plan) {
   std::vector<int> arena(static_cast<std::size_t>(plan.arena_bytes), -1);
   auto holds = [&](int b) {

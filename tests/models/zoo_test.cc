@@ -12,7 +12,7 @@
 
 namespace etch {
 
-/// GoogleTest prints a row by this.
+/// GoogleTest prints a row with this.
 void PrintTo(const ZooModel& model, std::ostream* out) { *out << model.name; }
 
 namespace {

@@ -1,4 +1,4 @@
-// Inputs of a graph that become constants: where an operator needs one the error says how, and what the file must hold.
+// Graph inputs that become constants: if an operator needs a constant, the error says how to make it one and what the file must hold.
 #include "onnx/freeze.h"
 
 #include <gtest/gtest.h>

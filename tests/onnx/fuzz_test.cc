@@ -1,4 +1,4 @@
-// Damaged models: bytes changed, removed, doubled. Each must import or give a UserError; anything else is a bug.
+// Damaged models: bytes changed, removed, doubled. Each must be imported or give a UserError; anything else is a bug.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using Ints = GraphBuilder::Ints;
 
-/// A model with some of everything that a reader has to check.
+/// A model with all kinds of content that a reader has to check.
 std::string model_bytes() {
   GraphBuilder g("fuzz", 13);
   g.input("x", DType::Float32, {"batch", 2, 6, 6});
@@ -103,7 +103,7 @@ std::int64_t odd_number(Random& random) {
   return kOdd[random.below(std::size(kOdd))];
 }
 
-/// Another attribute, size or input: the file stays well formed, so that the operators have to notice.
+/// Changes an attribute, size or input; the file stays well formed, so the operators have to find the fault.
 void distort(onnx::GraphProto& graph, Random& random) {
   if (graph.node_size() == 0) return;
   auto& node = *graph.mutable_node(static_cast<int>(random.below(static_cast<std::uint64_t>(graph.node_size()))));

@@ -1,4 +1,4 @@
-// What the importer refuses, and the words it uses: the file, the node or tensor, what was found, what is accepted.
+// Models that the importer refuses. Errors must name the file, the node or tensor, what was found, and what is accepted.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 

@@ -1,4 +1,4 @@
-// Shapes of our Tensors against the shape inference of libonnx, a second opinion, on every node test that we accept.
+// Shapes of Tensors against the shape inference of libonnx, an independent implementation, on every node test that etch accepts.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
@@ -43,7 +43,7 @@ TEST(InferShapes, AgreesWithLibonnx) {
   for (const fs::path& folder : folders) {
     onnx::ModelProto model;
     read_message(folder / "model.onnx", "an ONNX model", model);
-    // The files declare the shapes that inference should find: take them away.
+    // The files declare the shapes that inference should find, so these are removed first.
     for (auto& output : *model.mutable_graph()->mutable_output()) {
       if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_shape();
     }

@@ -1,4 +1,4 @@
-// Sizes of inputs: what the file says, what --dim and --shape bind, and which of them contradict each other.
+// Sizes of inputs: those in the file, those that --dim and --shape bind, and contradictions between them.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 

@@ -1,4 +1,4 @@
-// What opsets 22 to 28 changed in operators that were there: the values, and that older opsets stay as they were.
+// Changes of existing operators in opsets 22 to 28: the new values, and that older opsets stay the same.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The operator tests of the newest opsets, interpreted: as they are, or where an operator needs constants with their inputs frozen.
+// The operator tests of the newest opsets, interpreted: as they are or, if an operator needs constants, with their inputs frozen.
 #include <gtest/gtest.h>
 
 #include "base/tempdir.h"

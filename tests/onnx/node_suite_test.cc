@@ -1,5 +1,5 @@
-// The ONNX backend's node tests: every folder is imported and interpreted. What is refused must be refused by a UserError;
-// nothing may come out wrong.
+// The ONNX backend's node tests: every folder is imported and interpreted. A model that is not accepted must give a UserError; a
+// wrong result is always a failure.
 #include "support/node_suite.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Operators along axes of open size: at every size what the same node gives with that size fixed, or an error that names axis and
-// dimension.
+// Operators along axes of open size: for every size the result of the same node with that size fixed, or an error that names axis
+// and dimension.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Operators by tables: values worked out by hand from the operators' definitions, chiefly what the ONNX node tests at hand
-// (opset 17) do not have. Each row runs twice: with inputs that are known only when the model runs, and with constants.
+// Operators in tables: expected values by hand from the operators' definitions, mainly for cases that the ONNX node tests of opset 17
+// lack. Each row runs twice: with inputs that are known only when the model runs, and with constants.
 #include "onnx/operators.h"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ using Ints = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(), kMax = std::numeric_limits<std::int64_t>::max();
 
-/// As expect_node, bit by bit: 0.0 is not -0.0.
+/// Like expect_node but compares bits: 0.0 is not -0.0.
 void expect_bits(NodeModel m, const std::vector<Array>& wanted) {
   expect_node(m, wanted);
   m.outputs = static_cast<int>(wanted.size());
@@ -57,7 +57,7 @@ TEST(OnnxEdges, ZerosHaveSigns) {
   expect_bits({"Pad", 13, {floats({1}, {-0.0}), ints({2}, {1, 1}), floats({}, {-0.0})}}, {floats({3}, {-0.0, -0.0, -0.0})});
 }
 
-/// Each element comes out as it is, whatever stands beside it, also where the index is known only when the model runs.
+/// Each selected element is unchanged whatever the other elements are, also if the index is known only when the model runs.
 TEST(OnnxEdges, WhatAnIndexTakesKeepsItsBits) {
   for (DType dtype : {DType::Float16, DType::BFloat16, DType::Float32, DType::Float64}) {
     const Array x = floats({5}, {-0.0, NAN, INFINITY, 1, -INFINITY}, dtype), wanted = floats({4}, {INFINITY, -0.0, 1, NAN}, dtype);
@@ -72,7 +72,7 @@ TEST(OnnxEdges, WhatAnIndexTakesKeepsItsBits) {
   }
 }
 
-/// Of a padded tensor one element that is padding and one that is not, as tensors without axes.
+/// One element of a padded tensor that is padding and one that is not, as tensors without axes.
 TEST(OnnxEdges, OneElementOfAPaddedTensor) {
   GraphBuilder g("n", 13);
   const auto x = g.input("x0", DType::Float32, {2});

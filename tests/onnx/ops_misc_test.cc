@@ -28,7 +28,7 @@ TEST(OnnxSpace, CenterCropPad) {
               {ints({6, 4}, {0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0})});
 }
 
-/// The definition: patches added at their places, what falls on the padding dropped.
+/// The definition: patches are added at their places, elements on the padding are dropped.
 Doubles col2im(const Doubles& x, std::int64_t channels, const Ints& image, const Ints& block, const Ints& strides, const Ints& dilations,
                const Ints& pads) {
   Doubles y(static_cast<std::size_t>(channels * image[0] * image[1]), 0);

@@ -100,7 +100,7 @@ TEST(OnnxResize, AnAxisCanVanish) {
   expect_refused({"Resize", 13, {floats({2, 0}, {}), kNone, kNone, ints({2}, {2, 2})}}, "it makes 2 elements of 0");
 }
 
-// A weighted mean of equal numbers is that number, and a sum that is whole is not one below: in every type, for every way to count.
+// A weighted mean of equal numbers is that number, and truncation never makes a whole sum one less: for every type and coordinate mode.
 TEST(OnnxResize, IntegersAreExact) {
   const DType types[] = {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Int32, DType::UInt32, DType::Int64, DType::UInt64};
   for (DType dtype : types) {

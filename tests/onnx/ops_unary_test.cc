@@ -1,5 +1,5 @@
-// Operators on one tensor: the newer ones, which the ONNX node tests that we have do not know, and all integer types.
-// Floats are checked against the definition computed in double.
+// Operators on one tensor: newer ones that the installed ONNX node tests lack, and all integer types. Floats are compared with the
+// definition computed in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -69,7 +69,7 @@ TEST(OnnxUnary, FloatsFollowTheDefinition) {
   }
 }
 
-/// Near 0, and where the result is near 0, every digit counts: relative to the value itself.
+/// For arguments and results near 0 the error must be small relative to the result itself.
 TEST(OnnxUnary, SmallResultsAreExactToo) {
   const FloatCase kRows[] = {
       {"Elu", 7, {{"alpha", 0.5}}, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},

@@ -47,7 +47,7 @@ const Row kRows[] = {
     {"with open sizes",
      "g (float[n,4] x, float[m] w) => (y) { a = Foo (x) y = Add (a, w) }",
      {"graph input 'x'", "graph input 'w'", "node 'a' (Foo)"}},
-    // What is wrong at any size is found although the size is open; what depends on the size is not guessed.
+    // A problem that occurs at any size is found although the size is open; one that depends on the size is not reported.
     {"behind an open size",
      "g (float[n,4] x, int64[2] s) => (y, z) { y = Reshape (x, s) c = Constant <value = int64[2] {1, 12}> () z = Reshape (x, c) }",
      {"graph input 'x'", "node 'y' (Reshape)"}},
@@ -100,7 +100,7 @@ g (float[4] x) => (float[4] y, float[4] z) { a = Add (x, w) y = Foo (a) b = com.
             (std::vector<std::string>{"initializer 'w'", "node 'y' (Foo)", "node 'b' (Gelu)"}));
 }
 
-// Of an opset that is not accepted the operators are known by name alone.
+// In an opset that is not accepted operators are checked by name only.
 TEST(Problems, AnotherOpsetAndUnknownOperators) {
   const auto model = parsed(R"(<ir_version: 8, opset_import: ["" : 3]>
 g (float[4] x) => (float[4] y) { a = Relu <consumed_inputs = [0]> (x) y = Foo (a) })");

@@ -1,4 +1,4 @@
-// Real networks with their expected outputs, where they are: ETCH_MODELS in the environment names the folder.
+// Real networks with their expected outputs, if they are available: the environment variable ETCH_MODELS names the folder.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -47,7 +47,8 @@ int count(const Program& p, BufferKind kind) {
   return n;
 }
 
-// Of equal shapes, but weights with an infinity can't skip the padding: 0 times infinity is NaN.
+// Two convolutions of equal shapes need different kernels if one has an infinity in its weights: it can't skip the padding, as 0 times
+// infinity is NaN.
 TEST_F(Lower, WeightsThatAreNotFiniteHaveAKernelOfTheirOwn) {
   Array infinite = floats({2, 1, 3, 3}, 1);
   std::vector<double> values = infinite.doubles();
@@ -180,7 +181,7 @@ TEST_F(Lower, KernelsAreNamedAfterTheirMainNode) {
   EXPECT_EQ(nodes[0], "conv_op0");
 }
 
-// The program, call by call by INTERP, gives what the whole graph gives: buffers and order are right.
+// Running the program call by call with INTERP gives the same as evaluating the whole graph, so buffers and order are right.
 TEST_F(Lower, ReplayGivesWhatTheScheduleSays) {
   const Tensor x = input("x", {2, 6});
   const Tensor h = x.matmul(constant("w", {6, 6}, 2)).relu();

@@ -1,4 +1,4 @@
-// Names of kernels come from names of nodes: short, clear, and apart where the names are.
+// Names of kernels come from names of nodes: they are short and clear, and differ if the nodes' names do.
 #include "program/node_names.h"
 
 #include <gtest/gtest.h>

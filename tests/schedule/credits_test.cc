@@ -1,4 +1,4 @@
-// Each kernel names the nodes that it computes, and no others, whatever buffers of equal nodes are one in the graph.
+// Each kernel names exactly the nodes that it computes, also if equal operations of several nodes are one buffer in the graph.
 #include <gtest/gtest.h>
 
 #include "lazy/graph.h"
@@ -39,7 +39,7 @@ class Credits : public testing::Test {
   Schedule schedule;
 };
 
-// Two convolutions of one input pad it alike: the view of the second is that of the first, the work is not.
+// Two convolutions pad one input in the same way: they share the view, but not the work.
 TEST_F(Credits, ConvolutionsOfOneInputAreApart) {
   const Tensor x = input("x", {1, 2, 6, 6});
   const Window window{.kernel = {3, 3}, .stride = {}, .dilation = {}, .pads = {{1, 1}, {1, 1}}};
@@ -83,7 +83,7 @@ TEST_F(Credits, EqualNodesShareTheirKernel) {
   EXPECT_EQ(credited({e, l}), (std::vector<Nodes>{{"a", "b"}, {"exp"}, {"sqrt"}}));
 }
 
-// What is handed out twice is copied, by a kernel of the node that asked for it.
+// A value that is an output twice, as it is or as a view, is copied by a kernel of the node that asked for it.
 TEST_F(Credits, ACopyIsCreditedToWhatItShows) {
   const Tensor x = input("x", {4, 6});
   const Tensor a = node("a", [&] { return x.exp(); });

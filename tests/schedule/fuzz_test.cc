@@ -1,5 +1,5 @@
-// Random networks on small whole numbers (so that every order of evaluation is exact): the schedule, which fuses, gives what
-// evaluating one operation after the other gives. Several outputs, shared parts, views of views, one kernel limit after the other.
+// Random networks on small whole numbers (so that every order of evaluation is exact): the fused schedule must give the same as
+// evaluating one operation after the other. With several outputs, shared parts, views of views, and different limits of a kernel.
 #include <gtest/gtest.h>
 
 #include <random>

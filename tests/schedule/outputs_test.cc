@@ -1,4 +1,4 @@
-// What the schedule promises about outputs, sizes that are Variables, large kernels, provenance and folded constants.
+// The schedule's guarantees for outputs, variable sizes, large kernels, origins and folded constants.
 #include <gtest/gtest.h>
 
 #include <cmath>

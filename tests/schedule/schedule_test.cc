@@ -1,4 +1,4 @@
-// Schedules run by the reference against numpy, and how many kernels they take.
+// Schedules run by the reference, compared with numpy, and their number of kernels.
 #include "schedule/schedule.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What code generation must be able to prove: every index inside its buffer.
+// Proofs that code generation needs: every index is inside its buffer.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -93,8 +93,8 @@ TEST(Prove, OpenHeightAndWidth) {
   EXPECT_FALSE(proves_nonnegative(h * w - h * 9));
 }
 
-// Layers one after the other, each with its own windows along both open axes: what each reads of the one before, stored without and seen
-// with its padding.
+// Several layers, each with its own windows along both open axes: the accesses of each to the output of the previous one, which is
+// stored without its padding and read with it.
 TEST(Prove, ChainsOfWindows) {
   std::mt19937 rng(1);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
@@ -131,7 +131,7 @@ TEST(Prove, ChainsOfWindows) {
   }
 }
 
-// What is said to be proved holds for all values: random sums of products of two open sizes, indices below them and quotients, under random
+// Whatever is proved is true for all values: random sums of products of two open sizes, indices below them and quotients, under random
 // conditions.
 TEST(Prove, RandomPolynomialsAreProvedIfAndOnlyIfTheyHold) {
   std::mt19937 rng(3);

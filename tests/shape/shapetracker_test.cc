@@ -209,7 +209,7 @@ void expect_positions(const ShapeTracker& st, const Array& truth, unsigned seed)
   EXPECT_TRUE(proves_less(at.idx, largest + 1, at.valid)) << "seed " << seed << " " << to_text(at.idx) << " where " << to_text(at.valid);
 }
 
-// Whether offset, strides and one range per axis can say where each element is read: by the elements themselves.
+// Whether offset, strides and one range per axis can describe the positions of all elements, found from the elements themselves.
 bool one_view_is_enough(const Array& truth) {
   std::size_t rank = truth.shape.size();
   std::vector<std::int64_t> index(rank, 0), first(rank, INT64_MAX), last(rank, -1), strides(rank, 0);

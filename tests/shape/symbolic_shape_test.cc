@@ -233,7 +233,7 @@ TEST(SymbolicShape, RandomHistoriesReadTheRightElements) {
   EXPECT_GE(one_view, 631) << "of 700: views are merged where they can be";
 }
 
-// What networks with a free batch size do; each must stay one view and be proved.
+// Movements in networks with a free batch size; each must stay one view and be proved.
 TEST(SymbolicShape, NetworkShapes) {
   Symbols s;
   Sint n = s.variable("n", 1, 16);

@@ -1,4 +1,4 @@
-// Random expressions against plain evaluation, and the rules that v0.8 breaks or lacks.
+// Random expressions against plain evaluation, and the rules that tinygrad 0.8 breaks or lacks.
 #include "shape/symbolic.h"
 
 #include <gtest/gtest.h>

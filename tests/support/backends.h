@@ -59,14 +59,14 @@ inline Program program_of(const std::vector<BackendKernel>& kernels, const Langu
   return program;
 }
 
-/// What programs of a language are generated with.
+/// The code generator's options for programs of a language.
 inline CodegenOptions options_for(const Language& language) {
   CodegenOptions options;
   options.has_local = language.local_memory;
   return options;
 }
 
-/// The device, ready for generated programs; nullptr and one line on the output where it can't be used.
+/// The device, ready for generated programs; nullptr, and one line on the output, if it can't be used.
 inline std::unique_ptr<Device> backend(const std::string& name) {
   DeviceOptions options;
   options.of<COptions>().flags = {"-std=gnu11", "-O1"};

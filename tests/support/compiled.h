@@ -18,7 +18,7 @@
 
 namespace etch::test {
 
-/// Flags under which emitted C has to be clean.
+/// Warning flags under which emitted C must give no warnings.
 inline const std::vector<std::string>& strict_flags() {
   static const std::vector<std::string> kFlags{"-std=c99",     "-Wall",    "-Wextra", "-Wpedantic",
                                                "-Wconversion", "-Wshadow", "-Werror", "-Wno-unused-function"};
@@ -74,7 +74,8 @@ class Compiled {
   void (*(*get_)(int))(void* const*) = nullptr;
 };
 
-/// A function of buffers out, in1, in2, ... of so many elements; which of them are constants, and bounded (missing: they are not).
+/// A function of buffers out, in1, in2, ... with these numbers of elements. The flags say which are constants and which are bounded; a
+/// missing flag means no.
 inline KernelSignature signature_of(const std::string& function, const LazyOp* store, const std::vector<Sint>& elements,
                                     std::vector<bool> constants = {}, std::vector<bool> bounded = {}) {
   constants.resize(elements.size());
@@ -88,14 +89,14 @@ inline KernelSignature signature_of(const std::string& function, const LazyOp* s
   return signature;
 }
 
-/// What one run of a kernel needs: bytes of its output, then its inputs.
+/// The data for one run of a kernel: the number of bytes of its output, and its inputs.
 struct SanitizedRun {
   std::int64_t out_bytes = 0;
   std::vector<Array> inputs;
 };
 
-/// Runs every kernel once under AddressSanitizer and UndefinedBehaviorSanitizer in a program of its own, each buffer exactly as
-/// large as it has to be. The result is that of the program, or of the compiler if that failed.
+/// Runs every kernel once under AddressSanitizer and UndefinedBehaviorSanitizer in a separate program, with each buffer exactly as
+/// large as needed. The result is that of the program, or of the compiler if that failed.
 inline ProcessResult run_sanitized(const std::vector<std::string>& sources, const std::vector<SanitizedRun>& runs) {
   const TempDir dir("etch-test");
   const std::string file = (dir.path() / "kernels.c").string(), data = (dir.path() / "data").string(),

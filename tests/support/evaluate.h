@@ -26,7 +26,7 @@ inline std::vector<std::int64_t> numbers(const std::vector<Sint>& shape, const V
   return result;
 }
 
-/// Bases that get memory: all but operations that make their operands larger.
+/// The bases whose values are stored: all except operations that are larger than their operands.
 inline std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<const LazyBuffer*>& order,
                                                           const std::unordered_set<const LazyBuffer*>& targets, const VarValues& vars) {
   std::unordered_set<const LazyBuffer*> stored;

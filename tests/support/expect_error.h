@@ -1,4 +1,4 @@
-// For tests: an error is the expected one only if it says what is wrong.
+// For tests: an error is the expected one only if its text says what is wrong.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace etch::test {
 
-/// What the Error says that `call` throws; "" if it throws none.
+/// The text of the Error that `call` throws; "" if it throws none.
 template <class Error, class F>
 std::string error_text(F call) {
   try {
@@ -20,7 +20,7 @@ std::string error_text(F call) {
   return "";
 }
 
-/// `call` must throw an Error that says `part`.
+/// `call` must throw an Error whose text contains `part`.
 template <class Error, class F>
 void expect_error(F call, std::string_view part, std::source_location where = std::source_location::current()) {
   const std::string text = error_text<Error>(call);

@@ -1,4 +1,4 @@
-// For tests: what stands in files and folders.
+// For tests: the content of files and folders.
 #pragma once
 
 #include <filesystem>

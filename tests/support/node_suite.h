@@ -21,8 +21,8 @@ namespace etch::test {
 
 inline const char* const kNodeSuite = "/usr/share/libonnx-testdata/data/node";
 
-/// The package of Debian 12 has so many folders, and etch accepts so many of them; others are not accepted yet or not meant to be
-/// (control flow, sequences, training, text).
+/// The number of folders in the package of Debian 12, and how many of them etch accepts; the others are not supported yet or out of
+/// scope (control flow, sequences, training, text).
 inline constexpr std::size_t kNodeSuiteFolders = 932;
 inline constexpr int kNodeSuitePassed = 825;
 
@@ -57,8 +57,8 @@ inline std::string with_constants(const std::filesystem::path& folder, int first
   return model.SerializeAsString();
 }
 
-/// Imports the folder as it is; where a value must be known while generating, with all inputs but the first as constants,
-/// then with all. Throws the last UserError if none of them is accepted.
+/// Imports the folder as it is. If that fails because a value must be known while generating, imports it with all inputs except the
+/// first as constants, then with all. Throws the last UserError if none of these is accepted.
 inline NodeCase import_node_case(const std::filesystem::path& folder) {
   constexpr int kAsItIs = -1;
   NodeCase c;
@@ -89,9 +89,9 @@ inline NodeCase import_node_case(const std::filesystem::path& folder) {
   return c;
 }
 
-/// Empty if `got` is what the data set holds. numpy has no bfloat16: the data were made by cutting bits off, ours are
-/// rounded, so they differ by one step. Functions that are written out as operators round to 16 bits after each of them: then
-/// there may be more `steps`.
+/// Empty if `got` equals the data set's output. The bfloat16 data was made by truncation (numpy has no bfloat16) and etch rounds, so
+/// they may differ by one step. ONNX functions that are expanded to operators round to 16 bits after each operator: they may differ by
+/// more `steps`.
 inline std::string node_case_difference(const std::vector<Array>& got, const std::vector<Array>& wanted, int steps = 1) {
   if (wanted.empty()) return "no output is expected";
   for (std::size_t i = 0; i < wanted.size(); i++) {
@@ -126,7 +126,7 @@ inline NodeOutcome run_node_case(const std::filesystem::path& folder, int steps 
   }
 }
 
-/// How many of the folders pass; a failure is one of the running test. All outcomes are written to `table`, for reading.
+/// Number of folders that pass; each failure is a failure of the running test. All outcomes are written to the file `table`.
 inline int run_node_cases(const std::set<std::filesystem::path>& folders, const std::filesystem::path& table, int steps = 1) {
   std::ofstream out(table);
   int passed = 0, refused = 0;

@@ -1,4 +1,4 @@
-// The operator tests that the Python package onnx makes, of its newest opsets: 1884 folders of onnx 1.23.2.
+// The operator tests of the newest opsets, which the Python package onnx generates: 1884 folders with onnx 1.23.2.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace etch::test {
 
-/// Writes them to `dir`/node. Not empty: why they can't be had (the test is to be skipped) or what went wrong.
 struct NodeTests {
   std::filesystem::path dir;
-  std::string skipped, error;
+  std::string skipped, error;  // why the tests are not available (the test is to be skipped); what went wrong
 };
+/// Writes the tests to `dir`/node.
 inline NodeTests make_node_tests(const std::filesystem::path& dir) {
   ProcessOptions options;
   options.timeout_s = 600;

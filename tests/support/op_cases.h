@@ -1,4 +1,4 @@
-// For tests: every operation for every type it has, on values that are awkward for it.
+// For tests: every operation for every type it has, on values that are difficult for it (limits, zeros, NaN).
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ inline std::vector<double> awkward_values(DType d) {
 
 constexpr std::int64_t kOpCaseSize = 28 * 28;
 
-/// All pairs (and triples: the third runs along) of the awkward values.
+/// All pairs of the difficult values (in triples the third value just cycles through them).
 inline std::vector<Array> awkward_operands(const std::vector<DType>& types) {
   std::vector<Array> arrays;
   for (std::size_t a = 0; a < types.size(); a++) {
@@ -69,7 +69,7 @@ inline double op_tolerance(Op op, DType d) {
   return d == DType::Float16 ? 1.1e-3 : 8e-3;
 }
 
-/// `with_constants`: also with a constant on either side, which has texts of its own.
+/// `with_constants`: also with a constant on either side, for which other texts are generated.
 inline std::vector<OpCase> op_cases(LazyOps& ops, bool with_constants) {
   std::vector<OpCase> cases;
   const ShapeTracker flat = ShapeTracker::from_shape({kOpCaseSize});

@@ -1,4 +1,4 @@
-// For tests: each operator of operators.def in a node that is right, to be changed at its edges.
+// For tests: a valid node for each operator of operators.def, which tests then modify.
 #pragma once
 
 #include <string>
@@ -307,7 +307,7 @@ inline void add_sequences(std::vector<NodeModel>& bases) {
   bases.insert(bases.end(), rows.begin(), rows.end());
 }
 
-/// A node or several of every operator, each of which compiles.
+/// One or more nodes for every operator; each of them compiles.
 inline std::vector<NodeModel> operator_bases() {
   std::vector<NodeModel> bases;
   add_elementwise(bases);

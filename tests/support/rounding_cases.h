@@ -1,5 +1,5 @@
-// For tests: chains of operations whose value shows where floats are rounded. What is expected is what numpy 1.23.2 computes
-// in float32 and float16; for bfloat16 numpy in float32, rounded to nearest even after each operation.
+// For tests: chains of operations whose value shows where floats are rounded. Expected values are those of numpy 1.23.2 in float32
+// and float16; for bfloat16 numpy in float32, rounded to nearest even after each operation.
 #pragma once
 
 #include <cmath>
@@ -41,7 +41,7 @@ inline const std::vector<RoundingCase> kRoundingCases{
      {0x1.6ap-7, 0x1.aap-1, 0x1.16p+4, -0x1.b6p+2, 0x1.5ep+4, 0x1.02p+6, 0x1.2cp+7, 0x1.30p-3, 0x1.96p+8, -0x1.4ap+10, 0x1.f6p+19}},
 };
 
-/// Of one chain: the kernel's AST, which reads the input as buffer 1, and its result.
+/// For one chain: the kernel's AST, which reads the input as buffer 1, and the expected result.
 struct RoundingChain {
   std::string name;
   const LazyOp* store = nullptr;

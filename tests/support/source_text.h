@@ -18,7 +18,7 @@ struct SourceFile {
   std::string text;
 };
 
-/// Files of `folders` that end in one of `endings`, sorted; what stands in tests/golden and tests/data was made by programs.
+/// Files of `folders` that end in one of `endings`, sorted, without tests/golden and tests/data, whose files were made by programs.
 inline std::vector<SourceFile> source_files(const std::vector<std::string>& folders,
                                             const std::vector<std::string>& endings = {".cc", ".h", ".c"}) {
   namespace fs = std::filesystem;
@@ -59,8 +59,8 @@ inline std::size_t end_of_comment_or_literal(std::string_view text, std::size_t 
   return std::min(end + 1, text.size());
 }
 
-/// `text` with spaces in place of comments and, unless `keep_literals`, of what stands between the quotes of literals. Every other
-/// character keeps its place.
+/// `text` with spaces in place of comments and, unless `keep_literals`, of the text between the quotes of literals. Every other
+/// character keeps its position.
 inline std::string code_of(std::string_view text, bool keep_literals = false) {
   std::string code(text);
   for (std::size_t at = 0; at < text.size();) {

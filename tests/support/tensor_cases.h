@@ -218,8 +218,8 @@ inline std::vector<TensorCase> tensor_cases() {
   return cases;
 }
 
-/// Empty if `got` has the type, the shape and (within `tolerance`, relative to the larger of 1 and the value) the values of
-/// `expected`, infinities, NaN and the sign of zeros at the same places; else what differs first.
+/// Empty if `got` has the type, the shape and the values of `expected`, else the first difference. Values may differ by `tolerance`
+/// relative to the larger of 1 and the value; infinities, NaN and the sign of zeros must be the same.
 inline std::string difference(const Array& got, const Array& expected, double tolerance = 2e-6) {
   if (got.dtype() != expected.dtype())
     return "dtype " + std::string(name_of(got.dtype())) + ", expected " + std::string(name_of(expected.dtype()));

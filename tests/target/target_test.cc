@@ -229,7 +229,7 @@ TEST(Target, ShippedOnes) {
   EXPECT_EQ(target_names(kTargets), rows);
 }
 
-// One's own descriptions come first and go before bundled ones of their name; these are still there.
+// The user's own descriptions come first and take precedence over bundled ones of the same name; the other bundled ones stay.
 TEST(Target, OwnOnesAndBundledOnes) {
   const TempDir dir;
   write(dir, R"(<target name="zz"><description>d</description><core name="c" fpu="none"/>
@@ -253,7 +253,7 @@ TEST(Target, OwnOnesAndBundledOnes) {
   for (const TargetFile& f : target_files({kTargets, kTargets})) EXPECT_EQ(f.hides, "") << "one folder named twice hides nothing";
 }
 
-// Toolchain files read flags and memories out of the description: CMake's reading and ours are the same.
+// Toolchain files read flags and memories from the description: CMake and etch must read the same.
 TEST(Target, ToolchainFilesReadTheDescription) {
   if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
   const Target t = find_target("cortex-m4f", kTargets);
@@ -268,7 +268,7 @@ TEST(Target, ToolchainFilesReadTheDescription) {
   for (const auto* list : {&t.toolchain.flags, &t.toolchain.link})
     for (const std::string& flag : *list) wanted += "-- " + flag + "\n";
   EXPECT_EQ(printed.out, wanted);
-  // Nothing else in toolchains/ says what a description says.
+  // Nothing else in toolchains/ repeats content of a description.
   for (const auto& entry : std::filesystem::directory_iterator(kTargets.parent_path() / "toolchains"))
     for (const char* flag : {"-march", "-mcpu", "-mfpu", "-mfloat-abi", "--specs", "-mprefer"})
       EXPECT_EQ(test::content(entry.path()).find(flag), std::string::npos) << entry.path() << " " << flag;

@@ -1,5 +1,5 @@
-// What a user does with an emitted project for a board: builds it by the toolchain file, in C and C++, and by another
-// compiler than the target's; each program runs in the emulator.
+// Use of an emitted project for a board: it is built with the toolchain file, in C and C++, and with another compiler than the
+// target's; each program runs in the emulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -145,7 +145,7 @@ TEST_F(CortexM, BothCompilersBuildItWithAndWithoutAlignment) {
   }
 }
 
-// The flags that the generated file asks for where the compiler's features are missing are enough.
+// The flags that the generated file asks for, if features of the compiler are missing, are sufficient.
 TEST_F(CortexM, TheFlagsOfTheErrorAreEnough) {
   const std::string source = (project() / "lenet.c").string();
   const ProcessResult without = run_process({"arm-none-eabi-gcc", "--specs=picolibc.specs", "-c", source, "-o", "/dev/null"});
@@ -157,7 +157,7 @@ TEST_F(CortexM, TheFlagsOfTheErrorAreEnough) {
   EXPECT_TRUE(with.ok()) << flags << "\n" << with.err;
 }
 
-// A board whose memories take the model, and not the stack that its link flags reserve for a whole program.
+// A board whose memories have room for the model, but not for the stack that its link flags reserve for a whole program.
 TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
   std::string board = test::content(kSource / "targets/cortex-m4f.xml");
   const auto change = [&board](const std::string& from, const std::string& to) { board.replace(board.find(from), from.size(), to); };
@@ -178,7 +178,7 @@ TEST_F(CortexM, NoRoomForTheSelfTestIsSaidInNumbers) {
       << validated.err;
 }
 
-// The self-test reads a blob by fopen, which takes memory: that is the self-test's, and nothing is said of the model.
+// The self-test reads a blob with fopen, which uses the heap: this counts for the self-test and is not reported for the model.
 TEST_F(CortexM, WhatTheSelfTestNeedsIsNotTheModels) {
   for (const char* form : {"c", "blob"}) {
     const ProcessResult run = etch_tool(

@@ -1,5 +1,5 @@
-// A dimension that stays variable: one program, right for every value of the range on every backend. The oracle is the same
-// network with a batch of one, run sample by sample.
+// A dimension that stays variable: one program is right for every value of the range on every backend. The expected values come
+// from the same network with a batch of one, run sample by sample.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What counts as the expected value: the comparison of backends, and of recorded kernels.
+// When a value counts as the expected one: the comparison of backends, and of recorded kernels.
 #include "validate/compare.h"
 
 #include <gtest/gtest.h>

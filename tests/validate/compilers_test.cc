@@ -1,4 +1,4 @@
-// Networks that compilers were seen to get wrong, and what C libraries may not bring along.
+// Networks that some compilers compiled wrongly, and library functions that must not be linked.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
@@ -69,7 +69,7 @@ g (float[8] x) => (float[8] y) {
   EXPECT_EQ(json.at("target").at("soft_double_symbols"), nlohmann::json::array());
 }
 
-// The detector added to a project that says nothing of flags: its commands are those that the target's own flags give.
+// The detector in a project that sets no flags: it is compiled with the same commands as with the target's own flags.
 TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
   if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
   if (!find_program("gcc") || !run_process({"gcc", "-march=x86-64-v4", "-E", "-x", "c", "/dev/null"}).ok())
@@ -114,7 +114,7 @@ TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
   }
 }
 
-// A network with comparisons of floats, in the targets' C: no warning that firmware projects switch on.
+// A network with comparisons of floats, in the targets' C: none of the warnings that firmware projects switch on.
 TEST(Compilers, NoWarningsOfSwitchesAndFloats) {
   const TempDir work("etch-compilers");
   onnx::ModelProto model;
@@ -149,7 +149,7 @@ g (float[1,4,8,8] x, float[1,4,8,8] w) => (float[1,4,4,4] y, bool[1,4,8,8] same,
   }
 }
 
-// Where the features are missing that the C was generated for, it says so and builds only if that is accepted.
+// If features for which the C was generated are missing, an #error says so, and it builds only if the user accepts that.
 TEST(Compilers, MissingFeaturesStopTheBuild) {
   const TempDir work("etch-compilers");
   struct Row {

@@ -1,4 +1,4 @@
-// --freeze as a user meets it: the input is gone from what is emitted, and test data may hold it or not.
+// --freeze from the user's side: the input is gone from the emitted project, and test data may hold it or not.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>

@@ -1,5 +1,4 @@
-// What sizes, tensors and nodes are called does not matter: names that C, its library, the generated kernels and the emitted project use
-// too.
+// Sizes, tensors and nodes may have any name, also those that C, its library, the generated kernels and the emitted project use.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>

@@ -1,5 +1,5 @@
-// Networks with open batch, height, width and time, several at once: one program, right for every size. The oracle is the same network
-// with these sizes fixed, on INTERP.
+// Networks with open batch, height, width and time, several at once: one program is right for every size. The expected values come
+// from the same network with these sizes fixed, on INTERP.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -207,7 +207,7 @@ TEST(OpenSizes, SignalsOfAnyLength) {
   expect_rows_right(kSignalRows, {"N", 3, "T"}, {{"N", 1, 3}, {"T", 5, 50}}, {{1, 5}, {3, 50}, {2, 17}, {1, 32}});
 }
 
-// What a text recogniser is made of: an image of fixed height becomes a sequence along its open width.
+// The parts of a text recogniser: an image of fixed height becomes a sequence along its open width.
 Value recogniser(GraphBuilder& g) {
   int count = 0;
   const auto conv = [&](const Value& x, std::int64_t in, std::int64_t out, std::int64_t k, const Ints& strides, std::int64_t groups = 1) {

@@ -1,5 +1,5 @@
-// Every operator at its edges: sizes of 0, 1 and open ones, every attribute and constant at the ends of its range, inputs of other
-// types and inputs left out. Each such model compiles, or is refused by a UserError; an internal error is a bug.
+// Edge cases of every operator: sizes of 0, 1 and open ones, every attribute and constant at the ends of its range, inputs of other
+// types and inputs left out. Each such model must compile or give a UserError; an internal error is a bug.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min(), kMax = s
 const std::vector<std::int64_t> kInts{kMin, -(std::int64_t{1} << 31), -2, -1, 0, 1, 2, 3, std::int64_t{1} << 31, kMax};
 const std::vector<double> kFloats{-INFINITY, -1e30, -1, -0.0, 0, 1e-30, 0.5, 1e30, INFINITY, NAN};
 
-// The edges take turns: scalars, vectors, work-groups.
+// The models take turns with the targets: scalars, vectors, work-groups.
 constexpr const char* kTargets[] = {"c99", "x86-64-v4", "opencl"};
 
 /// A model that differs from a base in one thing.
@@ -130,7 +130,7 @@ void add_lists(std::vector<Attribute>& values, const std::vector<T>& list, const
   if (!list.empty()) values.push_back(std::vector<T>(list.begin(), list.end() - 1));
 }
 
-/// Values like `value`, at the edges; of every kind where the base does not have the attribute.
+/// Edge values of the type of `value`; of every type if the base does not have the attribute.
 std::vector<Attribute> edge_values(const Attribute* value) {
   std::vector<Attribute> values;
   if (value == nullptr || std::holds_alternative<std::int64_t>(*value)) values.insert(values.end(), kInts.begin(), kInts.end());
@@ -183,7 +183,7 @@ std::vector<Edge> edges_of(const NodeModel& base) {
   return edges;
 }
 
-/// All that compile does but writing. Empty: it compiles; else why it is refused.
+/// Does everything that `etch compile` does except writing. Empty if the model compiles, else why it is refused.
 std::string refusal(const Edge& edge, const char* target) {
   CompileOptions options;
   options.import = {.bytes = edge.bytes, .dims = edge.dims, .name = "n"};

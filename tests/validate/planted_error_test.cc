@@ -32,7 +32,7 @@ TEST(PlantedError, is_named_by_kernel_and_nodes) {
   ASSERT_EQ(good.calls.size(), 11u);
   for (std::size_t call = 0; call < good.calls.size(); call++) {
     Program bad = good;
-    // The call gets a kernel of its own, which ends by spoiling the first element of its output.
+    // The call gets a kernel of its own, which at its end makes the first element of its output wrong.
     ProgramKernel kernel = bad.kernels[static_cast<std::size_t>(bad.calls[call].kernel)];
     const std::string before = kernel.name;
     kernel.name += "_spoilt";

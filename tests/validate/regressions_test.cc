@@ -17,7 +17,7 @@ std::optional<fs::path> regressions() {
   return fs::exists(folder) ? std::optional(folder) : std::nullopt;
 }
 
-// Its expected output is what ONNX Runtime makes of a ScaledTanh without alpha and beta, for which ONNX has no default.
+// Its expected output is ONNX Runtime's result for a ScaledTanh without alpha and beta, for which ONNX has no default.
 constexpr const char* kDiffers = "misdiagnosis_accumulated_rounding";
 
 TEST(Regressions, GiveTheOutputsThatWereWanted) {

@@ -1,4 +1,4 @@
-// etch validate on folders of models with test data: what is counted, what is named, and sizes that only the data know.
+// etch validate on folders of models with test data: the counts, the printed names, and sizes that only the data give.
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>

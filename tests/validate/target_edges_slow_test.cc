@@ -69,7 +69,8 @@ std::string network() {
   return g.bytes();
 }
 
-/// All that compile does with the description at `file`. Returns whether it is accepted; throws what is no UserError.
+/// Does everything that `etch compile` does with the description in `file`. Returns whether it is accepted; passes on all exceptions
+/// except UserError.
 bool accepted(const fs::path& file) {
   static const std::string model = network();
   const TempDir work("etch-target");
