@@ -264,9 +264,9 @@ std::string CNames::add(std::string_view name) {
   if (!macro_prefix_.empty() && base.starts_with(macro_prefix_)) base.insert(0, "n_");
   std::string candidate = base;
   // With a number behind it may be a word of the library.
-  for (int n = 2; c_identifier(candidate) != candidate || !taken_.insert(in_lower_case(candidate)).second; n++) {
-    candidate = base + (base.back() == '_' ? "" : "_") + std::to_string(n);
-  }
+  int& n = last_number_.try_emplace(base, 1).first->second;
+  while (c_identifier(candidate) != candidate || !taken_.insert(in_lower_case(candidate)).second)
+    candidate = base + (base.back() == '_' ? "" : "_") + std::to_string(++n);
   return candidate;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace etch {
 
@@ -34,8 +35,9 @@ class CNames {
   std::string add(std::string_view name);
 
  private:
-  std::string macro_prefix_;     // "NET_"
-  std::set<std::string> taken_;  // in lower case
+  std::string macro_prefix_;                          // "NET_"
+  std::set<std::string> taken_;                       // in lower case
+  std::unordered_map<std::string, int> last_number_;  // of the identifiers with this base
 };
 
 }  // namespace etch

@@ -171,7 +171,7 @@ void Renderer::open(const std::string& text) {
 std::string Renderer::unique(const std::string& wanted) {
   const std::string base = c_identifier(wanted);
   std::string name = base;
-  for (int n = 2; !taken_.insert(name).second; n++) name = base + "_" + std::to_string(n);
+  for (int& n = last_number_.try_emplace(base, 1).first->second; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
   return name;
 }
 

@@ -74,6 +74,7 @@ class Renderer {
   std::size_t last_line_ = 0;               // where the last line begins
   std::size_t indent_ = 0;
   std::set<std::string> taken_;
+  std::unordered_map<std::string, int> last_number_;  // of the names with this base
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;

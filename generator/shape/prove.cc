@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxVars = 48, kMaxRows = 160;
 constexpr std::size_t kMaxCuts = 200, kMaxWork = 40'000'000;
-constexpr std::size_t kMaxAsked = 4096;  // divisions of one expression that a condition may decide
+constexpr std::size_t kMaxAsked = 64;  // divisions of one expression that a condition may decide
 
 // Replaces x%c by x - c*(x//c) in each term that is not a product.
 Poly without_mods(Poly p) {

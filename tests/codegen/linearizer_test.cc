@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "program/generate.h"
 #include "support/compiled.h"
 #include "support/product.h"
+#include "support/small_stack.h"
 
 namespace etch {
 namespace {
@@ -59,6 +62,26 @@ TEST(Linearizer, ProvesNothingItself) {
     EXPECT_THROW(generate_kernel(store, names, kC, options), InternalError) << small;
   }
 }
+
+// Each operation is read by the next two: neither the stack nor the time may grow with the number of paths.
+void generate_long_chain() {
+  LazyOps ops;
+  const ShapeTracker st = ShapeTracker::from_shape({8});
+  const LazyOp* x = ops.load(1, DType::Float32, st);
+  const LazyOp* before = x;
+  constexpr int kOperations = 3000;
+  for (int i = 0; i < kOperations; i++) {
+    const LazyOp* next = ops.elementwise(i % 2 == 0 ? Op::Add : Op::Mul, {x, before});
+    before = x;
+    x = next;
+  }
+  const LazyOp* store = ops.store(0, x, st);
+  const ProgramKernel kernel = generate_kernel(store, test::signature_of("k", store, {8, 8}), kC, CodegenOptions());
+  EXPECT_EQ(kernel.indices_proved, 8) << "one load and one store for each of four copies";
+  EXPECT_GE(std::ranges::count(kernel.text.source, ';'), kOperations);
+}
+
+TEST(Linearizer, LongChainsNeedNoDeepStack) { test::with_small_stack(generate_long_chain); }
 
 }  // namespace
 }  // namespace etch

@@ -1,6 +1,8 @@
 // etch validate --suite on ONNX's operator tests, as they are, on INTERP and C.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/tempdir.h"
 #include "support/node_tests.h"
 #include "support/tool.h"
