@@ -247,6 +247,13 @@ std::string project_identifier(std::string_view name) {
   return result;
 }
 
+std::string UniqueNames::add(const std::string& name) {
+  std::string candidate = name;
+  for (int& n = last_number_.try_emplace(name, 1).first->second; !taken_.insert(candidate).second;)
+    candidate = name + "_" + std::to_string(++n);
+  return candidate;
+}
+
 CNames::CNames(std::string_view project) {
   // Parameters, locals and tables of the emitted sources; NET_CALL_COUNT is no count of an input "call".
   constexpr std::string_view kOwn[] = {"after", "arena",   "arena_bytes", "arg", "args",   "blob",      "call", "calls",

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace etch {
 
@@ -22,6 +23,16 @@ std::string size_identifier(std::string_view name);
 /// The same for a project: also none of the names of its files, of targets in a build system or of headers of the C library ("test",
 /// "selftest", "math"), and at most 60 characters.
 std::string project_identifier(std::string_view name);
+
+/// Makes names differ: "a", "a_2", "a_3". Numbers go on where the last equal name left off.
+class UniqueNames {
+ public:
+  std::string add(const std::string& name);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> last_number_;
+};
 
 /// Gives each name an identifier of its own: the second name that becomes "a_b" gets "a_b_2".
 class CNames {

@@ -147,7 +147,8 @@ void Replay::check_arena(const Run& run, int call) const {
 
 void Replay::check_guards(const Run& run, int call) const {
   for (std::size_t b = 0; b < program_->buffers.size(); b++)
-    for (const Buffer* buffer : {&run.io[b], &constants_[b]}) check_zone(*buffer, "buffer '" + program_->buffers[b].name + "'", call);
+    for (const Buffer* buffer : {&run.io[b], &constants_[b]})
+      if (buffer->memory() != nullptr) check_zone(*buffer, "buffer '" + program_->buffers[b].name + "'", call);
   check_zone(arena_, "the arena", call);
   check_arena(run, call);
 }

@@ -34,11 +34,9 @@ std::string folded(const std::string& line, const std::string& indent, std::size
   return text + (begin == 0 ? "" : "  ") + line.substr(begin);
 }
 
-std::string kernel_comment(const Project& p, std::size_t k) {
+// `calls` are the numbers of the calls of kernel k.
+std::string kernel_comment(const Project& p, std::size_t k, const std::vector<std::size_t>& calls) {
   const ProgramKernel& kernel = p.program->kernels[k];
-  std::vector<std::size_t> calls;
-  for (std::size_t c = 0; c < p.program->calls.size(); c++)
-    if (p.program->calls[c].kernel == static_cast<int>(k)) calls.push_back(c);
   std::string head;
   for (std::size_t c : calls) {
     if (head.size() > 100) {
@@ -120,9 +118,11 @@ std::string arena_table(const Project& p) {
 
 std::string kernel_texts(const Project& p) {
   std::string text;
+  std::vector<std::vector<std::size_t>> calls(p.program->kernels.size());
+  for (std::size_t c = 0; c < p.program->calls.size(); c++) calls[at(p.program->calls[c].kernel)].push_back(c);
   for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
     const std::string& source = p.program->kernels[k].text.source;
-    text += "\n" + kernel_comment(p, k) + source;
+    text += "\n" + kernel_comment(p, k, calls[k]) + source;
     if (!source.ends_with('\n')) text += '\n';
   }
   return text;

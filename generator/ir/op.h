@@ -51,6 +51,7 @@ inline bool is_commutative(Op op) { return has_trait(op, 'c'); }
 inline bool is_idempotent(Op op) { return has_trait(op, 'i'); }
 inline bool has_vector_form(Op op) { return has_trait(op, 'v'); }
 inline bool gives_whole_numbers(Op op) { return has_trait(op, 'w'); }
+inline bool is_exact(Op op) { return has_trait(op, 'e'); }
 
 inline constexpr int kLibraryCost = 10;
 /// Computed by the math library, to a few units in the last place; all other operations have one right result.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/naming.h"
@@ -121,6 +122,7 @@ class Importer {
 
   /// Converts one initializer after the other and frees the file's copy, so that not all weights are in memory twice.
   void read_initializers() {
+    for (const ValueInfoProto& input : graph_proto_.input()) declared_.emplace(input.name(), &input);
     for (auto& tensor : *graph_proto_.mutable_initializer()) {
       const std::string name = tensor.name();
       initializers_.insert(name);
@@ -138,9 +140,9 @@ class Importer {
 
   /// An initializer that is also an input (always in IR 3) must have the type and shape that the input declares.
   void require_declared_like(const std::string& name, const Array& array) const {
-    for (const ValueInfoProto& input : graph_proto_.input()) {
-      if (input.name() != name || !input.type().has_tensor_type()) continue;
-      const auto& type = input.type().tensor_type();
+    for (auto [input, end] = declared_.equal_range(name); input != end; input++) {
+      if (!input->second->type().has_tensor_type()) continue;
+      const auto& type = input->second->type().tensor_type();
       bool same = dtype_of_onnx(type.elem_type()) == array.dtype();
       if (type.has_shape()) {
         same = same && type.shape().dim_size() == static_cast<int>(array.shape().size());
@@ -327,7 +329,7 @@ class Importer {
       known = known && (name.empty() || inputs.back()->known());
     }
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
-    const std::string name = unique_node_name(node.name());
+    const std::string name = node_names_.add(node.name());
     const OriginScope origin(*result_.graph, name, proto.op_type());
     require_schema(node, proto);
     if (!known) return;
@@ -381,12 +383,6 @@ class Importer {
     if (tensor.size().is_int()) count_parameters(tensor.dtype(), tensor.size().as_int());
   }
 
-  std::string unique_node_name(const std::string& name) {
-    std::string candidate = name;
-    for (int n = 2; !node_names_.insert(candidate).second; n++) candidate = name + "_" + std::to_string(n);
-    return candidate;
-  }
-
   // --- outputs
 
   void read_outputs() {
@@ -432,7 +428,9 @@ class Importer {
   std::optional<int> trial_;
   std::size_t input_number_ = 0;     // number of the input that is being read, among those
   std::set<std::string> open_dims_;  // dimensions to which neither the file nor the caller gives a size
-  std::set<std::string> initializers_, node_names_, output_names_;
+  std::set<std::string> initializers_, output_names_;
+  UniqueNames node_names_;
+  std::unordered_multimap<std::string, const ValueInfoProto*> declared_;  // inputs of the graph by name
 };
 
 std::string place_of(const ImportOptions& options) { return options.path.empty() ? "model" : options.path.string(); }

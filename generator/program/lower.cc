@@ -114,20 +114,13 @@ class Lowering {
 
   int add_buffer(const std::string& name, BufferKind kind, DType dtype, const std::vector<Sint>& shape) {
     ProgramBuffer buffer;
-    buffer.name = unique_name(name);
+    buffer.name = buffer_names_.add(name.empty() ? "unnamed" : name);
     buffer.kind = kind;
     buffer.dtype = dtype;
     buffer.shape = shape;
     buffer.max_elements = product(shape).max();
     program_.buffers.push_back(std::move(buffer));
     return static_cast<int>(program_.buffers.size()) - 1;
-  }
-
-  std::string unique_name(const std::string& wanted) {
-    const std::string base = wanted.empty() ? "unnamed" : wanted;
-    std::string name = base;
-    for (int n = 2; !buffer_names_.insert(name).second; n++) name = fmt::format("{}_{}", base, n);
-    return name;
   }
 
   void add_item(const ScheduleItem& item, int done) {
@@ -250,7 +243,7 @@ class Lowering {
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;
   std::map<KernelKey, int> kernels_;
-  std::set<std::string> buffer_names_;
+  UniqueNames buffer_names_;
   NodeNames names_;
   std::map<std::string, int> kernels_of_;  // by main node: its number of items
 };
@@ -264,7 +257,7 @@ Program lower(std::shared_ptr<LazyGraph> graph, const Schedule& schedule, const 
 CodegenOptions codegen_options(const Target& target, const Language& language) {
   CodegenOptions options;
   options.has_local = language.local_memory;
-  if (language.grid && target.language != language.name) return options;
+  if (language.grid && !is_language_of(target, language)) return options;
   options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.register_tiles = !language.grid;

@@ -43,5 +43,7 @@ Table<Language>& languages();
 const Language* find_language(std::string_view name);
 /// The language of the target's kernels; a UserError with the place in the target's file if no row has its name.
 const Language& language_of(const Target& target);
+/// Whether the target's own projects are in this language; false also for one that only runs on the host beside them.
+bool is_language_of(const Target& target, const Language& language);
 
 }  // namespace etch

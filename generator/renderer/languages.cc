@@ -80,6 +80,8 @@ Table<Language>& languages() {
 
 const Language* find_language(std::string_view name) { return languages().find(&Language::name, name); }
 
+bool is_language_of(const Target& target, const Language& language) { return target.language == language.name; }
+
 const Language& language_of(const Target& target) {
   if (const Language* found = find_language(target.language)) return *found;
   std::string known;

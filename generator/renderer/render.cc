@@ -81,9 +81,9 @@ std::string substitute(std::string_view text, std::span<const std::pair<char, st
 
 Renderer::Renderer(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options)
     : uops_(uops), language_(language), style_(*language.style), signature_(signature), options_(options), local_names_(uops, signature) {
-  for (const KernelArgument& a : signature.arguments) taken_.insert(a.name);
-  taken_.insert(signature.variables.begin(), signature.variables.end());
-  taken_.insert({signature.function, "arg"});
+  for (const KernelArgument& a : signature.arguments) names_.add(a.name);
+  for (const std::string& v : signature.variables) names_.add(v);
+  for (const std::string& name : {signature.function, std::string("arg")}) names_.add(name);
   name_loops();
 }
 
@@ -168,12 +168,7 @@ void Renderer::open(const std::string& text) {
   indent_++;
 }
 
-std::string Renderer::unique(const std::string& wanted) {
-  const std::string base = c_identifier(wanted);
-  std::string name = base;
-  for (int& n = last_number_.try_emplace(base, 1).first->second; !taken_.insert(name).second;) name = base + "_" + std::to_string(++n);
-  return name;
-}
+std::string Renderer::unique(const std::string& wanted) { return names_.add(c_identifier(wanted)); }
 
 // Loops get their names first, as these are the letters of the formula.
 void Renderer::name_loops() {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/naming.h"
 #include "renderer/cstyle.h"
 #include "renderer/local_names.h"
 
@@ -73,8 +74,7 @@ class Renderer {
   std::string declared_;                    // the one name that the last line declares, if it does nothing else
   std::size_t last_line_ = 0;               // where the last line begins
   std::size_t indent_ = 0;
-  std::set<std::string> taken_;
-  std::unordered_map<std::string, int> last_number_;  // of the names with this base
+  UniqueNames names_;
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;

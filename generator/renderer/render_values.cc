@@ -11,11 +11,6 @@ namespace {
 
 bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
 
-bool rounds(Op op) {
-  static constexpr Op kExactOps[] = {Op::Neg, Op::Max, Op::Min, Op::Where, Op::Floor, Op::Ceil, Op::Trunc, Op::Rint};
-  return std::ranges::find(kExactOps, op) == std::end(kExactOps);
-}
-
 std::string_view short_name(DType dtype) {
   static constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
   return kNames[static_cast<std::size_t>(dtype)];
@@ -163,8 +158,8 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
   Expr e = fill(row.text, row.precedence, row.operands, u, type);
-  if (u->dtype == DType::Float16 && rounds(u->op)) e = {helper("round_half") + "(" + e.text + ")", kAtom, e.depth + 1};
-  if (u->dtype == DType::BFloat16 && rounds(u->op)) e = {helper("round_bfloat16") + "(" + e.text + ")", kAtom, e.depth + 1};
+  if (u->dtype == DType::Float16 && !is_exact(u->op)) e = {helper("round_half") + "(" + e.text + ")", kAtom, e.depth + 1};
+  if (u->dtype == DType::BFloat16 && !is_exact(u->op)) e = {helper("round_bfloat16") + "(" + e.text + ")", kAtom, e.depth + 1};
   return e;
 }
 

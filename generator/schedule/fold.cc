@@ -79,20 +79,33 @@ class ScaleFolder {
     return above(graph_.elementwise(Op::Add, {y, total}), x);
   }
 
-  /// x * s with s moved into constants before it; nullptr if that is not possible.
+  /// x * s with s moved into constants before it, through any number of constants that are added; nullptr if that is not possible.
   const LazyBuffer* scale(const LazyBuffer* x, const LazyBuffer* s) {
-    if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
-    const LazyBuffer* inner = below(s, x);
-    if (is_op(x->base, Op::ReduceSum)) {
-      const LazyBuffer* sum = scale_sum(x->base, inner);
-      return sum == nullptr ? nullptr : above(sum, x);
+    struct Addition {
+      const LazyBuffer *sum, *constant, *factor;
+    };
+    std::vector<Addition> additions;  // from the last one to the first
+    const LazyBuffer* scaled = nullptr;
+    while (scaled == nullptr) {
+      if (!shows_base(x) || !used_once(x) || x->base->kind != LazyKind::Compute) return nullptr;
+      s = below(s, x);
+      if (is_op(x->base, Op::ReduceSum)) {
+        const LazyBuffer* sum = scale_sum(x->base, s);
+        if (sum == nullptr) return nullptr;
+        scaled = above(sum, x);
+      } else {
+        const auto sum = constant_offset(x->base);
+        if (!sum) return nullptr;
+        additions.push_back({x, sum->second, s});
+        x = sum->first;
+      }
     }
-    const auto sum = constant_offset(x->base);
-    if (!sum) return nullptr;
-    const LazyBuffer* scaled = scale(sum->first, inner);
-    if (scaled == nullptr) return nullptr;
-    const LazyBuffer* moved = small(Op::Mul, {sum->second, inner});
-    return moved == nullptr ? nullptr : above(graph_.elementwise(Op::Add, {scaled, moved}), x);
+    for (auto it = additions.rbegin(); it != additions.rend(); it++) {
+      const LazyBuffer* moved = small(Op::Mul, {it->constant, it->factor});
+      if (moved == nullptr) return nullptr;
+      scaled = above(graph_.elementwise(Op::Add, {scaled, moved}), it->sum);
+    }
+    return scaled;
   }
 
   /// sum(a * w) * s with s of the sum's shape.

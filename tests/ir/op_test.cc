@@ -60,7 +60,7 @@ TEST(OpTable, TraitsAndCostsAreWhatNumpyShows) {
 TEST(OpTable, ColumnsHoldWhatTheirHeadingsSay) {
   for (const OpInfo& row : kOps) {
     EXPECT_EQ(row.types.find_first_not_of("fib"), std::string_view::npos) << row.name;
-    EXPECT_EQ(row.traits.find_first_not_of("bcivw"), std::string_view::npos) << row.name;
+    EXPECT_EQ(row.traits.find_first_not_of("bcivwe"), std::string_view::npos) << row.name;
     EXPECT_GE(row.cost, 1) << row.name;
     EXPECT_EQ(row.word.empty(), row.group == OpGroup::Buffer) << row.name;
     EXPECT_EQ(row.word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string_view::npos) << row.name;

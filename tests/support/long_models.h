@@ -19,6 +19,7 @@ struct Chain {
 
 inline const Chain kChains[] = {
     {"elementwise", 4, 1, [](GraphBuilder& g, const auto& x, const auto&) { return g.node("Sigmoid", {x}); }},
+    {"biases", 4, 1, [](GraphBuilder& g, const auto& x, const auto&) { return g.node("Add", {x, "bias"}); }},
     {"layers", 4, 2, [](GraphBuilder& g, const auto& x, const auto&) { return g.relu(g.node("MatMul", {x, "w"})); }},
     {"residual", 4, 3,
      [](GraphBuilder& g, const auto& x, const auto& skip) { return g.relu(g.node("Add", {g.node("MatMul", {x, "w"}), skip})); }},
@@ -48,13 +49,15 @@ inline void write_chain(const Chain& chain, int nodes, const std::filesystem::pa
   GraphBuilder::Value x = g.input("x", DType::Float32, {1, 1, chain.size, 8}), skip = x;
   g.seeded("w", {8, 8}, 8);
   g.seeded("kernel", {1, 1, 3, 3}, 9);
+  g.seeded("bias", {8}, 8);
+  g.initializer("half", Array::of_doubles(DType::Float32, {}, std::vector<double>{0.5}));
   g.initializer("scales", Array::of_doubles(DType::Float32, {4}, std::vector<double>{1, 1, 2, 1}));
   for (int made = 0; made < nodes; made += chain.nodes) {
     const GraphBuilder::Value next = chain.next(g, x, skip);
     skip = x;
     x = next;
   }
-  g.output(g.node("Identity", {x}, {}, "out"), DType::Float32, {1, 1, chain.size, 8});
+  g.output(g.node("Mul", {x, "half"}, {}, "out"), DType::Float32, {1, 1, chain.size, 8});
   g.write(file);
 }
 
