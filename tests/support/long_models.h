@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Chain {
   int nodes;     // of one link
   GraphBuilder::Value (*next)(GraphBuilder& g, const GraphBuilder::Value& x, const GraphBuilder::Value& skip);
 };
+
+inline void PrintTo(const Chain& chain, std::ostream* out) { *out << chain.name; }
 
 inline const Chain kChains[] = {
     {"elementwise", 4, 1, [](GraphBuilder& g, const auto& x, const auto&) { return g.node("Sigmoid", {x}); }},
