@@ -95,7 +95,7 @@ void print_table(const Outcome& outcome) {
     if (!b.ok) fmt::print("  {}\n", b.problem);
     if (b.culprit)
       fmt::print("  first wrong: {}\n", to_text(*b.culprit));
-    else if (!b.ok && b.problem.find("output '") != std::string::npos)
+    else if (b.differs)
       fmt::print("  {}\n", explanation(b, outcome.has_expected));
   }
   if (outcome.fit && !outcome.target) fmt::print("{}", to_text(*outcome.fit));

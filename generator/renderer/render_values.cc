@@ -192,7 +192,8 @@ void Renderer::load(const UOp* u) {
   }
   const std::string_view form = is_local ? "" : style_.load[static_cast<std::size_t>(u->dtype)];
   const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
-  Expr e{substitute(form.empty() ? "$b[$i]" : form, values, &helpers_), form.ends_with("0") ? kCompare : kAtom, depth};
+  const bool compares = !form.empty() && u->dtype == DType::Bool;  // the stored number with 0
+  Expr e{substitute(form.empty() ? "$b[$i]" : form, values, &helpers_), compares ? kCompare : kAtom, depth};
   if (u->src.size() == 4 && form.empty()) facts_.loads_masked = true;
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
   if (is_local && language_.grid) return bind(u, e.text);  // other work-items write there too

@@ -40,12 +40,13 @@ BackendResult validate_backend(const Program& program, const Program& reference,
         result.comparison = worse(result.comparison, c);
         if (c.ok || !result.ok) continue;
         result.ok = false;
+        result.differs = true;
         result.problem = fmt::format("{}, output '{}': {}", sets[s].name, output_name(program, i), c.problem);
         result.culprit = find_culprit(program, reference, *loaded, sets[s], tolerance);
       }
     }
   } catch (const DeviceError& error) {
-    result.ok = false;
+    result.ok = result.differs = false;
     result.comparison.ok = false;
     result.problem = error.what();
   }

@@ -25,6 +25,7 @@ struct BackendResult {
   bool ok = true;
   Comparison comparison;  // the worst over all sets and outputs
   double seconds = 0;     // of all runs
+  bool differs = false;   // it ran, and an output is not as expected
   std::string problem;    // if not ok: which set and output differ and how, or why it did not run
   std::optional<Culprit> culprit;
 };
