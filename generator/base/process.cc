@@ -207,6 +207,18 @@ void finish(pid_t child, Launch& launch, ProcessResult& result, const ProcessOpt
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
 }
 
+bool is_executable(const std::filesystem::path& path) {
+  std::error_code bad;
+  return std::filesystem::is_regular_file(path, bad) && access(path.c_str(), X_OK) == 0;
+}
+
+// What PATH says, or where programs usually are.
+std::string search_path() {
+  for (const std::string& variable : environment_with({}))
+    if (variable.starts_with("PATH=")) return variable.substr(5);
+  return "/usr/local/bin:/usr/bin:/bin";
+}
+
 }  // namespace
 
 std::vector<std::string> environment_with(const std::vector<EnvVar>& additions) {
@@ -272,6 +284,24 @@ std::string describe(const ProcessResult& result) {
   if (result.timed_out) return "timed out after " + std::to_string(static_cast<long long>(result.seconds + 0.5)) + " s";
   if (result.signal != 0) return "killed by signal " + std::to_string(result.signal) + " (" + strsignal(result.signal) + ")";
   return "exit status " + std::to_string(result.exit_code);
+}
+
+std::optional<std::filesystem::path> find_program(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string_view::npos) {
+    std::filesystem::path path(name);
+    return is_executable(path) ? std::optional(path) : std::nullopt;
+  }
+  const std::string path_variable = search_path();
+  std::string_view rest = path_variable;
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const std::string_view folder = rest.substr(0, colon);
+    std::filesystem::path path = (folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder)) / name;
+    if (is_executable(path)) return path;
+    if (colon == std::string_view::npos) return std::nullopt;
+    rest.remove_prefix(colon + 1);
+  }
 }
 
 }  // namespace etch

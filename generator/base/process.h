@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace etch {
@@ -51,6 +53,10 @@ struct ProcessResult {
 /// Runs argv[0] (looked up along PATH if it has no slash) and waits. When this returns, no process of the group runs any more:
 /// neither after a timeout nor as a child that the program left behind. If this process dies, the program is killed too.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+/// The path of the program `name`: `name` itself if it contains a slash, else looked up along PATH. nullopt if there is no such
+/// executable.
+std::optional<std::filesystem::path> find_program(std::string_view name);
 
 /// The caller's environment with `additions`, as NAME=VALUE.
 std::vector<std::string> environment_with(const std::vector<EnvVar>& additions);

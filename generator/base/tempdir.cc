@@ -23,29 +23,15 @@ std::filesystem::path make_unique(const std::filesystem::path& parent, std::stri
   return name;
 }
 
-/// An environment variable. Outside cli/ the environment decides only where programs and temporary folders are.
-std::optional<std::string> environment(std::string_view name) {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; entry++) {
-    const std::string_view text(*entry);
-    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) return std::string(text.substr(name.size() + 1));
-  }
-  return std::nullopt;
-}
-
-bool is_executable(const std::filesystem::path& path) {
-  std::error_code bad;
-  return std::filesystem::is_regular_file(path, bad) && access(path.c_str(), X_OK) == 0;
-}
-
 }  // namespace
 
 std::filesystem::path system_temp() {
-  const std::filesystem::path path = environment("TMPDIR").value_or("");
-  if (path.empty()) return "/tmp";
-  std::error_code bad;
-  if (!std::filesystem::is_directory(path, bad))
-    throw UserError("TMPDIR=" + path.string(), "is not a folder", "let TMPDIR name a folder that is there, or unset it");
-  return path;
+  try {
+    return std::filesystem::temp_directory_path();
+  } catch (const std::filesystem::filesystem_error& error) {
+    if (error.path1().empty()) return "/tmp";  // TMPDIR is set to nothing
+    throw UserError(error.path1().string(), "is not a folder", "let TMPDIR name a folder that is there, or unset it");
+  }
 }
 
 TempDir::TempDir(std::string_view prefix) : path_(make_unique(system_temp(), prefix)) {}
@@ -74,24 +60,6 @@ TempDir TempDir::adopt(const std::filesystem::path& path) {
 std::filesystem::path TempDir::release() {
   if (!path_.empty()) forget_temporary(path_);
   return std::exchange(path_, {});
-}
-
-std::optional<std::filesystem::path> find_program(std::string_view name) {
-  if (name.empty()) return std::nullopt;
-  if (name.find('/') != std::string_view::npos) {
-    std::filesystem::path path(name);
-    return is_executable(path) ? std::optional(path) : std::nullopt;
-  }
-  const std::string path_variable = environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
-  std::string_view rest = path_variable;
-  while (true) {
-    const std::size_t colon = rest.find(':');
-    const std::string_view folder = rest.substr(0, colon);
-    std::filesystem::path path = (folder.empty() ? std::filesystem::path(".") : std::filesystem::path(folder)) / name;
-    if (is_executable(path)) return path;
-    if (colon == std::string_view::npos) return std::nullopt;
-    rest.remove_prefix(colon + 1);
-  }
 }
 
 }  // namespace etch

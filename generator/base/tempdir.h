@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,11 +36,8 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-/// $TMPDIR, else /tmp. Throws UserError if TMPDIR is set but names no folder.
+/// The folder of temporary files: $TMPDIR or its like (std::filesystem::temp_directory_path()), else /tmp. Throws UserError if that
+/// is no folder.
 std::filesystem::path system_temp();
-
-/// The path of the program `name`: `name` itself if it contains a slash, else looked up along PATH. nullopt if there is no such
-/// executable.
-std::optional<std::filesystem::path> find_program(std::string_view name);
 
 }  // namespace etch

@@ -170,12 +170,18 @@ std::vector<DataSet> data_sets_of(const ValidateArgs& args, const ImportedModel&
   return random_data_sets(model, args.seed);
 }
 
+// With guards, so that a kernel that writes outside of its output is found too.
+DeviceOptions guarded_options(const ValidateArgs& args, const Target& target) {
+  DeviceOptions options = device_options(args, target);
+  options.guards = true;
+  return options;
+}
+
 int validate_model(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
   if (args.measure) options.measure = measure_with_compiler(options.target);
-  DeviceOptions on_host = device_options(args, options.target);
-  on_host.guards = true;
+  const DeviceOptions on_host = guarded_options(args, options.target);
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
@@ -229,9 +235,7 @@ void print_json(const SuiteResult& result) {
 int validate_suite(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
-  DeviceOptions on_host = device_options(args, options.target);
-  on_host.guards = true;
-  const auto devices = devices_named(args.backends, on_host);
+  const auto devices = devices_named(args.backends, guarded_options(args, options.target));
   const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
   progress.clear();
   if (args.json) {

@@ -18,8 +18,6 @@ double largest_of(DType dtype) {
   return dtype == DType::Float64 ? 0x1p1023 : 0x1p64;
 }
 
-const std::vector<const LazyOp*> kNothing;
-
 // An upper bound of the magnitude of `op`, or kUnknown. of(s) gives that of operand s.
 template <class Of>
 double bound_from(const LazyOp* op, const std::vector<KernelArgument>& arguments, Of of) {
@@ -75,9 +73,7 @@ bool is_product(const LazyOp* op) { return op->op == Op::Mul || op->op == Op::Ca
 }  // namespace
 
 double Linearizer::bound(const LazyOp* op) {
-  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& {
-    return bounds_.contains(o) || !is_elementwise(o->op) ? kNothing : o->src;
-  };
+  const auto below = [&](const LazyOp* o) { return bounds_.contains(o) || !is_elementwise(o->op) ? Sources() : Sources(o->src); };
   for (const LazyOp* o : toposort<LazyOp>({op}, below))
     if (!bounds_.contains(o)) bounds_[o] = bound_from(o, options_.arguments, [&](std::size_t s) { return bounds_.at(o->src[s]); });
   return bounds_.at(op);
@@ -101,7 +97,7 @@ Linearizer::Zeros Linearizer::zeros_of_product(const LazyOp* mul, const Zeros& a
 const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
   const auto key = [&](const LazyOp* o) { return std::pair(number_.at(o), key_of(relevant_axes(o))); };
   if (const auto found = zeros_.find(key(op)); found != zeros_.end()) return found->second;
-  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_product(o) ? o->src : kNothing; };
+  const auto below = [](const LazyOp* o) { return is_product(o) ? Sources(o->src) : Sources(); };
   for (const LazyOp* f : toposort<LazyOp>({op}, below)) {
     const auto [place, is_new] = zeros_.try_emplace(key(f));
     if (!is_new) continue;

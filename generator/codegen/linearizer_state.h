@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,9 @@
 #include "codegen/linearizer.h"
 
 namespace etch {
+
+/// Operands as toposort() takes them; none where a walk goes no further.
+using Sources = std::span<const LazyOp* const>;
 
 class Linearizer {
  public:

@@ -58,10 +58,7 @@ std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
 // One bit for each unrolled, upcast or vector axis along which the value can differ.
 std::uint64_t Linearizer::relevant_axes(const LazyOp* op) {
   if (const auto found = relevant_.find(op); found != relevant_.end()) return found->second;
-  static const std::vector<const LazyOp*> kNothing;
-  const auto below = [&](const LazyOp* o) -> const std::vector<const LazyOp*>& {
-    return is_reduce(o->op) || relevant_.contains(o) ? kNothing : o->src;
-  };
+  const auto below = [&](const LazyOp* o) { return is_reduce(o->op) || relevant_.contains(o) ? Sources() : Sources(o->src); };
   for (const LazyOp* o : toposort<LazyOp>({op}, below)) {
     const auto [axes, is_new] = relevant_.try_emplace(o, 0);
     if (!is_new) continue;
@@ -102,9 +99,7 @@ std::string Linearizer::copy_of(const LazyOp* op) {
 const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
-  static const std::vector<const LazyOp*> kNothing;
-  found->second =
-      toposort<LazyOp>({op}, [](const LazyOp* o) -> const std::vector<const LazyOp*>& { return is_reduce(o->op) ? kNothing : o->src; });
+  found->second = toposort<LazyOp>({op}, [](const LazyOp* o) { return is_reduce(o->op) ? Sources() : Sources(o->src); });
   return found->second;
 }
 

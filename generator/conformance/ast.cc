@@ -111,16 +111,10 @@ Program program_of(const std::vector<AstCase>& cases, const Language* language) 
       signature.arguments.push_back({input.dtype(), input.size(), fmt::format("in{}", i)});
       add(fmt::format("{}_{}", c.id, i), BufferKind::Constant, input.dtype(), input.size(), input);
     }
-    ProgramKernel kernel;
-    if (language != nullptr) {
-      CodegenOptions options;
-      options.has_local = language->local_memory;
-      kernel = generate_kernel(c.store, std::move(signature), *language, options);
-    } else {
-      kernel.name = signature.function;
-      kernel.ast = c.store;
-      kernel.arguments = std::move(signature.arguments);
-    }
+    CodegenOptions options;
+    options.has_local = language != nullptr && language->local_memory;
+    ProgramKernel kernel = language == nullptr ? kernel_of_ast(c.store, std::move(signature))
+                                               : generate_kernel(c.store, std::move(signature), *language, options);
     program.kernels.push_back(std::move(kernel));
     program.calls.push_back(std::move(call));
   }

@@ -64,7 +64,7 @@ class CCompiler : public Compiler {
   std::unique_ptr<KernelLibrary> compile(const Program& program) const override {
     const std::vector<Unit> units = split(program);
     TempDir dir("etch-c");
-    for (const char* header : {"etch_math.h"}) std::ofstream(dir.path() / header) << runtime_text(header);
+    std::ofstream(dir.path() / "etch_math.h") << runtime_text("etch_math.h");
     std::vector<std::size_t> kernels;
     std::vector<std::string> files;
     for (std::size_t u = 0; u < units.size(); u++) {

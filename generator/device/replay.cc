@@ -116,7 +116,6 @@ void Replay::fail(int call, const std::string& what) const {
 }
 
 void Replay::check_zone(const Buffer& buffer, const std::string& name, int call) const {
-  if (buffer.memory() == nullptr) return;
   const auto* memory = static_cast<const std::byte*>(buffer.memory());
   for (std::int64_t k = 0; k < kGuard; k++) {
     if (memory[k] != kGuardByte) fail(call, "wrote " + std::to_string(kGuard - k) + " bytes before the start of " + name);

@@ -126,11 +126,6 @@ Fit measured_fit(const CompiledProject& project, const CompileOptions& options, 
                   options.measure({dir, project.probe, project.report.name + "_run", audit.table_functions}));
 }
 
-// Whether the file holds the weights themselves: their size is known, and they may be large.
-bool is_weights_data(const std::string& file) {
-  return file.ends_with("_weights.c") || file.ends_with("_weights.S") || file.ends_with("_weights.bin");
-}
-
 }  // namespace
 
 const std::vector<std::string>& dump_stages() {
@@ -239,7 +234,7 @@ Fit fit_of(const CompiledProject& project, const CompileOptions& options) {
   if (!options.measure || !fit.fits()) return fit;
   const TempDir work("etch-fit");
   for (const EmittedFile& file : project.files)
-    if (!is_weights_data(file.name)) write_file(work.path() / file.name, file.text);
+    if (!file.is_weights) write_file(work.path() / file.name, file.text);
   return measured_fit(project, options, work.path(), audit_directory(work.path(), audit_options(options.target)));
 }
 

@@ -96,7 +96,7 @@ std::string selftest_text(const Project& p) {
 std::string build_file(const Project& p) {
   const bool incbin = p.weights == WeightsForm::Incbin && p.has_constants();
   std::string sources = p.name + ".c";
-  for (const EmittedFile& file : kernel_files(p))
+  for (const EmittedFile& file : p.kernel_files)
     if (file.name.ends_with(".c")) sources += " " + file.name;
   if (p.has_constants() && p.weights == WeightsForm::C) sources += fmt::format(" {}_weights.c", p.name);
   if (incbin) sources += fmt::format(" {}_weights.S", p.name);

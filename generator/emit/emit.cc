@@ -111,12 +111,12 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
   std::vector<EmittedFile> files;
   files.push_back({p.name + ".h", model_header(p)});
   files.push_back({p.name + ".c", p.form->source(p)});
-  for (EmittedFile& file : kernel_files(p)) files.push_back(std::move(file));
+  files.insert(files.end(), p.kernel_files.begin(), p.kernel_files.end());
   if (p.has_constants()) {
     files.push_back({p.name + "_weights.h", weights_header(p)});
-    if (p.weights == WeightsForm::C) files.push_back({p.name + "_weights.c", weights_source(p)});
-    if (p.weights == WeightsForm::Incbin) files.push_back({p.name + "_weights.S", weights_assembler(p)});
-    if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p)});
+    if (p.weights == WeightsForm::C) files.push_back({p.name + "_weights.c", weights_source(p), true});
+    if (p.weights == WeightsForm::Incbin) files.push_back({p.name + "_weights.S", weights_assembler(p), true});
+    if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p), true});
   }
   for (const RuntimeFile& file : runtime_files())
     if (file.name.starts_with("etch_math") ? uses_math(p) : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))

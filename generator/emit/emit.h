@@ -16,8 +16,9 @@
 namespace etch {
 
 struct EmittedFile {
-  std::string name;  // without folder
-  std::string text;  // any bytes
+  std::string name;         // without folder
+  std::string text;         // any bytes
+  bool is_weights = false;  // the weights themselves: their size is known, and they may be large
 };
 
 /// The form in which the weights are emitted.

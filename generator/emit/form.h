@@ -36,14 +36,14 @@ struct ProjectForm {
   std::string_view link_flags{};                     // of the build command: "-lOpenCL "
   std::string_view cmake_library{};                  // text of CMakeLists.txt that makes `runtime` a library, if it is not etch_runtime
   int no_device_status = 0;                          // exit status of a self-test that finds no device; 0: it needs none
+  std::string_view no_device{}, device_help{};       // what is said then on the host, and what to do
   std::span<const std::string_view> reserved_names;  // parameters and locals of its functions, which no input may be called
 
   /// Throws UserError where the program is too large for the form's tables. May be null.
   void (*check)(const Program& program, const EmitOptions& options) = nullptr;
-  /// Fills in what only this form's files need of a Project. May be null.
+  /// Fills in what only this form's files need of a Project, and its kernel_files. May be null.
   void (*prepare)(Project& project) = nullptr;
   std::string (*source)(const Project& project);                       // NAME.c
-  std::vector<EmittedFile> (*kernel_files)(const Project&) = nullptr;  // kernels that are not in NAME.c; may be null
   std::string (*kernel_files_note)(const Project& project) = nullptr;  // for the report, if there are such files
   std::string (*arena_place)(const Project& project, int buffer);      // of an intermediate, in the argument table: "ARENA(64)"
   HeaderParts (*header)(const Project& project);

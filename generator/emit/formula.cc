@@ -162,6 +162,13 @@ class Writer {
     return parts ? text_of(in_order(parts->first), parts->second) : to_text(idx);
   }
 
+  // A position as a value.
+  Text index_text(Sint idx) const {
+    const std::optional<Linear> parts = linear(idx);
+    const bool is_sum = parts && parts->first.size() + (parts->second != 0 ? 1 : 0) > 1;
+    return {flat_text(idx), is_sum ? kSum : kTight};
+  }
+
   // "[c][y+i-1][x+j-1]": each term goes to the outermost dimension whose stride divides it.
   std::string position(const FormulaBuffer& buffer, Sint idx) const {
     std::optional<Linear> parts = linear(idx);
@@ -206,9 +213,8 @@ class Writer {
       const FormulaBuffer& buffer = buffers_.at(static_cast<std::size_t>(op->mem().index));
       return {buffer.name + position(buffer, index.idx) + (masked ? "?" : ""), kTight};
     }
-    const std::string value = op->op == Op::Const ? op->constant().value.to_text() : flat_text(index.idx);
-    if (masked) return {fmt::format("({} if {} else 0)", value, to_text(index.valid)), kTight};
-    return {value, op->op == Op::Const || value.find_first_of("+-", 1) == std::string::npos ? kTight : kSum};
+    const Text value = op->op == Op::Const ? Text{op->constant().value.to_text()} : index_text(index.idx);
+    return masked ? Text{fmt::format("({} if {} else 0)", value.text, to_text(index.valid))} : value;
   }
 
   static bool is_zero(const LazyOp* op) { return op->op == Op::Const && op->constant().value.as_double() == 0; }

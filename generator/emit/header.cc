@@ -52,12 +52,11 @@ std::string io_macros(const Project& p) {
   return text;
 }
 
-std::string what_it_computes(const Project& p) {
+std::string what_it_computes(const Project& p, const HeaderParts& parts) {
   std::vector<std::string> inputs, outputs;
   for (int b : p.program->inputs) inputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   for (int b : p.program->outputs) outputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
   std::string text = "/* Computes " + list_text(outputs) + (inputs.empty() ? "" : " from " + list_text(inputs)) + ".";
-  const HeaderParts parts = p.form->header(p);
   text += parts.promise;
   for (std::size_t v = 0; v < p.program->variables.size(); v++) {
     text += fmt::format(" * {}: {} to {}, else ETCH_RANGE.", p.variable_names[v], p.program->variables[v].min, p.program->variables[v].max);
@@ -76,8 +75,8 @@ std::string blob_functions(const Project& p) {
       p.name);
 }
 
-std::string sizes(const Project& p) {
-  std::string text = p.form->header(p).arena_bytes;
+std::string sizes(const Project& p, const HeaderParts& parts) {
+  std::string text = parts.arena_bytes;
   text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
   if (p.has_constants()) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
@@ -126,10 +125,10 @@ std::string model_header(const Project& p) {
       "#endif\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
       p.name, p.form->runtime, runtime_abi());
-  text += sizes(p) + "\n" + io_macros(p) + "\n" + blob_functions(p);
   const HeaderParts parts = p.form->header(p);
+  text += sizes(p, parts) + "\n" + io_macros(p) + "\n" + blob_functions(p);
   text += parts.before_run;
-  text += what_it_computes(p) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
+  text += what_it_computes(p, parts) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
   text += parts.after_run;
   text += fmt::format(
       "#if ETCH_PROFILE\n"

@@ -100,7 +100,7 @@ std::string program_value(const Project& p, const SizeTable& sizes) {
       "  {}, /* its alignment */\n"
       "}};\n",
       p.name, program.variables.empty() ? "NULL" : "ranges", sizes.empty() ? "NULL" : "size_of", p.has_constants() ? "constants" : "NULL",
-      p.regions.empty() ? "NULL" : "regions", opencl_text_pieces(p.kernel_text), program.kernels.size(), program.calls.size(),
+      p.regions.empty() ? "NULL" : "regions", opencl_text_pieces(p.kernel_files.front().text), program.kernels.size(), program.calls.size(),
       program.variables.size(), program.inputs.size(), program.outputs.size(), p.constants.size(), p.regions.size(), p.plan->arena_bytes,
       p.plan->align);
 }
@@ -177,7 +177,7 @@ std::string opencl_session(const Project& p) {
       "  etch_cl_kernel kernels[{2}];\n"
       "  etch_cl_mem buffers[{3}];\n"
       "}} {0}_session;\n\n",
-      p.name, opencl_text_pieces(p.kernel_text), p.program->kernels.size(), buffers);
+      p.name, opencl_text_pieces(p.kernel_files.front().text), p.program->kernels.size(), buffers);
   text +=
       "/* Builds the kernels and makes all buffers on the device. Context, device and queue are cl_context, cl_device_id and\n"
       " * cl_command_queue of the caller, and stay until close. After an error close still gives back what was made; until then\n"

@@ -10,8 +10,8 @@ namespace etch {
 
 /// NAME.cl
 std::string opencl_text(const Project& project);
-/// NAME_kernels.c: the text of NAME.cl as several strings, each short enough for every C compiler.
-std::string opencl_text_source(const Project& project);
+/// NAME_kernels.c: `text`, that of NAME.cl, as several strings, each short enough for every C compiler.
+std::string opencl_text_source(const Project& project, const std::string& text);
 /// Into how many strings opencl_text_source splits `text`.
 std::size_t opencl_text_pieces(const std::string& text);
 /// NAME.c

@@ -12,6 +12,8 @@
 namespace etch {
 namespace {
 
+constexpr int kNoDevice = 77;  // as CTest takes it for a test that is skipped
+
 constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
 
 // The tables use the upper half of the 32-bit range for sizes that are expressions, so numbers must be below it.
@@ -47,7 +49,8 @@ void find_regions(Project& project) {
 
 void prepare(Project& project) {
   find_regions(project);
-  project.kernel_text = opencl_text(project);
+  std::string text = opencl_text(project), source = opencl_text_source(project, text);
+  project.kernel_files = {{project.name + ".cl", std::move(text)}, {project.name + "_kernels.c", std::move(source)}};
 }
 
 HeaderParts header(const Project& p) {
@@ -62,12 +65,13 @@ HeaderParts header(const Project& p) {
 }
 
 SelfTestParts selftest(const Project& p, const std::string& run_arguments) {
-  return {.includes = opencl_include(),
-          .memory = "",
-          .functions = opencl_selftest(p, run_arguments),
-          .declarations = "  const cl_device_id device = choose_device();\n",
-          .checks = "  if (device == NULL) {\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return 77;\n  }\n",
-          .call = "run_on(device)"};
+  return {
+      .includes = opencl_include(),
+      .memory = "",
+      .functions = opencl_selftest(p, run_arguments),
+      .declarations = "  const cl_device_id device = choose_device();\n",
+      .checks = fmt::format("  if (device == NULL) {{\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return {};\n  }}\n", kNoDevice),
+      .call = "run_on(device)"};
 }
 
 }  // namespace
@@ -87,15 +91,13 @@ constinit const ProjectForm kOpenClForm{
         "  set_target_properties(etch_opencl PROPERTIES C_STANDARD 99)\n"
         "  target_link_libraries(etch_opencl PUBLIC etch_runtime OpenCL::OpenCL)\n"
         "endif()\n\n",
-    .no_device_status = 77,
+    .no_device_status = kNoDevice,
+    .no_device = "no OpenCL device is on this machine",
+    .device_help = "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out",
     .reserved_names = kReserved,
     .check = check_sizes,
     .prepare = prepare,
     .source = opencl_source,
-    .kernel_files =
-        [](const Project& p) {
-          return std::vector<EmittedFile>{{p.name + ".cl", p.kernel_text}, {p.name + "_kernels.c", opencl_text_source(p)}};
-        },
     .kernel_files_note =
         [](const Project& p) { return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", p.name); },
     .arena_place = [](const Project& p, int buffer) { return fmt::format("ARENA({})", p.region_of[static_cast<std::size_t>(buffer)]); },

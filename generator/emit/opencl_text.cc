@@ -57,8 +57,8 @@ std::string opencl_text(const Project& p) {
 
 std::size_t opencl_text_pieces(const std::string& text) { return pieces_of(text).size(); }
 
-std::string opencl_text_source(const Project& p) {
-  const auto pieces = pieces_of(p.kernel_text);
+std::string opencl_text_source(const Project& p, const std::string& text) {
+  const auto pieces = pieces_of(text);
   std::string source = fmt::format(
       "{0} The text of {1}.cl, which the driver compiles, in pieces as long as C takes them. */\n"
       "#include \"{1}.h\"\n\nconst char *const {1}_kernels[{2}] = {{\n",

@@ -96,10 +96,6 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   return project;
 }
 
-std::vector<EmittedFile> kernel_files(const Project& project) {
-  return project.form->kernel_files == nullptr ? std::vector<EmittedFile>() : project.form->kernel_files(project);
-}
-
 bool uses_math(const Project& p) { return !p.form->on_device && !helpers_of(*p.program).empty(); }
 
 std::string banner(const std::string& title) {

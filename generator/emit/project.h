@@ -36,7 +36,7 @@ struct Project {
   std::vector<ConstantMember> constants;  // in the order in which calls read them
   std::vector<int> constant_of;           // by buffer: position in constants, or -1
   std::int64_t constants_bytes = 0, constants_align = 1;
-  std::string kernel_text;                  // OpenCL: NAME.cl
+  std::vector<EmittedFile> kernel_files;    // of kernels that are not in NAME.c; OpenCL: the first is NAME.cl
   std::vector<ArenaRegion> regions;         // OpenCL: each becomes a part of the arena's buffer
   std::vector<int> region_of;               // OpenCL, by buffer: position in regions, or -1
   std::vector<std::string> buffer_names;    // by buffer: C identifier of inputs and outputs (and of intermediates, in comments)
@@ -54,8 +54,6 @@ struct Project {
 
 Project make_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
-/// Files of kernels that are not in NAME.c.
-std::vector<EmittedFile> kernel_files(const Project& project);
 /// A comment line across the page: /* --- kernels ---...--- */
 std::string banner(const std::string& title);
 /// "float32 [1,1,8,8]"

@@ -57,4 +57,12 @@ ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, cons
   return result;
 }
 
+ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature) {
+  ProgramKernel result;
+  result.name = std::move(signature.function);
+  result.ast = ast;
+  result.arguments = std::move(signature.arguments);
+  return result;
+}
+
 }  // namespace etch

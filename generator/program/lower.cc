@@ -197,15 +197,10 @@ class Lowering {
     if (!added) return it->second;
     const std::string name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
-    if (options_.language != nullptr) {
-      program_.kernels.push_back(generate_kernel(item.ast, {name, std::move(arguments), {}}, *options_.language, options_.codegen));
-      return it->second;
-    }
-    ProgramKernel kernel;
-    kernel.name = name;
-    kernel.ast = item.ast;
-    kernel.arguments = std::move(arguments);
-    program_.kernels.push_back(std::move(kernel));
+    KernelSignature signature{name, std::move(arguments), {}};
+    program_.kernels.push_back(options_.language == nullptr
+                                   ? kernel_of_ast(item.ast, std::move(signature))
+                                   : generate_kernel(item.ast, std::move(signature), *options_.language, options_.codegen));
     return it->second;
   }
 

@@ -42,7 +42,8 @@ enum TypeClass : unsigned {
 enum class When : std::uint8_t { Any, ConstRight, ConstLeft, ZeroRight, NativeMath };
 
 /// Text of an operation: #name is `name` of runtime_c/etch_math.h (etch_name in the text), $0 $1 $2 operands, $T its type, $U the unsigned
-/// type of that size, $W the unsigned 32-bit type, $F suffix of math functions, $S short name of the type (i32), $L lanes.
+/// type of that size, $V that of the first operand, $W the unsigned 32-bit type, $F suffix of math functions, $S short name of the type
+/// (i32), $L lanes.
 struct OpText {
   Op op;
   unsigned classes;  // of the first operand (Where: of the second)

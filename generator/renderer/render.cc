@@ -68,7 +68,7 @@ std::string substitute(std::string_view text, std::span<const std::pair<char, st
       result += "etch_";
     } else if (c == '$') {
       const auto found = std::ranges::find(values, text[++i], &std::pair<char, std::string>::first);
-      check(found != values.end(), "every placeholder of a template has a value");
+      check(found != values.end(), "every $ of a template has a value");
       result += found->second;
     } else {
       if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') end_helper();
@@ -83,7 +83,8 @@ Renderer::Renderer(const UOpList& uops, const Language& language, const KernelSi
     : uops_(uops), language_(language), style_(*language.style), signature_(signature), options_(options), local_names_(uops, signature) {
   for (const KernelArgument& a : signature.arguments) names_.add(a.name);
   for (const std::string& v : signature.variables) names_.add(v);
-  for (const std::string& name : {signature.function, std::string("arg")}) names_.add(name);
+  names_.add(signature.function);
+  names_.add("arg");
   name_loops();
 }
 

@@ -137,6 +137,7 @@ Renderer::Expr Renderer::fill(std::string_view text, int precedence, std::span<c
   const auto name = [&](DType d) { return std::string(style_.value_type[static_cast<std::size_t>(d)]); };
   values.emplace_back('T', name(type));
   values.emplace_back('U', name(unsigned_of(type)));
+  values.emplace_back('V', name(unsigned_of(u->src[0]->dtype)));
   values.emplace_back('W', name(DType::UInt32));
   values.emplace_back('F', type == DType::Float64 ? "" : std::string(style_.math_suffix));
   values.emplace_back('S', std::string(short_name(type)));
@@ -169,9 +170,7 @@ Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
     if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
     if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
     const int required[] = {row.operand};
-    // $T and $S name the result; a bitcast's $U is the unsigned type of the operand.
-    const bool names_operand = row.text.find("$U") != std::string_view::npos;
-    return fill(row.text, row.precedence, required, u, names_operand ? from : u->dtype);
+    return fill(row.text, row.precedence, required, u, u->dtype);
   }
   check(false, "every conversion has a text: " + std::string(name_of(from)) + " to " + std::string(name_of(u->dtype)));
   return {};
@@ -246,9 +245,11 @@ void Renderer::phi(const UOp* u) {
   const unsigned type = v->lanes > 1 ? unsigned{kVec} : class_of(v->dtype);
   const bool is_plain = (type & (kF32 | kF64 | kU32 | kU64 | kVec)) != 0 && v->uop == UOpKind::Alu && expr(v).depth > 0;
   exprs_[u] = {acc};
-  if (is_plain && v->op == Op::Add && expr(v->src[0]).text == acc)
+  // A Phi's value is in its accumulator too.
+  const auto is_accumulator = [&](const UOp* s) { return s == u->src[0] || (s->uop == UOpKind::Phi && s->src[0] == u->src[0]); };
+  if (is_plain && v->op == Op::Add && is_accumulator(v->src[0]))
     return statement(acc + " += " + expr(v->src[1]).text + ";", "add", {"+=", expr(v->src[1]).text});
-  if (is_plain && v->op == Op::MulAcc && expr(v->src[2]).text == acc)
+  if (is_plain && v->op == Op::MulAcc && is_accumulator(v->src[2]))
     return statement(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";", "multiply",
                      {expr(v->src[0]).text, expr(v->src[1]).text});
   line(acc + " = " + expr(v).text + ";");

@@ -40,10 +40,6 @@ CrossBuild build_probe(const MeasureRequest& request, const Target& target, cons
   BuildOptions options;
   options.may_overflow = true;
   options.leave_out = {"selftest.c"};
-  for (const auto& entry : fs::directory_iterator(request.dir)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with("_weights.c") || name.ends_with("_weights.S")) options.leave_out.push_back(name);
-  }
   write_file(work / "main.c", request.probe.main);
   options.extra_sources = {work / "main.c"};
   if (!request.probe.weights.empty()) {

@@ -32,8 +32,7 @@ void run_on_host(const CrossBuild& build, const Target& target, const std::files
   const ProcessResult run = run_process({build.elf.string()}, options);
   const ProjectForm* form = form_of(&language_of(target));
   if (form != nullptr && form->no_device_status != 0 && run.exit_code == form->no_device_status)
-    throw UserError("target " + target.name, "no OpenCL device is on this machine",
-                    "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out");
+    throw UserError("target " + target.name, std::string(form->no_device), std::string(form->device_help));
   result.seconds = run.seconds;
   result.ok = run.ok();
   if (!result.ok) result.problem = fmt::format("self-test: {}: {}", describe(run), tail(run.out + run.err));

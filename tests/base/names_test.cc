@@ -14,14 +14,13 @@ namespace {
 using test::SourceFile;
 using Found = std::vector<std::string>;
 
-// Each place once, as "generator/device/c.cc: "c"".
+// Every place, as "generator/device/c.cc: "c"", sorted.
 Found places(const std::vector<SourceFile>& files, const std::regex& pattern) {
   Found found;
   for (const SourceFile& file : files) {
     const std::string code = test::code_of(file.text, true);
     for (std::sregex_iterator it(code.begin(), code.end(), pattern), end; it != end; it++) {
-      const std::string place = file.path + ": " + it->str();
-      if (std::ranges::find(found, place) == found.end()) found.push_back(place);
+      found.push_back(file.path + ": " + it->str());
     }
   }
   std::ranges::sort(found);

@@ -43,10 +43,9 @@ std::vector<std::string> uses(const std::vector<SourceFile>& files, const std::r
   return found;
 }
 
-// Passes the environment on to the processes that it starts, and finds programs and the folder of temporary files.
+// Passes the environment on to the processes that it starts, and looks them up along its PATH.
 const std::vector<std::string> kPassesTheEnvironmentOn{
     "generator/base/process.cc: environ",
-    "generator/base/tempdir.cc: environ",
 };
 
 using Found = std::vector<std::string>;

@@ -56,6 +56,17 @@ class Fits : public testing::Test {
   const TempDir work_{"etch-fit"};
 };
 
+// A model that is called like a file of weights has its code measured as any other.
+TEST_F(Fits, TheNameOfAModelDoesNotMatter) {
+  const std::string model = zoo("mlp");
+  const auto code = [&](const std::string& name) {
+    return compiled(model, {"--name", name, "--target", "host"}, name).at("flash").at("code_bytes");
+  };
+  const auto plain = code("the_model");
+  if (plain.is_null()) GTEST_SKIP() << "no compiler to measure with";
+  EXPECT_EQ(code("my_weights"), plain);
+}
+
 TEST_F(Fits, AllFilesButTheVerdictAreTheSameWithoutACompiler) {
   const std::string model = zoo("lenet");
   for (const char* target : {"host", "cortex-m4f", "opencl"}) {

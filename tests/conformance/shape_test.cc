@@ -7,7 +7,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "conformance/views.h"
 #include "shape/symbolic.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
@@ -119,6 +122,18 @@ TEST(Conformance, MissedByV08TakesFewerOperations) {
   Sint x = floormod(a7 * 6, 8);
   EXPECT_LE(operation_count(x), 2);
   EXPECT_EQ(x.max(), 6);
+}
+
+// They are read recursively.
+TEST(Conformance, ExpressionsMayNestSoDeepOnly) {
+  const auto nested = [](int levels) {
+    std::string text = "a";
+    for (int i = 0; i < levels; i++) text = "(" + text + "+1)";
+    Symbols s;
+    return to_text(size_of(s, {{"expr", text}, {"vars", {{"a", {0, 7}}}}}));
+  };
+  EXPECT_EQ(nested(kMostConformanceDepth), "(" + std::to_string(kMostConformanceDepth) + "+a)");
+  test::expect_error<UserError>([&] { nested(kMostConformanceDepth + 1); }, "nests too deep");
 }
 
 }  // namespace

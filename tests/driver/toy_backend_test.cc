@@ -86,7 +86,7 @@ const ProjectForm& toy_form() {
   static const ProjectForm row = [] {
     ProjectForm form = kCForm;
     form.language = &toy_language();
-    form.kernel_files = [](const Project& p) { return std::vector<EmittedFile>{{p.name + ".toy", "the kernels of " + p.name + "\n"}}; };
+    form.prepare = [](Project& p) { p.kernel_files = {{p.name + ".toy", "the kernels of " + p.name + "\n"}}; };
     return form;
   }();
   return row;
