@@ -38,6 +38,7 @@ const Found kAllowed{
     R"(generator/device/opencl.cc: "opencl")",
     R"(generator/driver/compile.cc: "interp")",
     R"(generator/emit/emit.cc: "c")",
+    R"(generator/emit/emit.cc: "c")",
     R"(generator/renderer/languages.cc: "c")",
     R"(generator/renderer/languages.cc: "opencl")",
     "generator/renderer/languages.cc: == language.name",
