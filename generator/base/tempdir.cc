@@ -26,12 +26,10 @@ std::filesystem::path make_unique(const std::filesystem::path& parent, std::stri
 }  // namespace
 
 std::filesystem::path system_temp() {
-  try {
-    return std::filesystem::temp_directory_path();
-  } catch (const std::filesystem::filesystem_error& error) {
-    if (error.path1().empty()) return "/tmp";  // TMPDIR is set to nothing
-    throw UserError(error.path1().string(), "is not a folder", "let TMPDIR name a folder that is there, or unset it");
-  }
+  std::error_code bad;
+  const std::filesystem::path path = std::filesystem::temp_directory_path(bad);
+  if (bad) throw UserError("the folder of temporary files", bad.message(), "let TMPDIR name a folder that is there, or unset it");
+  return path;
 }
 
 TempDir::TempDir(std::string_view prefix) : path_(make_unique(system_temp(), prefix)) {}

@@ -17,6 +17,7 @@ namespace {
 struct Source {
   std::filesystem::path file, object;
   bool counts = true;  // as code or weights of the model
+  bool is_weights = false;
 };
 
 std::string read(const std::filesystem::path& file) {
@@ -28,13 +29,22 @@ std::string read(const std::filesystem::path& file) {
 
 bool is_source(const std::filesystem::path& file) { return file.extension() == ".c" || file.extension() == ".S"; }
 
+/// NAME_weights beside NAME.c; a model may be called my_weights.
+bool is_weights(const std::filesystem::path& file) {
+  constexpr std::string_view kEnding = "_weights";
+  const std::string stem = file.stem().string();
+  if (!stem.ends_with(kEnding)) return false;
+  return std::filesystem::exists(file.parent_path() / (stem.substr(0, stem.size() - kEnding.size()) + ".c"));
+}
+
 std::vector<Source> sources_of(const std::filesystem::path& dir, const std::filesystem::path& build_dir, const BuildOptions& options) {
   std::vector<Source> sources;
   std::error_code bad;
   for (std::filesystem::directory_iterator it(dir, bad), end; !bad && it != end; it.increment(bad)) {
     const std::string name = it->path().filename().string();
     if (!is_source(it->path()) || std::ranges::find(options.leave_out, name) != options.leave_out.end()) continue;
-    sources.push_back({it->path().filename(), build_dir / (name + ".o"), it->path().stem() != "selftest"});
+    if (!options.weights && is_weights(it->path())) continue;
+    sources.push_back({it->path().filename(), build_dir / (name + ".o"), it->path().stem() != "selftest", is_weights(it->path())});
   }
   if (sources.empty()) throw UserError(dir.string(), "there is no .c file in this folder", "name the folder that etch compile wrote");
   for (const auto& file : options.extra_sources)
@@ -127,8 +137,7 @@ void count_sizes(const std::vector<Source>& sources, CrossBuild& build) {
     if (!source.counts) continue;
     const auto at = std::ranges::find(build.map.objects, source.object.filename().string(), &ObjectSize::object);
     if (at == build.map.objects.end()) continue;
-    const bool weights = source.file.stem().string().ends_with("_weights");
-    (weights ? build.weights_bytes : build.code_bytes) += at->text + at->rodata;
+    (source.is_weights ? build.weights_bytes : build.code_bytes) += at->text + at->rodata;
   }
 }
 

@@ -19,6 +19,7 @@ struct BuildOptions {
   std::vector<std::string> flags;                    // after the target's own
   std::vector<std::filesystem::path> extra_sources;  // compiled too: a main() of one's own
   std::vector<std::string> leave_out;                // file names in the folder that are not compiled: "selftest.c"
+  bool weights = true;                               // compile the files of weights, NAME_weights.c or .S beside NAME.c
   bool may_overflow = false;                         // link the program even if it is too large for the target's memories
   double timeout_s = 300;                            // limit of one compiler run
 };
@@ -28,10 +29,10 @@ struct CrossBuild {
   std::string compiler;  // the command that was used
   std::string overflow;  // the linker's message if the program is too large for its memories (BuildOptions::may_overflow); else empty
   LinkMap map;
-  /// Text and rodata of the emitted objects and the runtime: not weights (*_weights), not the self-test, not
-  /// `extra_sources`, not libraries.
+  /// Text and rodata of the emitted objects and the runtime: not weights, not the self-test, not `extra_sources`, not
+  /// libraries.
   std::int64_t code_bytes = 0;
-  /// Of the objects *_weights.
+  /// Of the files of weights.
   std::int64_t weights_bytes = 0;
   /// Calls and frame sizes: from the compiler if it reports both (gcc), and for libraries from the disassembly (Arm).
   StackGraph stack;

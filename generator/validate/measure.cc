@@ -40,6 +40,7 @@ CrossBuild build_probe(const MeasureRequest& request, const Target& target, cons
   BuildOptions options;
   options.may_overflow = true;
   options.leave_out = {"selftest.c"};
+  options.weights = false;
   write_file(work / "main.c", request.probe.main);
   options.extra_sources = {work / "main.c"};
   if (!request.probe.weights.empty()) {

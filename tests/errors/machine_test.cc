@@ -59,7 +59,9 @@ TEST(TemporaryFolder, IsNamedWhereItIsNone) {
   options.env = {{"TMPDIR", "/nope"}};
   const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c"}, options);
   EXPECT_EQ(describe(result), "exit status 1");
-  EXPECT_TRUE(result.err.starts_with("etch: error: /nope: is not a folder\n  help: let TMPDIR name a folder")) << result.err;
+  EXPECT_TRUE(
+      result.err.starts_with("etch: error: the folder of temporary files: No such file or directory\n  help: let TMPDIR name a folder"))
+      << result.err;
 }
 
 // A full disk: /dev/full can't be a folder, so this uses a file system of 64 KiB, if one can be mounted, and writes more than that.
