@@ -173,6 +173,9 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
       if (flag.starts_with("-ffp-contract")) c.flags.push_back(flag);
   }
   c.arena_align = target.arena_align;
+  LlvmOptions& llvm = options.of<LlvmOptions>();
+  llvm.arena_align = target.arena_align;
+  llvm.contract = std::ranges::find(c.flags, "-ffp-contract=off") == c.flags.end();
   return options;
 }
 

@@ -1,4 +1,4 @@
-// The backends that run a Program on the host, one row each: INTERP, C, OPENCL. A device takes the texts that the program holds and
+// The backends that run a Program on the host, one row each: INTERP, C, LLVM, OPENCL. A device takes the texts that the program holds and
 // does not depend on how they were made; all devices give the same results up to rounding.
 //
 //   auto device = make_device("c", options);
@@ -71,6 +71,15 @@ struct COptions {
   int compile_jobs = 0;
 };
 
+struct LlvmOptions {
+  /// Whether a * b + c may become one operation that rounds once.
+  bool contract = true;
+  /// As in COptions.
+  std::int64_t arena_align = 16;
+  /// Number of threads that compile; a program with much text is split into that many parts. 0: one per processor.
+  int compile_jobs = 0;
+};
+
 struct OpenClOptions {
   /// The program that talks to OpenCL. Empty: etch-opencl beside the running executable.
   std::filesystem::path program;
@@ -128,6 +137,7 @@ class Device {
 
 extern const DeviceRow kInterpDevice;  // the reference: ASTs evaluated in double
 extern const DeviceRow kCDevice;       // C, compiled by the machine's compiler into this process
+extern const DeviceRow kLlvmDevice;    // LLVM IR, compiled in this process
 extern const DeviceRow kOpenClDevice;  // OpenCL C, in a child process
 
 /// All devices, the reference first.

@@ -96,6 +96,8 @@ struct CStyle {
 /// Language::render of all languages with C syntax.
 Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
 
+/// The type in the names of etch_math.h: "i32" of etch_div_i32.
+std::string_view short_name(DType dtype);
 /// The text of a constant: the shortest digits that read back exactly.
 std::string literal(const CStyle& style, Scalar value);
 /// Replaces $0, $1, ... in a template. Each #name becomes etch_name, which is also added to `helpers`; `helpers` may be null if the

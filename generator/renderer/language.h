@@ -31,12 +31,14 @@ struct Language {
   const CStyle* style;        // its texts, if it has C syntax
   /// Renders the UOps, after all passes, as one function (source text or IR).
   Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
-  /// The text that must precede kernels whose helpers are, all together, `helpers`; empty if there are none.
+  /// The text that must precede kernels whose helpers are, all together, `helpers` (in IR: a module to link them with); empty if there
+  /// are none.
   std::string (*prelude)(const std::vector<std::string>& helpers);
 };
 
 extern const Language kC;       // C99 for GCC and clang; arguments come in a table of pointers
 extern const Language kOpenCl;  // OpenCL C 1.2
+extern const Language kLlvm;    // LLVM IR, for the machine that etch runs on
 
 Table<Language>& languages();
 /// The language with that name; null if there is none.

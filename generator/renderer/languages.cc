@@ -4,6 +4,7 @@
 #include "base/runtime_text.h"
 #include "renderer/cstyle.h"
 #include "renderer/language.h"
+#include "renderer/llvm.h"
 #include "target/target.h"
 
 namespace etch {
@@ -73,8 +74,10 @@ constinit const Language kOpenCl{
     .prelude = copy_of_math,
 };
 
+constinit const Language kLlvm{.name = "llvm", .style = nullptr, .render = render_llvm, .prelude = llvm_math};
+
 Table<Language>& languages() {
-  static Table<Language> table{&kC, &kOpenCl};
+  static Table<Language> table{&kC, &kOpenCl, &kLlvm};
   return table;
 }
 

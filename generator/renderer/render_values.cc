@@ -11,11 +11,6 @@ namespace {
 
 bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
 
-std::string_view short_name(DType dtype) {
-  static constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
-  return kNames[static_cast<std::size_t>(dtype)];
-}
-
 DType unsigned_of(DType dtype) {
   switch (dtype) {
     case DType::Int8:
@@ -60,6 +55,11 @@ int appearances(std::string_view text, char operand) {
 }
 
 }  // namespace
+
+std::string_view short_name(DType dtype) {
+  static constexpr std::string_view kNames[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  return kNames[static_cast<std::size_t>(dtype)];
+}
 
 unsigned class_of(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
 

@@ -1,0 +1,318 @@
+// Turns UOps into one function of LLVM IR, one after the other. Values have the names that they have in C where they have one.
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "renderer/llvm.h"
+#include "renderer/llvm_values.h"
+#include "renderer/local_names.h"
+
+namespace etch {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+class LlvmRenderer {
+ public:
+  LlvmRenderer(const UOpList& uops, const KernelSignature& signature, const CodegenOptions& options)
+      : uops_(uops),
+        signature_(signature),
+        names_(uops, signature),
+        module_("", context_),
+        builder_(context_),
+        values_(module_, builder_, options) {}
+
+  Rendered run() {
+    head();
+    for (const UOp* u : uops_.order) step(u);
+    builder_.CreateRetVoid();
+    llvm::DominatorTree dominators(*function_);
+    llvm::PromoteMemToReg(accumulators_, dominators);
+    return rendered();
+  }
+
+ private:
+  /// What an open Loop or If needs at its End.
+  struct Scope {
+    BasicBlock* test;  // of a Loop; null for an If
+    BasicBlock* after;
+    llvm::PHINode* index;
+  };
+
+  void head();
+  void arguments();
+  void step(const UOp* u);
+  void name(Value* value, const UOp* u);
+  void define(const UOp* u, Value* value);
+  Value* value(const UOp* u);
+  BasicBlock* block(const std::string& name) { return BasicBlock::Create(context_, name, function_); }
+  llvm::AllocaInst* on_stack(llvm::Type* type, const std::string& name);
+
+  void accumulator(const UOp* u);
+  void phi(const UOp* u);
+  void loop(const UOp* u);
+  void condition(const UOp* u);
+  void end(const UOp* u);
+  Value* load(const UOp* u);
+  Value* masked_load(const UOp* u);
+  void store(const UOp* u);
+  Value* vectorize(const UOp* u);
+  llvm::Type* element_type(const UOp* buffer);
+  Value* address(const UOp* u);
+  llvm::Align align_of(const UOp* buffer);
+  Rendered rendered();
+
+  const UOpList& uops_;
+  const KernelSignature& signature_;
+  LocalNames names_;
+  llvm::LLVMContext context_;
+  llvm::Module module_;
+  llvm::IRBuilder<> builder_;
+  LlvmValues values_;
+  llvm::Function* function_ = nullptr;
+  std::unordered_map<const UOp*, Value*> defined_;          // for accumulators and buffers the address
+  std::unordered_map<const UOp*, llvm::AllocaInst*> sums_;  // accumulators
+  std::vector<llvm::AllocaInst*> accumulators_;
+  std::vector<Scope> scopes_;
+};
+
+void LlvmRenderer::head() {
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy()}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, signature_.function, module_);
+  function_->setDoesNotThrow();
+  function_->setMustProgress();
+  llvm::Argument* arg = function_->getArg(0);
+  arg->setName("arg");
+  arg->addAttr(llvm::Attribute::NoAlias);  // the table; what it points to may overlap: an input may be the output itself
+  arg->addAttr(llvm::Attribute::ReadOnly);
+  builder_.SetInsertPoint(block("entry"));
+  arguments();
+}
+
+void LlvmRenderer::arguments() {
+  const auto pointer = [&](std::size_t i, const std::string& name) {
+    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
+    return builder_.CreateLoad(builder_.getPtrTy(), place, name);
+  };
+  std::vector<const UOp*> globals(signature_.arguments.size());
+  for (const UOp* u : uops_.order) {
+    if (u->uop != UOpKind::DefineGlobal) continue;
+    const auto number = static_cast<std::size_t>(u->number);
+    check(number < globals.size() && signature_.arguments[number].dtype == u->dtype, "every buffer is an argument, of its type");
+    globals[number] = u;
+  }
+  for (std::size_t i = 0; i < globals.size(); i++)
+    if (globals[i] != nullptr) defined_[globals[i]] = pointer(i, signature_.arguments[i].name);
+  for (const UOp* u : uops_.order) {
+    if (u->uop != UOpKind::DefineVar) continue;
+    const auto at = std::ranges::find(signature_.variables, u->name) - signature_.variables.begin();
+    Value* place = pointer(globals.size() + static_cast<std::size_t>(at), "");
+    defined_[u] = builder_.CreateLoad(builder_.getInt32Ty(), place, u->name);
+  }
+}
+
+llvm::AllocaInst* LlvmRenderer::on_stack(llvm::Type* type, const std::string& name) {
+  BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> start(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+  return start.CreateAlloca(type, nullptr, name);
+}
+
+void LlvmRenderer::name(Value* value, const UOp* u) {
+  if (llvm::isa<llvm::Instruction>(value) && !value->hasName()) value->setName(names_.of(u));
+}
+
+void LlvmRenderer::define(const UOp* u, Value* value) {
+  name(value, u);
+  defined_[u] = value;
+}
+
+// The value of a Phi and of a DefineAcc is what the accumulator holds now.
+Value* LlvmRenderer::value(const UOp* u) {
+  if (u->uop == UOpKind::Const) return values_.constant(*u->value);
+  const UOp* acc = u->uop == UOpKind::Phi ? u->src[0] : u;
+  if (acc->uop == UOpKind::DefineAcc) return builder_.CreateLoad(sums_.at(acc)->getAllocatedType(), sums_.at(acc));
+  return defined_.at(u);
+}
+
+void LlvmRenderer::accumulator(const UOp* u) {
+  llvm::AllocaInst* place = on_stack(values_.value_type(u->dtype, u->lanes), names_.of(u));
+  builder_.CreateStore(values_.constant(*u->value, u->lanes), place);
+  sums_[u] = place;
+  accumulators_.push_back(place);
+}
+
+void LlvmRenderer::phi(const UOp* u) { builder_.CreateStore(values_.widen(value(u->src[1]), u->src[0]->lanes), sums_.at(u->src[0])); }
+
+void LlvmRenderer::loop(const UOp* u) {
+  BasicBlock* before = builder_.GetInsertBlock();
+  Value *first = value(u->src[0]), *last = value(u->src[1]);
+  BasicBlock *test = block(u->name + ".test"), *body = block(u->name + ".body"), *after = block(u->name + ".end");
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(test);
+  llvm::PHINode* index = builder_.CreatePHI(values_.value_type(u->dtype), 2, u->name);
+  index->addIncoming(first, before);
+  Value* is_inside = is_unsigned(u->dtype) ? builder_.CreateICmpULT(index, last) : builder_.CreateICmpSLT(index, last);
+  builder_.CreateCondBr(is_inside, body, after);
+  builder_.SetInsertPoint(body);
+  defined_[u] = index;
+  scopes_.push_back({test, after, index});
+}
+
+void LlvmRenderer::condition(const UOp* u) {
+  BasicBlock *then = block("then"), *after = block("then.end");
+  builder_.CreateCondBr(value(u->src[0]), then, after);
+  builder_.SetInsertPoint(then);
+  scopes_.push_back({nullptr, after, nullptr});
+}
+
+void LlvmRenderer::end(const UOp* u) {
+  const Scope scope = scopes_.back();
+  scopes_.pop_back();
+  if (scope.test == nullptr) {
+    builder_.CreateBr(scope.after);
+  } else {
+    const bool wraps = is_unsigned(u->src[0]->dtype);
+    Value* next =
+        builder_.CreateAdd(scope.index, llvm::ConstantInt::get(scope.index->getType(), 1), u->src[0]->name + ".next", wraps, !wraps);
+    scope.index->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateBr(scope.test);
+  }
+  scope.after->moveAfter(builder_.GetInsertBlock());
+  builder_.SetInsertPoint(scope.after);
+}
+
+// Arrays on the stack hold values as they are.
+llvm::Type* LlvmRenderer::element_type(const UOp* buffer) {
+  const bool as_stored = buffer->uop == UOpKind::DefineGlobal || buffer->dtype == DType::Bool;
+  return as_stored ? values_.memory_type(buffer->dtype) : values_.value_type(buffer->dtype);
+}
+
+llvm::Align LlvmRenderer::align_of(const UOp* buffer) {
+  return llvm::Align(std::max<std::uint64_t>(1, element_type(buffer)->getPrimitiveSizeInBits() / 8));
+}
+
+Value* LlvmRenderer::address(const UOp* u) {
+  return builder_.CreateInBoundsGEP(element_type(u->src[0]), value(u->src[0]), value(u->src[1]));
+}
+
+Value* LlvmRenderer::load(const UOp* u) {
+  const UOp* buffer = u->src[0];
+  llvm::Type* type = element_type(buffer);
+  if (u->lanes > 1) {
+    check(type == values_.value_type(u->dtype), "vectors lie in memory as they are");
+    type = values_.value_type(u->dtype, u->lanes);
+  }
+  Value* stored = builder_.CreateAlignedLoad(type, address(u), align_of(buffer));
+  return type == values_.value_type(u->dtype, u->lanes) ? stored : values_.from_memory(u->dtype, stored);
+}
+
+// Where the condition does not hold, nothing is read: there may be no such element.
+Value* LlvmRenderer::masked_load(const UOp* u) {
+  Value *holds = value(u->src[2]), *other = values_.widen(value(u->src[3]), u->lanes);
+  BasicBlock *before = builder_.GetInsertBlock(), *inside = block("inside"), *after = block("inside.end");
+  builder_.CreateCondBr(holds, inside, after);
+  builder_.SetInsertPoint(inside);
+  Value* loaded = load(u);
+  inside = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* result = builder_.CreatePHI(loaded->getType(), 2);
+  result->addIncoming(loaded, inside);
+  result->addIncoming(other, before);
+  return result;
+}
+
+void LlvmRenderer::store(const UOp* u) {
+  const UOp* buffer = u->src[0];
+  BasicBlock* after = nullptr;
+  if (u->src.size() == 4) {
+    BasicBlock* inside = block("inside");
+    after = block("inside.end");
+    builder_.CreateCondBr(value(u->src[3]), inside, after);
+    builder_.SetInsertPoint(inside);
+  }
+  Value* stored = values_.widen(value(u->src[2]), u->lanes);
+  if (stored->getType()->getScalarType() != element_type(buffer)) stored = values_.to_memory(buffer->dtype, stored);
+  builder_.CreateAlignedStore(stored, address(u), align_of(buffer));
+  if (after == nullptr) return;
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+Value* LlvmRenderer::vectorize(const UOp* u) {
+  if (std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; })) return values_.widen(value(u->src[0]), u->lanes);
+  Value* vector = llvm::PoisonValue::get(values_.value_type(u->dtype, u->lanes));
+  for (std::size_t lane = 0; lane < u->src.size(); lane++) vector = builder_.CreateInsertElement(vector, value(u->src[lane]), lane);
+  return vector;
+}
+
+void LlvmRenderer::step(const UOp* u) {
+  switch (u->uop) {
+    case UOpKind::DefineGlobal:
+    case UOpKind::DefineVar:
+    case UOpKind::Const:
+      return;
+    case UOpKind::DefineLocal:
+      defined_[u] = on_stack(llvm::ArrayType::get(element_type(u), static_cast<std::uint64_t>(u->size)), names_.of(u));
+      return;
+    case UOpKind::DefineAcc:
+      return accumulator(u);
+    case UOpKind::Special:
+    case UOpKind::Barrier:
+      return check(false, "a language of loops has no work-groups");
+    case UOpKind::Loop:
+      return loop(u);
+    case UOpKind::If:
+      return condition(u);
+    case UOpKind::End:
+      return end(u);
+    case UOpKind::Load:
+      return define(u, u->src.size() == 4 ? masked_load(u) : load(u));
+    case UOpKind::Store:
+      return store(u);
+    case UOpKind::Phi:
+      return phi(u);
+    case UOpKind::Alu: {
+      std::vector<Value*> operands;
+      for (const UOp* s : u->src) operands.push_back(value(s));
+      return define(u, values_.alu(*u, operands));
+    }
+    case UOpKind::Cast:
+      return define(u, values_.cast(u->src[0]->dtype, u->dtype, value(u->src[0])));
+    case UOpKind::Bitcast:
+      return define(u, values_.bitcast(u->src[0]->dtype, u->dtype, value(u->src[0])));
+    case UOpKind::Gep:
+      return define(u, builder_.CreateExtractElement(value(u->src[0]), static_cast<std::uint64_t>(u->number)));
+    case UOpKind::Vectorize:
+      return define(u, vectorize(u));
+  }
+}
+
+Rendered LlvmRenderer::rendered() {
+  Rendered result;
+  llvm::raw_string_ostream text(result.source);
+  const bool is_broken = llvm::verifyModule(module_, &text);
+  check(!is_broken, "the IR of kernel " + signature_.function + " is valid: " + result.source);
+  module_.print(text, nullptr);
+  result.helpers.assign(values_.helpers().begin(), values_.helpers().end());
+  for (const UOp* u : uops_.order) {
+    result.uses_vectors = result.uses_vectors || u->lanes > 1;
+    result.uses_double = result.uses_double || u->dtype == DType::Float64;
+    result.loads_masked = result.loads_masked || (u->uop == UOpKind::Load && u->src.size() == 4);
+  }
+  return result;
+}
+
+}  // namespace
+
+Rendered render_llvm(const UOpList& uops, const Language&, const KernelSignature& signature, const CodegenOptions& options) {
+  return LlvmRenderer(uops, signature, options).run();
+}
+
+}  // namespace etch
