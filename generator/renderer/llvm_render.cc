@@ -54,6 +54,7 @@ class LlvmRenderer {
   BasicBlock* block(const std::string& name) { return BasicBlock::Create(context_, name, function_); }
   llvm::AllocaInst* on_stack(llvm::Type* type, const std::string& name);
 
+  Value* array(const UOp* u);
   void accumulator(const UOp* u);
   void phi(const UOp* u);
   void loop(const UOp* u);
@@ -138,6 +139,12 @@ Value* LlvmRenderer::value(const UOp* u) {
   const UOp* acc = u->uop == UOpKind::Phi ? u->src[0] : u;
   if (acc->uop == UOpKind::DefineAcc) return builder_.CreateLoad(sums_.at(acc)->getAllocatedType(), sums_.at(acc));
   return defined_.at(u);
+}
+
+Value* LlvmRenderer::array(const UOp* u) {
+  llvm::AllocaInst* place = on_stack(llvm::ArrayType::get(element_type(u), static_cast<std::uint64_t>(u->size)), names_.of(u));
+  place->setAlignment(llvm::Align(16));  // as C compilers do it
+  return place;
 }
 
 void LlvmRenderer::accumulator(const UOp* u) {
@@ -259,7 +266,7 @@ void LlvmRenderer::step(const UOp* u) {
     case UOpKind::Const:
       return;
     case UOpKind::DefineLocal:
-      defined_[u] = on_stack(llvm::ArrayType::get(element_type(u), static_cast<std::uint64_t>(u->size)), names_.of(u));
+      defined_[u] = array(u);
       return;
     case UOpKind::DefineAcc:
       return accumulator(u);
@@ -300,6 +307,7 @@ Rendered LlvmRenderer::rendered() {
   const bool is_broken = llvm::verifyModule(module_, &text);
   check(!is_broken, "the IR of kernel " + signature_.function + " is valid: " + result.source);
   module_.print(text, nullptr);
+  result.source.erase(0, result.source.find_first_not_of('\n'));
   result.helpers.assign(values_.helpers().begin(), values_.helpers().end());
   for (const UOp* u : uops_.order) {
     result.uses_vectors = result.uses_vectors || u->lanes > 1;

@@ -1,5 +1,5 @@
-// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on OPENCL, with work-groups and
-// local memory. (Chains in C are in ast_cases_test.cc.)
+// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on LLVM, and on OPENCL with work-groups
+// and local memory. (Chains in C are in ast_cases_test.cc.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace etch {
 namespace {
 
-constexpr int kChains = 300, kBatch = 50;
+constexpr int kBatch = 50;
 constexpr std::int64_t kMaxElements = 1 << 16;  // of all buffers of a kernel together
 
 bool is_small(const test::AstCase& c) {
@@ -39,17 +39,26 @@ struct Chain {
   std::string text;
 };
 
-TEST(RandomChains, OpenCL) {
-  const auto device = test::backend("opencl");
+struct Fuzz {
+  const char* backend;
+  unsigned seed;
+  int chains;
+  int vector_bits;
+  std::vector<std::string> steps;  // which have to come up
+};
+
+void fuzz(const Fuzz& f) {
+  const auto device = test::backend(f.backend);
   if (!device) GTEST_SKIP();
   LazyOps ops;
   std::vector<test::AstCase> cases = test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", ops);
   std::erase_if(cases, [](const test::AstCase& c) { return !is_small(c); });
   ASSERT_GT(cases.size(), 100u);
-  const CodegenOptions options = test::options_for(kOpenCl);
-  std::mt19937 rng(3);
+  CodegenOptions options = test::options_for(*device->language());
+  options.vector_bits = f.vector_bits;
+  std::mt19937 rng(f.seed);
   std::map<std::string, int> used;  // how often each kind of step came up
-  for (int done = 0; done < kChains; done += kBatch) {
+  for (int done = 0; done < f.chains; done += kBatch) {
     std::vector<test::BackendKernel> kernels;
     std::vector<Chain> chains;
     while (kernels.size() < kBatch) {
@@ -63,7 +72,7 @@ TEST(RandomChains, OpenCL) {
       kernels.push_back({c.store, &c.inputs, c.output_size, opts});
       chains.push_back(chain);
     }
-    const Program program = test::program_of(kernels, kOpenCl, options, true);
+    const Program program = test::program_of(kernels, *device->language(), options, true);
     const std::vector<Array> got = device->load(program)->run({});
     for (std::size_t k = 0; k < chains.size(); k++) {
       const test::AstCase& c = *chains[k].ast;
@@ -76,8 +85,13 @@ TEST(RandomChains, OpenCL) {
     }
     if (testing::Test::HasFailure()) return;
   }
-  for (const char* op : {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}) EXPECT_GT(used[op], 0) << op << " never came up";
+  for (const std::string& step : f.steps) EXPECT_GT(used[step], 0) << step << " never came up";
 }
+
+TEST(RandomChains, OpenCL) { fuzz({"opencl", 3, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}}); }
+// As many as in C.
+TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
+TEST(RandomChains, LLVMVectors) { fuzz({"llvm", 2, 500, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}}); }
 
 }  // namespace
 }  // namespace etch

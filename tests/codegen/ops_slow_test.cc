@@ -20,12 +20,13 @@ void agree(const std::string& language) {
   const std::vector<Array> got = device->load(program)->run({});
   ASSERT_EQ(got.size(), rows.size());
   for (std::size_t k = 0; k < rows.size(); k++) {
-    const double ulp = language == "c" ? 2 : rows[k].ulp;  // a row has what OpenCL allows its own functions; + - * / are exact
+    const double ulp = language == "opencl" ? rows[k].ulp : 2;  // a row has what OpenCL allows its own functions; + - * / are exact
     EXPECT_EQ(test::op_mismatch(rows[k], got[k], ulp), "") << program.kernels[k].text.source;
   }
 }
 
 TEST(OpsOnBackends, C) { agree("c"); }
+TEST(OpsOnBackends, LLVM) { agree("llvm"); }
 TEST(OpsOnBackends, OpenCL) { agree("opencl"); }
 
 }  // namespace
