@@ -3,6 +3,8 @@
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -53,7 +55,8 @@ JITTargetMachineBuilder this_machine() {
 /// Makes one object file from some of the kernels. All of LLVM's state is its own, so several may work at the same time.
 class Unit {
  public:
-  Unit(const LlvmOptions& options) : options_(options), machine_(value_or_throw(this_machine().createTargetMachine(), "LLVM")) {
+  explicit Unit(const LlvmOptions& options) : options_(options), machine_(value_or_throw(this_machine().createTargetMachine(), "LLVM")) {
+    context_.setDiagnosticHandlerCallBack(keep_error, &said_);
     module_ = std::make_unique<llvm::Module>("kernels", context_);
     module_->setTargetTriple(machine_->getTargetTriple().str());
     module_->setDataLayout(machine_->createDataLayout());
@@ -86,10 +89,20 @@ class Unit {
   std::unique_ptr<llvm::MemoryBuffer> compile() {
     if (!options_.contract) forbid_contraction();
     optimize();
-    return value_or_throw(llvm::orc::SimpleCompiler(*machine_)(*module_), "LLVM");
+    auto object = value_or_throw(llvm::orc::SimpleCompiler(*machine_)(*module_), "LLVM");
+    if (!said_.empty()) throw DeviceError("LLVM", said_);
+    return object;
   }
 
  private:
+  // Without it LLVM would write an error to the terminal and end the process.
+  static void keep_error(const llvm::DiagnosticInfo* info, void* said) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    llvm::raw_string_ostream out(*static_cast<std::string*>(said));
+    llvm::DiagnosticPrinterRawOStream printer(out);
+    info->print(printer);
+  }
+
   std::unique_ptr<llvm::Module> parse(const std::string& text, const std::string& where) {
     llvm::SMDiagnostic problem;
     std::unique_ptr<llvm::Module> read = llvm::parseIR(llvm::MemoryBufferRef(text, "IR"), problem, context_);
@@ -106,7 +119,7 @@ class Unit {
   }
 
   void link(std::unique_ptr<llvm::Module> read, const std::string& where) {
-    if (llvm::Linker::linkModules(*module_, std::move(read))) throw DeviceError(where, "can't be linked with the other kernels");
+    if (llvm::Linker::linkModules(*module_, std::move(read))) throw DeviceError(where, "can't be linked with the other kernels: " + said_);
   }
 
   void forbid_contraction() {
@@ -134,6 +147,7 @@ class Unit {
   }
 
   LlvmOptions options_;
+  std::string said_;  // errors
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::Module> module_;

@@ -302,12 +302,13 @@ void LlvmRenderer::step(const UOp* u) {
 }
 
 Rendered LlvmRenderer::rendered() {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  const bool is_broken = llvm::verifyModule(module_, &out);
+  check(!is_broken, "the IR of kernel " + signature_.function + " is valid: " + text);
+  module_.print(out, nullptr);
   Rendered result;
-  llvm::raw_string_ostream text(result.source);
-  const bool is_broken = llvm::verifyModule(module_, &text);
-  check(!is_broken, "the IR of kernel " + signature_.function + " is valid: " + result.source);
-  module_.print(text, nullptr);
-  result.source.erase(0, result.source.find_first_not_of('\n'));
+  result.source = text.substr(text.find_first_not_of('\n'));
   result.helpers.assign(values_.helpers().begin(), values_.helpers().end());
   for (const UOp* u : uops_.order) {
     result.uses_vectors = result.uses_vectors || u->lanes > 1;

@@ -1,5 +1,5 @@
-// Whether a * b + c is one operation (contraction) changes the last bits: the C backend follows the target's flags, as the emitted
-// build file does.
+// Whether a * b + c is one operation (contraction) changes the last bits: the backends C and LLVM follow the target's flags, as the
+// emitted build file does.
 #include <cstring>
 #include <regex>
 
@@ -44,11 +44,13 @@ TEST(Contraction, OfTheTargetsFlagsIsTheBackendsToo) {
     xml = std::regex_replace(xml, std::regex("<flag kind=\"code\">-ffp-contract=fast"), std::string("<flag kind=\"code\">") + row.flag);
     write_file(work.path() / (std::string(row.name) + ".xml"), xml);
     const std::vector<std::string> target{"--target", row.name, "--targets-dir", work.path().string()};
-    std::vector<std::string> run{"run", model, "--backend", "c", "--input", "x=" + (work.path() / "x.raw").string()};
-    run.insert(run.end(), target.begin(), target.end());
-    const ProcessResult result = etch_tool(run);
-    EXPECT_TRUE(result.ok()) << result.err;
-    EXPECT_TRUE(result.out.starts_with(row.says)) << row.name << ": " << result.out;
+    for (const char* backend : {"c", "llvm"}) {
+      std::vector<std::string> run{"run", model, "--backend", backend, "--input", "x=" + (work.path() / "x.raw").string()};
+      run.insert(run.end(), target.begin(), target.end());
+      const ProcessResult result = etch_tool(run);
+      EXPECT_TRUE(result.ok()) << result.err;
+      EXPECT_TRUE(result.out.starts_with(row.says)) << row.name << " " << backend << ": " << result.out;
+    }
     // The project's own build file says the same.
     const std::filesystem::path out = work.path() / (std::string(row.name) + "_project");
     std::vector<std::string> compile{"compile", model, "--no-measure", "-o", out.string()};

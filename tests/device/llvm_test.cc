@@ -115,6 +115,16 @@ TEST(LlvmDevice, GuardsNameTheKernelThatWritesOutside) {
   }
 }
 
+TEST(LlvmDevice, RefusesTheSameFunctionTwice) {
+  ProgramBuilder b("llvm");
+  const int x = b.input("x", DType::Float32, {1}), y = b.output("y", DType::Float32, {1});
+  const std::string other = kernel_text("other", "%y = fneg float %x");
+  b.call(b.kernel("k", kernel_text("k", "%y = fneg float %x") + other, 2), {y, x});
+  b.call(b.kernel("other", other, 2), {y, x});
+  const std::string got = error_of(b.take());
+  EXPECT_NE(got.find("kernel 'other': can't be linked with the other kernels: Linking globals named 'other'"), std::string::npos) << got;
+}
+
 TEST(LlvmDevice, RefusesABrokenText) {
   const struct {
     const char* what;

@@ -1,4 +1,3 @@
-
 ; Function Attrs: mustprogress nounwind
 define void @conv_relu(ptr noalias readonly %arg) #0 {
 entry:
