@@ -119,7 +119,7 @@ llvm::Type* LlvmValues::memory_type(DType dtype) {
 Value* LlvmValues::constant(Scalar value, int lanes) {
   llvm::Type* type = value_type(value.dtype(), lanes);
   if (is_float(value.dtype())) return llvm::ConstantFP::get(type, value.as_double());
-  return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(value.as_int()), !is_unsigned(value.dtype()));
+  return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(value.as_int()), is_int(value.dtype()) && !is_unsigned(value.dtype()));
 }
 
 Value* LlvmValues::widen(Value* value, int lanes) {
