@@ -5,7 +5,9 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "renderer/llvm.h"
@@ -18,6 +20,17 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
+bool is_where(const UOp* u) { return u->uop == UOpKind::Alu && u->op == Op::Where; }
+
+bool is_masked_load(const UOp* u) { return u->uop == UOpKind::Load && u->src.size() == 4; }
+
+// Whether `user` wants `u` only where its condition has one of its two values.
+bool is_branch_of(const UOp* u, const UOp* user) { return is_where(user) ? u != user->src[0] : is_masked_load(user) && u == user->src[3]; }
+
+bool is_computed(const UOp* u) {
+  return u->uop == UOpKind::Load || u->uop == UOpKind::Alu || u->uop == UOpKind::Cast || u->uop == UOpKind::Bitcast;
+}
+
 class LlvmRenderer {
  public:
   LlvmRenderer(const UOpList& uops, const KernelSignature& signature, const CodegenOptions& options)
@@ -29,6 +42,7 @@ class LlvmRenderer {
         values_(module_, builder_, options) {}
 
   Rendered run() {
+    find_deferred();
     head();
     for (const UOp* u : uops_.order) step(u);
     builder_.CreateRetVoid();
@@ -45,12 +59,14 @@ class LlvmRenderer {
     llvm::PHINode* index;
   };
 
+  void find_deferred();
   void head();
   void arguments();
   void step(const UOp* u);
   void name(Value* value, const UOp* u);
   void define(const UOp* u, Value* value);
   Value* value(const UOp* u);
+  Value* compute(const UOp* u);
   BasicBlock* block(const std::string& name) { return BasicBlock::Create(context_, name, function_); }
   llvm::AllocaInst* on_stack(llvm::Type* type, const std::string& name);
 
@@ -60,8 +76,9 @@ class LlvmRenderer {
   void loop(const UOp* u);
   void condition(const UOp* u);
   void end(const UOp* u);
+  Value* alu(const UOp* u);
+  Value* choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise);
   Value* load(const UOp* u);
-  Value* masked_load(const UOp* u);
   void store(const UOp* u);
   Value* vectorize(const UOp* u);
   llvm::Type* element_type(const UOp* buffer);
@@ -77,11 +94,40 @@ class LlvmRenderer {
   llvm::IRBuilder<> builder_;
   LlvmValues values_;
   llvm::Function* function_ = nullptr;
+  std::unordered_set<const UOp*> deferred_;                 // computed where their only use is
   std::unordered_map<const UOp*, Value*> defined_;          // for accumulators and buffers the address
   std::unordered_map<const UOp*, llvm::AllocaInst*> sums_;  // accumulators
   std::vector<llvm::AllocaInst*> accumulators_;
   std::vector<Scope> scopes_;
 };
+
+// In C the branches of a ?: are computed only if they are chosen. So here too: a value that only one branch of one Where or masked
+// Load uses, directly or in other such values, is computed there, if nothing is written in between.
+void LlvmRenderer::find_deferred() {
+  struct Facts {
+    int uses = 0, writes = 0;  // how often it is used; stores, accumulators and scopes before it
+    const UOp* user = nullptr;
+    int depth = 0;
+  };
+  constexpr int kMaxDepth = 12;  // computing them recurses
+  std::unordered_map<const UOp*, Facts> facts;
+  int writes = 0;
+  for (const UOp* u : uops_.order) {
+    writes += has_effect(u->uop) ? 1 : 0;
+    facts[u].writes = writes;
+    for (const UOp* s : u->src) {
+      facts[s].uses++;
+      facts[s].user = u;
+    }
+  }
+  for (auto it = uops_.order.rbegin(); it != uops_.order.rend(); it++) {
+    const UOp* u = *it;
+    Facts& mine = facts[u];
+    if (!is_computed(u) || mine.uses != 1 || facts[mine.user].writes != mine.writes) continue;
+    mine.depth = facts[mine.user].depth + 1;
+    if ((is_branch_of(u, mine.user) || deferred_.contains(mine.user)) && mine.depth <= kMaxDepth) deferred_.insert(u);
+  }
+}
 
 void LlvmRenderer::head() {
   auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy()}, false);
@@ -138,7 +184,53 @@ Value* LlvmRenderer::value(const UOp* u) {
   if (u->uop == UOpKind::Const) return values_.constant(*u->value);
   const UOp* acc = u->uop == UOpKind::Phi ? u->src[0] : u;
   if (acc->uop == UOpKind::DefineAcc) return builder_.CreateLoad(sums_.at(acc)->getAllocatedType(), sums_.at(acc));
-  return defined_.at(u);
+  if (!deferred_.contains(u)) return defined_.at(u);
+  Value* computed = compute(u);
+  name(computed, u);
+  return computed;
+}
+
+Value* LlvmRenderer::compute(const UOp* u) {
+  // Where the condition does not hold, nothing is read: there may be no such element.
+  if (is_masked_load(u)) return choose(u, u->src[2], [&] { return load(u); }, u->src[3]);
+  if (u->uop == UOpKind::Load) return load(u);
+  if (u->uop == UOpKind::Cast) return values_.cast(u->src[0]->dtype, u->dtype, value(u->src[0]));
+  if (u->uop == UOpKind::Bitcast) return values_.bitcast(u->src[0]->dtype, u->dtype, value(u->src[0]));
+  if (is_where(u) && (deferred_.contains(u->src[1]) || deferred_.contains(u->src[2])))
+    return choose(u, u->src[0], [&] { return value(u->src[1]); }, u->src[2]);
+  return alu(u);
+}
+
+Value* LlvmRenderer::alu(const UOp* u) {
+  std::vector<Value*> operands;
+  for (const UOp* s : u->src) operands.push_back(value(s));
+  return values_.alu(*u, operands);
+}
+
+// condition ? yes : otherwise, of which each is computed only where it is wanted.
+Value* LlvmRenderer::choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise) {
+  Value* holds = value(condition);
+  Value* other = deferred_.contains(otherwise) ? nullptr : values_.widen(value(otherwise), u->lanes);
+  BasicBlock *before = builder_.GetInsertBlock(), *inside = block("inside"), *after = block("inside.end");
+  BasicBlock* outside = other == nullptr ? block("outside") : nullptr;
+  builder_.CreateCondBr(holds, inside, other == nullptr ? outside : after);
+  builder_.SetInsertPoint(inside);
+  Value* chosen = values_.widen(yes(), u->lanes);
+  inside = builder_.GetInsertBlock();
+  builder_.CreateBr(after);
+  if (other == nullptr) {
+    outside->moveAfter(builder_.GetInsertBlock());
+    builder_.SetInsertPoint(outside);
+    other = values_.widen(value(otherwise), u->lanes);
+    before = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+  }
+  after->moveAfter(builder_.GetInsertBlock());
+  builder_.SetInsertPoint(after);
+  llvm::PHINode* result = builder_.CreatePHI(chosen->getType(), 2);
+  result->addIncoming(chosen, inside);
+  result->addIncoming(other, before);
+  return result;
 }
 
 Value* LlvmRenderer::array(const UOp* u) {
@@ -219,22 +311,6 @@ Value* LlvmRenderer::load(const UOp* u) {
   return type == values_.value_type(u->dtype, u->lanes) ? stored : values_.from_memory(u->dtype, stored);
 }
 
-// Where the condition does not hold, nothing is read: there may be no such element.
-Value* LlvmRenderer::masked_load(const UOp* u) {
-  Value *holds = value(u->src[2]), *other = values_.widen(value(u->src[3]), u->lanes);
-  BasicBlock *before = builder_.GetInsertBlock(), *inside = block("inside"), *after = block("inside.end");
-  builder_.CreateCondBr(holds, inside, after);
-  builder_.SetInsertPoint(inside);
-  Value* loaded = load(u);
-  inside = builder_.GetInsertBlock();
-  builder_.CreateBr(after);
-  builder_.SetInsertPoint(after);
-  llvm::PHINode* result = builder_.CreatePHI(loaded->getType(), 2);
-  result->addIncoming(loaded, inside);
-  result->addIncoming(other, before);
-  return result;
-}
-
 void LlvmRenderer::store(const UOp* u) {
   const UOp* buffer = u->src[0];
   BasicBlock* after = nullptr;
@@ -280,20 +356,15 @@ void LlvmRenderer::step(const UOp* u) {
     case UOpKind::End:
       return end(u);
     case UOpKind::Load:
-      return define(u, u->src.size() == 4 ? masked_load(u) : load(u));
+    case UOpKind::Alu:
+    case UOpKind::Cast:
+    case UOpKind::Bitcast:
+      if (!deferred_.contains(u)) define(u, compute(u));
+      return;
     case UOpKind::Store:
       return store(u);
     case UOpKind::Phi:
       return phi(u);
-    case UOpKind::Alu: {
-      std::vector<Value*> operands;
-      for (const UOp* s : u->src) operands.push_back(value(s));
-      return define(u, values_.alu(*u, operands));
-    }
-    case UOpKind::Cast:
-      return define(u, values_.cast(u->src[0]->dtype, u->dtype, value(u->src[0])));
-    case UOpKind::Bitcast:
-      return define(u, values_.bitcast(u->src[0]->dtype, u->dtype, value(u->src[0])));
     case UOpKind::Gep:
       return define(u, builder_.CreateExtractElement(value(u->src[0]), static_cast<std::uint64_t>(u->number)));
     case UOpKind::Vectorize:

@@ -52,7 +52,7 @@ class LlvmValues {
   llvm::Value* native_library(const LlvmOp& row, const UOp& u, Operands a);
 
  private:
-  llvm::Value* call(const std::string& function, llvm::Type* result, Operands arguments);
+  llvm::CallInst* call(const std::string& function, llvm::Type* result, Operands arguments);
   /// A call of etch_math.h.
   llvm::Value* helper(const std::string& name, llvm::Type* result, Operands arguments);
   llvm::Value* helper(const std::string& name, llvm::Type* result, llvm::Value* argument);
