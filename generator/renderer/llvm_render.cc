@@ -107,7 +107,7 @@ void LlvmRenderer::find_deferred() {
   struct Facts {
     int uses = 0, writes = 0;  // how often it is used; stores, accumulators and scopes before it
     const UOp* user = nullptr;
-    int depth = 0;
+    int depth = 0;  // of the deferred values that it is part of
   };
   constexpr int kMaxDepth = 12;  // computing them recurses
   std::unordered_map<const UOp*, Facts> facts;
@@ -124,8 +124,10 @@ void LlvmRenderer::find_deferred() {
     const UOp* u = *it;
     Facts& mine = facts[u];
     if (!is_computed(u) || mine.uses != 1 || facts[mine.user].writes != mine.writes) continue;
-    mine.depth = facts[mine.user].depth + 1;
-    if ((is_branch_of(u, mine.user) || deferred_.contains(mine.user)) && mine.depth <= kMaxDepth) deferred_.insert(u);
+    const int depth = facts[mine.user].depth + 1;
+    if ((!is_branch_of(u, mine.user) && !deferred_.contains(mine.user)) || depth > kMaxDepth) continue;
+    mine.depth = depth;
+    deferred_.insert(u);
   }
 }
 
@@ -158,8 +160,9 @@ void LlvmRenderer::arguments() {
     if (globals[i] != nullptr) defined_[globals[i]] = pointer(i, signature_.arguments[i].name);
   for (const UOp* u : uops_.order) {
     if (u->uop != UOpKind::DefineVar) continue;
-    const auto at = std::ranges::find(signature_.variables, u->name) - signature_.variables.begin();
-    Value* place = pointer(globals.size() + static_cast<std::size_t>(at), "");
+    const auto variable = std::ranges::find(signature_.variables, u->name);
+    check(variable != signature_.variables.end(), "every variable is an argument");
+    Value* place = pointer(globals.size() + static_cast<std::size_t>(variable - signature_.variables.begin()), "");
     defined_[u] = builder_.CreateLoad(builder_.getInt32Ty(), place, u->name);
   }
 }
@@ -286,15 +289,13 @@ void LlvmRenderer::end(const UOp* u) {
   builder_.SetInsertPoint(scope.after);
 }
 
-// Arrays on the stack hold values as they are.
+// Arrays on the stack hold values as they are, but for bool.
 llvm::Type* LlvmRenderer::element_type(const UOp* buffer) {
   const bool as_stored = buffer->uop == UOpKind::DefineGlobal || buffer->dtype == DType::Bool;
   return as_stored ? values_.memory_type(buffer->dtype) : values_.value_type(buffer->dtype);
 }
 
-llvm::Align LlvmRenderer::align_of(const UOp* buffer) {
-  return llvm::Align(std::max<std::uint64_t>(1, element_type(buffer)->getPrimitiveSizeInBits() / 8));
-}
+llvm::Align LlvmRenderer::align_of(const UOp* buffer) { return llvm::Align(element_type(buffer)->getPrimitiveSizeInBits() / 8); }
 
 Value* LlvmRenderer::address(const UOp* u) {
   return builder_.CreateInBoundsGEP(element_type(u->src[0]), value(u->src[0]), value(u->src[1]));
@@ -384,7 +385,7 @@ Rendered LlvmRenderer::rendered() {
   for (const UOp* u : uops_.order) {
     result.uses_vectors = result.uses_vectors || u->lanes > 1;
     result.uses_double = result.uses_double || u->dtype == DType::Float64;
-    result.loads_masked = result.loads_masked || (u->uop == UOpKind::Load && u->src.size() == 4);
+    result.loads_masked = result.loads_masked || is_masked_load(u);
   }
   return result;
 }

@@ -91,6 +91,27 @@ TEST(Llvm, ContractsAsTheOptionsSay) {
   EXPECT_TRUE(fused == 0 || fused == 0x1p-24) << fused;  // 0: a processor without the instruction
 }
 
+// x < 0 ? x + 0 : x < 1 ? x + 1 : ... : exp(x): each branch in another, more of them than are nested in IR.
+TEST(Llvm, ManyBranchesInEachOther) {
+  LazyOps ops;
+  constexpr std::int64_t kSize = 64;
+  const ShapeTracker st = ShapeTracker::from_shape({kSize});
+  const LazyOp* x = ops.load(1, DType::Float32, st);
+  const LazyOp* value = ops.elementwise(Op::Exp, {x});
+  for (int i = 50; i >= 0; i--) {
+    const LazyOp* c = ops.constant(Scalar::of_int(DType::Float32, i), ShapeTracker::from_shape({1}).expand({kSize}));
+    value = ops.elementwise(Op::Where, {ops.elementwise(Op::CmpLt, {x, c}), ops.elementwise(Op::Add, {x, c}), value});
+  }
+  const LazyOp* store = ops.store(0, value, st);
+  std::vector<double> numbers;
+  for (std::int64_t i = 0; i < kSize; i++) numbers.push_back(static_cast<double>(i) - 4.5);
+  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kSize}, numbers)};
+  const Program program = test::program_of({{store, &inputs, kSize, std::nullopt}}, kLlvm, {});
+  const Array got = run(program)[0], wanted = reference(store, inputs);
+  for (std::int64_t i = 0; i < kSize; i++)
+    EXPECT_TRUE(is_near(got.double_at(i), wanted.double_at(i), 1e-6 * std::fabs(wanted.double_at(i)))) << i << " " << got.double_at(i);
+}
+
 struct Config {
   const char* name;
   int vector_bits;
