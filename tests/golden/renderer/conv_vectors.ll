@@ -1,7 +1,7 @@
 ; Function Attrs: mustprogress nounwind
 define void @conv_relu(ptr noalias readonly %arg) #0 {
 entry:
-  %tile = alloca [64 x float], align 16
+  %tile = alloca [64 x float], align 64
   %0 = getelementptr inbounds ptr, ptr %arg, i64 0
   %out = load ptr, ptr %0, align 8
   %1 = getelementptr inbounds ptr, ptr %arg, i64 1
