@@ -5,7 +5,6 @@
 #include <fstream>
 #include <future>
 #include <optional>
-#include <thread>
 
 #include "base/process.h"
 #include "base/runtime_text.h"
@@ -82,37 +81,26 @@ class CCompiler : public Compiler {
   }
 
  private:
-  int jobs() const {
-    return std::max(1, options_.compile_jobs > 0 ? options_.compile_jobs : static_cast<int>(std::thread::hardware_concurrency()));
-  }
-
   std::vector<Unit> split(const Program& program) const {
-    const std::string prelude = program.language->prelude(helpers_of(program));
     const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
-    std::size_t bytes = 0;
-    for (const ProgramKernel& k : program.kernels) bytes += k.text.source.size();
-    const std::size_t most = bytes < kSplitBytes ? 1 : static_cast<std::size_t>(jobs());
+    const std::string head = std::string(masked ? kMaskedLoadPragma : "") +
+                             "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" +
+                             program.language->prelude(helpers_of(program)) + "\n";
+    auto parts = parts_of(program.kernels, kSplitBytes, options_.compile_jobs);
+    if (parts.empty()) parts.emplace_back();
     std::vector<Unit> units;
-    std::string table;
-    std::size_t seen = 0;
-    for (std::size_t k = 0; k < program.kernels.size() || units.empty(); k++) {
-      if (table.empty()) {
-        units.push_back(
-            {std::string(masked ? kMaskedLoadPragma : "") + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n", 0});
-        units.back().text += prelude + "\n";
-      }
-      if (k < program.kernels.size()) {
-        const ProgramKernel& kernel = program.kernels[k];
-        units.back().text += kernel.text.source + "\n";
-        units.back().kernels++;
+    for (const std::span<const ProgramKernel> part : parts) {
+      Unit unit{head, part.size()};
+      std::string table;
+      for (const ProgramKernel& kernel : part) {
+        unit.text += kernel.text.source + "\n";
         table += "  " + kernel.name + ",\n";
-        seen += kernel.text.source.size();
       }
-      if (k + 1 < program.kernels.size() && seen * most < bytes * units.size()) continue;
       if (table.empty()) table = "  0\n";
-      units.back().text += "extern void (*const etch_kernels_" + std::to_string(units.size() - 1) + "[])(void *const *arg);\n";
-      units.back().text += "void (*const etch_kernels_" + std::to_string(units.size() - 1) + "[])(void *const *arg) = {\n" + table + "};\n";
-      table.clear();
+      const std::string name = "etch_kernels_" + std::to_string(units.size());
+      unit.text += "extern void (*const " + name + "[])(void *const *arg);\n";
+      unit.text += "void (*const " + name + "[])(void *const *arg) = {\n" + table + "};\n";
+      units.push_back(std::move(unit));
     }
     return units;
   }

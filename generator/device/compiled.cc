@@ -1,4 +1,7 @@
 // Compiled: kernels are functions of this process, called on host memory.
+#include <algorithm>
+#include <thread>
+
 #include "device/compiler.h"
 #include "device/replay.h"
 
@@ -28,6 +31,22 @@ class Compiled : public LoadedProgram {
 };
 
 }  // namespace
+
+std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs) {
+  std::size_t bytes = 0;
+  for (const ProgramKernel& k : kernels) bytes += k.text.source.size();
+  if (jobs <= 0) jobs = static_cast<int>(std::thread::hardware_concurrency());
+  const std::size_t most = bytes < least ? 1 : static_cast<std::size_t>(std::max(1, jobs));
+  std::vector<std::span<const ProgramKernel>> parts;
+  std::size_t begin = 0, seen = 0;
+  for (std::size_t k = 0; k < kernels.size(); k++) {
+    seen += kernels[k].text.source.size();
+    if (k + 1 < kernels.size() && seen * most < bytes * (parts.size() + 1)) continue;
+    parts.push_back(kernels.subspan(begin, k + 1 - begin));
+    begin = k + 1;
+  }
+  return parts;
+}
 
 std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
                                              bool guards) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ class Compiler {
   /// Throws DeviceError with the first lines of what the compiler said.
   virtual std::unique_ptr<KernelLibrary> compile(const Program& program) const = 0;
 };
+
+/// Kernels that follow each other, in parts of about the same amount of text: one part if there are less than `least` bytes, else at
+/// most `jobs`; 0 is one per processor.
+std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs);
 
 /// A program whose kernels are functions of this process and whose memory is planned with `plan`. With `guards` stores out of bounds
 /// are found, see DeviceOptions. `program` must outlive the result.

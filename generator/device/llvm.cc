@@ -16,9 +16,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <algorithm>
 #include <future>
-#include <thread>
 
 #include "device/compiler.h"
 
@@ -184,7 +182,7 @@ class LlvmCompiler : public Compiler {
   std::unique_ptr<KernelLibrary> compile(const Program& program) const override {
     const std::string prelude = program.language->prelude(helpers_of(program));
     std::vector<std::future<std::unique_ptr<llvm::MemoryBuffer>>> running;
-    for (const std::span<const ProgramKernel> part : split(program.kernels))
+    for (const std::span<const ProgramKernel> part : parts_of(program.kernels, kSplitBytes, options_.compile_jobs))
       running.push_back(std::async(std::launch::async, [this, part, &prelude] {
         Unit unit(options_);
         for (const ProgramKernel& kernel : part) unit.add(kernel);
@@ -198,23 +196,6 @@ class LlvmCompiler : public Compiler {
   }
 
  private:
-  // Kernels that follow each other, about the same amount of text in each part.
-  std::vector<std::span<const ProgramKernel>> split(std::span<const ProgramKernel> kernels) const {
-    std::size_t bytes = 0;
-    for (const ProgramKernel& k : kernels) bytes += k.text.source.size();
-    const int jobs = options_.compile_jobs > 0 ? options_.compile_jobs : static_cast<int>(std::thread::hardware_concurrency());
-    const std::size_t most = bytes < kSplitBytes ? 1 : static_cast<std::size_t>(std::max(1, jobs));
-    std::vector<std::span<const ProgramKernel>> parts;
-    std::size_t begin = 0, seen = 0;
-    for (std::size_t k = 0; k < kernels.size(); k++) {
-      seen += kernels[k].text.source.size();
-      if (k + 1 < kernels.size() && seen * most < bytes * (parts.size() + 1)) continue;
-      parts.push_back(kernels.subspan(begin, k + 1 - begin));
-      begin = k + 1;
-    }
-    return parts;
-  }
-
   LlvmOptions options_;
 };
 
