@@ -36,6 +36,11 @@ Tensor batch_norm(const Tensor& x, const std::string& name) {
                      static_cast<double>(1e-3f));
 }
 
+Tensor embedding(LazyGraph& graph, const std::string& name, std::int64_t ids, std::int64_t width) {
+  const float scale = static_cast<float>(std::sqrt(6.0 / static_cast<double>(width)));
+  return Tensor::constant(graph, seeded_array(name + ".weight", {ids, width}, scale), name + ".weight");
+}
+
 Tensor dense(const Tensor& x, const std::string& name, std::int64_t outputs) {
   const std::int64_t inputs = x.dim(1).as_int();
   const Tensor w = weight(x, name + ".weight", {outputs, inputs}, inputs);

@@ -13,6 +13,8 @@ namespace etch::layers {
 Tensor conv(const Tensor& x, const std::string& name, std::int64_t outputs, const Window& window, std::int64_t groups = 1,
             bool bias = true);
 Tensor batch_norm(const Tensor& x, const std::string& name);
+/// NAME.weight [ids, width], a row for each id.
+Tensor embedding(LazyGraph& graph, const std::string& name, std::int64_t ids, std::int64_t width);
 Tensor dense(const Tensor& x, const std::string& name, std::int64_t outputs);
 
 }  // namespace etch::layers

@@ -41,6 +41,13 @@ const std::vector<ZooModel>& zoo() {
        {1, 84, 2100},
        build_detector,
        tensor_detector},
+      {"file_type",
+       "kind of a file from 2048 bytes, 20 kinds (Magika's layers)",
+       {1, 2048},
+       {1, 20},
+       build_file_type,
+       tensor_file_type,
+       257},
   };
   return models;
 }
@@ -56,7 +63,7 @@ const ZooModel& zoo_model(const std::string& name) {
 
 std::string zoo_bytes(const ZooModel& model) {
   GraphBuilder graph(model.name, 13);
-  const std::string input = graph.input("input", DType::Float32, dims(model.input_shape));
+  const std::string input = graph.input("input", model.input_type(), dims(model.input_shape));
   graph.node_with_outputs("Identity", {model.build(graph, input)}, {"output"}, {}, "output");
   graph.output("output", DType::Float32, dims(model.output_shape));
   return graph.bytes();

@@ -1,6 +1,6 @@
-// The model zoo: small networks with the shapes of MLPerf Tiny, two classics and a detector, with weights made from their names. Each is
-// written twice, as an ONNX graph and by the Tensor API; both give the same outputs. To add one: a file beside this one
-// and a row in zoo.cc.
+// The model zoo: small networks with the shapes of MLPerf Tiny, two classics, a detector and a classifier of bytes, with weights made from
+// their names. Each is written twice, as an ONNX graph and by the Tensor API; both give the same outputs. To add one: a file beside this
+// one and a row in zoo.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,16 @@ class GraphBuilder;
 struct ZooModel {
   const char* name;
   const char* what;
-  std::vector<std::int64_t> input_shape;  // float32; -1: the open dimension "batch"
+  std::vector<std::int64_t> input_shape;  // -1: the open dimension "batch"
   std::vector<std::int64_t> output_shape;
   /// Adds the nodes that compute the network; returns the output value's name.
   std::string (*build)(GraphBuilder& graph, const std::string& input);
   /// The same network on a Tensor.
   Tensor (*tensor)(const Tensor& input);
+  /// 0: the input is float32; else it holds int64 numbers from 0 to below this.
+  std::int64_t ids = 0;
+
+  DType input_type() const { return ids > 0 ? DType::Int64 : DType::Float32; }
 };
 
 /// All models, in the order in which they are listed to people.
@@ -50,5 +54,7 @@ std::string build_autoencoder(GraphBuilder& graph, const std::string& input);
 Tensor tensor_autoencoder(const Tensor& input);
 std::string build_detector(GraphBuilder& graph, const std::string& input);
 Tensor tensor_detector(const Tensor& input);
+std::string build_file_type(GraphBuilder& graph, const std::string& input);
+Tensor tensor_file_type(const Tensor& input);
 
 }  // namespace etch

@@ -69,8 +69,30 @@ Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), op
   for (const LazyOp* op : toposort(ast))
     if (op != ast && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}, {}});
   merge_dims(reduces_.empty() ? ast->shape : reduces_[0]->src[0]->shape);
+  find_indexed_dims();
   for (int d = 0; d < ast_dims_; d++)
     axes_.push_back({dims_[at(d)].reduce ? AxisKind::Reduce : AxisKind::Global, d, dims_[at(d)].valid, 1});
+}
+
+// `shape` is that of the dimensions; the axis of an index stays behind them.
+void Kernel::reshape(KernelBuf& buf, std::vector<Sint> shape) const {
+  if (is_indexed(buf.op)) shape.push_back(buf.st.shape().back());
+  buf.st = buf.st.reshape(shape);
+  buf.strides = buf.st.real_strides();
+  buf.masked = buf.st.masked_axes();
+}
+
+// An indexed load moves along every dimension along which its index can change.
+void Kernel::find_indexed_dims() {
+  for (KernelBuf& b : bufs_) {
+    if (!is_indexed(b.op)) continue;
+    for (const LazyOp* op : toposort(b.op->src[0])) {
+      if (info(op->op).group != OpGroup::Buffer) continue;
+      const KernelBuf& below = buf_of(op);
+      for (int d = 0; d < ast_dims_; d++)
+        if (!below.strides[at(d)] || !below.strides[at(d)]->is_int(0)) b.strides[at(d)] = std::nullopt;
+    }
+  }
 }
 
 // Puts reduced dimensions last, drops dimensions of size 1, and merges adjacent dimensions that every buffer reads as one.
@@ -87,11 +109,10 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
   for (int d = 0; d < n; d++)
     if (full[at(d)].is_int(1)) permutation.push_back(d);
   for (KernelBuf& b : bufs_) {
-    b.st = b.st.permute(permutation);
-    std::vector<Sint> shape(b.st.shape().begin(), b.st.shape().begin() + static_cast<std::ptrdiff_t>(order.size()));
-    b.st = b.st.reshape(shape);
-    b.strides = b.st.real_strides();
-    b.masked = b.st.masked_axes();
+    std::vector<int> all = permutation;
+    if (is_indexed(b.op)) all.push_back(n);
+    b.st = b.st.permute(all);
+    reshape(b, {b.st.shape().begin(), b.st.shape().begin() + static_cast<std::ptrdiff_t>(order.size())});
   }
   const std::vector<std::string> letters = axis_letters(ast_);
   std::vector<std::vector<int>> groups;  // of positions in `order`
@@ -126,9 +147,7 @@ void Kernel::merge_dims(const std::vector<Sint>& full) {
       for (int d : group) size = size * b.st.shape()[at(d)];
       shape.push_back(size);
     }
-    b.st = b.st.reshape(shape);
-    b.strides = b.st.real_strides();
-    b.masked = b.st.masked_axes();
+    reshape(b, std::move(shape));
   }
 }
 
@@ -166,7 +185,10 @@ std::optional<Sint> Kernel::stride(const KernelBuf& buf, int axis) const {
 }
 
 Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
-  return buf.st.views().back().strides[at(root_dim(axis))] * root_multiplier(axis);
+  const auto dim = at(root_dim(axis));
+  const Sint stride = buf.st.views().back().strides[dim];
+  if (is_indexed(buf.op) && stride.is_int(0) && !buf.strides[dim]) return 1;
+  return stride * root_multiplier(axis);
 }
 
 bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.masked[at(root_dim(axis))]; }

@@ -36,11 +36,11 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
-/// A leaf of the AST, or its root, with its ShapeTracker over the merged dimensions.
+/// A leaf of the AST, or its root, with its ShapeTracker over the merged dimensions. That of an indexed Load has one axis more.
 struct KernelBuf {
   const LazyOp* op = nullptr;
   ShapeTracker st;
-  std::vector<std::optional<Sint>> strides;  // per dimension of the AST; nullopt where masks or several views make it vary
+  std::vector<std::optional<Sint>> strides;  // per dimension of the AST; nullopt where masks, several views or an index make it vary
   std::vector<bool> masked;                  // per dimension of the AST: whether the mask depends on its index
 };
 
@@ -73,9 +73,9 @@ class Kernel {
   int root_dim(int axis) const;
   /// How far one step of the axis moves the index of that dimension.
   std::int64_t root_multiplier(int axis) const;
-  /// What one step along `axis` adds to the position in `buf`; nullopt where masks or several views make it vary.
+  /// What one step along `axis` adds to the position in `buf`; nullopt where masks, several views or an index make it vary.
   std::optional<Sint> stride(const KernelBuf& buf, int axis) const;
-  /// The stride of the buffer's outermost view, masked or not (what the heuristics look at).
+  /// The stride of the buffer's outermost view, masked or not (what the heuristics look at); 1 if only an index decides.
   Sint view_stride(const KernelBuf& buf, int axis) const;
   /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
@@ -104,6 +104,8 @@ class Kernel {
   std::int64_t amount_of(const Opt& opt, int axis) const;
   void pad_to(int axis, std::int64_t amount);
   void merge_dims(const std::vector<Sint>& full);
+  void reshape(KernelBuf& buf, std::vector<Sint> shape) const;
+  void find_indexed_dims();
 
   const LazyOp* ast_;
   const CodegenOptions* options_;

@@ -106,7 +106,7 @@ const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
       z = zeros_of_product(f, zeros_.at(key(f->src[0])), zeros_.at(key(f->src[1])));
     } else if (is_product(f)) {
       z = zeros_.at(key(f->src[0]));
-    } else if (f->op == Op::Load) {
+    } else if (f->op == Op::Load && !is_indexed(f)) {
       const std::vector<Place>& places = lanes_of(k_.buf_of(f));
       z = {std::ranges::all_of(places, [](const Place& p) { return p.valid.is_int(0); }), terms_of(places[0].valid)};
       for (const Place& p : places) std::erase_if(z.terms, [lane = terms_of(p.valid)](Sint t) { return !contains(lane, t); });

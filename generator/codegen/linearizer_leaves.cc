@@ -19,7 +19,7 @@ std::vector<Sint> Linearizer::dim_indices() const {
   return idx;
 }
 
-Linearizer::Place Linearizer::place_of(const KernelBuf& buf) const {
+Linearizer::Place Linearizer::place_of(const KernelBuf& buf, std::optional<Sint> index) const {
   std::vector<Sint> idx = dim_indices();
   std::vector<Sint> valid;
   const auto& dims = k_.dims();
@@ -33,6 +33,7 @@ Linearizer::Place Linearizer::place_of(const KernelBuf& buf) const {
   // A buffer that is read after the reduction has size 1 where others have the reduced dimension.
   for (std::size_t d = 0; d < idx.size(); d++)
     if (buf.st.shape()[d].is_int(1)) idx[d] = 0;
+  if (index) idx.push_back(*index);
   const bool is_memory = buf.op->op == Op::Load || buf.op->op == Op::Store;
   const std::size_t argument = is_memory ? static_cast<std::size_t>(buf.op->mem().index) : options_.layouts.size();
   Place place;
@@ -116,7 +117,12 @@ const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int 
 
 const UOp* Linearizer::leaf(const LazyOp* op) {
   const KernelBuf& buf = k_.buf_of(op);
-  const std::vector<Place>& places = lanes_of(buf);
+  return is_indexed(op) ? indexed_load(buf) : load_all(op, lanes_of(buf));
+}
+
+// One value for all lanes, or one for each.
+const UOp* Linearizer::load_all(const LazyOp* op, const std::vector<Place>& places) {
+  const KernelBuf& buf = k_.buf_of(op);
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
   if (op->op == Op::Load && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0))
     return load(buf, places[0], lanes_);

@@ -48,16 +48,22 @@ class Linearizer {
   struct Place {
     Sint idx = 0, valid = 1;
   };
-  Place place_of(const KernelBuf& buf) const;
+  /// `index`: the position that an indexed load takes along its last axis.
+  Place place_of(const KernelBuf& buf, std::optional<Sint> index = std::nullopt) const;
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   const UOp* leaf(const LazyOp* op);
+  const UOp* load_all(const LazyOp* op, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* where_valid(Sint valid, const UOp* value);
   void store(const UOp* value);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
   const UOp* buffer(const KernelBuf& buf);
+
+  // linearizer_indexed.cc
+  const UOp* indexed_load(const KernelBuf& buf);
+  Sint position_at(const LazyOp* load, const UOp* index, Sint n);
 
   // linearizer_values.cc
   /// Value of `op` for the current values of the unrolled and upcast axes.
@@ -111,6 +117,7 @@ class Linearizer {
   std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
   std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
   std::map<int, const UOp*> buffers_;                                  // by argument
+  std::unordered_map<const UOp*, Sint> positions_;                     // the variable of each position that indexed loads take
   std::vector<std::string> axis_names_;                                // per axis
   std::set<std::string> taken_;                                        // names of axes and Variables
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;

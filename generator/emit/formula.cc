@@ -108,8 +108,7 @@ class Writer {
       }
       texts_[op] = std::move(t);
     }
-    formula_.lines.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_->st()).idx) + " = " +
-                             texts_[store_->src[0]].text);
+    formula_.lines.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_).idx) + " = " + texts_[store_->src[0]].text);
     return std::move(formula_);
   }
 
@@ -142,9 +141,15 @@ class Writer {
     return *own_;
   }
 
-  ShapeTracker::Index index_in(const ShapeTracker& st) const {
+  ShapeTracker::Index index_in(const LazyOp* leaf) {
+    const ShapeTracker& st = leaf->st();
     std::vector<Sint> index;
-    for (std::size_t a = 0; a < st.shape().size(); a++) index.push_back(st.shape()[a].is_int(1) ? Sint(0) : axes_[a]);
+    for (std::size_t a = 0; a < leaf->shape.size(); a++) index.push_back(leaf->shape[a].is_int(1) ? Sint(0) : axes_[a]);
+    // The position that the kernel computes is a variable whose name is its formula.
+    if (is_indexed(leaf)) {
+      const Sint n = st.shape().back();
+      index.push_back(n.is_int(1) ? Sint(0) : symbols({n}).variable(wrapped(texts_.at(leaf->src[0]), kTight), 0, n - 1));
+    }
     return st.expr_idxs(index);
   }
 
@@ -206,7 +211,7 @@ class Writer {
   }
 
   Text text_of_leaf(const LazyOp* op) {
-    const ShapeTracker::Index index = index_in(op->st());
+    const ShapeTracker::Index index = index_in(op);
     const bool masked = !index.valid.is_int(1);
     if (op->op == Op::Load) {
       formula_.is_masked = formula_.is_masked || masked;

@@ -1,5 +1,6 @@
 // An AST as the formula a person would write:
 //   out[c][y][x] = relu(b[c] + sum[i,j](in[y+i-1][x+j-1] * w[i][j][c]))
+//   out[y][x] = w[in[y]][x]
 #pragma once
 
 #include <string>

@@ -194,9 +194,9 @@ void Access::merge_loops() {
 
 std::int64_t Access::unit_run() const { return strides_.back() == 1 && rest_.empty() ? sizes_.back() : 1; }
 
-std::int64_t Access::through_rest(std::int64_t position) const {
-  for (std::size_t v = rest_.size(); v-- > 0;) {
-    const FixedView& view = rest_[v];
+std::int64_t position_through(const std::vector<FixedView>& views, std::int64_t position) {
+  for (std::size_t v = views.size(); v-- > 0;) {
+    const FixedView& view = views[v];
     std::int64_t next = view.offset;
     for (std::size_t j = view.shape.size(); j-- > 0;) {
       const std::int64_t i = position % view.shape[j];

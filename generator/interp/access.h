@@ -36,6 +36,9 @@ std::int64_t size_of(const Domain& domain);
 /// Whether what the views show depends on the index of `axis`.
 bool depends_on(const std::vector<FixedView>& views, int axis);
 
+/// The position in the buffer that element `position` (row-major) of the last view reads; -1: padding.
+std::int64_t position_through(const std::vector<FixedView>& views, std::int64_t position);
+
 class Access {
  public:
   Access(const std::vector<FixedView>& views, const Domain& domain);
@@ -60,9 +63,6 @@ class Access {
   void split_for(const FixedView& view);
   void merge_loops();
   std::pair<std::int64_t, std::int64_t> valid_range(std::size_t loop) const;
-  // The element that `position` stands for behind the views in rest_; -1: padding.
-  std::int64_t through_rest(std::int64_t position) const;
-
   std::vector<std::int64_t> sizes_, strides_;
   std::int64_t offset_ = 0;
   std::vector<Bound> bounds_;
@@ -116,7 +116,7 @@ void Access::walk(std::int64_t start, std::int64_t count, Run run, Pad pad) cons
         run(at + from, position + from * step, step, to - from);
       } else {
         for (std::int64_t i = from; i < to; i++) {
-          const std::int64_t p = through_rest(position + i * step);
+          const std::int64_t p = position_through(rest_, position + i * step);
           if (p < 0) {
             pad(at + i, std::int64_t{1});
           } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/toposort.h"
@@ -37,73 +38,86 @@ double to_double(BHalf v) {
   return static_cast<double>(bfloat16_to_float(v.bits));
 }
 
-template <class T, class Out, class Convert>
-void gather(const Access& access, const std::byte* memory, std::int64_t elements, std::int64_t start, std::int64_t count, Out* out,
-            Convert convert) {
-  access.walk(
-      start, count,
-      [&](std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n) {
-        const std::int64_t end = position + step * (n - 1);
-        check(std::min(position, end) >= 0 && std::max(position, end) < elements, "a kernel reads inside its buffers");
-        const std::byte* p = memory + position * static_cast<std::int64_t>(sizeof(T));
-        const std::int64_t bytes = step * static_cast<std::int64_t>(sizeof(T));
-        T v;
-        if (step == 0) {
-          std::memcpy(&v, p, sizeof v);
-          std::fill_n(out + at, n, convert(v));
-        } else if (step == 1) {
-          for (std::int64_t k = 0; k < n; k++) {
-            std::memcpy(&v, p + k * static_cast<std::int64_t>(sizeof(T)), sizeof v);
-            out[at + k] = convert(v);
-          }
-        } else {
-          for (std::int64_t k = 0; k < n; k++) {
-            std::memcpy(&v, p + k * bytes, sizeof v);
-            out[at + k] = convert(v);
-          }
-        }
-      },
-      [&](std::int64_t at, std::int64_t n) { std::fill_n(out + at, n, Out{0}); });
+/// Calls `read` with the C type of the elements of `dtype` and what converts one to the type of a Block.
+template <class Read>
+void with_type(DType dtype, Read read) {
+  const auto as_double = [](auto v) { return to_double(v); };
+  const auto as_int = [](auto v) { return static_cast<std::int64_t>(v); };
+  switch (dtype) {
+    case DType::Bool:
+      return read(std::uint8_t{}, [](std::uint8_t v) -> std::int64_t { return v != 0; });
+    case DType::Int8:
+      return read(std::int8_t{}, as_int);
+    case DType::UInt8:
+      return read(std::uint8_t{}, as_int);
+    case DType::Int16:
+      return read(std::int16_t{}, as_int);
+    case DType::UInt16:
+      return read(std::uint16_t{}, as_int);
+    case DType::Int32:
+      return read(std::int32_t{}, as_int);
+    case DType::UInt32:
+      return read(std::uint32_t{}, as_int);
+    case DType::Int64:
+    case DType::UInt64:
+      return read(std::int64_t{}, as_int);
+    case DType::Float16:
+      return read(Half{}, as_double);
+    case DType::BFloat16:
+      return read(BHalf{}, as_double);
+    case DType::Float32:
+      return read(float{}, as_double);
+    case DType::Float64:
+      return read(double{}, as_double);
+  }
+}
+
+template <class Value>
+auto& values_in(Block& block) {
+  if constexpr (std::is_same_v<Value, double>)
+    return block.f;
+  else
+    return block.i;
 }
 
 template <class T>
-void gather_float(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
-  gather<T>(access, in.data, in.elements, start, count, out.f.data(), [](T v) { return to_double(v); });
-}
-template <class T>
-void gather_int(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
-  gather<T>(access, in.data, in.elements, start, count, out.i.data(), [](T v) { return static_cast<std::int64_t>(v); });
+T element(const InterpInput& in, std::int64_t position) {
+  T v;
+  std::memcpy(&v, in.data + position * static_cast<std::int64_t>(sizeof(T)), sizeof v);
+  return v;
 }
 
 void load(const Access& access, const InterpInput& in, std::int64_t start, std::int64_t count, Block& out) {
-  switch (in.dtype) {
-    case DType::Bool:
-      gather<std::uint8_t>(access, in.data, in.elements, start, count, out.i.data(), [](std::uint8_t v) -> std::int64_t { return v != 0; });
-      return;
-    case DType::Int8:
-      return gather_int<std::int8_t>(access, in, start, count, out);
-    case DType::UInt8:
-      return gather_int<std::uint8_t>(access, in, start, count, out);
-    case DType::Int16:
-      return gather_int<std::int16_t>(access, in, start, count, out);
-    case DType::UInt16:
-      return gather_int<std::uint16_t>(access, in, start, count, out);
-    case DType::Int32:
-      return gather_int<std::int32_t>(access, in, start, count, out);
-    case DType::UInt32:
-      return gather_int<std::uint32_t>(access, in, start, count, out);
-    case DType::Int64:
-    case DType::UInt64:
-      return gather_int<std::int64_t>(access, in, start, count, out);
-    case DType::Float16:
-      return gather_float<Half>(access, in, start, count, out);
-    case DType::BFloat16:
-      return gather_float<BHalf>(access, in, start, count, out);
-    case DType::Float32:
-      return gather_float<float>(access, in, start, count, out);
-    case DType::Float64:
-      return gather_float<double>(access, in, start, count, out);
-  }
+  with_type(in.dtype, [&]<class T, class Convert>(T, Convert convert) {
+    using Value = decltype(convert(T{}));
+    Value* to = values_in<Value>(out).data();
+    access.walk(
+        start, count,
+        [&](std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n) {
+          const std::int64_t end = position + step * (n - 1);
+          check(std::min(position, end) >= 0 && std::max(position, end) < in.elements, "a kernel reads inside its buffers");
+          if (step == 0) {
+            std::fill_n(to + at, n, convert(element<T>(in, position)));
+          } else if (step == 1) {
+            for (std::int64_t k = 0; k < n; k++) to[at + k] = convert(element<T>(in, position + k));
+          } else {
+            for (std::int64_t k = 0; k < n; k++) to[at + k] = convert(element<T>(in, position + k * step));
+          }
+        },
+        [&](std::int64_t at, std::int64_t n) { std::fill_n(to + at, n, Value{0}); });
+  });
+}
+
+/// The elements at `places`; 0 for a negative place, which is padding.
+void load_at(const std::vector<std::int64_t>& places, const InterpInput& in, Block& out) {
+  with_type(in.dtype, [&]<class T, class Convert>(T, Convert convert) {
+    using Value = decltype(convert(T{}));
+    auto& to = values_in<Value>(out);
+    for (std::size_t k = 0; k < places.size(); k++) {
+      check(places[k] < in.elements, "a kernel reads inside its buffers");
+      to[k] = places[k] < 0 ? Value{0} : convert(element<T>(in, places[k]));
+    }
+  });
 }
 
 // Const and Index: a value of the position, 0 where masked.
@@ -132,9 +146,19 @@ std::vector<FixedView> views_of(const LazyOp* leaf, const Inputs& inputs) {
 
 namespace {
 
+// The first element of each row, of all rows in order.
+FixedView rows_in_order(std::vector<std::int64_t> shape) {
+  FixedView view{std::move(shape), {}, 0, {}, {}};
+  view.strides.resize(view.shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t k = view.shape.size(); k-- > 0; stride *= view.shape[k]) view.strides[k] = stride;
+  return view;
+}
+
 std::vector<const LazyOp*> region(const LazyOp* root) {
   static const std::vector<const LazyOp*> none;
-  return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return is_leaf(op) ? none : op->src; });
+  // The operand of an indexed Load is a part of the region.
+  return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return is_reduce(op->op) ? none : op->src; });
 }
 
 }  // namespace
@@ -185,7 +209,14 @@ BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Input
       step.input = (*inputs.buffers)[static_cast<std::size_t>(index - 1)];
       check(step.input.dtype == op->dtype, "a Load has the type of its buffer");
     }
-    const std::vector<FixedView> views = views_of(op, inputs);
+    std::vector<FixedView> views = views_of(op, inputs);
+    if (is_indexed(op)) {
+      step.src.push_back(&steps_[at.at(op->src[0])].out);
+      step.src_dtype = op->src[0]->dtype;
+      step.access = std::make_unique<Access>(std::vector<FixedView>{rows_in_order(views.back().shape)}, domain);
+      step.rows = std::move(views);
+      continue;
+    }
     step.access = std::make_unique<Access>(views, domain);
     if (op->op != Op::Const) continue;
     step.float_value = op->constant().value.as_double();
@@ -206,7 +237,28 @@ std::int64_t BlockProgram::unit_run() const {
   return shortest;
 }
 
+// Each position is clamped to its row, then mapped through all views one element at a time.
+void BlockProgram::read_indexed(Step& step, std::int64_t start, std::int64_t count) {
+  const std::int64_t length = step.rows.back().shape.back();
+  std::vector<std::int64_t> places(static_cast<std::size_t>(count));
+  step.access->walk(
+      start, count,
+      [&](std::int64_t at, std::int64_t position, std::int64_t stride, std::int64_t n) {
+        for (std::int64_t k = 0; k < n; k++) places[static_cast<std::size_t>(at + k)] = position + k * stride;
+      },
+      [](std::int64_t, std::int64_t) {});
+  const auto& index = step.src[0]->i;
+  const bool is_unsigned_wide = step.src_dtype == DType::UInt64;
+  for (std::size_t k = 0; k < places.size(); k++) {
+    std::int64_t at = is_unsigned_wide && index[k] < 0 ? length - 1 : std::clamp<std::int64_t>(index[k], -length, length - 1);
+    if (at < 0) at += length;
+    places[k] = position_through(step.rows, places[k] + at);
+  }
+  load_at(places, step.input, step.out);
+}
+
 void BlockProgram::read(Step& step, std::int64_t start, std::int64_t count) const {
+  if (!step.rows.empty()) return read_indexed(step, start, count);
   const bool f = is_float(step.dtype);
   if (step.op == Op::Const) {
     if (f) {

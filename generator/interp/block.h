@@ -48,7 +48,8 @@ class BlockProgram {
     DType dtype{}, src_dtype{};
     std::vector<const Block*> src;
     Block out;
-    std::unique_ptr<Access> access;  // leaves only
+    std::unique_ptr<Access> access;  // leaves only; of an indexed Load: gives the number of the row, times their length
+    std::vector<FixedView> rows;     // indexed Load: the views of the rows
     const Reduced* reduced = nullptr;
     InterpInput input;
     double float_value = 0;  // Const
@@ -57,6 +58,7 @@ class BlockProgram {
     bool rounds = true;
   };
   void read(Step& step, std::int64_t start, std::int64_t count) const;
+  static void read_indexed(Step& step, std::int64_t start, std::int64_t count);
   static void compute(Step& step, std::size_t count);
   std::vector<Step> steps_;  // sources first; never resized after construction
 };

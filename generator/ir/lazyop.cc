@@ -45,6 +45,15 @@ const LazyOp* LazyOps::load(int buffer, DType dtype, ShapeTracker st) {
   return intern({Op::Load, dtype, {}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
 }
 
+const LazyOp* LazyOps::load_at(int buffer, DType dtype, ShapeTracker st, const LazyOp* index) {
+  check(is_int(index->dtype), "the positions of an indexed load are integers");
+  std::vector<Sint> shape = st.shape();
+  check(!shape.empty() && shape.back().min() >= 1, "there is an element at some position");
+  shape.pop_back();
+  check(same_shape(shape, index->shape), "an indexed load has a position for each element");
+  return intern({Op::Load, dtype, {index}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
+}
+
 const LazyOp* LazyOps::constant(Scalar value, ShapeTracker st) {
   std::vector<Sint> shape = st.shape();
   return intern({Op::Const, value.dtype(), {}, ConstBuffer{value, std::move(st)}, std::move(shape)});

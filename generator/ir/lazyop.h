@@ -1,5 +1,9 @@
 // LazyOp: the AST of one kernel, a tree with shared parts (a DAG); its leaves are Load, Const and Index, its root is a Store. Nodes
 // are interned in a LazyOps and immutable: equal trees are the same pointer.
+//
+// An indexed Load has an operand: for each element a position, computed by the kernel. Its ShapeTracker has one axis more than its
+// shape, the last, along which that position is taken. A negative position counts from the end; one outside counts as the nearest one
+// inside, so that no value of the operand leads out of the buffer.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +69,8 @@ struct LazyOpHash {
 class LazyOps {
  public:
   const LazyOp* load(int buffer, DType dtype, ShapeTracker st);
+  /// An indexed Load: `index` holds integers, one for each element of the result.
+  const LazyOp* load_at(int buffer, DType dtype, ShapeTracker st, const LazyOp* index);
   const LazyOp* constant(Scalar value, ShapeTracker st);
   const LazyOp* index(DType dtype, ShapeTracker st);
   /// An elementwise operation on equal shapes.
@@ -84,6 +90,8 @@ class LazyOps {
 DType result_dtype(Op op, const std::vector<DType>& src);
 /// All nodes below and including `root`, sources first.
 std::vector<const LazyOp*> toposort(const LazyOp* root);
+/// Whether `op` is a Load whose positions the kernel computes.
+inline bool is_indexed(const LazyOp* op) { return op->op == Op::Load && !op->src.empty(); }
 /// Free variables of all ShapeTrackers and shapes, by name.
 std::vector<const Node*> variables(const LazyOp* root);
 /// The arithmetic of one kernel, counted as tinygrad's FlopCounter does.

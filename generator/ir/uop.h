@@ -44,8 +44,9 @@ struct UOp {
   DType dtype{};  // of the value; of the element for buffers
   int lanes = 1;  // of the value
   std::vector<const UOp*> src{};
-  Op op{};                        // Alu
-  bool exact = false;             // Alu on integers: proved not to wrap around, divisors positive, numerators not negative
+  Op op{};  // Alu
+  /// Alu on integers: proved not to wrap around, divisors positive, numerators not negative. Cast: proved to keep the value.
+  bool exact = false;
   std::int64_t number = 0;        // see uops.def
   std::int64_t size = 0;          // see uops.def
   std::optional<Scalar> value{};  // Const, DefineAcc

@@ -37,8 +37,7 @@ class ZeroValues {
 
  private:
   Scalar value(const LazyBuffer* b) const {
-    const bool computed = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous;
-    if (!computed || b->is_reduction() || is_stored(b, in_memory_)) return Scalar::of_int(b->dtype, 0);
+    if (!is_computed(b) || b->kind == LazyKind::Gather || b->is_reduction() || is_stored(b, in_memory_)) return Scalar::of_int(b->dtype, 0);
     std::vector<Scalar> values;
     for (const LazyBuffer* s : b->src) values.push_back(is_masked(s->st) ? Scalar::of_int(s->dtype, 0) : known_.at(s->base));
     if (b->kind == LazyKind::Contiguous) return values[0];
@@ -102,6 +101,10 @@ class Builder {
   std::vector<Item> operands(const Item& item) const {
     std::vector<Item> items;
     if (is_leaf(item.base)) return items;
+    if (item.base->kind == LazyKind::Gather) {  // its table is in memory
+      const LazyBuffer* index = item.base->src[1];
+      return {{index->base, index->st == index->base->st ? item.st : graph_.stacked(index->st, item.st), is_masked(index->st)}};
+    }
     if (item.base->is_reduction()) {
       check(item.st.contiguous() && item.st.shape() == item.base->shape(), "what follows a reduction in a kernel sees its result in order");
       const LazyBuffer* s = item.base->src[0];
@@ -143,6 +146,7 @@ class Builder {
     if (is_leaf(b)) return ops_.load(number_of(b), b->dtype, item.st);
     if (b->kind == LazyKind::Contiguous) return src[0];
     if (b->is_reduction()) return ops_.reduce(b->op, src[0], b->axes);
+    if (b->kind == LazyKind::Gather) return gather(b, item.st, src[0]);
     const LazyOp* value = b->op == Op::Cast      ? ops_.cast(src[0], b->dtype)
                           : b->op == Op::Bitcast ? ops_.bitcast(src[0], b->dtype)
                                                  : ops_.elementwise(b->op, src);
@@ -150,6 +154,13 @@ class Builder {
     const LazyOp* inside = ops_.constant(Scalar::of_int(DType::Bool, 1), item.st);
     const LazyOp* zero = ops_.constant(Scalar::of_int(b->dtype, 0), graph_.constant(Scalar::of_int(b->dtype, 0), item.st.shape())->st);
     return ops_.elementwise(Op::Where, {inside, value, zero});
+  }
+
+  const LazyOp* gather(const LazyBuffer* b, const ShapeTracker& st, const LazyOp* index) {
+    const LazyBuffer* table = b->src[0];
+    check(is_leaf(table->base), "the table of an indexed load is in memory");
+    const ShapeTracker rows = st == b->st ? table->st : graph_.stacked(table->st, st.with_rows_of(table->shape().back()));
+    return ops_.load_at(number_of(table->base), b->dtype, rows, index);
   }
 
   int number_of(const LazyBuffer* base) {

@@ -13,14 +13,19 @@ constexpr std::int64_t kKeepElements = 1 << 14;  // intermediate results up to t
 std::int64_t elements(const LazyBuffer* b) { return b->st.size().as_int(); }
 
 /// The bases whose values are stored: all except operations that are larger than their operands (a product that is summed afterwards).
+/// What a Gather reads is stored in any case.
 std::unordered_set<const LazyBuffer*> choose_stored(const std::vector<const LazyBuffer*>& order, const LazyBuffer* target) {
   std::unordered_set<const LazyBuffer*> stored;
+  std::unordered_set<const LazyBuffer*> tables;
+  for (const LazyBuffer* b : order)
+    if (b->kind == LazyKind::Gather) tables.insert(b->src[0]->base);
   std::unordered_map<const LazyBuffer*, std::int64_t> memory;  // elements stored below each base, counted once for each use
   for (const LazyBuffer* b : order) {
     std::int64_t below = 0;
     for (const LazyBuffer* s : b->src) below += memory.at(s->base);
     const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
-    const bool store = b->kind == LazyKind::Data || b == target || b->is_reduction() || (!leaf && elements(b) <= below);
+    const bool store =
+        b->kind == LazyKind::Data || b == target || b->is_reduction() || tables.contains(b) || (!leaf && elements(b) <= below);
     if (store) stored.insert(b);
     memory[b] = store ? elements(b) : leaf ? 1 : below;
   }

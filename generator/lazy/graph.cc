@@ -62,6 +62,8 @@ std::string_view name_of(LazyKind kind) {
       return "Compute";
     case LazyKind::Contiguous:
       return "Contiguous";
+    case LazyKind::Gather:
+      return "Gather";
     case LazyKind::View:
       return "View";
   }
@@ -271,6 +273,36 @@ const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
   return intern(std::move(b));
 }
 
+const LazyBuffer* LazyGraph::gather(const LazyBuffer* table, const LazyBuffer* index) {
+  std::vector<Sint> rows = table->shape();
+  check(!rows.empty() && is_int(index->dtype), "rows and positions in them");
+  const Sint n = rows.back();
+  rows.pop_back();
+  check(rows == index->shape(), "a position for each row");
+  if (is_empty(rows)) return constant(Scalar::of_int(table->dtype, 0), rows);
+  check(n.min() >= 1, "a row has elements");
+  if (const Scalar* value = const_value(table)) return constant(*value, rows);
+  const Scalar* position = n.is_int() ? const_value(index) : nullptr;
+  if (position != nullptr || n.is_int(1)) {
+    std::int64_t at = position == nullptr ? 0 : position->as_int();
+    if (at < 0 && !is_unsigned(index->dtype)) at = std::max<std::int64_t>(at + n.as_int(), 0);
+    if (at < 0 || at >= n.as_int()) at = n.as_int() - 1;
+    std::vector<Range> ranges;
+    for (const Sint& d : rows) ranges.emplace_back(0, d);
+    ranges.emplace_back(at, at + 1);
+    return view(table, table->st.shrink(ranges).reshape(rows));
+  }
+  const LazyKind kind = table->base->kind;
+  if (is_op(table->base, Op::Cast) && bytes_of(table->base->src[0]->dtype) < bytes_of(table->dtype)) {
+    const LazyBuffer* narrow = table->base->src[0];  // only what is taken is converted
+    return cast(gather(view(narrow, stacked(narrow->st, table->st)), index), table->dtype);
+  }
+  if (kind == LazyKind::Const || kind == LazyKind::Index) table = contiguous(table);  // an indexed load reads memory
+  LazyBuffer b = base_of(LazyKind::Gather, table->dtype, rows);
+  b.src = {table, index};
+  return intern(std::move(b));
+}
+
 const LazyBuffer* LazyGraph::copy(const LazyBuffer* a) {
   LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
   b.src = {a};
@@ -298,6 +330,8 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
     }
     case LazyKind::Contiguous:
       return contiguous(src[0]);
+    case LazyKind::Gather:
+      return src == like->src ? like : gather(src[0], src[1]);
     case LazyKind::Compute:
       break;
   }

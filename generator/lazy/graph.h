@@ -27,6 +27,7 @@ enum class LazyKind : std::uint8_t {
   Index,       // 0, 1, ... n-1, shape [n]; takes no memory
   Compute,     // op of src: elementwise, cast or reduction (axes)
   Contiguous,  // src[0], stored in memory in row-major order
+  Gather,      // of each row src[0][i..] the element at position src[1][i..], see gather()
   View,        // base through st
 };
 std::string_view name_of(LazyKind kind);
@@ -37,7 +38,7 @@ struct LazyBuffer {
   ShapeTracker st;                          // of a base: contiguous
   const LazyBuffer* base = nullptr;         // of a base: itself
   Op op{};                                  // Compute
-  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape) and of Contiguous
+  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous and Gather
   std::vector<int> axes = {};               // reductions: ascending, each becomes size 1
   Scalar value = {};                        // Const
   Array data = {};                          // Data
@@ -58,6 +59,10 @@ std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer);
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
 /// Whether `buffer` computes `op`.
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
+/// Whether a kernel computes `base`; else it is a leaf.
+inline bool is_computed(const LazyBuffer* base) {
+  return base->kind == LazyKind::Compute || base->kind == LazyKind::Contiguous || base->kind == LazyKind::Gather;
+}
 /// The value, if it is the same unmasked constant everywhere; else nullptr.
 const Scalar* const_value(const LazyBuffer* buffer);
 /// Whether a view of `st` hides elements.
@@ -89,6 +94,9 @@ class LazyGraph {
   /// The reduced axes stay with size 1.
   const LazyBuffer* reduce(Op op, const LazyBuffer* a, std::vector<int> axes);
   const LazyBuffer* contiguous(const LazyBuffer* a);
+  /// `table` has the shape of `index` and one axis more, the last: its rows. The result has the shape of `index` (integers; a negative
+  /// one counts from the end of the row); a position outside of the row counts as the nearest one inside.
+  const LazyBuffer* gather(const LazyBuffer* table, const LazyBuffer* index);
   /// The same, but never an existing buffer: for an output that needs memory of its own.
   const LazyBuffer* copy(const LazyBuffer* a);
   /// `st` seen over a's base (not over `a`).

@@ -1,6 +1,4 @@
-// Indexing by values. An element is selected by a sum in which all other terms are 0; of floats by a product in which all other
-// factors are 1, as a sum would turn -0.0 into 0.0. Terms and factors come from a Where, so that infinities and NaN that are not
-// selected have no effect.
+// Indexing by values: by a view or slices if they are known, else by an indexed load.
 #include <algorithm>
 #include <limits>
 
@@ -20,19 +18,15 @@ void check_index(const Tensor& index, const char* what) {
     throw ShapeError(std::string(what) + ": the index is " + std::string(name_of(index.dtype())) + ", accepted are integers");
 }
 
-/// Positions counted from the start, in a type that is cheap to compare.
-Tensor from_start(const Tensor& index, const Sint& size) {
-  const bool small = size.max() < std::numeric_limits<std::int32_t>::max();
-  const Tensor i = index.cast(small ? DType::Int32 : DType::Int64);
-  if (is_unsigned(index.dtype()) && bytes_of(index.dtype()) < bytes_of(i.dtype())) return i;
-  return (i < 0.0).where(i + Tensor::size_value(index.graph(), size, i.dtype()), i);
+/// Positions in a type that is cheap to compute with.
+Tensor narrow(const Tensor& index, const Sint& size) {
+  const bool fits = bytes_of(index.dtype()) == 8 && size.max() < std::numeric_limits<std::int32_t>::max();
+  return fits ? index.cast(DType::Int32) : index;
 }
 
-/// The one element along `axis` for which `here` holds. If there is none: of integers 0, of floats 1.
-Tensor select(const Tensor& here, const Tensor& x, int axis) {
-  const Op op = x.dtype() == DType::Bool ? Op::ReduceMax : is_float(x.dtype()) ? Op::ReduceProd : Op::ReduceSum;
-  const Tensor other = Tensor::full(x.graph(), {}, Scalar::of_int(x.dtype(), is_float(x.dtype()) ? 1 : 0));
-  return here.where(x, other).reduce(op, {axis}, false);
+/// For each position the element of its row; `rows` has one axis more than `index`.
+Tensor element_of(const Tensor& rows, const Tensor& index) {
+  return {&rows.graph(), rows.graph().gather(rows.buffer(), narrow(index, rows.dim(-1)).buffer())};
 }
 
 Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
@@ -159,13 +153,18 @@ Tensor Tensor::gather(int axis, const Tensor& index) const {
   if (dim(axis).is_int(0))
     throw ShapeError("gather: from axis " + std::to_string(axis) + " of " + shape_text(shape()) + ", which is empty");
 
-  // [before.., n, after..] selected by [n, size] == position: rank of the result plus one, the size just before `after`.
-  const Tensor i = from_start(index.reshape({index.size()}), dim(axis));
-  const int wide = rank() + 1;
-  Shape index_shape(static_cast<std::size_t>(wide), 1);
-  index_shape[index_of(axis)] = index.size();
-  const Tensor here = i.reshape(index_shape).equal(line(*graph_, dim(axis), i.dtype(), wide, axis + 1));
-  return select(here, unsqueeze(axis), axis + 1).reshape(result);
+  // Rows [before.., 1, after.., size], repeated for each of the positions [1.., n, 1..].
+  std::vector<int> order;
+  for (int a = 0; a < rank(); a++)
+    if (a != axis) order.push_back(a);
+  order.push_back(axis);
+  Shape each = before;
+  each.push_back(index.size());
+  each.insert(each.end(), after.begin(), after.end());
+  Shape rows = each, positions(each.size(), 1);
+  rows.push_back(dim(axis));
+  positions[index_of(axis)] = index.size();
+  return element_of(permute(order).unsqueeze(axis).expand(rows), index.reshape(positions).expand(each)).reshape(result);
 }
 
 Tensor Tensor::gather_elements(int axis, const Tensor& index) const {
@@ -180,10 +179,14 @@ Tensor Tensor::gather_elements(int axis, const Tensor& index) const {
     if ((dim(k) - end).max() < 0) throw ShapeError(text + ": axis " + std::to_string(k));
     ranges.emplace_back(0, end);
   }
-  const Tensor x = shrink(ranges).unsqueeze(axis);                    // [.., 1, size, ..]
-  const Tensor i = from_start(index, dim(axis)).unsqueeze(axis + 1);  // [.., n, 1, ..]
-  const Tensor here = i.equal(line(*graph_, dim(axis), i.dtype(), rank() + 1, axis + 1));
-  return select(here, x, axis + 1);
+  if (dim(axis).is_int(0)) throw ShapeError(text + ": axis " + std::to_string(axis) + " is empty");
+  std::vector<int> order;
+  for (int a = 0; a < rank(); a++)
+    if (a != axis) order.push_back(a);
+  order.push_back(axis);
+  Shape rows = index.shape();
+  rows.push_back(dim(axis));
+  return element_of(shrink(ranges).permute(order).unsqueeze(axis).expand(rows), index);
 }
 
 Tensor Tensor::one_hot(Sint depth) const {

@@ -8,8 +8,10 @@
 namespace etch {
 namespace {
 
-// Number of positions that a Load reads: an axis with stride 0 counts once.
-Sint positions_read(const ShapeTracker& st) {
+// Number of positions that a Load reads: an axis with stride 0 counts once. An indexed one reads a position for each element.
+Sint positions_read(const LazyOp* load) {
+  if (is_indexed(load)) return product(load->shape);
+  const ShapeTracker& st = load->st();
   const std::vector<std::optional<Sint>> strides = st.real_strides(true);
   Sint count = 1;
   for (std::size_t a = 0; a < strides.size(); a++)
@@ -42,7 +44,7 @@ Sint bytes_moved(const LazyOp* store, const std::vector<Sint>& elements) {
     if (op->op != Op::Load) continue;
     const auto b = static_cast<std::size_t>(op->mem().index);
     width[b] = bytes_of(op->dtype);
-    const Sint positions = positions_read(op->st());
+    const Sint positions = positions_read(op);
     // If a buffer has several Loads only the largest counts, as they usually overlap.
     read[b] = read[b] ? try_max(*read[b], positions).value_or(positions) : positions;
   }

@@ -42,6 +42,8 @@ void LocalNames::find_letters(const UOpList& uops) {
       for (const std::string& l : below.letters)
         if (std::ranges::find(facts.letters, l) == facts.letters.end()) facts.letters.push_back(l);
     }
+    // A position that the kernel computes from data is a variable of its own.
+    if (u->exact && !u->hint.empty() && !facts.is_index) facts = {.letters = {u->hint}, .is_index = true};
   }
 }
 

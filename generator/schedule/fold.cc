@@ -224,8 +224,7 @@ std::vector<const LazyBuffer*> fold_constants(LazyGraph& graph, const std::vecto
   // From the outputs down: a constant that is needed is either folded, or its sources are needed.
   std::unordered_set<const LazyBuffer*> needed, folded;
   const auto need = [&](const LazyBuffer* b) {
-    const bool computed = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous;
-    if (b->constant && computed && is_worthwhile(b, made.at(b)))
+    if (b->constant && is_computed(b) && is_worthwhile(b, made.at(b)))
       folded.insert(b);
     else
       needed.insert(b);

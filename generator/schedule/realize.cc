@@ -23,8 +23,6 @@ struct Edge {
   const LazyBuffer* view;  // what the consumer sees
 };
 
-bool is_computed(const LazyBuffer* b) { return b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous; }
-
 bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
 
 /// Elements that are not padding.
@@ -61,8 +59,10 @@ class Chooser {
 
  private:
   void force_by_kind() {
-    for (const LazyBuffer* b : order_)
+    for (const LazyBuffer* b : order_) {
       if (b->kind == LazyKind::Contiguous) forced_.insert(b);
+      if (b->kind == LazyKind::Gather && is_computed(b->src[0]->base)) forced_.insert(b->src[0]->base);
+    }
   }
 
   /// The cost of each base that is computed from positions and constants alone, by few cheap operations.
@@ -80,6 +80,14 @@ class Chooser {
     return cost;
   }
 
+  /// Whether `b` takes elements of one buffer at positions that stand in another: two loads, as often as it is needed.
+  static bool is_lookup(const LazyBuffer* b) {
+    if (b->kind != LazyKind::Gather) return false;
+    const LazyBuffer* index = b->src[1]->base;
+    while (is_op(index, Op::Cast)) index = index->src[0]->base;
+    return !is_computed(index);
+  }
+
   /// From the outputs down: stores bases whose elements a view repeats. If such a base is a widening cast, its source is stored instead,
   /// in the smaller type.
   void force_expanded() {
@@ -87,7 +95,7 @@ class Chooser {
     BufferSet expanded;
     for (auto it = order_.rbegin(); it != order_.rend(); it++) {
       const LazyBuffer* b = *it;
-      if (!is_computed(b) || cost.at(b) <= kCheapPositions) continue;
+      if (!is_computed(b) || cost.at(b) <= kCheapPositions || is_lookup(b)) continue;
       bool more = expanded.contains(b);
       for (const Edge& e : consumers_[b]) more = more || seen_elements(e.view->st) > b->st.size().max();
       if (!more) continue;

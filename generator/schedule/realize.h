@@ -12,7 +12,7 @@ namespace etch {
 using BufferSet = std::unordered_set<const LazyBuffer*>;  // for look-up only, never walked
 
 /// The bases (Compute and Contiguous) that become the output of a kernel:
-///   - `outputs` and every Contiguous
+///   - `outputs`, every Contiguous, and what a Gather reads
 ///   - values whose elements a view repeats (the input of a convolution), unless they are computed from positions and constants alone
 ///   - values that are expensive to recompute and needed by several kernels
 ///   - for each reduction its elementwise post-dominator: the last operation of the bias, residual and relu that follow it

@@ -12,11 +12,10 @@
 #include "schedule/order.h"
 #include "schedule/realize.h"
 #include "schedule/region.h"
+#include "schedule/select.h"
 
 namespace etch {
 namespace {
-
-bool is_computed(const LazyBuffer* b) { return b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous; }
 
 /// The base that holds each output: the value's own base if the value shows all its elements in order and no other output has this
 /// base, else a copy.
@@ -107,7 +106,7 @@ void verify_item(const ScheduleItem& item) {
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options) {
   std::vector<const LazyBuffer*> values;
   for (const OutputSpec& o : outputs) values.push_back(o.value.buffer());
-  values = fold_constants(graph, fold_scales(graph, values));
+  values = fold_constants(graph, fold_scales(graph, select_by_index(graph, values)));
   const std::vector<const LazyBuffer*> buffers = output_buffers(graph, values);
 
   Schedule schedule;

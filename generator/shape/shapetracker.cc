@@ -69,6 +69,20 @@ ShapeTracker::ShapeTracker(std::vector<View> views) : views_(std::move(views)) {
   check(!views_.empty(), "a tracker has at least one view");
 }
 
+ShapeTracker ShapeTracker::with_rows_of(Sint n) const {
+  std::vector<View> views;
+  for (const View& v : views_) {
+    std::vector<Sint> shape = v.shape, strides;
+    std::optional<std::vector<Range>> mask = v.mask;
+    for (const Sint& s : v.strides) strides.push_back(s * n);
+    shape.push_back(n);
+    strides.emplace_back(1);
+    if (mask) mask->emplace_back(0, v.is_empty() ? Sint(0) : n);
+    views.push_back(View::create(std::move(shape), std::move(strides), v.offset * n, std::move(mask)));
+  }
+  return ShapeTracker(std::move(views));
+}
+
 ShapeTracker::Index ShapeTracker::expr_idxs(const std::vector<Sint>& idxs) const {
   check(idxs.size() == shape().size(), "one index per axis");
   for (const View& v : views_) {

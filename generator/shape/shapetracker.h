@@ -39,6 +39,8 @@ class ShapeTracker {
   ShapeTracker expand(const std::vector<Sint>& new_shape) const;
   /// Adds masked elements, which read as 0, (before, after) each axis; amounts >= 0.
   ShapeTracker pad(const std::vector<Range>& amounts) const;
+  /// Each element becomes a row of `n` adjacent ones, along a new last axis: the same view of a buffer of such rows.
+  ShapeTracker with_rows_of(Sint n) const;
   /// The part [begin, end) of each axis, 0 <= begin <= end <= size.
   ShapeTracker shrink(const std::vector<Range>& ranges) const;
   /// Every step-th element of each axis, from the first; a negative step goes backwards from the last. No step is 0.

@@ -26,7 +26,11 @@ ImportedModel import_zoo(const ZooModel& model) {
 Array input_of(const ZooModel& model, std::int64_t batch) {
   std::vector<std::int64_t> shape = model.input_shape;
   if (shape[0] < 0) shape[0] = batch;
-  return seeded_array("input of the test", shape, 1.0f);
+  const Array values = seeded_array("input of the test", shape, 1.0f);
+  if (model.ids == 0) return values;
+  std::vector<std::int64_t> ids;
+  for (double v : values.doubles()) ids.push_back(static_cast<std::int64_t>((v + 1) / 2 * static_cast<double>(model.ids - 1)));
+  return Array::of_ints(DType::Int64, shape, ids);
 }
 
 class Zoo : public testing::TestWithParam<ZooModel> {};
@@ -39,7 +43,7 @@ TEST_P(Zoo, OnnxAndTensorApiGiveTheSameOutputs) {
     const Array input = input_of(model, batch);
     const auto graph = LazyGraph::create();
     const Shape shape(input.shape().begin(), input.shape().end());
-    const Tensor output = model.tensor(Tensor::input(*graph, "x", DType::Float32, shape));
+    const Tensor output = model.tensor(Tensor::input(*graph, "x", model.input_type(), shape));
     const Array wanted = test::evaluate_tensors({output}, {{"x", input}})[0];
     VarValues vars;
     if (model.input_shape[0] < 0) vars["batch"] = batch;
@@ -54,7 +58,7 @@ TEST_P(Zoo, OutputsDependOnTheInput) {
   VarValues vars;
   if (model.input_shape[0] < 0) vars["batch"] = 1;
   const Array input = input_of(model, 1);
-  const Array zero = Array::filled(DType::Float32, input.shape(), Scalar::of_double(DType::Float32, 0));
+  const Array zero = Array::filled(input.dtype(), input.shape(), Scalar::of_int(input.dtype(), 0));
   const Array a = test::evaluate_model(imported, {{"input", input}}, vars)[0],
               b = test::evaluate_model(imported, {{"input", zero}}, vars)[0];
   EXPECT_NE(test::difference(a, b, 1e-2, 1e-2), "") << a.at(0).to_text() << " " << b.at(0).to_text();

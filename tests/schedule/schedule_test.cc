@@ -60,6 +60,7 @@ struct Net {
     weights++;
     return Tensor::constant(graph, random_array(std::move(shape), weights), "w" + std::to_string(weights));
   }
+  Tensor ids(const std::string& name, Shape shape) { return Tensor::input(graph, name, DType::Int64, std::move(shape)); }
   Tensor positive(std::vector<std::int64_t> shape) {
     return Tensor::constant(graph, *(weight(std::move(shape)).square() + 0.5).evaluate());
   }
@@ -132,6 +133,18 @@ constexpr CountRow kCounts[] = {
     {"global average pool", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).mean({2, 3}, true); }},
     {"conv + flatten + linear", 2,
      [](Net& n) { return conv3(n, n.input("x", {1, 3, 4, 4}), 4).relu().flatten(1).linear(n.weight({64, 3}), n.weight({3})); }},
+    {"lookup in an embedding", 1, [](Net& n) { return n.weight({9, 4}).gather(0, n.ids("i", {2, 5})); }},
+    {"lookup in converted weights", 1,
+     [](Net& n) { return n.input("x", {9, 4}).cast(DType::Float16).cast(DType::Float32).gather(0, n.ids("i", {5})); }},
+    {"lookup of elements", 1, [](Net& n) { return n.input("x", {3, 8}).gather_elements(1, n.ids("i", {3, 2})); }},
+    {"embedding + conv + relu", 1,
+     [](Net& n) {
+       const Tensor x = n.weight({9, 4}).gather(0, n.ids("i", {1, 16})).permute({0, 2, 1});
+       return x.conv(n.weight({5, 4, 3}), n.weight({5}), {.kernel = {3}, .stride = {}, .dilation = {}, .pads = {{1, 1}}}).relu();
+     }},
+    {"lookup in what a kernel computes", 2, [](Net& n) { return n.input("x", {9, 4}).relu().gather(0, n.ids("i", {5})); }},
+    {"lookup at what a kernel computes", 2, [](Net& n) { return n.weight({9, 4}).gather(0, n.ids("i", {5}) * 2.0); }},
+    {"one-hot times a matrix", 1, [](Net& n) { return n.ids("i", {5}).one_hot(9).cast(DType::Float32).matmul(n.weight({9, 4})); }},
     {"cat", 1, [](Net& n) { return Tensor::cat({n.input("x", {2, 3}), n.input("y", {2, 4}), n.input("z", {2, 5})}, 1); }},
     {"elementwise chain", 1, [](Net& n) { return ((n.input("x", {4, 8}) * 3.0 + 1.0).relu() - n.input("y", {8})).exp(); }},
     {"copy of an input", 1, [](Net& n) { return n.input("x", {4, 8}); }},
@@ -144,6 +157,68 @@ TEST(Schedule, KernelCounts) {
     Net net{*graph};
     const Schedule schedule = create_schedule(*graph, {{"y", row.build(net)}});
     EXPECT_EQ(static_cast<int>(schedule.items.size()), row.kernels) << row.name << "\n" << to_text(schedule);
+  }
+}
+
+// Sums that select are lookups, without work that grows with the number of positions. What is expected is written out.
+TEST(Schedule, SumsThatSelectAreLookups) {
+  constexpr double kInf = INFINITY;
+  const struct {
+    const char* name;
+    Tensor (*build)(const Tensor& i, const Tensor& w);
+    double w2;  // the last element of w = {10, 11, w2}
+    std::vector<std::int64_t> i;
+    std::vector<double> expected;
+    bool is_lookup;
+  } rows[] = {
+      {"one-hot times a matrix",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).cast(DType::Float32).matmul(w.unsqueeze(1)); },
+       12,
+       {2, 0, 1, -1, 3},
+       {12, 10, 11, 0, 0},
+       true},
+      {"on and off",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).where(w.full_like(1), w.full_like(0)).matmul(w.unsqueeze(1)); },
+       12,
+       {2, 0, 1, -1, 3},
+       {12, 10, 11, 0, 0},
+       true},
+      {"0 times infinity",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).cast(DType::Float32).matmul(w.unsqueeze(1)); },
+       kInf,
+       {2, 0},
+       {kInf, NAN},
+       false},
+      {"where",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).where(w, w.full_like(0)).sum({1}); },
+       kInf,
+       {2, 0, 1, -1, 3},
+       {kInf, 10, 11, 0, 0},
+       true},
+      {"where not",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).where(w.full_like(0), w).sum({1}); },
+       12,
+       {2, 0, 3},
+       {21, 23, 33},
+       false},
+      {"off is not 0",
+       [](const Tensor& i, const Tensor& w) { return i.one_hot(3).where(w, w.full_like(1)).sum({1}); },
+       12,
+       {2, 0, 3},
+       {14, 12, 3},
+       false},
+  };
+  for (const auto& row : rows) {
+    const auto graph = LazyGraph::create();
+    const auto n = static_cast<std::int64_t>(row.i.size());
+    const Tensor i = Tensor::input(*graph, "i", DType::Int32, {n});
+    const Tensor w = Tensor::constant(*graph, Array::of_doubles(DType::Float32, {3}, std::vector<double>{10, 11, row.w2}), "w");
+    const Schedule schedule = create_schedule(*graph, {{"y", row.build(i, w).reshape({n})}});
+    const Array got = test::run_schedule(schedule, {{"i", Array::of_ints(DType::Int32, {n}, row.i)}}).at(0);
+    EXPECT_EQ(test::difference(got, Array::of_doubles(DType::Float32, {n}, row.expected), 0), "") << row.name;
+    ASSERT_EQ(schedule.items.size(), 1u) << row.name;
+    const bool sums = std::ranges::any_of(toposort(schedule.items[0].ast), [](const LazyOp* op) { return is_reduce(op->op); });
+    EXPECT_EQ(!sums, row.is_lookup) << row.name << "\n" << to_text(schedule);
   }
 }
 

@@ -26,10 +26,13 @@ inline std::vector<std::int64_t> numbers(const std::vector<Sint>& shape, const V
   return result;
 }
 
-/// The bases whose values are stored: all except operations that are larger than their operands.
+/// The bases whose values are stored: all except operations that are larger than their operands, and the tables of Gathers in any case.
 inline std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<const LazyBuffer*>& order,
                                                           const std::unordered_set<const LazyBuffer*>& targets, const VarValues& vars) {
   std::unordered_set<const LazyBuffer*> stored;
+  std::unordered_set<const LazyBuffer*> tables;
+  for (const LazyBuffer* b : order)
+    if (b->kind == LazyKind::Gather) tables.insert(b->src[0]->base);
   std::unordered_map<const LazyBuffer*, std::int64_t> memory;
   for (const LazyBuffer* b : order) {
     std::int64_t below = 0;
@@ -37,7 +40,8 @@ inline std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<cons
     const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
     const std::int64_t size = evaluate(product(b->shape()), vars);
     const bool input = b->kind == LazyKind::Data || b->kind == LazyKind::Input;
-    const bool store = input || targets.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous || (!leaf && size <= below);
+    const bool needed = targets.contains(b) || tables.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous;
+    const bool store = input || needed || (!leaf && size <= below);
     if (store) stored.insert(b);
     memory[b] = store ? size : leaf ? 1 : below;
   }
