@@ -6,7 +6,7 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kTokens = 2048, kIds = 257, kWidth = 64, kKinds = 20;  // 256 bytes, and one id for what is beyond the file's end
+constexpr std::int64_t kIds = 257, kWidth = 64, kKinds = 20;  // 256 bytes, and one id for what is beyond the file's end
 
 }  // namespace
 

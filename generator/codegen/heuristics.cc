@@ -165,9 +165,35 @@ void locals(Kernel& k) {
   }
 }
 
+// Several stages: a vector of rows if they are adjacent everywhere, else a few copies of the innermost loop of each stage.
+void staged(Kernel& k) {
+  constexpr std::int64_t kCopies = 4;
+  const int outer = k.first_reduce();
+  const auto moves_as_vector = [&](int axis) {
+    return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
+      const auto s = k.stride(b, axis);
+      return s && (s->is_int(0) || s->is_int(1));
+    });
+  };
+  if (outer > 0 && k.options().vector_bits > 0 && moves_as_vector(outer - 1) &&
+      k.try_apply({OptOp::Vector, outer - 1, k.options().vector_bits / 32}))
+    return;
+  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--) {
+    const Axis& a = k.axes()[at(axis)];
+    const bool innermost = axis + 1 == k.first_upcast() || k.axes()[at(axis + 1)].stage != a.stage;
+    if (!innermost) continue;
+    if (a.kind == AxisKind::Inner)
+      k.try_apply({OptOp::Upcast, axis, kCopies});
+    else
+      k.try_apply({OptOp::Unroll, axis - k.first_reduce(), kCopies});
+  }
+  if (k.options().has_local) locals(k);
+}
+
 }  // namespace
 
 void hand_coded_optimizations(Kernel& k) {
+  if (k.is_staged()) return staged(k);
   if (matvec(k) || group(k)) return;
   upcast_masked(k);
   upcast_shared(k);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -14,18 +14,23 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// All reductions of the AST; checks that none is below another and that all reduce the same axes of the same shape.
-std::vector<const LazyOp*> find_reduces(const LazyOp* ast) {
-  std::vector<const LazyOp*> reduces;
-  std::unordered_set<const LazyOp*> after_reduce;  // a reduction, or depends on one
+struct StagedReduce {
+  const LazyOp* op;
+  int stage;  // number of reductions one below the other that it depends on
+};
+
+// All reductions of the AST; checks that all reduce the same axes of the same shape.
+std::vector<StagedReduce> find_reduces(const LazyOp* ast) {
+  std::vector<StagedReduce> reduces;
+  std::unordered_map<const LazyOp*, int> stages;  // in which stage a value is known; look-up only
   for (const LazyOp* op : toposort(ast)) {
-    const bool late = std::ranges::any_of(op->src, [&](const LazyOp* s) { return after_reduce.contains(s); });
-    if (late || is_reduce(op->op)) after_reduce.insert(op);
+    int& stage = stages[op];
+    for (const LazyOp* s : op->src) stage = std::max(stage, stages.at(s));
     if (!is_reduce(op->op)) continue;
-    check(!late, "an AST is one reduction deep");
-    reduces.push_back(op);
-    check(op->axes() == reduces[0]->axes() && op->src[0]->shape == reduces[0]->src[0]->shape,
-          "all reductions of an AST have the same axes");
+    reduces.push_back({op, stage++});
+    const LazyOp* first = reduces[0].op;
+    check(op->axes() == first->axes() && op->src[0]->shape == first->src[0]->shape, "all reductions of an AST have the same axes");
+    check(reduces.size() == 1 || !is_scan(first), "a scan is the only reduction of its kernel");
   }
   return reduces;
 }
@@ -39,6 +44,7 @@ int rank(AxisKind kind) {
     case AxisKind::Group:
       return 2;
     case AxisKind::Reduce:
+    case AxisKind::Inner:
       return 3;
     case AxisKind::Unroll:
     case AxisKind::Upcast:
@@ -64,14 +70,31 @@ std::string to_text(const std::vector<Opt>& opts) {
 
 Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), options_(&options) {
   check(ast->op == Op::Store, "the root of an AST is a Store");
-  reduces_ = find_reduces(ast);
+  for (const StagedReduce& reduce : find_reduces(ast)) {
+    reduces_.push_back(reduce.op);
+    stage_of_.push_back(reduce.stage);
+    reduce_stages_ = std::max(reduce_stages_, reduce.stage + 1);
+  }
+  stores_reduced_dims_ = !reduces_.empty() && ast->shape != reduces_[0]->shape;
   bufs_.push_back({ast, ast->st(), {}, {}});
   for (const LazyOp* op : toposort(ast))
     if (op != ast && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}, {}});
   merge_dims(reduces_.empty() ? ast->shape : reduces_[0]->src[0]->shape);
   find_indexed_dims();
-  for (int d = 0; d < ast_dims_; d++)
-    axes_.push_back({dims_[at(d)].reduce ? AxisKind::Reduce : AxisKind::Global, d, dims_[at(d)].valid, 1});
+  const auto add_axes = [&](bool reduced, AxisKind kind, int stage) {
+    for (int d = 0; d < ast_dims_; d++)
+      if (dims_[at(d)].reduce == reduced) axes_.push_back({kind, d, dims_[at(d)].valid, 1, stage});
+  };
+  add_axes(false, AxisKind::Global, Axis::kOuter);
+  for (int stage = 0; stage < reduce_stages_; stage++) add_axes(true, AxisKind::Reduce, stage);
+  if (stores_reduced_dims_) add_axes(true, AxisKind::Inner, reduce_stages_);
+}
+
+std::vector<const LazyOp*> Kernel::reduces_of(int stage) const {
+  std::vector<const LazyOp*> found;
+  for (std::size_t r = 0; r < reduces_.size(); r++)
+    if (stage_of_[r] == stage) found.push_back(reduces_[r]);
+  return found;
 }
 
 // `shape` is that of the dimensions; the axis of an index stays behind them.
@@ -99,7 +122,9 @@ void Kernel::find_indexed_dims() {
 void Kernel::merge_dims(const std::vector<Sint>& full) {
   const int n = static_cast<int>(full.size());
   std::vector<int> order;
-  const auto is_reduced = [&](int d) { return !(full[at(d)] == ast_->shape[at(d)]); };
+  const auto is_reduced = [&](int d) {
+    return !reduces_.empty() && std::ranges::find(reduces_[0]->axes(), d) != reduces_[0]->axes().end();
+  };
   for (int d = 0; d < n; d++)
     if (!is_reduced(d) && !full[at(d)].is_int(1)) order.push_back(d);
   const int first_reduce = static_cast<int>(order.size());
@@ -222,6 +247,11 @@ int Kernel::axis_of(const Opt& opt) const {
 
 std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amount == 0 ? axes_[at(axis)].size.as_int() : opt.amount; }
 
+bool Kernel::is_adjacent(int axis) const {
+  const auto stored = stride(bufs_[0], axis);
+  return stored && stored->is_int(1);
+}
+
 std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
   const bool is_parallel = axis < first_reduce();
   const AxisKind kind = axes_[at(axis)].kind;
@@ -233,10 +263,11 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   }
   switch (op) {
     case OptOp::Upcast:
-      return {{is_parallel, "only an axis that is not reduced can be upcast"},
+      return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"}};
     case OptOp::Unroll:
-      return {{!is_parallel && kind != AxisKind::Group, "only a reduced axis can be unrolled"},
+      return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
+              {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
     case OptOp::Local:
       return {{options_->has_local, "the language has work-groups"},
@@ -246,6 +277,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::GroupTop:
       return {{options_->has_local, "the language has work-groups"},
               {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
+              {!is_staged(), "a kernel of several stages is not grouped"},
               {count(AxisKind::Vector) == 0, "a vector is not grouped"},
               {work_items <= 1024, "a work-group has at most 1024 items"}};
     case OptOp::PadTo:
@@ -255,6 +287,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Vector:
       return {{options_->vector_bits > 0, "the target has vectors"},
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
+              {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
               {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
               {std::ranges::all_of(reduces_, [](const LazyOp* r) { return r->dtype == DType::Float32; }), "vectors accumulate float32"}};
   }

@@ -14,14 +14,25 @@
 
 namespace etch {
 
-enum class AxisKind : std::uint8_t { Global, Local, Group, Reduce, Unroll, Upcast, Vector };
+enum class AxisKind : std::uint8_t {
+  Global,
+  Local,
+  Group,
+  Reduce,
+  Inner,  // a loop over a reduced dimension behind the last reduction
+  Unroll,
+  Upcast,
+  Vector
+};
 
-/// Part of dimension `dim`: its index times `multiplier` is added to the dimension's.
+/// Part of dimension `dim`: its index times `multiplier` is added to the dimension's. All stages are inside of the outer axes.
 struct Axis {
   AxisKind kind{};
   int dim = 0;
   Sint size = 1;
   std::int64_t multiplier = 1;
+  int stage = kOuter;
+  static constexpr int kOuter = -1;
   bool operator==(const Axis&) const = default;
 };
 
@@ -46,7 +57,7 @@ struct KernelBuf {
 
 class Kernel {
  public:
-  /// Throws InternalError for an AST that is more than one reduction deep.
+  /// Throws InternalError unless all reductions of the AST are over the same axes of one shape.
   Kernel(const LazyOp* ast, const CodegenOptions& options);
 
   const LazyOp* ast() const { return ast_; }
@@ -54,12 +65,19 @@ class Kernel {
   /// Root first, then the leaves in the order of the AST.
   const std::vector<KernelBuf>& bufs() const { return bufs_; }
   const KernelBuf& buf_of(const LazyOp* op) const;
-  /// The reductions: all over the same axes, none below another.
+  /// The reductions: all over the same axes. One that depends on another belongs to a later stage.
   const std::vector<const LazyOp*>& reduces() const { return reduces_; }
+  /// The reductions of one stage, and the number of such stages. What is stored is computed in a last stage behind them.
+  std::vector<const LazyOp*> reduces_of(int stage) const;
+  int reduce_stages() const { return reduce_stages_; }
+  /// Whether its reduced axes are passed through more than once: by several reductions, or by a reduction and what is stored.
+  bool is_staged() const { return reduce_stages_ > 1 || stores_reduced_dims_ || is_scan(); }
+  /// Whether it stores a scan: in the loop over the reduced axis, not behind it.
+  bool is_scan() const { return !reduces_.empty() && etch::is_scan(reduces_[0]); }
   /// Dimensions of the merged AST come first, then those that PADTO made.
   const std::vector<Dim>& dims() const { return dims_; }
   int ast_dims() const { return ast_dims_; }
-  /// Order: Global, Local, Group, Reduce, Unroll and Upcast as applied, Vector.
+  /// Order: Global, Local, Group, Reduce (stage by stage), Inner, Unroll and Upcast as applied, Vector.
   const std::vector<Axis>& axes() const { return axes_; }
   const std::vector<Opt>& applied() const { return applied_; }
 
@@ -99,6 +117,8 @@ class Kernel {
   };
   /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
+  /// Whether elements that follow each other along `axis` are adjacent in the output.
+  bool is_adjacent(int axis) const;
   /// The position in axes() of the axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;
   std::int64_t amount_of(const Opt& opt, int axis) const;
@@ -111,6 +131,9 @@ class Kernel {
   const CodegenOptions* options_;
   std::vector<KernelBuf> bufs_;
   std::vector<const LazyOp*> reduces_;
+  std::vector<int> stage_of_;  // of each of reduces_
+  int reduce_stages_ = 0;
+  bool stores_reduced_dims_ = false;
   std::vector<Dim> dims_;
   int ast_dims_ = 0;
   std::vector<Axis> axes_;

@@ -82,7 +82,7 @@ std::vector<int> reduce_order(const Kernel& k) {
 
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
-  if (!arguments[index].is_constant || is_indexed(buf.op)) return false;
+  if (!arguments[index].is_constant || is_indexed(buf.op) || k.is_staged()) return false;
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
   return reads == 1 && shows_all_once(buf, arguments[index].elements);

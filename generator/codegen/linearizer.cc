@@ -40,6 +40,9 @@ void Linearizer::declare_arguments() {
 // For every copy: computes the value, which reads the reductions' results, and stores it.
 void Linearizer::store_outputs() {
   places_.clear();
+  compute_outer_values({k_.ast()->src[0]});
+  make_variables(AxisKind::Inner);
+  for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
   for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });
 }
 
@@ -51,8 +54,9 @@ Linearized Linearizer::run() {
     make_variables(AxisKind::Global);
     for (int axis : axes_of(AxisKind::Global)) open_axis(axis);
   }
-  if (!k_.reduces().empty()) reduce();
-  store_outputs();
+  kept_ = find_kept();
+  for (; stage_ < k_.reduce_stages(); stage_++) reduce();
+  if (!k_.is_scan()) store_outputs();
   while (!open_.empty()) close(open_.back());
   result_.uops = b_.finish();
   return std::move(result_);

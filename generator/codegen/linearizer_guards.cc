@@ -59,7 +59,7 @@ double bound_from(const LazyOp* op, const std::vector<KernelArgument>& arguments
     case Op::Div:
     case Op::Mod: case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::And: case Op::Or: case Op::Xor:
     case Op::Shl: case Op::Shr: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
-    case Op::ReduceProd: case Op::Store: break;
+    case Op::ReduceProd: case Op::Expand: case Op::Store: break;
       // clang-format on
   }
   if (!is_float(op->dtype)) return std::min(found, largest);  // wraps around
@@ -119,11 +119,13 @@ const Linearizer::Zeros& Linearizer::zeros_of(const LazyOp* op) {
 std::vector<Sint> Linearizer::find_guards() {
   std::vector<Sint> common;
   bool is_first = true;
-  for (const LazyOp* op : k_.reduces())
-    if (op->op != Op::ReduceSum) return {};
+  const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  if (kept_.op != nullptr && kept_.stage == stage_) return {};  // what is kept is stored in any case
+  for (const LazyOp* op : reduces)
+    if (op->op != Op::ReduceSum || is_scan(op)) return {};
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
-      for (const LazyOp* op : k_.reduces()) {
+      for (const LazyOp* op : reduces) {
         if (!is_first && common.empty()) return;
         const Zeros& zeros = zeros_of(op->src[0]);
         if (zeros.always) continue;

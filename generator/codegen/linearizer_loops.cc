@@ -9,7 +9,8 @@ namespace etch {
 std::vector<int> Linearizer::axes_of(AxisKind kind) const {
   std::vector<int> found;
   for (std::size_t i = 0; i < k_.axes().size(); i++)
-    if (k_.axes()[i].kind == kind) found.push_back(static_cast<int>(i));
+    if (k_.axes()[i].kind == kind && (k_.axes()[i].stage == Axis::kOuter || k_.axes()[i].stage == stage_))
+      found.push_back(static_cast<int>(i));
   return found;
 }
 
@@ -34,8 +35,9 @@ void Linearizer::name_axes() {
   const int n = static_cast<int>(k_.axes().size());
   for (int i = 0; i < n; i++) {
     int parts = 0;
-    for (int other = 0; other < n; other++) parts += k_.root_dim(other) == k_.root_dim(i) ? 1 : 0;
-    const AxisKind kind = k_.axes()[static_cast<std::size_t>(i)].kind;
+    const auto [kind, stage] = std::pair(k_.axes()[static_cast<std::size_t>(i)].kind, k_.axes()[static_cast<std::size_t>(i)].stage);
+    for (int other = 0; other < n; other++)
+      parts += k_.root_dim(other) == k_.root_dim(i) && k_.axes()[static_cast<std::size_t>(other)].stage == stage ? 1 : 0;
     std::string name = letters(i);
     if (name.empty()) name = "i";
     if (kind == AxisKind::Vector)

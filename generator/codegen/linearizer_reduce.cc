@@ -11,19 +11,19 @@ void Linearizer::define_accumulators(const std::string& name) {
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
   if (row < kInLine) row *= kInLine / row;  // several short ones
-  for (const LazyOp* op : k_.reduces()) {
+  for (const LazyOp* op : k_.reduces_of(stage_)) {
     for_each(upcast, [&] {
       UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start_of(op->op, op->dtype)};
       acc.name = k_.reduces().size() == 1 ? name : std::string(info(op->op).word);
-      acc.hint = copy_of(op);
+      if (!is_scan(op)) acc.hint = copy_of(op);
       acc.size = position(upcast).as_int() / row;
-      accumulators_[{number_.at(op), key_of(relevant_axes(op))}] = b_.add(std::move(acc));
+      accumulators_[accumulator_of(op)] = b_.add(std::move(acc));
     });
   }
 }
 
 void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
-  const UOp*& newest = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+  const UOp*& newest = accumulators_.at(accumulator_of(op));
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
   const UOp* next = elementwise(reduce_info(op->op).step, op->dtype, {newest, x});
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
@@ -40,6 +40,7 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   };
   open_guards();
   for (int axis : reduce_order(k_)) {
+    if (k_.axes()[static_cast<std::size_t>(axis)].stage != stage_) continue;
     open_axis(axis);
     open_guards();
   }
@@ -47,7 +48,11 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
 }
 
 void Linearizer::reduce() {
+  const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  std::vector<const LazyOp*> summed;
+  for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
   define_accumulators("acc");
+  compute_outer_values(summed);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Reduce);
   const std::vector<Sint> guards = find_guards();
@@ -55,16 +60,19 @@ void Linearizer::reduce() {
   guards_ = guards;
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
-      for (const LazyOp* op : k_.reduces()) {
+      if (kept_.op != nullptr && kept_.stage == stage_) store(value(kept_.op));
+      for (const LazyOp* op : reduces) {
         const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
         if (!adds_nothing) accumulate(op, value(op->src[0]));
       }
+      if (k_.is_scan()) store(value(k_.ast()->src[0]));
     });
   });
   while (open_.size() > outside) close(open_.back());
   guards_.clear();
   values_.clear();
   places_.clear();
+  orders_.clear();
   zeros_.clear();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
@@ -85,7 +93,7 @@ void Linearizer::tile() {
                                   .size = count(upcast) * lanes_,
                                   .name = "tile"});
     for_each(upcast, [&] {
-      const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+      const UOp* sum = accumulators_.at(accumulator_of(op));
       const UOp* at = index_.integer(position(upcast) * lanes_);
       b_.add(UOp{.uop = UOpKind::Store, .dtype = op->dtype, .lanes = lanes_, .src = {array, at, sum}});
     });
@@ -121,7 +129,7 @@ void Linearizer::reduce_group() {
     shared.push_back(b_.add(
         UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies, .name = "sums"}));
     for_each(upcast, [&] {
-      const UOp* sum = accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+      const UOp* sum = accumulators_.at(accumulator_of(op));
       b_.add(UOp{.uop = UOpKind::Store,
                  .dtype = op->dtype,
                  .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});

@@ -41,6 +41,7 @@ class Linearizer {
   void open_grid();
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
   void close(const UOp* start);
+  /// The axes of the current stage and the outer ones.
   std::vector<int> axes_of(AxisKind kind) const;
 
   // linearizer_leaves.cc
@@ -61,6 +62,18 @@ class Linearizer {
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
   const UOp* buffer(const KernelBuf& buf);
 
+  // linearizer_stages.cc
+  /// Computes what the stage reads of earlier ones, so that it is not computed again in the loops that are opened next.
+  void compute_outer_values(const std::vector<const LazyOp*>& roots);
+  /// A value that a stage stores in the output and the last stage reads there, before it writes the result.
+  struct Kept {
+    const LazyOp* op = nullptr;
+    int stage = 0;
+  };
+  Kept find_kept() const;
+  bool may_keep(const LazyOp* op, int stage) const;
+  const UOp* load_kept();
+
   // linearizer_indexed.cc
   const UOp* indexed_load(const KernelBuf& buf);
   Sint position_at(const LazyOp* load, const UOp* index, Sint n);
@@ -71,6 +84,8 @@ class Linearizer {
   const UOp* compute(const LazyOp* op);
   const std::vector<const LazyOp*>& order_of(const LazyOp* op);
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
+  /// The key of the current accumulator of a reduction.
+  std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce) const;
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
   std::uint64_t own_axes(const LazyOp* op) const;
@@ -106,6 +121,8 @@ class Linearizer {
 
   const Kernel& k_;
   const LinearizeOptions& options_;
+  int stage_ = 0;
+  Kept kept_;
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;
   IndexLowering index_;

@@ -48,7 +48,7 @@ std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
       const auto stride = k_.stride(k_.buf_of(op), i);
       relevant = !stride || !stride->is_int(0);
     } else if (is_reduce(op->op)) {
-      relevant = k_.axes()[static_cast<std::size_t>(i)].kind != AxisKind::Unroll;
+      relevant = !k_.reduces_axis(i) || is_scan(op);
     }
     if (relevant) axes |= std::uint64_t{1} << i;
   }
@@ -99,7 +99,10 @@ std::string Linearizer::copy_of(const LazyOp* op) {
 const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
-  found->second = toposort<LazyOp>({op}, [](const LazyOp* o) { return is_reduce(o->op) ? Sources() : Sources(o->src); });
+  found->second = toposort<LazyOp>({op}, [&](const LazyOp* o) {
+    const bool is_known = is_reduce(o->op) || (o == kept_.op && stage_ > kept_.stage);
+    return is_known ? Sources() : Sources(o->src);
+  });
   return found->second;
 }
 
@@ -118,15 +121,25 @@ const UOp* Linearizer::value(const LazyOp* op) {
 }
 
 const UOp* Linearizer::compute(const LazyOp* op) {
+  if (op == kept_.op && stage_ > kept_.stage) return load_kept();
   if (info(op->op).group == OpGroup::Buffer) return leaf(op);
   if (const auto found = tile_.find(op); found != tile_.end()) {
     const UOp* at = index_.integer(position(axes_of(AxisKind::Upcast)) * k_.lanes() + axis_index_.back());
     return b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {found->second, at}});
   }
-  if (is_reduce(op->op)) return accumulators_.at({number_.at(op), key_of(relevant_axes(op))});
+  if (is_reduce(op->op)) return accumulators_.at(accumulator_of(op));
   std::vector<const UOp*> src;
   for (const LazyOp* s : op->src) src.push_back(values_.at({number_.at(s), key_of(relevant_axes(s))}));
+  if (op->op == Op::Expand) return src[0];
   return elementwise(op->op, op->dtype, src);
+}
+
+// There is one for each copy along the axes that are not reduced.
+std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) const {
+  std::uint64_t axes = 0;
+  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++)
+    if (!k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
+  return {number_.at(reduce), key_of(axes)};
 }
 
 const UOp* Linearizer::lane(const UOp* v, int number) {

@@ -67,7 +67,7 @@ std::optional<Scalar> evaluate_int(Op op, DType dtype, std::int64_t a, std::int6
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh:
     case Op::Erf: case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Cast: case Op::Bitcast:
     case Op::Pow: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
-    case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Store: return std::nullopt;
+    case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Expand: case Op::Store: return std::nullopt;
       // clang-format on
   }
   return std::nullopt;
@@ -113,7 +113,7 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh:
     case Op::Erf: case Op::Rint: case Op::Cast: case Op::Bitcast: case Op::Mod: case Op::Pow: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax:
-    case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Store: return std::nullopt;
+    case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Expand: case Op::Store: return std::nullopt;
       // clang-format on
   }
   return std::nullopt;

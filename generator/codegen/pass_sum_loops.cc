@@ -35,6 +35,10 @@ LoopOf find(const UOpList& uops) {
   for (const UOp* u : uops.order) {
     const UOp* inside = open.empty() ? nullptr : open.back();
     scope[u] = inside;
+    // A running sum is read in the loop: each of its values counts.
+    if (u->uop == UOpKind::Store)
+      for (const UOp* o : open)
+        for (auto& [acc, chain] : chains[o]) chain.ok = false;
     if (u->uop == UOpKind::Phi && inside != nullptr) {
       const UOp* acc = u->src[0];
       const UOp* v = u->src[1];

@@ -148,6 +148,7 @@ bool make_tile(Kernel& k, const Tile& tile) {
 }  // namespace
 
 bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  if (k.is_staged()) return false;
   const std::optional<Contraction> product = product_of_loads(k);
   if (!product || product->sum->dtype != DType::Float32) return false;
   const std::optional<Tile> tile = Search(k, arguments).best();

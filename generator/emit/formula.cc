@@ -93,15 +93,16 @@ class Writer {
  public:
   Writer(const LazyOp* store, const std::vector<FormulaBuffer>& buffers) : store_(store), buffers_(buffers), order_(toposort(store)) {
     name_axes();
+    // What a later stage reads of an earlier one always gets a name.
     for (const LazyOp* op : order_)
-      for (const LazyOp* s : op->src) uses_[s]++;
+      for (const LazyOp* s : op->src) uses_[s] += op->op == Op::Expand ? 2 : 1;
   }
 
   Formula formula() {
     for (const LazyOp* op : order_) {
       if (op == store_) break;
       Text t = text_of_op(op);
-      if (uses_[op] > 1 && !op->src.empty()) {
+      if (uses_[op] > 1 && !op->src.empty() && op->op != Op::Expand) {
         const std::string name = fmt::format("t{}", formula_.lines.size());
         formula_.lines.push_back(name + " = " + t.text);
         t = {name, kTight};
@@ -207,7 +208,7 @@ class Writer {
       if (axes_[static_cast<std::size_t>(a)].is_int()) continue;
       axes += (axes.empty() ? "" : ",") + axes_[static_cast<std::size_t>(a)].node()->name;
     }
-    return fmt::format("{}[{}]({})", reduce_info(op->op).stem, axes, texts_.at(op->src[0]).text);
+    return fmt::format("{}{}[{}]({})", is_scan(op) ? "running_" : "", reduce_info(op->op).stem, axes, texts_.at(op->src[0]).text);
   }
 
   Text text_of_leaf(const LazyOp* op) {
@@ -292,6 +293,8 @@ class Writer {
       case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Min: case Op::Pow: case Op::MulAcc:
         // clang-format on
         return named_call(op);
+      case Op::Expand:
+        return texts_.at(op->src[0]);
       case Op::Store:
         break;
     }

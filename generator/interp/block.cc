@@ -151,7 +151,7 @@ FixedView rows_in_order(std::vector<std::int64_t> shape) {
   FixedView view{std::move(shape), {}, 0, {}, {}};
   view.strides.resize(view.shape.size());
   std::int64_t stride = 1;
-  for (std::size_t k = view.shape.size(); k-- > 0; stride *= view.shape[k]) view.strides[k] = stride;
+  for (std::size_t k = view.shape.size(); k-- > 0; stride *= view.shape[k]) view.strides[k] = view.shape[k] == 1 ? 0 : stride;
   return view;
 }
 
@@ -170,6 +170,39 @@ std::vector<const LazyOp*> leaves_of(const LazyOp* root) {
   return leaves;
 }
 
+void BlockProgram::set_up_leaf(Step& step, const LazyOp* op, const Domain& domain, const Inputs& inputs) {
+  if (is_reduce(op->op)) {
+    step.reduced = &inputs.reduced.at(op);
+    const bool f = is_float(op->dtype);
+    step.input = {
+        f ? DType::Float64 : DType::Int64,
+        reinterpret_cast<const std::byte*>(f ? static_cast<const void*>(step.reduced->values.f.data()) : step.reduced->values.i.data()),
+        element_count(step.reduced->shape)};
+  }
+  if (op->op == Op::Load) {
+    const int index = op->mem().index;
+    check(index >= 1 && index <= static_cast<int>(inputs.buffers->size()), "a Load names one of the kernel's inputs");
+    step.input = (*inputs.buffers)[static_cast<std::size_t>(index - 1)];
+    check(step.input.dtype == op->dtype, "a Load has the type of its buffer");
+  }
+  std::vector<FixedView> views = views_of(op, inputs);
+  if (is_indexed(op)) {
+    step.access = std::make_unique<Access>(std::vector<FixedView>{rows_in_order(views.back().shape)}, domain);
+    step.rows = std::move(views);
+    return;
+  }
+  step.access = std::make_unique<Access>(views, domain);
+  if (op->op != Op::Const) return;
+  step.float_value = op->constant().value.as_double();
+  step.int_value = op->constant().value.as_int();
+  bool masked = false;
+  for (const FixedView& v : views) masked = masked || !v.mask_begin.empty();
+  if (masked) return;
+  step.constant = true;
+  std::fill(step.out.f.begin(), step.out.f.end(), step.float_value);
+  std::fill(step.out.i.begin(), step.out.i.end(), step.int_value);
+}
+
 BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Inputs& inputs, const LazyOp* exact) {
   const std::vector<const LazyOp*> order = region(root);
   std::unordered_map<const LazyOp*, std::size_t> at;  // for look-up only
@@ -179,6 +212,12 @@ BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Input
     const LazyOp* op = order[k];
     Step& step = steps_[k];
     at[op] = k;
+    if (op->op == Op::Expand) {  // sources have the same value in all places
+      at[op] = at.at(op->src[0]);
+      step.dtype = op->dtype;
+      step.constant = true;
+      continue;
+    }
     step.op = op->op;
     step.dtype = op->dtype;
     if (is_float(op->dtype)) {
@@ -195,39 +234,13 @@ BlockProgram::BlockProgram(const LazyOp* root, const Domain& domain, const Input
       if (step.constant) compute(step, block);
       continue;
     }
-    if (is_reduce(op->op)) {
-      step.reduced = &inputs.reduced.at(op);
-      const bool f = is_float(op->dtype);
-      step.input = {
-          f ? DType::Float64 : DType::Int64,
-          reinterpret_cast<const std::byte*>(f ? static_cast<const void*>(step.reduced->values.f.data()) : step.reduced->values.i.data()),
-          element_count(step.reduced->shape)};
-    }
-    if (op->op == Op::Load) {
-      const int index = op->mem().index;
-      check(index >= 1 && index <= static_cast<int>(inputs.buffers->size()), "a Load names one of the kernel's inputs");
-      step.input = (*inputs.buffers)[static_cast<std::size_t>(index - 1)];
-      check(step.input.dtype == op->dtype, "a Load has the type of its buffer");
-    }
-    std::vector<FixedView> views = views_of(op, inputs);
     if (is_indexed(op)) {
       step.src.push_back(&steps_[at.at(op->src[0])].out);
       step.src_dtype = op->src[0]->dtype;
-      step.access = std::make_unique<Access>(std::vector<FixedView>{rows_in_order(views.back().shape)}, domain);
-      step.rows = std::move(views);
-      continue;
     }
-    step.access = std::make_unique<Access>(views, domain);
-    if (op->op != Op::Const) continue;
-    step.float_value = op->constant().value.as_double();
-    step.int_value = op->constant().value.as_int();
-    bool masked = false;
-    for (const FixedView& v : views) masked = masked || !v.mask_begin.empty();
-    if (masked) continue;
-    step.constant = true;
-    std::fill(step.out.f.begin(), step.out.f.end(), step.float_value);
-    std::fill(step.out.i.begin(), step.out.i.end(), step.int_value);
+    set_up_leaf(step, op, domain, inputs);
   }
+  result_ = &steps_[at.at(root)].out;
 }
 
 std::int64_t BlockProgram::unit_run() const {
@@ -291,7 +304,7 @@ const Block& BlockProgram::run(std::int64_t start, std::int64_t count) {
       compute(step, static_cast<std::size_t>(count));
     }
   }
-  return steps_.back().out;
+  return *result_;
 }
 
 namespace {

@@ -57,10 +57,12 @@ class BlockProgram {
     bool constant = false;  // `out` never changes
     bool rounds = true;
   };
+  static void set_up_leaf(Step& step, const LazyOp* op, const Domain& domain, const Inputs& inputs);
   void read(Step& step, std::int64_t start, std::int64_t count) const;
   static void read_indexed(Step& step, std::int64_t start, std::int64_t count);
   static void compute(Step& step, std::size_t count);
   std::vector<Step> steps_;  // sources first; never resized after construction
+  const Block* result_ = nullptr;
 };
 
 /// Writes values[0, count) to elements [at, ...) of memory that holds `dtype`.

@@ -48,7 +48,7 @@ double magnitude(const LazyOp* op, int depth = 0) {
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Bitcast: case Op::Div: case Op::Mod: case Op::Max:
     case Op::Min: case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::And: case Op::Or: case Op::Xor: case Op::Shl:
     case Op::Shr: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load:
-    case Op::Index: case Op::Store: break;
+    case Op::Index: case Op::Expand: case Op::Store: break;
       // clang-format on
   }
   // A result that may have wrapped can be anything.

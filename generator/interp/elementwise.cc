@@ -65,7 +65,7 @@ void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
     case Op::Cast: case Op::Bitcast: case Op::Add: case Op::Sub: case Op::Mul: case Op::Div: case Op::Mod: case Op::Max: case Op::Min:
     case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::And: case Op::Or: case Op::Xor: case Op::Shl: case Op::Shr:
     case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load:
-    case Op::Const: case Op::Index: case Op::Store: break;
+    case Op::Const: case Op::Index: case Op::Expand: case Op::Store: break;
   }
   check(false, "a unary operation on floats");
 }
@@ -97,7 +97,7 @@ bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& o
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf:
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Cast: case Op::Bitcast: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
-    case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Store: return false;
+    case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Expand: case Op::Store: return false;
   }
   return false;
 }
@@ -148,7 +148,7 @@ std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
     case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sqrt:
     case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Cast: case Op::Bitcast: case Op::Pow: case Op::Where:
     case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const:
-    case Op::Index: case Op::Store: break;
+    case Op::Index: case Op::Expand: case Op::Store: break;
   }
   check(false, "an operation on integers");
   return 0;

@@ -87,6 +87,34 @@ bool inner_is_better(const LazyOp* op, const Axes& axes, const Inputs& inputs) {
   return false;
 }
 
+/// Each row along the axis, one element after the other; each total is rounded to its type, but the next one is not computed from that.
+void scan(const LazyOp* op, const Inputs& inputs, Reduced& result) {
+  const std::vector<std::int64_t>& shape = result.shape;
+  const auto axis = static_cast<std::size_t>(op->axes()[0]);
+  Domain domain;
+  std::int64_t inner = 1, outer = 1;
+  for (std::size_t a = 0; a < shape.size(); a++) {
+    if (a != axis && shape[a] != 1) domain.push_back({static_cast<int>(a), shape[a]});
+    (a < axis ? outer : inner) *= a == axis ? 1 : shape[a];
+  }
+  const std::int64_t turns = shape[axis];
+  domain.push_back({static_cast<int>(axis), turns});
+  BlockProgram program(op->src[0], domain, inputs, exact_product(op));
+  Block total;
+  (is_float(op->dtype) ? total.f.resize(1) : total.i.resize(1));
+  const std::int64_t count = outer * inner * turns;
+  for (std::int64_t at = 0; at < count; at += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - at);
+    const Block& values = program.run(at, n);
+    for (std::int64_t k = 0; k < n; k++) {
+      const std::int64_t row = (at + k) / turns, turn = (at + k) % turns;
+      if (turn == 0) start(op->op, op->dtype, 1, total);
+      accumulate_run(op->op, op->dtype, values, static_cast<std::size_t>(k), 1, total, 0);
+      copy_out(op->dtype, total, 1, result.values, (row / inner * turns + turn) * inner + row % inner);
+    }
+  }
+}
+
 }  // namespace
 
 Reduced reduce(const LazyOp* op, const Inputs& inputs) {
@@ -96,6 +124,11 @@ Reduced reduce(const LazyOp* op, const Inputs& inputs) {
   const auto size = static_cast<std::size_t>(element_count(result.shape));
   (is_float(op->dtype) ? result.values.f.resize(size) : result.values.i.resize(size));
   if (size == 0) return result;
+  if (is_scan(op)) {
+    scan(op, inputs, result);
+    round_block(op->dtype, size, result.values);
+    return result;
+  }
   start(op->op, op->dtype, size, result.values);
   const Axes axes = axes_of(op, inputs);
   if (size_of(axes.reduced) == 0) return result;

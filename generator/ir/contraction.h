@@ -26,7 +26,7 @@ using Contraction = BasicContraction<LazyOp>;
 ///   ReduceSum(Mul(a, b)); ReduceSum(Cast(Mul(a, b)))
 template <class Node>
 std::optional<BasicContraction<Node>> contraction_of(const Node* node) {
-  if (!is_op(node, Op::ReduceSum)) return std::nullopt;
+  if (!is_op(node, Op::ReduceSum) || is_scan(node)) return std::nullopt;
   BasicContraction<Node> found;
   found.sum = node;
   const Node* below = node->src[0];

@@ -34,7 +34,7 @@ std::size_t LazyOpHash::operator()(const LazyOp& op) const {
     h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(m->index)), std::hash<ShapeTracker>{}(m->st));
   if (const auto* c = std::get_if<ConstBuffer>(&op.arg)) h = hash_mix(hash_mix(h, c->value.bits()), std::hash<ShapeTracker>{}(c->st));
   if (const auto* i = std::get_if<IndexBuffer>(&op.arg)) h = hash_mix(h, std::hash<ShapeTracker>{}(i->st));
-  if (const auto* r = std::get_if<ReduceAxes>(&op.arg)) h = hash_all(h, r->axes);
+  if (const auto* r = std::get_if<ReduceAxes>(&op.arg)) h = hash_mix(hash_all(h, r->axes), r->is_scan ? 1 : 0);
   return hash_sints(h, op.shape);
 }
 
@@ -110,6 +110,19 @@ const LazyOp* LazyOps::reduce(Op op, const LazyOp* a, std::vector<int> axes) {
   return intern({op, a->dtype, {a}, ReduceAxes{std::move(axes)}, std::move(shape)});
 }
 
+const LazyOp* LazyOps::scan(Op op, const LazyOp* a, int axis) {
+  check(is_reduce(op) && is_legal(op, a->dtype), "the reduction exists for its type");
+  return intern({op, a->dtype, {a}, ReduceAxes{{axis}, true}, a->shape});
+}
+
+const LazyOp* LazyOps::expand(const LazyOp* a, std::vector<Sint> shape) {
+  check(a->shape.size() == shape.size(), "an expansion keeps the number of axes");
+  for (std::size_t k = 0; k < shape.size(); k++)
+    check(a->shape[k] == shape[k] || a->shape[k].is_int(1), "only axes of size 1 are expanded");
+  if (a->shape == shape) return a;
+  return intern({Op::Expand, a->dtype, {a}, {}, std::move(shape)});
+}
+
 const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st) {
   check(same_shape(st.shape(), value->shape), "a store has the shape of its value");
   std::vector<Sint> shape = st.shape();
@@ -134,7 +147,8 @@ std::vector<const Node*> variables(const LazyOp* root) {
 Work count_work(const LazyOp* root) {
   Work work;
   for (const LazyOp* op : toposort(root)) {
-    if (info(op->op).group == OpGroup::Buffer || is_conversion(op->op)) continue;
+    if (!is_elementwise(op->op) && !is_reduce(op->op)) continue;
+    if (is_conversion(op->op)) continue;
     const bool reduces = is_reduce(op->op);
     const Sint elements = product(reduces ? op->src[0]->shape : op->shape);
     work.flops = work.flops + elements;
@@ -162,7 +176,7 @@ std::string to_text(const LazyOp* root) {
     if (const auto* c = std::get_if<ConstBuffer>(&op->arg)) text += " " + c->value.to_text() + " " + c->st.to_text();
     if (const auto* i = std::get_if<IndexBuffer>(&op->arg)) text += " " + i->st.to_text();
     if (const auto* r = std::get_if<ReduceAxes>(&op->arg)) {
-      text += " axes";
+      text += r->is_scan ? " along" : " axes";
       for (int axis : r->axes) text += " " + std::to_string(axis);
     }
     text += "\n";

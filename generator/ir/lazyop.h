@@ -1,6 +1,9 @@
 // LazyOp: the AST of one kernel, a tree with shared parts (a DAG); its leaves are Load, Const and Index, its root is a Store. Nodes
 // are interned in a LazyOps and immutable: equal trees are the same pointer.
 //
+// All nodes have one shape, except that the axes of reductions have size 1 behind them. A reduction may depend on others over the same
+// axes: Expand brings their results back to the whole shape. The kernel then has several stages.
+//
 // An indexed Load has an operand: for each element a position, computed by the kernel. Its ShapeTracker has one axis more than its
 // shape, the last, along which that position is taken. A negative position counts from the end; one outside counts as the nearest one
 // inside, so that no value of the operand leads out of the buffer.
@@ -39,9 +42,10 @@ struct IndexBuffer {
   bool operator==(const IndexBuffer&) const = default;
 };
 
-/// Reduced axes, ascending; each becomes size 1.
+/// Reduced axes, ascending; each becomes size 1. A scan has one axis, which keeps its size: an element is the reduction of those up to it.
 struct ReduceAxes {
   std::vector<int> axes;
+  bool is_scan = false;
   bool operator==(const ReduceAxes&) const = default;
 };
 
@@ -78,6 +82,9 @@ class LazyOps {
   const LazyOp* cast(const LazyOp* a, DType dtype);
   const LazyOp* bitcast(const LazyOp* a, DType dtype);
   const LazyOp* reduce(Op op, const LazyOp* a, std::vector<int> axes);
+  const LazyOp* scan(Op op, const LazyOp* a, int axis);
+  /// `a` repeated along axes of size 1; the other sizes stay.
+  const LazyOp* expand(const LazyOp* a, std::vector<Sint> shape);
   /// `st` is contiguous, of the shape of `value`.
   const LazyOp* store(int buffer, const LazyOp* value, ShapeTracker st);
 
@@ -90,6 +97,8 @@ class LazyOps {
 DType result_dtype(Op op, const std::vector<DType>& src);
 /// All nodes below and including `root`, sources first.
 std::vector<const LazyOp*> toposort(const LazyOp* root);
+/// Whether `op` is a reduction that gives the results for all beginnings of an axis, such as a running sum.
+inline bool is_scan(const LazyOp* op) { return is_reduce(op->op) && std::get<ReduceAxes>(op->arg).is_scan; }
 /// Whether `op` is a Load whose positions the kernel computes.
 inline bool is_indexed(const LazyOp* op) { return op->op == Op::Load && !op->src.empty(); }
 /// Free variables of all ShapeTrackers and shapes, by name.

@@ -10,7 +10,7 @@
 
 namespace etch {
 
-enum class OpGroup : std::uint8_t { Unary, Binary, Ternary, Convert, Reduce, Buffer };
+enum class OpGroup : std::uint8_t { Unary, Binary, Ternary, Convert, Reduce, Buffer, Movement };
 
 enum class Op : std::uint8_t {
 #define OP(name, group, arity, types, traits, cost, word, meaning) name,

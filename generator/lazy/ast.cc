@@ -69,8 +69,8 @@ class Builder {
 
   Ast build(const LazyBuffer* out) {
     root_ = out;
-    const LazyBuffer* reduction = find_reduction(out);
-    const std::vector<Sint>& shape = reduction == nullptr ? out->shape() : reduction->shape();
+    find_reductions(out);
+    const std::vector<Sint>& shape = reductions_.empty() || is_staged_ ? out->shape() : reductions_[0]->shape();
     const ShapeTracker whole = out->shape() == shape ? out->st : out->st.reshape(shape);
     const LazyOp* value = lower({out->base, whole, is_masked(whole)});
     return {ops_.store(0, value, ShapeTracker::from_shape(shape)), std::move(inputs_)};
@@ -82,36 +82,48 @@ class Builder {
     return base != root_ && is_stored(base, in_memory_);
   }
 
-  const LazyBuffer* find_reduction(const LazyBuffer* out) const {
+  void find_reductions(const LazyBuffer* out) {
     const auto below = [this](const LazyBuffer* b) -> std::vector<const LazyBuffer*> {
       std::vector<const LazyBuffer*> bases;
-      if (is_leaf(b) || b->is_reduction()) return bases;
+      if (is_leaf(b)) return bases;
       for (const LazyBuffer* s : b->src) bases.push_back(s->base);
       return bases;
     };
-    const LazyBuffer* found = nullptr;
-    for (const LazyBuffer* b : toposort<LazyBuffer>({out->base}, below)) {
-      if (!b->is_reduction() || is_leaf(b)) continue;
-      check(found == nullptr, "a kernel has at most one reduction");
-      found = b;
-    }
-    return found;
+    for (const LazyBuffer* b : toposort<LazyBuffer>({out->base}, below))
+      if (b->is_reduction() && !is_leaf(b)) reductions_.push_back(b);
+    if (reductions_.empty()) return;
+    whole_ = &reductions_[0]->src[0]->shape();
+    is_staged_ = reductions_.size() > 1 || (out->shape() == *whole_ && !is_scan(reductions_[0]));
+    for (const LazyBuffer* r : reductions_)
+      check(r->axes == reductions_[0]->axes && r->src[0]->shape() == *whole_, "all reductions of a kernel are over the same axes");
+  }
+
+  /// Whether the item repeats values of one stage for the next: it is seen expanded over the reduced axes.
+  bool is_expansion(const Item& item) const {
+    if (!is_staged_ || item.base->shape() != reductions_[0]->shape() || item.st.shape() != *whole_) return false;
+    return item.st == item.base->st.expand(*whole_);
+  }
+
+  /// What `item` shows of a source that its base sees through `st`.
+  ShapeTracker stacked(const ShapeTracker& st, const Item& item) const {
+    if (item.st == item.base->st) return st;
+    return st.contiguous() && st.shape() == item.base->shape() ? item.st : graph_.stacked(st, item.st);
   }
 
   std::vector<Item> operands(const Item& item) const {
     std::vector<Item> items;
     if (is_leaf(item.base)) return items;
+    if (is_expansion(item)) return {{item.base, item.base->st, false}};
     if (item.base->kind == LazyKind::Gather) {  // its table is in memory
       const LazyBuffer* index = item.base->src[1];
-      return {{index->base, index->st == index->base->st ? item.st : graph_.stacked(index->st, item.st), is_masked(index->st)}};
+      return {{index->base, stacked(index->st, item), is_masked(index->st)}};
     }
     if (item.base->is_reduction()) {
       check(item.st.contiguous() && item.st.shape() == item.base->shape(), "what follows a reduction in a kernel sees its result in order");
       const LazyBuffer* s = item.base->src[0];
       return {{s->base, s->st, is_masked(s->st)}};
     }
-    for (const LazyBuffer* s : item.base->src)
-      items.push_back({s->base, s->st == s->base->st ? item.st : graph_.stacked(s->st, item.st), is_masked(s->st)});
+    for (const LazyBuffer* s : item.base->src) items.push_back({s->base, stacked(s->st, item), is_masked(s->st)});
     return items;
   }
 
@@ -144,7 +156,9 @@ class Builder {
     if (b->kind == LazyKind::Const) return ops_.constant(b->value, item.st);
     if (b->kind == LazyKind::Index) return ops_.index(b->dtype, item.st);
     if (is_leaf(b)) return ops_.load(number_of(b), b->dtype, item.st);
+    if (is_expansion(item)) return ops_.expand(src[0], *whole_);
     if (b->kind == LazyKind::Contiguous) return src[0];
+    if (is_scan(b)) return ops_.scan(b->op, src[0], b->axes[0]);
     if (b->is_reduction()) return ops_.reduce(b->op, src[0], b->axes);
     if (b->kind == LazyKind::Gather) return gather(b, item.st, src[0]);
     const LazyOp* value = b->op == Op::Cast      ? ops_.cast(src[0], b->dtype)
@@ -174,6 +188,9 @@ class Builder {
   const InMemory& in_memory_;
   ZeroValues zero_;
   const LazyBuffer* root_ = nullptr;
+  std::vector<const LazyBuffer*> reductions_;
+  const std::vector<Sint>* whole_ = nullptr;  // the shape that they reduce
+  bool is_staged_ = false;
   std::unordered_map<Item, const LazyOp*, ItemHash> done_;
   std::vector<const LazyBuffer*> inputs_;
 };

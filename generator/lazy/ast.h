@@ -16,8 +16,9 @@ struct Ast {
 };
 
 /// The kernel that computes `out` (a base, or a view: then it copies what the view shows) from bases for which `in_memory` holds
-/// (Input and Data always do). There may be at most one reduction between memory and `out`, and the views between it and `out` must
-/// show all its elements in order; the scheduler guarantees both, and they are checked here. If a view pads the result of an
+/// (Input and Data always do). There may be one reduction between memory and `out`, and the views between it and `out` then show all its
+/// elements in order. Or there are several over the same axes, and all that depends on them has the shape before or after reducing and is
+/// seen whole or expanded over these axes. The scheduler guarantees this, and it is checked here. If a view pads the result of an
 /// operation that does not give 0 for zeros (exp), a Where around it makes the padding 0.
 Ast build_ast(LazyGraph& graph, const LazyBuffer* out, const std::function<bool(const LazyBuffer*)>& in_memory);
 

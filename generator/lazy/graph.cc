@@ -17,14 +17,14 @@ std::size_t hash_of(const LazyBuffer& b) {
   if (b.kind == LazyKind::View) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(b.base));
   if (b.kind == LazyKind::Compute) h = hash_mix(h, static_cast<std::uint64_t>(b.op));
   for (const LazyBuffer* s : b.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
-  h = hash_all(h, b.axes);
+  h = hash_mix(hash_all(h, b.axes), b.runs ? 1 : 0);
   if (b.kind == LazyKind::Const) h = hash_mix(h, b.value.bits());
   if (b.kind == LazyKind::Data) h = hash_mix(h, b.data.content_hash());
   return h;
 }
 
 bool same(const LazyBuffer& a, const LazyBuffer& b) {
-  if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || !(a.st == b.st)) return false;
+  if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || a.runs != b.runs || !(a.st == b.st)) return false;
   if (a.kind == LazyKind::View) return a.base == b.base;
   if (a.kind == LazyKind::Compute) return a.op == b.op;
   if (a.kind == LazyKind::Const) return a.value == b.value;
@@ -263,6 +263,17 @@ const LazyBuffer* LazyGraph::reduce(Op op, const LazyBuffer* a, std::vector<int>
   return compute(op, a->dtype, {a}, std::move(axes));
 }
 
+const LazyBuffer* LazyGraph::scan(Op op, const LazyBuffer* a, int axis) {
+  check(is_reduce(op) && is_legal(op, a->dtype), "the reduction exists for its type");
+  if (is_empty(a->shape()) || a->shape()[static_cast<std::size_t>(axis)].is_int(1)) return a;
+  LazyBuffer b = base_of(LazyKind::Compute, a->dtype, a->shape());
+  b.op = op;
+  b.src = {a};
+  b.axes = {axis};
+  b.runs = true;
+  return intern(std::move(b));
+}
+
 const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
   const LazyKind kind = a->base->kind;
   const bool stored = kind == LazyKind::Input || kind == LazyKind::Data || kind == LazyKind::Contiguous;
@@ -338,6 +349,7 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
   if (src == like->src) return like;
   if (like->op == Op::Cast) return cast(src[0], like->dtype);
   if (like->op == Op::Bitcast) return bitcast(src[0], like->dtype);
+  if (is_scan(like)) return scan(like->op, src[0], like->axes[0]);
   if (is_reduce(like->op)) return reduce(like->op, src[0], like->axes);
   return elementwise(like->op, src);
 }
@@ -352,7 +364,7 @@ std::string to_text(const std::vector<const LazyBuffer*>& outputs) {
     text += " " + std::string(name_of(b->dtype)) + " " + shape_text(b->shape());
     for (const LazyBuffer* s : sources(b)) text += " %" + std::to_string(number[s]);
     if (b->is_reduction()) {
-      text += " axes";
+      text += is_scan(b) ? " along" : " axes";
       for (int axis : b->axes) text += " " + std::to_string(axis);
     }
     if (b->kind == LazyKind::Const) text += " " + b->value.to_text();

@@ -39,7 +39,8 @@ struct LazyBuffer {
   const LazyBuffer* base = nullptr;         // of a base: itself
   Op op{};                                  // Compute
   std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous and Gather
-  std::vector<int> axes = {};               // reductions: ascending, each becomes size 1
+  std::vector<int> axes = {};               // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
+  bool runs = false;                        // reductions: it is a scan
   Scalar value = {};                        // Const
   Array data = {};                          // Data
   std::string name = {};                    // Input and Data: as the model calls it
@@ -57,6 +58,8 @@ struct LazyBuffer {
 std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer);
 /// The bases of `roots` and all bases below them, sources first.
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
+/// Whether `buffer` is a reduction of all beginnings of an axis: a running sum.
+inline bool is_scan(const LazyBuffer* buffer) { return buffer->runs; }
 /// Whether `buffer` computes `op`.
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
 /// Whether a kernel computes `base`; else it is a leaf.
@@ -93,6 +96,8 @@ class LazyGraph {
   const LazyBuffer* bitcast(const LazyBuffer* a, DType dtype);
   /// The reduced axes stay with size 1.
   const LazyBuffer* reduce(Op op, const LazyBuffer* a, std::vector<int> axes);
+  /// Element i along `axis` is the reduction of the elements 0 to i.
+  const LazyBuffer* scan(Op op, const LazyBuffer* a, int axis);
   const LazyBuffer* contiguous(const LazyBuffer* a);
   /// `table` has the shape of `index` and one axis more, the last: its rows. The result has the shape of `index` (integers; a negative
   /// one counts from the end of the row); a position outside of the row counts as the nearest one inside.

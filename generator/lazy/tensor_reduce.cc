@@ -117,16 +117,12 @@ Tensor Tensor::cumsum(int axis, bool exclusive, bool reverse) const {
   axis = normal_axis(axis, rank(), "cumsum");
   if (!is_legal(Op::ReduceSum, dtype())) throw ShapeError("cumsum: of " + std::string(name_of(dtype())));
   const Tensor x = reverse ? flip({axis}) : *this;
-  const Sint n = dim(axis);
-  if (!n.is_int())
-    throw ShapeError("cumsum: axis " + std::to_string(axis) + " of " + shape_text(shape()) + " is a variable; accepted are fixed sizes");
-  if (n.is_int(0)) return *this;
-  // Element i is the sum of the window of n that ends at i (exclusive: before i).
+  if (dim(axis).is_int(0)) return *this;
+  // Exclusive: the sum up to the element before, of which the first one has none.
   Padding pads(shape().size(), {0, 0});
-  pads[index_of(axis)] = {exclusive ? n : n - 1, exclusive ? Sint(-1) : Sint(0)};
-  const Tensor line = x.pad(pads).transpose(axis, -1);
-  const Tensor wide = line.cast(is_float(dtype()) ? wide_float(dtype()) : dtype());
-  const Tensor sums = wide.last_windows({n.as_int()}, {1}, {1}).reduce(Op::ReduceSum, {-1}, false).cast(dtype()).transpose(axis, -1);
+  if (exclusive) pads[index_of(axis)] = {1, -1};
+  const Tensor wide = x.pad(pads).cast(is_float(dtype()) ? wide_float(dtype()) : dtype());
+  const Tensor sums = Tensor(graph_, graph_->scan(Op::ReduceSum, wide.buffer(), axis)).cast(dtype());
   return reverse ? sums.flip({axis}) : sums;
 }
 

@@ -43,7 +43,10 @@ void LocalNames::find_letters(const UOpList& uops) {
         if (std::ranges::find(facts.letters, l) == facts.letters.end()) facts.letters.push_back(l);
     }
     // A position that the kernel computes from data is a variable of its own.
-    if (u->exact && !u->hint.empty() && !facts.is_index) facts = {.letters = {u->hint}, .is_index = true};
+    if (u->exact && !u->hint.empty() && !facts.is_index) {
+      facts.letters = {u->hint};
+      facts.is_index = true;
+    }
   }
 }
 

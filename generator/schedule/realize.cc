@@ -48,6 +48,7 @@ class Chooser {
 
   BufferSet choose() {
     force_by_kind();
+    find_staged();
     force_expanded();
     force_expensive();
     for (;;) {
@@ -95,7 +96,7 @@ class Chooser {
     BufferSet expanded;
     for (auto it = order_.rbegin(); it != order_.rend(); it++) {
       const LazyBuffer* b = *it;
-      if (!is_computed(b) || cost.at(b) <= kCheapPositions || is_lookup(b)) continue;
+      if (!is_computed(b) || cost.at(b) <= kCheapPositions || is_lookup(b) || staged_.contains(b)) continue;
       bool more = expanded.contains(b);
       for (const Edge& e : consumers_[b]) more = more || seen_elements(e.view->st) > b->st.size().max();
       if (!more) continue;
@@ -144,7 +145,7 @@ class Chooser {
           own.insert(sinks[e.consumer].begin(), sinks[e.consumer].end());
       }
       while (own.size() > 4) own.erase(std::prev(own.end()));
-      if (!is_computed(b) || b->is_reduction() || forced_.contains(b)) continue;
+      if (!is_computed(b) || b->is_reduction() || forced_.contains(b) || staged_.contains(b)) continue;
       const int ways = static_cast<int>(std::max(views.size(), own.size()));
       const Again& a = again.at(b);
       if ((own.size() >= 2 && a.loads >= 2) || a.cost * (ways - 1) > kRecomputeLimit) forced_.insert(b);
@@ -177,12 +178,63 @@ class Chooser {
     return last;
   }
 
+  /// Whether `e` stays in the rows of a kernel of several stages: elementwise or a reduction over the same axes as `reduction`, of a value
+  /// of the shape before or after it that is seen whole or expanded over these axes.
+  static bool stays_in_rows(const LazyBuffer* b, const Edge& e, const LazyBuffer* reduction) {
+    const std::vector<Sint>&whole = reduction->src[0]->shape(), &reduced = reduction->shape();
+    const bool is_expanded = e.view != b;
+    if (is_expanded && (b->shape() != reduced || e.view->shape() != whole || !(e.view->st == b->st.expand(whole)))) return false;
+    if (e.consumer->is_reduction()) return e.view->shape() == whole && e.consumer->axes == reduction->axes && !is_scan(e.consumer);
+    return is_computed(e.consumer) && e.consumer->kind != LazyKind::Gather && e.consumer->shape() == e.view->shape() &&
+           (e.view->shape() == whole || e.view->shape() == reduced);
+  }
+
+  /// The post-dominator of `reduction` among the values that stay in its rows, and what is computed up to it; nullptr if the result of the
+  /// reduction is not expanded on the way.
+  const LazyBuffer* last_stage(const LazyBuffer* reduction, std::vector<const LazyBuffer*>& inside) const {
+    if (is_scan(reduction)) return nullptr;
+    std::map<std::size_t, const LazyBuffer*> open{{position_.at(reduction), reduction}};  // by order, sources first
+    const LazyBuffer* last = nullptr;
+    bool expands = false;
+    std::vector<const LazyBuffer*> seen;
+    for (std::size_t steps = 0; steps < kRegion; steps++) {
+      const LazyBuffer* b = open.begin()->second;
+      if (open.size() == 1 && expands) {
+        last = b;
+        inside = seen;
+      }
+      if (realized_.contains(b)) break;
+      open.erase(open.begin());
+      seen.push_back(b);
+      const auto uses = consumers_.find(b);
+      if (uses == consumers_.end()) break;
+      bool fits = true;
+      for (const Edge& e : uses->second) {
+        fits = fits && stays_in_rows(b, e, reduction) && !owner_.contains(e.consumer);
+        expands = expands || e.view != b;
+        open.emplace(position_.at(e.consumer), e.consumer);
+      }
+      if (!fits) break;
+    }
+    return last;
+  }
+
+  /// What is computed inside of kernels of several stages: none of it is stored because a later stage reads it expanded.
+  void find_staged() {
+    realized_ = forced_;
+    for (const LazyBuffer* b : order_) {
+      std::vector<const LazyBuffer*> inside;
+      if (b->is_reduction() && last_stage(b, inside) != nullptr) staged_.insert(inside.begin(), inside.end());
+    }
+  }
+
   void extend_reductions() {
     owner_.clear();
     for (const LazyBuffer* b : order_) {
-      if (!b->is_reduction()) continue;
+      if (!b->is_reduction() || owner_.contains(b)) continue;
       std::vector<const LazyBuffer*> inside;
-      const LazyBuffer* last = last_behind(b, inside);
+      const LazyBuffer* last = last_stage(b, inside);
+      if (last == nullptr) last = last_behind(b, inside);
       for (const LazyBuffer* i : inside) owner_.emplace(i, b);
       owner_.emplace(last, b);
       realized_.insert(last);
@@ -282,6 +334,7 @@ class Chooser {
   std::unordered_map<const LazyBuffer*, std::size_t> position_;
   std::unordered_map<const LazyBuffer*, std::vector<Edge>> consumers_;
   BufferSet forced_, realized_;
+  BufferSet staged_;  // computed inside of a kernel of several stages, if nothing in it is forced
   std::unordered_map<const LazyBuffer*, const LazyBuffer*> owner_;  // the reduction in whose kernel a base is computed
 };
 

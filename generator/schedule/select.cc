@@ -160,7 +160,7 @@ std::vector<const LazyBuffer*> select_by_index(LazyGraph& graph, const std::vect
   if (std::ranges::none_of(toposort_bases(outputs), compares)) return outputs;
   Selector selector(graph);
   return rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
-    if (!is_op(rebuilt, Op::ReduceSum) || rebuilt->axes.size() != 1 || rebuilt->constant) return rebuilt;
+    if (!is_op(rebuilt, Op::ReduceSum) || is_scan(rebuilt) || rebuilt->axes.size() != 1 || rebuilt->constant) return rebuilt;
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* replaced = selector.replace(rebuilt);
     return replaced == nullptr ? rebuilt : replaced;

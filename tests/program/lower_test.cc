@@ -166,7 +166,7 @@ TEST_F(Lower, KernelsAreNamedAfterTheirMainNode) {
   }
   {
     const OriginScope origin(*graph, "probabilities", "Softmax");
-    z = y.softmax(1);
+    z = (y / y.sum({1}, true)).max({2}, true);
   }
   const Program p = lowered(z);
   std::vector<std::string> kernels, values, nodes;
@@ -175,9 +175,8 @@ TEST_F(Lower, KernelsAreNamedAfterTheirMainNode) {
     values.push_back(p.buffers[static_cast<std::size_t>(call.writes().front())].name);
     nodes.push_back(call.short_name);
   }
-  EXPECT_EQ(kernels, (std::vector<std::string>{"k0_conv_op0", "k1_softmax_probabilities_max", "k2_softmax_probabilities_sum",
-                                               "k3_softmax_probabilities"}));
-  EXPECT_EQ(values, (std::vector<std::string>{"relu_op0", "softmax_probabilities_max", "softmax_probabilities_sum", "out"}));
+  EXPECT_EQ(kernels, (std::vector<std::string>{"k0_conv_op0", "k1_softmax_probabilities_sum", "k2_softmax_probabilities_max"}));
+  EXPECT_EQ(values, (std::vector<std::string>{"relu_op0", "softmax_probabilities_sum", "out"}));
   EXPECT_EQ(nodes[0], "conv_op0");
 }
 
@@ -226,8 +225,8 @@ TEST_F(Lower, VariablesAreFoundWithTheirRange) {
 }
 
 TEST_F(Lower, TellsItsProgress) {
-  const Tensor x = input("x", {4});
-  schedule = create_schedule(*graph, {{"out", (x + x.sum()) * 2}});
+  const Tensor x = input("x", {4, 4});
+  schedule = create_schedule(*graph, {{"out", x.sum({0}).max()}});
   std::vector<std::pair<int, int>> seen;
   lower(graph, schedule, {}, [&](int done, int total, const std::string& kernel) {
     EXPECT_FALSE(kernel.empty());

@@ -103,6 +103,7 @@ constexpr SymbolicRow kSymbolic[] = {
     {"gather", [](const Tensor& x, LazyGraph& g) { return x.gather(2, Tensor::constant(g, ints({2, 2}, {0, 5, 3, -1}))); }},
     {"argmax", [](const Tensor& x, LazyGraph&) { return x.argmax(3, false); }},
     {"cumsum", [](const Tensor& x, LazyGraph&) { return x.cumsum(2); }},
+    {"cumsum over batch", [](const Tensor& x, LazyGraph&) { return x.cumsum(0, true, true); }},
     {"size", [](const Tensor& x, LazyGraph& g) { return Tensor::size_value(g, x.dim(0) * 3 + 1); }},
     {"arange over batch",
      [](const Tensor& x, LazyGraph& g) { return x * Tensor::arange(g, x.dim(0), DType::Float32).reshape({-1, 1, 1, 1}); }},

@@ -113,7 +113,7 @@ constexpr CountRow kCounts[] = {
      }},
     {"grouped conv + bn", 1,
      [](Net& n) { return norm(n, n.input("x", {1, 4, 8, 8}).conv(n.weight({6, 2, 3, 3}), n.weight({6}), {.kernel = {3, 3}}, 2)).relu(); }},
-    {"attention: three projections, scores, three of softmax, values", 8,
+    {"attention: three projections, scores, softmax, values", 6,
      [](Net& n) {
        const Tensor x = n.input("x", {5, 8}), q = x.matmul(n.weight({8, 4})), k = x.matmul(n.weight({8, 4})),
                     v = x.matmul(n.weight({8, 4}));
@@ -125,8 +125,50 @@ constexpr CountRow kCounts[] = {
     {"matmul + bias", 1, [](Net& n) { return n.input("x", {4, 8}).linear(n.weight({8, 3}), n.weight({3})); }},
     {"MLP layer", 1, [](Net& n) { return n.input("x", {4, 8}).linear(n.weight({8, 3}), n.weight({3})).relu(); }},
     {"transposed weight", 1, [](Net& n) { return n.input("x", {4, 8}).matmul(n.weight({3, 8}).transpose()); }},
-    {"softmax", 3, [](Net& n) { return n.input("x", {4, 8}).softmax(1); }},
-    {"layernorm", 3, [](Net& n) { return n.input("x", {4, 8}).layernorm(1, 1e-5); }},
+    {"attention of one head: scores, softmax, values", 3,
+     [](Net& n) {
+       const Tensor q = n.input("q", {5, 4}), k = n.input("k", {5, 4}), v = n.input("v", {5, 4});
+       return (q.matmul(k.transpose()) * 0.5).softmax(1).matmul(v);
+     }},
+    {"softmax", 1, [](Net& n) { return n.input("x", {4, 8}).softmax(1); }},
+    {"softmax of the channels", 1, [](Net& n) { return n.input("x", {2, 5, 4, 4}).softmax(1); }},
+    {"softmax of a row", 1, [](Net& n) { return n.input("x", {1, 8}).softmax(1); }},
+    {"log softmax", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {4, 8}), low = x - x.max({1}, true);
+       return low - low.exp().sum({1}, true).log();
+     }},
+    {"log of the sum of exp", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {4, 8}), top = x.max({1}, true);
+       return (x - top).exp().sum({1}, true).log() + top;
+     }},
+    {"layernorm", 1, [](Net& n) { return n.input("x", {4, 8}).layernorm(1, 1e-5); }},
+    {"layernorm with scale and bias", 1, [](Net& n) { return n.input("x", {4, 8}).layernorm(1, 1e-5) * n.weight({8}) + n.weight({8}); }},
+    {"RMS norm", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {4, 8});
+       return x / (x.square().mean({1}, true) + 1e-5).sqrt() * n.weight({8});
+     }},
+    {"instance norm", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {2, 3, 4, 4}), centred = x - x.mean({2, 3}, true);
+       return centred / (centred.square().mean({2, 3}, true) + 1e-5).sqrt() * n.weight({1, 3, 1, 1}) + n.weight({1, 3, 1, 1});
+     }},
+    {"running sum", 1, [](Net& n) { return n.input("x", {4, 8}).cumsum(1); }},
+    {"running sum with what is before and behind it", 1,
+     [](Net& n) { return (n.input("x", {4, 8}).relu().cumsum(0, true) * 2.0 + n.weight({8})).relu(); }},
+    {"running sum backwards", 2, [](Net& n) { return n.input("x", {4, 8}).cumsum(0, true, true) * 2.0; }},
+    {"x / sum of x", 1,
+     [](Net& n) {
+       const Tensor x = n.input("x", {4, 8});
+       return x / x.sum({1}, true);
+     }},
+    {"softmax that is used elsewhere too", 2,
+     [](Net& n) {
+       const Tensor y = n.input("x", {4, 8}).softmax(1);
+       return y + y.max({0}, true);
+     }},
     {"argmax", 2, [](Net& n) { return n.input("x", {4, 8}).argmax(1, false); }},
     {"max pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).max_pool(kWindow3); }},
     {"average pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).average_pool(kWindow3, false); }},
@@ -135,7 +177,7 @@ constexpr CountRow kCounts[] = {
      [](Net& n) { return conv3(n, n.input("x", {1, 3, 4, 4}), 4).relu().flatten(1).linear(n.weight({64, 3}), n.weight({3})); }},
     {"lookup in an embedding", 1, [](Net& n) { return n.weight({9, 4}).gather(0, n.ids("i", {2, 5})); }},
     {"lookup in converted weights", 1,
-     [](Net& n) { return n.input("x", {9, 4}).cast(DType::Float16).cast(DType::Float32).gather(0, n.ids("i", {5})); }},
+     [](Net& n) { return Tensor::input(n.graph, "x", DType::Float16, {9, 4}).cast(DType::Float32).gather(0, n.ids("i", {5})); }},
     {"lookup of elements", 1, [](Net& n) { return n.input("x", {3, 8}).gather_elements(1, n.ids("i", {3, 2})); }},
     {"embedding + conv + relu", 1,
      [](Net& n) {

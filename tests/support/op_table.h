@@ -58,7 +58,7 @@ inline std::vector<OpRow> read_op_table(const std::filesystem::path& folder) {
   std::vector<OpRow> rows;
   for (const OpInfo& info : kOps) {
     const std::filesystem::path path = folder / (std::string(info.name) + ".json");
-    if (info.group == OpGroup::Buffer) continue;
+    if (info.group == OpGroup::Buffer || info.group == OpGroup::Movement) continue;
     std::ifstream file(path);
     if (!file) throw std::runtime_error("no file " + path.string());
     for (const auto& r : nlohmann::json::parse(file)) {
