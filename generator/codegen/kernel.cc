@@ -22,6 +22,7 @@ struct StagedReduce {
 // All reductions of the AST; checks that all reduce the same axes of the same shape.
 std::vector<StagedReduce> find_reduces(const LazyOp* ast) {
   std::vector<StagedReduce> reduces;
+  int scans = 0;
   std::unordered_map<const LazyOp*, int> stages;  // in which stage a value is known; look-up only
   for (const LazyOp* op : toposort(ast)) {
     int& stage = stages[op];
@@ -30,7 +31,8 @@ std::vector<StagedReduce> find_reduces(const LazyOp* ast) {
     reduces.push_back({op, stage++});
     const LazyOp* first = reduces[0].op;
     check(op->axes() == first->axes() && op->src[0]->shape == first->src[0]->shape, "all reductions of an AST have the same axes");
-    check(reduces.size() == 1 || !is_scan(first), "a scan is the only reduction of its kernel");
+    scans += is_scan(op) ? 1 : 0;
+    check(scans == 0 || reduces.size() == 1, "a scan is the only reduction of its kernel");
   }
   return reduces;
 }

@@ -70,7 +70,7 @@ class Kernel {
   /// The reductions of one stage, and the number of such stages. What is stored is computed in a last stage behind them.
   std::vector<const LazyOp*> reduces_of(int stage) const;
   int reduce_stages() const { return reduce_stages_; }
-  /// Whether its reduced axes are passed through more than once: by several reductions, or by a reduction and what is stored.
+  /// Whether its reduced axes are passed through by several reductions, or by a reduction and what is stored, as in a scan.
   bool is_staged() const { return reduce_stages_ > 1 || stores_reduced_dims_ || is_scan(); }
   /// Whether it stores a scan: in the loop over the reduced axis, not behind it.
   bool is_scan() const { return !reduces_.empty() && etch::is_scan(reduces_[0]); }

@@ -10,7 +10,7 @@
 namespace etch {
 namespace {
 
-/// A type that holds the positions of `index` from -n to n - 1, at least 32 bits wide.
+/// A type of at least 32 bits that holds the values of `index` up to n and, if it is signed, from -n.
 DType position_type(DType index, std::int64_t n) {
   if (bytes_of(index) < 4) index = DType::Int32;
   return bytes_of(index) == 4 && n > std::numeric_limits<std::int32_t>::max() ? DType::Int64 : index;
@@ -21,7 +21,9 @@ DType position_type(DType index, std::int64_t n) {
 // The variable that stands for the value of `index`, the operand of the `load`: clamped to -n..n-1, then counted from the start. What the
 // range of the operand rules out is left out.
 Sint Linearizer::position_at(const LazyOp* load, const UOp* index, Sint n) {
-  const IntRange range = value_range(load->src[0]);
+  const auto [known, is_first] = ranges_.try_emplace(load->src[0]);
+  if (is_first) known->second = value_range(load->src[0]);
+  const IntRange range = known->second;
   const DType type = position_type(index->dtype, n.max());
   const DType narrow = n.max() <= std::numeric_limits<std::int32_t>::max() ? DType::Int32 : DType::Int64;
   const bool is_below = range.min < -n.min(), is_above = range.max >= n.min(), wraps = range.min < 0, casts = type != narrow;
@@ -58,7 +60,7 @@ const UOp* Linearizer::indexed_load(const KernelBuf& buf) {
     places.push_back(place_of(buf, at));
   }
   if (by_lane) axis_index_.back() = 0;
-  return load_all(op, places);
+  return load_all(buf, places);
 }
 
 }  // namespace etch

@@ -5,6 +5,11 @@
 #include "codegen/linearizer_state.h"
 
 namespace etch {
+namespace {
+
+bool is_memory(const LazyOp* op) { return op->op == Op::Load || op->op == Op::Store; }
+
+}  // namespace
 
 // The index of every dimension, from those of the axes; a padded axis is a dimension that is part of another.
 std::vector<Sint> Linearizer::dim_indices() const {
@@ -34,8 +39,7 @@ Linearizer::Place Linearizer::place_of(const KernelBuf& buf, std::optional<Sint>
   for (std::size_t d = 0; d < idx.size(); d++)
     if (buf.st.shape()[d].is_int(1)) idx[d] = 0;
   if (index) idx.push_back(*index);
-  const bool is_memory = buf.op->op == Op::Load || buf.op->op == Op::Store;
-  const std::size_t argument = is_memory ? static_cast<std::size_t>(buf.op->mem().index) : options_.layouts.size();
+  const std::size_t argument = is_memory(buf.op) ? static_cast<std::size_t>(buf.op->mem().index) : options_.layouts.size();
   Place place;
   if (argument < options_.layouts.size() && options_.layouts[argument]) {
     for (std::size_t i = 0; i < k_.axes().size(); i++) place.idx += axis_index_[i] * (*options_.layouts[argument])[i];
@@ -109,7 +113,7 @@ const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes)
 }
 
 const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int lanes) {
-  if (buf.op->op == Op::Load) return load(buf, place, lanes);
+  if (is_memory(buf.op)) return load(buf, place, lanes);
   if (buf.op->op == Op::Const) return where_valid(place.valid, b_.constant(buf.op->constant().value));
   if (place.valid.is_int(0)) return b_.constant(Scalar::of_int(buf.op->dtype, 0));
   return where_valid(place.valid, b_.cast(index_.integer(place.idx), buf.op->dtype));
@@ -117,15 +121,14 @@ const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int 
 
 const UOp* Linearizer::leaf(const LazyOp* op) {
   const KernelBuf& buf = k_.buf_of(op);
-  return is_indexed(op) ? indexed_load(buf) : load_all(op, lanes_of(buf));
+  return is_indexed(op) ? indexed_load(buf) : load_all(buf, lanes_of(buf));
 }
 
 // One value for all lanes, or one for each.
-const UOp* Linearizer::load_all(const LazyOp* op, const std::vector<Place>& places) {
-  const KernelBuf& buf = k_.buf_of(op);
+const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& places) {
+  const LazyOp* op = buf.op;
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
-  if (op->op == Op::Load && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0))
-    return load(buf, places[0], lanes_);
+  if (is_memory(op) && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];

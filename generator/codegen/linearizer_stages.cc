@@ -13,17 +13,18 @@ void Linearizer::compute_outer_values(const std::vector<const LazyOp*>& roots) {
       if (op->op == Op::Expand) for_each(axes_of(AxisKind::Upcast), [&] { value(op->src[0]); });
 }
 
-// The dearest of the values that the last stage and one before it compute: called while no order of operations is cached.
+// The last call of the math library that the last stage and one before it need, in the first stage that computes it. Called while no order
+// of operations is cached.
 Linearizer::Kept Linearizer::find_kept() const {
   Kept best;
-  if (!k_.is_staged() || k_.ast()->shape != k_.reduces()[0]->src[0]->shape) return best;
+  if (!k_.is_staged() || k_.is_scan() || k_.ast()->shape != k_.reduces()[0]->src[0]->shape) return best;
   const auto below = [](const LazyOp* o) { return is_reduce(o->op) || o->op == Op::Expand ? Sources() : Sources(o->src); };
   const std::vector<const LazyOp*> last = toposort<LazyOp>({k_.ast()->src[0]}, below);
   for (int stage = 0; stage < k_.reduce_stages(); stage++)
     for (const LazyOp* reduce : k_.reduces_of(stage))
       for (const LazyOp* op : toposort<LazyOp>({reduce->src[0]}, below)) {
         const bool is_dear = is_elementwise(op->op) && is_library_call(op->op);
-        if (is_dear && std::ranges::find(last, op) != last.end() && may_keep(op, stage)) best = {op, stage};
+        if (op != best.op && is_dear && std::ranges::find(last, op) != last.end() && may_keep(op, stage)) best = {op, stage};
       }
   return best;
 }
@@ -38,15 +39,13 @@ bool Linearizer::may_keep(const LazyOp* op, int stage) const {
     for (const LazyOp* reduce : k_.reduces_of(other)) roots.push_back(reduce->src[0]);
   const auto below = [&](const LazyOp* o) { return is_reduce(o->op) || o == op ? Sources() : Sources(o->src); };
   return std::ranges::none_of(toposort<LazyOp>(roots, below), [&](const LazyOp* o) {
-    const bool may_alias = o->op == Op::Load && o->st() == store->st() && bytes_of(o->dtype) == bytes_of(store->dtype);
-    return may_alias && !options_.arguments[static_cast<std::size_t>(o->mem().index)].is_constant;
+    return reads_in_place(o, store) && !options_.arguments[static_cast<std::size_t>(o->mem().index)].is_constant;
   });
 }
 
 const UOp* Linearizer::load_kept() {
   const KernelBuf& out = k_.bufs()[0];
-  const Place& place = lanes_of(out)[0];
-  return load(out, place, lanes_);
+  return load_all(out, lanes_of(out));
 }
 
 }  // namespace etch

@@ -13,6 +13,7 @@
 #include "codegen/builder.h"
 #include "codegen/index.h"
 #include "codegen/linearizer.h"
+#include "codegen/value_range.h"
 
 namespace etch {
 
@@ -54,7 +55,7 @@ class Linearizer {
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   const UOp* leaf(const LazyOp* op);
-  const UOp* load_all(const LazyOp* op, const std::vector<Place>& places);
+  const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* where_valid(Sint valid, const UOp* value);
@@ -134,6 +135,7 @@ class Linearizer {
   std::map<std::pair<int, std::int64_t>, std::vector<Place>> places_;  // by number of the leaf and copy
   std::vector<Sint> axis_index_;                                       // per axis: its variable, or the number of the current copy
   std::map<int, const UOp*> buffers_;                                  // by argument
+  std::unordered_map<const LazyOp*, IntRange> ranges_;                 // of the operands of indexed loads
   std::unordered_map<const UOp*, Sint> positions_;                     // the variable of each position that indexed loads take
   std::vector<std::string> axis_names_;                                // per axis
   std::set<std::string> taken_;                                        // names of axes and Variables

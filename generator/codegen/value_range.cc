@@ -45,7 +45,8 @@ IntRange from_operands(const LazyOp* op, Of of) {
     case Op::Cast: {
       if (is_float(op->src[0]->dtype)) return whole;
       const IntRange from = operand(0);
-      return contains(whole, from) ? from : whole;
+      const bool may_wrap = op->src[0]->dtype == DType::UInt64 && from.max == range_of(DType::UInt64).max;
+      return !may_wrap && contains(whole, from) ? from : whole;
     }
     case Op::Add:
       return sum(operand(0), operand(1), op->dtype);
@@ -61,17 +62,16 @@ IntRange from_operands(const LazyOp* op, Of of) {
     case Op::And:
       if (operand(0).min >= 0) return {0, operand(0).max};
       return operand(1).min >= 0 ? IntRange{0, operand(1).max} : whole;
-    case Op::ReduceMax:
-    case Op::ReduceMin:
-      return whole;  // of no elements it is the type's lowest or highest value
-                     // clang-format off
+    case Op::Load:
+      return op->dtype == DType::Bool ? range_of(DType::UInt8) : whole;  // a caller's byte may be any
+                                                                         // clang-format off
     case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p: case Op::Sin: case Op::Cos:
     case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh:
     case Op::Atanh: case Op::Erf: case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Bitcast:
     case Op::Sub: case Op::Mul: case Op::Div: case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::Or: case Op::Xor:
-    case Op::Shl: case Op::Shr: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceProd: case Op::Load: case Op::Index: case Op::Expand: case Op::Store:
+    case Op::Shl: case Op::Shr: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceProd: case Op::ReduceMax: case Op::ReduceMin: case Op::Index: case Op::Expand: case Op::Store:
       return whole;
-                     // clang-format on
+                                                                         // clang-format on
   }
   return whole;
 }

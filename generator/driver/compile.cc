@@ -158,7 +158,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   }
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
   if (options.step) options.step("scheduling", 0, 0);
-  frontend.schedule = create_schedule(*frontend.model.graph, outputs);
+  constexpr std::int64_t kRowsOfAGrid = 256;
+  frontend.schedule = create_schedule(*frontend.model.graph, outputs, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0});
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;

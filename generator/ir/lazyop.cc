@@ -129,6 +129,10 @@ const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st) {
   return intern({Op::Store, value->dtype, {value}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
 }
 
+bool reads_in_place(const LazyOp* op, const LazyOp* store) {
+  return op->op == Op::Load && op->st().contiguous() && op->st() == store->st() && bytes_of(op->dtype) == bytes_of(store->dtype);
+}
+
 std::vector<const LazyOp*> toposort(const LazyOp* root) {
   return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return op->src; });
 }

@@ -99,6 +99,8 @@ DType result_dtype(Op op, const std::vector<DType>& src);
 std::vector<const LazyOp*> toposort(const LazyOp* root);
 /// Whether `op` is a reduction that gives the results for all beginnings of an axis, such as a running sum.
 inline bool is_scan(const LazyOp* op) { return is_reduce(op->op) && std::get<ReduceAxes>(op->arg).is_scan; }
+/// Whether `op` is a Load that reads each element only where `store` then writes it: the output may lie over such a buffer.
+bool reads_in_place(const LazyOp* op, const LazyOp* store);
 /// Whether `op` is a Load whose positions the kernel computes.
 inline bool is_indexed(const LazyOp* op) { return op->op == Op::Load && !op->src.empty(); }
 /// Free variables of all ShapeTrackers and shapes, by name.

@@ -17,14 +17,14 @@ std::size_t hash_of(const LazyBuffer& b) {
   if (b.kind == LazyKind::View) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(b.base));
   if (b.kind == LazyKind::Compute) h = hash_mix(h, static_cast<std::uint64_t>(b.op));
   for (const LazyBuffer* s : b.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
-  h = hash_mix(hash_all(h, b.axes), b.runs ? 1 : 0);
+  h = hash_mix(hash_all(h, b.axes), b.scan ? 1 : 0);
   if (b.kind == LazyKind::Const) h = hash_mix(h, b.value.bits());
   if (b.kind == LazyKind::Data) h = hash_mix(h, b.data.content_hash());
   return h;
 }
 
 bool same(const LazyBuffer& a, const LazyBuffer& b) {
-  if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || a.runs != b.runs || !(a.st == b.st)) return false;
+  if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || a.scan != b.scan || !(a.st == b.st)) return false;
   if (a.kind == LazyKind::View) return a.base == b.base;
   if (a.kind == LazyKind::Compute) return a.op == b.op;
   if (a.kind == LazyKind::Const) return a.value == b.value;
@@ -270,7 +270,7 @@ const LazyBuffer* LazyGraph::scan(Op op, const LazyBuffer* a, int axis) {
   b.op = op;
   b.src = {a};
   b.axes = {axis};
-  b.runs = true;
+  b.scan = true;
   return intern(std::move(b));
 }
 

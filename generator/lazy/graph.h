@@ -40,7 +40,7 @@ struct LazyBuffer {
   Op op{};                                  // Compute
   std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous and Gather
   std::vector<int> axes = {};               // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
-  bool runs = false;                        // reductions: it is a scan
+  bool scan = false;                        // reductions: it is a scan
   Scalar value = {};                        // Const
   Array data = {};                          // Data
   std::string name = {};                    // Input and Data: as the model calls it
@@ -59,7 +59,7 @@ std::span<const LazyBuffer* const> sources(const LazyBuffer* buffer);
 /// The bases of `roots` and all bases below them, sources first.
 std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer*>& roots);
 /// Whether `buffer` is a reduction of all beginnings of an axis: a running sum.
-inline bool is_scan(const LazyBuffer* buffer) { return buffer->runs; }
+inline bool is_scan(const LazyBuffer* buffer) { return buffer->scan; }
 /// Whether `buffer` computes `op`.
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
 /// Whether a kernel computes `base`; else it is a leaf.

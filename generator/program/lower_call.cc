@@ -30,8 +30,7 @@ std::vector<bool> may_alias(const LazyOp* store, std::size_t buffers) {
     const auto b = static_cast<std::size_t>(op->mem().index);
     check(b < buffers, "a Load reads a buffer of its kernel");
     loaded[b] = true;
-    const bool same_place = op->st().contiguous() && op->st() == store->st() && bytes_of(op->dtype) == bytes_of(store->dtype);
-    if (!same_place) result[b] = false;
+    if (!reads_in_place(op, store)) result[b] = false;
   }
   for (std::size_t b = 0; b < buffers; b++) result[b] = result[b] && loaded[b];
   return result;

@@ -13,10 +13,12 @@
 namespace etch {
 namespace {
 
-constexpr int kRecomputeLimit = 12;   // cost in additions up to which a value is recomputed: exp twice (softmax in three kernels)
-constexpr int kCheapPositions = 8;    // operations on positions alone up to which a value is computed instead of loaded
-constexpr std::size_t kRegion = 200;  // nodes between a reduction and the value that its kernel stores
-constexpr int kGiant = 8;             // a region this many times larger than a kernel may be is cut in one pass (cut_up)
+constexpr int kRecomputeLimit = 12;     // cost in additions up to which a value is recomputed: exp twice (softmax in three kernels)
+constexpr int kCheapPositions = 8;      // operations on positions alone up to which a value is computed instead of loaded
+constexpr std::size_t kRegion = 200;    // nodes between a reduction and the value that its kernel stores
+constexpr int kMostReductions = 4;      // in a kernel of several stages
+constexpr std::int64_t kShortRow = 64;  // elements of a row that are no work to speak of
+constexpr int kGiant = 8;               // a region this many times larger than a kernel may be is cut in one pass (cut_up)
 
 struct Edge {
   const LazyBuffer* consumer;
@@ -152,30 +154,38 @@ class Chooser {
     }
   }
 
-  /// The elementwise post-dominator of `reduction`, with no other reduction on the way, and what is computed up to it.
-  const LazyBuffer* last_behind(const LazyBuffer* reduction, std::vector<const LazyBuffer*>& inside) const {
+  /// The last value that all that is computed from `reduction` passes through, as far as `visit` takes in values and `fits` their uses, and
+  /// at which `may_end` holds; `otherwise` if there is none. `inside`: what is computed up to it.
+  template <class Visit, class Fits, class MayEnd>
+  const LazyBuffer* post_dominator(const LazyBuffer* reduction, const LazyBuffer* otherwise, std::vector<const LazyBuffer*>& inside,
+                                   Visit visit, Fits fits, MayEnd may_end) const {
     std::map<std::size_t, const LazyBuffer*> open{{position_.at(reduction), reduction}};  // by order, sources first
-    const LazyBuffer* last = reduction;
+    const LazyBuffer* last = otherwise;
     std::vector<const LazyBuffer*> seen;
     for (std::size_t steps = 0; steps < kRegion; steps++) {
       const LazyBuffer* b = open.begin()->second;
-      if (open.size() == 1) {
+      if (open.size() == 1 && may_end()) {
         last = b;
         inside = seen;
       }
-      if (realized_.contains(b)) break;
+      const auto uses = consumers_.find(b);
+      if (realized_.contains(b) || uses == consumers_.end() || !visit(b)) break;
       open.erase(open.begin());
       seen.push_back(b);
-      const auto uses = consumers_.find(b);
-      if (uses == consumers_.end()) break;
-      bool fits = true;
+      bool all_fit = true;
       for (const Edge& e : uses->second) {
-        fits = fits && !e.consumer->is_reduction() && shows_base(e.view) && !owner_.contains(e.consumer);
+        all_fit = all_fit && fits(b, e) && !owner_.contains(e.consumer);
         open.emplace(position_.at(e.consumer), e.consumer);
       }
-      if (!fits) break;
+      if (!all_fit) break;
     }
     return last;
+  }
+
+  /// The elementwise post-dominator of `reduction`, with no other reduction on the way.
+  const LazyBuffer* last_behind(const LazyBuffer* reduction, std::vector<const LazyBuffer*>& inside) const {
+    const auto fits = [](const LazyBuffer*, const Edge& e) { return !e.consumer->is_reduction() && shows_base(e.view); };
+    return post_dominator(reduction, reduction, inside, [](const LazyBuffer*) { return true; }, fits, [] { return true; });
   }
 
   /// Whether `e` stays in the rows of a kernel of several stages: elementwise or a reduction over the same axes as `reduction`, of a value
@@ -189,34 +199,26 @@ class Chooser {
            (e.view->shape() == whole || e.view->shape() == reduced);
   }
 
-  /// The post-dominator of `reduction` among the values that stay in its rows, and what is computed up to it; nullptr if the result of the
-  /// reduction is not expanded on the way.
+  /// Whether a kernel of several stages may start with `reduction`: on a grid each row is the work of one item.
+  bool has_enough_rows(const LazyBuffer* reduction) const {
+    return reduction->st.size().min() >= options_.min_rows || reduction->src[0]->st.size().max() <= reduction->st.size().max() * kShortRow;
+  }
+
+  /// The post-dominator of `reduction` among the values that stay in its rows; nullptr if its result is not expanded on the way. A value
+  /// of the math library that two stages need can be kept in the output, but only one.
   const LazyBuffer* last_stage(const LazyBuffer* reduction, std::vector<const LazyBuffer*>& inside) const {
-    if (is_scan(reduction)) return nullptr;
-    std::map<std::size_t, const LazyBuffer*> open{{position_.at(reduction), reduction}};  // by order, sources first
-    const LazyBuffer* last = nullptr;
+    if (is_scan(reduction) || !has_enough_rows(reduction)) return nullptr;
+    int reductions = 0, calls = 0;
     bool expands = false;
-    std::vector<const LazyBuffer*> seen;
-    for (std::size_t steps = 0; steps < kRegion; steps++) {
-      const LazyBuffer* b = open.begin()->second;
-      if (open.size() == 1 && expands) {
-        last = b;
-        inside = seen;
-      }
-      if (realized_.contains(b)) break;
-      open.erase(open.begin());
-      seen.push_back(b);
-      const auto uses = consumers_.find(b);
-      if (uses == consumers_.end()) break;
-      bool fits = true;
-      for (const Edge& e : uses->second) {
-        fits = fits && stays_in_rows(b, e, reduction) && !owner_.contains(e.consumer);
-        expands = expands || e.view != b;
-        open.emplace(position_.at(e.consumer), e.consumer);
-      }
-      if (!fits) break;
-    }
-    return last;
+    const auto visit = [&](const LazyBuffer* b) {
+      const bool is_call = b->kind == LazyKind::Compute && is_library_call(b->op) && b->shape() != reduction->shape();
+      return (reductions += b->is_reduction() ? 1 : 0) <= kMostReductions && (calls += is_call ? 1 : 0) <= 1;
+    };
+    const auto fits = [&](const LazyBuffer* b, const Edge& e) {
+      expands = expands || e.view != b;
+      return stays_in_rows(b, e, reduction);
+    };
+    return post_dominator(reduction, nullptr, inside, visit, fits, [&] { return expands; });
   }
 
   /// What is computed inside of kernels of several stages: none of it is stored because a later stage reads it expanded.
@@ -334,7 +336,7 @@ class Chooser {
   std::unordered_map<const LazyBuffer*, std::size_t> position_;
   std::unordered_map<const LazyBuffer*, std::vector<Edge>> consumers_;
   BufferSet forced_, realized_;
-  BufferSet staged_;  // computed inside of a kernel of several stages, if nothing in it is forced
+  BufferSet staged_;  // computed inside of a kernel of several stages; behind a value that is forced later merely computed again
   std::unordered_map<const LazyBuffer*, const LazyBuffer*> owner_;  // the reduction in whose kernel a base is computed
 };
 

@@ -41,10 +41,13 @@ struct Schedule {
 struct ScheduleOptions {
   int max_inputs = 15;  // buffers that one kernel may read
   int max_nodes = 256;  // operations and leaves of one kernel
+  /// A kernel of several stages has at least so many rows, or short ones: on a grid one work-item computes a row.
+  std::int64_t min_rows = 0;
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. Each kernel has
-/// at most one reduction and exactly one output. Constants are folded first (see fold.h).
+/// exactly one output, and at most one reduction or several over the same axes, of which one reads what another gave (softmax). Constants
+/// are folded first (see fold.h).
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {});
 
 /// Throws InternalError unless every input of an item is computed before the item runs and the ASTs match the buffers.

@@ -136,6 +136,10 @@ class Generator {
                                                    : -std::ldexp(1.0, bits);
     });
     const bool is_wide = dtype == DType::UInt64;
+    if (is_wide && draw(0, 1) == 1) {  // as int64 the largest are negative
+      const Value wrapped = [=](const Index& at) { return seen.value(at) < 0x1p63 ? seen.value(at) : seen.value(at) - 0x1p64; };
+      return {case_->ops.cast(case_->ops.load(seen.buffer, dtype, seen.st), DType::Int64), wrapped};
+    }
     const Part plain{case_->ops.load(seen.buffer, dtype, seen.st),
                      [=](const Index& at) { return is_wide ? std::min(seen.value(at), 0x1p62) : seen.value(at); }};
     if (draw(0, 3) > 0) return plain;
@@ -227,12 +231,17 @@ TEST(IndexedLoad, ValueRanges) {
   const auto load = [&](DType dtype) { return ops.load(1, dtype, st); };
   const auto number = [&](DType dtype, std::int64_t value) { return ops.constant(Scalar::of_int(dtype, value), st); };
   const auto of = [&](Op op, DType dtype, std::int64_t value) { return ops.elementwise(op, {load(dtype), number(dtype, value)}); };
+  constexpr std::int64_t kLow64 = std::numeric_limits<std::int64_t>::min(), kHigh64 = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kLow32 = std::numeric_limits<std::int32_t>::min(), kHigh32 = std::numeric_limits<std::int32_t>::max();
   const struct {
     const LazyOp* op;
     std::int64_t min, max;
   } rows[] = {
       {load(DType::UInt8), 0, 255},
+      {load(DType::Bool), 0, 255},  // a caller's byte may be any
+      {ops.cast(load(DType::UInt64), DType::Int64), kLow64, kHigh64},
+      {ops.cast(of(Op::Max, DType::UInt64, 5), DType::Int64), kLow64, kHigh64},
+      {ops.cast(of(Op::Min, DType::UInt64, 5), DType::Int64), 0, 5},
       {load(DType::Int8), -128, 127},
       {ops.cast(load(DType::UInt8), DType::Int32), 0, 255},
       {ops.cast(load(DType::Int64), DType::Int32), kLow32, kHigh32},

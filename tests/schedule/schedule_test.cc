@@ -164,6 +164,19 @@ constexpr CountRow kCounts[] = {
        const Tensor x = n.input("x", {4, 8});
        return x / x.sum({1}, true);
      }},
+    {"64 times x - max of x", 16,
+     [](Net& n) {
+       Tensor x = n.input("x", {8, 7});
+       for (int i = 0; i < 64; i++) x = x - x.max({1}, true);
+       return x;
+     }},
+    {"four times softmax", 3,
+     [](Net& n) {
+       Tensor x = n.input("x", {8, 7});
+       for (int i = 0; i < 4; i++) x = x.softmax(1);
+       return x;
+     }},
+    {"layernorm, gelu, layernorm", 1, [](Net& n) { return n.input("x", {8, 7}).layernorm(1, 1e-5).gelu(false).layernorm(1, 1e-5); }},
     {"softmax that is used elsewhere too", 2,
      [](Net& n) {
        const Tensor y = n.input("x", {4, 8}).softmax(1);
@@ -200,6 +213,18 @@ TEST(Schedule, KernelCounts) {
     const Schedule schedule = create_schedule(*graph, {{"y", row.build(net)}});
     EXPECT_EQ(static_cast<int>(schedule.items.size()), row.kernels) << row.name << "\n" << to_text(schedule);
   }
+}
+
+// On a grid one work-item computes a row: a long single row is left to several kernels.
+TEST(Schedule, StagesOfAGridHaveManyRows) {
+  const auto kernels = [](std::int64_t rows, std::int64_t length) {
+    const auto graph = LazyGraph::create();
+    const Tensor x = Tensor::input(*graph, "x", DType::Float32, {rows, length});
+    return create_schedule(*graph, {{"y", x.softmax(1)}}, {.min_rows = 256}).items.size();
+  };
+  EXPECT_EQ(kernels(256, 1000), 1u);
+  EXPECT_EQ(kernels(1, 10), 1u);
+  EXPECT_GT(kernels(1, 32000), 1u);
 }
 
 // Sums that select are lookups, without work that grows with the number of positions. What is expected is written out.
