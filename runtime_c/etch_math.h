@@ -1,5 +1,5 @@
 /* Arithmetic that emitted kernels use where C leaves a result undefined, or where a C library would compute in double. The
- * same text is C99, C++ and OpenCL C. Nothing here is undefined for any input, and no function of float uses double.
+ * same text is C99, C++, OpenCL C and CUDA. Nothing here is undefined for any input, and no function of float uses double.
  *
  *   etch_f32_to_i8 ...      float to integer: truncates, wraps modulo 2^bits; NaN and infinity give 0
  *   etch_div_i32 ...        x / 0 = 0, INT_MIN / -1 = INT_MIN;  etch_mod_i32: x % 0 = 0
@@ -10,7 +10,11 @@
 #ifndef ETCH_MATH_H
 #define ETCH_MATH_H
 
-#if defined(__GNUC__) && !defined(__OPENCL_VERSION__)
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__)
+#define ETCH_CUDA
+#endif
+
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wfloat-equal" /* 0, infinity and NaN are compared with exactly */
 #endif
@@ -34,6 +38,30 @@ ETCH_INLINE float etch_f32_of_bits(uint32_t b) { return as_float(b); }
 ETCH_INLINE uint64_t etch_f64_bits(double x) { return as_ulong(x); }
 ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return as_double(b); }
 #endif
+#elif defined(ETCH_CUDA)
+#define ETCH_INLINE static __device__ inline
+#if defined(__CUDACC_RTC__) || !defined(__CUDACC__) /* no files to include: the text is compiled by itself */
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#define UINT64_C(x) x##ull
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fc00000)
+#else
+#include <math.h>
+#include <stdint.h>
+#endif
+#define ETCH_FLOOR_F32(x) floorf(x)
+#define ETCH_SQRT_F32(x) sqrtf(x)
+ETCH_INLINE uint32_t etch_f32_bits(float x) { return (uint32_t)__float_as_int(x); }
+ETCH_INLINE float etch_f32_of_bits(uint32_t b) { return __int_as_float((int)b); }
+ETCH_INLINE uint64_t etch_f64_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return __longlong_as_double((long long)b); }
 #else
 #include <math.h>
 #include <stdbool.h>
@@ -368,7 +396,7 @@ ETCH_INLINE float etch_atanhf(float x) {
   return etch_f32_bits(x) >> 31 != 0 ? -r : r;
 }
 
-#if defined(__GNUC__) && !defined(__OPENCL_VERSION__)
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
 #pragma GCC diagnostic pop
 #endif
 

@@ -90,7 +90,7 @@ struct CStyle {
   std::string_view math_suffix;                           // of functions of float: sqrtf
   std::string_view i64_literal, u64_literal;              // $0 digits
   std::string_view i32_min, i64_min, infinity, nan, infinity64, nan64;
-  std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension
+  std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension, $D its letter: x, y, z
 };
 
 /// Language::render of all languages with C syntax.

@@ -21,6 +21,7 @@ struct Rendered {
   std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
   bool uses_vectors = false;         // GNU vector extensions
   bool uses_double = false;
+  bool has_barrier = false;   // the work-items of a group wait for each other
   bool loads_masked = false;  // somewhere a condition chooses between a load and another value
 };
 
@@ -31,13 +32,13 @@ struct Language {
   const CStyle* style;        // its texts, if it has C syntax
   /// Renders the UOps, after all passes, as one function (source text or IR).
   Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
-  /// The text that must precede kernels whose helpers are, all together, `helpers` (in IR: a module to link them with); empty if there
-  /// are none.
+  /// The text that must precede kernels whose helpers are, all together, `helpers` (in IR: a module to link them with); may be empty.
   std::string (*prelude)(const std::vector<std::string>& helpers);
 };
 
 extern const Language kC;       // C99 for GCC and clang; arguments come in a table of pointers
 extern const Language kOpenCl;  // OpenCL C 1.2
+extern const Language kCuda;    // CUDA, the part of it that is also C++17 for any compiler with a few definitions in front
 extern const Language kLlvm;    // LLVM IR, for the machine that etch runs on
 
 Table<Language>& languages();

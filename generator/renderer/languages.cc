@@ -54,12 +54,39 @@ constexpr CStyle kOpenClStyle{
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
 };
 
+// A bool is a byte in memory too. Half and bfloat16 are bits in memory: only their conversions, which are etch_math.h's, touch them.
+constexpr CStyle kCudaStyle{
+    .kernel_prefix = "extern \"C\" __global__ void ",
+    .local_prefix = "__shared__ ",
+    .value_type = {"bool", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long",
+                   "unsigned long long", "float", "float", "float", "double"},
+    .store_type = {"bool", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long",
+                   "unsigned long long", "unsigned short", "unsigned short", "float", "double"},
+    .load = {"", "", "", "", "", "", "", "", "", "#half_to_float($b[$i])", "#bfloat16_to_float($b[$i])", "", ""},
+    .store = {"", "", "", "", "", "", "", "", "", "$b[$i] = #float_to_half($v)", "$b[$i] = #float_to_bfloat16($v)", "", ""},
+    .math_suffix = "f",
+    .i64_literal = "$0ll",
+    .u64_literal = "$0ull",
+    .i32_min = "(-2147483647 - 1)",
+    .i64_min = "(-9223372036854775807ll - 1)",
+    .infinity = "INFINITY",
+    .nan = "NAN",
+    .infinity64 = "(double)INFINITY",
+    .nan64 = "(double)NAN",
+    .group_id = "(int)blockIdx.$D",
+    .local_id = "(int)threadIdx.$D",
+    .barrier = "__syncthreads()",
+};
+
 std::string include_math(const std::vector<std::string>& helpers) { return helpers.empty() ? "" : "#include \"etch_math.h\"\n"; }
 
 // OpenCL C has no files to include.
 std::string copy_of_math(const std::vector<std::string>& helpers) {
   return helpers.empty() ? "" : std::string(runtime_text("etch_math.h"));
 }
+
+// CUDA compiled at run time has none either, and gets INFINITY and NAN from there.
+std::string math_always(const std::vector<std::string>&) { return std::string(runtime_text("etch_math.h")); }
 
 }  // namespace
 
@@ -74,10 +101,19 @@ constinit const Language kOpenCl{
     .prelude = copy_of_math,
 };
 
+constinit const Language kCuda{
+    .name = "cuda",
+    .grid = true,
+    .local_memory = true,
+    .style = &kCudaStyle,
+    .render = render_c,
+    .prelude = math_always,
+};
+
 constinit const Language kLlvm{.name = "llvm", .style = nullptr, .render = render_llvm, .prelude = llvm_math};
 
 Table<Language>& languages() {
-  static Table<Language> table{&kC, &kOpenCl, &kLlvm};
+  static Table<Language> table{&kC, &kOpenCl, &kCuda, &kLlvm};
   return table;
 }
 

@@ -264,7 +264,7 @@ void Renderer::local_array(const UOp* u) {
 
 void Renderer::special(const UOp* u) {
   const std::string name = unique(local_names_.of(u));
-  const std::pair<char, std::string> dimension[] = {{'0', std::to_string(u->number)}};
+  const std::pair<char, std::string> dimension[] = {{'0', std::to_string(u->number)}, {'D', std::string(1, "xyz"[u->number])}};
   line("const " + type_of(u) + " " + name + " = " + substitute(u->name == "gid" ? style_.group_id : style_.local_id, dimension) + ";");
   exprs_[u] = {name};
 }
@@ -297,6 +297,7 @@ void Renderer::step(const UOp* u) {
       indent_--;
       return line("}");
     case UOpKind::Barrier:
+      facts_.has_barrier = true;
       return line(std::string(style_.barrier) + ";");
     case UOpKind::Const: {
       std::string text = literal(style_, *u->value);

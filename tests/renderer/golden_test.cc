@@ -45,6 +45,12 @@ const LazyOp* halves(LazyOps& ops) {
   return ops.store(0, ops.elementwise(Op::Where, {is, ops.elementwise(Op::Div, {ops.elementwise(Op::Exp, {a}), b}), a}), st);
 }
 
+// out[i] = sum(j) a[i][j]
+const LazyOp* sums(LazyOps& ops) {
+  const LazyOp* a = ops.load(1, DType::Float32, ShapeTracker::from_shape({4, 256}));
+  return ops.store(0, ops.reduce(Op::ReduceSum, a, {1}), ShapeTracker::from_shape({4, 1}));
+}
+
 KernelSignature conv_signature(const std::string& name, std::int64_t out, std::int64_t in) {
   return {name,
           {{DType::Float32, out, "out", Access::Write},
@@ -66,22 +72,25 @@ TEST(Golden, Kernels) {
   LazyOps ops;
   Symbols symbols;
   const Sint n = symbols.variable("n", 1, 16);
-  CodegenOptions vectors, opencl, plain;
+  CodegenOptions vectors, grid, plain;
   plain.optimize = false;
   vectors.vector_bits = 256;
-  opencl.has_local = true;
+  grid.has_local = true;
   const KernelSignature relu = conv_signature("conv_relu", 16 * 64, 64);
   const KernelSignature of_bytes{"bytes", {{DType::Int8, n * 5, "out", Access::Write}, {DType::Int8, n * 5, "in"}}, {}};
   const KernelSignature of_halves{
       "halves",
       {{DType::Float16, 9, "out", Access::Write}, {DType::Float16, 9, "a"}, {DType::Float16, 9, "b"}, {DType::Bool, 9, "is"}},
       {}};
+  const KernelSignature of_sums{"sums", {{DType::Float32, 4, "out", Access::Write}, {DType::Float32, 1024, "a"}}, {}};
   const Golden table[] = {
       {"conv_plain.c", conv(ops), relu, kC, plain},     {"conv.c", conv(ops), relu, kC, {}},
-      {"conv_vectors.c", conv(ops), relu, kC, vectors}, {"conv.cl", conv(ops), relu, kOpenCl, opencl},
-      {"bytes.c", bytes(ops, n), of_bytes, kC, {}},     {"bytes.cl", bytes(ops, n), of_bytes, kOpenCl, opencl},
+      {"conv_vectors.c", conv(ops), relu, kC, vectors}, {"conv.cl", conv(ops), relu, kOpenCl, grid},
+      {"bytes.c", bytes(ops, n), of_bytes, kC, {}},     {"bytes.cl", bytes(ops, n), of_bytes, kOpenCl, grid},
       {"conv_plain.ll", conv(ops), relu, kLlvm, plain}, {"conv_vectors.ll", conv(ops), relu, kLlvm, vectors},
       {"bytes.ll", bytes(ops, n), of_bytes, kLlvm, {}}, {"halves.ll", halves(ops), of_halves, kLlvm, plain},
+      {"conv.cu", conv(ops), relu, kCuda, grid},        {"bytes.cu", bytes(ops, n), of_bytes, kCuda, grid},
+      {"halves.cu", halves(ops), of_halves, kCuda, {}}, {"sums.cu", sums(ops), of_sums, kCuda, grid},
   };
   std::map<std::string, std::string> files;
   for (const Golden& t : table) {
@@ -106,29 +115,31 @@ struct LiteralCase {
   Scalar value;
   const char* c;
   const char* opencl;
+  const char* cuda;
 };
 
 TEST(Literals, ReadBackExactly) {
   const LiteralCase table[] = {
-      {Scalar::of_double(DType::Float32, 0.5), "0.5f", "0.5f"},
-      {Scalar::of_double(DType::Float32, -0.0), "-0.0f", "-0.0f"},
-      {Scalar::of_double(DType::Float32, 0.1), "0.1f", "0.1f"},
-      {Scalar::of_double(DType::Float64, 0.1), "0.1", "0.1"},
-      {Scalar::of_double(DType::Float32, 1e30), "1e+30f", "1e+30f"},
-      {Scalar::of_double(DType::Float32, -__builtin_inf()), "-INFINITY", "-INFINITY"},
-      {Scalar::of_double(DType::Float32, __builtin_nan("")), "NAN", "NAN"},
-      {Scalar::of_double(DType::Float64, __builtin_inf()), "(double)INFINITY", "(double)INFINITY"},
-      {Scalar::of_int(DType::Bool, 1), "true", "true"},
-      {Scalar::of_int(DType::Int8, -128), "-128", "-128"},
-      {Scalar::of_int(DType::Int32, -2147483648LL), "INT32_MIN", "INT_MIN"},
-      {Scalar::of_int(DType::UInt32, -1), "4294967295u", "4294967295u"},
-      {Scalar::of_int(DType::Int64, (1LL << 53) + 1), "INT64_C(9007199254740993)", "9007199254740993L"},
-      {Scalar::of_int(DType::Int64, INT64_MIN), "INT64_MIN", "LONG_MIN"},
-      {Scalar::of_int(DType::UInt64, -1), "UINT64_C(18446744073709551615)", "18446744073709551615UL"},
+      {Scalar::of_double(DType::Float32, 0.5), "0.5f", "0.5f", "0.5f"},
+      {Scalar::of_double(DType::Float32, -0.0), "-0.0f", "-0.0f", "-0.0f"},
+      {Scalar::of_double(DType::Float32, 0.1), "0.1f", "0.1f", "0.1f"},
+      {Scalar::of_double(DType::Float64, 0.1), "0.1", "0.1", "0.1"},
+      {Scalar::of_double(DType::Float32, 1e30), "1e+30f", "1e+30f", "1e+30f"},
+      {Scalar::of_double(DType::Float32, -__builtin_inf()), "-INFINITY", "-INFINITY", "-INFINITY"},
+      {Scalar::of_double(DType::Float32, __builtin_nan("")), "NAN", "NAN", "NAN"},
+      {Scalar::of_double(DType::Float64, __builtin_inf()), "(double)INFINITY", "(double)INFINITY", "(double)INFINITY"},
+      {Scalar::of_int(DType::Bool, 1), "true", "true", "true"},
+      {Scalar::of_int(DType::Int8, -128), "-128", "-128", "-128"},
+      {Scalar::of_int(DType::Int32, -2147483648LL), "INT32_MIN", "INT_MIN", "(-2147483647 - 1)"},
+      {Scalar::of_int(DType::UInt32, -1), "4294967295u", "4294967295u", "4294967295u"},
+      {Scalar::of_int(DType::Int64, (1LL << 53) + 1), "INT64_C(9007199254740993)", "9007199254740993L", "9007199254740993ll"},
+      {Scalar::of_int(DType::Int64, INT64_MIN), "INT64_MIN", "LONG_MIN", "(-9223372036854775807ll - 1)"},
+      {Scalar::of_int(DType::UInt64, -1), "UINT64_C(18446744073709551615)", "18446744073709551615UL", "18446744073709551615ull"},
   };
   for (const LiteralCase& t : table) {
     EXPECT_EQ(literal(*kC.style, t.value), t.c);
     EXPECT_EQ(literal(*kOpenCl.style, t.value), t.opencl);
+    EXPECT_EQ(literal(*kCuda.style, t.value), t.cuda);
   }
 }
 

@@ -11,6 +11,7 @@ namespace {
 TEST(Languages, AreFoundByName) {
   EXPECT_EQ(find_language("c"), &kC);
   EXPECT_EQ(find_language("opencl"), &kOpenCl);
+  EXPECT_EQ(find_language("cuda"), &kCuda);
   EXPECT_EQ(find_language("llvm"), &kLlvm);
   EXPECT_EQ(find_language("ada"), nullptr);
 }
@@ -26,7 +27,7 @@ TEST(Languages, AnUnknownOneIsAnErrorWithItsPlaceInTheTargetsFile) {
     FAIL() << "ada is no language";
   } catch (const UserError& error) {
     EXPECT_EQ(error.where(), "board.xml:7");
-    EXPECT_EQ(error.problem(), "<language>: the text is 'ada', accepted are c, opencl, llvm");
+    EXPECT_EQ(error.problem(), "<language>: the text is 'ada', accepted are c, opencl, cuda, llvm");
   }
 }
 
