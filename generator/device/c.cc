@@ -1,51 +1,28 @@
 // C: kernels are compiled by the machine's C compiler into a shared object, which is loaded into this process.
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <fstream>
-#include <future>
 #include <optional>
 
-#include "base/process.h"
 #include "base/runtime_text.h"
-#include "base/tempdir.h"
-#include "device/compiler.h"
+#include "device/host_compiler.h"
 #include "renderer/language.h"
 
 namespace etch {
 namespace {
 
 constexpr std::size_t kSplitBytes = 24'000;  // of text: below it a second compiler process costs more than it saves
-constexpr std::size_t kShownLines = 12;      // of the compiler's message
 
-std::string first_lines(const std::string& text) {
-  std::size_t end = 0;
-  for (std::size_t line = 0; line < kShownLines && end < text.size(); line++) end = std::min(text.find('\n', end), text.size() - 1) + 1;
-  return text.substr(0, end) + (end < text.size() ? "..." : "");
-}
-
-class SharedObject : public KernelLibrary {
+class CLibrary : public KernelLibrary {
  public:
-  SharedObject(TempDir dir, const std::filesystem::path& file, const std::vector<std::size_t>& kernels_of_unit) : dir_(std::move(dir)) {
-    handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) throw DeviceError("the compiled kernels", std::string("can't be loaded: ") + dlerror());
+  CLibrary(std::unique_ptr<SharedObject> object, const std::vector<std::size_t>& kernels_of_unit) : object_(std::move(object)) {
     for (std::size_t unit = 0; unit < kernels_of_unit.size(); unit++) {
-      const auto* table = static_cast<const KernelFunction*>(dlsym(handle_, ("etch_kernels_" + std::to_string(unit)).c_str()));
-      check(table != nullptr, "a unit of kernels exports its table");
+      const auto* table = static_cast<const KernelFunction*>(object_->symbol("etch_kernels_" + std::to_string(unit)));
       functions_.insert(functions_.end(), table, table + kernels_of_unit[unit]);
     }
   }
-  ~SharedObject() override {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  SharedObject(const SharedObject&) = delete;
-  SharedObject& operator=(const SharedObject&) = delete;
-
-  KernelFunction function(int kernel) const override { return functions_.at(static_cast<std::size_t>(kernel)); }
+  void run(int kernel, void* const* arg, const LaunchSize&) const override { functions_.at(static_cast<std::size_t>(kernel))(arg); }
 
  private:
-  TempDir dir_;
-  void* handle_ = nullptr;
+  std::unique_ptr<SharedObject> object_;
   std::vector<KernelFunction> functions_;
 };
 
@@ -62,22 +39,15 @@ class CCompiler : public Compiler {
 
   std::unique_ptr<KernelLibrary> compile(const Program& program) const override {
     const std::vector<Unit> units = split(program);
-    TempDir dir("etch-c");
-    std::ofstream(dir.path() / "etch_math.h") << runtime_text("etch_math.h");
     std::vector<std::size_t> kernels;
-    std::vector<std::string> files;
+    std::vector<HostFile> files;
     for (std::size_t u = 0; u < units.size(); u++) {
-      files.push_back("unit" + std::to_string(u) + ".c");
-      std::ofstream(dir.path() / files.back()) << units[u].text;
+      files.push_back({"unit" + std::to_string(u) + ".c", units[u].text});
       kernels.push_back(units[u].kernels);
     }
-    if (units.size() > 1) compile_units(dir.path(), files);
-    std::vector<std::string> link = files;
-    link.insert(link.begin(), {"-shared", "-o", "kernels.so"});
-    link.push_back("-lm");
-    run_compiler(dir.path(), link);
-    const std::filesystem::path file = dir.path() / "kernels.so";
-    return std::make_unique<SharedObject>(std::move(dir), file, kernels);
+    const HostCompiler compiler{.what = "C compiler", .program = program_, .flags = options_.flags, .timeout_s = timeout_s_};
+    auto object = compile_on_host(compiler, {{"etch_math.h", std::string(runtime_text("etch_math.h"))}}, files);
+    return std::make_unique<CLibrary>(std::move(object), kernels);
   }
 
  private:
@@ -105,31 +75,6 @@ class CCompiler : public Compiler {
     return units;
   }
 
-  void compile_units(const std::filesystem::path& dir, std::vector<std::string>& files) const {
-    std::vector<std::future<void>> running;
-    for (std::string& file : files) {
-      const std::string object = file.substr(0, file.size() - 2) + ".o";
-      running.push_back(std::async(std::launch::async, [this, dir, file, object] { run_compiler(dir, {"-c", "-o", object, file}); }));
-      file = object;
-    }
-    for (auto& r : running) r.wait();
-    for (auto& r : running) r.get();
-  }
-
-  void run_compiler(const std::filesystem::path& dir, const std::vector<std::string>& arguments) const {
-    std::vector<std::string> command = {program_.string(), "-fPIC", "-w"};
-    command.insert(command.end(), options_.flags.begin(), options_.flags.end());
-    command.insert(command.end(), arguments.begin(), arguments.end());
-    ProcessOptions process;
-    process.cwd = dir;
-    process.timeout_s = timeout_s_;
-    process.env = {{"TMPDIR", dir.string()}};  // so that files of a compiler that is stopped are removed with the folder
-    const ProcessResult result = run_process(command, process);
-    if (result.ok()) return;
-    throw DeviceError("C compiler " + program_.string(), describe(result) + "\n" + first_lines(result.err),
-                      "choose another compiler or other flags; if the text is not C, this is a bug of etch");
-  }
-
   COptions options_;
   double timeout_s_;
   std::filesystem::path program_;
@@ -149,9 +94,7 @@ class CDevice : public Device {
 
   std::string description() const override {
     const auto program = find();
-    if (!program) return "";
-    const ProcessResult result = run_process({program->string(), "--version"});
-    return result.out.substr(0, result.out.find('\n')) + " (" + program->string() + ")";
+    return program ? describe_compiler(*program) : "";
   }
 
  private:
@@ -162,12 +105,7 @@ class CDevice : public Device {
                          options_.guards);
   }
 
-  std::optional<std::filesystem::path> find() const {
-    if (!own_.cc.empty()) return find_program(own_.cc);
-    for (const char* name : {"gcc", "clang", "clang-19", "cc"})
-      if (auto found = find_program(name)) return found;
-    return std::nullopt;
-  }
+  std::optional<std::filesystem::path> find() const { return find_compiler(own_.cc, {"gcc", "clang", "clang-19", "cc"}); }
 
   COptions own_;
   DeviceOptions options_;

@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "device/compiler.h"
-#include "device/replay.h"
 
 namespace etch {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 class Compiled : public LoadedProgram {
  public:
   Compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan, bool guards)
-      : program_(&program), library_(std::move(library)), replay_(program, plan, guards) {}
+      : program_(&program), library_(std::move(library)), replay_(program, plan, guards, library_->memory()) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory) {
@@ -20,7 +19,7 @@ class Compiled : public LoadedProgram {
       for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
       std::vector<void*> arg(memory.begin(), memory.end());
       for (std::int32_t& v : values) arg.push_back(&v);
-      library_->function(call.kernel)(arg.data());
+      library_->run(call.kernel, arg.data(), launch_size(kernel, vars));
     });
   }
 

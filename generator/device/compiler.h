@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "device/allocator.h"
 #include "device/device.h"
+#include "device/replay.h"
 #include "memory/plan.h"
 
 namespace etch {
@@ -15,11 +17,14 @@ namespace etch {
 /// the order of ProgramKernel::variables.
 using KernelFunction = void (*)(void* const* arg);
 
-/// Compiled kernels; the functions are valid as long as the library lives.
+/// Compiled kernels.
 class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;
-  virtual KernelFunction function(int kernel) const = 0;
+  /// Runs a kernel to its end; `arg` as for KernelFunction. Throws DeviceError.
+  virtual void run(int kernel, void* const* arg, const LaunchSize& size) const = 0;
+  /// Where the kernels' buffers have to lie; null: anywhere in this process. It lives as long as the library.
+  virtual Allocator* memory() const { return nullptr; }
 };
 
 class Compiler {

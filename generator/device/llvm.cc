@@ -167,7 +167,7 @@ class JitLibrary : public KernelLibrary {
       functions_.push_back(found->toPtr<KernelFunction>());
     }
   }
-  KernelFunction function(int kernel) const override { return functions_.at(static_cast<std::size_t>(kernel)); }
+  void run(int kernel, void* const* arg, const LaunchSize&) const override { functions_.at(static_cast<std::size_t>(kernel))(arg); }
 
  private:
   std::string said_;  // by the linker; outlives it

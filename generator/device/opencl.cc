@@ -115,12 +115,6 @@ class Session {
   json info_;
 };
 
-std::vector<std::int64_t> dimensions(const std::vector<Sint>& values, const VarValues& vars) {
-  std::vector<std::int64_t> result;
-  for (const Sint& v : values) result.push_back(evaluate(v, vars));
-  return result;
-}
-
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
@@ -196,11 +190,7 @@ class OpenCLProgram : public LoadedProgram {
 
   json call_of(const ProgramCall& call, const VarValues& vars) const {
     const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-    std::vector<std::int64_t> groups = dimensions(kernel.global_size, vars), local = dimensions(kernel.local_size, vars);
-    if (groups.empty() && local.empty()) groups = {1};
-    const std::size_t rank = std::max(groups.size(), local.size());
-    groups.resize(rank, 1);
-    local.resize(rank, 1);
+    const LaunchSize size = launch_size(kernel, vars);
     std::vector<std::int64_t> values;
     for (const std::string& v : kernel.variables) values.push_back(vars.at(v));
     auto writes = call.writes();
@@ -208,8 +198,8 @@ class OpenCLProgram : public LoadedProgram {
             {"buffers", std::vector<int>(call.buffers().begin(), call.buffers().end())},
             {"writes", std::vector<int>(writes.begin(), writes.end())},
             {"values", values},
-            {"groups", groups},
-            {"local", local}};
+            {"groups", size.groups},
+            {"local", size.local}};
   }
 
   std::vector<Array> split(const std::vector<std::byte>& blob, const VarValues& vars) const {

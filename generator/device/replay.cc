@@ -61,8 +61,21 @@ std::vector<int> last_uses(const Program& program) {
   return last;
 }
 
-Replay::Replay(const Program& program, const PlanOptions& plan, bool guards)
-    : program_(&program), guards_(guards), plan_(plan_memory(program, plan)), constants_(program.buffers.size()) {
+LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
+  LaunchSize size;
+  check(kernel.global_size.size() <= size.groups.size() && kernel.local_size.size() <= size.local.size(),
+        "a grid has at most three dimensions");
+  for (std::size_t d = 0; d < kernel.global_size.size(); d++) size.groups[d] = evaluate(kernel.global_size[d], vars);
+  for (std::size_t d = 0; d < kernel.local_size.size(); d++) size.local[d] = evaluate(kernel.local_size[d], vars);
+  return size;
+}
+
+Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory)
+    : program_(&program),
+      guards_(guards),
+      plan_(plan_memory(program, plan)),
+      allocator_(memory != nullptr ? *memory : host_),
+      constants_(program.buffers.size()) {
   const std::vector<int> last_use = last_uses(program);
   for (std::size_t b = 0; b < program.buffers.size(); b++) {
     if (program.buffers[b].kind != BufferKind::Constant || last_use[b] < 0) continue;

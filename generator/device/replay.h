@@ -2,6 +2,7 @@
 // emitted project: one arena with the plan's offsets, in which a call's output may lie over one of its inputs.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -20,15 +21,22 @@ std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
 /// For each buffer the last call that uses it; calls.size() for outputs, -1 where no call does.
 std::vector<int> last_uses(const Program& program);
 
+/// The grid of a call in a language that has one: work-groups, and work-items in each.
+struct LaunchSize {
+  std::array<std::int64_t, 3> groups{1, 1, 1}, local{1, 1, 1};
+};
+LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
+
 /// Runs one call: `memory` holds its buffers, in the order of its arguments.
 using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory)>;
 
-/// Host memory for one program, kept from run to run.
+/// Memory for one program that the host can read and write, kept from run to run.
 class Replay {
  public:
   /// With `guards` every write of a call outside of its own outputs is found: in the arena, and around the arena, inputs, outputs and
   /// constants. Outputs that take no input's place hold NaN before they are written.
-  Replay(const Program& program, const PlanOptions& plan, bool guards);
+  /// The memory is taken from `memory`, or is the host's if that is null.
+  Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory = nullptr);
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& call);
 
  private:
@@ -52,7 +60,7 @@ class Replay {
   bool guards_;
   MemoryPlan plan_;
   HostAllocator host_;
-  LRUAllocator allocator_{host_};
+  LRUAllocator allocator_;
   std::vector<Buffer> constants_;  // by buffer number; aligned copies
   Buffer arena_;
   std::vector<std::byte> before_;  // with guards: the arena before the call
