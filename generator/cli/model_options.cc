@@ -176,6 +176,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   LlvmOptions& llvm = options.of<LlvmOptions>();
   llvm.arena_align = target.arena_align;
   llvm.contract = std::ranges::find(c.flags, "-ffp-contract=off") == c.flags.end();
+  options.of<CudaOptions>().contract = llvm.contract;
   return options;
 }
 

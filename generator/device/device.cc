@@ -8,7 +8,7 @@ std::unique_ptr<LoadedProgram> Device::load(const Program& program) const {
 }
 
 Table<DeviceRow>& devices() {
-  static Table<DeviceRow> table{&kInterpDevice, &kCDevice, &kLlvmDevice, &kOpenClDevice};
+  static Table<DeviceRow> table{&kInterpDevice, &kCDevice, &kLlvmDevice, &kOpenClDevice, &kCudaDevice};
   return table;
 }
 

@@ -1,5 +1,5 @@
-// The backends that run a Program on the host, one row each: INTERP, C, LLVM, OPENCL. A device takes the texts that the program holds and
-// does not depend on how they were made; all devices give the same results up to rounding.
+// The backends that run a Program on the host, one row each: INTERP, C, LLVM, OPENCL, CUDA. A device takes the texts that the program holds
+// and does not depend on how they were made; all devices give the same results up to rounding.
 //
 //   auto device = make_device("c", options);
 //   auto loaded = device->load(program);         // compiles, keeps constants
@@ -87,6 +87,19 @@ struct OpenClOptions {
   std::string device;
 };
 
+struct CudaOptions {
+  /// "gpu", or "cpu": the kernels are compiled as C++ and run on this processor. Empty: a GPU if there is one.
+  std::string device;
+  /// Whether a * b + c may become one operation that rounds once.
+  bool contract = true;
+  /// The C++ compiler where there is no GPU, a name on PATH or a path. Empty: the first of g++, clang++, clang++-19, c++ that is found.
+  std::string cxx;
+  /// Its flags besides those that make a shared object.
+  std::vector<std::string> flags = {"-std=c++17", "-O2"};
+  /// As in COptions.
+  int compile_jobs = 0;
+};
+
 struct RunOptions {
   /// Called after each call of the program, once for each buffer that it wrote: `call` is its number, `written` the content of
   /// number `output` of its writes().
@@ -139,6 +152,7 @@ extern const DeviceRow kInterpDevice;  // the reference: ASTs evaluated in doubl
 extern const DeviceRow kCDevice;       // C, compiled by the machine's compiler into this process
 extern const DeviceRow kLlvmDevice;    // LLVM IR, compiled in this process
 extern const DeviceRow kOpenClDevice;  // OpenCL C, in a child process
+extern const DeviceRow kCudaDevice;    // CUDA, on a GPU or, where there is none, on this processor
 
 /// All devices, the reference first.
 Table<DeviceRow>& devices();

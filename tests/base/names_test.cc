@@ -28,12 +28,13 @@ Found places(const std::vector<SourceFile>& files, const std::regex& pattern) {
 }
 
 const std::regex kNames(R"re("(c|opencl|interp|llvm|cuda)"|\bis_(c|opencl|interp|llvm|cuda)\b)re"
-                        R"re(|language\.name *[!=]=|[!=]= *language\.name|[!=]= *&k(C|OpenCl|Llvm)\b)re");
+                        R"re(|language\.name *[!=]=|[!=]= *language\.name|[!=]= *&k(C|OpenCl|Llvm|Cuda)\b)re");
 // Rows, the default language of a target, and the same words with another meaning: an option of clang, a form of weights, a form of
 // self-test, the letter of constants in a printed schedule.
 const Found kAllowed{
     R"(generator/audit/audit.cc: "c")",
     R"(generator/device/c.cc: "c")",
+    R"(generator/device/cuda.cc: "cuda")",
     R"(generator/device/interp.cc: "interp")",
     R"(generator/device/llvm.cc: "llvm")",
     R"(generator/device/opencl.cc: "opencl")",
@@ -41,6 +42,7 @@ const Found kAllowed{
     R"(generator/emit/emit.cc: "c")",
     R"(generator/emit/emit.cc: "c")",
     R"(generator/renderer/languages.cc: "c")",
+    R"(generator/renderer/languages.cc: "cuda")",
     R"(generator/renderer/languages.cc: "llvm")",
     R"(generator/renderer/languages.cc: "opencl")",
     "generator/renderer/languages.cc: == language.name",

@@ -1,4 +1,4 @@
-// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on LLVM, and on OPENCL with work-groups
+// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on LLVM, and on OPENCL and CUDA with work-groups
 // and local memory. (Chains in C are in ast_cases_test.cc.)
 #include <gtest/gtest.h>
 
@@ -89,6 +89,7 @@ void fuzz(const Fuzz& f) {
 }
 
 TEST(RandomChains, OpenCL) { fuzz({"opencl", 3, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}}); }
+TEST(RandomChains, CUDA) { fuzz({"cuda", 4, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}}); }
 // As many as in C.
 TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
 TEST(RandomChains, LLVMVectors) { fuzz({"llvm", 2, 500, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}}); }

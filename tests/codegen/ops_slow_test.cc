@@ -27,6 +27,7 @@ void agree(const std::string& language) {
 
 TEST(OpsOnBackends, C) { agree("c"); }
 TEST(OpsOnBackends, LLVM) { agree("llvm"); }
+TEST(OpsOnBackends, CUDA) { agree("cuda"); }
 TEST(OpsOnBackends, OpenCL) { agree("opencl"); }
 
 }  // namespace

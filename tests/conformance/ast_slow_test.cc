@@ -25,6 +25,7 @@ void none_wrong(const std::string& language) {
 TEST(KernelCases, Interp) { none_wrong("interp"); }
 TEST(KernelCases, C) { none_wrong("c"); }
 TEST(KernelCases, LLVM) { none_wrong("llvm"); }
+TEST(KernelCases, CUDA) { none_wrong("cuda"); }
 TEST(KernelCases, OpenCL) { none_wrong("opencl"); }
 
 // The check itself: an output that is not the recorded one is found.

@@ -71,6 +71,7 @@ inline std::unique_ptr<Device> backend(const std::string& name) {
   DeviceOptions options;
   options.of<COptions>().flags = {"-std=gnu11", "-O1"};
   options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
+  options.of<CudaOptions>().flags = {"-std=c++17", "-O1"};
   options.timeout_s = 900;
   auto device = make_device(name, options);
   std::string why;

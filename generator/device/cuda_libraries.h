@@ -1,0 +1,85 @@
+// Internal to device/: the functions of CUDA's driver and of NVRTC that etch uses, as their libraries export them. The types are those of
+// cuda.h and nvrtc.h; a result of 0 is success.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace etch {
+
+/// A shared library of the machine, in memory as long as this lives.
+class DynamicLibrary {
+ public:
+  /// Opens the first of `names` that is there.
+  explicit DynamicLibrary(const std::vector<std::string>& names);
+  ~DynamicLibrary();
+  DynamicLibrary(const DynamicLibrary&) = delete;
+  DynamicLibrary& operator=(const DynamicLibrary&) = delete;
+
+  /// Sets `function` to the function of that name.
+  template <class Function>
+  void find(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(address(name));
+  }
+  /// What was not found, in one line; empty if nothing.
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* address(const char* name);
+
+  void* handle_ = nullptr;
+  std::string missing_;
+};
+
+struct CudaDriver {
+  CudaDriver();
+
+  DynamicLibrary library;
+  int (*init)(unsigned flags);
+  int (*driver_version)(int* version);
+  int (*error_string)(int error, const char** text);
+  int (*device_count)(int* count);
+  int (*device_get)(int* device, int ordinal);
+  int (*device_name)(char* name, int length, int device);
+  int (*device_attribute)(int* value, int attribute, int device);
+  int (*context_retain)(void** context, int device);
+  int (*context_release)(int device);
+  int (*context_set)(void* context);
+  int (*module_load)(void** module, const void* image);
+  int (*module_unload)(void* module);
+  int (*module_function)(void** function, void* module, const char* name);
+  int (*memory_managed)(unsigned long long* memory, std::size_t bytes, unsigned flags);
+  int (*memory_free)(unsigned long long memory);
+  int (*stream_create)(void** stream, unsigned flags);
+  int (*stream_destroy)(void* stream);
+  int (*stream_wait)(void* stream);
+  int (*launch)(void* function, unsigned groups_x, unsigned groups_y, unsigned groups_z, unsigned items_x, unsigned items_y,
+                unsigned items_z, unsigned shared_bytes, void* stream, void** arguments, void** extra);
+};
+
+struct Nvrtc {
+  Nvrtc();
+
+  DynamicLibrary library;
+  int (*version)(int* major, int* minor);
+  const char* (*error_string)(int error);
+  int (*architecture_count)(int* count);
+  int (*architectures)(int* capabilities);
+  int (*create)(void** program, const char* text, const char* name, int headers, const char* const* header_texts,
+                const char* const* header_names);
+  int (*destroy)(void** program);
+  int (*compile)(void* program, int count, const char* const* options);
+  int (*log_size)(void* program, std::size_t* bytes);
+  int (*log)(void* program, char* text);
+  int (*code_size)(void* program, std::size_t* bytes);
+  int (*code)(void* program, char* code);
+  int (*ptx_size)(void* program, std::size_t* bytes);
+  int (*ptx)(void* program, char* ptx);
+};
+
+/// nvcc on PATH or where CUDA is usually installed; empty if it is in neither place.
+std::filesystem::path find_nvcc();
+
+}  // namespace etch
