@@ -156,6 +156,13 @@ constexpr std::string_view kMath[] = {
     "nexttoward", "pow",   "pow10", "remainder", "remquo", "rint",   "round", "scalb",  "scalbln", "scalbn",   "significand", "sin",
     "sincos",     "sinh",  "sqrt",  "tan",       "tanh",   "tgamma", "trunc", "y0",     "y1",      "yn"};
 
+// What CUDA declares for kernels besides C's functions; some also with an f behind them.
+constexpr std::string_view kCuda[] = {
+    "blockDim", "blockIdx",  "clock64", "cospi",  "cyl_bessel_i0", "cyl_bessel_i1", "dim3",     "erfcinv",    "erfcx",
+    "erfinv",   "fdivide",   "gridDim", "llmax",  "llmin",         "max",           "min",      "norm",       "norm3d",
+    "norm4d",   "normcdf",   "rcbrt",   "rhypot", "rnorm",         "rnorm3d",       "rnorm4d",  "rsqrt",      "sincospi",
+    "sinpi",    "threadIdx", "ullmax",  "ullmin", "umax",          "umin",          "warpSize", "normcdfinv"};
+
 template <std::size_t N>
 bool is_one_of(const std::string_view (&words)[N], std::string_view text) {
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
@@ -175,8 +182,9 @@ bool ends_macro_family(std::string_view text) {
 
 bool is_reserved(std::string_view text) {
   const bool typed = text.ends_with('f') || text.ends_with('l');
-  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) || ends_macro_family(text) ||
-         (typed && is_one_of(kMath, text.substr(0, text.size() - 1)));
+  return is_one_of(kReserved, text) || is_one_of(kLibrary, text) || is_one_of(kMath, text) || is_one_of(kCuda, text) ||
+         ends_macro_family(text) ||
+         (typed && (is_one_of(kMath, text.substr(0, text.size() - 1)) || is_one_of(kCuda, text.substr(0, text.size() - 1))));
 }
 
 std::string in_lower_case(std::string_view text) {
