@@ -15,7 +15,7 @@ namespace etch {
 
 struct LinearizeOptions {
   std::vector<KernelArgument> arguments;
-  /// Global and local axes are the dimensions of a grid (OpenCL), not loops.
+  /// Global and local axes are the dimensions of a grid (OpenCL, CUDA), not loops.
   bool grid = false;
   /// For each argument its new layout (Layout::strides), if it has one.
   std::vector<std::optional<std::vector<std::int64_t>>> layouts;

@@ -24,7 +24,7 @@ struct CodegenOptions {
   int vector_bits = 0;                   // GNU vector extensions of this width; 0 = scalar code only
   int float_registers = 16;              // accumulators that fit; bounds the heuristics' tiles
   bool register_tiles = false;           // scalar code gets register tiles as vector code does; else tinygrad's heuristics
-  bool has_local = false;                // work-groups and local memory (OpenCL)
+  bool has_local = false;                // work-groups and local memory (OpenCL, CUDA)
   bool native_math = false;              // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   std::optional<std::vector<Opt>> opts;  // if given, applied instead of the heuristics
   bool optimize = true;                  // false: no OptOps at all

@@ -101,7 +101,7 @@ TEST_F(Commands, run_reads_and_writes_arrays) {
 }
 
 TEST_F(Commands, run_says_how_long_each_call_took) {
-  for (const char* backend : {"interp", "c", "llvm"}) {
+  for (const char* backend : {"interp", "c", "llvm", "cuda"}) {
     const ProcessResult result = etch_tool({"run", model("mlp"), "--backend", backend, "--profile"});
     ASSERT_TRUE(result.ok()) << result.err;
     const std::regex line(R"( +[0-9.]+ ms +([0-9.]+) %  (.*)\n)");

@@ -84,7 +84,7 @@ def run_etch(etch, args, timeout=120):
     return done.returncode, done.stdout, done.stderr
 
 
-def verdict_of(text, backends=("interp", "c", "llvm", "opencl")):
+def verdict_of(text, backends=("interp", "c", "llvm", "opencl", "cuda")):
     """The verdict for the text of a failure."""
     if "internal error" in text:
         return "internal"

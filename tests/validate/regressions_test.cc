@@ -24,7 +24,7 @@ constexpr const char* kDiffers = "misdiagnosis_accumulated_rounding";
 TEST(Regressions, GiveTheOutputsThatWereWanted) {
   const auto folder = regressions();
   if (!folder) GTEST_SKIP() << "../shared/regressions is not there";
-  const ProcessResult result = etch_tool({"validate", "--suite", folder->string(), "--backends", "interp,c,llvm", "--json"});
+  const ProcessResult result = etch_tool({"validate", "--suite", folder->string(), "--backends", "interp,c,llvm,cuda", "--json"});
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json.at("passed"), json.at("cases").size() - 1) << result.out;
   EXPECT_GE(json.at("cases").size(), 9u) << result.out;

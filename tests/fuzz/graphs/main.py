@@ -22,7 +22,7 @@ from onnx import helper, numpy_helper
 import harness
 from graphs import excuses, judge, make, oracle
 
-BACKENDS = "interp,c,llvm"
+BACKENDS = "interp,c,llvm,cuda"
 CHUNK = 50
 FAILURES = ("wrong", "internal", "crash", "oracle")
 
