@@ -34,6 +34,7 @@ struct KernelSignature {
   std::string function;  // C identifier
   std::vector<KernelArgument> arguments;
   std::vector<std::string> variables;  // integers, after the buffers
+  std::int64_t work_items = 1;         // in a group, in languages with a grid; filled in when the kernel is made
 };
 
 }  // namespace etch

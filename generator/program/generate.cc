@@ -29,6 +29,7 @@ LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgu
 
 ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSignature signature, const Language& language) {
   signature.variables = std::move(made.linear.variables);
+  for (const Sint& size : made.linear.local_size) signature.work_items *= size.max();
   Rendered text = language.render(made.linear.uops, language, signature, kernel.options());
   ProgramKernel result;
   result.name = std::move(signature.function);

@@ -76,6 +76,7 @@ constexpr CStyle kCudaStyle{
     .group_id = "(int)blockIdx.$D",
     .local_id = "(int)threadIdx.$D",
     .barrier = "__syncthreads()",
+    .group_bound = "__launch_bounds__($0) ",  // without it a thread may get more registers than there are for the whole group
 };
 
 std::string include_math(const std::vector<std::string>& helpers) { return helpers.empty() ? "" : "#include \"etch_math.h\"\n"; }

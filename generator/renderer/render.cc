@@ -233,7 +233,8 @@ void Renderer::head() {
     const std::string_view type = style_.store_type[static_cast<std::size_t>(arguments[i].dtype)];
     return (arguments[i].access == Access::Read ? "const " : "") + std::string(style_.global_prefix) + std::string(type) + " *";
   };
-  const std::string start = std::string(style_.kernel_prefix) + signature_.function + "(";
+  const std::pair<char, std::string> items[] = {{'0', std::to_string(signature_.work_items)}};
+  const std::string start = std::string(style_.kernel_prefix) + substitute(style_.group_bound, items) + signature_.function + "(";
   for (const auto& [number, u] : globals) {
     check(number < arguments.size() && arguments[number].dtype == u->dtype, "every buffer is an argument, of its type");
     exprs_[u] = {arguments[number].name};

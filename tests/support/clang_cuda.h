@@ -6,6 +6,7 @@
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 typedef decltype(sizeof 0) size_t;
 
 #define ETCH_TEST_REGISTER(type, name)                                                      \

@@ -1,4 +1,4 @@
-extern "C" __global__ void bytes(signed char *out, const signed char *in, const int n) {
+extern "C" __global__ void __launch_bounds__(1) bytes(signed char *out, const signed char *in, const int n) {
   const int nn = (int)blockIdx.x;
   const int m = (int)blockIdx.y;
   const int at = nn + m * 5;

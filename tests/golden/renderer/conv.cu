@@ -1,4 +1,4 @@
-extern "C" __global__ void conv_relu(float *out, const float *in, const float *w, const float *b) {
+extern "C" __global__ void __launch_bounds__(128) conv_relu(float *out, const float *in, const float *w, const float *b) {
   const int c_tile = (int)blockIdx.x;
   const int x_item = (int)threadIdx.x;
   const int y_item = (int)threadIdx.y;

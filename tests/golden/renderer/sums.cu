@@ -1,4 +1,4 @@
-extern "C" __global__ void sums(float *out, const float *a) {
+extern "C" __global__ void __launch_bounds__(256) sums(float *out, const float *a) {
   const int n = (int)blockIdx.x;
   const int k_item = (int)threadIdx.x;
   float acc = 0.0f;
