@@ -11,6 +11,8 @@ namespace {
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kManagedMemory = 83;
 constexpr unsigned kAttachGlobal = 1, kNonBlocking = 1;
 constexpr std::array<std::int64_t, 3> kMostGroups{2147483647, 65535, 65535}, kMostItems{1024, 1024, 64};
+// Warnings of what texts mean, which would stand before an error: an unused function (of etch_math.h), a division by the constant 0.
+constexpr const char* kMeant = "--diag-suppress=177,39";
 constexpr std::size_t kShownLog = 2000;  // bytes of the compiler's message
 
 // The machine's first GPU.
@@ -201,7 +203,7 @@ std::string compile_cuda(const std::string& text, int capability, bool contract)
   if (!nvrtc.library.missing().empty()) throw DeviceError("NVRTC", nvrtc.library.missing(), "install CUDA's toolkit");
   const Architecture architecture = architecture_for(nvrtc, capability);
   const std::string flag = "--gpu-architecture=" + architecture.name;
-  const char* options[] = {flag.c_str(), "--std=c++17", contract ? "--fmad=true" : "--fmad=false"};
+  const char* options[] = {flag.c_str(), "--std=c++17", contract ? "--fmad=true" : "--fmad=false", kMeant};
   void* made = nullptr;
   nvrtc_ok(nvrtc, nvrtc.create(&made, text.c_str(), "kernels.cu", 0, nullptr, nullptr));
   const auto destroy = [&](void* program) { nvrtc.destroy(&program); };

@@ -24,14 +24,10 @@ std::vector<std::string> nvrtc_names() {
 
 DynamicLibrary::DynamicLibrary(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle_ != nullptr) return;
   }
   missing_ = names.front() + " is not there";
-}
-
-DynamicLibrary::~DynamicLibrary() {
-  if (handle_ != nullptr) dlclose(handle_);
 }
 
 void* DynamicLibrary::address(const char* name) {

@@ -9,14 +9,11 @@
 
 namespace etch {
 
-/// A shared library of the machine, in memory as long as this lives.
+/// A shared library of the machine. It stays in memory, because every program asks for it again.
 class DynamicLibrary {
  public:
   /// Opens the first of `names` that is there.
   explicit DynamicLibrary(const std::vector<std::string>& names);
-  ~DynamicLibrary();
-  DynamicLibrary(const DynamicLibrary&) = delete;
-  DynamicLibrary& operator=(const DynamicLibrary&) = delete;
 
   /// Sets `function` to the function of that name.
   template <class Function>

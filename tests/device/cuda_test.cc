@@ -278,6 +278,8 @@ TEST(Nvrtc, CompilesAndSaysWhatIsWrong) {
   EXPECT_NE(compile_cuda(good, 990, false).find(".version"), std::string::npos) << "a GPU to come gets PTX";
   expect_error(error_of([&] { compile_cuda(good + "broken", 90, true); }), "NVRTC_ERROR_COMPILATION");
   expect_error(error_of([&] { compile_cuda(good + "broken", 90, true); }), "kernels.cu(2)");
+  const std::string with_math = kCuda.prelude({}) + good;
+  expect_error(error_of([&] { compile_cuda(with_math + "broken", 90, true); }), "error: this declaration has no storage class");
   expect_error(error_of([&] { compile_cuda(good, 10, true); }), "it is too new for a GPU of capability 10");
 }
 

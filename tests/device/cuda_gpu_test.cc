@@ -1,0 +1,91 @@
+// The CUDA device on a GPU, as far as that can be shown without one: which calls a driver gets, with a driver that only pretends.
+#include <gtest/gtest.h>
+
+#include "device/device.h"
+#include "support/fake_cuda.h"
+#include "support/programs.h"
+
+namespace etch {
+namespace {
+
+using test::floats;
+using test::ProgramBuilder;
+
+constexpr const char* kFill =
+    "extern \"C\" __global__ void fill(float *o, const float *x, const int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x; o[i] = x[i] + n; }\n";
+constexpr const char* kCrash = "extern \"C\" __global__ void crash(float *o, const float *x) { *(float *)0 = x[0]; }\n";
+
+DeviceOptions on_gpu() {
+  DeviceOptions options;
+  options.of<CudaOptions>().device = "gpu";
+  options.guards = true;
+  return options;
+}
+
+// h = x + n; y = h + n, in a grid of three groups of two
+Program two_calls() {
+  ProgramBuilder b("cuda");
+  b.variable("n", 1, 8);
+  const int x = b.input("x", DType::Float32, {6}), y = b.output("y", DType::Float32, {6});
+  const int h = b.intermediate("h", DType::Float32, {6});
+  const int fill = b.kernel("fill", kFill, 2, {"n"}, {3}, {2});
+  b.call(fill, {h, x});
+  b.call(fill, {y, h});
+  return b.take();
+}
+
+Program one_call(const std::string& name, const char* text, std::vector<Sint> groups) {
+  ProgramBuilder b("cuda");
+  const int x = b.input("x", DType::Float32, {1}), y = b.output("y", DType::Float32, {1});
+  b.call(b.kernel(name, text, 2, {}, std::move(groups)), {y, x});
+  return b.take();
+}
+
+TEST(CudaGpu, DrivesTheDriver) {
+  const test::FakeCuda& fake = test::FakeCuda::instance();
+  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+  const std::size_t before = fake.log().size();
+  {
+    const auto device = make_device("cuda", on_gpu());
+    std::string why;
+    if (!device->available(&why)) GTEST_SKIP() << why;  // no NVRTC
+    EXPECT_EQ(device->description(), "Fake (sm_90, CUDA 13.0)");
+    const Program program = two_calls();
+    const auto loaded = device->load(program);
+    EXPECT_EQ(loaded->run({floats({6}, {1, 2, 3, 4, 5, 6})}, {{"n", 5}})[0].doubles(), (std::vector<double>{11, 12, 13, 14, 15, 16}));
+  }
+  EXPECT_EQ(fake.log().substr(before), "load fill<3,1,1;2,1,1> wait fill<3,1,1;2,1,1> wait end unload release ");
+}
+
+TEST(CudaGpu, SaysWhichKernelFails) {
+  const test::FakeCuda& fake = test::FakeCuda::instance();
+  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+  const auto device = make_device("cuda", on_gpu());
+  std::string why;
+  if (!device->available(&why)) GTEST_SKIP() << why;
+  const struct {
+    std::string name;
+    const char* text;
+    std::vector<Sint> groups;
+    const char* expected;
+  } rows[] = {
+      {"fill", "broken", {1}, "NVRTC_ERROR_COMPILATION"},
+      {"other", "extern \"C\" __global__ void other() {}", {1}, "CUDA, kernel 'other': error 500: another error"},
+      {"fill", kFill, {1, 65536}, "kernel 'fill': dimension 1 has 65536 work-groups of 1 items, CUDA takes at most 65535 of 1024"},
+      {"crash", kCrash, {1}, "CUDA, kernel 'crash': error 700: an illegal memory access"},
+  };
+  for (const auto& row : rows) {
+    const Program program = one_call(row.name, row.text, row.groups);
+    std::string got;
+    try {
+      device->load(program)->run({floats({1}, {1})});
+    } catch (const DeviceError& e) {
+      got = e.what();
+    }
+    EXPECT_NE(got.find(row.expected), std::string::npos) << got;
+  }
+}
+
+}  // namespace
+}  // namespace etch
