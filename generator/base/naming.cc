@@ -157,11 +157,11 @@ constexpr std::string_view kMath[] = {
     "sincos",     "sinh",  "sqrt",  "tan",       "tanh",   "tgamma", "trunc", "y0",     "y1",      "yn"};
 
 // What CUDA declares for kernels besides C's functions; some also with an f behind them.
-constexpr std::string_view kCuda[] = {
-    "blockDim", "blockIdx",  "clock64", "cospi",  "cyl_bessel_i0", "cyl_bessel_i1", "dim3",     "erfcinv",    "erfcx",
-    "erfinv",   "fdivide",   "gridDim", "llmax",  "llmin",         "max",           "min",      "norm",       "norm3d",
-    "norm4d",   "normcdf",   "rcbrt",   "rhypot", "rnorm",         "rnorm3d",       "rnorm4d",  "rsqrt",      "sincospi",
-    "sinpi",    "threadIdx", "ullmax",  "ullmin", "umax",          "umin",          "warpSize", "normcdfinv"};
+constexpr std::string_view kCuda[] = {"blockDim",  "blockIdx", "clock64", "cospi",   "cyl_bessel_i0", "cyl_bessel_i1", "dim3",
+                                      "erfcinv",   "erfcx",    "erfinv",  "fdivide", "gridDim",       "llmax",         "llmin",
+                                      "max",       "min",      "norm",    "norm3d",  "norm4d",        "normcdf",       "rcbrt",
+                                      "rhypot",    "rnorm",    "rnorm3d", "rnorm4d", "rsqrt",         "sincospi",      "sinpi",
+                                      "threadIdx", "ullmax",   "ullmin",  "umax",    "umin",          "warpSize",      "normcdfinv"};
 
 template <std::size_t N>
 bool is_one_of(const std::string_view (&words)[N], std::string_view text) {

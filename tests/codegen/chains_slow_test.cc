@@ -1,5 +1,5 @@
-// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on LLVM, and on OPENCL and CUDA with work-groups
-// and local memory. (Chains in C are in ast_cases_test.cc.)
+// Random legal chains of OptOps must not change what a kernel computes: the recorded kernels on LLVM, and on OPENCL and CUDA with
+// work-groups and local memory. (Chains in C are in ast_cases_test.cc.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
