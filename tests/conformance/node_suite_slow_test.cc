@@ -52,7 +52,7 @@ void append(Program& all, const Program& part, const std::string& prefix) {
 
 struct Batch {
   Program program{
-      .language = &kC, .variables = {}, .buffers = {}, .kernels = {}, .calls = {}, .inputs = {}, .outputs = {}, .owner = {}, .folded = {}};
+      .language = &kC, .variables = {}, .buffers = {}, .kernels = {}, .calls = {}, .inputs = {}, .outputs = {}, .folded = {}, .owner = {}};
   std::vector<std::string> names;
   std::vector<test::NodeCase> cases;
   std::vector<Program> parts;  // keep what the kernels point into
