@@ -22,7 +22,7 @@ from onnx import helper, numpy_helper
 import harness
 from graphs import excuses, judge, make, oracle
 
-BACKENDS = "interp,c,llvm,cuda"
+BACKENDS = "interp,c,llvm"  # --backends
 CHUNK = 50
 FAILURES = ("wrong", "internal", "crash", "oracle")
 
@@ -204,14 +204,17 @@ def report(outcomes, operators):
 
 
 def main():
+    global BACKENDS
     parser = argparse.ArgumentParser()
     parser.add_argument("--etch", required=True)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--backends", default=BACKENDS)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the cases that fail")
     parser.add_argument("--only", nargs="*", default=[], help="only graphs whose first operator is one of these")
     args = parser.parse_args()
+    BACKENDS = args.backends
     numbers = [n for n in range(args.first, args.first + args.count) if not args.only or make.NAMES[n % len(make.NAMES)] in args.only]
     chunks = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:

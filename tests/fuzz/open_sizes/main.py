@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--etch", required=True, help="the tool")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--count", type=int, default=200, help="how many seeds")
-    parser.add_argument("--backends", default="interp,c,llvm,cuda")
+    parser.add_argument("--backends", default="interp,c,llvm")
     parser.add_argument("--cc", help="C compiler of the C backend")
     parser.add_argument("--least", type=float, default=0.0, help="share of the networks that has to be right")
     parser.add_argument("--keep", help="folder for the models that fail")

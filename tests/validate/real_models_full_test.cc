@@ -1,0 +1,24 @@
+// The large networks on every backend, also where CUDA runs on the processor: with ./dev test --full.
+#include <gtest/gtest.h>
+
+#include "support/tool.h"
+
+namespace etch {
+namespace {
+
+class LargeModel : public testing::TestWithParam<const char*> {};
+
+TEST_P(LargeModel, IsRightOnEveryBackend) {
+  const auto folder = downloaded_model(GetParam());
+  if (!folder) GTEST_SKIP() << GetParam() << " is not there (ETCH_MODELS names a folder of models)";
+  const ProcessResult result = etch_tool({"validate", (*folder / "model.onnx").string(), "--backends", "all", "--data", folder->string()});
+  EXPECT_TRUE(result.ok()) << describe(result) << "\n" << result.err << "\n" << result.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Downloaded, LargeModel,
+                         testing::Values("light_bvlc_alexnet", "light_inception_v1", "light_resnet50", "light_shufflenet",
+                                         "light_squeezenet", "light_vgg19", "light_zfnet512"),
+                         [](const auto& row) { return std::string(row.param); });
+
+}  // namespace
+}  // namespace etch
