@@ -290,18 +290,25 @@ static etch_status start_call(const etch_cl_program *program, etch_cl_session *s
 }
 
 static etch_status start_calls(const etch_cl_program *program, etch_cl_session *session, const etch_cl_run_frame *frame) {
-  uint32_t c;
-  for (c = 0; c < program->call_count; c++) {
-    const etch_cl_call *const call = &program->calls[c];
+  etch_walk walk;
+  uint64_t left;
+  walk.loops = program->loops;
+  walk.loop_count = program->loop_count;
+  walk.call_count = program->call_count;
+  walk.variables = frame->variables;
+  walk.variable_count = program->variable_count;
+  for (left = etch_walk_begin(&walk); left > 0u; left--) {
+    const etch_cl_call *const call = &program->calls[walk.call];
     const etch_status status = start_call(program, session, call, frame->variables);
     if (status != ETCH_OK) return status;
 #if ETCH_PROFILE
     if (frame->after != NULL) {
       const cl_int error = clFinish(session->queue);
       if (error != CL_SUCCESS) return failed(session, "clFinish", error);
-      frame->after(frame->user, c, buffer_of(program, session, program->args[call->first_arg]));
+      frame->after(frame->user, walk.call, buffer_of(program, session, program->args[call->first_arg]));
     }
 #endif
+    etch_walk_on(&walk);
   }
   return ETCH_OK;
 }

@@ -65,6 +65,7 @@ typedef struct {
   const etch_cl_entry *kernels;
   const etch_cl_call *calls;
   const etch_ref *args;
+  const etch_loop *loops;        /* as in etch_program */
   const etch_range *variables;   /* null: all sizes are fixed */
   etch_cl_size_of size_of;       /* null: likewise */
   const etch_cl_io *io;          /* inputs, then outputs */
@@ -73,6 +74,7 @@ typedef struct {
   uint32_t text_count;
   uint32_t kernel_count;
   uint32_t call_count;
+  uint32_t loop_count;
   uint32_t variable_count;
   uint32_t input_count;
   uint32_t output_count;
@@ -115,7 +117,7 @@ typedef void (*etch_cl_after_call)(void *user, uint32_t call, etch_cl_mem output
 /* What one run works with; NAME_run fills it in. */
 typedef struct {
   void *const *io;          /* inputs, then outputs */
-  const int32_t *variables; /* null: the program has none */
+  int32_t *variables;       /* as in etch_frame */
   etch_cl_after_call after; /* may be null; unused without ETCH_PROFILE */
   void *user;
 } etch_cl_run_frame;
@@ -126,9 +128,9 @@ etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *sessio
 
 /* As etch_run: a name for each ABI and value of ETCH_PROFILE. */
 #if ETCH_PROFILE
-#define etch_cl_run etch_cl_run_abi2_profile
+#define etch_cl_run etch_cl_run_abi3_profile
 #else
-#define etch_cl_run etch_cl_run_abi2
+#define etch_cl_run etch_cl_run_abi3
 #endif
 
 /* Arguments are tested first: when one is wrong, nothing has been written. Returns when the outputs are there. */

@@ -71,8 +71,84 @@ static void *address_of(etch_ref ref, const etch_frame *frame) {
   return without_const(frame->variables + ref.at); /* ETCH_VAR */
 }
 
+static uint32_t count_of(const etch_walk *walk, uint32_t loop) {
+  const etch_loop *const l = &walk->loops[loop];
+  if (l->of_variable == 0u) return l->count;
+  return walk->variables[l->count] > 0 ? (uint32_t)walk->variables[l->count] : 0u;
+}
+
+/* How often a loop is entered: the product of the counts of those around it, which come before it and reach as far. */
+static uint64_t entries_of(const etch_walk *walk, uint32_t loop) {
+  uint64_t entries = 1;
+  uint32_t l;
+  for (l = 0; l < loop; l++) {
+    if (walk->loops[l].end_call >= walk->loops[loop].end_call) entries *= count_of(walk, l);
+  }
+  return entries;
+}
+
+/* Ends the turns that are done and enters the loops that begin, until walk->call is a call to run, or behind the last one. */
+static void settle(etch_walk *walk) {
+  uint32_t steps;
+  for (steps = 0; steps <= 2u * walk->loop_count; steps++) {
+    if (walk->open < walk->loop_count && walk->loops[walk->open].end_call == walk->call) {
+      int32_t *const counter = &walk->variables[walk->variable_count + walk->open];
+      *counter += 1;
+      if ((uint32_t)*counter < count_of(walk, walk->open)) {
+        walk->call = walk->loops[walk->open].first_call;
+        walk->next = walk->open + 1u;
+      } else {
+        uint32_t l;
+        uint32_t around = walk->loop_count;
+        for (l = 0; l < walk->open; l++) {
+          if (walk->loops[l].end_call >= walk->call) around = l; /* it comes before and reaches as far */
+        }
+        walk->open = around;
+      }
+    } else if (walk->next < walk->loop_count && walk->loops[walk->next].first_call == walk->call) {
+      const uint32_t loop = walk->next;
+      const int is_empty = count_of(walk, loop) == 0u;
+      walk->variables[walk->variable_count + loop] = 0;
+      walk->next = loop + 1u;
+      if (is_empty) {
+        uint32_t l;
+        walk->call = walk->loops[loop].end_call;
+        for (l = loop + 1u; l < walk->loop_count; l++) {
+          if (walk->loops[l].first_call < walk->call) walk->next = l + 1u;
+        }
+      } else {
+        walk->open = loop;
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+uint64_t etch_walk_begin(etch_walk *walk) {
+  uint64_t calls = walk->call_count;
+  uint32_t l;
+  for (l = 0; l < walk->loop_count; l++) {
+    /* Its calls were counted as often as it is entered. */
+    const uint64_t entered = entries_of(walk, l) * (walk->loops[l].end_call - walk->loops[l].first_call);
+    calls += entered * count_of(walk, l);
+    calls -= entered;
+  }
+  walk->call = 0;
+  walk->open = walk->loop_count;
+  walk->next = 0;
+  settle(walk);
+  return calls;
+}
+
+void etch_walk_on(etch_walk *walk) {
+  walk->call++;
+  settle(walk);
+}
+
 etch_status etch_run(const etch_program *program, const etch_frame *frame) {
-  uint32_t c;
+  etch_walk walk;
+  uint64_t left;
   if (program == NULL || frame == NULL || frame->io == NULL || frame->arg == NULL) return ETCH_NULL;
 #if ETCH_CHECK_ARGUMENTS
   {
@@ -80,15 +156,21 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame) {
     if (status != ETCH_OK) return status;
   }
 #endif
-  for (c = 0; c < program->call_count; c++) {
-    const etch_call *const call = &program->calls[c];
+  walk.loops = program->loops;
+  walk.loop_count = program->loop_count;
+  walk.call_count = program->call_count;
+  walk.variables = frame->variables;
+  walk.variable_count = program->variable_count;
+  for (left = etch_walk_begin(&walk); left > 0u; left--) {
+    const etch_call *const call = &program->calls[walk.call];
     const etch_ref *const refs = &program->args[call->first_arg];
     uint32_t i;
     for (i = 0; i < call->arg_count; i++) frame->arg[i] = address_of(refs[i], frame);
     call->kernel(frame->arg);
 #if ETCH_PROFILE
-    if (frame->after != NULL) frame->after(frame->user, c, frame->arg);
+    if (frame->after != NULL) frame->after(frame->user, walk.call, frame->arg);
 #endif
+    etch_walk_on(&walk);
   }
   return ETCH_OK;
 }

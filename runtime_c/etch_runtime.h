@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define ETCH_RUNTIME_ABI 2 /* emitted headers refuse another number */
+#define ETCH_RUNTIME_ABI 3 /* emitted headers refuse another number */
 
 /* --- options: set them on the compiler's command line, the same for all files of the image ---------------------------- */
 
@@ -109,7 +109,7 @@ typedef enum {
   ETCH_ARENA, /* at: byte offset into the arena */
   ETCH_CONST, /* at: byte offset into the constants */
   ETCH_IO,    /* at: number of an input or output, inputs first */
-  ETCH_VAR    /* at: number of a variable */
+  ETCH_VAR    /* at: number of a variable; those of counters follow, one for each loop */
 } etch_pool;
 
 /* Where one argument of a kernel is. */
@@ -130,11 +130,22 @@ typedef struct {
   int32_t max;
 } etch_range;
 
+/* The calls from first_call to the one before end_call run `count` times; kernels take the counter, 0 to count - 1, as they take a
+ * variable. Loops lie in each other or apart. */
+typedef struct {
+  uint32_t first_call;
+  uint32_t end_call;
+  uint32_t count;       /* or, if of_variable is 1, the number of the variable that holds it */
+  uint32_t of_variable; /* 0 or 1 */
+} etch_loop;
+
 typedef struct {
   const etch_call *calls;
   const etch_ref *args;
+  const etch_loop *loops;      /* by first call, outer ones first; null: there are none */
   const etch_range *variables; /* null: all sizes are fixed */
   uint32_t call_count;
+  uint32_t loop_count;
   uint32_t io_count;
   uint32_t variable_count;
   uint32_t arena_bytes;
@@ -154,7 +165,8 @@ struct etch_align_uint64_t { char first; uint64_t value; };
 struct etch_align_float { char first; float value; };
 struct etch_align_double { char first; double value; };
 
-/* After each call, with ETCH_PROFILE: `call` counts from 0, arg[0] is what was written. */
+/* After each call, with ETCH_PROFILE: `call` is its number in NAME_calls, arg[0] is what was written. A call in a loop ends once a
+ * turn. */
 typedef void (*etch_after_call)(void *user, uint32_t call, void *const *arg);
 
 /* What one run works with; NAME_run fills it in. */
@@ -163,23 +175,41 @@ typedef struct {
   size_t arena_bytes;
   const void *constants;
   void *const *io;          /* inputs, then outputs */
-  const int32_t *variables; /* null: the program has none */
+  int32_t *variables;       /* and room for a counter for each loop behind them; null: there are neither */
   void **arg;               /* room for the arguments of the call that has most of them */
   etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
   void *user;
 } etch_frame;
 
 /* The linker sees another name for each ABI and value of ETCH_PROFILE: a model and a runtime that do not fit together do not
- * link, where otherwise hooks would silently not be called. "undefined reference to etch_run_abi2_profile" means that
+ * link, where otherwise hooks would silently not be called. "undefined reference to etch_run_abi3_profile" means that
  * ETCH_PROFILE is 1 for the model and 0 for etch_runtime.c. */
 #if ETCH_PROFILE
-#define etch_run etch_run_abi2_profile
+#define etch_run etch_run_abi3_profile
 #else
-#define etch_run etch_run_abi2
+#define etch_run etch_run_abi3
 #endif
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
 etch_status etch_run(const etch_program *program, const etch_frame *frame);
+
+/* What etch_run and etch_cl_run walk: the loops of a program, and the variables, behind which the counters are. */
+typedef struct {
+  const etch_loop *loops;
+  uint32_t loop_count;
+  uint32_t call_count;
+  int32_t *variables;
+  uint32_t variable_count;
+  uint32_t call; /* the next one */
+  uint32_t open; /* number of the innermost loop around it; loop_count: none */
+  uint32_t next; /* number of the first loop that was not entered yet */
+} etch_walk;
+
+/* Sets the walk before the first call and returns how many calls will run. */
+uint64_t etch_walk_begin(etch_walk *walk);
+
+/* Moves behind walk->call: to the call after it or, at the end of a turn, to the first one of its loop. */
+void etch_walk_on(etch_walk *walk);
 
 /* ETCH_RANGE where a value lies outside its range. */
 etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const int32_t *values);

@@ -13,13 +13,13 @@ class Compiled : public LoadedProgram {
       : program_(&program), library_(std::move(library)), replay_(program, plan, guards, library_->memory()) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, std::span<std::byte* const> memory) {
+    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, const VarValues& now, std::span<std::byte* const> memory) {
       const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
       std::vector<std::int32_t> values;
-      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(vars.at(v)));
+      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(now.at(v)));
       std::vector<void*> arg(memory.begin(), memory.end());
       for (std::int32_t& v : values) arg.push_back(&v);
-      library_->run(call.kernel, arg.data(), launch_size(kernel, vars));
+      library_->run(call.kernel, arg.data(), launch_size(kernel, now));
     });
   }
 

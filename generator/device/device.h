@@ -102,9 +102,9 @@ struct CudaOptions {
 
 struct RunOptions {
   /// Called after each call of the program, once for each buffer that it wrote: `call` is its number, `written` the content of
-  /// number `output` of its writes().
+  /// number `output` of its writes(), of a list the element that this turn of the loop wrote.
   std::function<void(int call, int output, const Array& written)> tap;
-  /// If given, filled with the seconds that each call took. OPENCL then waits for the end of each call.
+  /// If given, filled with the seconds that each call took, in all turns of its loops. OPENCL then waits for the end of each call.
   std::vector<double>* call_seconds = nullptr;
 };
 

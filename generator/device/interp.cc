@@ -3,6 +3,7 @@
 
 #include "device/replay.h"
 #include "program/interpret.h"
+#include "program/loops.h"
 
 namespace etch {
 namespace {
@@ -13,22 +14,21 @@ class Interpreted : public LoadedProgram {
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
-    Interpreter interpreter(*program_, vars);
+    Interpreter interpreter(*program_);
     for (std::size_t i = 0; i < inputs.size(); i++) interpreter.set(program_->inputs[i], inputs[i]);
-    if (options.call_seconds != nullptr) options.call_seconds->clear();
-    for (int c = 0; c < static_cast<int>(program_->calls.size()); c++) {
+    if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
+    for_each_call(*program_, vars, [&](int c, const VarValues& values) {
       const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
       const auto begin = std::chrono::steady_clock::now();
-      const Array written = interpreter.evaluate(c);
+      const Array written = interpreter.evaluate(c, values);
       if (options.call_seconds != nullptr)
-        options.call_seconds->push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-      for (int output = 0; int b : call.writes()) {
-        interpreter.set(b, written.reshaped(shape_of(buffer(b), vars)));
-        if (options.tap) options.tap(c, output++, interpreter.get(b));
-      }
+        (*options.call_seconds)[static_cast<std::size_t>(c)] +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      interpreter.set_written(c, written, values);
+      if (options.tap) options.tap(c, 0, writes_part(*program_, call) ? written : interpreter.get(call.writes().front()));
       for (int b : call.buffers())
         if (last_use_[static_cast<std::size_t>(b)] == c) interpreter.set(b, {});
-    }
+    });
     std::vector<Array> outputs;
     for (int b : program_->outputs) {
       const bool is_empty = elements_of(buffer(b), vars) == 0;  // no call writes it

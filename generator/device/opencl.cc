@@ -7,6 +7,7 @@
 #include "base/tempdir.h"
 #include "device/child.h"
 #include "device/replay.h"
+#include "program/loops.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -115,6 +116,12 @@ class Session {
   json info_;
 };
 
+/// One of the calls of a run, with the values of variables and counters.
+struct Turn {
+  int call;
+  VarValues values;
+};
+
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
@@ -139,7 +146,6 @@ class OpenCLProgram : public LoadedProgram {
     json message = {{"op", "run"},
                     {"program", number_},
                     {"bytes", json::array()},
-                    {"last_use", last_use_},
                     {"outputs", program_->outputs},
                     {"inputs", json::array()},
                     {"tap", static_cast<bool>(options.tap)},
@@ -151,20 +157,29 @@ class OpenCLProgram : public LoadedProgram {
       message["inputs"].push_back({program_->inputs[k], inputs[k].bytes().size()});
       parts.push_back(inputs[k].bytes());
     }
-    for (const ProgramCall& call : program_->calls) message["calls"].push_back(call_of(call, vars));
+    std::vector<Turn> turns;  // what runs, in order
+    for_each_call(*program_, vars, [&](int call, const VarValues& values) {
+      message["calls"].push_back(call_of(program_->calls[static_cast<std::size_t>(call)], values));
+      turns.push_back({call, values});
+    });
+    message["last_use"] = last_turns(turns);
     std::vector<std::byte> blob;
-    const auto progress = [&](int call) {
+    const auto progress = [&](int turn) {
+      const int call = turns.at(static_cast<std::size_t>(turn)).call;
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
-    const auto tap = [&](int call, int output, const std::vector<std::byte>& bytes) {
-      auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
-      const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(*std::next(writes.begin(), output))];
-      if (options.tap) options.tap(call, output, Array(b.dtype, shape_of(b, vars), bytes));
+    const auto tap = [&](int number, int output, const std::vector<std::byte>& bytes) {
+      const auto& [call, values] = turns.at(static_cast<std::size_t>(number));
+      if (options.tap) options.tap(call, output, written_by(*program_, program_->calls[static_cast<std::size_t>(call)], bytes, values));
     };
     const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
                                           [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
-    if (options.call_seconds != nullptr) *options.call_seconds = answer.at("seconds").get<std::vector<double>>();
+    if (options.call_seconds != nullptr) {
+      options.call_seconds->assign(program_->calls.size(), 0);
+      for (std::size_t t = 0; t < turns.size(); t++)
+        (*options.call_seconds)[static_cast<std::size_t>(turns[t].call)] += answer.at("seconds").at(t).get<double>();
+    }
     return split(blob, vars);
   }
 
@@ -186,6 +201,16 @@ class OpenCLProgram : public LoadedProgram {
     }
     number_ = session_->request(message, parts, "building the kernels").at("program");
     generation_ = session_->generation();
+  }
+
+  /// For each buffer the number of the last of `turns` that uses it.
+  std::vector<int> last_turns(const std::vector<Turn>& turns) const {
+    std::vector<int> last(program_->buffers.size(), -1);
+    for (std::size_t t = 0; t < turns.size(); t++)
+      for (int b : program_->calls[static_cast<std::size_t>(turns[t].call)].buffers())
+        last[static_cast<std::size_t>(b)] = static_cast<int>(t);
+    for (int b : program_->outputs) last[static_cast<std::size_t>(b)] = static_cast<int>(turns.size());
+    return last;
   }
 
   json call_of(const ProgramCall& call, const VarValues& vars) const {

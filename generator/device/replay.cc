@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "program/loops.h"
+
 namespace etch {
 namespace {
 
@@ -57,8 +59,24 @@ std::vector<int> last_uses(const Program& program) {
   std::vector<int> last(program.buffers.size(), -1);
   for (std::size_t c = 0; c < program.calls.size(); c++)
     for (int b : program.calls[c].buffers()) last[static_cast<std::size_t>(b)] = static_cast<int>(c);
+  for (const ProgramLoop& loop : program.loops)
+    for (std::size_t b = 0; b < last.size(); b++)
+      if (flows_into(program, loop, static_cast<int>(b))) last[b] = static_cast<int>(program.calls.size());
   for (int b : program.outputs) last[static_cast<std::size_t>(b)] = static_cast<int>(program.calls.size());
   return last;
+}
+
+Array written_by(const Program& program, const ProgramCall& call, std::span<const std::byte> bytes, const VarValues& values) {
+  const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(call.writes().front())];
+  const auto array = [&](std::vector<std::int64_t> shape, std::span<const std::byte> part) {
+    return Array(buffer.dtype, std::move(shape), std::vector<std::byte>(part.begin(), part.end()));
+  };
+  if (!writes_part(program, call)) return array(shape_of(buffer, values), bytes);
+  std::vector<std::int64_t> shape;
+  std::int64_t size = 1;
+  for (const Sint& d : program.kernels[static_cast<std::size_t>(call.kernel)].ast->shape) size *= shape.emplace_back(evaluate(d, values));
+  const std::int64_t width = bytes_of(buffer.dtype), first = first_element(program, call, values);
+  return array(std::move(shape), bytes.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(size * width)));
 }
 
 LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
@@ -114,7 +132,8 @@ std::int64_t Replay::bytes_now(const Run& run, int index) const {
 void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
   for (int b : call.writes()) {
     const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
-    const bool is_read = std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
+    const bool is_read =
+        writes_part(*program_, call) || std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
     if (placement.offset >= 0 && !is_read)
       std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
   }
@@ -172,6 +191,11 @@ Array Replay::read(const Run& run, int index) const {
   return {b.dtype, shape_of(b, run.vars), std::vector<std::byte>(from, from + bytes_now(run, index))};
 }
 
+Array Replay::written(const Run& run, const ProgramCall& call, const VarValues& values) const {
+  const int index = call.writes().front();
+  return written_by(*program_, call, {place(run, index), static_cast<std::size_t>(bytes_now(run, index))}, values);
+}
+
 std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options,
                                const CallFunction& function) {
   check_run(*program_, inputs, vars);
@@ -185,21 +209,21 @@ std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues
     Buffer& buffer = run.io[static_cast<std::size_t>(b)];
     if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) buffer = make(bytes_now(run, b));
   }
-  if (options.call_seconds != nullptr) options.call_seconds->clear();
+  if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
   std::vector<std::byte*> memory;
-  for (int c = 0; c < static_cast<int>(program_->calls.size()); c++) {
+  for_each_call(*program_, vars, [&](int c, const VarValues& values) {
     const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
     memory.clear();
     for (int b : call.buffers()) memory.push_back(place(run, b));
     if (guards_) prepare_guards(run, call);
     const auto begin = std::chrono::steady_clock::now();
-    function(call, memory);
+    function(call, values, memory);
     if (options.call_seconds != nullptr)
-      options.call_seconds->push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      (*options.call_seconds)[static_cast<std::size_t>(c)] +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (guards_) check_guards(run, c);
-    if (!options.tap) continue;
-    for (int output = 0; int b : call.writes()) options.tap(c, output++, read(run, b));
-  }
+    if (options.tap) options.tap(c, 0, written(run, call, values));
+  });
   std::vector<Array> outputs;
   for (int b : program_->outputs) outputs.push_back(read(run, b));
   return outputs;

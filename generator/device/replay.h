@@ -18,8 +18,10 @@ void check_run(const Program& program, const std::vector<Array>& inputs, const V
 /// The shape of `buffer` for these values of the variables.
 std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues& vars);
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
-/// For each buffer the last call that uses it; calls.size() for outputs, -1 where no call does.
+/// For each buffer the last call that uses it; calls.size() for outputs and for what the turns of a loop keep, -1 where no call does.
 std::vector<int> last_uses(const Program& program);
+/// The elements that a call has written, as an array; `bytes`: the content of its output.
+Array written_by(const Program& program, const ProgramCall& call, std::span<const std::byte> bytes, const VarValues& values);
 
 /// The grid of a call in a language that has one: work-groups, and work-items in each.
 struct LaunchSize {
@@ -27,8 +29,8 @@ struct LaunchSize {
 };
 LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
 
-/// Runs one call: `memory` holds its buffers, in the order of its arguments.
-using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory)>;
+/// Runs one call: `values` are those of variables and counters; `memory` holds its buffers, in the order of its arguments.
+using CallFunction = std::function<void(const ProgramCall& call, const VarValues& values, std::span<std::byte* const> memory)>;
 
 /// Memory for one program that the host can read and write, kept from run to run.
 class Replay {
@@ -55,6 +57,7 @@ class Replay {
   void check_arena(const Run& run, int call) const;
   [[noreturn]] void fail(int call, const std::string& what) const;
   Array read(const Run& run, int index) const;
+  Array written(const Run& run, const ProgramCall& call, const VarValues& values) const;
 
   const Program* program_;
   bool guards_;

@@ -11,6 +11,7 @@
 #include "base/tempdir.h"
 #include "device/device.h"
 #include "emit/write.h"
+#include "program/loops.h"
 #include "program/lower.h"
 #include "renderer/language.h"
 
@@ -57,7 +58,8 @@ SelfTest default_selftest(const Frontend& frontend, const CompileOptions& option
 
 bool selftest_compares(const Program& program, SelfTestResult wanted) {
   std::int64_t macs = 0;
-  for (const ProgramCall& call : program.calls) macs += call.macs.max();
+  const std::vector<Sint> turns = turns_of_calls(program);
+  for (std::size_t c = 0; c < turns.size(); c++) macs += (program.calls[c].macs * turns[c]).max();
   return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
 }
 

@@ -6,6 +6,7 @@
 #include "emit/literals.h"
 #include "emit/project.h"
 #include "emit/signature.h"
+#include "program/loops.h"
 
 namespace etch {
 namespace {
@@ -20,7 +21,8 @@ std::string provenance(const Project& p) {
   if (!o.options_text.empty()) text += " *   options  " + in_comment(o.options_text) + "\n";
   if (!o.build.code.empty() || !o.build.abi.empty()) text += " *   flags    " + flags_text(o) + "\n";
   std::int64_t macs = 0;
-  for (const ProgramCall& call : p.program->calls) macs += call.macs.max();
+  const std::vector<Sint> turns = turns_of_calls(*p.program);
+  for (std::size_t c = 0; c < turns.size(); c++) macs += (p.program->calls[c].macs * turns[c]).max();
   text += fmt::format(" *   work     {} calls of {} kernels, {} multiply-accumulates{}\n", p.program->calls.size(),
                       p.program->kernels.size(), grouped(macs), p.program->variables.empty() ? "" : " at most");
   text += fmt::format(" *   memory   arena {} bytes (lower bound {}), constants {} bytes */\n", grouped(p.plan->arena_bytes),

@@ -86,11 +86,12 @@ std::string program_value(const Project& p, const SizeTable& sizes) {
   return fmt::format(
       "static const etch_cl_program program = {{\n"
       "  {}_kernels, kernels, calls, args,\n"
-      "  {}, {}, in_out,\n"
+      "  {}, {}, {}, in_out,\n"
       "  {}, {},\n"
       "  {}, /* pieces of text */\n"
       "  {}, /* kernels */\n"
       "  {}, /* calls */\n"
+      "  {}, /* loops */\n"
       "  {}, /* variables */\n"
       "  {}, /* inputs */\n"
       "  {}, /* outputs */\n"
@@ -99,10 +100,10 @@ std::string program_value(const Project& p, const SizeTable& sizes) {
       "  {}, /* bytes of arena */\n"
       "  {}, /* its alignment */\n"
       "}};\n",
-      p.name, program.variables.empty() ? "NULL" : "ranges", sizes.empty() ? "NULL" : "size_of", p.has_constants() ? "constants" : "NULL",
-      p.regions.empty() ? "NULL" : "regions", opencl_text_pieces(p.kernel_files.front().text), program.kernels.size(), program.calls.size(),
-      program.variables.size(), program.inputs.size(), program.outputs.size(), p.constants.size(), p.regions.size(), p.plan->arena_bytes,
-      p.plan->align);
+      p.name, program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges", sizes.empty() ? "NULL" : "size_of",
+      p.has_constants() ? "constants" : "NULL", p.regions.empty() ? "NULL" : "regions", opencl_text_pieces(p.kernel_files.front().text),
+      program.kernels.size(), program.calls.size(), program.loops.size(), program.variables.size(), program.inputs.size(),
+      program.outputs.size(), p.constants.size(), p.regions.size(), p.plan->arena_bytes, p.plan->align);
 }
 
 std::string program_table(const Project& p) {
@@ -112,10 +113,10 @@ std::string program_table(const Project& p) {
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (args.arena) text += "#define ARENA(region) {ETCH_ARENA, region}\n";
   if (args.constant) text += "#define CONSTANT(member) {ETCH_CONST, at_##member}\n";
-  if (args.variable) text += "#define VARIABLE(n) {ETCH_VAR, n}\n";
+  text += variable_macros(p, args);
   text += sizes.empty() ? "\n" : sizes.text(p);
-  return text + constant_table(p) + region_table(p) + kernels + args.text + "\n" + call_table(p, args) + range_table(p) + in_out +
-         program_value(p, sizes);
+  return text + constant_table(p) + region_table(p) + kernels + args.text + "\n" + call_table(p, args) + loop_table(p) + range_table(p) +
+         in_out + program_value(p, sizes);
 }
 
 std::string open_parameters(const Project& p) {
@@ -146,11 +147,11 @@ std::string run_function(const Project& p, bool profile) {
   const Program& program = *p.program;
   std::string text = fmt::format("etch_status {}_{}({}) {{\n", p.name, profile ? "profile" : "run", parameters(p, profile));
   text += fmt::format("  void *io[{}];\n", std::max<std::size_t>(program.inputs.size() + program.outputs.size(), 1));
-  if (!program.variables.empty()) text += fmt::format("  int32_t variables[{}];\n", program.variables.size());
+  if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_cl_run_frame frame;\n  if (session == NULL) return ETCH_NULL;\n";
   text += fill_io(p);
   text += "  frame.io = io;\n";
-  text += std::string("  frame.variables = ") + (program.variables.empty() ? "NULL" : "variables") + ";\n";
+  text += std::string("  frame.variables = ") + (variable_room(p) == 0 ? "NULL" : "variables") + ";\n";
   text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
   return text + "  return etch_cl_run(&program, &session->cl, &frame);\n}\n";
 }

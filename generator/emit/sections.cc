@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <source_location>
 
+#include "base/error.h"
 #include "emit/form.h"
 #include "emit/formula.h"
 #include "emit/literals.h"
@@ -76,7 +78,9 @@ std::string ref(const Project& p, int buffer) {
 std::string variable_ref(const Project& p, const std::string& name) {
   for (std::size_t v = 0; v < p.program->variables.size(); v++)
     if (p.program->variables[v].name == name) return fmt::format("VARIABLE({})", v);
-  return "";
+  for (std::size_t l = 0; l < p.program->loops.size(); l++)
+    if (p.program->loops[l].counter == name) return fmt::format("COUNTER({})", l);
+  fail_check("a kernel takes variables of its program", std::source_location::current());
 }
 
 }  // namespace
@@ -140,8 +144,12 @@ ArgTable arg_table(const Project& p) {
       t.constant |= p.program->buffers[at(b)].kind == BufferKind::Constant;
       row += (row.empty() ? "" : " ") + ref(p, b) + ",";
     }
-    for (const std::string& v : kernel.variables) row += " " + variable_ref(p, v) + ",";
-    t.variable |= !kernel.variables.empty();
+    for (const std::string& v : kernel.variables) {
+      const std::string place = variable_ref(p, v);
+      t.variable |= place.starts_with("VARIABLE");
+      t.counter |= place.starts_with("COUNTER");
+      row += " " + place + ",";
+    }
     rows.emplace_back(row, fmt::format("{}: {}", c, in_comment(nodes_text(call.nodes))));
     t.first.push_back(t.count);
     t.count += kernel.argument_count();
@@ -149,6 +157,30 @@ ArgTable arg_table(const Project& p) {
   t.text = fmt::format("static const etch_ref args[{}] = {{\n{}}};\n", t.count, with_comments(rows));
   return t;
 }
+
+std::string variable_macros(const Project& p, const ArgTable& t) {
+  std::string text;
+  if (t.variable) text += "#define VARIABLE(n) {ETCH_VAR, n}\n";
+  if (t.counter) text += fmt::format("#define COUNTER(loop) {{ETCH_VAR, {} + loop}}\n", p.program->variables.size());
+  return text;
+}
+
+std::string loop_table(const Project& p) {
+  if (p.program->loops.empty()) return "";
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const ProgramLoop& loop : p.program->loops) {
+    const bool fixed = loop.count.is_int();
+    std::size_t variable = 0;
+    for (std::size_t v = 0; v < p.program->variables.size(); v++)
+      if (!fixed && p.program->variables[v].name == loop.count.node()->name) variable = v;
+    rows.emplace_back(fmt::format("{{{}, {}, {}, {}}},", loop.first, loop.end,
+                                  fixed ? loop.count.as_int() : static_cast<std::int64_t>(variable), fixed ? 0 : 1),
+                      fmt::format("{} turns", fixed ? std::to_string(loop.count.as_int()) : p.variable_names[variable]));
+  }
+  return fmt::format("/* First call, end, turns. */\nstatic const etch_loop loops[{}] = {{\n{}}};\n\n", rows.size(), with_comments(rows));
+}
+
+std::size_t variable_room(const Project& p) { return p.program->variables.size() + p.program->loops.size(); }
 
 std::string range_table(const Project& p) {
   if (p.program->variables.empty()) return "";

@@ -17,14 +17,20 @@ std::string arena_table(const Project& project);
 /// Every kernel, each after a comment with its nodes and its formula.
 std::string kernel_texts(const Project& project);
 
-/// "static const etch_ref args[...]", written with IO(n), ARENA(n), CONSTANT(member), VARIABLE(n).
+/// "static const etch_ref args[...]", written with IO(n), ARENA(n), CONSTANT(member), VARIABLE(n), COUNTER(loop).
 struct ArgTable {
   std::string text;
   std::vector<std::size_t> first;  // by call: its first argument
   std::size_t count = 0;
-  bool arena = false, constant = false, variable = false;  // whether it uses ARENA, CONSTANT, VARIABLE
+  bool arena = false, constant = false, variable = false, counter = false;  // whether it uses ARENA, CONSTANT, VARIABLE, COUNTER
 };
 ArgTable arg_table(const Project& project);
+/// The macros VARIABLE and COUNTER, if they are used.
+std::string variable_macros(const Project& project, const ArgTable& args);
+/// "static const etch_loop loops[...]"; empty where there are none.
+std::string loop_table(const Project& project);
+/// Elements of variables[]: the program's variables, and the counters of its loops.
+std::size_t variable_room(const Project& project);
 
 /// "static const etch_range ranges[...]"; empty where all sizes are fixed.
 std::string range_table(const Project& project);

@@ -44,17 +44,19 @@ std::string program_table(const Project& p) {
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (t.arena) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
   if (t.constant) text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
-  if (t.variable) text += "#define VARIABLE(n) {ETCH_VAR, n}\n";
+  text += variable_macros(p, t);
   text += "\n" + t.text + fmt::format("\nstatic const etch_call calls[{}] = {{\n", program.calls.size());
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramKernel& kernel = program.kernels[at(program.calls[c].kernel)];
     text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], kernel.argument_count());
   }
   const std::string io_align = io_align_table(p);
-  text += "};\n\n" + range_table(p) + io_align + "static const etch_program program = {\n  calls, args, ";
-  text += program.variables.empty() ? "NULL" : "ranges";
-  text += fmt::format(",\n  {}, /* calls */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
-                      program.calls.size(), io_count, program.variables.size(), p.plan->arena_bytes);
+  text += "};\n\n" + loop_table(p) + range_table(p) + io_align;
+  text += fmt::format("static const etch_program program = {{\n  calls, args, {}, {},\n", program.loops.empty() ? "NULL" : "loops",
+                      program.variables.empty() ? "NULL" : "ranges");
+  text += fmt::format(
+      "  {}, /* calls */\n  {}, /* loops */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
+      program.calls.size(), program.loops.size(), io_count, program.variables.size(), p.plan->arena_bytes);
   text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n",
                       p.plan->align, constants_align(p), io_align.empty() ? "NULL" : "io_align");
   return text;
@@ -66,12 +68,12 @@ std::string entry(const Project& p, bool profile) {
   std::string text = fmt::format("etch_status {}_{}({}) {{\n", p.name, profile ? "profile" : "run", parameters(p, profile));
   text += fmt::format("  void *io[{}];\n  void *arg[{}];\n", std::max<std::size_t>(program.inputs.size() + program.outputs.size(), 1),
                       p.max_args);
-  if (!program.variables.empty()) text += fmt::format("  int32_t variables[{}];\n", program.variables.size());
+  if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
   if (blob) text += "  etch_status status;\n";
   text += fill_io(p);
   text += "  frame.arena = arena;\n  frame.arena_bytes = arena_bytes;\n  frame.io = io;\n  frame.arg = arg;\n";
-  text += std::string("  frame.variables = ") + (program.variables.empty() ? "NULL" : "variables") + ";\n";
+  text += std::string("  frame.variables = ") + (variable_room(p) == 0 ? "NULL" : "variables") + ";\n";
   text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
   if (blob) {
     text += "  status = etch_blob_open(&blob, weights, &frame.constants);\n  if (status != ETCH_OK) return status;\n";

@@ -14,9 +14,7 @@ namespace {
 
 using InMemory = std::function<bool(const LazyBuffer*)>;
 
-bool is_stored(const LazyBuffer* base, const InMemory& in_memory) {
-  return base->kind == LazyKind::Input || base->kind == LazyKind::Data || in_memory(base);
-}
+bool is_stored(const LazyBuffer* base, const InMemory& in_memory) { return is_memory(base) || in_memory(base); }
 
 /// The value of each base when all leaves are 0, computed once.
 class ZeroValues {

@@ -18,6 +18,7 @@ std::size_t hash_of(const LazyBuffer& b) {
   if (b.kind == LazyKind::Compute) h = hash_mix(h, static_cast<std::uint64_t>(b.op));
   for (const LazyBuffer* s : b.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
   h = hash_mix(hash_all(h, b.axes), b.scan ? 1 : 0);
+  if (b.loop != nullptr) h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(b.loop->number)), static_cast<std::uint64_t>(b.slot));
   if (b.kind == LazyKind::Const) h = hash_mix(h, b.value.bits());
   if (b.kind == LazyKind::Data) h = hash_mix(h, b.data.content_hash());
   return h;
@@ -25,6 +26,7 @@ std::size_t hash_of(const LazyBuffer& b) {
 
 bool same(const LazyBuffer& a, const LazyBuffer& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || a.scan != b.scan || !(a.st == b.st)) return false;
+  if (a.loop != b.loop || a.slot != b.slot) return false;
   if (a.kind == LazyKind::View) return a.base == b.base;
   if (a.kind == LazyKind::Compute) return a.op == b.op;
   if (a.kind == LazyKind::Const) return a.value == b.value;
@@ -64,6 +66,10 @@ std::string_view name_of(LazyKind kind) {
       return "Contiguous";
     case LazyKind::Gather:
       return "Gather";
+    case LazyKind::Carried:
+      return "Carried";
+    case LazyKind::LoopResult:
+      return "LoopResult";
     case LazyKind::View:
       return "View";
   }
@@ -126,7 +132,8 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   buffer.origins = origins_;
   const bool fixed = buffer.st.variables().empty();
   const auto below = sources(&buffer);
-  buffer.constant = fixed && buffer.kind != LazyKind::Input && std::ranges::all_of(below, [](const LazyBuffer* s) { return s->constant; });
+  const bool is_given = buffer.kind == LazyKind::Input || buffer.kind == LazyKind::Carried;
+  buffer.constant = fixed && !is_given && std::ranges::all_of(below, [](const LazyBuffer* s) { return s->constant; });
   LazyBuffer* kept = &buffers_.emplace_back(std::move(buffer));
   if (kept->base == nullptr) kept->base = kept;
   return kept;
@@ -275,8 +282,7 @@ const LazyBuffer* LazyGraph::scan(Op op, const LazyBuffer* a, int axis) {
 }
 
 const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
-  const LazyKind kind = a->base->kind;
-  const bool stored = kind == LazyKind::Input || kind == LazyKind::Data || kind == LazyKind::Contiguous;
+  const bool stored = is_memory(a->base) || a->base->kind == LazyKind::Contiguous;
   if (stored && a->st.contiguous() && a->st.size() == a->base->st.size()) return a;
   if (is_empty(a->shape())) return a;
   LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
@@ -314,6 +320,45 @@ const LazyBuffer* LazyGraph::gather(const LazyBuffer* table, const LazyBuffer* i
   return intern(std::move(b));
 }
 
+const LazyLoop* LazyGraph::loop(Sint count, int carried) {
+  check(carried >= 0 && count.min() >= 0 && count.max() >= 2, "a loop has turns");
+  std::set<std::string> taken;  // "step", "step2", ... may be what a model calls its sizes
+  for (const LazyBuffer& b : buffers_)
+    if (b.kind == LazyKind::Input)
+      for (const Sint& size : b.shape())
+        for (const Node* v : variables(size)) taken.insert(v->name);
+  for (const LazyLoop& l : loops_)
+    for (const Node* v : variables(l.counter)) taken.insert(v->name);
+  std::string name = "step";
+  for (int n = 2; taken.contains(name); n++) name = "step" + std::to_string(n);
+  loops_.push_back({static_cast<int>(loops_.size()), count, symbols_.variable(name, 0, count - 1), carried});
+  return &loops_.back();
+}
+
+const LazyBuffer* LazyGraph::carried(const LazyLoop* loop, int slot, DType dtype, const std::vector<Sint>& shape) {
+  check(slot >= 0 && slot < loop->carried, "a loop has that carried value");
+  LazyBuffer b = base_of(LazyKind::Carried, dtype, shape);
+  b.loop = loop;
+  b.slot = slot;
+  return intern(std::move(b));
+}
+
+const LazyBuffer* LazyGraph::loop_result(const LazyLoop* loop, int slot, const std::vector<const LazyBuffer*>& src) {
+  const auto carried = static_cast<std::size_t>(loop->carried), which = static_cast<std::size_t>(slot);
+  check(2 * carried <= src.size() && slot >= 0 && which < src.size() - carried, "a loop has that result");
+  for (std::size_t k = 0; k < carried; k++)
+    check(src[k]->shape() == src[carried + k]->shape() && src[k]->dtype == src[carried + k]->dtype, "a carried value keeps shape and type");
+  const LazyBuffer* one = src[carried + which];
+  std::vector<Sint> shape = one->shape();
+  if (which >= carried) shape.insert(shape.begin(), loop->count);
+  if (is_empty(shape)) return constant(Scalar::of_int(one->dtype, 0), shape);
+  LazyBuffer b = base_of(LazyKind::LoopResult, one->dtype, shape);
+  b.src = src;
+  b.loop = loop;
+  b.slot = slot;
+  return intern(std::move(b));
+}
+
 const LazyBuffer* LazyGraph::copy(const LazyBuffer* a) {
   LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
   b.src = {a};
@@ -334,6 +379,7 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
     case LazyKind::Data:
     case LazyKind::Const:
     case LazyKind::Index:
+    case LazyKind::Carried:
       return like;
     case LazyKind::View: {
       check(src[0]->shape() == like->base->shape(), "a rewrite keeps shapes");
@@ -341,6 +387,8 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
     }
     case LazyKind::Contiguous:
       return contiguous(src[0]);
+    case LazyKind::LoopResult:
+      return src == like->src ? like : loop_result(like->loop, like->slot, src);
     case LazyKind::Gather:
       return src == like->src ? like : gather(src[0], src[1]);
     case LazyKind::Compute:
@@ -368,6 +416,10 @@ std::string to_text(const std::vector<const LazyBuffer*>& outputs) {
       for (int axis : b->axes) text += " " + std::to_string(axis);
     }
     if (b->kind == LazyKind::Const) text += " " + b->value.to_text();
+    if (b->loop != nullptr) {
+      text += " loop " + std::to_string(b->loop->number) + " slot " + std::to_string(b->slot);
+      if (b->kind == LazyKind::LoopResult) text += " turns " + to_text(b->loop->count);
+    }
     if (b->kind == LazyKind::View) text += " " + b->st.to_text();
     if (!b->name.empty()) text += " '" + b->name + "'";
     for (std::size_t i = 0; i < b->origins.size(); i++) text += (i == 0 ? "  # " : ", ") + b->origins[i];

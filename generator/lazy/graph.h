@@ -28,9 +28,23 @@ enum class LazyKind : std::uint8_t {
   Compute,     // op of src: elementwise, cast or reduction (axes)
   Contiguous,  // src[0], stored in memory in row-major order
   Gather,      // of each row src[0][i..] the element at position src[1][i..], see gather()
+  Carried,     // memory of a loop: what the turn before left in it, see LazyLoop
+  LoopResult,  // what a loop leaves behind, in memory
   View,        // base through st
 };
 std::string_view name_of(LazyKind kind);
+
+/// A loop: its body is computed `count` times, one turn after the other. The body is whatever is computed from `counter` (in a view) or
+/// from a Carried of the loop; all else is computed once, before. Its results are LoopResults, each with the same sources: for every
+/// carried value what it starts with, then for every one what it is in the next turn, then what each turn adds to a list.
+struct LazyLoop {
+  int number = 0;  // in order of creation
+  Sint count;
+  Sint counter;     // a Variable: 0, 1, ... count - 1; 0 if count is 1
+  int carried = 0;  // number of carried values
+
+  bool operator==(const LazyLoop&) const = default;
+};
 
 struct LazyBuffer {
   LazyKind kind{};
@@ -38,11 +52,13 @@ struct LazyBuffer {
   ShapeTracker st;                          // of a base: contiguous
   const LazyBuffer* base = nullptr;         // of a base: itself
   Op op{};                                  // Compute
-  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous and Gather
+  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous, Gather and LoopResult
   std::vector<int> axes = {};               // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
   bool scan = false;                        // reductions: it is a scan
   Scalar value = {};                        // Const
   Array data = {};                          // Data
+  const LazyLoop* loop = nullptr;           // Carried and LoopResult
+  int slot = 0;                             // of those: which carried value; from loop->carried on: which list
   std::string name = {};                    // Input and Data: as the model calls it
   bool constant = false;                    // depends on constants alone, and no size in it is a Variable
   std::vector<std::string> origins = {};    // names of the ONNX nodes that it was traced from; usually one
@@ -62,6 +78,11 @@ std::vector<const LazyBuffer*> toposort_bases(const std::vector<const LazyBuffer
 inline bool is_scan(const LazyBuffer* buffer) { return buffer->scan; }
 /// Whether `buffer` computes `op`.
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
+/// Whether `base` is memory that no kernel of its own computes as a whole.
+inline bool is_memory(const LazyBuffer* base) {
+  return base->kind == LazyKind::Input || base->kind == LazyKind::Data || base->kind == LazyKind::Carried ||
+         base->kind == LazyKind::LoopResult;
+}
 /// Whether a kernel computes `base`; else it is a leaf.
 inline bool is_computed(const LazyBuffer* base) {
   return base->kind == LazyKind::Compute || base->kind == LazyKind::Contiguous || base->kind == LazyKind::Gather;
@@ -70,6 +91,8 @@ inline bool is_computed(const LazyBuffer* base) {
 const Scalar* const_value(const LazyBuffer* buffer);
 /// Whether a view of `st` hides elements.
 bool is_masked(const ShapeTracker& st);
+/// Whether a buffer shows all of its base, in order.
+inline bool shows_base(const LazyBuffer* buffer) { return buffer->st.contiguous() && buffer->st.size() == buffer->base->st.size(); }
 /// Whether every value of `from` is exact in `to`.
 bool is_lossless(DType from, DType to);
 /// Whether a dimension is 0.
@@ -102,6 +125,13 @@ class LazyGraph {
   /// `table` has the shape of `index` and one axis more, the last: its rows. The result has the shape of `index` (integers; a negative
   /// one counts from the end of the row); a position outside of the row counts as the nearest one inside.
   const LazyBuffer* gather(const LazyBuffer* table, const LazyBuffer* index);
+  /// A new loop of `count` turns (at least 2, or a size that may be less), which carries `carried` values.
+  const LazyLoop* loop(Sint count, int carried);
+  /// The carried value `slot` of `loop` at the start of a turn.
+  const LazyBuffer* carried(const LazyLoop* loop, int slot, DType dtype, const std::vector<Sint>& shape);
+  /// What is in carried value `slot` after the last turn or, from loop->carried on, a list: element t along its first axis is what turn t
+  /// added. For `src` see LazyLoop.
+  const LazyBuffer* loop_result(const LazyLoop* loop, int slot, const std::vector<const LazyBuffer*>& src);
   /// The same, but never an existing buffer: for an output that needs memory of its own.
   const LazyBuffer* copy(const LazyBuffer* a);
   /// `st` seen over a's base (not over `a`).
@@ -144,6 +174,7 @@ class LazyGraph {
   Symbols symbols_;  // first, so that it is destroyed last: everything below refers to its nodes
   LazyOps ops_;
   std::deque<LazyBuffer> buffers_;
+  std::deque<LazyLoop> loops_;
   std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
   std::unordered_map<ShapeTracker, ShapeTracker, TrackerHash> simplified_;  // look-up only, like the next two

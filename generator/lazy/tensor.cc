@@ -197,6 +197,49 @@ Tensor Tensor::shrink(Padding ranges) const {
   return {graph_, graph_->view(buffer_, buffer_->st.shrink(ranges))};
 }
 
+Tensor Tensor::at(int axis, Sint position) const {
+  axis = normal_axis(axis, rank(), "at");
+  if (!proves_nonnegative(position) || !proves_less(position, dim(axis)))
+    throw ShapeError("at: position " + to_text(position) + " of axis " + std::to_string(axis) + " of " + shape_text(shape()));
+  Padding ranges;
+  for (const Sint& d : shape()) ranges.emplace_back(0, d);
+  ranges[static_cast<std::size_t>(axis)] = {position, position + 1};
+  Shape rest = shape();
+  rest.erase(rest.begin() + axis);
+  return {graph_, graph_->view(buffer_, buffer_->st.shrink(ranges).reshape(rest))};
+}
+
+LoopResults Tensor::loop(LazyGraph& graph, Sint count, const std::vector<Tensor>& first,
+                         const std::function<LoopTurn(Sint turn, const std::vector<Tensor>& carried)>& body) {
+  if (count.is_int(1)) {
+    LoopTurn turn = body(0, first);
+    for (Tensor& t : turn.listed) t = t.unsqueeze(0);
+    return turn;
+  }
+  const LazyLoop* loop = graph.loop(count, static_cast<int>(first.size()));
+  std::vector<Tensor> carried;
+  for (std::size_t k = 0; k < first.size(); k++)
+    carried.emplace_back(&graph, graph.carried(loop, static_cast<int>(k), first[k].dtype(), first[k].shape()));
+  const LoopTurn turn = body(loop->counter, carried);
+  if (turn.carried.size() != first.size())
+    throw ShapeError("loop: " + std::to_string(turn.carried.size()) + " values are carried on, " + std::to_string(first.size()) +
+                     " came in");
+  std::vector<const LazyBuffer*> src;
+  for (const Tensor& t : first) src.push_back(t.buffer());
+  for (std::size_t k = 0; k < first.size(); k++) {
+    const Tensor& t = turn.carried[k];
+    if (t.shape() != first[k].shape() || t.dtype() != first[k].dtype())
+      throw ShapeError("loop: carried value " + std::to_string(k) + " becomes " + std::string(name_of(t.dtype())) + " " +
+                       shape_text(t.shape()) + ", it was " + std::string(name_of(first[k].dtype())) + " " + shape_text(first[k].shape()));
+    src.push_back(t.buffer());
+  }
+  for (const Tensor& t : turn.listed) src.push_back(t.buffer());
+  LoopResults results;
+  for (std::size_t k = 0; k < first.size() + turn.listed.size(); k++)
+    (k < first.size() ? results.carried : results.listed).emplace_back(&graph, graph.loop_result(loop, static_cast<int>(k), src));
+  return results;
+}
+
 Tensor Tensor::flip(std::vector<int> axes) const {
   std::vector<std::int64_t> steps(static_cast<std::size_t>(rank()), 1);
   for (int axis : normal_axes(std::move(axes), rank(), "flip")) steps[index_of(axis)] = -1;

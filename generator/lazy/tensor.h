@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -39,6 +40,16 @@ struct Window {
   Padding pads = {};                        // empty: 0 each; may be asymmetric and negative, and depend on open sizes
   bool ceil = false;                        // pooling: round the output size up
 };
+
+class Tensor;
+
+/// What one turn of a loop computes: the carried values for the next turn, and the elements that it adds to lists.
+struct LoopTurn {
+  std::vector<Tensor> carried, listed;
+};
+
+/// The results of a loop: the carried values after the last turn, and the lists, each with one axis more in front, the turns.
+using LoopResults = LoopTurn;
 
 class Tensor {
  public:
@@ -88,6 +99,8 @@ class Tensor {
   Tensor stride(std::vector<std::int64_t> steps) const;
   /// numpy's x[start:end:step] along one axis, with numpy's clamping of out-of-range and negative bounds.
   Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1) const;
+  /// Element `position` along `axis`, which goes away: 0 <= position < dim(axis), proved for every value of its variables.
+  Tensor at(int axis, Sint position) const;
   Tensor squeeze(std::vector<int> axes) const;
   Tensor unsqueeze(int axis) const;
   Tensor flatten(int start = 0, int end = -1) const;
@@ -95,6 +108,11 @@ class Tensor {
   static Tensor cat(const std::vector<Tensor>& tensors, int axis);
   static Tensor stack(const std::vector<Tensor>& tensors, int axis);
   std::vector<Tensor> split(int axis, const std::vector<std::int64_t>& sizes) const;
+
+  /// `count` turns, one after the other. `body` is called once, with the number of the turn (0 to count - 1, a Variable unless count is 1)
+  /// and what is carried into it; shapes and types of carried values stay those of `first`. Nothing fuses across the edges of the loop.
+  static LoopResults loop(LazyGraph& graph, Sint count, const std::vector<Tensor>& first,
+                          const std::function<LoopTurn(Sint turn, const std::vector<Tensor>& carried)>& body);
 
   // --- types and realisation
   /// The values in another type: floats truncate to integers, integers wrap around, anything but 0 is true.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "memory/pack.h"
+#include "program/loops.h"
 
 namespace etch {
 namespace {
@@ -43,7 +44,19 @@ void find_lifetimes(const Program& program, std::vector<Placement>& placements) 
     if (p.first < 0) continue;
     if (program.buffers[b].kind == BufferKind::Input) p.first = 0;
     if (program.buffers[b].kind == BufferKind::Output) p.last = calls - 1;
+    for (auto loop = program.loops.rbegin(); loop != program.loops.rend(); loop++) {  // inner ones first
+      if (!flows_into(program, *loop, static_cast<int>(b))) continue;
+      p.first = std::min(p.first, loop->first);
+      p.last = std::max(p.last, loop->end - 1);
+    }
   }
+}
+
+// Whether a turn of a loop around call `c` may leave the buffer's content to the next turn.
+bool is_kept_by_loop(const Program& program, std::size_t c, int buffer) {
+  return std::ranges::any_of(program.loops, [&](const ProgramLoop& loop) {
+    return loop.first <= static_cast<int>(c) && static_cast<int>(c) < loop.end && flows_into(program, loop, buffer);
+  });
 }
 
 // A call may pass a buffer for several arguments; each of them has to allow the replacement.
@@ -64,10 +77,12 @@ void choose_in_place(const Program& program, const PlanOptions& options, std::ve
     std::set<int> replaced;
     for (int out : call.writes()) {
       Placement& output = placements[at(out)];
+      if (is_kept_by_loop(program, c, out)) continue;
       if (output.first != static_cast<int>(c) || !in_arena(program.buffers[at(out)], options)) continue;
       for (int in : call.reads()) {
         const bool dies = placements[at(in)].last == static_cast<int>(c) && program.buffers[at(in)].kind != BufferKind::Output;
-        if (in == out || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options)) continue;
+        if (in == out || is_kept_by_loop(program, c, in) || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options))
+          continue;
         if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes() || !replaced.insert(in).second) continue;
         output.in_place_of = in;
         break;

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -256,15 +257,65 @@ class Search {
   std::size_t work_ = 0;
 };
 
+// Places whose order is chosen: a call, or all calls of a loop.
+struct Block {
+  int first = 0, end = 0;
+};
+
+std::vector<Block> blocks_of(const Program& program) {
+  std::vector<Block> blocks;
+  for (int c = 0; c < static_cast<int>(program.calls.size());) {
+    int end = c + 1;
+    for (const ProgramLoop& loop : program.loops)
+      if (loop.first == c) end = std::max(end, loop.end);
+    blocks.push_back({c, end});
+    c = end;
+  }
+  return blocks;
+}
+
+// The program with one call for each block: it writes what any call in it writes, and reads the rest.
+Program with_blocks(const Program& program, const std::vector<Block>& blocks) {
+  Program outline;
+  outline.buffers = program.buffers;
+  for (const Block& block : blocks) {
+    if (block.end == block.first + 1) {
+      outline.calls.push_back(program.calls[at(block.first)]);
+      continue;
+    }
+    std::map<int, Access> used;
+    for (int c = block.first; c < block.end; c++)
+      for (const CallArgument& a : program.calls[at(c)].arguments)
+        if (used.try_emplace(a.buffer, a.access).second || a.access == Access::Write) used[a.buffer] = a.access;
+    ProgramCall call;
+    for (const auto& [buffer, access] : used) call.arguments.push_back({buffer, access, false});
+    outline.calls.push_back(std::move(call));
+  }
+  return outline;
+}
+
 }  // namespace
 
 Program reorder(Program program) {
-  Search search(program);
+  const std::vector<Block> blocks = blocks_of(program);
+  Search search(with_blocks(program, blocks));
   const std::optional<Search::Found> best = search.best_order();
   if (!best || best->peak >= search.peak_as_is()) return program;
   std::vector<ProgramCall> calls;
-  for (int c : best->order) calls.push_back(std::move(program.calls[at(c)]));
+  std::vector<ProgramLoop> loops;
+  for (int b : best->order) {
+    const Block& block = blocks[at(b)];
+    const int moved = static_cast<int>(calls.size()) - block.first;
+    for (ProgramLoop loop : program.loops) {
+      if (loop.first < block.first || loop.end > block.end) continue;
+      loop.first += moved;
+      loop.end += moved;
+      loops.push_back(std::move(loop));
+    }
+    for (int c = block.first; c < block.end; c++) calls.push_back(std::move(program.calls[at(c)]));
+  }
   program.calls = std::move(calls);
+  program.loops = std::move(loops);
   return program;
 }
 

@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM: the steps of the sequence are computed one after the other. The part that does not depend on the state (input
+// RNN, GRU and LSTM: a loop over the steps of the sequence. The part that does not depend on the state (input
 // times weights, biases) is one product for all steps.
 #include <string>
 #include <vector>
@@ -56,8 +56,6 @@ struct Layer {
 struct State {
   Tensor h, c;  // c of LSTM only
 };
-
-constexpr std::int64_t kMostSteps = 16384;  // each step becomes kernels of its own
 
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using Step = State (*)(const Layer&, const Tensor& x, const State&);
@@ -146,22 +144,25 @@ struct Run {
   State last;
 };
 
-Run run_layer(const Layer& layer, Step step, const Tensor& projected, const Tensor& lengths, State state) {
-  const std::int64_t steps = projected.dim(0).as_int();
-  std::vector<Tensor> outputs;
-  for (std::int64_t t = 0; t < steps; t++) {
-    State next = step(layer, projected.slice(0, t, t + 1).squeeze({0}), state);
+Run run_layer(const Layer& layer, Step step, const Tensor& projected, const Tensor& lengths, const State& first) {
+  std::vector<Tensor> carried{first.h};
+  if (first.c) carried.push_back(first.c);
+  const auto turn = [&](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
+    const State state{now[0], now.size() > 1 ? now[1] : Tensor()};
+    State next = step(layer, projected.at(0, t), state);
     Tensor output = next.h;
     if (lengths) {
-      const Tensor active = (integer(lengths, t) < lengths).unsqueeze(1);
+      const Tensor active = (Tensor::arange(lengths.graph(), projected.dim(0), lengths.dtype()).at(0, t) < lengths).unsqueeze(1);
       output = active.where(next.h, number(next.h, 0));
       next.h = active.where(next.h, state.h);
       if (next.c) next.c = active.where(next.c, state.c);
     }
-    state = {next.h.contiguous(), next.c ? next.c.contiguous() : Tensor()};
-    outputs.push_back(lengths ? output : state.h);
-  }
-  return {Tensor::stack(outputs, 0), state};
+    std::vector<Tensor> after{next.h};
+    if (next.c) after.push_back(next.c);
+    return {after, {output}};
+  };
+  const LoopResults results = Tensor::loop(projected.graph(), projected.dim(0), carried, turn);
+  return {results.listed[0], {results.carried[0], first.c ? results.carried[1] : Tensor()}};
 }
 
 void require_shape(const NodeContext& node, int i, const std::string& what, const Shape& expected) {
@@ -215,9 +216,10 @@ Outputs recurrent(NodeContext& node, const Family& family) {
   const bool batch_first = node.opset() >= 14 && node.attribute_int("layout", 0) != 0;
   if (node.input(0).rank() != 3) node.fail("its input has the shape " + shape_text(node.input(0).shape()) + ", 3 axes are expected");
   const Tensor x = batch_first ? node.input(0).transpose(0, 1) : node.input(0);  // [T, B, I]
-  const std::int64_t steps = fixed_dim(node, x, 0, "sequence");
-  if (steps < 1 || steps > kMostSteps)
-    node.fail("its sequence has " + std::to_string(steps) + " steps", "1 to " + std::to_string(kMostSteps) + " are accepted");
+  const Sint steps = x.dim(0);
+  if (steps.min() < 1) node.fail("its sequence has " + to_text(steps) + " steps", "at least 1 is accepted");
+  if (!steps.is_int() && steps.node()->kind != NodeKind::Variable)
+    node.fail("its sequence has " + to_text(steps) + " steps", "a number or an open size of an input is accepted");
   const std::string direction = node.attribute_string("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     node.fail("attribute direction is '" + direction + "'", "accepted are forward, reverse and bidirectional");

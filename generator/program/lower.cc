@@ -38,6 +38,7 @@ class Lowering {
       : schedule_(schedule), options_(options), progress_(progress), names_(named_nodes(*graph, schedule)) {
     for (const ScheduleItem& item : schedule.items) kernels_of_[item.main_node]++;
     program_.language = options.language;
+    graph_ = graph.get();
     program_.owner = std::move(graph);
   }
 
@@ -52,6 +53,9 @@ class Lowering {
         refuse_open_sizes(item);
       }
     }
+    for (const ScheduledLoop& loop : schedule_.loops)
+      program_.loops.push_back({variables(loop.loop->counter).empty() ? "" : variables(loop.loop->counter).front()->name, loop.loop->count,
+                                loop.first, loop.end});
     program_.folded = schedule_.folded;
     verify(program_);
     return std::move(program_);
@@ -91,6 +95,10 @@ class Lowering {
     for (const LazyBuffer* input : inputs())
       for (const Sint& size : input->shape())
         for (const Node* v : variables(size)) add(v);
+    for (const ScheduledLoop& loop : schedule_.loops) {
+      for (const Node* v : variables(loop.loop->count)) add(v);
+      for (const Node* v : variables(loop.loop->counter)) found.insert(v->name);
+    }
     for (const ScheduleItem& item : schedule_.items)
       for (const Node* v : variables(item.ast)) add(v);
   }
@@ -147,6 +155,8 @@ class Lowering {
 
   int number_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
     if (buffer->kind == LazyKind::Data) return constant_of(buffer, layout, item);
+    if (buffer->kind == LazyKind::LoopResult && buffer->slot < buffer->loop->carried)
+      buffer = graph_->carried(buffer->loop, buffer->slot, buffer->dtype, buffer->shape());
     const auto [it, added] = numbers_.try_emplace(buffer, 0);
     if (added) {
       check(buffer == item.out, "an intermediate is written before it is read");
@@ -208,6 +218,8 @@ class Lowering {
   std::vector<KernelArgument> arguments_of(const std::vector<const LazyBuffer*>& buffers) {
     CNames names;
     for (const ProgramVariable& variable : program_.variables) names.add(variable.name);
+    for (const ScheduledLoop& loop : schedule_.loops)
+      for (const Node* v : variables(loop.loop->counter)) names.add(v->name);
     std::vector<KernelArgument> result;
     for (const LazyBuffer* b : buffers) {
       const bool is_constant = b->kind == LazyKind::Data, is_written = result.empty();
@@ -229,6 +241,7 @@ class Lowering {
     return it->second;
   }
 
+  LazyGraph* graph_ = nullptr;
   const Schedule& schedule_;
   LowerOptions options_;
   const LowerProgress& progress_;

@@ -70,6 +70,20 @@ void verify_calls(const Program& program) {
   }
 }
 
+void verify_loops(const Program& program) {
+  std::vector<ProgramLoop> open;
+  int last = 0;
+  for (const ProgramLoop& loop : program.loops) {
+    check(last <= loop.first && loop.first < loop.end && loop.end <= static_cast<int>(program.calls.size()), "a loop has calls");
+    while (!open.empty() && open.back().end <= loop.first) open.pop_back();
+    check(open.empty() || loop.end <= open.back().end, "loops lie in each other or apart");
+    check(loop.count.is_int() || loop.count.node()->kind == NodeKind::Variable, "a loop counts to a number or a variable");
+    for (const ProgramVariable& v : program.variables) check(v.name != loop.counter, "a counter has a name of its own");
+    open.push_back(loop);
+    last = loop.first;
+  }
+}
+
 std::string_view kind_text(BufferKind kind) {
   switch (kind) {
     case BufferKind::Input:
@@ -102,6 +116,7 @@ void verify(const Program& program) {
   verify_names(program);
   verify_buffers(program);
   verify_calls(program);
+  verify_loops(program);
 }
 
 std::string to_text(const Program& program) {
@@ -119,6 +134,9 @@ std::string to_text(const Program& program) {
     const ProgramCall& c = program.calls[i];
     std::vector<std::string> args;
     for (const CallArgument& a : c.arguments) args.push_back(fmt::format("b{}{}", a.buffer, a.may_alias ? "*" : ""));
+    for (const ProgramLoop& loop : program.loops)
+      if (loop.first == static_cast<int>(i))
+        text += fmt::format("loop      calls {}-{}, {} from 0, {} turns\n", loop.first, loop.end - 1, loop.counter, to_text(loop.count));
     text += fmt::format("call {:<4} k{} ({})  {}\n", i, c.kernel, joined(args), joined(c.nodes));
   }
   return text;

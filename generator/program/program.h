@@ -73,6 +73,13 @@ struct ProgramCall {
   auto writes() const { return buffers_with(arguments, Access::Write); }
 };
 
+/// The calls [first, end) are repeated. Loops lie in each other or apart.
+struct ProgramLoop {
+  std::string counter;  // a variable that kernels in it take: 0, 1, ... count - 1
+  Sint count;           // turns: a number or one of the program's variables
+  int first = 0, end = 0;
+};
+
 struct ProgramVariable {
   std::string name;  // "batch"
   std::int64_t min = 0, max = 0;
@@ -84,6 +91,7 @@ struct Program {
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramCall> calls;
+  std::vector<ProgramLoop> loops;     // by first call, outer ones first
   std::vector<int> inputs, outputs;   // buffers, in the model's order
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into

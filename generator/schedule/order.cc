@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,44 +14,58 @@ namespace {
 
 std::int64_t bytes_of_buffer(const LazyBuffer* b) { return b->st.size().max() * bytes_of(b->dtype); }
 
-/// For each item the items whose results it reads (each once), by position.
+/// What is put in order: an item, or all items of a loop, which stay together.
+struct Unit {
+  std::vector<std::size_t> items;  // their numbers
+  const LazyLoop* loop = nullptr;
+  std::vector<const LazyBuffer*> outs, inputs;
+  std::int64_t bytes = 0;  // of what it leaves behind
+};
+
+/// For each unit the units whose results it reads (each once), by position.
 struct Links {
   std::vector<std::vector<std::size_t>> sources, users;
 
-  explicit Links(const std::vector<ScheduleItem>& items) : sources(items.size()), users(items.size()) {
+  explicit Links(const std::vector<Unit>& units) : sources(units.size()), users(units.size()) {
     std::unordered_map<const LazyBuffer*, std::size_t> writer;
-    for (std::size_t i = 0; i < items.size(); i++) writer[items[i].out] = i;
-    for (std::size_t i = 0; i < items.size(); i++)
-      for (const LazyBuffer* b : items[i].inputs) {
+    for (std::size_t i = 0; i < units.size(); i++)
+      for (const LazyBuffer* out : units[i].outs) writer[out] = i;
+    for (std::size_t i = 0; i < units.size(); i++)
+      for (const LazyBuffer* b : units[i].inputs) {
         const auto it = writer.find(b);
-        if (it == writer.end() || std::ranges::find(sources[i], it->second) != sources[i].end()) continue;
+        if (it == writer.end() || it->second == i || std::ranges::find(sources[i], it->second) != sources[i].end()) continue;
         sources[i].push_back(it->second);
         users[it->second].push_back(i);
       }
   }
 };
 
+using Kept = std::unordered_set<const LazyBuffer*>;
+
+bool is_kept(const Unit& unit, const Kept& kept) {
+  return std::ranges::any_of(unit.outs, [&](const LazyBuffer* out) { return kept.contains(out); });
+}
+
 /// Depth first from the outputs.
-std::vector<std::size_t> depth_first(const std::vector<ScheduleItem>& items, const Links& links,
-                                     const std::vector<const LazyBuffer*>& outputs) {
+std::vector<std::size_t> depth_first(const std::vector<Unit>& units, const Links& links, const std::vector<const LazyBuffer*>& outputs) {
   std::vector<std::size_t> roots, order;
   for (const LazyBuffer* o : outputs)
-    for (std::size_t i = 0; i < items.size(); i++)
-      if (items[i].out == o) roots.push_back(i);
-  for (std::size_t i = 0; i < items.size(); i++) roots.push_back(i);
-  std::vector<bool> seen(items.size());
+    for (std::size_t i = 0; i < units.size(); i++)
+      if (std::ranges::find(units[i].outs, o) != units[i].outs.end()) roots.push_back(i);
+  for (std::size_t i = 0; i < units.size(); i++) roots.push_back(i);
+  std::vector<bool> seen(units.size());
   for (std::size_t root : roots) {
     std::vector<std::pair<std::size_t, std::size_t>> stack;
     if (!seen[root]) stack.emplace_back(root, 0);
     seen[root] = true;
     while (!stack.empty()) {
-      auto& [item, done] = stack.back();
-      if (done == links.sources[item].size()) {
-        order.push_back(item);
+      auto& [unit, done] = stack.back();
+      if (done == links.sources[unit].size()) {
+        order.push_back(unit);
         stack.pop_back();
         continue;
       }
-      const std::size_t next = links.sources[item][done++];
+      const std::size_t next = links.sources[unit][done++];
       if (!seen[next]) stack.emplace_back(next, 0);
       seen[next] = true;
     }
@@ -58,15 +73,15 @@ std::vector<std::size_t> depth_first(const std::vector<ScheduleItem>& items, con
   return order;
 }
 
-/// Always takes the item after which the least memory is alive; if several are equal, the one whose sources were written last, then
+/// Always takes the unit after which the least memory is alive; if several are equal, the one whose sources were written last, then
 /// the first one in `base`.
-std::vector<std::size_t> greedy(const std::vector<ScheduleItem>& items, const Links& links, const std::vector<std::size_t>& base,
-                                const std::unordered_set<const LazyBuffer*>& kept) {
-  std::vector<std::size_t> rank(items.size()), waiting(items.size()), left(items.size());
-  std::vector<std::int64_t> written(items.size(), -1);
+std::vector<std::size_t> greedy(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& base,
+                                const Kept& kept) {
+  std::vector<std::size_t> rank(units.size()), waiting(units.size()), left(units.size());
+  std::vector<std::int64_t> written(units.size(), -1);
   for (std::size_t i = 0; i < base.size(); i++) rank[base[i]] = i;
   std::set<std::size_t> ready;  // ranks
-  for (std::size_t i = 0; i < items.size(); i++) {
+  for (std::size_t i = 0; i < units.size(); i++) {
     waiting[i] = links.sources[i].size();
     left[i] = links.users[i].size();
     if (waiting[i] == 0) ready.insert(rank[i]);
@@ -77,9 +92,9 @@ std::vector<std::size_t> greedy(const std::vector<ScheduleItem>& items, const Li
     std::pair<std::int64_t, std::int64_t> best_score{std::numeric_limits<std::int64_t>::max(), 0};
     for (std::size_t r : ready) {
       const std::size_t i = base[r];
-      std::int64_t growth = bytes_of_buffer(items[i].out), latest = -1;
+      std::int64_t growth = units[i].bytes, latest = -1;
       for (std::size_t s : links.sources[i]) {
-        if (left[s] == 1 && !kept.contains(items[s].out)) growth -= bytes_of_buffer(items[s].out);
+        if (left[s] == 1 && !is_kept(units[s], kept)) growth -= units[s].bytes;
         latest = std::max(latest, written[s]);
       }
       const std::pair<std::int64_t, std::int64_t> score{growth, -latest};
@@ -95,39 +110,90 @@ std::vector<std::size_t> greedy(const std::vector<ScheduleItem>& items, const Li
     for (std::size_t u : links.users[best])
       if (--waiting[u] == 0) ready.insert(rank[u]);
   }
-  check(order.size() == items.size(), "kernels do not wait for each other");
+  check(order.size() == units.size(), "kernels do not wait for each other");
   return order;
 }
 
-std::vector<ScheduleItem> in_order(const std::vector<ScheduleItem>& items, const std::vector<std::size_t>& order) {
-  std::vector<ScheduleItem> result;
-  for (std::size_t i : order) result.push_back(items[i]);
-  return result;
-}
-
-}  // namespace
-
-std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs) {
-  const Links links(items);
-  const std::unordered_set<const LazyBuffer*> kept(outputs.begin(), outputs.end());
+std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept) {
   std::vector<std::size_t> left;
   for (const auto& users : links.users) left.push_back(users.size());
   std::int64_t alive = 0, peak = 0;
-  for (std::size_t i = 0; i < items.size(); i++) {
-    alive += bytes_of_buffer(items[i].out);
+  for (std::size_t i : order) {
+    alive += units[i].bytes;
     peak = std::max(peak, alive);
     for (std::size_t s : links.sources[i])
-      if (--left[s] == 0 && !kept.contains(items[s].out)) alive -= bytes_of_buffer(items[s].out);
+      if (--left[s] == 0 && !is_kept(units[s], kept)) alive -= units[s].bytes;
   }
   return peak;
 }
 
+/// The units among `numbers`, which are items inside `depth` loops: those that lie in one more loop are one.
+std::vector<Unit> units_of(const std::vector<ScheduleItem>& items, const std::vector<std::size_t>& numbers, std::size_t depth) {
+  std::vector<Unit> units;
+  for (std::size_t n : numbers) {
+    const ScheduleItem& item = items[n];
+    const LazyLoop* loop = item.loops.size() > depth ? item.loops[depth] : nullptr;
+    auto unit = loop == nullptr ? units.end() : std::ranges::find(units, loop, &Unit::loop);
+    if (unit == units.end()) unit = units.insert(unit, Unit{{}, loop, {}, {}});
+    unit->items.push_back(n);
+    unit->outs.push_back(item.out);
+    unit->inputs.insert(unit->inputs.end(), item.inputs.begin(), item.inputs.end());
+    if (loop == nullptr || item.out->kind == LazyKind::LoopResult) unit->bytes += bytes_of_buffer(item.out);
+  }
+  return units;
+}
+
+class Order {
+ public:
+  Order(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs)
+      : items_(items), outputs_(outputs), kept_(outputs.begin(), outputs.end()) {
+    // A loop writes more than its items do: the values that it carried.
+    for (const ScheduleItem& item : items)
+      for (const LazyBuffer* b : item.inputs)
+        if (b->kind == LazyKind::LoopResult) read_results_[b->loop].push_back(b);
+  }
+
+  /// Adds the numbers of the items, inside `depth` loops, to `order`.
+  void arrange(const std::vector<std::size_t>& numbers, std::size_t depth, std::vector<std::size_t>& order) const {
+    std::vector<Unit> units = units_of(items_, numbers, depth);
+    for (Unit& unit : units)
+      if (const auto found = read_results_.find(unit.loop); unit.loop != nullptr && found != read_results_.end())
+        unit.outs.insert(unit.outs.end(), found->second.begin(), found->second.end());
+    const Links links(units);
+    const std::vector<std::size_t> deep = depth_first(units, links, outputs_), greed = greedy(units, links, deep, kept_);
+    for (std::size_t u : peak_of(units, links, greed, kept_) < peak_of(units, links, deep, kept_) ? greed : deep) {
+      if (units[u].loop == nullptr)
+        order.push_back(units[u].items.front());
+      else
+        arrange(units[u].items, depth + 1, order);
+    }
+  }
+
+ private:
+  const std::vector<ScheduleItem>& items_;
+  const std::vector<const LazyBuffer*>& outputs_;
+  Kept kept_;
+  std::unordered_map<const LazyLoop*, std::vector<const LazyBuffer*>> read_results_;
+};
+
+}  // namespace
+
+std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs) {
+  std::vector<std::size_t> all(items.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<Unit> units = units_of(items, all, 0);
+  std::vector<std::size_t> order(units.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()));
+}
+
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs) {
-  const Links links(items);
-  const std::unordered_set<const LazyBuffer*> kept(outputs.begin(), outputs.end());
-  const std::vector<std::size_t> deep = depth_first(items, links, outputs);
-  std::vector<ScheduleItem> by_depth = in_order(items, deep), by_greed = in_order(items, greedy(items, links, deep, kept));
-  return peak_bytes(by_greed, outputs) < peak_bytes(by_depth, outputs) ? by_greed : by_depth;
+  std::vector<std::size_t> all(items.size()), order;
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  Order(items, outputs).arrange(all, 0, order);
+  std::vector<ScheduleItem> result;
+  for (std::size_t i : order) result.push_back(items[i]);
+  return result;
 }
 
 }  // namespace etch

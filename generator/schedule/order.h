@@ -7,7 +7,8 @@
 
 namespace etch {
 
-/// The items in an order of low peak memory: the better of a depth-first order from the outputs and a greedy order by freed bytes.
+/// The items in an order of low peak memory, those of a loop together: the better of a depth-first order from the outputs and a greedy
+/// order by freed bytes.
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs);
 
 /// Largest sum of bytes of the intermediate results that are alive during one item, with variable sizes at their largest. An output

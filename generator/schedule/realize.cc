@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lazy/ast.h"
+#include "schedule/loops.h"
 #include "schedule/region.h"
 #include "schedule/widening.h"
 
@@ -24,8 +25,6 @@ struct Edge {
   const LazyBuffer* consumer;
   const LazyBuffer* view;  // what the consumer sees
 };
-
-bool shows_base(const LazyBuffer* b) { return b->st.contiguous() && b->st.size() == b->base->st.size(); }
 
 /// Elements that are not padding.
 std::int64_t seen_elements(const ShapeTracker& st) {
@@ -50,6 +49,7 @@ class Chooser {
 
   BufferSet choose() {
     force_by_kind();
+    force_at_loops();
     find_staged();
     force_expanded();
     force_expensive();
@@ -66,6 +66,19 @@ class Chooser {
       if (b->kind == LazyKind::Contiguous) forced_.insert(b);
       if (b->kind == LazyKind::Gather && is_computed(b->src[0]->base)) forced_.insert(b->src[0]->base);
     }
+  }
+
+  /// Nothing fuses across the edge of a loop: what it reads from outside is in memory, as is what it carries and leaves behind.
+  void force_at_loops() {
+    const LoopNests nests(order_);
+    if (nests.empty()) return;
+    const auto cost = positions_cost();
+    for (const LazyBuffer* b : order_)
+      for (const LazyBuffer* s : b->src) {
+        const bool leaves = b->kind == LazyKind::LoopResult;
+        const bool crosses = nests.of(b) != nests.of(s->base) && cost.at(s->base) > kCheapPositions;
+        if (is_computed(s->base) && (leaves || crosses)) forced_.insert(s->base);
+      }
   }
 
   /// The cost of each base that is computed from positions and constants alone, by few cheap operations.

@@ -12,9 +12,7 @@ namespace {
 struct Inputs {
   const LazyBuffer* out;
   const std::function<bool(const LazyBuffer*)>& in_memory;
-  bool operator()(const LazyBuffer* b) const {
-    return b->is_base() && b != out && (b->kind == LazyKind::Input || b->kind == LazyKind::Data || in_memory(b));
-  }
+  bool operator()(const LazyBuffer* b) const { return b->is_base() && b != out && (is_memory(b) || in_memory(b)); }
 };
 
 }  // namespace

@@ -16,13 +16,22 @@ struct OutputSpec {
   Tensor value;
 };
 
-/// One kernel. Argument 0 is `out`, argument i + 1 is inputs[i]; each is an Input, a Data or the `out` of an earlier item.
+/// One kernel. Argument 0 is `out`, argument i + 1 is inputs[i]; each is an Input, a Data or the `out` of an earlier item. An item in a
+/// loop may also write a carried value, after all items that read what it was before, or one element of a LoopResult, a list; its AST then
+/// stores through a view.
 struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
   std::vector<const LazyBuffer*> inputs;
-  std::vector<std::string> nodes;  // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
-  std::string main_node;           // the one of `nodes` that its reduction belongs to, else the last; empty without origins
+  std::vector<std::string> nodes;           // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
+  std::string main_node;                    // the one of `nodes` that its reduction belongs to, else the last; empty without origins
+  std::vector<const LazyLoop*> loops = {};  // that it is in, outermost first
+};
+
+/// The items [first, end) are repeated. Loops lie in each other or apart.
+struct ScheduledLoop {
+  const LazyLoop* loop = nullptr;
+  int first = 0, end = 0;
 };
 
 struct ScheduledOutput {
@@ -33,6 +42,7 @@ struct ScheduledOutput {
 
 struct Schedule {
   std::vector<ScheduleItem> items;        // in execution order
+  std::vector<ScheduledLoop> loops;       // by first item, outer ones first
   std::vector<const LazyBuffer*> inputs;  // every Input that an item reads, in the order in which they were made
   std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused

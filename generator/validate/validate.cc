@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "program/interpret.h"
+#include "program/loops.h"
 
 namespace etch {
 namespace {
@@ -58,19 +59,22 @@ std::optional<Culprit> find_culprit(const Program& program, const Program& refer
   // Every call is evaluated on what the program's earlier calls wrote. The programs come from one schedule: their calls correspond
   // one to one, while a constant may be laid out anew in `program`.
   check(program.calls.size() == reference.calls.size(), "programs of one schedule have the same calls");
-  Interpreter interpreter(reference, set.vars);
+  Interpreter interpreter(reference);
   for (std::size_t i = 0; i < set.inputs.size(); i++) interpreter.set(reference.inputs[i], set.inputs[i]);
+  std::vector<std::pair<int, VarValues>> turns;  // the calls of a run, in order
+  for_each_call(reference, set.vars, [&](int call, const VarValues& values) { turns.emplace_back(call, values); });
   std::optional<Culprit> found;
+  std::size_t turn = 0;
   RunOptions options;
   options.tap = [&](int call, int output, const Array& written) {
+    if (output == 0) turn++;
     if (found) return;
-    const auto c = static_cast<std::size_t>(call);
-    const Array want = interpreter.evaluate(call);
+    const VarValues& values = turns.at(turn - 1).second;
+    const Array want = interpreter.evaluate(call, values);
     const Comparison comparison = compare(written.reshaped(want.shape()), want, tolerance);
-    auto writes = reference.calls[c].writes();
-    interpreter.set(*std::next(writes.begin(), output), written);
+    interpreter.set_written(call, written, values);
     if (comparison.ok) return;
-    const ProgramCall& info = program.calls[c];
+    const ProgramCall& info = program.calls[static_cast<std::size_t>(call)];
     found = Culprit{call, program.kernels[static_cast<std::size_t>(info.kernel)].name, info.nodes, comparison.problem};
   };
   loaded.run(set.inputs, set.vars, options);

@@ -1,0 +1,87 @@
+#include "program/loops.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+const LazyOp& store_of(const Program& program, const ProgramCall& call) {
+  const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
+  check(kernel.ast != nullptr, "a kernel has an AST");
+  return *kernel.ast;
+}
+
+class Runner {
+ public:
+  Runner(const Program& program, const VarValues& variables, const std::function<void(int, const VarValues&)>& run)
+      : program_(program), values_(variables), run_(run) {}
+
+  /// Runs the calls [first, end); `loop` is the number of the first loop that begins there.
+  void run(int first, int end, std::size_t loop) {
+    const auto& loops = program_.loops;
+    for (int c = first; c < end;) {
+      if (loop == loops.size() || loops[loop].first != c) {
+        run_(c++, values_);
+        continue;
+      }
+      const ProgramLoop& l = loops[loop];
+      const std::int64_t count = evaluate(l.count, values_);
+      for (std::int64_t turn = 0; turn < count; turn++) {
+        values_[l.counter] = turn;
+        run(l.first, l.end, loop + 1);
+      }
+      values_.erase(l.counter);
+      c = l.end;
+      while (loop < loops.size() && loops[loop].first < c) loop++;
+    }
+  }
+
+ private:
+  const Program& program_;
+  VarValues values_;
+  const std::function<void(int, const VarValues&)>& run_;
+};
+
+}  // namespace
+
+void for_each_call(const Program& program, const VarValues& variables, const std::function<void(int call, const VarValues& values)>& run) {
+  Runner(program, variables, run).run(0, static_cast<int>(program.calls.size()), 0);
+}
+
+std::vector<Sint> turns_of_calls(const Program& program) {
+  std::vector<Sint> turns(program.calls.size(), 1);
+  for (const ProgramLoop& loop : program.loops)
+    for (int c = loop.first; c < loop.end; c++) turns[static_cast<std::size_t>(c)] *= loop.count;
+  return turns;
+}
+
+bool writes_part(const Program& program, const ProgramCall& call) {
+  if (program.loops.empty()) return false;
+  const LazyOp& store = store_of(program, call);
+  return product(store.shape) != product(program.buffers[static_cast<std::size_t>(call.arguments.front().buffer)].shape);
+}
+
+std::int64_t first_element(const Program& program, const ProgramCall& call, const VarValues& values) {
+  if (program.loops.empty()) return 0;
+  const std::vector<View>& views = store_of(program, call).st().views();
+  check(views.size() == 1, "a call writes adjacent elements");
+  return evaluate(views.front().offset, values);
+}
+
+bool flows_into(const Program& program, const ProgramLoop& loop, int buffer) {
+  bool is_used = false;
+  for (int c = loop.first; c < loop.end; c++) {
+    const ProgramCall& call = program.calls[static_cast<std::size_t>(c)];
+    for (const CallArgument& a : call.arguments) {
+      if (a.buffer != buffer) continue;
+      is_used = true;
+      if (a.access == Access::Read || writes_part(program, call)) return true;
+    }
+    if (is_used) return false;  // written as a whole, and not read by this call
+  }
+  return false;
+}
+
+}  // namespace etch

@@ -1,0 +1,158 @@
+#include "schedule/loops.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "schedule/rewrite.h"
+
+namespace etch {
+namespace {
+
+using Loops = std::set<int>;  // numbers
+
+/// The loops that each base depends on, and the loops there are.
+struct Dependence {
+  std::map<int, const LazyLoop*> loops;  // by number
+  std::map<std::string, int> of_counter;
+  std::unordered_map<const LazyBuffer*, Loops> of_base;
+  std::map<int, Loops> around;  // of each loop: those that its results depend on
+
+  explicit Dependence(const std::vector<const LazyBuffer*>& order) {
+    for (const LazyBuffer* b : order)
+      if (b->loop != nullptr) loops.emplace(b->loop->number, b->loop);
+    for (const auto& [number, loop] : loops)
+      for (const Node* v : variables(loop->counter)) of_counter[v->name] = number;
+    if (loops.empty()) return;
+    for (const LazyBuffer* b : order) add(b);
+  }
+
+ private:
+  void add(const LazyBuffer* b) {
+    Loops found;
+    if (b->kind == LazyKind::Carried) found.insert(b->loop->number);
+    for (const LazyBuffer* s : b->src) {
+      const Loops& below = of_base.at(s->base);
+      found.insert(below.begin(), below.end());
+      for (const Node* v : s->st.variables())
+        if (const auto it = of_counter.find(v->name); it != of_counter.end()) found.insert(it->second);
+    }
+    if (b->kind == LazyKind::LoopResult) {
+      found.erase(b->loop->number);
+      around[b->loop->number].insert(found.begin(), found.end());
+    }
+    of_base.emplace(b, std::move(found));
+  }
+};
+
+/// The sources of a loop's results in the form that prepare_loops promises. `lists`: the results that are read.
+std::vector<const LazyBuffer*> prepared(LazyGraph& graph, const LazyBuffer* result, const std::set<int>& lists,
+                                        const std::function<bool(const LazyBuffer*)>& is_inside) {
+  const auto carried = static_cast<std::size_t>(result->loop->carried);
+  std::vector<const LazyBuffer*> src;
+  const auto copy = [&](const LazyBuffer* b) {
+    OriginScope scope(graph, b->origins.empty() ? result->origins : b->origins);
+    return graph.copy(b);
+  };
+  for (std::size_t k = 0; k < result->src.size(); k++) {
+    const LazyBuffer* b = result->src[k];
+    if (k >= 2 * carried && !lists.contains(static_cast<int>(k - carried))) {
+      src.push_back(graph.constant(Scalar::of_int(b->dtype, 0), b->shape()));
+      continue;
+    }
+    const bool is_next = k >= carried && k < 2 * carried;
+    const bool is_whole = shows_base(b) && is_computed(b->base) && b->base->shape() == b->shape() && is_inside(b->base);
+    const bool is_new = std::ranges::find(src, b->base) == src.end();
+    src.push_back(is_next && is_whole && is_new ? b->base : copy(b));
+  }
+  return src;
+}
+
+/// For each loop the results below `outputs` that are read; lists that only unread lists need do not count.
+std::map<int, std::set<int>> results_read(const std::vector<const LazyBuffer*>& outputs) {
+  std::map<int, std::set<int>> read;
+  std::vector<const LazyBuffer*> open(outputs.begin(), outputs.end());
+  std::unordered_map<const LazyBuffer*, bool> seen;
+  const auto visit = [&](const LazyBuffer* b) {
+    if (seen.emplace(b, true).second) open.push_back(b);
+  };
+  while (!open.empty()) {
+    const LazyBuffer* b = open.back();
+    open.pop_back();
+    if (b->kind != LazyKind::LoopResult) {
+      for (const LazyBuffer* s : sources(b)) visit(s);
+      continue;
+    }
+    read[b->loop->number].insert(b->slot);
+    const auto carried = static_cast<std::size_t>(b->loop->carried);
+    for (std::size_t k = 0; k < 2 * carried; k++) visit(b->src[k]);
+    if (is_list(b)) visit(b->src[static_cast<std::size_t>(b->slot) + carried]);
+  }
+  return read;
+}
+
+}  // namespace
+
+LoopNests::LoopNests(const std::vector<const LazyBuffer*>& order) {
+  const Dependence dependence(order);
+  // A loop lies in those that its results depend on, the one that depends on fewer being the outer one.
+  const auto depth = [&](int loop) {
+    const auto found = dependence.around.find(loop);
+    return found == dependence.around.end() ? std::size_t{0} : found->second.size();
+  };
+  const auto nest_of = [&](const Loops& numbers) {
+    std::vector<int> sorted(numbers.begin(), numbers.end());
+    std::ranges::sort(sorted, {}, [&](int loop) { return std::pair(depth(loop), loop); });
+    LoopNest nest;
+    for (std::size_t k = 0; k < sorted.size(); k++) {
+      check(k == 0 || dependence.around.at(sorted[k]).contains(sorted[k - 1]), "loops lie in each other or apart");
+      nest.push_back(dependence.loops.at(sorted[k]));
+    }
+    return nest;
+  };
+  for (const auto& [number, loop] : dependence.loops) {
+    const auto found = dependence.around.find(number);
+    Loops all = found == dependence.around.end() ? Loops() : found->second;
+    all.insert(number);
+    nests_.emplace(loop, nest_of(all));
+  }
+  for (const auto& [base, loops] : dependence.of_base) {
+    if (loops.empty()) continue;
+    Loops all = loops;  // what depends on an inner loop alone is computed in the outer one, too
+    for (int loop : loops)
+      if (const auto found = dependence.around.find(loop); found != dependence.around.end())
+        all.insert(found->second.begin(), found->second.end());
+    homes_.emplace(base, nest_of(all));
+  }
+}
+
+const LoopNest& LoopNests::of(const LazyBuffer* base) const {
+  static const LoopNest none;
+  const auto found = homes_.find(base);
+  return found == homes_.end() ? none : found->second;
+}
+
+std::vector<const LazyBuffer*> prepare_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
+  const auto read = results_read(outputs);
+  if (read.empty()) return outputs;
+  std::map<int, std::vector<const LazyBuffer*>> done;  // by loop: all results of one have the same sources
+  return rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+    if (rebuilt->kind != LazyKind::LoopResult) return rebuilt;
+    const int number = rebuilt->loop->number;
+    if (!done.contains(number)) {
+      const LoopNests nests(toposort_bases({rebuilt}));
+      const auto is_inside = [&](const LazyBuffer* b) {
+        const LoopNest& nest = nests.of(b);
+        return !nest.empty() && nest.back() == rebuilt->loop;
+      };
+      const auto slots = read.find(number);
+      done[number] = prepared(graph, rebuilt, slots == read.end() ? std::set<int>() : slots->second, is_inside);
+    }
+    return graph.loop_result(rebuilt->loop, rebuilt->slot, done.at(number));
+  });
+}
+
+}  // namespace etch

@@ -1,0 +1,37 @@
+// Internal to schedule/: which values are computed in which loop, and how the loops' results are brought into the form that kernels write.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "lazy/graph.h"
+
+namespace etch {
+
+using LoopNest = std::vector<const LazyLoop*>;  // outermost first; empty: no loop
+
+/// For each base the loops that it is computed in: those on whose counters or carried values it depends.
+class LoopNests {
+ public:
+  /// `order`: bases, sources first.
+  explicit LoopNests(const std::vector<const LazyBuffer*>& order);
+
+  const LoopNest& of(const LazyBuffer* base) const;
+  /// The loops around `loop`, and itself.
+  const LoopNest& of(const LazyLoop* loop) const { return nests_.at(loop); }
+  bool empty() const { return nests_.empty(); }
+
+ private:
+  std::unordered_map<const LazyBuffer*, LoopNest> homes_;  // only those that are in a loop; look-up only, like the next
+  std::unordered_map<const LazyLoop*, LoopNest> nests_;
+};
+
+/// Equal outputs whose loops have sources that are kernels of their own: what a carried value starts with and each list are copies; so is
+/// what a carried value becomes, unless it is computed in the loop as a whole. Lists that nobody reads are dropped: their source is a
+/// number.
+std::vector<const LazyBuffer*> prepare_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+
+/// Whether `base` is a list that a loop writes turn by turn.
+inline bool is_list(const LazyBuffer* base) { return base->kind == LazyKind::LoopResult && base->slot >= base->loop->carried; }
+
+}  // namespace etch
