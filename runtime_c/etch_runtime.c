@@ -89,8 +89,8 @@ static uint64_t entries_of(const etch_walk *walk, uint32_t loop) {
 
 /* Ends the turns that are done and enters the loops that begin, until walk->call is a call to run, or behind the last one. */
 static void settle(etch_walk *walk) {
-  uint32_t steps;
-  for (steps = 0; steps <= 2u * walk->loop_count; steps++) {
+  uint32_t steps = 2u * walk->loop_count + 1u; /* each loop ends at most once here, and begins once */
+  for (; steps > 0u; steps--) {
     if (walk->open < walk->loop_count && walk->loops[walk->open].end_call == walk->call) {
       int32_t *const counter = &walk->variables[walk->variable_count + walk->open];
       *counter += 1;
@@ -98,9 +98,10 @@ static void settle(etch_walk *walk) {
         walk->call = walk->loops[walk->open].first_call;
         walk->next = walk->open + 1u;
       } else {
-        uint32_t l;
+        const uint32_t open = walk->open;
         uint32_t around = walk->loop_count;
-        for (l = 0; l < walk->open; l++) {
+        uint32_t l;
+        for (l = 0; l < open; l++) {
           if (walk->loops[l].end_call >= walk->call) around = l; /* it comes before and reaches as far */
         }
         walk->open = around;
@@ -111,9 +112,10 @@ static void settle(etch_walk *walk) {
       walk->variables[walk->variable_count + loop] = 0;
       walk->next = loop + 1u;
       if (is_empty) {
+        const uint32_t count = walk->loop_count;
         uint32_t l;
         walk->call = walk->loops[loop].end_call;
-        for (l = loop + 1u; l < walk->loop_count; l++) {
+        for (l = loop + 1u; l < count; l++) {
           if (walk->loops[l].first_call < walk->call) walk->next = l + 1u;
         }
       } else {
@@ -126,9 +128,10 @@ static void settle(etch_walk *walk) {
 }
 
 uint64_t etch_walk_begin(etch_walk *walk) {
+  const uint32_t count = walk->loop_count;
   uint64_t calls = walk->call_count;
   uint32_t l;
-  for (l = 0; l < walk->loop_count; l++) {
+  for (l = 0; l < count; l++) {
     /* Its calls were counted as often as it is entered. */
     const uint64_t entered = entries_of(walk, l) * (walk->loops[l].end_call - walk->loops[l].first_call);
     calls += entered * count_of(walk, l);

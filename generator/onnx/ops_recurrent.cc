@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM: a loop over the steps of the sequence. The part that does not depend on the state (input
-// times weights, biases) is one product for all steps.
+// RNN, GRU and LSTM: a loop over the steps of the sequence. The input of each step is multiplied by its weights in that step: the product
+// for all steps at once is no faster and takes memory that grows with the sequence.
 #include <string>
 #include <vector>
 
@@ -144,15 +144,18 @@ struct Run {
   State last;
 };
 
-Run run_layer(const Layer& layer, Step step, const Tensor& projected, const Tensor& lengths, const State& first) {
+/// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added.
+Run run_layer(const Layer& layer, Step step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
+              const State& first) {
+  const auto projected = [&](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
   std::vector<Tensor> carried{first.h};
   if (first.c) carried.push_back(first.c);
   const auto turn = [&](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
     const State state{now[0], now.size() > 1 ? now[1] : Tensor()};
-    State next = step(layer, projected.at(0, t), state);
+    State next = step(layer, projected(x.at(0, t)), state);
     Tensor output = next.h;
     if (lengths) {
-      const Tensor active = (Tensor::arange(lengths.graph(), projected.dim(0), lengths.dtype()).at(0, t) < lengths).unsqueeze(1);
+      const Tensor active = (Tensor::arange(lengths.graph(), x.dim(0), lengths.dtype()).at(0, t) < lengths).unsqueeze(1);
       output = active.where(next.h, number(next.h, 0));
       next.h = active.where(next.h, state.h);
       if (next.c) next.c = active.where(next.c, state.c);
@@ -161,7 +164,7 @@ Run run_layer(const Layer& layer, Step step, const Tensor& projected, const Tens
     if (next.c) after.push_back(next.c);
     return {after, {output}};
   };
-  const LoopResults results = Tensor::loop(projected.graph(), projected.dim(0), carried, turn);
+  const LoopResults results = Tensor::loop(x.graph(), x.dim(0), carried, turn);
   return {results.listed[0], {results.carried[0], first.c ? results.carried[1] : Tensor()}};
 }
 
@@ -245,10 +248,9 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.activations.assign(own, own + static_cast<std::ptrdiff_t>(family.activations.size()));
     layer.clip = clip;
     layer.input_forget = input_forget;
-    Tensor projected = (backward ? turned(x, lengths) : x).matmul(node.input(1).slice(0, d, d + 1).squeeze({0}).transpose());
-    if (bias) projected = projected + bias;
-    const Run run =
-        run_layer(layer, family.step, projected.contiguous(), lengths, {initial(5, d), family.has_cell ? initial(6, d) : Tensor()});
+    const Tensor weight = node.input(1).slice(0, d, d + 1).squeeze({0}).transpose();
+    const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
+                              {initial(5, d), family.has_cell ? initial(6, d) : Tensor()});
     y.push_back(backward ? turned(run.y, lengths) : run.y);
     h.push_back(run.last.h);
     if (family.has_cell) c.push_back(run.last.c);
