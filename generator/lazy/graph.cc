@@ -132,7 +132,7 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   buffer.origins = origins_;
   const bool fixed = buffer.st.variables().empty();
   const auto below = sources(&buffer);
-  const bool is_given = buffer.kind == LazyKind::Input || buffer.kind == LazyKind::Carried;
+  const bool is_given = is_memory(&buffer) && buffer.kind != LazyKind::Data;  // loops are not run on the host
   buffer.constant = fixed && !is_given && std::ranges::all_of(below, [](const LazyBuffer* s) { return s->constant; });
   LazyBuffer* kept = &buffers_.emplace_back(std::move(buffer));
   if (kept->base == nullptr) kept->base = kept;

@@ -28,6 +28,12 @@ struct Dependence {
       for (const Node* v : variables(loop->counter)) of_counter[v->name] = number;
     if (loops.empty()) return;
     for (const LazyBuffer* b : order) add(b);
+    for (bool grows = true; grows;) {  // a loop is also in those that the loops around it are in
+      grows = false;
+      for (auto& [loop, outer] : around)
+        for (const int o : Loops(outer))
+          for (const int further : Loops(around[o])) grows = outer.insert(further).second || grows;
+    }
   }
 
  private:
@@ -127,6 +133,13 @@ LoopNests::LoopNests(const std::vector<const LazyBuffer*>& order) {
         all.insert(found->second.begin(), found->second.end());
     homes_.emplace(base, nest_of(all));
   }
+  for (const LazyBuffer* b : order) {
+    if (b->kind != LazyKind::LoopResult) continue;
+    const LoopNest& inside = nests_.at(b->loop);
+    const LoopNest around(inside.begin(), inside.end() - 1);
+    for (std::size_t k = 0; k < b->src.size(); k++)  // they start anew whenever the loop does
+      if (is_computed(b->src[k])) homes_[b->src[k]] = k < static_cast<std::size_t>(b->loop->carried) ? around : inside;
+  }
 }
 
 const LoopNest& LoopNests::of(const LazyBuffer* base) const {
@@ -143,11 +156,8 @@ std::vector<const LazyBuffer*> prepare_loops(LazyGraph& graph, const std::vector
     if (rebuilt->kind != LazyKind::LoopResult) return rebuilt;
     const int number = rebuilt->loop->number;
     if (!done.contains(number)) {
-      const LoopNests nests(toposort_bases({rebuilt}));
-      const auto is_inside = [&](const LazyBuffer* b) {
-        const LoopNest& nest = nests.of(b);
-        return !nest.empty() && nest.back() == rebuilt->loop;
-      };
+      const Dependence dependence(toposort_bases({rebuilt}));
+      const auto is_inside = [&](const LazyBuffer* b) { return dependence.of_base.at(b).contains(number); };
       const auto slots = read.find(number);
       done[number] = prepared(graph, rebuilt, slots == read.end() ? std::set<int>() : slots->second, is_inside);
     }

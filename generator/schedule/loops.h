@@ -10,15 +10,14 @@ namespace etch {
 
 using LoopNest = std::vector<const LazyLoop*>;  // outermost first; empty: no loop
 
-/// For each base the loops that it is computed in: those on whose counters or carried values it depends.
+/// For each base the loops that it is computed in: those on whose counters or carried values it depends. The sources of a loop's results
+/// are computed in the loop, or around it if the loop starts with them.
 class LoopNests {
  public:
-  /// `order`: bases, sources first.
+  /// `order`: bases, sources first; loops as prepare_loops leaves them.
   explicit LoopNests(const std::vector<const LazyBuffer*>& order);
 
   const LoopNest& of(const LazyBuffer* base) const;
-  /// The loops around `loop`, and itself.
-  const LoopNest& of(const LazyLoop* loop) const { return nests_.at(loop); }
   bool empty() const { return nests_.empty(); }
 
  private:

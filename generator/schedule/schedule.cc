@@ -44,25 +44,18 @@ const LazyOp* store_in_list(LazyGraph& graph, const LazyOp* store, const LazyBuf
 }
 
 /// What the items that compute the sources of loops write instead of these: the memory of carried values, and lists.
-void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& order,
-                     const LoopNests& nests) {
-  std::unordered_map<const LazyBuffer*, const LazyBuffer*> target;  // for look-up only, like the next
-  std::unordered_map<const LazyBuffer*, const LazyLoop*> home;
+void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& order) {
+  std::unordered_map<const LazyBuffer*, const LazyBuffer*> target;  // for look-up only
   for (const LazyBuffer* b : order) {
     if (b->kind != LazyKind::LoopResult) continue;
     const auto carried = static_cast<std::size_t>(b->loop->carried);
     for (std::size_t k = 0; k < carried; k++) {
       const LazyBuffer* first = b->src[k];
       target[first] = graph.carried(b->loop, static_cast<int>(k), first->dtype, first->shape());
-      home[b->src[carried + k]] = b->loop;
     }
-    if (!is_list(b)) continue;
-    const LazyBuffer* one = b->src[static_cast<std::size_t>(b->slot) + carried];
-    target[one] = b;
-    home[one] = b->loop;
+    if (is_list(b)) target[b->src[static_cast<std::size_t>(b->slot) + carried]] = b;
   }
   for (ScheduleItem& item : items) {
-    if (const auto found = home.find(item.out); found != home.end()) item.loops = nests.of(found->second);
     if (const auto found = target.find(item.out); found != target.end()) item.out = found->second;
     if (is_list(item.out)) item.ast = store_in_list(graph, item.ast, item.out);
   }
@@ -89,11 +82,11 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
     items[i].nodes = std::move(credits[i].nodes);
     items[i].main_node = std::move(credits[i].main);
   }
-  write_for_loops(graph, items, order, nests);
+  write_for_loops(graph, items, order);
   return items;
 }
 
-/// Replaces kernels that read only constants by constants, except those that write an output or the memory of a loop.
+/// Replaces kernels that read only constants by constants, except those that write an output or for a loop.
 std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<ScheduleItem>& items,
                                      const std::vector<const LazyBuffer*>& outputs) {
   std::unordered_map<const LazyBuffer*, const LazyBuffer*> folded;
@@ -108,7 +101,7 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
       if (name.empty()) name = b->name;
     }
     const bool constant = arrays.size() == item.inputs.size() && variables(item.ast).empty();
-    if (!constant || !is_computed(item.out) || std::ranges::find(outputs, item.out) != outputs.end()) {
+    if (!constant || !is_computed(item.out) || !item.loops.empty() || std::ranges::find(outputs, item.out) != outputs.end()) {
       left.push_back(std::move(item));
       continue;
     }

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstring>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "etch_runtime.h"
@@ -42,12 +44,12 @@ constexpr etch_ref kArgsA[] = {{ETCH_ARENA, 16}, {ETCH_IO, 0},     {ETCH_CONST, 
 constexpr etch_call kCallsA[] = {{k_add, 0, 4}, {k_double, 4, 3}};
 constexpr etch_range kRangesA[] = {{1, 4}};
 constexpr std::uint8_t kIoAlignA[] = {alignof(float), alignof(float)};
-constexpr etch_program kModelA = {kCallsA, kArgsA, kRangesA, 2, 2, 1, 32, 16, 16, kIoAlignA};
+constexpr etch_program kModelA = {kCallsA, kArgsA, nullptr, kRangesA, 2, 0, 2, 1, 32, 16, 16, kIoAlignA};
 
 // Model B: y = sum of x[0..4); needs no arena and no constants.
 constexpr etch_ref kArgsB[] = {{ETCH_IO, 1}, {ETCH_IO, 0}};
 constexpr etch_call kCallsB[] = {{k_sum4, 0, 2}};
-constexpr etch_program kModelB = {kCallsB, kArgsB, nullptr, 1, 2, 0, 0, 1, 0, nullptr};
+constexpr etch_program kModelB = {kCallsB, kArgsB, nullptr, nullptr, 1, 0, 2, 0, 0, 1, 0, nullptr};
 
 struct RunA {
   alignas(16) std::array<unsigned char, 48> arena{};
@@ -163,6 +165,119 @@ TEST(Run, CallsBackAfterEveryKernel) {
   EXPECT_EQ(etch_run(&kModelA, &run.frame), ETCH_OK);
   EXPECT_EQ(seen.calls, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(seen.firsts, (std::vector<float>{11, 22}));
+}
+
+// --- loops
+
+/// The calls of a run in order, and the counters before each: by recursion over the table.
+using Steps = std::vector<std::pair<std::uint32_t, std::vector<std::int32_t>>>;
+
+struct Nest {
+  std::vector<etch_loop> loops;
+  std::vector<std::int32_t> variables;  // without counters
+  std::uint32_t calls = 0;
+
+  void walk(std::uint32_t first, std::uint32_t end, std::size_t loop, std::vector<std::int32_t>& counters, Steps& steps) const {
+    for (std::uint32_t c = first; c < end;) {
+      while (loop < loops.size() && loops[loop].first_call < c) loop++;
+      if (loop == loops.size() || loops[loop].first_call != c) {
+        steps.emplace_back(c++, counters);
+        continue;
+      }
+      const etch_loop& l = loops[loop];
+      const std::int64_t count = l.of_variable != 0 ? variables[l.count] : static_cast<std::int64_t>(l.count);
+      for (std::int64_t turn = 0; turn < count; turn++) {
+        counters[loop] = static_cast<std::int32_t>(turn);
+        walk(l.first_call, l.end_call, loop + 1, counters, steps);
+      }
+      counters[loop] = -1;  // outside of a loop its counter means nothing
+      c = l.end_call;
+    }
+  }
+};
+
+/// Loops in each other and side by side, some of them empty, some that share their first or last call.
+class RandomNests {
+ public:
+  Nest next() {
+    nest_ = {};
+    nest_.variables = {below(4), below(4)};
+    add(3, below(3) + 1);
+    return nest_;
+  }
+
+ private:
+  std::int32_t below(std::uint32_t n) { return static_cast<std::int32_t>(random_() % n); }
+  void add(int depth, int pieces) {
+    for (int k = 0; k < pieces; k++) {
+      if (depth == 0 || below(3) == 0) {
+        nest_.calls += static_cast<std::uint32_t>(below(3)) + 1;
+        continue;
+      }
+      const std::size_t loop = nest_.loops.size();
+      const bool of_variable = below(3) == 0;
+      nest_.loops.push_back({nest_.calls, 0, static_cast<std::uint32_t>(below(of_variable ? 2 : 4)), of_variable ? 1u : 0u});
+      add(depth - 1, below(3) + 1);
+      nest_.loops[loop].end_call = nest_.calls;
+    }
+  }
+  std::mt19937 random_{7};
+  Nest nest_;
+};
+
+TEST(Loops, RunAsARecursionOverTheTableDoes) {
+  RandomNests nests;
+  int nested = 0, empty = 0;
+  for (int n = 0; n < 2000; n++) {
+    const Nest nest = nests.next();
+    std::vector<std::int32_t> variables = nest.variables, counters(nest.loops.size(), -1);
+    variables.resize(nest.variables.size() + nest.loops.size(), -1);
+    Steps expected;
+    nest.walk(0, nest.calls, 0, counters, expected);
+    etch_walk walk{};
+    walk.loops = nest.loops.data();
+    walk.loop_count = static_cast<std::uint32_t>(nest.loops.size());
+    walk.call_count = nest.calls;
+    walk.variables = variables.data();
+    walk.variable_count = static_cast<std::uint32_t>(nest.variables.size());
+    ASSERT_EQ(etch_walk_begin(&walk), expected.size()) << "nest " << n;
+    for (const auto& [call, before] : expected) {
+      ASSERT_EQ(walk.call, call) << "nest " << n;
+      for (std::size_t l = 0; l < before.size(); l++) {
+        if (before[l] >= 0) ASSERT_EQ(variables[nest.variables.size() + l], before[l]) << "nest " << n << ", loop " << l;
+        empty += before[l] < 0 ? 1 : 0;
+      }
+      nested += before.size() > 1 && before[0] >= 0 && before[1] >= 0 ? 1 : 0;
+      etch_walk_on(&walk);
+    }
+    EXPECT_EQ(walk.call, nest.calls) << "nest " << n;
+  }
+  EXPECT_GT(nested, 1000);
+  EXPECT_GT(empty, 1000);
+}
+
+// y[step] = 2 * y[step - 1] for `turns` turns, a variable; y[0] is not touched.
+void k_next(void* const* arg) {
+  float* const y = static_cast<float*>(arg[0]);
+  const std::int32_t step = *static_cast<const std::int32_t*>(arg[1]);
+  y[step + 1] = 2 * y[step];
+}
+
+TEST(Loops, KernelsTakeTheCounter) {
+  static constexpr etch_ref args[] = {{ETCH_IO, 0}, {ETCH_VAR, 1}};
+  static constexpr etch_call calls[] = {{k_next, 0, 2}};
+  static constexpr etch_loop loops[] = {{0, 1, 0, 1}};
+  static constexpr etch_range ranges[] = {{0, 7}};
+  static constexpr etch_program program = {calls, args, loops, ranges, 1, 1, 1, 1, 0, 1, 0, nullptr};
+  for (std::int32_t turns = 0; turns <= 7; turns++) {
+    std::array<float, 8> y{1};
+    std::int32_t variables[2] = {turns, 0};
+    void* io[1] = {y.data()};
+    void* arg[2] = {};
+    const etch_frame frame{nullptr, 0, nullptr, io, variables, arg, nullptr, nullptr};
+    ASSERT_EQ(etch_run(&program, &frame), ETCH_OK);
+    for (std::int32_t i = 0; i < 8; i++) EXPECT_EQ(y[static_cast<std::size_t>(i)], i <= turns ? static_cast<float>(1 << i) : 0.0f);
+  }
 }
 
 // --- blob

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/toposort.h"
 #include "interp/interp.h"
 #include "ir/near.h"
 #include "lazy/ast.h"
@@ -26,58 +27,104 @@ inline std::vector<std::int64_t> numbers(const std::vector<Sint>& shape, const V
   return result;
 }
 
-/// The bases whose values are stored: all except operations that are larger than their operands, and the tables of Gathers in any case.
-inline std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<const LazyBuffer*>& order,
-                                                          const std::unordered_set<const LazyBuffer*>& targets, const VarValues& vars) {
-  std::unordered_set<const LazyBuffer*> stored;
-  std::unordered_set<const LazyBuffer*> tables;
-  for (const LazyBuffer* b : order)
-    if (b->kind == LazyKind::Gather) tables.insert(b->src[0]->base);
-  std::unordered_map<const LazyBuffer*, std::int64_t> memory;
-  for (const LazyBuffer* b : order) {
-    std::int64_t below = 0;
-    for (const LazyBuffer* s : b->src) below += memory.at(s->base);
-    const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
-    const std::int64_t size = evaluate(product(b->shape()), vars);
-    const bool input = b->kind == LazyKind::Data || b->kind == LazyKind::Input;
-    const bool needed = targets.contains(b) || tables.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous;
-    const bool store = input || needed || (!leaf && size <= below);
-    if (store) stored.insert(b);
-    memory[b] = store ? size : leaf ? 1 : below;
+/// Values without the scheduler: each operation by the reference, each loop turn by turn, all that is in it anew in each turn.
+class GraphEvaluator {
+ public:
+  using Arrays = std::unordered_map<const LazyBuffer*, Array>;
+
+  GraphEvaluator(LazyGraph& graph, const std::map<std::string, Array>& inputs) : graph_(graph), inputs_(inputs) {}
+
+  /// `carried`: the values of the loops around.
+  std::vector<Array> evaluate(const std::vector<const LazyBuffer*>& roots, const VarValues& vars, const Arrays& carried = {}) const {
+    const std::vector<const LazyBuffer*> order = order_below(roots);
+    const auto stored = stored_bases(order, vars);
+    Arrays arrays = carried;
+    const auto compute = [&](const LazyBuffer* b, bool may_read_itself) {
+      const Ast ast = build_ast(graph_, b, [&](const LazyBuffer* base) { return stored.contains(base) && (may_read_itself || base != b); });
+      std::vector<const Array*> read;
+      for (const LazyBuffer* input : ast.inputs) read.push_back(&arrays.at(input));
+      return interp_evaluate(ast.store, read, vars).reshaped(numbers(b->shape(), vars));
+    };
+    for (const LazyBuffer* b : order) {
+      if (!stored.contains(b) || arrays.contains(b)) continue;
+      if (b->kind == LazyKind::Data)
+        arrays.emplace(b, b->data);
+      else if (b->kind == LazyKind::Input)
+        arrays.emplace(b, inputs_.at(b->name).reshaped(numbers(b->shape(), vars)));
+      else if (b->kind == LazyKind::LoopResult)
+        arrays.emplace(b, loop_result(b, vars, carried, [&](const LazyBuffer* s) { return compute(s, true); }));
+      else
+        arrays.emplace(b, compute(b, false));
+    }
+    std::vector<Array> results;
+    for (const LazyBuffer* b : roots) results.push_back(b->is_base() && stored.contains(b) ? arrays.at(b) : compute(b, true));
+    return results;
   }
-  return stored;
-}
+
+ private:
+  /// The bases below `roots`, sources first; of a loop only what its carried values start with.
+  static std::vector<const LazyBuffer*> order_below(const std::vector<const LazyBuffer*>& roots) {
+    const auto below = [](const LazyBuffer* b) {
+      const auto all = sources(b);
+      return b->kind == LazyKind::LoopResult ? all.first(static_cast<std::size_t>(b->loop->carried)) : all;
+    };
+    std::vector<const LazyBuffer*> order;
+    for (const LazyBuffer* b : toposort<LazyBuffer>(roots, below))
+      if (b->is_base()) order.push_back(b);
+    return order;
+  }
+
+  /// The bases whose values are stored: all except operations that are larger than their operands, and the tables of Gathers in any case.
+  static std::unordered_set<const LazyBuffer*> stored_bases(const std::vector<const LazyBuffer*>& order, const VarValues& vars) {
+    std::unordered_set<const LazyBuffer*> stored;
+    std::unordered_set<const LazyBuffer*> tables;
+    for (const LazyBuffer* b : order)
+      if (b->kind == LazyKind::Gather) tables.insert(b->src[0]->base);
+    std::unordered_map<const LazyBuffer*, std::int64_t> memory;
+    for (const LazyBuffer* b : order) {
+      std::int64_t below = 0;
+      for (const LazyBuffer* s : b->src) below += memory[s->base];
+      const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
+      const std::int64_t size = etch::evaluate(product(b->shape()), vars);
+      const bool needed = tables.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous;
+      const bool store = is_memory(b) || needed || (!leaf && size <= below);
+      if (store) stored.insert(b);
+      memory[b] = store ? size : leaf ? 1 : below;
+    }
+    return stored;
+  }
+
+  template <class Compute>
+  Array loop_result(const LazyBuffer* b, const VarValues& vars, const Arrays& around, Compute compute) const {
+    const auto carried = static_cast<std::size_t>(b->loop->carried), slot = static_cast<std::size_t>(b->slot);
+    Arrays now = around;
+    const auto memory = [&](std::size_t k) { return graph_.carried(b->loop, static_cast<int>(k), b->src[k]->dtype, b->src[k]->shape()); };
+    for (std::size_t k = 0; k < carried; k++) now[memory(k)] = compute(b->src[k]);
+    std::vector<const LazyBuffer*> wanted(b->src.begin() + static_cast<std::ptrdiff_t>(carried),
+                                          b->src.begin() + static_cast<std::ptrdiff_t>(2 * carried));
+    if (slot >= carried) wanted.push_back(b->src[slot + carried]);
+    std::vector<std::byte> listed;
+    VarValues inside = vars;
+    const std::int64_t count = etch::evaluate(b->loop->count, vars);
+    for (std::int64_t turn = 0; turn < count; turn++) {
+      for (const Node* v : variables(b->loop->counter)) inside[v->name] = turn;
+      const std::vector<Array> made = evaluate(wanted, inside, now);
+      for (std::size_t k = 0; k < carried; k++) now[memory(k)] = made[k];
+      if (slot >= carried) listed.insert(listed.end(), made.back().bytes().begin(), made.back().bytes().end());
+    }
+    return slot < carried ? now.at(memory(slot)) : Array(b->dtype, numbers(b->shape(), vars), std::move(listed));
+  }
+
+  LazyGraph& graph_;
+  const std::map<std::string, Array>& inputs_;
+};
 
 /// The values of `tensors`, all of one graph. `inputs` by the Tensors' names.
 inline std::vector<Array> evaluate_tensors(const std::vector<Tensor>& tensors, const std::map<std::string, Array>& inputs,
                                            const VarValues& vars = {}) {
-  LazyGraph& graph = tensors.at(0).graph();
   std::vector<const LazyBuffer*> roots;
   for (const Tensor& t : tensors) roots.push_back(t.buffer());
-  const std::vector<const LazyBuffer*> order = toposort_bases(roots);
-  const auto stored = stored_bases(order, {}, vars);
-  std::unordered_map<const LazyBuffer*, Array> arrays;
-  const auto compute = [&](const LazyBuffer* b, bool may_read_itself) {
-    const Ast ast = build_ast(graph, b, [&](const LazyBuffer* base) { return stored.contains(base) && (may_read_itself || base != b); });
-    std::vector<const Array*> read;
-    for (const LazyBuffer* input : ast.inputs) read.push_back(&arrays.at(input));
-    return interp_evaluate(ast.store, read, vars).reshaped(numbers(b->shape(), vars));
-  };
-  for (const LazyBuffer* b : order) {
-    if (!stored.contains(b)) continue;
-    if (b->kind == LazyKind::Data)
-      arrays.emplace(b, b->data);
-    else if (b->kind == LazyKind::Input)
-      arrays.emplace(b, inputs.at(b->name).reshaped(numbers(b->shape(), vars)));
-    else
-      arrays.emplace(b, compute(b, false));
-  }
-  std::vector<Array> results;
-  for (const Tensor& t : tensors) {
-    const LazyBuffer* b = t.buffer();
-    results.push_back(b->is_base() && stored.contains(b) ? arrays.at(b) : compute(b, true));
-  }
-  return results;
+  return GraphEvaluator(tensors.at(0).graph(), inputs).evaluate(roots, vars);
 }
 
 inline std::vector<Array> evaluate_model(const ImportedModel& model, const std::map<std::string, Array>& inputs,
