@@ -87,55 +87,66 @@ static uint64_t entries_of(const etch_walk *walk, uint32_t loop) {
   return entries;
 }
 
-/* Ends the turns that are done and enters the loops that begin, until walk->call is a call to run, or behind the last one. */
+/* All calls of the innermost open loop are done: back to its first one, or on in the loop around it. */
+static void end_turn(etch_walk *walk) {
+  const uint32_t open = walk->open;
+  int32_t *const counter = &walk->variables[walk->variable_count + open];
+  uint32_t l;
+  *counter += 1;
+  if ((uint32_t)*counter < count_of(walk, open)) {
+    walk->call = walk->loops[open].first_call;
+    walk->next = open + 1u;
+    return;
+  }
+  walk->open = walk->loop_count;
+  for (l = 0; l < open; l++) { /* the last one that comes before and reaches as far */
+    if (walk->loops[l].end_call >= walk->call) walk->open = l;
+  }
+}
+
+/* The next loop begins; one of no turns is passed over, with the loops in it. */
+static void enter(etch_walk *walk) {
+  const uint32_t loop = walk->next;
+  const uint32_t count = walk->loop_count;
+  uint32_t l;
+  walk->variables[walk->variable_count + loop] = 0;
+  walk->next = loop + 1u;
+  if (count_of(walk, loop) != 0u) {
+    walk->open = loop;
+    return;
+  }
+  walk->call = walk->loops[loop].end_call;
+  for (l = loop + 1u; l < count; l++) {
+    if (walk->loops[l].first_call < walk->call) walk->next = l + 1u;
+  }
+}
+
+/* Ends turns and enters loops until walk->call is a call to run, or behind the last one. */
 static void settle(etch_walk *walk) {
-  uint32_t steps = 2u * walk->loop_count + 1u; /* each loop ends at most once here, and begins once */
-  for (; steps > 0u; steps--) {
+  uint64_t left = walk->steps;
+  for (; left > 0u; left--) {
     if (walk->open < walk->loop_count && walk->loops[walk->open].end_call == walk->call) {
-      int32_t *const counter = &walk->variables[walk->variable_count + walk->open];
-      *counter += 1;
-      if ((uint32_t)*counter < count_of(walk, walk->open)) {
-        walk->call = walk->loops[walk->open].first_call;
-        walk->next = walk->open + 1u;
-      } else {
-        const uint32_t open = walk->open;
-        uint32_t around = walk->loop_count;
-        uint32_t l;
-        for (l = 0; l < open; l++) {
-          if (walk->loops[l].end_call >= walk->call) around = l; /* it comes before and reaches as far */
-        }
-        walk->open = around;
-      }
+      end_turn(walk);
     } else if (walk->next < walk->loop_count && walk->loops[walk->next].first_call == walk->call) {
-      const uint32_t loop = walk->next;
-      const int is_empty = count_of(walk, loop) == 0u;
-      walk->variables[walk->variable_count + loop] = 0;
-      walk->next = loop + 1u;
-      if (is_empty) {
-        const uint32_t count = walk->loop_count;
-        uint32_t l;
-        walk->call = walk->loops[loop].end_call;
-        for (l = loop + 1u; l < count; l++) {
-          if (walk->loops[l].first_call < walk->call) walk->next = l + 1u;
-        }
-      } else {
-        walk->open = loop;
-      }
+      enter(walk);
     } else {
-      return;
+      break;
     }
   }
+  walk->steps = left;
 }
 
 uint64_t etch_walk_begin(etch_walk *walk) {
   const uint32_t count = walk->loop_count;
   uint64_t calls = walk->call_count;
   uint32_t l;
+  walk->steps = 0;
   for (l = 0; l < count; l++) {
-    /* Its calls were counted as often as it is entered. */
-    const uint64_t entered = entries_of(walk, l) * (walk->loops[l].end_call - walk->loops[l].first_call);
-    calls += entered * count_of(walk, l);
-    calls -= entered;
+    const uint64_t entries = entries_of(walk, l);
+    const uint64_t turns = entries * count_of(walk, l);
+    const uint64_t body = walk->loops[l].end_call - walk->loops[l].first_call;
+    calls = calls - entries * body + turns * body; /* they were counted as often as it is entered */
+    walk->steps += entries + turns;
   }
   walk->call = 0;
   walk->open = walk->loop_count;

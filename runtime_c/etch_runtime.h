@@ -200,9 +200,10 @@ typedef struct {
   uint32_t call_count;
   int32_t *variables;
   uint32_t variable_count;
-  uint32_t call; /* the next one */
-  uint32_t open; /* number of the innermost loop around it; loop_count: none */
-  uint32_t next; /* number of the first loop that was not entered yet */
+  uint32_t call;  /* the next one */
+  uint32_t open;  /* number of the innermost loop around it; loop_count: none */
+  uint32_t next;  /* number of the first loop that was not entered yet */
+  uint64_t steps; /* how often loops are still entered, or a turn of one ends */
 } etch_walk;
 
 /* Sets the walk before the first call and returns how many calls will run. */

@@ -31,7 +31,8 @@ Program program_of(const ImportedModel& model) {
 
 /// Appends the buffers, kernels and calls of `part` to those of `all`; its names get a prefix.
 void append(Program& all, const Program& part, const std::string& prefix) {
-  const int buffers = static_cast<int>(all.buffers.size()), kernels = static_cast<int>(all.kernels.size());
+  const int buffers = static_cast<int>(all.buffers.size()), kernels = static_cast<int>(all.kernels.size()),
+            calls = static_cast<int>(all.calls.size());
   for (ProgramBuffer b : part.buffers) {
     b.name = prefix + b.name;
     all.buffers.push_back(std::move(b));
@@ -46,13 +47,26 @@ void append(Program& all, const Program& part, const std::string& prefix) {
     for (CallArgument& a : c.arguments) a.buffer += buffers;
     all.calls.push_back(std::move(c));
   }
+  for (ProgramLoop l : part.loops) {  // counters have a meaning in their loop alone, so they may share a name
+    l.first += calls;
+    l.end += calls;
+    all.loops.push_back(std::move(l));
+  }
   for (int b : part.inputs) all.inputs.push_back(b + buffers);
   for (int b : part.outputs) all.outputs.push_back(b + buffers);
 }
 
 struct Batch {
-  Program program{
-      .language = &kC, .variables = {}, .buffers = {}, .kernels = {}, .calls = {}, .inputs = {}, .outputs = {}, .folded = {}, .owner = {}};
+  Program program{.language = &kC,
+                  .variables = {},
+                  .buffers = {},
+                  .kernels = {},
+                  .calls = {},
+                  .loops = {},
+                  .inputs = {},
+                  .outputs = {},
+                  .folded = {},
+                  .owner = {}};
   std::vector<std::string> names;
   std::vector<test::NodeCase> cases;
   std::vector<Program> parts;  // keep what the kernels point into

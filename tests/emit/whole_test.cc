@@ -10,6 +10,8 @@
 #include "lazy/tensor.h"
 #include "memory/plan.h"
 #include "opencl_build.h"
+#include "program/interpret.h"
+#include "program/loops.h"
 #include "program/lower.h"
 #include "schedule/schedule.h"
 
@@ -60,20 +62,14 @@ std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues&
 
 SelfTest reference(const Program& p, const VarValues& vars) {
   SelfTest t;
-  std::vector<Array> values(p.buffers.size());
-  for (std::size_t b = 0; b < p.buffers.size(); b++) values[b] = p.buffers[b].data;
   for (std::size_t i = 0; i < p.inputs.size(); i++) {
     const ProgramBuffer& buffer = p.buffers[static_cast<std::size_t>(p.inputs[i])];
     t.inputs.push_back(lcg_input(buffer.dtype, shape_of(buffer, vars), 1, static_cast<int>(i)));
-    values[static_cast<std::size_t>(p.inputs[i])] = t.inputs.back();
   }
-  for (const ProgramCall& c : p.calls) {
-    std::vector<const Array*> in;
-    for (int b : c.reads()) in.push_back(&values[static_cast<std::size_t>(b)]);
-    values[static_cast<std::size_t>(c.writes().front())] = interp_evaluate(p.kernels[static_cast<std::size_t>(c.kernel)].ast, in, vars);
-  }
-  for (int b : p.outputs)
-    t.expected.push_back(values[static_cast<std::size_t>(b)].reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
+  Interpreter interpreter(p);
+  for (std::size_t i = 0; i < p.inputs.size(); i++) interpreter.set(p.inputs[i], t.inputs[i]);
+  for_each_call(p, vars, [&](int call, const VarValues& now) { interpreter.set_written(call, interpreter.evaluate(call, now), now); });
+  for (int b : p.outputs) t.expected.push_back(interpreter.get(b).reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
   t.variables = vars;
   return t;
 }
@@ -156,6 +152,29 @@ TEST_F(Whole, ResidualChainsRunInPlace) {
   for (const Placement& place : plan.placements) in_place |= place.in_place_of >= 0;
   EXPECT_TRUE(in_place);
   expect_pass(emitted(p));
+}
+
+// A loop of a variable number of turns around one of a fixed number: the table of the emitted program, in C and on OpenCL.
+TEST_F(Whole, LoopsInEachOther) {
+  const Sint turns = graph->symbols().variable("turns", 1, 6);
+  const Tensor x = input("x", DType::Float32, {turns, 8});
+  const Tensor zero = Tensor::full(*graph, {8}, Scalar::of_double(DType::Float32, 0));
+  const LoopResults results = Tensor::loop(*graph, turns, {zero}, [&](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
+    const LoopResults inner = Tensor::loop(*graph, 3, {now[0]}, [&](Sint, const std::vector<Tensor>& value) -> LoopTurn {
+      return {{(value[0] * 0.5 + value[0].flip({0}) * 0.25 + x.at(0, t)).tanh()}, {}};
+    });
+    return {{inner.carried[0]}, {inner.carried[0] + now[0]}};
+  });
+  const std::vector<OutputSpec> outputs{{"last", results.carried[0]}, {"all", results.listed[0]}};
+  const Program p = lowered(outputs);
+  EXPECT_EQ(p.loops.size(), 2u);
+  for (std::int64_t n : {1, 2, 6}) expect_pass(emitted(p, {{"turns", n}}));
+  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  const TempDir temp;
+  put(temp.path(), emitted(lowered(outputs, kOpenCl), {{"turns", 6}}));
+  const ProcessResult built = test::build(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(test::run_opencl(temp.path(), "./test").out, "PASS\n");
 }
 
 // One emitted function, every value of its range: the program takes the batch from its command line.

@@ -192,5 +192,35 @@ TEST(OnnxRecurrent, ActivationsTakeTheirParametersInOrder) {
                  "its weight R has the shape");
 }
 
+// A sequence of open length gives for each length what the network of that length gives.
+TEST(OnnxRecurrent, AnyNumberOfSteps) {
+  std::mt19937 random(5);
+  constexpr std::int64_t kMost = 6, kWidth = 3, kUnits = 2;
+  for (const std::string op : {"RNN", "GRU", "LSTM"}) {
+    const std::int64_t gates = op == "RNN" ? 1 : op == "GRU" ? 3 : 4;
+    const Doubles x = random_values(random, kMost * 2 * kWidth);
+    const auto fixed = [&](std::int64_t steps) -> test::NodeModel {
+      const Doubles part(x.begin(), x.begin() + steps * 2 * kWidth);
+      std::mt19937 weights(6);
+      return {op,
+              14,
+              {floats({steps, 2, kWidth}, part), floats({2, gates * kUnits, kWidth}, random_values(weights, 2 * gates * kUnits * kWidth)),
+               floats({2, gates * kUnits, kUnits}, random_values(weights, 2 * gates * kUnits * kUnits))},
+              {{"direction", std::string("bidirectional")}}};
+    };
+    onnx::ModelProto model;
+    model.ParseFromString(test::bytes_of(fixed(kMost)));
+    model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("T");
+    const ImportedModel open = import_onnx({.bytes = model.SerializeAsString(), .dims = {{"T", 1, kMost}}, .name = "n"});
+    for (std::int64_t steps = 1; steps <= kMost; steps++) {
+      const test::NodeModel m = fixed(steps);
+      const std::vector<Array> wanted = test::run_node(m),
+                               got = test::evaluate_model(open, {{"x0", m.inputs[0]}}, {{open.dims.at(0).c_name, steps}});
+      for (std::size_t i = 0; i < wanted.size(); i++)
+        EXPECT_EQ(test::difference(got.at(i), wanted[i], 1e-5, 1e-6), "") << op << ", " << steps << " steps, output " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace etch

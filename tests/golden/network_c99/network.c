@@ -199,8 +199,9 @@ static const etch_call calls[4] = {
 static const uint8_t io_align[2] = {ETCH_ALIGN_OF(float), ETCH_ALIGN_OF(float)};
 
 static const etch_program program = {
-  calls, args, NULL,
+  calls, args, NULL, NULL,
   4, /* calls */
+  0, /* loops */
   2, /* inputs and outputs */
   0, /* variables */
   320, /* bytes of arena */

@@ -66,11 +66,12 @@ static const etch_cl_io in_out[2] = {
 
 static const etch_cl_program program = {
   network_kernels, kernels, calls, args,
-  NULL, NULL, in_out,
+  NULL, NULL, NULL, in_out,
   constants, regions,
   5, /* pieces of text */
   4, /* kernels */
   4, /* calls */
+  0, /* loops */
   0, /* variables */
   1, /* inputs */
   1, /* outputs */

@@ -57,8 +57,9 @@ static const etch_range ranges[1] = {
 static const uint8_t io_align[2] = {ETCH_ALIGN_OF(float), ETCH_ALIGN_OF(float)};
 
 static const etch_program program = {
-  calls, args, ranges,
+  calls, args, NULL, ranges,
   1, /* calls */
+  0, /* loops */
   2, /* inputs and outputs */
   1, /* variables */
   0, /* bytes of arena */
