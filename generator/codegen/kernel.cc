@@ -78,9 +78,10 @@ Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), op
     reduce_stages_ = std::max(reduce_stages_, reduce.stage + 1);
   }
   stores_reduced_dims_ = !reduces_.empty() && ast->shape != reduces_[0]->shape;
-  bufs_.push_back({ast, ast->st(), {}, {}});
+  for (const LazyOp* store : stores_of(ast)) bufs_.push_back({store, store->st(), {}, {}});
+  check(bufs_.size() == 1 || (!stores_reduced_dims_ && !is_scan()), "of several outputs none has what a kernel reduces");
   for (const LazyOp* op : toposort(ast))
-    if (op != ast && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}, {}});
+    if (op->op != Op::Store && info(op->op).group == OpGroup::Buffer) bufs_.push_back({op, op->st(), {}, {}});
   merge_dims(reduces_.empty() ? ast->shape : reduces_[0]->src[0]->shape);
   find_indexed_dims();
   const auto add_axes = [&](bool reduced, AxisKind kind, int stage) {
@@ -250,8 +251,10 @@ int Kernel::axis_of(const Opt& opt) const {
 std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amount == 0 ? axes_[at(axis)].size.as_int() : opt.amount; }
 
 bool Kernel::is_adjacent(int axis) const {
-  const auto stored = stride(bufs_[0], axis);
-  return stored && stored->is_int(1);
+  return std::ranges::all_of(stores(), [&](const KernelBuf& b) {
+    const auto stored = stride(b, axis);
+    return stored && stored->is_int(1);
+  });
 }
 
 std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {

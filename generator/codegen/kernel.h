@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,8 +63,9 @@ class Kernel {
 
   const LazyOp* ast() const { return ast_; }
   const CodegenOptions& options() const { return *options_; }
-  /// Root first, then the leaves in the order of the AST.
+  /// The Stores, the root first, then the leaves in the order of the AST.
   const std::vector<KernelBuf>& bufs() const { return bufs_; }
+  std::span<const KernelBuf> stores() const { return std::span(bufs_).first(ast_->src.size()); }
   const KernelBuf& buf_of(const LazyOp* op) const;
   /// The reductions: all over the same axes. One that depends on another belongs to a later stage.
   const std::vector<const LazyOp*>& reduces() const { return reduces_; }
@@ -117,7 +119,7 @@ class Kernel {
   };
   /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
-  /// Whether elements that follow each other along `axis` are adjacent in the output.
+  /// Whether elements that follow each other along `axis` are adjacent in all outputs.
   bool is_adjacent(int axis) const;
   /// The position in axes() of the axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;

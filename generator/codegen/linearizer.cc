@@ -37,13 +37,20 @@ void Linearizer::declare_arguments() {
   }
 }
 
-// For every copy: computes the value, which reads the reductions' results, and stores it.
+// For every copy: computes the values, which read the reductions' results, and stores them. An output may lie over an input that another
+// one is computed from, so all values of a copy come before its first store.
 void Linearizer::store_outputs() {
   places_.clear();
-  compute_outer_values({k_.ast()->src[0]});
+  std::vector<const LazyOp*> results;
+  for (const KernelBuf& store : k_.stores()) results.push_back(store.op->src[0]);
+  compute_outer_values(results);
   make_variables(AxisKind::Inner);
   for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
-  for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });
+  for_each(axes_of(AxisKind::Upcast), [&] {
+    std::vector<const UOp*> values;
+    for (const LazyOp* result : results) values.push_back(value(result));
+    for (std::size_t s = 0; s < values.size(); s++) store(k_.bufs()[s], values[s]);
+  });
 }
 
 Linearized Linearizer::run() {

@@ -143,8 +143,7 @@ void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* 
   b_.add(std::move(u));
 }
 
-void Linearizer::store(const UOp* value) {
-  const KernelBuf& buf = k_.bufs()[0];
+void Linearizer::store(const KernelBuf& buf, const UOp* value) {
   const std::vector<Place>& places = lanes_of(buf);
   if (places.size() == 1) return store_one(buf, places[0], value, 1);
   if (buf.op->dtype == DType::Float32 && is_vector(places)) {

@@ -60,12 +60,12 @@ void Linearizer::reduce() {
   guards_ = guards;
   for_each(axes_of(AxisKind::Unroll), [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
-      if (kept_.op != nullptr && kept_.stage == stage_) store(value(kept_.op));
+      if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
       for (const LazyOp* op : reduces) {
         const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
         if (!adds_nothing) accumulate(op, value(op->src[0]));
       }
-      if (k_.is_scan()) store(value(k_.ast()->src[0]));
+      if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
     });
   });
   while (open_.size() > outside) close(open_.back());
@@ -80,11 +80,14 @@ void Linearizer::reduce() {
   if (lanes_ > 1) tile();
 }
 
-// If the lanes are not adjacent in the output, the sums are stored in an array on the stack, and the operations after the reduction
+// If the lanes are not adjacent in every output, the sums are stored in an array on the stack, and the operations after the reduction
 // are done element by element.
 void Linearizer::tile() {
-  const auto stride = k_.stride(k_.bufs()[0], static_cast<int>(k_.axes().size()) - 1);
-  if (stride && stride->is_int(1)) return;
+  const bool is_adjacent = std::ranges::all_of(k_.stores(), [&](const KernelBuf& b) {
+    const auto stride = k_.stride(b, static_cast<int>(k_.axes().size()) - 1);
+    return stride && stride->is_int(1);
+  });
+  if (is_adjacent) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

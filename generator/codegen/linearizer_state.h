@@ -59,7 +59,7 @@ class Linearizer {
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* where_valid(Sint valid, const UOp* value);
-  void store(const UOp* value);
+  void store(const KernelBuf& buf, const UOp* value);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
   const UOp* buffer(const KernelBuf& buf);
 

@@ -20,12 +20,16 @@ class Interpreted : public LoadedProgram {
     for_each_call(*program_, vars, [&](int c, const VarValues& values) {
       const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
       const auto begin = std::chrono::steady_clock::now();
-      const Array written = interpreter.evaluate(c, values);
+      const std::vector<Array> written = interpreter.evaluate(c, values);
       if (options.call_seconds != nullptr)
         (*options.call_seconds)[static_cast<std::size_t>(c)] +=
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      interpreter.set_written(c, written, values);
-      if (options.tap) options.tap(c, 0, writes_part(*program_, call) ? written : interpreter.get(call.writes().front()));
+      for (int output = 0; output < static_cast<int>(written.size()); output++) {
+        const Array& one = written[static_cast<std::size_t>(output)];
+        interpreter.set_written(c, output, one, values);
+        const int b = call.arguments[static_cast<std::size_t>(output)].buffer;
+        if (options.tap) options.tap(c, output, writes_part(*program_, call, output) ? one : interpreter.get(b));
+      }
       for (int b : call.buffers())
         if (last_use_[static_cast<std::size_t>(b)] == c) interpreter.set(b, {});
     });

@@ -171,7 +171,8 @@ class OpenCLProgram : public LoadedProgram {
     };
     const auto tap = [&](int number, int output, const std::vector<std::byte>& bytes) {
       const auto& [call, values] = turns.at(static_cast<std::size_t>(number));
-      if (options.tap) options.tap(call, output, written_by(*program_, program_->calls[static_cast<std::size_t>(call)], bytes, values));
+      if (options.tap)
+        options.tap(call, output, written_by(*program_, program_->calls[static_cast<std::size_t>(call)], output, bytes, values));
     };
     const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
                                           [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });

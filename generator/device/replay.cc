@@ -66,16 +66,16 @@ std::vector<int> last_uses(const Program& program) {
   return last;
 }
 
-Array written_by(const Program& program, const ProgramCall& call, std::span<const std::byte> bytes, const VarValues& values) {
-  const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(call.writes().front())];
+Array written_by(const Program& program, const ProgramCall& call, int output, std::span<const std::byte> bytes, const VarValues& values) {
+  const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(call.arguments[static_cast<std::size_t>(output)].buffer)];
   const auto array = [&](std::vector<std::int64_t> shape, std::span<const std::byte> part) {
     return Array(buffer.dtype, std::move(shape), std::vector<std::byte>(part.begin(), part.end()));
   };
-  if (!writes_part(program, call)) return array(shape_of(buffer, values), bytes);
+  if (!writes_part(program, call, output)) return array(shape_of(buffer, values), bytes);
   std::vector<std::int64_t> shape;
   std::int64_t size = 1;
   for (const Sint& d : program.kernels[static_cast<std::size_t>(call.kernel)].ast->shape) size *= shape.emplace_back(evaluate(d, values));
-  const std::int64_t width = bytes_of(buffer.dtype), first = first_element(program, call, values);
+  const std::int64_t width = bytes_of(buffer.dtype), first = first_element(program, call, output, values);
   return array(std::move(shape), bytes.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(size * width)));
 }
 
@@ -130,10 +130,12 @@ std::int64_t Replay::bytes_now(const Run& run, int index) const {
 
 // Fills the outputs of the call with NaN, except those that lie over one of its inputs.
 void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
+  int output = -1;
   for (int b : call.writes()) {
+    output++;
     const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
-    const bool is_read =
-        writes_part(*program_, call) || std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
+    const bool is_read = writes_part(*program_, call, output) ||
+                         std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
     if (placement.offset >= 0 && !is_read)
       std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
   }
@@ -191,9 +193,9 @@ Array Replay::read(const Run& run, int index) const {
   return {b.dtype, shape_of(b, run.vars), std::vector<std::byte>(from, from + bytes_now(run, index))};
 }
 
-Array Replay::written(const Run& run, const ProgramCall& call, const VarValues& values) const {
-  const int index = call.writes().front();
-  return written_by(*program_, call, {place(run, index), static_cast<std::size_t>(bytes_now(run, index))}, values);
+Array Replay::written(const Run& run, const ProgramCall& call, int output, const VarValues& values) const {
+  const int index = call.arguments[static_cast<std::size_t>(output)].buffer;
+  return written_by(*program_, call, output, {place(run, index), static_cast<std::size_t>(bytes_now(run, index))}, values);
 }
 
 std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options,
@@ -222,7 +224,8 @@ std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues
       (*options.call_seconds)[static_cast<std::size_t>(c)] +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (guards_) check_guards(run, c);
-    if (options.tap) options.tap(c, 0, written(run, call, values));
+    const int outputs = options.tap ? static_cast<int>(std::ranges::distance(call.writes())) : 0;
+    for (int output = 0; output < outputs; output++) options.tap(c, output, written(run, call, output, values));
   });
   std::vector<Array> outputs;
   for (int b : program_->outputs) outputs.push_back(read(run, b));

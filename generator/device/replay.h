@@ -20,8 +20,8 @@ std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues&
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
 /// For each buffer the last call that uses it; calls.size() for outputs and for what the turns of a loop keep, -1 where no call does.
 std::vector<int> last_uses(const Program& program);
-/// The elements that a call has written, as an array; `bytes`: the content of its output.
-Array written_by(const Program& program, const ProgramCall& call, std::span<const std::byte> bytes, const VarValues& values);
+/// The elements that a call has written of its output number `output`, as an array; `bytes`: the content of that output.
+Array written_by(const Program& program, const ProgramCall& call, int output, std::span<const std::byte> bytes, const VarValues& values);
 
 /// The grid of a call in a language that has one: work-groups, and work-items in each.
 struct LaunchSize {
@@ -57,7 +57,7 @@ class Replay {
   void check_arena(const Run& run, int call) const;
   [[noreturn]] void fail(int call, const std::string& what) const;
   Array read(const Run& run, int index) const;
-  Array written(const Run& run, const ProgramCall& call, const VarValues& values) const;
+  Array written(const Run& run, const ProgramCall& call, int output, const VarValues& values) const;
 
   const Program* program_;
   bool guards_;

@@ -100,7 +100,7 @@ class Writer {
 
   Formula formula() {
     for (const LazyOp* op : order_) {
-      if (op == store_) break;
+      if (op->op == Op::Store) continue;
       Text t = text_of_op(op);
       if (uses_[op] > 1 && !op->src.empty() && op->op != Op::Expand) {
         const std::string name = fmt::format("t{}", formula_.lines.size());
@@ -109,7 +109,10 @@ class Writer {
       }
       texts_[op] = std::move(t);
     }
-    formula_.lines.push_back(buffers_.at(0).name + position(buffers_.at(0), index_in(store_).idx) + " = " + texts_[store_->src[0]].text);
+    for (const LazyOp* store : stores_of(store_)) {
+      const FormulaBuffer& out = buffers_.at(static_cast<std::size_t>(store->mem().index));
+      formula_.lines.push_back(out.name + position(out, index_in(store).idx) + " = " + texts_[store->src[0]].text);
+    }
     return std::move(formula_);
   }
 
@@ -314,14 +317,14 @@ class Writer {
 
 }  // namespace
 
-Formula formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
-  Formula result = Writer(store, buffers).formula();
+Formula formula(const LazyOp* root, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
+  Formula result = Writer(root, buffers).formula();
   std::vector<std::string>& lines = result.lines;
-  if (lines.size() <= max_lines) return result;
-  const std::size_t left_out = lines.size() - max_lines + 1;
-  const auto from = lines.end() - 1 - static_cast<std::ptrdiff_t>(left_out);
-  lines.erase(from, lines.end() - 1);
-  lines.insert(lines.end() - 1, fmt::format("... {} more", left_out));
+  const std::size_t outputs = root->src.size(), kept = std::max(max_lines, outputs + 1);
+  if (lines.size() <= kept) return result;
+  const std::size_t left_out = lines.size() - kept + 1;
+  const auto end = lines.end() - static_cast<std::ptrdiff_t>(outputs);
+  lines.insert(lines.erase(end - static_cast<std::ptrdiff_t>(left_out), end), fmt::format("... {} more", left_out));
   return result;
 }
 

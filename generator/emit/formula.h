@@ -18,11 +18,11 @@ struct FormulaBuffer {
 };
 
 struct Formula {
-  std::vector<std::string> lines;  // one for each value that is used more than once; the last line is the output
+  std::vector<std::string> lines;  // one for each value that is used more than once; the last ones are the outputs
   bool is_masked = false;          // the formula has a "?" as in "in[y-1]?": an element outside of its buffer counts as 0
 };
 
 /// If the formula is longer than `max_lines` lines, its middle is left out.
-Formula formula(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines = 12);
+Formula formula(const LazyOp* root, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines = 12);
 
 }  // namespace etch

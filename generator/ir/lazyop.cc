@@ -123,10 +123,29 @@ const LazyOp* LazyOps::expand(const LazyOp* a, std::vector<Sint> shape) {
   return intern({Op::Expand, a->dtype, {a}, {}, std::move(shape)});
 }
 
-const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st) {
+const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st, const std::vector<const LazyOp*>& others) {
   check(same_shape(st.shape(), value->shape), "a store has the shape of its value");
   std::vector<Sint> shape = st.shape();
-  return intern({Op::Store, value->dtype, {value}, MemBuffer{buffer, std::move(st)}, std::move(shape)});
+  std::vector<const LazyOp*> src{value};
+  for (const LazyOp* other : others) {
+    check(other->op == Op::Store && other->src.size() == 1 && same_shape(other->shape, shape), "all outputs of a kernel have one shape");
+    src.push_back(other);
+  }
+  return intern({Op::Store, value->dtype, std::move(src), MemBuffer{buffer, std::move(st)}, std::move(shape)});
+}
+
+const LazyOp* LazyOps::rebuild(const LazyOp* like, const std::vector<const LazyOp*>& src, const std::vector<Sint>& shape) {
+  check(info(like->op).group != OpGroup::Buffer && src.size() == like->src.size(), "an operation on as many sources");
+  LazyOp made = *like;
+  made.src = src;
+  made.shape = shape;
+  return intern(std::move(made));
+}
+
+std::vector<const LazyOp*> stores_of(const LazyOp* root) {
+  std::vector<const LazyOp*> stores{root};
+  stores.insert(stores.end(), root->src.begin() + 1, root->src.end());
+  return stores;
 }
 
 bool reads_in_place(const LazyOp* op, const LazyOp* store) {

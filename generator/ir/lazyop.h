@@ -1,5 +1,6 @@
 // LazyOp: the AST of one kernel, a tree with shared parts (a DAG); its leaves are Load, Const and Index, its root is a Store. Nodes
-// are interned in a LazyOps and immutable: equal trees are the same pointer.
+// are interned in a LazyOps and immutable: equal trees are the same pointer. A kernel with several outputs has further Stores among the
+// sources of its root.
 //
 // All nodes have one shape, except that the axes of reductions have size 1 behind them. A reduction may depend on others over the same
 // axes: Expand brings their results back to the whole shape. The kernel then has several stages.
@@ -22,7 +23,7 @@
 
 namespace etch {
 
-/// A buffer that a kernel reads or writes: number `index` among the kernel's arguments (0 is the output).
+/// A buffer that a kernel reads or writes: number `index` among the kernel's arguments (outputs come first).
 struct MemBuffer {
   int index = 0;
   ShapeTracker st;
@@ -85,8 +86,10 @@ class LazyOps {
   const LazyOp* scan(Op op, const LazyOp* a, int axis);
   /// `a` repeated along axes of size 1; the other sizes stay.
   const LazyOp* expand(const LazyOp* a, std::vector<Sint> shape);
-  /// `st` is contiguous, of the shape of `value`.
-  const LazyOp* store(int buffer, const LazyOp* value, ShapeTracker st);
+  /// `st` is of the shape of `value`, and no two elements of it are the same one. `others`: Stores of that shape into buffers of their own.
+  const LazyOp* store(int buffer, const LazyOp* value, ShapeTracker st, const std::vector<const LazyOp*>& others = {});
+  /// The operation of `like`, which is no leaf, on other sources; its result has the shape `shape`.
+  const LazyOp* rebuild(const LazyOp* like, const std::vector<const LazyOp*>& src, const std::vector<Sint>& shape);
 
  private:
   const LazyOp* intern(LazyOp op);
@@ -99,6 +102,8 @@ DType result_dtype(Op op, const std::vector<DType>& src);
 std::vector<const LazyOp*> toposort(const LazyOp* root);
 /// Whether `op` is a reduction that gives the results for all beginnings of an axis, such as a running sum.
 inline bool is_scan(const LazyOp* op) { return is_reduce(op->op) && std::get<ReduceAxes>(op->arg).is_scan; }
+/// The Stores of a kernel: `root`, then its further outputs.
+std::vector<const LazyOp*> stores_of(const LazyOp* root);
 /// Whether `op` is a Load that reads each element only where `store` then writes it: the output may lie over such a buffer.
 bool reads_in_place(const LazyOp* op, const LazyOp* store);
 /// Whether `op` is a Load whose positions the kernel computes.

@@ -68,7 +68,8 @@ class Builder {
   Ast build(const LazyBuffer* out) {
     root_ = out;
     find_reductions(out);
-    const std::vector<Sint>& shape = reductions_.empty() || is_staged_ ? out->shape() : reductions_[0]->shape();
+    const bool is_reduced = !reductions_.empty() && (!is_staged_ || out->st.size() == reductions_[0]->st.size());
+    const std::vector<Sint>& shape = is_reduced ? reductions_[0]->shape() : out->shape();
     const ShapeTracker whole = out->shape() == shape ? out->st : out->st.reshape(shape);
     const LazyOp* value = lower({out->base, whole, is_masked(whole)});
     return {ops_.store(0, value, ShapeTracker::from_shape(shape)), std::move(inputs_)};

@@ -59,12 +59,12 @@ bool is_kept_by_loop(const Program& program, std::size_t c, int buffer) {
   });
 }
 
-// A call may pass a buffer for several arguments; each of them has to allow the replacement.
-bool may_replace(const ProgramCall& call, int in) {
+// Whether output number `out` of the call may lie over `in`. A call may pass a buffer for several arguments; each of them has to allow it.
+bool may_replace(const ProgramCall& call, int in, int out) {
   bool found = false;
   for (const CallArgument& a : call.arguments) {
     if (a.access != Access::Read || a.buffer != in) continue;
-    if (!a.may_alias) return false;
+    if ((a.may_alias >> out & 1) == 0) return false;
     found = true;
   }
   return found;
@@ -75,13 +75,16 @@ void choose_in_place(const Program& program, const PlanOptions& options, std::ve
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramCall& call = program.calls[c];
     std::set<int> replaced;
+    int number = -1;
     for (int out : call.writes()) {
+      number++;
       Placement& output = placements[at(out)];
       if (is_kept_by_loop(program, c, out)) continue;
       if (output.first != static_cast<int>(c) || !in_arena(program.buffers[at(out)], options)) continue;
       for (int in : call.reads()) {
         const bool dies = placements[at(in)].last == static_cast<int>(c) && program.buffers[at(in)].kind != BufferKind::Output;
-        if (in == out || is_kept_by_loop(program, c, in) || !may_replace(call, in) || !dies || !in_arena(program.buffers[at(in)], options))
+        if (in == out || is_kept_by_loop(program, c, in) || !may_replace(call, in, number) || !dies ||
+            !in_arena(program.buffers[at(in)], options))
           continue;
         if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes() || !replaced.insert(in).second) continue;
         output.in_place_of = in;

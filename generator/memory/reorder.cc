@@ -152,11 +152,13 @@ class Search {
     const auto counts = [&](int b) { return program.buffers[at(b)].kind == BufferKind::Intermediate; };
     const auto bytes = [&](int b) { return program.buffers[at(b)].max_bytes(); };
     Move move;
+    int number = -1;
     for (int out : call.writes()) {
+      number++;
       if (!counts(out) || move.makes(out)) continue;
       Move::Made made{out, {}};
       for (const CallArgument& a : call.arguments)
-        if (a.may_alias && counts(a.buffer) && bytes(a.buffer) == bytes(out)) made.replaceable.push_back(a.buffer);
+        if ((a.may_alias >> number & 1) != 0 && counts(a.buffer) && bytes(a.buffer) == bytes(out)) made.replaceable.push_back(a.buffer);
       move.made.push_back(std::move(made));
     }
     std::ranges::copy_if(call.buffers(), std::back_inserter(move.touched), counts);
@@ -288,7 +290,7 @@ Program with_blocks(const Program& program, const std::vector<Block>& blocks) {
       for (const CallArgument& a : program.calls[at(c)].arguments)
         if (used.try_emplace(a.buffer, a.access).second || a.access == Access::Write) used[a.buffer] = a.access;
     ProgramCall call;
-    for (const auto& [buffer, access] : used) call.arguments.push_back({buffer, access, false});
+    for (const auto& [buffer, access] : used) call.arguments.push_back({buffer, access});
     outline.calls.push_back(std::move(call));
   }
   return outline;

@@ -25,29 +25,32 @@ const Array& Interpreter::get(int buffer) {
   return value;
 }
 
-Array Interpreter::evaluate(int call, const VarValues& values) {
+std::vector<Array> Interpreter::evaluate(int call, const VarValues& values) {
   const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
   const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
   check(kernel.ast != nullptr, "a kernel has an AST");
-  std::vector<const Array*> inputs;
+  static const Array none;
+  std::vector<const Array*> inputs(kernel.ast->src.size() - 1, &none);  // in the places of further outputs
   for (int b : c.reads()) inputs.push_back(&get(b));
-  return interp_evaluate(kernel.ast, inputs, values);
+  std::vector<Array> results;
+  for (const LazyOp* store : stores_of(kernel.ast)) results.push_back(interp_evaluate(store, inputs, values));
+  return results;
 }
 
-void Interpreter::set_written(int call, const Array& written, const VarValues& values) {
+void Interpreter::set_written(int call, int output, const Array& written, const VarValues& values) {
   const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
-  const int number = c.writes().front();
+  const int number = c.arguments[static_cast<std::size_t>(output)].buffer;
   const ProgramBuffer& buffer = program_->buffers[static_cast<std::size_t>(number)];
   std::vector<std::int64_t> shape;
   for (const Sint& d : buffer.shape) shape.push_back(etch::evaluate(d, values));
-  if (!writes_part(*program_, c)) return set(number, written.reshaped(std::move(shape)));
+  if (!writes_part(*program_, c, output)) return set(number, written.reshaped(std::move(shape)));
   List& list = lists_[number];
   if (list.shape != shape) {
     std::int64_t size = bytes_of(buffer.dtype);
     for (std::int64_t d : shape) size *= d;
     list = {std::move(shape), std::vector<std::byte>(static_cast<std::size_t>(size))};
   }
-  const auto at = static_cast<std::size_t>(first_element(*program_, c, values) * bytes_of(buffer.dtype));
+  const auto at = static_cast<std::size_t>(first_element(*program_, c, output, values) * bytes_of(buffer.dtype));
   check(at + written.bytes().size() <= list.bytes.size(), "an element of a list lies inside the list");
   std::ranges::copy(written.bytes(), list.bytes.begin() + static_cast<std::ptrdiff_t>(at));
 }

@@ -19,10 +19,10 @@ class Interpreter {
   /// Sets the content of `buffer`.
   void set(int buffer, Array value);
   const Array& get(int buffer);
-  /// The result of call number `call`, in the shape of its AST. No buffer is changed. `values`: of the variables and counters.
-  Array evaluate(int call, const VarValues& values);
-  /// Sets what the call has written: the whole buffer, or a part of it. What has not been written of that is 0.
-  void set_written(int call, const Array& written, const VarValues& values);
+  /// The results of call number `call`, in the shape of its AST. No buffer is changed. `values`: of the variables and counters.
+  std::vector<Array> evaluate(int call, const VarValues& values);
+  /// Sets what the call has written as its output number `output`: the whole buffer, or a part of it. What has not been written is 0.
+  void set_written(int call, int output, const Array& written, const VarValues& values);
 
  private:
   const Program* program_;

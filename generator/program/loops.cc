@@ -7,10 +7,10 @@
 namespace etch {
 namespace {
 
-const LazyOp& store_of(const Program& program, const ProgramCall& call) {
+const LazyOp& store_of(const Program& program, const ProgramCall& call, int output) {
   const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
   check(kernel.ast != nullptr, "a kernel has an AST");
-  return *kernel.ast;
+  return *stores_of(kernel.ast).at(static_cast<std::size_t>(output));
 }
 
 class Runner {
@@ -57,15 +57,16 @@ std::vector<Sint> turns_of_calls(const Program& program) {
   return turns;
 }
 
-bool writes_part(const Program& program, const ProgramCall& call) {
+bool writes_part(const Program& program, const ProgramCall& call, int output) {
   if (program.loops.empty()) return false;
-  const LazyOp& store = store_of(program, call);
-  return product(store.shape) != product(program.buffers[static_cast<std::size_t>(call.arguments.front().buffer)].shape);
+  const LazyOp& store = store_of(program, call, output);
+  const int buffer = call.arguments[static_cast<std::size_t>(output)].buffer;
+  return product(store.shape) != product(program.buffers[static_cast<std::size_t>(buffer)].shape);
 }
 
-std::int64_t first_element(const Program& program, const ProgramCall& call, const VarValues& values) {
+std::int64_t first_element(const Program& program, const ProgramCall& call, int output, const VarValues& values) {
   if (program.loops.empty()) return 0;
-  const std::vector<View>& views = store_of(program, call).st().views();
+  const std::vector<View>& views = store_of(program, call, output).st().views();
   check(views.size() == 1, "a call writes adjacent elements");
   return evaluate(views.front().offset, values);
 }
@@ -74,10 +75,11 @@ bool flows_into(const Program& program, const ProgramLoop& loop, int buffer) {
   bool is_used = false;
   for (int c = loop.first; c < loop.end; c++) {
     const ProgramCall& call = program.calls[static_cast<std::size_t>(c)];
-    for (const CallArgument& a : call.arguments) {
+    for (std::size_t i = 0; i < call.arguments.size(); i++) {
+      const CallArgument& a = call.arguments[i];
       if (a.buffer != buffer) continue;
       is_used = true;
-      if (a.access == Access::Read || writes_part(program, call)) return true;
+      if (a.access == Access::Read || writes_part(program, call, static_cast<int>(i))) return true;
     }
     if (is_used) return false;  // written as a whole, and not read by this call
   }

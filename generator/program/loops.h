@@ -16,10 +16,10 @@ void for_each_call(const Program& program, const VarValues& variables, const std
 /// How often each call runs.
 std::vector<Sint> turns_of_calls(const Program& program);
 
-/// Whether the call writes only a part of the buffer that is its first argument: one element of the list that a loop fills.
-bool writes_part(const Program& program, const ProgramCall& call);
-/// The first element that the call writes; 0 if it writes the whole buffer.
-std::int64_t first_element(const Program& program, const ProgramCall& call, const VarValues& values);
+/// Whether the call writes only a part of its output number `output`: one element of the list that a loop fills.
+bool writes_part(const Program& program, const ProgramCall& call, int output);
+/// The first element that the call writes of that output; 0 if it writes the whole buffer.
+std::int64_t first_element(const Program& program, const ProgramCall& call, int output, const VarValues& values);
 
 /// Whether a call in `loop` may need what an earlier turn, or a call before the loop, has written into `buffer`. The buffer then has to
 /// keep its content from the loop's first call to its last.

@@ -132,14 +132,14 @@ class Lowering {
   }
 
   void add_item(const ScheduleItem& item, int done) {
-    std::vector<const LazyBuffer*> buffers{item.out};
+    std::vector<const LazyBuffer*> buffers = item.outs();
     buffers.insert(buffers.end(), item.inputs.begin(), item.inputs.end());
     const int kernel = kernel_of(item, buffers, done);
     ProgramCall call;
     call.kernel = kernel;
     call.nodes = item.nodes;
     call.short_name = names_.of(item.main_node);
-    const std::vector<bool> aliases = may_alias(item.ast, buffers.size());
+    const std::vector<std::uint32_t> aliases = may_alias(item.ast, buffers.size());
     for (std::size_t i = 0; i < buffers.size(); i++) {
       const KernelArgument& argument = program_.kernels[static_cast<std::size_t>(kernel)].arguments[i];
       call.arguments.push_back({number_of(buffers[i], argument.layout, item), argument.access, aliases[i]});
@@ -159,8 +159,9 @@ class Lowering {
       buffer = graph_->carried(buffer->loop, buffer->slot, buffer->dtype, buffer->shape());
     const auto [it, added] = numbers_.try_emplace(buffer, 0);
     if (added) {
-      check(buffer == item.out, "an intermediate is written before it is read");
-      it->second = add_buffer(name_of_value(item), BufferKind::Intermediate, buffer->dtype, buffer->shape());
+      check(item.writes(buffer), "an intermediate is written before it is read");
+      it->second = add_buffer(buffer == item.out ? name_of_value(item) : name_of_other(item, buffer), BufferKind::Intermediate,
+                              buffer->dtype, buffer->shape());
     }
     return it->second;
   }
@@ -199,8 +200,15 @@ class Lowering {
     return is_main ? name_of_kernel(item) : names_.of(item.nodes.back());
   }
 
+  // A further output is named after the node that it is the value of.
+  std::string name_of_other(const ScheduleItem& item, const LazyBuffer* buffer) const {
+    for (auto origin = buffer->origins.rbegin(); origin != buffer->origins.rend(); origin++)
+      if (std::ranges::find(item.nodes, *origin) != item.nodes.end()) return names_.of(*origin);
+    return name_of_value(item);
+  }
+
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
-    std::vector<KernelArgument> arguments = arguments_of(buffers);
+    std::vector<KernelArgument> arguments = arguments_of(buffers, item.outs().size());
     KernelKey key{item.ast, {}};
     for (const KernelArgument& a : arguments) key.second.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
     const auto [it, added] = kernels_.try_emplace(std::move(key), static_cast<int>(program_.kernels.size()));
@@ -214,15 +222,15 @@ class Lowering {
     return it->second;
   }
 
-  // Names: "out", "in", "in2", "w" (a constant), "b" (a constant of one axis).
-  std::vector<KernelArgument> arguments_of(const std::vector<const LazyBuffer*>& buffers) {
+  // Names: "out", "out2", "in", "in2", "w" (a constant), "b" (a constant of one axis).
+  std::vector<KernelArgument> arguments_of(const std::vector<const LazyBuffer*>& buffers, std::size_t outputs) {
     CNames names;
     for (const ProgramVariable& variable : program_.variables) names.add(variable.name);
     for (const ScheduledLoop& loop : schedule_.loops)
       for (const Node* v : variables(loop.loop->counter)) names.add(v->name);
     std::vector<KernelArgument> result;
     for (const LazyBuffer* b : buffers) {
-      const bool is_constant = b->kind == LazyKind::Data, is_written = result.empty();
+      const bool is_constant = b->kind == LazyKind::Data, is_written = result.size() < outputs;
       const auto larger = [](Sint d) { return !d.is_int(1); };
       const auto rank = std::count_if(b->shape().begin(), b->shape().end(), larger);
       const char* name = is_written ? "out" : !is_constant ? "in" : rank > 1 ? "w" : "b";

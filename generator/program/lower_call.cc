@@ -21,25 +21,28 @@ Sint positions_read(const LazyOp* load) {
 
 }  // namespace
 
-std::vector<bool> may_alias(const LazyOp* store, std::size_t buffers) {
-  std::vector<bool> result(buffers, true);
-  result[0] = false;
+std::vector<std::uint32_t> may_alias(const LazyOp* root, std::size_t buffers) {
+  const std::vector<const LazyOp*> stores = stores_of(root);
+  check(stores.size() <= 32, "a kernel has at most 32 outputs");
+  std::vector<std::uint32_t> result(buffers, ~std::uint32_t{0} >> (32 - stores.size()));
   std::vector<bool> loaded(buffers, false);
-  for (const LazyOp* op : toposort(store)) {
+  for (const LazyOp* op : toposort(root)) {
     if (op->op != Op::Load) continue;
     const auto b = static_cast<std::size_t>(op->mem().index);
     check(b < buffers, "a Load reads a buffer of its kernel");
     loaded[b] = true;
-    if (!reads_in_place(op, store)) result[b] = false;
+    for (std::size_t s = 0; s < stores.size(); s++)
+      if (!reads_in_place(op, stores[s])) result[b] &= ~(std::uint32_t{1} << s);
   }
-  for (std::size_t b = 0; b < buffers; b++) result[b] = result[b] && loaded[b];
+  for (std::size_t b = 0; b < buffers; b++)
+    if (!loaded[b]) result[b] = 0;
   return result;
 }
 
-Sint bytes_moved(const LazyOp* store, const std::vector<Sint>& elements) {
+Sint bytes_moved(const LazyOp* root, const std::vector<Sint>& elements) {
   std::vector<std::optional<Sint>> read(elements.size());
   std::vector<int> width(elements.size(), 0);
-  for (const LazyOp* op : toposort(store)) {
+  for (const LazyOp* op : toposort(root)) {
     if (op->op != Op::Load) continue;
     const auto b = static_cast<std::size_t>(op->mem().index);
     width[b] = bytes_of(op->dtype);
@@ -47,8 +50,9 @@ Sint bytes_moved(const LazyOp* store, const std::vector<Sint>& elements) {
     // If a buffer has several Loads only the largest counts, as they usually overlap.
     read[b] = read[b] ? try_max(*read[b], positions).value_or(positions) : positions;
   }
-  Sint bytes = elements[0] * bytes_of(store->dtype);
-  for (std::size_t b = 1; b < elements.size(); b++)
+  Sint bytes = 0;
+  for (const LazyOp* store : stores_of(root)) bytes += product(store->shape) * bytes_of(store->dtype);
+  for (std::size_t b = 0; b < elements.size(); b++)
     if (read[b]) bytes += try_min(*read[b], elements[b]).value_or(elements[b]) * width[b];
   return bytes;
 }

@@ -54,7 +54,7 @@ void verify_calls(const Program& program) {
       check(in_range(argument.buffer, program.buffers.size()), "an argument is a buffer");
       check(buffer_of(argument.buffer).dtype == kernel.arguments[i].dtype, "an argument has the type of its buffer");
       check(argument.access == kernel.arguments[i].access, "a call writes what its kernel writes");
-      check(argument.access == Access::Read || !argument.may_alias, "only what is read may be written over");
+      check(argument.access == Access::Read || argument.may_alias == 0, "only what is read may be written over");
     }
     for (int b : call.reads()) check(written[static_cast<std::size_t>(b)], "a buffer is written before it is read");
     check(!call.writes().empty(), "a call writes something");
@@ -133,7 +133,7 @@ std::string to_text(const Program& program) {
   for (std::size_t i = 0; i < program.calls.size(); i++) {
     const ProgramCall& c = program.calls[i];
     std::vector<std::string> args;
-    for (const CallArgument& a : c.arguments) args.push_back(fmt::format("b{}{}", a.buffer, a.may_alias ? "*" : ""));
+    for (const CallArgument& a : c.arguments) args.push_back(fmt::format("b{}{}", a.buffer, a.may_alias != 0 ? "*" : ""));
     for (const ProgramLoop& loop : program.loops)
       if (loop.first == static_cast<int>(i))
         text += fmt::format("loop      calls {}-{}, {} from 0, {} turns\n", loop.first, loop.end - 1, loop.counter, to_text(loop.count));

@@ -50,7 +50,8 @@ struct ProgramKernel {
 struct CallArgument {
   int buffer = 0;
   Access access = Access::Read;
-  bool may_alias = false;  // read: what the call writes may lie over it (each element is read only at the position that is then written)
+  /// read: bit k: what the call writes as its output k may lie over it (each element is read only at the position that is then written)
+  std::uint32_t may_alias = 0;
 };
 
 /// The buffers of the arguments with that access, in their order.

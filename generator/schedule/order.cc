@@ -136,9 +136,11 @@ std::vector<Unit> units_of(const std::vector<ScheduleItem>& items, const std::ve
     auto unit = loop == nullptr ? units.end() : std::ranges::find(units, loop, &Unit::loop);
     if (unit == units.end()) unit = units.insert(unit, Unit{{}, loop, {}, {}});
     unit->items.push_back(n);
-    unit->outs.push_back(item.out);
+    const std::vector<const LazyBuffer*> outs = item.outs();
+    unit->outs.insert(unit->outs.end(), outs.begin(), outs.end());
     unit->inputs.insert(unit->inputs.end(), item.inputs.begin(), item.inputs.end());
-    if (loop == nullptr || item.out->kind == LazyKind::LoopResult) unit->bytes += bytes_of_buffer(item.out);
+    for (const LazyBuffer* out : outs)
+      if (loop == nullptr || out->kind == LazyKind::LoopResult) unit->bytes += bytes_of_buffer(out);
   }
   return units;
 }

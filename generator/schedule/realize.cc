@@ -202,14 +202,15 @@ class Chooser {
   }
 
   /// Whether `e` stays in the rows of a kernel of several stages: elementwise or a reduction over the same axes as `reduction`, of a value
-  /// of the shape before or after it that is seen whole or expanded over these axes.
+  /// of the shape before or after it that is seen whole or expanded over these axes. One value a row may also be seen in another shape.
   static bool stays_in_rows(const LazyBuffer* b, const Edge& e, const LazyBuffer* reduction) {
     const std::vector<Sint>&whole = reduction->src[0]->shape(), &reduced = reduction->shape();
-    const bool is_expanded = e.view != b;
+    const bool is_row = shows_base(e.view) && e.view->st.size() == reduction->st.size();
+    const bool is_expanded = e.view != b && !is_row;
     if (is_expanded && (b->shape() != reduced || e.view->shape() != whole || !(e.view->st == b->st.expand(whole)))) return false;
     if (e.consumer->is_reduction()) return e.view->shape() == whole && e.consumer->axes == reduction->axes && !is_scan(e.consumer);
     return is_computed(e.consumer) && e.consumer->kind != LazyKind::Gather && e.consumer->shape() == e.view->shape() &&
-           (e.view->shape() == whole || e.view->shape() == reduced);
+           (e.view->shape() == whole || is_row);
   }
 
   /// Whether a kernel of several stages may start with `reduction`: on a grid each row is the work of one item.

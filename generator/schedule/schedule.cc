@@ -9,6 +9,7 @@
 #include "lazy/ast.h"
 #include "schedule/credits.h"
 #include "schedule/fold.h"
+#include "schedule/join.h"
 #include "schedule/loops.h"
 #include "schedule/order.h"
 #include "schedule/realize.h"
@@ -110,12 +111,18 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
   return left;
 }
 
-/// Whether the item that computes the next value of `carried` may write it where `carried` is: nothing reads the old value later.
-bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, int end, const LazyBuffer* carried) {
+/// The input that a Load of the item reads.
+const LazyBuffer* input_of(const ScheduleItem& item, const LazyOp* load) {
+  return item.inputs.at(static_cast<std::size_t>(load->mem().index) - 1 - item.more.size());
+}
+
+/// Whether the item that computes the next value of `carried`, as its output number `output`, may write it where `carried` is: nothing
+/// reads the old value later.
+bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, std::size_t output, int end, const LazyBuffer* carried) {
   const ScheduleItem& item = items[writer];
+  const LazyOp* store = stores_of(item.ast).at(output);
   for (const LazyOp* op : toposort(item.ast))
-    if (op->op == Op::Load && item.inputs.at(static_cast<std::size_t>(op->mem().index) - 1) == carried && !reads_in_place(op, item.ast))
-      return false;
+    if (op->op == Op::Load && input_of(item, op) == carried && !reads_in_place(op, store)) return false;
   for (std::size_t i = writer + 1; i < static_cast<std::size_t>(end); i++)
     if (std::ranges::find(items[i].inputs, carried) != items[i].inputs.end()) return false;
   return true;
@@ -128,11 +135,13 @@ std::vector<ScheduleItem> carry(LazyGraph& graph, std::vector<ScheduleItem>& ite
   for (std::size_t k = 0; k < carried; k++) {
     const LazyBuffer* next = result->src[carried + k];
     const LazyBuffer* memory = graph.carried(result->loop, static_cast<int>(k), next->dtype, next->shape());
-    const auto writer = std::ranges::find(items, next, &ScheduleItem::out);
+    const auto writer = std::ranges::find_if(items, [&](const ScheduleItem& item) { return item.writes(next); });
     check(writer != items.end(), "what a carried value becomes is computed");
     const auto w = static_cast<std::size_t>(writer - items.begin());
-    if (may_overwrite(items, w, range.end, memory)) {
-      items[w].out = memory;
+    const std::vector<const LazyBuffer*> outs = items[w].outs();
+    const auto output = static_cast<std::size_t>(std::ranges::find(outs, next) - outs.begin());
+    if (may_overwrite(items, w, output, range.end, memory)) {
+      (output == 0 ? items[w].out : items[w].more[output - 1]) = memory;
       for (std::size_t i = w + 1; i < static_cast<std::size_t>(range.end); i++) std::ranges::replace(items[i].inputs, next, memory);
       continue;
     }
@@ -186,14 +195,19 @@ std::vector<std::string> origins_without(const LazyGraph& graph, const std::vect
 /// An item may list an input twice: if two inputs become one by folding, the argument numbers stay.
 void verify_item(const ScheduleItem& item) {
   check(item.ast != nullptr && item.ast->op == Op::Store, "a kernel stores its result");
-  const Sint times = is_list(item.out) ? item.out->loop->count : Sint(1);
-  check(item.ast->dtype == item.out->dtype && product(item.ast->shape) * times == item.out->st.size(),
-        "a kernel writes the whole of its output, or one element of a list");
+  const std::vector<const LazyOp*> stores = stores_of(item.ast);
+  const std::vector<const LazyBuffer*> outs = item.outs();
+  check(stores.size() == outs.size(), "a kernel stores each of its outputs");
+  for (std::size_t k = 0; k < outs.size(); k++) {
+    const Sint times = is_list(outs[k]) ? outs[k]->loop->count : Sint(1);
+    check(stores[k]->mem().index == static_cast<int>(k) && stores[k]->dtype == outs[k]->dtype, "a store writes its output");
+    check(product(stores[k]->shape) * times == outs[k]->st.size(), "a kernel writes the whole of an output, or one element of a list");
+  }
   for (const LazyOp* op : toposort(item.ast)) {
     if (op->op != Op::Load) continue;
-    const auto index = static_cast<std::size_t>(op->mem().index);
-    check(index >= 1 && index <= item.inputs.size(), "a load reads one of the inputs");
-    check(op->dtype == item.inputs[index - 1]->dtype, "a load has the type of its buffer");
+    const auto index = static_cast<std::size_t>(op->mem().index), first = outs.size();
+    check(index >= first && index < first + item.inputs.size(), "a load reads one of the inputs");
+    check(op->dtype == item.inputs[index - first]->dtype, "a load has the type of its buffer");
   }
 }
 
@@ -206,7 +220,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   const std::vector<const LazyBuffer*> buffers = output_buffers(graph, values);
 
   Schedule schedule;
-  schedule.items = order_items(fold_items(graph, make_items(graph, buffers, options), buffers), buffers);
+  schedule.items = join_items(graph, fold_items(graph, make_items(graph, buffers, options), buffers), buffers, options);
   close_loops(graph, buffers, schedule);
   for (std::size_t i = 0; i < outputs.size(); i++) schedule.outputs.push_back({outputs[i].name, buffers[i], outputs[i].value.shape()});
   for (const ScheduleItem& item : schedule.items)
@@ -231,8 +245,10 @@ void verify(const Schedule& schedule) {
       const bool is_given = b->kind == LazyKind::Input || b->kind == LazyKind::Data;
       check(b->kind == LazyKind::LoopResult ? is_done(b, i) : is_given || written.contains(b), "a kernel reads what is there");
     }
-    const bool is_new = written.emplace(item.out, true).second;
-    check(is_new || item.out->kind == LazyKind::Carried, "a buffer is written by one kernel");
+    for (const LazyBuffer* out : item.outs()) {
+      const bool is_new = written.emplace(out, true).second;
+      check(is_new || out->kind == LazyKind::Carried, "a buffer is written by one kernel");
+    }
   }
   for (const ScheduledOutput& o : schedule.outputs)
     check(is_empty(o.shape) || written.contains(o.buffer), "every output with elements is written");
@@ -251,11 +267,14 @@ std::string to_text(const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     const ScheduleItem& item = schedule.items[i];
     names[item.out] = "t" + std::to_string(i);
+    for (std::size_t k = 0; k < item.more.size(); k++) names[item.more[k]] = names[item.out] + "_" + std::to_string(k + 1);
     for (const ScheduledLoop& loop : schedule.loops)
       if (loop.first == static_cast<int>(i))
         text += "\nloop over kernels " + std::to_string(loop.first) + " to " + std::to_string(loop.end - 1) + ": " +
                 to_text(loop.loop->counter) + " from 0, " + to_text(loop.loop->count) + " turns\n";
-    std::string line = "\nkernel " + std::to_string(i) + ": t" + std::to_string(i) + describe(item.out) + " from";
+    std::string line = "\nkernel " + std::to_string(i) + ": t" + std::to_string(i) + describe(item.out);
+    for (const LazyBuffer* out : item.more) line += ", " + names[out] + describe(out);
+    line += " from";
     for (const LazyBuffer* b : item.inputs) {
       if (!names.contains(b)) {
         names[b] = "c" + std::to_string(constants++);

@@ -16,16 +16,29 @@ struct OutputSpec {
   Tensor value;
 };
 
-/// One kernel. Argument 0 is `out`, argument i + 1 is inputs[i]; each is an Input, a Data or the `out` of an earlier item. An item in a
-/// loop may also write a carried value, after all items that read what it was before, or one element of a LoopResult, a list; its AST then
-/// stores through a view.
+/// One kernel. Its arguments are `out`, the buffers of `more`, then `inputs`, each an Input, a Data or what an earlier item writes. An item
+/// in a loop may also write a carried value, after all items that read what it was before, or one element of a LoopResult, a list; its AST
+/// then stores through a view.
 struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
   std::vector<const LazyBuffer*> inputs;
-  std::vector<std::string> nodes;           // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
-  std::string main_node;                    // the one of `nodes` that its reduction belongs to, else the last; empty without origins
-  std::vector<const LazyLoop*> loops = {};  // that it is in, outermost first
+  std::vector<std::string> nodes;            // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
+  std::string main_node;                     // the one of `nodes` that its reduction belongs to, else the last; empty without origins
+  std::vector<const LazyLoop*> loops = {};   // that it is in, outermost first
+  std::vector<const LazyBuffer*> more = {};  // further outputs
+
+  std::vector<const LazyBuffer*> outs() const {
+    std::vector<const LazyBuffer*> all{out};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  bool writes(const LazyBuffer* buffer) const {
+    if (buffer == out) return true;
+    for (const LazyBuffer* other : more)
+      if (buffer == other) return true;
+    return false;
+  }
 };
 
 /// The items [first, end) are repeated. Loops lie in each other or apart.
@@ -53,11 +66,12 @@ struct ScheduleOptions {
   int max_nodes = 256;  // operations and leaves of one kernel
   /// A kernel of several stages has at least so many rows, or short ones: on a grid one work-item computes a row.
   std::int64_t min_rows = 0;
+  int max_outputs = 4;  // buffers that one kernel may write
 };
 
-/// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. Each kernel has
-/// exactly one output, and at most one reduction or several over the same axes, of which one reads what another gave (softmax). Constants
-/// are folded first (see fold.h).
+/// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most
+/// one reduction or several over the same axes, of which one may read what another gave (softmax). Kernels that read the same, or one what
+/// the other writes, become one with several outputs (see join.h). Constants are folded first (see fold.h).
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {});
 
 /// Throws InternalError unless every input of an item is computed before the item runs and the ASTs match the buffers.

@@ -65,14 +65,16 @@ std::optional<Culprit> find_culprit(const Program& program, const Program& refer
   for_each_call(reference, set.vars, [&](int call, const VarValues& values) { turns.emplace_back(call, values); });
   std::optional<Culprit> found;
   std::size_t turn = 0;
+  std::vector<Array> wanted;  // of the call that was done last
   RunOptions options;
   options.tap = [&](int call, int output, const Array& written) {
     if (output == 0) turn++;
     if (found) return;
     const VarValues& values = turns.at(turn - 1).second;
-    const Array want = interpreter.evaluate(call, values);
+    if (output == 0) wanted = interpreter.evaluate(call, values);  // before any output may replace an input
+    const Array& want = wanted.at(static_cast<std::size_t>(output));
     const Comparison comparison = compare(written.reshaped(want.shape()), want, tolerance);
-    interpreter.set_written(call, written, values);
+    interpreter.set_written(call, output, written, values);
     if (comparison.ok) return;
     const ProgramCall& info = program.calls[static_cast<std::size_t>(call)];
     found = Culprit{call, program.kernels[static_cast<std::size_t>(info.kernel)].name, info.nodes, comparison.problem};

@@ -68,7 +68,10 @@ SelfTest reference(const Program& p, const VarValues& vars) {
   }
   Interpreter interpreter(p);
   for (std::size_t i = 0; i < p.inputs.size(); i++) interpreter.set(p.inputs[i], t.inputs[i]);
-  for_each_call(p, vars, [&](int call, const VarValues& now) { interpreter.set_written(call, interpreter.evaluate(call, now), now); });
+  for_each_call(p, vars, [&](int call, const VarValues& now) {
+    const std::vector<Array> written = interpreter.evaluate(call, now);
+    for (std::size_t k = 0; k < written.size(); k++) interpreter.set_written(call, static_cast<int>(k), written[k], now);
+  });
   for (int b : p.outputs) t.expected.push_back(interpreter.get(b).reshaped(shape_of(p.buffers[static_cast<std::size_t>(b)], vars)));
   t.variables = vars;
   return t;

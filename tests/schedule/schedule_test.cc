@@ -182,7 +182,7 @@ constexpr CountRow kCounts[] = {
        const Tensor y = n.input("x", {4, 8}).softmax(1);
        return y + y.max({0}, true);
      }},
-    {"argmax", 2, [](Net& n) { return n.input("x", {4, 8}).argmax(1, false); }},
+    {"argmax", 1, [](Net& n) { return n.input("x", {4, 8}).argmax(1, false); }},
     {"max pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).max_pool(kWindow3); }},
     {"average pool with pads", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).average_pool(kWindow3, false); }},
     {"global average pool", 1, [](Net& n) { return n.input("x", {1, 2, 8, 8}).mean({2, 3}, true); }},

@@ -45,7 +45,8 @@ class ScheduleRunner {
   }
 
   void run_item(const ScheduleItem& item) {
-    std::vector<const Array*> arrays;
+    static const Array none;
+    std::vector<const Array*> arrays(item.more.size(), &none);  // in the places of further outputs
     for (const LazyBuffer* b : item.inputs) {
       if (b->kind == LazyKind::LoopResult && !memory_.contains(b)) {
         for (const auto& [memory, value] : memory_)
@@ -54,15 +55,20 @@ class ScheduleRunner {
       }
       arrays.push_back(b->kind == LazyKind::Data ? &b->data : &memory_.at(b));
     }
-    Array made = interp_evaluate(item.ast, arrays, vars_);
-    if (item.out->kind == LazyKind::LoopResult) {  // one element of a list
-      std::vector<std::byte> all;
-      if (const Array* before = find(item.out); before != nullptr && evaluate(item.out->loop->counter, vars_) > 0)
-        all.assign(before->bytes().begin(), before->bytes().end());
-      all.insert(all.end(), made.bytes().begin(), made.bytes().end());
-      made = Array(made.dtype(), {static_cast<std::int64_t>(all.size()) / bytes_of(made.dtype())}, std::move(all));
-    }
-    memory_[item.out] = std::move(made);
+    std::vector<Array> made;
+    for (const LazyOp* store : stores_of(item.ast)) made.push_back(interp_evaluate(store, arrays, vars_));
+    const std::vector<const LazyBuffer*> outs = item.outs();
+    for (std::size_t k = 0; k < outs.size(); k++)
+      memory_[outs[k]] = outs[k]->kind == LazyKind::LoopResult ? extended(outs[k], made[k]) : made[k];
+  }
+
+  /// A list with one more element.
+  Array extended(const LazyBuffer* list, const Array& element) const {
+    std::vector<std::byte> all;
+    if (const Array* before = find(list); before != nullptr && evaluate(list->loop->counter, vars_) > 0)
+      all.assign(before->bytes().begin(), before->bytes().end());
+    all.insert(all.end(), element.bytes().begin(), element.bytes().end());
+    return {element.dtype(), {static_cast<std::int64_t>(all.size()) / bytes_of(element.dtype())}, std::move(all)};
   }
 
   const Schedule& schedule_;
