@@ -101,7 +101,7 @@ const Row kRows[] = {
 void expect_agreement(const std::string& name, bool vectors) {
   const auto device = test::backend(name);
   if (device == nullptr) GTEST_SKIP() << "no " << name;
-  const Target target = read_target("x86-64-v3");
+  const Target target = find_target("x86-64-v3", ETCH_SOURCE_DIR "/targets");
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.name);
     const auto graph = LazyGraph::create();
