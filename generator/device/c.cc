@@ -116,9 +116,7 @@ class CDevice : public Device {
 constinit const DeviceRow kCDevice{
     .name = "c",
     .language = &kC,
-    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
-      return std::make_unique<CDevice>(row, options);
-    },
+    .make = make_of<CDevice>,
 };
 
 }  // namespace etch

@@ -128,9 +128,7 @@ class CudaDevice : public Device {
 constinit const DeviceRow kCudaDevice{
     .name = "cuda",
     .language = &kCuda,
-    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
-      return std::make_unique<CudaDevice>(row, options);
-    },
+    .make = make_of<CudaDevice>,
 };
 
 }  // namespace etch

@@ -148,6 +148,12 @@ class Device {
   const DeviceRow* row_;
 };
 
+/// DeviceRow::make of a device whose constructor takes a row and options.
+template <class T>
+std::unique_ptr<Device> make_of(const DeviceRow& row, const DeviceOptions& options) {
+  return std::make_unique<T>(row, options);
+}
+
 extern const DeviceRow kInterpDevice;  // the reference: ASTs evaluated in double
 extern const DeviceRow kCDevice;       // C, compiled by the machine's compiler into this process
 extern const DeviceRow kLlvmDevice;    // LLVM IR, compiled in this process

@@ -225,9 +225,7 @@ class LlvmDevice : public Device {
 constinit const DeviceRow kLlvmDevice{
     .name = "llvm",
     .language = &kLlvm,
-    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
-      return std::make_unique<LlvmDevice>(row, options);
-    },
+    .make = make_of<LlvmDevice>,
 };
 
 }  // namespace etch

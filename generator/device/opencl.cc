@@ -257,9 +257,7 @@ class OpenCLDevice : public Device {
 constinit const DeviceRow kOpenClDevice{
     .name = "opencl",
     .language = &kOpenCl,
-    .make = [](const DeviceRow& row, const DeviceOptions& options) -> std::unique_ptr<Device> {
-      return std::make_unique<OpenCLDevice>(row, options);
-    },
+    .make = make_of<OpenCLDevice>,
     .environment = opencl_environment,
 };
 

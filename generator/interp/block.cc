@@ -131,29 +131,23 @@ void positions(const Access& access, std::int64_t start, std::int64_t count, Out
       [&](std::int64_t at, std::int64_t n) { std::fill_n(out + at, n, Out{0}); });
 }
 
-}  // namespace
-
-std::vector<FixedView> views_of(const LazyOp* leaf, const Inputs& inputs) {
-  if (!is_reduce(leaf->op)) return fixed(leaf->st(), *inputs.vars);
-  const Reduced& done = inputs.reduced.at(leaf);
-  FixedView view;
-  view.shape = done.shape;
-  view.strides.resize(done.shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t k = done.shape.size(); k-- > 0; stride *= done.shape[k]) view.strides[k] = done.shape[k] == 1 ? 0 : stride;
-  return {view};
-}
-
-namespace {
-
-// The first element of each row, of all rows in order.
-FixedView rows_in_order(std::vector<std::int64_t> shape) {
+/// All elements of a buffer of that shape, in row-major order.
+FixedView in_order(std::vector<std::int64_t> shape) {
   FixedView view{std::move(shape), {}, 0, {}, {}};
   view.strides.resize(view.shape.size());
   std::int64_t stride = 1;
   for (std::size_t k = view.shape.size(); k-- > 0; stride *= view.shape[k]) view.strides[k] = view.shape[k] == 1 ? 0 : stride;
   return view;
 }
+
+}  // namespace
+
+std::vector<FixedView> views_of(const LazyOp* leaf, const Inputs& inputs) {
+  if (!is_reduce(leaf->op)) return fixed(leaf->st(), *inputs.vars);
+  return {in_order(inputs.reduced.at(leaf).shape)};
+}
+
+namespace {
 
 std::vector<const LazyOp*> region(const LazyOp* root) {
   static const std::vector<const LazyOp*> none;
@@ -187,7 +181,7 @@ void BlockProgram::set_up_leaf(Step& step, const LazyOp* op, const Domain& domai
   }
   std::vector<FixedView> views = views_of(op, inputs);
   if (is_indexed(op)) {
-    step.access = std::make_unique<Access>(std::vector<FixedView>{rows_in_order(views.back().shape)}, domain);
+    step.access = std::make_unique<Access>(std::vector<FixedView>{in_order(views.back().shape)}, domain);
     step.rows = std::move(views);
     return;
   }

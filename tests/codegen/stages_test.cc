@@ -4,22 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <random>
 
 #include "ir/near.h"
 #include "memory/plan.h"
 #include "program/lower_call.h"
-#include "support/backends.h"
-#include "support/opt_chain.h"
+#include "support/random_ast.h"
 
 namespace etch {
 namespace {
 
-using Index = std::vector<std::int64_t>;
-
-std::vector<Sint> sints(const Index& sizes) { return {sizes.begin(), sizes.end()}; }
+using test::for_each_index;
+using test::Index;
+using test::KnownAst;
+using test::sints;
 
 std::int64_t product(const Index& sizes) {
   std::int64_t n = 1;
@@ -34,19 +32,12 @@ struct Part {
   std::vector<double> values;
 };
 
-struct Case {
-  LazyOps ops;
-  std::vector<Array> inputs;
-  const LazyOp* store = nullptr;
-  std::vector<double> expected;
-};
-
-class Generator {
+class Stages : public test::RandomAsts {
  public:
-  explicit Generator(unsigned seed) : rng_(seed) {}
+  using RandomAsts::RandomAsts;
 
-  std::unique_ptr<Case> next() {
-    case_ = std::make_unique<Case>();
+  std::unique_ptr<KnownAst> next() override {
+    ast_ = std::make_unique<KnownAst>();
     whole_.clear();
     axes_.clear();
     for (std::int64_t rank = draw(1, 4); rank > 0; rank--) whole_.push_back(pick({1, 2, 3, 4, 5, 8, 16}));
@@ -80,30 +71,11 @@ class Generator {
     return finished(now);
   }
 
-  std::mt19937& rng() { return rng_; }
-
  private:
-  std::unique_ptr<Case> finished(const Part& result) {
-    case_->store = case_->ops.store(0, result.op, ShapeTracker::from_shape(sints(result.shape)));
-    case_->expected = result.values;
-    return std::move(case_);
-  }
-
-  std::int64_t draw(std::int64_t from, std::int64_t to) { return std::uniform_int_distribution<std::int64_t>(from, to)(rng_); }
-  template <class T = std::int64_t>
-  T pick(std::initializer_list<T> from) {
-    return *(from.begin() + draw(0, static_cast<std::int64_t>(from.size()) - 1));
-  }
-
-  /// Calls visit(index, number) for each element of `shape`.
-  static void for_each(const Index& shape, const std::function<void(const Index&, std::size_t)>& visit) {
-    Index at(shape.size(), 0);
-    for (std::size_t number = 0;; number++) {
-      visit(at, number);
-      std::size_t k = shape.size();
-      while (k > 0 && ++at[k - 1] == shape[k - 1]) at[--k] = 0;
-      if (k == 0) return;
-    }
+  std::unique_ptr<KnownAst> finished(const Part& result) {
+    ast_->store = ast_->ops.store(0, result.op, ShapeTracker::from_shape(sints(result.shape)));
+    ast_->expected = result.values;
+    return std::move(ast_);
   }
 
   std::size_t row_of(const Index& at) const {
@@ -112,57 +84,22 @@ class Generator {
     return static_cast<std::size_t>(number);
   }
 
-  /// A view of a new buffer: some axes repeat, some run backwards, one may be masked.
   Part leaf(const Index& shape) {
-    std::vector<std::size_t> order(shape.size());
-    for (std::size_t k = 0; k < order.size(); k++) order[k] = k;
-    const bool in_order = draw(0, 1) == 1;
-    if (!in_order) std::shuffle(order.begin(), order.end(), rng_);
-    std::ranges::reverse(order);
-    Index strides(shape.size(), 0);
-    std::int64_t size = 1, offset = 0;
-    for (const std::size_t k : order) {
-      if (!in_order && draw(0, 4) == 0) continue;
-      const bool backwards = !in_order && draw(0, 4) == 0;
-      strides[k] = backwards ? -size : size;
-      if (backwards) offset += size * (shape[k] - 1);
-      size *= shape[k];
-    }
-    Index begin(shape.size(), 0), end = shape;
-    std::optional<std::vector<Range>> mask;
-    if (draw(0, 5) == 0) {
-      const auto k = static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(shape.size()) - 1));
-      begin[k] = draw(0, shape[k] - 1);
-      end[k] = draw(begin[k] + 1, shape[k]);
-      mask.emplace();
-      for (std::size_t a = 0; a < shape.size(); a++) mask->emplace_back(begin[a], end[a]);
-    }
-    std::vector<double> content;
-    for (std::int64_t i = 0; i < size; i++) content.push_back(static_cast<double>(draw(-16, 16)) / 16);
-    case_->inputs.push_back(Array::of_doubles(DType::Float32, {size}, content));
-    Part part{nullptr, shape, {}};
-    for_each(shape, [&](const Index& at, std::size_t) {
-      bool valid = true;
-      std::int64_t p = offset;
-      for (std::size_t k = 0; k < at.size(); k++) {
-        valid = valid && at[k] >= begin[k] && at[k] < end[k];
-        p += at[k] * strides[k];
-      }
-      part.values.push_back(valid ? content[static_cast<std::size_t>(p)] : 0);
-    });
-    part.op = case_->ops.load(static_cast<int>(case_->inputs.size()), DType::Float32,
-                              ShapeTracker({View::create(sints(shape), sints(strides), offset, mask)}));
+    const auto seen = view(*ast_, DType::Float32, shape, {.in_order = one_in(2), .repeats = 5, .backwards = 5, .masked = 6},
+                           [&] { return static_cast<double>(draw(-16, 16)) / 16; });
+    Part part{ast_->ops.load(seen.buffer, DType::Float32, seen.st), shape, {}};
+    for_each_index(shape, [&](const Index& at, std::size_t) { part.values.push_back(seen.value(at)); });
     return part;
   }
 
   Part constant(double value) {
     const ShapeTracker st({View::create(sints(reduced_), std::vector<Sint>(reduced_.size(), 0))});
-    return {case_->ops.constant(Scalar::of_double(DType::Float32, value), st), reduced_,
+    return {ast_->ops.constant(Scalar::of_double(DType::Float32, value), st), reduced_,
             std::vector<double>(static_cast<std::size_t>(product(reduced_)), value)};
   }
 
   Part binary(Op op, const Part& a, const Part& b) {
-    Part part{case_->ops.elementwise(op, {a.op, b.op}), a.shape, {}};
+    Part part{ast_->ops.elementwise(op, {a.op, b.op}), a.shape, {}};
     for (std::size_t i = 0; i < a.values.size(); i++) {
       const double x = a.values[i], y = b.values[i];
       part.values.push_back(op == Op::Add ? x + y : op == Op::Sub ? x - y : op == Op::Mul ? x * y : std::max(x, y));
@@ -173,17 +110,17 @@ class Generator {
   Part exp(const Part& a) {
     const ShapeTracker st({View::create(sints(a.shape), std::vector<Sint>(a.shape.size(), 0))});
     // Never above 1: what follows stays small.
-    const LazyOp* low = case_->ops.elementwise(Op::Min, {a.op, case_->ops.constant(Scalar::of_int(DType::Float32, 0), st)});
-    Part part{case_->ops.elementwise(Op::Exp, {low}), a.shape, {}};
+    const LazyOp* low = ast_->ops.elementwise(Op::Min, {a.op, ast_->ops.constant(Scalar::of_int(DType::Float32, 0), st)});
+    Part part{ast_->ops.elementwise(Op::Exp, {low}), a.shape, {}};
     for (const double v : a.values) part.values.push_back(std::exp(std::min(v, 0.0)));
     return part;
   }
 
   Part reduce(const Part& a) {
     const Op op = pick<Op>({Op::ReduceSum, Op::ReduceSum, Op::ReduceMax, Op::ReduceMin});
-    Part part{case_->ops.reduce(op, a.op, axes_), reduced_, {}};
+    Part part{ast_->ops.reduce(op, a.op, axes_), reduced_, {}};
     part.values.assign(static_cast<std::size_t>(product(reduced_)), op == Op::ReduceSum ? 0 : op == Op::ReduceMax ? -HUGE_VAL : HUGE_VAL);
-    for_each(whole_, [&](const Index& at, std::size_t number) {
+    for_each_index(whole_, [&](const Index& at, std::size_t number) {
       double& total = part.values[row_of(at)];
       const double v = a.values[number];
       total = op == Op::ReduceSum ? total + v : op == Op::ReduceMax ? std::max(total, v) : std::min(total, v);
@@ -193,10 +130,10 @@ class Generator {
 
   Part scan(const Part& a, int axis) {
     const Op op = pick<Op>({Op::ReduceSum, Op::ReduceSum, Op::ReduceMax, Op::ReduceProd});
-    Part part{case_->ops.scan(op, a.op, axis), whole_, a.values};
+    Part part{ast_->ops.scan(op, a.op, axis), whole_, a.values};
     std::int64_t step = 1;
     for (std::size_t k = static_cast<std::size_t>(axis) + 1; k < whole_.size(); k++) step *= whole_[k];
-    for_each(whole_, [&](const Index& at, std::size_t number) {
+    for_each_index(whole_, [&](const Index& at, std::size_t number) {
       if (at[static_cast<std::size_t>(axis)] == 0) return;
       const double before = part.values[number - static_cast<std::size_t>(step)], v = part.values[number];
       part.values[number] = op == Op::ReduceSum ? before + v : op == Op::ReduceMax ? std::max(before, v) : before * v;
@@ -205,13 +142,12 @@ class Generator {
   }
 
   Part expand(const Part& a) {
-    Part part{case_->ops.expand(a.op, sints(whole_)), whole_, {}};
-    for_each(whole_, [&](const Index& at, std::size_t) { part.values.push_back(a.values[row_of(at)]); });
+    Part part{ast_->ops.expand(a.op, sints(whole_)), whole_, {}};
+    for_each_index(whole_, [&](const Index& at, std::size_t) { part.values.push_back(a.values[row_of(at)]); });
     return part;
   }
 
-  std::mt19937 rng_;
-  std::unique_ptr<Case> case_;
+  std::unique_ptr<KnownAst> ast_;
   Index whole_, reduced_;
   std::vector<int> axes_;
 };
@@ -228,40 +164,13 @@ std::string first_difference(const Array& got, const std::vector<double>& want) 
 }
 
 TEST(Stages, ReferenceAgreesWithLoops) {
-  Generator generator(1);
-  for (int i = 0; i < 1000; i++) {
-    const auto c = generator.next();
-    std::vector<const Array*> inputs;
-    for (const Array& a : c->inputs) inputs.push_back(&a);
-    ASSERT_EQ(first_difference(interp_evaluate(c->store, inputs), c->expected), "") << i << "\n" << to_text(c->store);
-  }
+  Stages stages(1);
+  test::expect_reference_agrees(stages, 1000, first_difference);
 }
 
 void compare(const std::string& name, const Language& language, unsigned seed, int count, int vector_bits) {
-  const auto device = test::backend(name);
-  if (!device) GTEST_SKIP();
-  Generator generator(seed);
-  CodegenOptions options = test::options_for(language);
-  options.vector_bits = vector_bits;
-  options.register_tiles = vector_bits > 0;
-  std::vector<std::unique_ptr<Case>> cases;
-  std::vector<test::BackendKernel> kernels;
-  for (int i = 0; i < count; i++) {
-    cases.push_back(generator.next());
-    const Case& c = *cases.back();
-    test::BackendKernel kernel{c.store, &c.inputs, static_cast<std::int64_t>(c.expected.size()), {}};
-    if (i % 3 > 0) kernel.opts = test::random_opt_chain(c.store, generator.rng(), options, 16);
-    kernels.push_back(kernel);
-  }
-  const Program program = test::program_of(kernels, language, options, true);
-  const std::vector<Array> got = device->load(program)->run({});
-  for (const char* step : {"UPCAST", "UNROLL", "PADTO", vector_bits > 0 ? "VECTOR" : "UPCAST"})
-    EXPECT_TRUE(std::ranges::any_of(program.kernels, [&](const ProgramKernel& k) { return k.opts.find(step) != std::string::npos; }))
-        << step;
-  for (std::size_t k = 0; k < cases.size(); k++)
-    ASSERT_EQ(first_difference(got[k], cases[k]->expected), "") << k << "\n"
-                                                                << program.kernels[k].opts << "\n"
-                                                                << to_text(cases[k]->store) << program.kernels[k].text.source;
+  Stages stages(seed);
+  test::expect_backend_agrees(name, language, stages, count, vector_bits, first_difference);
 }
 
 /// Each kernel reads what may share memory with its output from there: inputs are copied into the arena, in which the plan puts the output
@@ -274,7 +183,7 @@ class InPlace {
   }
 
   /// Whether some input of the kernel can lie in the output's memory.
-  bool add(const Case& c, std::mt19937* random_opts = nullptr) {
+  bool add(const KnownAst& c, std::mt19937* random_opts = nullptr) {
     const auto size = static_cast<std::int64_t>(c.expected.size());
     const std::vector<bool> may_share = may_alias(c.store, c.inputs.size() + 1);
     if (std::ranges::find(may_share, true) == may_share.end()) return false;
@@ -330,13 +239,13 @@ class InPlace {
 
 void compare_in_place(const std::string& name, const Language& language, unsigned seed) {
   const auto device = test::backend(name);
-  if (!device) GTEST_SKIP();
-  Generator generator(seed);
+  if (!device) GTEST_SKIP() << name << " can't be used here";
+  Stages stages(seed);
   InPlace in_place(language);
-  std::vector<std::unique_ptr<Case>> cases;
+  std::vector<std::unique_ptr<KnownAst>> cases;
   while (cases.size() < 150) {
-    auto c = generator.next();
-    if (in_place.add(*c, cases.size() % 3 == 0 ? nullptr : &generator.rng())) cases.push_back(std::move(c));
+    auto c = stages.next();
+    if (in_place.add(*c, cases.size() % 3 == 0 ? nullptr : &stages.rng())) cases.push_back(std::move(c));
   }
   const MemoryPlan plan = plan_memory(in_place.program());
   EXPECT_GT(std::ranges::count_if(plan.placements, [](const Placement& p) { return p.in_place_of >= 0; }), 100);
@@ -351,8 +260,8 @@ TEST(Stages, LlvmInPlaceAgreesWithLoops) { compare_in_place("llvm", kLlvm, 8); }
 // Padded rows as a vector, with a value that is kept in the output: the last vector is not whole.
 TEST(Stages, KeptValuesOfPaddedVectors) {
   const auto device = test::backend("c");
-  if (!device) GTEST_SKIP();
-  Case c;
+  if (!device) GTEST_SKIP() << "no C compiler";
+  KnownAst c;
   const ShapeTracker st = ShapeTracker::from_shape({3, 5});
   const LazyOp* e = c.ops.elementwise(Op::Exp, {c.ops.load(1, DType::Float32, st)});
   const LazyOp* sum = c.ops.expand(c.ops.reduce(Op::ReduceSum, e, {0}), {3, 5});

@@ -4,39 +4,21 @@
 #include <cmath>
 
 #include "device/device.h"
-#include "support/programs.h"
+#include "support/device_checks.h"
 
 namespace etch {
 namespace {
 
+using test::error_of;
 using test::floats;
 using test::ProgramBuilder;
 
-// h = 2x; y = h + w
 Program two_calls() {
-  ProgramBuilder b("c");
-  const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
-  const int h = b.intermediate("h", DType::Float32, {4}), w = b.constant("w", floats({4}, {10, 20, 30, 40}));
-  b.call(b.kernel("twice",
-                  "static void twice(void *const *arg) {\n  float *o = arg[0]; const float *x = arg[1];\n"
-                  "  for (int i = 0; i < 4; i++) o[i] = 2.0f * x[i];\n}\n",
-                  2),
-         {h, x});
-  b.call(b.kernel("add",
-                  "static void add(void *const *arg) {\n  float *o = arg[0]; const float *a = arg[1], *b = arg[2];\n"
-                  "  for (int i = 0; i < 4; i++) o[i] = a[i] + b[i];\n}\n",
-                  3),
-         {y, h, w});
-  return b.take();
-}
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
+  return test::two_calls("c",
+                         {"static void twice(void *const *arg) {\n  float *o = arg[0]; const float *x = arg[1];\n"
+                          "  for (int i = 0; i < 4; i++) o[i] = 2.0f * x[i];\n}\n"},
+                         {"static void add(void *const *arg) {\n  float *o = arg[0]; const float *a = arg[1], *b = arg[2];\n"
+                          "  for (int i = 0; i < 4; i++) o[i] = a[i] + b[i];\n}\n"});
 }
 
 TEST(CDevice, RunsCallsInOrderAndTapsEach) {
@@ -50,19 +32,7 @@ TEST(CDevice, RunsCallsInOrderAndTapsEach) {
       std::cout << "skipped: " << why << "\n";
       continue;
     }
-    const auto loaded = device->load(program);
-    std::vector<std::pair<int, std::vector<double>>> seen;
-    std::vector<double> seconds;
-    RunOptions run;
-    run.tap = [&](int call, int, const Array& output) { seen.emplace_back(call, output.doubles()); };
-    run.call_seconds = &seconds;
-    const std::vector<Array> outputs = loaded->run({floats({4}, {1, 2, 3, 4})}, {}, run);
-    ASSERT_EQ(outputs.size(), 1u);
-    EXPECT_EQ(outputs[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
-    EXPECT_EQ(seen, (std::vector<std::pair<int, std::vector<double>>>{{0, {2, 4, 6, 8}}, {1, {12, 24, 36, 48}}}));
-    EXPECT_EQ(seconds.size(), 2u);
-    // Again, with other data: nothing may remain from the first run.
-    EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 1})})[0].doubles(), (std::vector<double>{10, 20, 30, 42}));
+    test::expect_calls_in_order(*device->load(program));
   }
 }
 
@@ -96,24 +66,15 @@ TEST(CDevice, PassesVariablesAndSizesBuffersByThem) {
 }
 
 TEST(CDevice, CompilesManyKernelsInSeveralUnits) {
-  ProgramBuilder b("c");
-  int value = b.input("x", DType::Float32, {1});
-  const std::string padding(4000, ' ');
-  for (int k = 0; k < 20; k++) {
-    const std::string name = "k" + std::to_string(k);
-    const int next = k == 19 ? b.output("y", DType::Float32, {1}) : b.intermediate("v" + std::to_string(k), DType::Float32, {1});
-    const std::string body = padding + "*(float *)arg[0] = *(const float *)arg[1] * 2.0f + " + std::to_string(k) + ".0f; }\n";
-    b.call(b.kernel(name, "static void " + name + "(void *const *arg) {" + body, 2), {next, value});
-    value = next;
-  }
-  const Program program = b.take();
-  double expected = 1;
-  for (int k = 0; k < 20; k++) expected = static_cast<double>(static_cast<float>(expected * 2 + k));
-  for (int jobs : {1, 2, 3}) {
+  const auto text = [](const std::string& name, int number, const std::string& padding) {
+    return "static void " + name + "(void *const *arg) {" + padding + "*(float *)arg[0] = *(const float *)arg[1] + " +
+           std::to_string(number) + ".0f; }\n";
+  };
+  test::expect_many_kernels("c", text, [](int jobs) {
     DeviceOptions options;
     options.of<COptions>().compile_jobs = jobs;
-    EXPECT_EQ(make_device("c", options)->load(program)->run({floats({1}, {1})})[0].doubles(), std::vector<double>{expected});
-  }
+    return options;
+  });
 }
 
 TEST(CDevice, PassesInputsAndConstantsThroughToOutputs) {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "device/device.h"
+#include "support/device_checks.h"
 #include "support/fake_cuda.h"
-#include "support/programs.h"
 
 namespace etch {
 namespace {
@@ -77,13 +77,7 @@ TEST(CudaGpu, SaysWhichKernelFails) {
   };
   for (const auto& row : rows) {
     const Program program = one_call(row.name, row.text, row.groups);
-    std::string got;
-    try {
-      device->load(program)->run({floats({1}, {1})});
-    } catch (const DeviceError& e) {
-      got = e.what();
-    }
-    EXPECT_NE(got.find(row.expected), std::string::npos) << got;
+    test::expect_error(test::error_of([&] { device->load(program)->run({floats({1}, {1})}); }), row.expected);
   }
 }
 

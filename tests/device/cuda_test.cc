@@ -3,11 +3,13 @@
 
 #include "device/cuda_driver.h"
 #include "device/device.h"
-#include "support/programs.h"
+#include "support/device_checks.h"
 
 namespace etch {
 namespace {
 
+using test::error_of;
+using test::expect_error;
 using test::floats;
 using test::ProgramBuilder;
 
@@ -19,17 +21,6 @@ DeviceOptions on_processor() {
 }
 
 std::unique_ptr<Device> device() { return make_device("cuda", on_processor()); }
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-void expect_error(const std::string& got, const std::string& part) { EXPECT_NE(got.find(part), std::string::npos) << "got: " << got; }
 
 // y = body applied to x, by `groups` groups of `items` work-items.
 Program one_call(const std::string& body, int groups, int items, bool has_barrier) {
@@ -73,6 +64,9 @@ TEST(CudaDevice, SaysWhyItCantBeUsed) {
     const Program program = one_call("o[i] = x[i];", 1, 1, false);
     expect_error(error_of([&] { make_device("cuda", options)->load(program); }), row.expected);
   }
+}
+
+TEST(CudaDevice, SaysWhyThereIsNoGpu) {
   DeviceOptions gpu;
   gpu.of<CudaOptions>().device = "gpu";
   std::string why;
@@ -81,57 +75,26 @@ TEST(CudaDevice, SaysWhyItCantBeUsed) {
   EXPECT_EQ(why.find('\n'), std::string::npos) << why;
 }
 
-// h = 2x; y = h + w
 TEST(CudaDevice, RunsCallsInOrderAndTapsEach) {
-  ProgramBuilder b("cuda");
-  const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
-  const int h = b.intermediate("h", DType::Float32, {4}), w = b.constant("w", floats({4}, {10, 20, 30, 40}));
-  b.call(b.kernel("twice",
-                  "extern \"C\" __global__ void twice(float *o, const float *x) {\n"
-                  "  int i = blockIdx.x; o[i] = 2.0f * x[i]; }\n",
-                  2, {}, {4}),
-         {h, x});
-  b.call(b.kernel("add",
-                  "extern \"C\" __global__ void add(float *o, const float *a, const float *b) {\n"
-                  "  int i = blockIdx.x * blockDim.x + threadIdx.x; o[i] = a[i] + b[i]; }\n",
-                  3, {}, {2}, {2}),
-         {y, h, w});
-  const Program program = b.take();
+  const Program program = test::two_calls("cuda",
+                                          {"extern \"C\" __global__ void twice(float *o, const float *x) {\n"
+                                           "  int i = blockIdx.x; o[i] = 2.0f * x[i]; }\n",
+                                           {4}},
+                                          {"extern \"C\" __global__ void add(float *o, const float *a, const float *b) {\n"
+                                           "  int i = blockIdx.x * blockDim.x + threadIdx.x; o[i] = a[i] + b[i]; }\n",
+                                           {2},
+                                           {2}});
   const auto cuda = device();
   const auto first = cuda->load(program), second = cuda->load(program);
-  std::vector<std::vector<double>> seen;
-  std::vector<double> seconds;
-  RunOptions run;
-  run.tap = [&](int, int, const Array& output) { seen.push_back(output.doubles()); };
-  run.call_seconds = &seconds;
-  EXPECT_EQ(first->run({floats({4}, {1, 2, 3, 4})}, {}, run)[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
-  EXPECT_EQ(seen, (std::vector<std::vector<double>>{{2, 4, 6, 8}, {12, 24, 36, 48}}));
-  EXPECT_EQ(seconds.size(), 2u);
-  EXPECT_EQ(second->run({floats({4}, {0, 0, 0, 1})})[0].doubles(), (std::vector<double>{10, 20, 30, 42}));
-  EXPECT_EQ(first->run({floats({4}, {0, 0, 0, 2})})[0].doubles(), (std::vector<double>{10, 20, 30, 44}));
+  test::expect_calls_in_order(*first);
+  test::expect_calls_in_order(*second);
+  test::expect_calls_in_order(*first);
 }
 
 TEST(CudaDevice, EvaluatesGridsAndPassesVariables) {
-  Symbols symbols;
-  const Sint n = symbols.variable("n", 1, 6);
-  ProgramBuilder b("cuda");
-  b.variable("n", 1, 6);
-  const int x = b.input("x", DType::Int32, {n, 3}), y = b.output("y", DType::Int32, {3, n});
-  b.call(b.kernel("transpose",
-                  "extern \"C\" __global__ void transpose(int *o, const int *x, const int n) {\n"
-                  "  int i = blockIdx.y, j = blockIdx.x; o[j * n + i] = x[i * 3 + j] + 100 * n; }\n",
-                  2, {"n"}, {3, n}, {1, 1}),
-         {y, x});
-  const Program program = b.take();
-  const auto loaded = device()->load(program);
-  for (std::int64_t k = 1; k <= 6; k++) {
-    std::vector<std::int64_t> in, expected(static_cast<std::size_t>(3 * k));
-    for (std::int64_t i = 0; i < 3 * k; i++) {
-      in.push_back(i);
-      expected[static_cast<std::size_t>(i % 3 * k + i / 3)] = i + 100 * k;
-    }
-    EXPECT_EQ(loaded->run({Array::of_ints(DType::Int32, {k, 3}, in)}, {{"n", k}})[0].ints(), expected);
-  }
+  test::expect_grids_by_variables(*device(), "cuda",
+                                  "extern \"C\" __global__ void transpose(int *o, const int *x, const int n) {\n"
+                                  "  int i = blockIdx.y, j = blockIdx.x; o[j * n + i] = x[i * 3 + j] + 100 * n; }\n");
 }
 
 // Each place of a grid of three dimensions runs once, with barriers and without.
@@ -154,19 +117,12 @@ TEST(CudaDevice, HasThreeDimensions) {
 }
 
 TEST(CudaDevice, UsesSharedMemoryAndHelpers) {
-  ProgramBuilder b("cuda");
-  const int x = b.input("x", DType::Float32, {64}), y = b.output("y", DType::Float32, {2});
-  b.call(b.kernel("sum",
-                  "extern \"C\" __global__ void sum(float *o, const float *x) {\n"
-                  "  __shared__ float s[32];\n  int l = threadIdx.x, g = blockIdx.x;\n  s[l] = x[g * 32 + l];\n"
-                  "  for (int d = 16; d > 0; d /= 2) { __syncthreads(); if (l < d) s[l] = etch_round_half(s[l] + s[l + d]); }\n"
-                  "  if (l == 0) o[g] = s[0]; }\n",
-                  2, {}, {2}, {32}),
-         {y, x});
-  b.last_kernel().text.helpers = {"etch_round_half"};  // the sums are whole numbers that a half holds
-  b.last_kernel().text.has_barrier = true;
-  const Program program = b.take();
-  EXPECT_EQ(device()->load(program)->run({floats({64}, numbers(64))})[0].doubles(), (std::vector<double>{496, 1520}));
+  test::expect_sums_in_shared_memory(
+      *device(), "cuda",
+      "extern \"C\" __global__ void sum(float *o, const float *x) {\n"
+      "  __shared__ float s[32];\n  int l = threadIdx.x, g = blockIdx.x;\n  s[l] = x[g * 32 + l];\n"
+      "  for (int d = 16; d > 0; d /= 2) { __syncthreads(); if (l < d) s[l] = etch_round_half(s[l] + s[l + d]); }\n"
+      "  if (l == 0) o[g] = s[0]; }\n");
 }
 
 // o[i] is what a neighbour left in shared memory. Without the barrier the order of the work-items decides what is there: the one to the
@@ -246,26 +202,15 @@ TEST(CudaDevice, RefusesABrokenText) {
 }
 
 TEST(CudaDevice, CompilesManyKernelsInSeveralParts) {
-  ProgramBuilder b("cuda");
-  int value = b.input("x", DType::Float32, {1});
-  const std::string padding(4000, '\n');
-  for (int k = 0; k < 12; k++) {
-    const std::string name = "k" + std::to_string(k);
-    const int next = k == 11 ? b.output("y", DType::Float32, {1}) : b.intermediate("v" + std::to_string(k), DType::Float32, {1});
-    b.call(b.kernel(name,
-                    "extern \"C\" __global__ void " + name + "(float *o, const float *x) {" + padding +
-                        "  __syncthreads(); o[0] = x[0] + " + std::to_string(k) + ".0f; }\n",
-                    2, {}, {1}),
-           {next, value});
-    b.last_kernel().text.has_barrier = true;
-    value = next;
-  }
-  const Program program = b.take();
-  for (int jobs : {1, 3, 30}) {
+  const auto text = [](const std::string& name, int number, const std::string& padding) {
+    return "extern \"C\" __global__ void " + name + "(float *o, const float *x) {" + padding + "o[0] = x[0] + " + std::to_string(number) +
+           ".0f; }\n";
+  };
+  test::expect_many_kernels("cuda", text, [](int jobs) {
     DeviceOptions options = on_processor();
     options.of<CudaOptions>().compile_jobs = jobs;
-    EXPECT_EQ(make_device("cuda", options)->load(program)->run({floats({1}, {1})})[0].doubles(), std::vector<double>{67});
-  }
+    return options;
+  });
 }
 
 // Where the toolkit is installed: what a GPU's kernels are compiled by.

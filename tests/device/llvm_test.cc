@@ -4,7 +4,7 @@
 #include <future>
 
 #include "device/device.h"
-#include "support/programs.h"
+#include "support/device_checks.h"
 
 namespace etch {
 namespace {
@@ -31,12 +31,7 @@ Program two_calls() {
 }
 
 std::string error_of(const Program& program) {
-  try {
-    make_device("llvm")->load(program);
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
+  return test::error_of([&] { make_device("llvm")->load(program); });
 }
 
 TEST(LlvmDevice, SaysWhatItIs) {
@@ -68,21 +63,14 @@ TEST(LlvmDevice, LoadsInSeveralThreads) {
 }
 
 TEST(LlvmDevice, CompilesManyKernelsInSeveralParts) {
-  ProgramBuilder b("llvm");
-  int value = b.input("x", DType::Float32, {1});
-  const std::string padding(4000, '\n');
-  for (int k = 0; k < 20; k++) {
-    const std::string name = "k" + std::to_string(k);
-    const int next = k == 19 ? b.output("y", DType::Float32, {1}) : b.intermediate("v" + std::to_string(k), DType::Float32, {1});
-    b.call(b.kernel(name, kernel_text(name, padding + "%y = fadd float %x, " + std::to_string(k) + ".0"), 2), {next, value});
-    value = next;
-  }
-  const Program program = b.take();
-  for (int jobs : {1, 2, 3, 30}) {
+  const auto text = [](const std::string& name, int number, const std::string& padding) {
+    return kernel_text(name, padding + "%y = fadd float %x, " + std::to_string(number) + ".0");
+  };
+  test::expect_many_kernels("llvm", text, [](int jobs) {
     DeviceOptions options;
     options.of<LlvmOptions>().compile_jobs = jobs;
-    EXPECT_EQ(make_device("llvm", options)->load(program)->run({floats({1}, {1})})[0].doubles(), std::vector<double>{191});
-  }
+    return options;
+  });
 }
 
 TEST(LlvmDevice, PassesVariables) {
@@ -107,12 +95,8 @@ TEST(LlvmDevice, GuardsNameTheKernelThatWritesOutside) {
   const Program program = b.take();
   DeviceOptions options;
   options.guards = true;
-  try {
-    make_device("llvm", options)->load(program)->run({floats({1}, {2})});
-    FAIL() << "the store outside was not seen";
-  } catch (const DeviceError& e) {
-    EXPECT_NE(std::string(e.what()).find("kernel 'bad': wrote 0 bytes after the end of buffer 'y'"), std::string::npos) << e.what();
-  }
+  test::expect_error(test::error_of([&] { make_device("llvm", options)->load(program)->run({floats({1}, {2})}); }),
+                     "kernel 'bad': wrote 0 bytes after the end of buffer 'y'");
 }
 
 TEST(LlvmDevice, RefusesTheSameFunctionTwice) {

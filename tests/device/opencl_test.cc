@@ -5,11 +5,13 @@
 #include <filesystem>
 
 #include "device/device.h"
-#include "support/programs.h"
+#include "support/device_checks.h"
 
 namespace etch {
 namespace {
 
+using test::error_of;
+using test::expect_error;
 using test::floats;
 using test::ProgramBuilder;
 
@@ -29,32 +31,13 @@ std::unique_ptr<Device> device_or_skip(const DeviceOptions& options = options_fo
   return nullptr;
 }
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-void expect_error(const std::string& got, const std::string& part) { EXPECT_NE(got.find(part), std::string::npos) << "got: " << got; }
-
 constexpr const char* kTwice =
     "__kernel void twice(__global float *o, __global const float *x) { int i = get_group_id(0); o[i] = 2.0f * x[i]; }\n";
 constexpr const char* kAdd =
     "__kernel void add(__global float *o, __global const float *a, __global const float *b) {\n"
     "  int i = get_group_id(0) * get_local_size(0) + get_local_id(0); o[i] = a[i] + b[i]; }\n";
 
-// h = 2x; y = h + w
-Program two_calls() {
-  ProgramBuilder b("opencl");
-  const int x = b.input("x", DType::Float32, {4}), y = b.output("y", DType::Float32, {4});
-  const int h = b.intermediate("h", DType::Float32, {4}), w = b.constant("w", floats({4}, {10, 20, 30, 40}));
-  b.call(b.kernel("twice", kTwice, 2, {}, {4}), {h, x});
-  b.call(b.kernel("add", kAdd, 3, {}, {2}, {2}), {y, h, w});
-  return b.take();
-}
+Program two_calls() { return test::two_calls("opencl", {kTwice, {4}}, {kAdd, {2}, {2}}); }
 
 // y = body applied to x, both of two floats
 Program one_call(const std::string& body) {
@@ -70,15 +53,7 @@ TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
   EXPECT_FALSE(device->description().empty());
   const Program program = two_calls();
   const auto loaded = device->load(program);
-  std::vector<std::pair<int, std::vector<double>>> seen;
-  std::vector<double> seconds;
-  RunOptions run;
-  run.tap = [&](int call, int, const Array& output) { seen.emplace_back(call, output.doubles()); };
-  run.call_seconds = &seconds;
-  EXPECT_EQ(loaded->run({floats({4}, {1, 2, 3, 4})}, {}, run)[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
-  EXPECT_EQ(seen, (std::vector<std::pair<int, std::vector<double>>>{{0, {2, 4, 6, 8}}, {1, {12, 24, 36, 48}}}));
-  EXPECT_EQ(seconds.size(), 2u);
-  EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 1})})[0].doubles(), (std::vector<double>{10, 20, 30, 42}));
+  test::expect_calls_in_order(*loaded);
   // A second program in the same process.
   const Program other = one_call("o[0] = x[1]; o[1] = x[0];");
   EXPECT_EQ(device->load(other)->run({floats({2}, {1, 2})})[0].doubles(), (std::vector<double>{2, 1}));
@@ -88,48 +63,20 @@ TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
 TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
   const auto device = device_or_skip();
   if (!device) GTEST_SKIP();
-  Symbols symbols;
-  const Sint n = symbols.variable("n", 1, 6);
-  ProgramBuilder b("opencl");
-  b.variable("n", 1, 6);
-  const int x = b.input("x", DType::Int32, {n, 3}), y = b.output("y", DType::Int32, {3, n});
-  b.call(b.kernel("transpose",
-                  "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
-                  "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n",
-                  2, {"n"}, {3, n}, {1, 1}),
-         {y, x});
-  const Program program = b.take();
-  const auto loaded = device->load(program);
-  for (std::int64_t k = 1; k <= 6; k++) {
-    std::vector<std::int64_t> in, expected(static_cast<std::size_t>(3 * k));
-    for (std::int64_t i = 0; i < 3 * k; i++) {
-      in.push_back(i);
-      expected[static_cast<std::size_t>(i % 3 * k + i / 3)] = i + 100 * k;
-    }
-    const Array out = loaded->run({Array::of_ints(DType::Int32, {k, 3}, in)}, {{"n", k}})[0];
-    EXPECT_EQ(out.shape(), (std::vector<std::int64_t>{3, k}));
-    EXPECT_EQ(out.ints(), expected);
-  }
+  test::expect_grids_by_variables(*device, "opencl",
+                                  "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
+                                  "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n");
 }
 
 TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
   const auto device = device_or_skip();
   if (!device) GTEST_SKIP();
-  ProgramBuilder b("opencl");
-  const int x = b.input("x", DType::Float32, {64}), y = b.output("y", DType::Float32, {2});
-  b.call(b.kernel("sum",
-                  "__kernel void sum(__global float *o, __global const float *x) {\n  __local float s[32]; int l = get_local_id(0), g = "
-                  "get_group_id(0);\n"
-                  "  s[l] = x[g * 32 + l];\n  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = "
-                  "etch_round_half(s[l] + s[l + d]); }\n"
-                  "  if (l == 0) o[g] = s[0]; }\n",
-                  2, {}, {2}, {32}),
-         {y, x});
-  b.last_kernel().text.helpers = {"etch_round_half"};  // the sums are whole numbers that a half holds
-  const Program program = b.take();
-  std::vector<double> in(64);
-  for (std::size_t i = 0; i < 64; i++) in[i] = static_cast<double>(i);
-  EXPECT_EQ(device->load(program)->run({floats({64}, in)})[0].doubles(), (std::vector<double>{496, 1520}));
+  test::expect_sums_in_shared_memory(
+      *device, "opencl",
+      "__kernel void sum(__global float *o, __global const float *x) {\n"
+      "  __local float s[32]; int l = get_local_id(0), g = get_group_id(0);\n  s[l] = x[g * 32 + l];\n"
+      "  for (int d = 16; d > 0; d /= 2) { barrier(CLK_LOCAL_MEM_FENCE); if (l < d) s[l] = etch_round_half(s[l] + s[l + d]); }\n"
+      "  if (l == 0) o[g] = s[0]; }\n");
 }
 
 // Found in a network: the vectorizer of LLVM 15 under PoCL 3.1 crashes while it compiles this kernel (a wrong free).
