@@ -6,6 +6,8 @@
 
 #include "base/tempdir.h"
 #include "device/child.h"
+#include "device/compiled.h"
+#include "device/host_compiler.h"
 #include "device/replay.h"
 #include "renderer/language.h"
 
@@ -93,6 +95,8 @@ class Session {
   }
 
   bool running() const { return child_ && child_->running(); }
+  /// Whether what was made in that generation is still there.
+  bool has(int generation) const { return running() && generation == generation_; }
 
  private:
   std::filesystem::path log() const { return dir_->path() / "log"; }
@@ -115,29 +119,168 @@ class Session {
   json info_;
 };
 
-class OpenCLProgram : public LoadedProgram {
+std::string text_of(const json& info, const char* key) { return info.at(key).get<std::string>(); }
+
+/// Memory of the process: a piece is a number, with that of the process in the upper half.
+class OpenCLMemory : public Allocator {
  public:
-  OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
-      : program_(&program), session_(std::move(session)), guards_(options.guards), last_use_(last_uses(program)) {
-    load();
+  explicit OpenCLMemory(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  void copyin(void* memory, std::span<const std::byte> from) override {
+    session_->request({{"op", "write"}, {"memory", number_of(*session_, memory)}}, {from}, "copying into a buffer");
   }
-  ~OpenCLProgram() override {
-    if (!session_->running() || generation_ != session_->generation()) return;
+  void copyout(std::span<std::byte> to, void* memory) override {
+    std::vector<std::byte> content;
+    session_->request({{"op", "read"}, {"memory", number_of(*session_, memory)}, {"bytes", to.size()}}, {}, "copying from a buffer",
+                      &content);
+    check(content.size() == to.size(), "the OpenCL process returns what was asked for");
+    std::ranges::copy(content, to.begin());
+  }
+  std::byte* host_address(void*) const override { return nullptr; }
+  /// Throws DeviceError if the process that had this memory has ended.
+  static int number_of(const Session& session, void* memory) {
+    const auto both = reinterpret_cast<std::uintptr_t>(memory);
+    if (!session.has(static_cast<int>(both >> 32)))
+      throw DeviceError("OPENCL, a buffer", "the process that held its content has ended", "make the buffer anew");
+    return static_cast<int>(both & 0xFFFFFFFF);
+  }
+
+ protected:
+  void* alloc_own(std::int64_t bytes) override {
+    session_->open();
+    const int number = session_->request({{"op", "alloc"}, {"bytes", bytes}}, {}, "making a buffer").at("memory");
+    if (number == 0) return nullptr;
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(session_->generation()) << 32 | static_cast<std::uintptr_t>(number));
+  }
+  void free_own(void* memory, std::int64_t) override {
+    try {
+      session_->request({{"op", "free"}, {"memory", number_of(*session_, memory)}}, {}, "freeing a buffer");
+    } catch (const DeviceError&) {  // the process is gone, and the memory with it
+    }
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+class OpenCLCompiler : public Compiler {
+ public:
+  OpenCLCompiler(std::shared_ptr<Session> session, CacheOptions cache) : Compiler(std::move(cache)), session_(std::move(session)) {}
+  std::string cachekey() const override {
+    session_->open();
+    std::string key = "OpenCL\n" + this_processor();  // of a processor's driver
+    for (const char* part : {"platform", "device", "version", "driver"}) key += "\n" + text_of(session_->info(), part);
+    return key;
+  }
+  std::string compile(const std::string& text) const override {
+    session_->open();
+    std::vector<std::byte> binary;
+    session_->request({{"op", "compile"}, {"source", text}}, {}, "building the kernels", &binary);
+    const std::string_view bytes(reinterpret_cast<const char*>(binary.data()), binary.size());
+    return std::to_string(text.size()) + "\n" + text + std::string(bytes);
+  }
+  /// OpenCL has no form of its own for instructions: it is the text that was compiled.
+  std::string disassemble(const std::string& binary) const override { return parts_of_binary(binary).first; }
+
+  /// The text, and what the driver made of it.
+  static std::pair<std::string, std::string> parts_of_binary(const std::string& binary) {
+    const std::size_t line = binary.find('\n') + 1, size = std::stoull(binary);
+    return {binary.substr(line, size), binary.substr(line + size)};
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+/// A program in the process, which is loaded again if the process is another one.
+class OpenCLKernels {
+ public:
+  /// `binary` as the compiler made it. `constants`: buffers by number, with their content.
+  OpenCLKernels(std::shared_ptr<Session> session, const std::string& binary, std::span<const ProgramKernel> kernels, json constants,
+                Parts parts)
+      : session_(std::move(session)), constants_(std::move(parts)) {
+    auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
+    binary_ = std::move(made);
+    message_ = {{"op", "load"},          {"source", std::move(source)}, {"binary", binary_.size()},
+                {"kernels", json::array()}, {"constants", std::move(constants)}};
+    for (const ProgramKernel& k : kernels) message_["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
+    number();
+  }
+  ~OpenCLKernels() {
+    if (!session_->has(generation_)) return;
     try {
       session_->request({{"op", "unload"}, {"program", number_}}, {}, "unloading a program");
     } catch (const DeviceError&) {  // the process is gone, and what it had loaded with it
     }
   }
-  OpenCLProgram(const OpenCLProgram&) = delete;
-  OpenCLProgram& operator=(const OpenCLProgram&) = delete;
+  OpenCLKernels(const OpenCLKernels&) = delete;
+  OpenCLKernels& operator=(const OpenCLKernels&) = delete;
 
+  /// Its number in the process. Throws DeviceError.
+  int number() {
+    session_->open();
+    if (session_->has(generation_)) return number_;
+    Parts parts{std::as_bytes(std::span(binary_.data(), binary_.size()))};
+    parts.insert(parts.end(), constants_.begin(), constants_.end());
+    number_ = session_->request(message_, parts, "building the kernels").at("program");
+    generation_ = session_->generation();
+    return number_;
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+  std::string binary_;
+  json message_;
+  Parts constants_;
+  int number_ = 0, generation_ = 0;
+};
+
+class OpenCLLibrary : public KernelLibrary {
+ public:
+  OpenCLLibrary(const std::shared_ptr<Session>& session, const std::string& binary, std::span<const ProgramKernel> kernels)
+      : session_(session), kernels_(session, binary, kernels, json::array(), {}) {
+    for (const ProgramKernel& k : kernels) names_.push_back(k.name);
+  }
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
+    const int program = kernels_.number();
+    std::vector<int> memory;
+    for (void* buffer : buffers) memory.push_back(OpenCLMemory::number_of(*session_, buffer));
+    const json call = {{"kernel", kernel},
+                       {"buffers", memory},
+                       {"writes", json::array()},
+                       {"values", std::vector<std::int32_t>(values.begin(), values.end())},
+                       {"groups", size.groups},
+                       {"local", size.local}};
+    session_->request({{"op", "launch"}, {"program", program}, {"call", call}}, {},
+                      "kernel '" + names_.at(static_cast<std::size_t>(kernel)) + "'");
+  }
+  void wait() const override { session_->request({{"op", "wait"}}, {}, "running kernels"); }
+
+ private:
+  std::shared_ptr<Session> session_;
+  mutable OpenCLKernels kernels_;
+  std::vector<std::string> names_;
+};
+
+class OpenCLProgram : public LoadedProgram {
+ public:
+  OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::string& binary, bool guards,
+                std::shared_ptr<GlobalCounters> counters)
+      : program_(&program), session_(session), guards_(guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
+    json list = json::array();
+    Parts constants;
+    for (std::size_t b = 0; b < program.buffers.size(); b++) {
+      if (program.buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
+      list.push_back({b, program.buffers[b].data.bytes().size()});
+      constants.push_back(program.buffers[b].data.bytes());
+    }
+    kernels_ = std::make_unique<OpenCLKernels>(session, binary, program.kernels, std::move(list), std::move(constants));
+  }
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
-    session_->open();
-    if (generation_ != session_->generation()) load();
+    const int number = kernels_->number();
     Parts parts;
     json message = {{"op", "run"},
-                    {"program", number_},
+                    {"program", number},
                     {"bytes", json::array()},
                     {"last_use", last_use_},
                     {"outputs", program_->outputs},
@@ -155,6 +298,7 @@ class OpenCLProgram : public LoadedProgram {
     std::vector<std::byte> blob;
     const auto progress = [&](int call) {
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
+      update_stats(*counters_, {c.flops, c.bytes}, vars, std::nullopt);
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
     const auto tap = [&](int call, int output, const std::vector<std::byte>& bytes) {
@@ -164,30 +308,14 @@ class OpenCLProgram : public LoadedProgram {
     };
     const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
                                           [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
-    if (options.call_seconds != nullptr) *options.call_seconds = answer.at("seconds").get<std::vector<double>>();
+    if (options.call_seconds != nullptr) {
+      *options.call_seconds = answer.at("seconds").get<std::vector<double>>();
+      for (const double seconds : *options.call_seconds) counters_->add_seconds(seconds);
+    }
     return split(blob, vars);
   }
 
  private:
-  void load() {
-    session_->open();
-    std::string source = program_->language->prelude(helpers_of(*program_)) + "\n";
-    json message = {{"op", "load"}, {"kernels", json::array()}, {"constants", json::array()}};
-    for (const ProgramKernel& k : program_->kernels) {
-      source += k.text.source + "\n";
-      message["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
-    }
-    message["source"] = source;
-    Parts parts;
-    for (std::size_t b = 0; b < program_->buffers.size(); b++) {
-      if (program_->buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
-      message["constants"].push_back({b, program_->buffers[b].data.bytes().size()});
-      parts.push_back(program_->buffers[b].data.bytes());
-    }
-    number_ = session_->request(message, parts, "building the kernels").at("program");
-    generation_ = session_->generation();
-  }
-
   json call_of(const ProgramCall& call, const VarValues& vars) const {
     const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
     const LaunchSize size = launch_size(kernel, vars);
@@ -219,13 +347,14 @@ class OpenCLProgram : public LoadedProgram {
   std::shared_ptr<Session> session_;
   bool guards_;
   std::vector<int> last_use_;
-  int number_ = 0, generation_ = 0;
+  std::shared_ptr<GlobalCounters> counters_;
+  std::unique_ptr<OpenCLKernels> kernels_;
 };
 
-class OpenCLDevice : public Device {
+class OpenCLDevice : public Compiled {
  public:
   OpenCLDevice(const DeviceRow& row, const DeviceOptions& options)
-      : Device(row), options_(options), session_(std::make_shared<Session>(options)) {}
+      : Compiled(row, options), session_(std::make_shared<Session>(options)) {}
 
   bool available(std::string* why) const override {
     try {
@@ -243,12 +372,28 @@ class OpenCLDevice : public Device {
            info.at("version").get<std::string>() + ")";
   }
 
- private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    return std::make_unique<OpenCLProgram>(program, session_, options_);
+  void synchronize() const override {
+    if (session_->running()) session_->request({{"op", "wait"}}, {}, "running kernels");
+  }
+  std::shared_ptr<const Compiler> compiler() const override { return std::make_shared<OpenCLCompiler>(session_, options().cache); }
+  std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
+    std::string text = language()->prelude(helpers_of(kernels)) + "\n";
+    for (const ProgramKernel& k : kernels) text += k.text.source + "\n";
+    return {text};
+  }
+  std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
+                                                     std::span<const ProgramKernel> kernels) const override {
+    return std::make_shared<OpenCLLibrary>(session_, binaries.at(0), kernels);
   }
 
-  DeviceOptions options_;
+ private:
+  // The process runs all calls of a program by itself: a request for each would take longer than many kernels.
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
+    const std::string binary = compiler()->compile_cached(texts_of(program.kernels).at(0));
+    return std::make_unique<OpenCLProgram>(program, session_, binary, options().guards, counters());
+  }
+  std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
+
   std::shared_ptr<Session> session_;
 };
 
