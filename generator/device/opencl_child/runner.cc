@@ -138,6 +138,10 @@ void Runner::release(Loaded& loaded) {
 std::vector<unsigned char> Runner::compile(const std::string& source) {
   Loaded loaded;
   build_source(source, loaded);
+  if (info_.is_cpu) {
+    release(loaded);
+    return {};
+  }
   std::size_t bytes = 0;
   cl_int code = clGetProgramInfo(loaded.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr);
   std::vector<unsigned char> binary(bytes);

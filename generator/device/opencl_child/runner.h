@@ -97,7 +97,7 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   const DeviceInfo& info() const { return info_; }
-  /// Builds, and returns the driver's binary.
+  /// Builds, and returns the driver's binary. Nothing of a processor's driver: PoCL's binaries take longer to make than they save.
   std::vector<unsigned char> compile(const std::string& source);
   /// Builds; returns the program's number.
   int load(const ProgramSpec& spec);
