@@ -76,7 +76,7 @@ std::optional<std::string> DiskCache::find(std::string_view key) const {
   // Entries are code that this process will run: another user's are not accepted.
   if (!file.is_open() || ::fstat(file.number(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) return std::nullopt;
   std::optional<std::string> entry = file.read_all();
-  if (!entry || entry->size() < kHead || !entry->starts_with(kMark)) return std::nullopt;
+  if (!entry || entry->size() < kHead || !entry->starts_with(kMark) || (*entry)[kHead - 1] != '\n') return std::nullopt;
   const std::string hash = entry->substr(kMark.size(), kDigits);
   entry->erase(0, kHead);
   if (sha256(*entry) != hash) return std::nullopt;
