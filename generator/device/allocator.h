@@ -91,7 +91,7 @@ class LRUAllocator : public Allocator {
   std::shared_ptr<Allocator> backing_;
   std::int64_t most_kept_;
   mutable std::mutex mutex_;
-  Pieces kept_;                                              // the first returned first
+  Pieces kept_;                                                    // the first returned first
   std::map<std::int64_t, std::vector<Pieces::iterator>> by_size_;  // the first returned first
   std::int64_t kept_bytes_ = 0;
 };

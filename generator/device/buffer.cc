@@ -55,8 +55,7 @@ void Buffer::copyout(std::span<std::byte> to) const {
 std::span<std::byte> Buffer::as_buffer() const {
   check(opaque_ != nullptr, "a buffer that is read has memory");
   std::byte* memory = allocator_->host_address(opaque_);
-  if (memory == nullptr)
-    throw DeviceError("buffer on " + device_, "its memory is not the host's", "use copyout, which copies it");
+  if (memory == nullptr) throw DeviceError("buffer on " + device_, "its memory is not the host's", "use copyout, which copies it");
   return {memory, static_cast<std::size_t>(bytes())};
 }
 

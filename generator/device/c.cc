@@ -18,7 +18,8 @@ class CLibrary : public KernelLibrary {
   explicit CLibrary(const std::vector<std::string>& binaries) {
     for (const std::string& binary : binaries) {
       objects_.push_back(std::make_unique<SharedObject>(binary));
-      for (const auto* f = static_cast<const KernelFunction*>(objects_.back()->symbol(kTable)); *f != nullptr; f++) functions_.push_back(*f);
+      for (const auto* f = static_cast<const KernelFunction*>(objects_.back()->symbol(kTable)); *f != nullptr; f++)
+        functions_.push_back(*f);
     }
   }
   void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize&) const override {

@@ -50,7 +50,8 @@ Kernel Compiled::get_linearizer(const LazyOp* ast) const { return choose_opts(as
 std::shared_ptr<CompiledASTRunner> Compiled::to_program(const Kernel& kernel, std::shared_ptr<const void> owner) const {
   ASTSignature signature = signature_of(kernel.ast(), name());
   const Estimate estimate = estimate_of(kernel.ast(), signature.arguments);
-  ProgramKernel made = generate_kernel(kernel, {.function = kernel.shape_name(), .arguments = signature.arguments, .variables = {}}, *language());
+  ProgramKernel made =
+      generate_kernel(kernel, {.function = kernel.shape_name(), .arguments = signature.arguments, .variables = {}}, *language());
   LoadedKernel loaded(load_kernels({&made, 1}), 0);
   return std::make_shared<CompiledASTRunner>(std::move(signature), estimate, counters(), std::move(owner), std::move(made),
                                              std::move(loaded));

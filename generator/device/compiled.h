@@ -50,13 +50,13 @@ class Compiled : public Device {
 class Interpreted : public Device {
  public:
   using Device::Device;
-  /// One operation of an AST on whole arrays. `dtype`: of the result, for Cast and Bitcast; `axes`: those that a reduction reduces; `shape`:
-  /// what Expand repeats its operand to. The other operations ignore them.
+  /// One operation of an AST on whole arrays. `dtype`: of the result, for Cast and Bitcast; `axes`: those that a reduction reduces;
+  /// `shape`: what Expand repeats its operand to. The other operations ignore them.
   struct OpArguments {
-    std::vector<Array> operands;
+    std::vector<Array> operands{};
     DType dtype{};
-    std::vector<int> axes;
-    std::vector<std::int64_t> shape;
+    std::vector<int> axes{};
+    std::vector<std::int64_t> shape{};
   };
   using OpFunction = Array (*)(const OpArguments& arguments);
   /// The function of each operation that has operands; null for the others (leaves, Store) and for MulAcc, which no AST has.

@@ -32,7 +32,8 @@ class ShimLibrary : public KernelLibrary {
     const auto &g = size.groups, &l = size.local;
     const long long sizes[] = {g[0], g[1], g[2], l[0], l[1], l[2]};
     const char* problem = functions_.at(k)(KernelArguments(buffers, values).get(), sizes);
-    if (problem != nullptr) throw DeviceError("kernel '" + names_[k] + "'", problem, "this is a bug of etch: please report it with the model");
+    if (problem != nullptr)
+      throw DeviceError("kernel '" + names_[k] + "'", problem, "this is a bug of etch: please report it with the model");
   }
 
  private:

@@ -29,7 +29,8 @@ class CudaGpu {
 std::shared_ptr<CudaGpu> open_cuda(std::string* why);
 
 /// What NVRTC, CUDA's compiler as a library, makes of `text` for a GPU of `capability` (90 is 9.0): its machine code, or PTX if it knows
-/// no GPU that new; behind it the PTX to read, for ptx_of. Throws DeviceError with the first lines of what it said, or that it is not there.
+/// no GPU that new; behind it the PTX to read, for ptx_of. Throws DeviceError with the first lines of what it said, or that it is not
+/// there.
 std::string compile_cuda(const std::string& text, int capability, bool contract);
 /// The PTX of such a binary.
 std::string ptx_of(const std::string& binary);

@@ -38,8 +38,8 @@ std::string HostCompiler::cachekey() const {
   std::error_code ignored;
   const std::filesystem::path file = std::filesystem::canonical(options_.program, ignored);
   const auto changed = std::filesystem::last_write_time(file, ignored).time_since_epoch().count();
-  std::string key = file.string() + "\n" + std::to_string(std::filesystem::file_size(file, ignored)) + " " + std::to_string(changed) + "\n" +
-                    this_processor() + "\n";
+  std::string key = file.string() + "\n" + std::to_string(std::filesystem::file_size(file, ignored)) + " " + std::to_string(changed) +
+                    "\n" + this_processor() + "\n";
   for (const std::string& flag : options_.flags) key += flag + "\n";
   return key + options_.header.name + "\n" + options_.header.text;
 }

@@ -20,8 +20,8 @@ KernelArguments::KernelArguments(std::span<void* const> buffers, std::span<const
   for (std::int32_t& v : values_) pointers_.push_back(&v);
 }
 
-std::optional<double> LoadedKernel::operator()(std::span<void* const> buffers, const LaunchSize& size,
-                                               std::span<const std::int32_t> values, bool wait) const {
+std::optional<double> LoadedKernel::operator()(std::span<void* const> buffers, const LaunchSize& size, std::span<const std::int32_t> values,
+                                               bool wait) const {
   const auto begin = std::chrono::steady_clock::now();
   library_->launch(kernel_, buffers, values, size);
   if (!wait) return std::nullopt;

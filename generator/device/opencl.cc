@@ -200,8 +200,11 @@ class OpenCLKernels {
       : session_(std::move(session)), constants_(std::move(parts)) {
     auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
     binary_ = std::move(made);
-    message_ = {{"op", "load"},          {"source", std::move(source)}, {"binary", binary_.size()},
-                {"kernels", json::array()}, {"constants", std::move(constants)}};
+    message_ = {{"op", "load"},
+                {"source", std::move(source)},
+                {"binary", binary_.size()},
+                {"kernels", json::array()},
+                {"constants", std::move(constants)}};
     for (const ProgramKernel& k : kernels) message_["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
     number();
   }
@@ -244,12 +247,9 @@ class OpenCLLibrary : public KernelLibrary {
     const int program = kernels_.number();
     std::vector<int> memory;
     for (void* buffer : buffers) memory.push_back(OpenCLMemory::number_of(*session_, buffer));
-    const json call = {{"kernel", kernel},
-                       {"buffers", memory},
-                       {"writes", json::array()},
-                       {"values", std::vector<std::int32_t>(values.begin(), values.end())},
-                       {"groups", size.groups},
-                       {"local", size.local}};
+    const json call = {{"kernel", kernel},        {"buffers", memory},
+                       {"writes", json::array()}, {"values", std::vector<std::int32_t>(values.begin(), values.end())},
+                       {"groups", size.groups},   {"local", size.local}};
     session_->request({{"op", "launch"}, {"program", program}, {"call", call}}, {},
                       "kernel '" + names_.at(static_cast<std::size_t>(kernel)) + "'");
   }
@@ -272,9 +272,15 @@ class OpenCLProgram : public LoadedProgram {
       if (program.buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
       list.push_back({b, program.buffers[b].data.bytes().size()});
       constants.push_back(program.buffers[b].data.bytes());
+      constant_bytes_ += static_cast<std::int64_t>(constants.back().size());
     }
     kernels_ = std::make_unique<OpenCLKernels>(session, binary, program.kernels, std::move(list), std::move(constants));
+    counters_->add_memory(constant_bytes_);
   }
+  ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
+  OpenCLProgram(const OpenCLProgram&) = delete;
+  OpenCLProgram& operator=(const OpenCLProgram&) = delete;
+
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
     const int number = kernels_->number();
@@ -349,12 +355,12 @@ class OpenCLProgram : public LoadedProgram {
   std::vector<int> last_use_;
   std::shared_ptr<GlobalCounters> counters_;
   std::unique_ptr<OpenCLKernels> kernels_;
+  std::int64_t constant_bytes_ = 0;
 };
 
 class OpenCLDevice : public Compiled {
  public:
-  OpenCLDevice(const DeviceRow& row, const DeviceOptions& options)
-      : Compiled(row, options), session_(std::make_shared<Session>(options)) {}
+  OpenCLDevice(const DeviceRow& row, const DeviceOptions& options) : Compiled(row, options), session_(std::make_shared<Session>(options)) {}
 
   bool available(std::string* why) const override {
     try {

@@ -79,7 +79,8 @@ Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, std
 // A piece of at least one byte, also for what has no elements: kernels get an address for each of their arguments.
 DeviceMemory Replay::make(std::int64_t bytes) {
   DeviceMemory memory(*allocator_, guards_ ? bytes + 2 * kGuard : std::max(bytes, std::int64_t{1}));
-  if (guards_) std::memset(allocator_->host_address(memory.opaque()), static_cast<int>(kGuardByte), static_cast<std::size_t>(memory.bytes()));
+  if (guards_)
+    std::memset(allocator_->host_address(memory.opaque()), static_cast<int>(kGuardByte), static_cast<std::size_t>(memory.bytes()));
   return memory;
 }
 

@@ -46,8 +46,8 @@ class JITRunner {
 
 /// What a runner of an AST takes.
 struct ASTSignature {
-  std::string device;                         // its name
-  std::vector<KernelArgument> arguments;      // each with the least number of elements that its buffer has
+  std::string device;                     // its name
+  std::vector<KernelArgument> arguments;  // each with the least number of elements that its buffer has
   std::vector<ProgramVariable> variables;
 };
 /// The buffers of `ast`, what it writes first. A size is that which the largest values of the variables need.

@@ -174,9 +174,10 @@ class DeviceLayerCache : public testing::TestWithParam<std::string> {
         {"c", "static void k(void *const *arg) { float x = *(const float *)arg[1]; *(float *)arg[0] = " + what + "; }\n"},
         {"opencl", "__kernel void k(__global float *o, __global const float *a) { float x = a[0]; o[0] = " + what + "; }\n"},
         {"cuda", "extern \"C\" __global__ void k(float *o, const float *a) { float x = a[0]; o[0] = " + what + "; }\n"},
-        {"llvm", "define void @k(ptr %arg) {\n  %o = load ptr, ptr %arg\n  %at = getelementptr ptr, ptr %arg, i64 1\n"
-                 "  %i = load ptr, ptr %at\n  %x = load float, ptr %i\n  %z = fadd float %x, " +
-                     std::string(what == "x + 1" ? "0.0" : "%x") + "\n  %y = fadd float %z, 1.0\n  store float %y, ptr %o\n  ret void\n}\n"}};
+        {"llvm",
+         "define void @k(ptr %arg) {\n  %o = load ptr, ptr %arg\n  %at = getelementptr ptr, ptr %arg, i64 1\n"
+         "  %i = load ptr, ptr %at\n  %x = load float, ptr %i\n  %z = fadd float %x, " +
+             std::string(what == "x + 1" ? "0.0" : "%x") + "\n  %y = fadd float %z, 1.0\n  store float %y, ptr %o\n  ret void\n}\n"}};
     test::ProgramBuilder b(GetParam());
     const int x = b.input("x", DType::Float32, {1}), y = b.output("y", DType::Float32, {1});
     b.call(b.kernel("k", texts.at(GetParam()), 2, {}, {1}), {y, x});
@@ -244,8 +245,9 @@ TEST(DeviceLayer, CompilerIsNotStartedAgain) {
   fs::permissions(script, fs::perms::owner_all);
   options.of<COptions>().cc = script;
   options.cache.dir = dir.path() / "cache";
-  const Program program = test::two_calls("c", {"static void twice(void *const *arg) { for (int i = 0; i < 4; i++) "
-                                                "((float *)arg[0])[i] = 2 * ((float *)arg[1])[i]; }\n"},
+  const Program program = test::two_calls("c",
+                                          {"static void twice(void *const *arg) { for (int i = 0; i < 4; i++) "
+                                           "((float *)arg[0])[i] = 2 * ((float *)arg[1])[i]; }\n"},
                                           {"static void add(void *const *arg) { for (int i = 0; i < 4; i++) "
                                            "((float *)arg[0])[i] = ((float *)arg[1])[i] + ((float *)arg[2])[i]; }\n"});
   for (int again = 0; again < 3; again++) test::expect_calls_in_order(*make_device("c", options)->load(program));

@@ -1,6 +1,7 @@
 // What every backend does alike below a Program: buffers, runners of ASTs, counters. Results are compared with loops written here.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "device/compiled.h"
@@ -126,7 +127,8 @@ TEST_P(DeviceLayer, AllocatorRefusesSizesOfZeroOrLess) {
                  "buffer of float32 on " + GetParam() + ": it has " + number + " elements, at least 1 is accepted");
   }
   expect_error(error_of([&] { Buffer(*device_, INT64_MAX, DType::Float32); }), "it has 9223372036854775807 elements");
-  expect_error(error_of([&] { Buffer(*device_, std::int64_t{1} << 55, DType::Int8); }), "there are no 36028797018963968 bytes for a buffer");
+  expect_error(error_of([&] { Buffer(*device_, std::int64_t{1} << 55, DType::Int8); }),
+               "there are no 36028797018963968 bytes for a buffer");
   EXPECT_EQ(counters_->values().mem_used, 0);
 }
 
@@ -155,7 +157,10 @@ TEST_P(DeviceLayer, RunnerEqualsLoopsAndCounts) {
   constexpr std::int64_t kBytes = 4 * (kRows * kColumns + kRows * kInner + kInner * kColumns);
   EXPECT_EQ(runner->op_estimate().as_int(), kOps);
   EXPECT_EQ(runner->mem_estimate().as_int(), kBytes);
-  const GlobalCounters::Values counted{.global_ops = kOps, .global_mem = kBytes, .time_sum_s = *seconds, .kernel_count = 1,
+  const GlobalCounters::Values counted{.global_ops = kOps,
+                                       .global_mem = kBytes,
+                                       .time_sum_s = *seconds,
+                                       .kernel_count = 1,
                                        .mem_used = 4 * (kRows * kColumns + kRows * kInner + kInner * kColumns)};
   EXPECT_EQ(counters_->values(), counted);
   EXPECT_FALSE(runner->exec({&y, &x, &z}, {}).has_value());
@@ -297,8 +302,11 @@ TEST_P(DeviceLayer, GlobalCountersCountPrograms) {
     program.buffers.push_back({name, kind, DType::Float32, {n}, n, {}});
     return static_cast<int>(program.buffers.size()) - 1;
   };
-  program.inputs = {buffer("a", BufferKind::Input, kRows * kInner), buffer("b", BufferKind::Input, kInner * kColumns)};
+  program.inputs = {buffer("a", BufferKind::Input, kRows * kInner)};
+  buffer("b", BufferKind::Constant, kInner * kColumns);
   program.outputs = {buffer("y", BufferKind::Output, kRows * kColumns)};
+  const Array b = floats({kInner * kColumns}, 12);
+  program.buffers[1].data = b;
   ProgramKernel kernel;
   if (compiled() != nullptr) {
     kernel = compiled()->to_program(compiled()->get_linearizer(ast))->kernel();
@@ -313,13 +321,16 @@ TEST_P(DeviceLayer, GlobalCountersCountPrograms) {
   call.flops = 1000;
   call.bytes = 200;
   program.calls = {call, call};
-  const Array a = floats({kRows * kInner}, 11), b = floats({kInner * kColumns}, 12);
+  const Array a = floats({kRows * kInner}, 11);
+  const GlobalCounters::Values of_process = GlobalCounters::of_process()->values();
   {
     const auto loaded = device_->load(program);
+    // The reference reads constants where they are.
+    EXPECT_EQ(counters_->values().mem_used >= 4 * kInner * kColumns, compiled() != nullptr);
     std::vector<double> seconds;
     RunOptions run;
     run.call_seconds = &seconds;
-    EXPECT_EQ(loaded->run({a, b}, {}, run)[0].doubles(), product_by_loops(a, b));
+    EXPECT_EQ(loaded->run({a}, {}, run)[0].doubles(), product_by_loops(a, b));
     const GlobalCounters::Values counted = counters_->values();
     EXPECT_EQ(counted.kernel_count, 2);
     EXPECT_EQ(counted.global_ops, 2000);
@@ -329,7 +340,44 @@ TEST_P(DeviceLayer, GlobalCountersCountPrograms) {
     EXPECT_LE(counted.time_sum_s, 1.01 * (seconds[0] + seconds[1]) + 1e-9);
   }
   EXPECT_EQ(counters_->values().mem_used, 0);
-  EXPECT_EQ(GlobalCounters::of_process()->values().kernel_count, 0) << "the device counts where its options say";
+  EXPECT_EQ(GlobalCounters::of_process()->values(), of_process) << "the device counts where its options say";
+}
+
+// Each operation by itself, against loops.
+TEST(DeviceLayer, InterpretedHasAFunctionForEachOp) {
+  const auto apply = [](Op op, Interpreted::OpArguments arguments) { return Interpreted::fxn_for_op(op)(arguments).doubles(); };
+  const Array a = test::floats({2, 3}, {-1.5, 2, 0, 4, -3, 0.25}), b = test::floats({2, 3}, {2, -2, 1, 4, 0.5, 8});
+  const Array t = Array::of_ints(DType::Bool, {2, 3}, std::vector<std::int64_t>{1, 0, 1, 0, 0, 1});
+  const struct {
+    Op op;
+    double (*f)(double, double);
+  } rows[] = {
+      {Op::Add, [](double x, double y) { return x + y; }},
+      {Op::Sub, [](double x, double y) { return x - y; }},
+      {Op::Mul, [](double x, double y) { return x * y; }},
+      {Op::Max, [](double x, double y) { return x < y ? y : x; }},
+      {Op::CmpLt, [](double x, double y) { return x < y ? 1.0 : 0.0; }},
+      {Op::Neg, [](double x, double) { return -x; }},
+      {Op::Floor, [](double x, double) { return std::floor(x); }},
+  };
+  for (const auto& row : rows) {
+    std::vector<double> want;
+    for (int i = 0; i < 6; i++) want.push_back(row.f(a.double_at(i), b.double_at(i)));
+    const std::vector<Array> both = {a, b};
+    EXPECT_EQ(apply(row.op, {.operands = {both.begin(), both.begin() + info(row.op).arity}}), want) << name_of(row.op);
+  }
+  EXPECT_EQ(apply(Op::Where, {.operands = {t, a, b}}), (std::vector<double>{-1.5, -2, 0, 4, 0.5, 0.25}));
+  EXPECT_EQ(apply(Op::Cast, {.operands = {a}, .dtype = DType::Int8}), (std::vector<double>{-1, 2, 0, 4, -3, 0}));
+  EXPECT_EQ(apply(Op::Bitcast, {.operands = {test::floats({1}, {1})}, .dtype = DType::Int32}), std::vector<double>{0x3F800000});
+  EXPECT_EQ(apply(Op::ReduceSum, {.operands = {a}, .axes = {1}}), (std::vector<double>{0.5, 1.25}));
+  EXPECT_EQ(apply(Op::ReduceMin, {.operands = {a}, .axes = {0, 1}}), std::vector<double>{-3});
+  EXPECT_EQ(apply(Op::Expand, {.operands = {test::floats({2, 1}, {5, 6})}, .shape = {2, 2}}), (std::vector<double>{5, 5, 6, 6}));
+  for (std::size_t i = 0; i < std::size(kOps); i++) {
+    const Op op = static_cast<Op>(i);
+    const bool has_operands = kOps[i].group != OpGroup::Buffer && op != Op::MulAcc;
+    EXPECT_EQ(Interpreted::fxn_for_op(op) != nullptr, has_operands) << name_of(op);
+  }
+  EXPECT_THROW(apply(Op::Add, {.operands = {a}}), InternalError);
 }
 
 TEST(DeviceLayer, DefaultDeviceIsChosen) {

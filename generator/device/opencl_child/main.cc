@@ -38,14 +38,13 @@ std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::
 
 json info_of(const Runner& runner) {
   const DeviceInfo& i = runner.info();
-  return {{"ok", true},           {"platform", i.platform}, {"device", i.name},   {"version", i.version},
-          {"driver", i.driver},   {"half", i.has_half},     {"double", i.has_double}};
+  return {{"ok", true},         {"platform", i.platform}, {"device", i.name},      {"version", i.version},
+          {"driver", i.driver}, {"half", i.has_half},     {"double", i.has_double}};
 }
 
 void load(Runner& runner, const json& request, const Frame& frame) {
   const std::size_t binary = request.at("binary");
-  ProgramSpec spec{
-      request.at("source"), std::span(frame.blob).first(binary), {}, parts_of(request.at("constants"), frame.blob, binary)};
+  ProgramSpec spec{request.at("source"), std::span(frame.blob).first(binary), {}, parts_of(request.at("constants"), frame.blob, binary)};
   for (const auto& k : request.at("kernels")) spec.kernels.push_back({k.at("name"), k.at("variables")});
   reply(FrameKind::Reply, {{"ok", true}, {"program", runner.load(spec)}});
 }
