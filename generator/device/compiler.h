@@ -19,13 +19,16 @@ class Compiler {
   virtual std::string compile(const std::string& text) const = 0;
   /// The same, from the folder of DeviceOptions::cache if it is there. Else it is compiled, and kept there if that is possible.
   std::string compile_cached(const std::string& text) const;
+  /// Whether there is such a folder.
+  bool is_cached() const { return cache_.enabled(); }
+  /// From now on compile_cached(text) gives `binary`, which does the same and is better: without effect if there is no folder.
+  void keep(const std::string& text, const std::string& binary) const;
   /// `binary` for people to read: its instructions, or what comes nearest. Throws DeviceError if the tool that this needs is absent.
   virtual std::string disassemble(const std::string& binary) const = 0;
 
- protected:
-  const DiskCache& cache() const { return cache_; }
-
  private:
+  std::string key_of(const std::string& text) const;
+
   DiskCache cache_;
 };
 

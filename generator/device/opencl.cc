@@ -1,13 +1,10 @@
-// OPENCL: kernels run in a child process, etch-opencl, so that a driver's crash or hang is an error message here. One
-// process serves all programs of a device; when it dies, the next request starts another and loads again.
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+// OPENCL: kernels run in a child process. When it dies, programs are loaded into the next one again.
+#include <algorithm>
 
-#include "base/tempdir.h"
-#include "device/child.h"
 #include "device/compiled.h"
 #include "device/host_compiler.h"
+#include "device/opencl_session.h"
+#include "device/packed_folder.h"
 #include "device/replay.h"
 #include "renderer/language.h"
 
@@ -15,109 +12,8 @@ namespace etch {
 namespace {
 
 using nlohmann::json;
-using Parts = std::vector<std::span<const std::byte>>;
-
-constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
-
-std::filesystem::path find_child(const OpenClOptions& options) {
-  if (!options.program.empty()) return options.program;
-  std::error_code ignored;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Beside the tool; one folder up for the test programs of a build folder.
-  for (const auto& path : {self / "etch-opencl", self.parent_path() / "etch-opencl"})
-    if (std::filesystem::exists(path, ignored)) return path;
-  return self / "etch-opencl";
-}
-
-// Variables for PoCL: it keeps compiled kernels in `cache`, and runs work-groups by the method that works.
-std::vector<EnvVar> opencl_environment(const std::filesystem::path& cache) {
-  // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
-  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run. A user's own setting takes precedence.
-  return {{"POCL_CACHE_DIR", cache.string()}, {"POCL_WORK_GROUP_METHOD", "loops", true}};
-}
-
-/// The child and what it has loaded.
-class Session {
- public:
-  explicit Session(const DeviceOptions& options)
-      : own_(options.get<OpenClOptions>()), timeout_s_(options.timeout_s), program_(find_child(own_)) {}
-
-  /// Starts the process and chooses the device, if that is not done. Throws DeviceError.
-  void open() {
-    if (child_ && child_->running()) return;
-    std::error_code ignored;
-    if (!std::filesystem::exists(program_, ignored))
-      throw DeviceError("OPENCL", "the program " + program_.string() + " is not there",
-                        "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
-    if (!dir_) dir_.emplace("etch-opencl");
-    const std::filesystem::path cache = dir_->path() / "cache";
-    child_ = std::make_unique<ChildProcess>(program_, log(), opencl_environment(cache));
-    generation_++;
-    if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
-    info_ = request({{"op", "open"}, {"device", own_.device}}, {}, "choosing a device");
-  }
-
-  /// Number of processes that were started. What an earlier process had loaded is lost.
-  int generation() const { return generation_; }
-  const json& info() const { return info_; }
-
-  /// Sends a request and waits for its reply. Throws DeviceError if the process fails or refuses. `doing` describes the request in
-  /// that error; `progress` is called with the number of the call that is about to run, `tap` gets what calls have written.
-  json request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob = nullptr,
-               const std::function<std::string(int call)>& progress = {},
-               const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap = {},
-               const std::function<std::string(int)>& name_of_buffer = {}) {
-    std::string where = "OPENCL, " + doing;
-    FrameStatus status = child_->send(message.dump(), parts, timeout_s_);
-    for (Frame frame; status == FrameStatus::Ok;) {
-      status = child_->receive(frame, timeout_s_);
-      if (status != FrameStatus::Ok) break;
-      const json answer = json::parse(frame.json);
-      if (frame.kind == FrameKind::Progress) {
-        if (progress) where = "OPENCL, " + progress(answer.get<int>());
-      } else if (frame.kind == FrameKind::Tap) {
-        if (tap) tap(answer.at(0), answer.at(1), frame.blob);
-      } else {
-        if (!answer.at("ok").get<bool>()) {
-          const std::string what = answer.at("error").get<std::string>();
-          throw DeviceError(where,
-                            answer.contains("buffer") && name_of_buffer ? what + " '" + name_of_buffer(answer["buffer"]) + "'" : what);
-        }
-        if (blob != nullptr) *blob = std::move(frame.blob);
-        return answer;
-      }
-    }
-    const std::string tail = log_tail();
-    throw DeviceError(
-        where, "the process " + std::string(child_->result().timed_out ? "gave no sign: " : "ended: ") + describe(child_->result()) + tail,
-        child_->result().timed_out ? "the kernel may never end; allow more time if it is only slow"
-                                   : "the driver or a kernel crashed; the kernel's name is above");
-  }
-
-  bool running() const { return child_ && child_->running(); }
-  /// Whether what was made in that generation is still there.
-  bool has(int generation) const { return running() && generation == generation_; }
-
- private:
-  std::filesystem::path log() const { return dir_->path() / "log"; }
-  std::string log_tail() const {
-    std::ifstream file(log());
-    std::ostringstream text;
-    text << file.rdbuf();
-    std::string all = text.str();
-    if (all.empty()) return "";
-    if (all.size() > kLogTail) all = "..." + all.substr(all.size() - kLogTail);
-    return "\n" + all;
-  }
-
-  OpenClOptions own_;
-  double timeout_s_;
-  std::filesystem::path program_;
-  std::optional<TempDir> dir_;
-  std::unique_ptr<ChildProcess> child_;
-  int generation_ = 0;
-  json info_;
-};
+using Session = OpenCLSession;
+using Parts = Session::Parts;
 
 std::string text_of(const json& info, const char* key) { return info.at(key).get<std::string>(); }
 
@@ -175,13 +71,15 @@ class OpenCLCompiler : public Compiler {
     session_->open();
     std::vector<std::byte> binary;
     session_->request({{"op", "compile"}, {"source", text}}, {}, "building the kernels", &binary);
-    const std::string_view bytes(reinterpret_cast<const char*>(binary.data()), binary.size());
-    return std::to_string(text.size()) + "\n" + text + std::string(bytes);
+    return binary_of(text, std::string(reinterpret_cast<const char*>(binary.data()), binary.size()));
   }
   /// OpenCL has no form of its own for instructions: it is the text that was compiled.
   std::string disassemble(const std::string& binary) const override { return parts_of_binary(binary).first; }
 
-  /// The text, and what the driver made of it.
+  /// The text, and what the driver made of it: its binary, or if it is a processor's, files of its own.
+  static std::string binary_of(const std::string& text, const std::string& made) {
+    return std::to_string(text.size()) + "\n" + text + made;
+  }
   static std::pair<std::string, std::string> parts_of_binary(const std::string& binary) {
     const std::size_t line = binary.find('\n') + 1, size = std::stoull(binary);
     return {binary.substr(line, size), binary.substr(line + size)};
@@ -195,11 +93,14 @@ class OpenCLCompiler : public Compiler {
 class OpenCLKernels {
  public:
   /// `binary` as the compiler made it. `constants`: buffers by number, with their content.
-  OpenCLKernels(std::shared_ptr<Session> session, const std::string& binary, std::span<const ProgramKernel> kernels, json constants,
-                Parts parts)
-      : session_(std::move(session)), constants_(std::move(parts)) {
+  OpenCLKernels(std::shared_ptr<Session> session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
+                std::span<const ProgramKernel> kernels, json constants, Parts parts)
+      : session_(std::move(session)), compiler_(std::move(compiler)), constants_(std::move(parts)) {
     auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
-    binary_ = std::move(made);
+    if (session_->info().at("cpu").get<bool>())
+      driver_files_ = std::move(made);
+    else
+      binary_ = std::move(made);
     message_ = {{"op", "load"},
                 {"source", std::move(source)},
                 {"binary", binary_.size()},
@@ -210,6 +111,7 @@ class OpenCLKernels {
   }
   ~OpenCLKernels() {
     if (!session_->has(generation_)) return;
+    keep_driver_files();
     try {
       session_->request({{"op", "unload"}, {"program", number_}}, {}, "unloading a program");
     } catch (const DeviceError&) {  // the process is gone, and what it had loaded with it
@@ -222,6 +124,8 @@ class OpenCLKernels {
   int number() {
     session_->open();
     if (session_->has(generation_)) return number_;
+    unpack_files(driver_files_, session_->driver_folder());
+    before_ = files_below(session_->driver_folder());
     Parts parts{std::as_bytes(std::span(binary_.data(), binary_.size()))};
     parts.insert(parts.end(), constants_.begin(), constants_.end());
     number_ = session_->request(message_, parts, "building the kernels").at("program");
@@ -230,8 +134,26 @@ class OpenCLKernels {
   }
 
  private:
+  // PoCL compiles a kernel when it is first started, and keeps what it makes in files: they become part of the program's entry.
+  void keep_driver_files() const {
+    if (!compiler_->is_cached()) return;
+    const std::set<std::string> now = files_below(session_->driver_folder());
+    const auto folder_of = [](const std::string& file) { return file.substr(0, file.find('/', file.find('/') + 1)); };  // of a program
+    std::set<std::string> folders, files;
+    for (const std::string& file : now)
+      if (!before_.contains(file)) folders.insert(folder_of(file));
+    for (const std::string& file : now)
+      if (folders.contains(folder_of(file)) && file.find("tempfile") == std::string::npos) files.insert(file);
+    if (files.empty()) return;
+    const std::string source = message_.at("source");
+    compiler_->keep(source, OpenCLCompiler::binary_of(source, pack_files(session_->driver_folder(), files)));
+  }
+
   std::shared_ptr<Session> session_;
-  std::string binary_;
+  std::shared_ptr<const Compiler> compiler_;
+  std::string binary_;            // of the driver
+  std::string driver_files_;      // of an earlier run
+  std::set<std::string> before_;  // files of the driver, before it got this program
   json message_;
   Parts constants_;
   int number_ = 0, generation_ = 0;
@@ -239,8 +161,9 @@ class OpenCLKernels {
 
 class OpenCLLibrary : public KernelLibrary {
  public:
-  OpenCLLibrary(const std::shared_ptr<Session>& session, const std::string& binary, std::span<const ProgramKernel> kernels)
-      : session_(session), kernels_(session, binary, kernels, json::array(), {}) {
+  OpenCLLibrary(const std::shared_ptr<Session>& session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
+                std::span<const ProgramKernel> kernels)
+      : session_(session), kernels_(session, std::move(compiler), binary, kernels, json::array(), {}) {
     for (const ProgramKernel& k : kernels) names_.push_back(k.name);
   }
   void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
@@ -263,8 +186,8 @@ class OpenCLLibrary : public KernelLibrary {
 
 class OpenCLProgram : public LoadedProgram {
  public:
-  OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::string& binary, bool guards,
-                std::shared_ptr<GlobalCounters> counters)
+  OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::shared_ptr<const Compiler>& compiler,
+                const std::string& binary, bool guards, std::shared_ptr<GlobalCounters> counters)
       : program_(&program), session_(session), guards_(guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
     json list = json::array();
     Parts constants;
@@ -274,7 +197,7 @@ class OpenCLProgram : public LoadedProgram {
       constants.push_back(program.buffers[b].data.bytes());
       constant_bytes_ += static_cast<std::int64_t>(constants.back().size());
     }
-    kernels_ = std::make_unique<OpenCLKernels>(session, binary, program.kernels, std::move(list), std::move(constants));
+    kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, program.kernels, std::move(list), std::move(constants));
     counters_->add_memory(constant_bytes_);
   }
   ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
@@ -389,14 +312,15 @@ class OpenCLDevice : public Compiled {
   }
   std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
                                                      std::span<const ProgramKernel> kernels) const override {
-    return std::make_shared<OpenCLLibrary>(session_, binaries.at(0), kernels);
+    return std::make_shared<OpenCLLibrary>(session_, compiler(), binaries.at(0), kernels);
   }
 
  private:
   // The process runs all calls of a program by itself: a request for each would take longer than many kernels.
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    const std::string binary = compiler()->compile_cached(texts_of(program.kernels).at(0));
-    return std::make_unique<OpenCLProgram>(program, session_, binary, options().guards, counters());
+    const auto compiling = compiler();
+    const std::string binary = compiling->compile_cached(texts_of(program.kernels).at(0));
+    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options().guards, counters());
   }
   std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
 

@@ -7,6 +7,7 @@
 
 #include "base/tempdir.h"
 #include "device/compiled.h"
+#include "device/packed_folder.h"
 #include "support/device_checks.h"
 #include "support/files.h"
 
@@ -232,6 +233,32 @@ TEST_P(DeviceLayerCache, CacheInAFolderThatCantBeWritten) {
   options_.cache.dir = "/proc/etch-cache";
   EXPECT_EQ(run(program("x + 1")), 4);
   EXPECT_EQ(run(program("x + 1")), 4);
+}
+
+// PoCL compiles a kernel when it is first started: what it makes is part of the entry, and a second run adds nothing to it.
+TEST_P(DeviceLayerCache, KeepsWhatADriverMakesLater) {
+  EXPECT_EQ(run(program("x + 1")), 4);
+  const fs::path entry = entries(options_.cache.dir).at(0);
+  const std::string first = content(entry);
+  EXPECT_EQ(run(program("x + 1")), 4);
+  EXPECT_EQ(content(entry), first);
+  if (GetParam() == "opencl" && first.find("program.bc") != std::string::npos) EXPECT_NE(first.find("k.so"), std::string::npos);
+}
+
+TEST(DeviceLayer, PackedFilesComeBack) {
+  const TempDir from("etch-test"), to("etch-test");
+  fs::create_directories(from.path() / "a" / "b");
+  write(from.path() / "a" / "b" / "one", std::string("1\n\0x", 4));
+  write(from.path() / "two", "");
+  write(from.path() / "three", "3");
+  EXPECT_EQ(files_below(from.path()), (std::set<std::string>{"a/b/one", "three", "two"}));
+  const std::string packed = pack_files(from.path(), {"a/b/one", "two", "gone"});
+  unpack_files(packed, to.path() / "new");
+  EXPECT_EQ(files_below(to.path()), (std::set<std::string>{"new/a/b/one", "new/two"}));
+  EXPECT_EQ(content(to.path() / "new" / "a" / "b" / "one"), std::string("1\n\0x", 4));
+  for (const std::string bad : {"x", "3", "3\nab", "99\nabc", "6\n../bad1\nx", "7\na/../..1\nx", "-1\n", "4\n/bad1\nx"})
+    unpack_files(bad, to.path() / "new");
+  EXPECT_EQ(files_below(to.path()), (std::set<std::string>{"new/a/b/one", "new/two"}));
 }
 
 // A second run starts no compiler.

@@ -38,8 +38,8 @@ std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::
 
 json info_of(const Runner& runner) {
   const DeviceInfo& i = runner.info();
-  return {{"ok", true},         {"platform", i.platform}, {"device", i.name},      {"version", i.version},
-          {"driver", i.driver}, {"half", i.has_half},     {"double", i.has_double}};
+  return {{"ok", true},         {"platform", i.platform}, {"device", i.name},   {"version", i.version},
+          {"driver", i.driver}, {"cpu", i.is_cpu},        {"half", i.has_half}, {"double", i.has_double}};
 }
 
 void load(Runner& runner, const json& request, const Frame& frame) {
