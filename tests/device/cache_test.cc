@@ -242,7 +242,9 @@ TEST_P(DeviceLayerCache, KeepsWhatADriverMakesLater) {
   const std::string first = content(entry);
   EXPECT_EQ(run(program("x + 1")), 4);
   EXPECT_EQ(content(entry), first);
-  if (GetParam() == "opencl" && first.find("program.bc") != std::string::npos) EXPECT_NE(first.find("k.so"), std::string::npos);
+  if (GetParam() == "opencl" && first.find("program.bc") != std::string::npos) {
+    EXPECT_NE(first.find("k.so"), std::string::npos);
+  }
 }
 
 TEST(DeviceLayer, PackedFilesComeBack) {

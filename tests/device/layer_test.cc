@@ -181,7 +181,9 @@ TEST_P(DeviceLayer, RunnerNeedsNoWaitBetweenKernels) {
     std::swap(a, b);
   }
   device_->synchronize();
-  if (on_host()) EXPECT_EQ(reinterpret_cast<const float*>(a.as_buffer().data())[63], 1024.0f);
+  if (on_host()) {
+    EXPECT_EQ(reinterpret_cast<const float*>(a.as_buffer().data())[63], 1024.0f);
+  }
   EXPECT_EQ(a.toCPU().doubles(), std::vector<double>(64, 1024));
 }
 

@@ -124,7 +124,9 @@ TEST(KernelCache, LiesWhereTheUserWants) {
     options.cwd = work.path();
     const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c"}, options);
     EXPECT_EQ(describe(result), "exit status 0") << result.err;
-    if (!row.folder.empty()) EXPECT_FALSE(fs::is_empty(row.folder)) << row.folder;
+    if (!row.folder.empty()) {
+      EXPECT_FALSE(fs::is_empty(row.folder)) << row.folder;
+    }
     EXPECT_FALSE(fs::exists(path("none")) || fs::exists(path("relative")));
   }
 }
