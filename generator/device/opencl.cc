@@ -96,6 +96,7 @@ class OpenCLKernels {
   OpenCLKernels(std::shared_ptr<Session> session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
                 std::span<const ProgramKernel> kernels, json constants, Parts parts)
       : session_(std::move(session)), compiler_(std::move(compiler)), constants_(std::move(parts)) {
+    session_->open();
     auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
     if (session_->info().at("cpu").get<bool>())
       driver_files_ = std::move(made);
@@ -319,7 +320,9 @@ class OpenCLDevice : public Compiled {
   // The process runs all calls of a program by itself: a request for each would take longer than many kernels.
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     const auto compiling = compiler();
-    const std::string binary = compiling->compile_cached(texts_of(program.kernels).at(0));
+    const std::string text = texts_of(program.kernels).at(0);
+    // Where nothing is kept the process builds it once, when it loads it.
+    const std::string binary = compiling->is_cached() ? compiling->compile_cached(text) : OpenCLCompiler::binary_of(text, "");
     return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options().guards, counters());
   }
   std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
