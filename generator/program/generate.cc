@@ -50,7 +50,8 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
 }
 
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
-  return generate_kernel(choose_opts(ast, signature.arguments, options), std::move(signature), language);
+  const Kernel kernel = choose_opts(ast, signature.arguments, options);
+  return generate_kernel(kernel, std::move(signature), language);
 }
 
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language) {
