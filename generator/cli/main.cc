@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <new>
@@ -42,6 +43,24 @@ void add_measure(CLI::App& app, bool& measure) {
 
 void add_seed(CLI::App& app, std::uint64_t& seed, const char* help) {
   app.add_option("--seed", seed, help)->check(CLI::Validator(seed_problem, "0..4294967295", "seed"))->capture_default_str();
+}
+
+void add_cache(CLI::App& app, std::string& cache) {
+  app.add_option("--cache", cache,
+                 "folder that keeps compiled kernels, or off; default: etch in $XDG_CACHE_HOME or ~/.cache. At most 256 MiB;\n"
+                 "it may be removed at any time")
+      ->envname("ETCH_CACHE")
+      ->type_name("DIR|off");
+}
+
+// ETCH_DEVICE: what is meant where no backend is named.
+void choose_default_device() {
+  const char* name = std::getenv("ETCH_DEVICE");
+  if (name == nullptr || *name == '\0') return;
+  if (devices().find(&DeviceRow::name, std::string_view(name)) == nullptr)
+    throw UserError("ETCH_DEVICE=" + std::string(name), "is unknown; the backends are " + nearest_text(name, device_names()),
+                    "choose one of them, or unset it");
+  Device::set_default(name);
 }
 
 void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
@@ -99,12 +118,13 @@ void add_inspect(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
 void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   CLI::App* sub = app.add_subcommand("run", "run on this machine, print or save the outputs");
   add_model_options(*sub, args, true);
-  args.backend = device_names().front();
+  args.backend = Device::default_device().name;
   sub->add_option("--backend", args.backend, fmt::format("one of {}", fmt::join(device_names(), ", ")))->capture_default_str();
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random"));
   one_value(sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest"));
   add_seed(*sub, args.seed, "of random inputs");
   sub->add_option("--output", args.output, "folder for the outputs, as .npy");
+  add_cache(*sub, args.cache);
   sub->add_flag("--profile", args.profile, "print the time that each call took, on standard error");
   sub->callback([&args, &chosen] { chosen = [&args] { return run_command(args); }; });
 }
@@ -123,6 +143,7 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   sub->add_option("--rtol", args.relative, "accepted error relative to each value")->check(tolerance)->capture_default_str();
   sub->add_option("--atol", args.absolute, "accepted error relative to the largest value")->check(tolerance)->capture_default_str();
   sub->add_option("-o,--output", args.output, "keep the emitted project here");
+  add_cache(*sub, args.cache);
   add_measure(*sub, args.measure);
   sub->add_flag("--json", args.json, "the result as JSON");
   sub->callback([&args, &chosen, sub] {
@@ -162,6 +183,7 @@ int run_tool(int argc, char** argv) {
   CLI::App app{"etch burns a trained network into plain C", "etch"};
   app.set_version_flag("--version", "etch " ETCH_VERSION);
   app.require_subcommand(1);
+  choose_default_device();
   Commands args;
   std::function<int()> chosen;
   add_compile(app, args.compile, chosen);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -157,8 +158,20 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
   return values;
 }
 
+std::filesystem::path cache_folder(const std::string& chosen) {
+  if (chosen == "off") return {};
+  if (!chosen.empty()) return chosen;
+  // As the XDG Base Directory Specification has it: a path that is not absolute does not count.
+  for (const auto& [variable, below] : {std::pair{"XDG_CACHE_HOME", "etch"}, {"HOME", ".cache/etch"}}) {
+    const char* folder = std::getenv(variable);
+    if (folder != nullptr && *folder == '/') return std::filesystem::path(folder) / below;
+  }
+  return {};
+}
+
 DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   DeviceOptions options;
+  options.cache.dir = cache_folder(args.cache);
   COptions& c = options.of<COptions>();
   c.cc = args.cc;
   if (target.is_host() && args.cc.empty()) {

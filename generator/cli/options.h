@@ -32,6 +32,7 @@ struct ModelArgs {
   bool optimize = true;               // false: kernels as the AST says, no OptOps
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string cc;                     // empty: the target's
+  std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
 };
 
 struct CompileArgs : ModelArgs {
@@ -43,7 +44,7 @@ struct CompileArgs : ModelArgs {
 };
 
 struct RunArgs : ModelArgs {
-  std::string backend;              // a name of devices(); the reference if none is given
+  std::string backend;              // a name of devices(); Device::default_device() if none is given
   std::vector<std::string> inputs;  // "FILE" or "NAME=FILE"
   std::uint64_t seed = 0;
   std::filesystem::path output;   // folder for the outputs; empty: print them

@@ -1,35 +1,82 @@
-// Compiled: kernels are functions of this process, called on host memory.
+#include "device/compiled.h"
+
 #include <algorithm>
+#include <future>
 #include <thread>
 
-#include "device/compiler.h"
+#include "device/replay.h"
+#include "program/generate.h"
 
 namespace etch {
 namespace {
 
-class Compiled : public LoadedProgram {
+// Kernels are called on the device's memory, one after the other.
+class CompiledProgram : public LoadedProgram {
  public:
-  Compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan, bool guards)
-      : program_(&program), library_(std::move(library)), replay_(program, plan, guards, library_->memory()) {}
+  CompiledProgram(const Program& program, const std::shared_ptr<const KernelLibrary>& library, const PlanOptions& plan, bool guards,
+                  std::shared_ptr<Allocator> memory, std::shared_ptr<GlobalCounters> counters)
+      : program_(&program), counters_(std::move(counters)), replay_(program, plan, guards, std::move(memory)) {
+    for (std::size_t k = 0; k < program.kernels.size(); k++) kernels_.emplace_back(library, static_cast<int>(k));
+  }
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     return replay_.run(inputs, vars, options, [&](const ProgramCall& call, const VarValues& now, std::span<std::byte* const> memory) {
-      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
-      std::vector<std::int32_t> values;
-      for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(now.at(v)));
-      std::vector<void*> arg(memory.begin(), memory.end());
-      for (std::int32_t& v : values) arg.push_back(&v);
-      library_->run(call.kernel, arg.data(), launch_size(kernel, now));
+      const auto k = static_cast<std::size_t>(call.kernel);
+      const std::vector<void*> buffers(memory.begin(), memory.end());
+      const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
+      update_stats(*counters_, {call.flops, call.bytes}, now, seconds);
     });
   }
 
  private:
   const Program* program_;
-  std::unique_ptr<KernelLibrary> library_;
+  std::shared_ptr<GlobalCounters> counters_;
+  std::vector<LoadedKernel> kernels_;
   Replay replay_;
 };
 
 }  // namespace
+
+const CodegenOptions& Compiled::codegen() const {
+  std::call_once(default_once_, [this] {
+    default_codegen_ = options().codegen.value_or(CodegenOptions{});
+    if (!options().codegen) default_codegen_->has_local = language()->local_memory;
+  });
+  return *default_codegen_;
+}
+
+Kernel Compiled::get_linearizer(const LazyOp* ast) const { return choose_opts(ast, signature_of(ast, name()).arguments, codegen()); }
+
+std::shared_ptr<CompiledASTRunner> Compiled::to_program(const Kernel& kernel, std::shared_ptr<const void> owner) const {
+  ASTSignature signature = signature_of(kernel.ast(), name());
+  const Estimate estimate = estimate_of(kernel.ast(), signature.arguments);
+  ProgramKernel made =
+      generate_kernel(kernel, {.function = kernel.shape_name(), .arguments = signature.arguments, .variables = {}}, *language());
+  LoadedKernel loaded(load_kernels({&made, 1}), 0);
+  return std::make_shared<CompiledASTRunner>(std::move(signature), estimate, counters(), std::move(owner), std::move(made),
+                                             std::move(loaded));
+}
+
+std::shared_ptr<JITRunner> Compiled::make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const {
+  return to_program(get_linearizer(ast), std::move(owner));
+}
+
+std::shared_ptr<const KernelLibrary> Compiled::load_kernels(std::span<const ProgramKernel> kernels) const {
+  const std::shared_ptr<const Compiler> compiling = compiler();
+  const std::vector<std::string> texts = texts_of(kernels);
+  std::vector<std::future<std::string>> running;
+  for (const std::string& text : texts)
+    running.push_back(std::async(std::launch::async, [&compiling, &text] { return compiling->compile_cached(text); }));
+  for (auto& r : running) r.wait();
+  std::vector<std::string> binaries;
+  for (auto& r : running) binaries.push_back(r.get());
+  return load_binaries(binaries, kernels);
+}
+
+std::unique_ptr<LoadedProgram> Compiled::load_own(const Program& program) const {
+  auto library = load_kernels(program.kernels);
+  return std::make_unique<CompiledProgram>(program, library, plan_options(), options().guards, allocator(), counters());
+}
 
 std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs) {
   std::size_t bytes = 0;
@@ -44,12 +91,8 @@ std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKern
     parts.push_back(kernels.subspan(begin, k + 1 - begin));
     begin = k + 1;
   }
+  if (parts.empty()) parts.emplace_back();
   return parts;
-}
-
-std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
-                                             bool guards) {
-  return std::make_unique<Compiled>(program, std::move(library), plan, guards);
 }
 
 }  // namespace etch

@@ -1,46 +1,35 @@
-// Compiles the texts of a program to functions in this process.
+// A Compiler: the text of kernels in one language to a binary that a device loads.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "device/allocator.h"
-#include "device/device.h"
-#include "device/replay.h"
-#include "memory/plan.h"
+#include "device/disk_cache.h"
 
 namespace etch {
 
-/// A compiled kernel of any language: arg[i] is the i-th buffer, output first; after the buffers come pointers to int32_t variables in
-/// the order of ProgramKernel::variables.
-using KernelFunction = void (*)(void* const* arg);
-
-/// Compiled kernels.
-class KernelLibrary {
- public:
-  virtual ~KernelLibrary() = default;
-  /// Runs a kernel to its end; `arg` as for KernelFunction. Throws DeviceError.
-  virtual void run(int kernel, void* const* arg, const LaunchSize& size) const = 0;
-  /// Where the kernels' buffers have to lie; null: anywhere in this process. It lives as long as the library.
-  virtual Allocator* memory() const { return nullptr; }
-};
-
 class Compiler {
  public:
+  explicit Compiler(CacheOptions cache) : cache_(std::move(cache)) {}
   virtual ~Compiler() = default;
-  /// Throws DeviceError with the first lines of what the compiler said.
-  virtual std::unique_ptr<KernelLibrary> compile(const Program& program) const = 0;
+  /// All that the binary depends on besides the text: the compiler itself and its version, its flags, the processor that it is for.
+  virtual std::string cachekey() const = 0;
+  /// The binary of `text`, bytes that only this kind of device understands. Throws DeviceError with the first lines of what the compiler
+  /// said.
+  virtual std::string compile(const std::string& text) const = 0;
+  /// The same, from the folder of DeviceOptions::cache if it is there. Else it is compiled, and kept there if that is possible.
+  std::string compile_cached(const std::string& text) const;
+  /// Whether there is such a folder.
+  bool is_cached() const { return cache_.enabled(); }
+  /// From now on compile_cached(text) gives `binary`, which does the same and is better: without effect if there is no folder.
+  void keep(const std::string& text, const std::string& binary) const;
+  /// `binary` for people to read: its instructions, or what comes nearest. Throws DeviceError if the tool that this needs is absent.
+  virtual std::string disassemble(const std::string& binary) const = 0;
+
+ private:
+  std::string key_of(const std::string& text) const;
+
+  DiskCache cache_;
 };
-
-/// Kernels that follow each other, in parts of about the same amount of text: one part if there are less than `least` bytes, else at
-/// most `jobs`; 0 is one per processor.
-std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs);
-
-/// A program whose kernels are functions of this process and whose memory is planned with `plan`. With `guards` stores out of bounds
-/// are found, see DeviceOptions. `program` must outlive the result.
-std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
-                                             bool guards);
 
 }  // namespace etch

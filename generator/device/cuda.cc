@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/runtime_text.h"
+#include "device/compiled.h"
 #include "device/cuda_driver.h"
 #include "device/cuda_shim.h"
 #include "device/host_compiler.h"
@@ -12,30 +13,32 @@ namespace etch {
 namespace {
 
 constexpr std::size_t kSplitBytes = 24'000;  // of text: below it a second compiler process costs more than it saves
-constexpr PlanOptions kPlan{.align = 256};   // no two buffers share a line of a GPU's cache
+
+constexpr const char* kTable = "etch_kernels";
 
 class ShimLibrary : public KernelLibrary {
  public:
-  ShimLibrary(const Program& program, std::unique_ptr<SharedObject> object, const std::vector<std::size_t>& kernels_of_unit)
-      : program_(&program), object_(std::move(object)) {
-    for (std::size_t unit = 0; unit < kernels_of_unit.size(); unit++) {
-      const auto* table = static_cast<const CudaShimFunction*>(object_->symbol("etch_kernels_" + std::to_string(unit)));
-      functions_.insert(functions_.end(), table, table + kernels_of_unit[unit]);
+  ShimLibrary(const std::vector<std::string>& binaries, std::span<const ProgramKernel> kernels) {
+    for (const ProgramKernel& k : kernels) names_.push_back(k.name);
+    for (const std::string& binary : binaries) {
+      objects_.push_back(std::make_unique<SharedObject>(binary));
+      for (const auto* f = static_cast<const CudaShimFunction*>(objects_.back()->symbol(kTable)); *f != nullptr; f++)
+        functions_.push_back(*f);
     }
   }
 
-  void run(int kernel, void* const* arg, const LaunchSize& size) const override {
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
     const auto k = static_cast<std::size_t>(kernel);
     const auto &g = size.groups, &l = size.local;
     const long long sizes[] = {g[0], g[1], g[2], l[0], l[1], l[2]};
-    const char* problem = functions_.at(k)(arg, sizes);
+    const char* problem = functions_.at(k)(KernelArguments(buffers, values).get(), sizes);
     if (problem != nullptr)
-      throw DeviceError("kernel '" + program_->kernels[k].name + "'", problem, "this is a bug of etch: please report it with the model");
+      throw DeviceError("kernel '" + names_[k] + "'", problem, "this is a bug of etch: please report it with the model");
   }
 
  private:
-  const Program* program_;
-  std::unique_ptr<SharedObject> object_;
+  std::vector<std::string> names_;
+  std::vector<std::unique_ptr<SharedObject>> objects_;
   std::vector<CudaShimFunction> functions_;
 };
 
@@ -45,35 +48,17 @@ std::string text_of(std::span<const ProgramKernel> kernels) {
   return text;
 }
 
-// The kernels of a unit as C++, and a table of the functions that run them.
-std::string unit_text(const std::string& head, std::span<const ProgramKernel> kernels, std::size_t unit) {
-  const std::string name = "etch_kernels_" + std::to_string(unit),
-                    type = "const char *(*const " + name + "[])(void *const *, const long long *)";
+// The kernels of a unit as C++, and a table of the functions that run them, which ends with nullptr.
+std::string unit_text(const std::string& head, std::span<const ProgramKernel> kernels) {
+  const std::string type = std::string("const char *(*const ") + kTable + "[])(void *const *, const long long *)";
   std::string table;
   for (const ProgramKernel& k : kernels) table += "  etch_shim::run<" + k.name + ", " + (k.text.has_barrier ? "true" : "false") + ">,\n";
-  if (table.empty()) table = "  nullptr\n";
-  return head + text_of(kernels) + "extern \"C\" " + type + ";\n" + type + " = {\n" + table + "};\n";
+  return head + text_of(kernels) + "extern \"C\" " + type + ";\n" + type + " = {\n" + table + "  nullptr\n};\n";
 }
 
-std::unique_ptr<KernelLibrary> compile_for_processor(const Program& program, const CudaOptions& options, const HostCompiler& compiler) {
-  const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
-  const std::string head =
-      std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + program.language->prelude(helpers_of(program)) + "\n";
-  auto parts = parts_of(program.kernels, kSplitBytes, options.compile_jobs);
-  if (parts.empty()) parts.emplace_back();
-  std::vector<HostFile> units;
-  std::vector<std::size_t> kernels;
-  for (const std::span<const ProgramKernel> part : parts) {
-    units.push_back({"unit" + std::to_string(units.size()) + ".cc", unit_text(head, part, units.size())});
-    kernels.push_back(part.size());
-  }
-  auto object = compile_on_host(compiler, {{"cuda_shim.h", std::string(cuda_shim())}}, units);
-  return std::make_unique<ShimLibrary>(program, std::move(object), kernels);
-}
-
-class CudaDevice : public Device {
+class CudaDevice : public Compiled {
  public:
-  CudaDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), own_(options.get<CudaOptions>()), options_(options) {
+  CudaDevice(const DeviceRow& row, const DeviceOptions& options) : Compiled(row, options), own_(options.get<CudaOptions>()) {
     for (const char* known : {"", "gpu", "cpu"}) known_ = known_ || own_.device == known;
     if (own_.device != "cpu") gpu_ = open_cuda(&no_gpu_);
   }
@@ -91,17 +76,43 @@ class CudaDevice : public Device {
            (program ? describe_compiler(*program) : "");
   }
 
- private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    if (const std::string why = missing(); !why.empty()) throw DeviceError("CUDA device", why, "install a GPU's driver, or g++ or clang++");
-    if (gpu_) {
-      const std::string text = program.language->prelude(helpers_of(program)) + "\n" + text_of(program.kernels);
-      return make_compiled(program, gpu_->compile(program, text, own_.contract), kPlan, options_.guards);
-    }
-    HostCompiler compiler{.what = "C++ compiler", .program = *find(), .flags = own_.flags, .timeout_s = options_.timeout_s};
-    compiler.flags.push_back(own_.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
-    return make_compiled(program, compile_for_processor(program, own_, compiler), kPlan, options_.guards);
+  void synchronize() const override {
+    if (gpu_) gpu_->wait();
   }
+
+  std::shared_ptr<const Compiler> compiler() const override {
+    if (const std::string why = missing(); !why.empty()) throw DeviceError("CUDA device", why, "install a GPU's driver, or g++ or clang++");
+    if (gpu_) return gpu_->compiler(own_.contract, options().cache);
+    HostCompilerOptions host{.what = "C++ compiler",
+                             .program = *find(),
+                             .flags = own_.flags,
+                             .timeout_s = options().timeout_s,
+                             .extension = ".cc",
+                             .header = {"cuda_shim.h", std::string(cuda_shim())}};
+    host.flags.push_back(own_.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+    return std::make_shared<HostCompiler>(std::move(host), options().cache);
+  }
+
+  std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
+    const std::string prelude = language()->prelude(helpers_of(kernels)) + "\n";
+    if (gpu_) return {prelude + text_of(kernels)};
+    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
+    const std::string head = std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;
+    std::vector<std::string> units;
+    for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
+      units.push_back(unit_text(head, part));
+    return units;
+  }
+
+  std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
+                                                     std::span<const ProgramKernel> kernels) const override {
+    if (gpu_) return gpu_->load(binaries.at(0), kernels);
+    return std::make_shared<ShimLibrary>(binaries, kernels);
+  }
+
+ private:
+  PlanOptions plan_options() const override { return {.align = 256}; }  // no two buffers share a line of a GPU's cache
+  std::shared_ptr<Allocator> make_allocator() const override { return gpu_ ? gpu_->memory() : Compiled::make_allocator(); }
 
   // Why there is nothing to run kernels on; empty if there is.
   std::string missing() const {
@@ -117,7 +128,6 @@ class CudaDevice : public Device {
   std::optional<std::filesystem::path> find() const { return find_compiler(own_.cxx, {"g++", "clang++", "clang++-19", "c++"}); }
 
   CudaOptions own_;
-  DeviceOptions options_;
   bool known_ = false;
   std::string no_gpu_;  // why
   std::shared_ptr<CudaGpu> gpu_;

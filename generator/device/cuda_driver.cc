@@ -1,8 +1,11 @@
 #include "device/cuda_driver.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 
 #include "device/cuda_libraries.h"
+#include "device/device_error.h"
 
 namespace etch {
 namespace {
@@ -13,6 +16,7 @@ constexpr unsigned kAttachGlobal = 1, kNonBlocking = 1;
 constexpr std::array<std::int64_t, 3> kMostGroups{2147483647, 65535, 65535}, kMostItems{1024, 1024, 64};
 // Warnings of what texts mean, which would stand before an error: an unused function (of etch_math.h), a division by the constant 0.
 constexpr const char* kMeant = "--diag-suppress=177,39";
+constexpr int kPtxSizeBytes = 8;
 constexpr std::size_t kShownLog = 2000;  // bytes of the compiler's message
 
 // The machine's first GPU.
@@ -21,15 +25,24 @@ class Gpu : public CudaGpu, public std::enable_shared_from_this<Gpu> {
   /// Throws DeviceError, whose problem says in one line why there is no GPU.
   Gpu();
   ~Gpu() override {
+    if (stream_ != nullptr && try_use()) driver_.stream_destroy(stream_);
     if (context_ != nullptr) driver_.context_release(device_);
   }
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
   std::string description() const override;
-  std::unique_ptr<KernelLibrary> compile(const Program& program, const std::string& text, bool contract) override;
+  std::shared_ptr<const Compiler> compiler(bool contract, CacheOptions cache) const override;
+  std::shared_ptr<const KernelLibrary> load(const std::string& binary, std::span<const ProgramKernel> kernels) const override;
+  std::shared_ptr<Allocator> memory() const override;
+  void wait() const override {
+    use();
+    ok(driver_.stream_wait(stream_), "waiting for the kernels");
+  }
 
   const CudaDriver& driver() const { return driver_; }
+  /// All kernels are started in it, so they run one after the other.
+  void* stream() const { return stream_; }
   /// Makes this GPU the one that the thread's calls are for.
   void use() const { ok(driver_.context_set(context_), "context"); }
   /// The same in destructors, which have nobody to report to: after a crash of a kernel everything fails.
@@ -40,7 +53,7 @@ class Gpu : public CudaGpu, public std::enable_shared_from_this<Gpu> {
   CudaDriver driver_;
   int device_ = 0, capability_ = 0, version_ = 0;
   std::string name_;
-  void* context_ = nullptr;
+  void *context_ = nullptr, *stream_ = nullptr;
 };
 
 void Gpu::ok(int result, const std::string& doing) const {
@@ -68,6 +81,13 @@ Gpu::Gpu() {
   if (managed == 0) throw DeviceError("CUDA", name_ + " has no memory that it shares with the processor");
   capability_ = 10 * major + minor;
   ok(driver_.context_retain(&context_, device_), "context");
+  try {
+    use();
+    ok(driver_.stream_create(&stream_, kNonBlocking), "stream");
+  } catch (const DeviceError&) {
+    driver_.context_release(device_);
+    throw;
+  }
 }
 
 std::string Gpu::description() const {
@@ -75,66 +95,79 @@ std::string Gpu::description() const {
          std::to_string(version_ % 1000 / 10) + ")";
 }
 
-/// Memory that the GPU and the processor both use; it moves to where it is touched.
 class ManagedMemory : public Allocator {
  public:
-  explicit ManagedMemory(const Gpu& gpu) : gpu_(&gpu) {}
-  void* allocate(std::int64_t bytes) override {
+  explicit ManagedMemory(std::shared_ptr<const Gpu> gpu) : gpu_(std::move(gpu)) {}
+  void copyin(void* memory, std::span<const std::byte> from) override {
+    gpu_->wait();
+    Allocator::copyin(memory, from);
+  }
+  void copyout(std::span<std::byte> to, void* memory) override {
+    gpu_->wait();
+    Allocator::copyout(to, memory);
+  }
+  std::byte* host_address(void* memory) const override { return static_cast<std::byte*>(memory); }
+
+ protected:
+  void* alloc_own(std::int64_t bytes) override {
     unsigned long long address = 0;
     gpu_->use();
-    const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
-    if (gpu_->driver().memory_managed(&address, size, kAttachGlobal) != 0) return nullptr;
+    if (gpu_->driver().memory_managed(&address, static_cast<std::size_t>(bytes), kAttachGlobal) != 0) return nullptr;
     return reinterpret_cast<void*>(address);
   }
-  void release(void* memory, std::int64_t) override {
+  void free_own(void* memory, std::int64_t) override {
     if (gpu_->try_use()) gpu_->driver().memory_free(reinterpret_cast<unsigned long long>(memory));
   }
 
  private:
-  const Gpu* gpu_;
+  std::shared_ptr<const Gpu> gpu_;
 };
 
 class GpuLibrary : public KernelLibrary {
  public:
-  GpuLibrary(std::shared_ptr<const Gpu> gpu, const Program& program, const std::string& code)
-      : gpu_(std::move(gpu)), program_(&program), memory_(*gpu_) {
+  GpuLibrary(std::shared_ptr<const Gpu> gpu, const std::string& code, std::span<const ProgramKernel> kernels) : gpu_(std::move(gpu)) {
     gpu_->use();
     gpu_->ok(driver().module_load(&module_, code.data()), "loading the kernels");
-    for (const ProgramKernel& k : program.kernels) {
-      functions_.emplace_back();
-      gpu_->ok(driver().module_function(&functions_.back(), module_, k.name.c_str()), "kernel '" + k.name + "'");
+    for (const ProgramKernel& k : kernels) {
+      functions_.push_back({k.name, nullptr});
+      gpu_->ok(driver().module_function(&functions_.back().address, module_, k.name.c_str()), "kernel '" + k.name + "'");
     }
-    gpu_->ok(driver().stream_create(&stream_, kNonBlocking), "stream");
   }
   ~GpuLibrary() override {
-    if (!gpu_->try_use()) return;
-    if (stream_ != nullptr) driver().stream_destroy(stream_);
-    if (module_ != nullptr) driver().module_unload(module_);
+    if (module_ != nullptr && gpu_->try_use()) driver().module_unload(module_);
   }
   GpuLibrary(const GpuLibrary&) = delete;
   GpuLibrary& operator=(const GpuLibrary&) = delete;
 
-  // Waits for the kernel's end: the host may read the memory then, and an error is this kernel's.
-  void run(int kernel, void* const* arg, const LaunchSize& size) const override {
-    const ProgramKernel& k = program_->kernels[static_cast<std::size_t>(kernel)];
-    const std::string where = "kernel '" + k.name + "'";
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
+    const Function& f = functions_.at(static_cast<std::size_t>(kernel));
+    const std::string where = "kernel '" + f.name + "'";
     check_size(size, where);
+    last_ = &f;
     if (std::ranges::find(size.groups, 0) != size.groups.end()) return;  // an empty grid
-    // The driver takes the address of each argument: that of a buffer's pointer, and of a variable what `arg` holds.
+    // The driver takes the address of each argument.
     std::vector<const void*> addresses;
-    for (std::size_t i = 0; i < k.arguments.size(); i++) addresses.push_back(&arg[i]);
-    for (std::size_t v = 0; v < k.variables.size(); v++) addresses.push_back(arg[k.arguments.size() + v]);
+    for (void* const& buffer : buffers) addresses.push_back(&buffer);
+    for (const std::int32_t& value : values) addresses.push_back(&value);
     const auto part = [](std::int64_t n) { return static_cast<unsigned>(n); };
     const auto &g = size.groups, &l = size.local;
     gpu_->use();
-    gpu_->ok(driver().launch(functions_.at(static_cast<std::size_t>(kernel)), part(g[0]), part(g[1]), part(g[2]), part(l[0]), part(l[1]),
-                             part(l[2]), 0, stream_, const_cast<void**>(addresses.data()), nullptr),
+    gpu_->ok(driver().launch(f.address, part(g[0]), part(g[1]), part(g[2]), part(l[0]), part(l[1]), part(l[2]), 0, gpu_->stream(),
+                             const_cast<void**>(addresses.data()), nullptr),
              where);
-    gpu_->ok(driver().stream_wait(stream_), where);
   }
-  Allocator* memory() const override { return &memory_; }
+  // An error is said to be that of the kernel that was started last.
+  void wait() const override {
+    if (last_ == nullptr) return;
+    gpu_->use();
+    gpu_->ok(driver().stream_wait(gpu_->stream()), "kernel '" + last_.load()->name + "'");
+  }
 
  private:
+  struct Function {
+    std::string name;
+    void* address = nullptr;
+  };
   const CudaDriver& driver() const { return gpu_->driver(); }
 
   static void check_size(const LaunchSize& size, const std::string& where) {
@@ -147,15 +180,39 @@ class GpuLibrary : public KernelLibrary {
   }
 
   std::shared_ptr<const Gpu> gpu_;
-  const Program* program_;
-  mutable ManagedMemory memory_;
-  void *module_ = nullptr, *stream_ = nullptr;
-  std::vector<void*> functions_;
+  void* module_ = nullptr;
+  std::vector<Function> functions_;
+  mutable std::atomic<const Function*> last_ = nullptr;
 };
 
-std::unique_ptr<KernelLibrary> Gpu::compile(const Program& program, const std::string& text, bool contract) {
-  return std::make_unique<GpuLibrary>(shared_from_this(), program, compile_cuda(text, capability_, contract));
+class CudaCompiler : public Compiler {
+ public:
+  CudaCompiler(int capability, bool contract, CacheOptions cache)
+      : Compiler(std::move(cache)), capability_(capability), contract_(contract) {}
+  std::string cachekey() const override {
+    const Nvrtc nvrtc;
+    int major = 0, minor = 0;
+    if (nvrtc.library.missing().empty()) nvrtc.version(&major, &minor);
+    return "NVRTC " + std::to_string(major) + "." + std::to_string(minor) + " " + std::to_string(capability_) +
+           (contract_ ? " contract" : "");
+  }
+  std::string compile(const std::string& text) const override { return compile_cuda(text, capability_, contract_); }
+  std::string disassemble(const std::string& binary) const override { return ptx_of(binary); }
+
+ private:
+  int capability_;
+  bool contract_;
+};
+
+std::shared_ptr<const Compiler> Gpu::compiler(bool contract, CacheOptions cache) const {
+  return std::make_shared<CudaCompiler>(capability_, contract, std::move(cache));
 }
+
+std::shared_ptr<const KernelLibrary> Gpu::load(const std::string& binary, std::span<const ProgramKernel> kernels) const {
+  return std::make_shared<GpuLibrary>(shared_from_this(), binary, kernels);
+}
+
+std::shared_ptr<Allocator> Gpu::memory() const { return std::make_shared<ManagedMemory>(shared_from_this()); }
 
 void nvrtc_ok(const Nvrtc& nvrtc, int result) {
   if (result != 0) throw DeviceError("NVRTC", nvrtc.error_string(result));
@@ -211,11 +268,24 @@ std::string compile_cuda(const std::string& text, int capability, bool contract)
   if (const int result = nvrtc.compile(made, static_cast<int>(std::size(options)), options); result != 0)
     throw DeviceError("NVRTC", nvrtc.error_string(result) + std::string("\n") + log_of(nvrtc, made),
                       "if the text is CUDA, this is a bug of etch");
+  std::size_t code_bytes = 0, ptx_bytes = 0;
+  nvrtc_ok(nvrtc, nvrtc.ptx_size(made, &ptx_bytes));
+  if (architecture.is_real) nvrtc_ok(nvrtc, nvrtc.code_size(made, &code_bytes));
+  std::string binary(code_bytes + ptx_bytes, '\0');
+  if (architecture.is_real) nvrtc_ok(nvrtc, nvrtc.code(made, binary.data()));
+  nvrtc_ok(nvrtc, nvrtc.ptx(made, binary.data() + code_bytes));
+  // Its number of bytes at the very end tells where the PTX begins. A driver reads machine code up to its end, PTX up to a 0.
+  for (int i = 0; i < kPtxSizeBytes; i++) binary += static_cast<char>(ptx_bytes >> (8 * i) & 0xFF);
+  return binary;
+}
+
+std::string ptx_of(const std::string& binary) {
   std::size_t bytes = 0;
-  nvrtc_ok(nvrtc, (architecture.is_real ? nvrtc.code_size : nvrtc.ptx_size)(made, &bytes));
-  std::string code(bytes, '\0');
-  nvrtc_ok(nvrtc, (architecture.is_real ? nvrtc.code : nvrtc.ptx)(made, code.data()));
-  return code;
+  const std::size_t tail = static_cast<std::size_t>(kPtxSizeBytes);
+  check(binary.size() >= tail, "a binary of NVRTC says how much PTX it has");
+  for (std::size_t i = tail; i-- > 0;) bytes = bytes << 8 | static_cast<unsigned char>(binary[binary.size() - tail + i]);
+  check(bytes <= binary.size() - tail, "a binary of NVRTC holds its PTX");
+  return binary.substr(binary.size() - tail - bytes, bytes).c_str();
 }
 
 }  // namespace etch

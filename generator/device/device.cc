@@ -1,6 +1,68 @@
 #include "device/device.h"
 
+#include <atomic>
+
+#include "base/nearest.h"
+#include "device/runner.h"
+
 namespace etch {
+namespace {
+
+// Null: the reference.
+std::atomic<const DeviceRow*>& chosen_default() {
+  static std::atomic<const DeviceRow*> row{nullptr};
+  return row;
+}
+
+// Equal for equal ASTs alone: bits of constants and ranges of variables do not show in the text.
+std::string key_of(const LazyOp* ast) {
+  std::string key = to_text(ast);
+  for (const LazyOp* op : toposort(ast))
+    if (op->op == Op::Const) key += std::to_string(op->constant().value.bits()) + " ";
+  for (const Node* v : variables(ast)) key += v->name + " " + std::to_string(v->min) + " " + std::to_string(v->max) + " ";
+  return key;
+}
+
+}  // namespace
+
+Device::Device(const DeviceRow& row, const DeviceOptions& options)
+    : row_(&row), options_(options), counters_(options.counters ? options.counters : GlobalCounters::of_process()) {}
+
+std::shared_ptr<Allocator> Device::make_allocator() const { return std::make_shared<HostAllocator>(); }
+
+std::shared_ptr<Allocator> Device::allocator() const {
+  const std::lock_guard lock(mutex_);
+  if (allocator_) return allocator_;
+  auto allocator = make_allocator();
+  if (options_.lru) allocator = std::make_shared<LRUAllocator>(std::move(allocator));
+  allocator->count_in(counters_);
+  return allocator_ = std::move(allocator);
+}
+
+std::shared_ptr<JITRunner> Device::get_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const {
+  const std::string key = key_of(ast);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = runners_.find(key); found != runners_.end()) return found->second;
+  }
+  auto runner = make_runner(ast, std::move(owner));  // others may go on meanwhile; the first result is kept
+  const std::lock_guard lock(mutex_);
+  return runners_.emplace(key, std::move(runner)).first->second;
+}
+
+void Device::set_default(std::string_view name) {
+  const DeviceRow* row = devices().find(&DeviceRow::name, name);
+  if (row == nullptr)
+    throw DeviceError("device " + std::string(name), "is unknown; the devices are " + nearest_text(std::string(name), device_names()),
+                      "choose one of them");
+  chosen_default() = row;
+}
+
+const DeviceRow& Device::default_device() {
+  const std::vector<const DeviceRow*>& rows = devices().rows();
+  const auto found = std::ranges::find(rows, chosen_default().load());  // a row that was added may be gone
+  return found == rows.end() ? *rows.front() : **found;
+}
 
 std::unique_ptr<LoadedProgram> Device::load(const Program& program) const {
   check(program.language == row_->language, "a device runs programs in its own language");
@@ -13,7 +75,7 @@ Table<DeviceRow>& devices() {
 }
 
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options) {
-  const DeviceRow* row = devices().find(&DeviceRow::name, name);
+  const DeviceRow* row = name.empty() ? &Device::default_device() : devices().find(&DeviceRow::name, name);
   return row == nullptr ? nullptr : row->make(*row, options);
 }
 

@@ -4,6 +4,9 @@
 //   auto device = make_device("c", options);
 //   auto loaded = device->load(program);         // compiles, keeps constants
 //   std::vector<Array> outputs = loaded->run(inputs, {{"batch", 4}});
+//
+// A device is an allocator for its memory, and what runs ASTs: kernels of a Compiler (device/compiled.h) or the reference. Programs and
+// ASTs that are run by hand (device/runner.h) use the same memory, compiler and counters.
 #pragma once
 
 #include <any>
@@ -12,26 +15,26 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/process.h"
 #include "base/table.h"
+#include "codegen/options.h"
+#include "device/allocator.h"
+#include "device/counters.h"
+#include "device/device_error.h"
+#include "device/disk_cache.h"
 #include "interp/interp.h"
 #include "ir/array.h"
 #include "program/program.h"
 
 namespace etch {
-
-/// The program could not be compiled or did not run to its end: a compiler's message, a crash, a hang, a wrong input.
-class DeviceError : public UserError {
- public:
-  using UserError::UserError;
-};
 
 /// The options of every device, and for single devices a struct of their own options:
 ///   options.of<COptions>().cc = "clang";
@@ -42,6 +45,14 @@ class DeviceOptions {
   /// Finds stores out of bounds and names the kernel: after each call all memory that the call may not write is checked, and memory that
   /// was never written holds NaN.
   bool guards = false;
+  /// Where compilers keep what they made. By default nowhere.
+  CacheOptions cache;
+  /// Whether memory that is returned is kept for the next buffer of its size.
+  bool lru = true;
+  /// Where the device counts. Null: in those of the process.
+  std::shared_ptr<GlobalCounters> counters;
+  /// How get_runner makes kernels. If absent: scalar code, with work-groups where the language has them.
+  std::optional<CodegenOptions> codegen;
 
   /// The options of one device, to be read or changed; initially T{}.
   template <class T>
@@ -129,23 +140,52 @@ struct DeviceRow {
   std::vector<EnvVar> (*environment)(const std::filesystem::path& work) = nullptr;
 };
 
+class JITRunner;
+
 class Device {
  public:
-  explicit Device(const DeviceRow& row) : row_(&row) {}
+  explicit Device(const DeviceRow& row, const DeviceOptions& options = {});
   virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
   std::string name() const { return std::string(row_->name); }
   const Language* language() const { return row_->language; }
   /// Whether it can be used here; if not, *why is one line (why may be null).
   virtual bool available(std::string* why) const = 0;
   /// What runs the programs, for people to read: "gcc 12.2.0 (/usr/bin/gcc)". Call it only if available().
   virtual std::string description() const = 0;
-  /// Throws DeviceError if the program does not compile, InternalError if it is in another language.
+  /// Throws DeviceError if the program does not compile, InternalError if it is in another language. The result may outlive the device.
   std::unique_ptr<LoadedProgram> load(const Program& program) const;
+
+  /// Its memory, which programs and Buffers share. Throws DeviceError if the device is not available.
+  std::shared_ptr<Allocator> allocator() const;
+  /// What runs `ast` on Buffers of this device; equal ASTs get the same runner. `owner` keeps alive what the AST points into (as
+  /// Program::owner does), and null promises that it outlives the runner. Throws DeviceError. The runner may outlive the device.
+  std::shared_ptr<JITRunner> get_runner(const LazyOp* ast, std::shared_ptr<const void> owner = nullptr) const;
+  /// Waits for the end of all kernels that were started.
+  virtual void synchronize() const {}
+  const std::shared_ptr<GlobalCounters>& counters() const { return counters_; }
+
+  /// The device that is meant where none is named: the reference, until another is chosen. Throws DeviceError for an unknown name.
+  static void set_default(std::string_view name);
+  static const DeviceRow& default_device();
+
+ protected:
+  const DeviceOptions& options() const { return options_; }
+  /// What the device's memory is taken from; the host's by default.
+  virtual std::shared_ptr<Allocator> make_allocator() const;
 
  private:
   virtual std::unique_ptr<LoadedProgram> load_own(const Program& program) const = 0;
+  virtual std::shared_ptr<JITRunner> make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const = 0;
 
   const DeviceRow* row_;
+  DeviceOptions options_;
+  std::shared_ptr<GlobalCounters> counters_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<Allocator> allocator_;
+  mutable std::map<std::string, std::shared_ptr<JITRunner>> runners_;  // by the AST as text
 };
 
 /// DeviceRow::make of a device whose constructor takes a row and options.
@@ -162,7 +202,7 @@ extern const DeviceRow kCudaDevice;    // CUDA, on a GPU or, where there is none
 
 /// All devices, the reference first.
 Table<DeviceRow>& devices();
-/// The device with that name; nullptr if there is none.
+/// The device with that name, or Device::default_device() for an empty one; nullptr if there is none.
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
 /// The reference, which all others are compared with.
 std::unique_ptr<Device> make_reference_device(const DeviceOptions& options = {});

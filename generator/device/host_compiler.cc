@@ -1,17 +1,22 @@
 #include "device/host_compiler.h"
 
 #include <dlfcn.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
 #include <fstream>
-#include <future>
+#include <sstream>
 
+#include "base/files.h"
 #include "base/process.h"
+#include "device/device_error.h"
 
 namespace etch {
 namespace {
 
 constexpr std::size_t kShownLines = 12;  // of the compiler's message
+constexpr const char* kBinary = "kernels.so";
 
 std::string first_lines(const std::string& text) {
   std::size_t end = 0;
@@ -19,36 +24,49 @@ std::string first_lines(const std::string& text) {
   return text.substr(0, end) + (end < text.size() ? "..." : "");
 }
 
-void run_compiler(const HostCompiler& compiler, const std::filesystem::path& dir, const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {compiler.program.string(), "-fPIC", "-w"};
-  command.insert(command.end(), compiler.flags.begin(), compiler.flags.end());
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  ProcessOptions process;
-  process.cwd = dir;
-  process.timeout_s = compiler.timeout_s;
-  process.env = {{"TMPDIR", dir.string()}};  // so that files of a compiler that is stopped are removed with the folder
-  const ProcessResult result = run_process(command, process);
-  if (result.ok()) return;
-  throw DeviceError(compiler.what + " " + compiler.program.string(), describe(result) + "\n" + first_lines(result.err),
-                    "choose another compiler or other flags; if the text is right, this is a bug of etch");
-}
-
-// Replaces the names of sources by those of their object files.
-void compile_units(const HostCompiler& compiler, const std::filesystem::path& dir, std::vector<std::string>& files) {
-  std::vector<std::future<void>> running;
-  for (std::string& file : files) {
-    const std::string object = file.substr(0, file.rfind('.')) + ".o";
-    running.push_back(
-        std::async(std::launch::async, [&compiler, dir, file, object] { run_compiler(compiler, dir, {"-c", "-o", object, file}); }));
-    file = object;
-  }
-  for (auto& r : running) r.wait();
-  for (auto& r : running) r.get();
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
 }
 
 }  // namespace
 
-SharedObject::SharedObject(TempDir dir, const std::filesystem::path& file) : dir_(std::move(dir)) {
+// The compiler is known by its file, since asking it for its version would mean to start it.
+std::string HostCompiler::cachekey() const {
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::canonical(options_.program, ignored);
+  const auto changed = std::filesystem::last_write_time(file, ignored).time_since_epoch().count();
+  std::string key = file.string() + "\n" + std::to_string(std::filesystem::file_size(file, ignored)) + " " + std::to_string(changed) +
+                    "\n" + this_processor() + "\n";
+  for (const std::string& flag : options_.flags) key += flag + "\n";
+  return key + options_.header.name + "\n" + options_.header.text;
+}
+
+std::string HostCompiler::compile(const std::string& text) const {
+  const TempDir dir("etch-kernels");
+  const std::string source = "kernels" + options_.extension;
+  write_file(dir.path() / options_.header.name, options_.header.text);
+  write_file(dir.path() / source, text);
+  std::vector<std::string> command = {options_.program.string(), "-fPIC", "-w"};
+  command.insert(command.end(), options_.flags.begin(), options_.flags.end());
+  command.insert(command.end(), {"-shared", "-o", kBinary, source, "-lm"});
+  ProcessOptions process;
+  process.cwd = dir.path();
+  process.timeout_s = options_.timeout_s;
+  process.env = {{"TMPDIR", dir.path().string()}};  // so that files of a compiler that is stopped are removed with the folder
+  const ProcessResult result = run_process(command, process);
+  if (result.ok()) return content_of(dir.path() / kBinary);
+  throw DeviceError(options_.what + " " + options_.program.string(), describe(result) + "\n" + first_lines(result.err),
+                    "choose another compiler or other flags; if the text is right, this is a bug of etch");
+}
+
+std::string HostCompiler::disassemble(const std::string& binary) const { return disassemble_object(binary); }
+
+SharedObject::SharedObject(const std::string& binary) : dir_("etch-kernels") {
+  const std::filesystem::path file = dir_.path() / kBinary;
+  write_file(file, binary);
   handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) throw DeviceError("the compiled kernels", std::string("can't be loaded: ") + dlerror());
 }
@@ -63,23 +81,6 @@ const void* SharedObject::symbol(const std::string& name) const {
   return found;
 }
 
-std::unique_ptr<SharedObject> compile_on_host(const HostCompiler& compiler, const std::vector<HostFile>& headers,
-                                              const std::vector<HostFile>& units) {
-  TempDir dir("etch-kernels");
-  std::vector<std::string> link = {"-shared", "-o", "kernels.so"}, files;
-  for (const HostFile& header : headers) std::ofstream(dir.path() / header.name) << header.text;
-  for (const HostFile& unit : units) {
-    std::ofstream(dir.path() / unit.name) << unit.text;
-    files.push_back(unit.name);
-  }
-  if (units.size() > 1) compile_units(compiler, dir.path(), files);
-  link.insert(link.end(), files.begin(), files.end());
-  link.push_back("-lm");
-  run_compiler(compiler, dir.path(), link);
-  const std::filesystem::path file = dir.path() / "kernels.so";
-  return std::make_unique<SharedObject>(std::move(dir), file);
-}
-
 std::optional<std::filesystem::path> find_compiler(const std::string& wanted, const std::vector<std::string>& names) {
   if (!wanted.empty()) return find_program(wanted);
   for (const std::string& name : names)
@@ -90,6 +91,28 @@ std::optional<std::filesystem::path> find_compiler(const std::string& wanted, co
 std::string describe_compiler(const std::filesystem::path& program) {
   const ProcessResult result = run_process({program.string(), "--version"});
   return result.out.substr(0, result.out.find('\n')) + " (" + program.string() + ")";
+}
+
+std::string this_processor() {
+  std::string text = llvm::sys::getHostCPUName().str();
+  std::vector<std::string> names;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    if (feature.getValue()) names.push_back(feature.getKey().str());
+  std::ranges::sort(names);
+  for (const std::string& name : names) text += " " + name;
+  return text;
+}
+
+std::string disassemble_object(const std::string& object) {
+  const auto program = find_program("objdump");
+  if (!program) throw DeviceError("disassembly", "objdump is not installed", "install binutils");
+  const TempDir dir("etch-kernels");
+  write_file(dir.path() / kBinary, object);
+  ProcessOptions process;
+  process.cwd = dir.path();
+  const ProcessResult result = run_process({program->string(), "-d", "--no-show-raw-insn", kBinary}, process);
+  if (!result.ok()) throw DeviceError("disassembly", "objdump: " + describe(result) + "\n" + first_lines(result.err));
+  return result.out;
 }
 
 }  // namespace etch

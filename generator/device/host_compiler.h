@@ -1,5 +1,4 @@
-// This machine's C or C++ compiler: makes a shared object of texts and loads it into this process. Several texts are compiled at the
-// same time.
+// This machine's C or C++ compiler: makes a shared object of a text, and loads it into this process.
 #pragma once
 
 #include <optional>
@@ -12,22 +11,37 @@
 
 namespace etch {
 
-struct HostCompiler {
-  std::string what;  // in error messages: "C compiler"
-  std::filesystem::path program;
-  std::vector<std::string> flags;
-  double timeout_s = 0;
-};
-
 struct HostFile {
   std::string name, text;
 };
 
-/// A loaded shared object; its file is removed with it.
+/// How the compiler is called.
+struct HostCompilerOptions {
+  std::string what;  // in error messages: "C compiler"
+  std::filesystem::path program;
+  std::vector<std::string> flags;
+  double timeout_s = 0;
+  std::string extension;  // of the text's file: ".c"
+  HostFile header;        // lies beside the text
+};
+
+class HostCompiler : public Compiler {
+ public:
+  HostCompiler(HostCompilerOptions options, CacheOptions cache) : Compiler(std::move(cache)), options_(std::move(options)) {}
+  std::string cachekey() const override;
+  std::string compile(const std::string& text) const override;
+  /// By objdump.
+  std::string disassemble(const std::string& binary) const override;
+
+ private:
+  HostCompilerOptions options_;
+};
+
+/// A shared object in this process; its file is removed with it.
 class SharedObject {
  public:
   /// Throws DeviceError.
-  SharedObject(TempDir dir, const std::filesystem::path& file);
+  explicit SharedObject(const std::string& binary);
   ~SharedObject();
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
@@ -39,13 +53,13 @@ class SharedObject {
   void* handle_ = nullptr;
 };
 
-/// Compiles `units`; `headers` lie beside them. Throws DeviceError with the first lines of what the compiler said.
-std::unique_ptr<SharedObject> compile_on_host(const HostCompiler& compiler, const std::vector<HostFile>& headers,
-                                              const std::vector<HostFile>& units);
-
 /// `wanted` if it is a program, or if it is empty the first of `names` that is one.
 std::optional<std::filesystem::path> find_compiler(const std::string& wanted, const std::vector<std::string>& names);
 /// The compiler's first line about itself, and its path.
 std::string describe_compiler(const std::filesystem::path& program);
+/// A text that is another one on a machine with another processor, if code for one need not run on the other.
+std::string this_processor();
+/// What objdump says of the instructions in an object file. Throws DeviceError if it is not installed.
+std::string disassemble_object(const std::string& object);
 
 }  // namespace etch

@@ -1,61 +1,103 @@
 // INTERP: the reference device. Each call's AST is evaluated.
 #include <chrono>
 
+#include "device/compiled.h"
 #include "device/replay.h"
-#include "program/interpret.h"
 #include "program/loops.h"
 
 namespace etch {
 namespace {
 
-class Interpreted : public LoadedProgram {
+class InterpretedProgram : public LoadedProgram {
  public:
-  explicit Interpreted(const Program& program) : program_(&program), last_use_(last_uses(program)) {}
+  InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, std::shared_ptr<GlobalCounters> counters)
+      : program_(&program), allocator_(std::move(allocator)), counters_(std::move(counters)), last_use_(last_uses(program)) {
+    for (const ProgramKernel& kernel : program.kernels) check(kernel.ast != nullptr, "a kernel has an AST");
+  }
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
-    Interpreter interpreter(*program_);
-    for (std::size_t i = 0; i < inputs.size(); i++) interpreter.set(program_->inputs[i], inputs[i]);
+    Run run{vars, inputs, std::vector<DeviceMemory>(program_->buffers.size())};
     if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
     for_each_call(*program_, vars, [&](int c, const VarValues& values) {
       const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
+      for (int b : call.writes())
+        if (run.memory[static_cast<std::size_t>(b)].opaque() == nullptr) run.memory[static_cast<std::size_t>(b)] = make(run, b);
       const auto begin = std::chrono::steady_clock::now();
-      const std::vector<Array> written = interpreter.evaluate(c, values);
-      if (options.call_seconds != nullptr)
-        (*options.call_seconds)[static_cast<std::size_t>(c)] +=
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      for (int output = 0; output < static_cast<int>(written.size()); output++) {
-        const Array& one = written[static_cast<std::size_t>(output)];
-        interpreter.set_written(c, output, one, values);
-        const int b = call.arguments[static_cast<std::size_t>(output)].buffer;
-        if (options.tap) options.tap(c, output, writes_part(*program_, call, output) ? one : interpreter.get(b));
-      }
+      evaluate(run, call, values);
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      update_stats(*counters_, {call.flops, call.bytes}, values, seconds);
+      if (options.call_seconds != nullptr) (*options.call_seconds)[static_cast<std::size_t>(c)] += seconds;
+      if (options.tap)
+        for (int output = 0; int b : call.writes()) {
+          const Array whole = read(run, b);
+          options.tap(c, output, written_by(*program_, call, output, whole.bytes(), values));
+          output++;
+        }
       for (int b : call.buffers())
-        if (last_use_[static_cast<std::size_t>(b)] == c) interpreter.set(b, {});
+        if (last_use_[static_cast<std::size_t>(b)] == c) run.memory[static_cast<std::size_t>(b)] = {};
     });
     std::vector<Array> outputs;
-    for (int b : program_->outputs) {
-      const bool is_empty = elements_of(buffer(b), vars) == 0;  // no call writes it
-      outputs.push_back(is_empty ? Array(buffer(b).dtype, shape_of(buffer(b), vars), {}) : interpreter.get(b));
-    }
+    for (int b : program_->outputs) outputs.push_back(read(run, b));
     return outputs;
   }
 
  private:
+  /// One run: memory of what calls wrote, by buffer number. Inputs and constants stay where they are.
+  struct Run {
+    const VarValues& vars;
+    const std::vector<Array>& inputs;
+    std::vector<DeviceMemory> memory;
+  };
+
   const ProgramBuffer& buffer(int b) const { return program_->buffers[static_cast<std::size_t>(b)]; }
 
+  DeviceMemory make(const Run& run, int b) const {
+    return {*allocator_, std::max(elements_of(buffer(b), run.vars) * bytes_of(buffer(b).dtype), std::int64_t{1})};
+  }
+
+  HostPiece piece(const Run& run, int b) const {
+    const DType dtype = buffer(b).dtype;
+    const auto given = [&](const Array& array) {  // which is read only
+      return HostPiece{const_cast<std::byte*>(array.bytes().data()), array.size(), dtype};
+    };
+    if (buffer(b).kind == BufferKind::Constant) return given(buffer(b).data);
+    const DeviceMemory& memory = run.memory[static_cast<std::size_t>(b)];
+    if (memory.opaque() != nullptr) return {allocator_->host_address(memory.opaque()), elements_of(buffer(b), run.vars), dtype};
+    const auto input = std::ranges::find(program_->inputs, b);
+    check(input != program_->inputs.end(), "a buffer is written before it is read");
+    return given(run.inputs[static_cast<std::size_t>(input - program_->inputs.begin())]);
+  }
+
+  void evaluate(const Run& run, const ProgramCall& call, const VarValues& values) const {
+    std::vector<HostPiece> pieces;
+    for (int b : call.buffers()) pieces.push_back(piece(run, b));
+    interpret(program_->kernels[static_cast<std::size_t>(call.kernel)].ast, pieces, values);
+  }
+
+  Array read(const Run& run, int b) const {
+    const std::vector<std::int64_t> shape = shape_of(buffer(b), run.vars);
+    if (elements_of(buffer(b), run.vars) == 0) return {buffer(b).dtype, shape, {}};  // no call may write it
+    const HostPiece from = piece(run, b);
+    return {from.dtype, shape, std::vector<std::byte>(from.data, from.data + from.elements * bytes_of(from.dtype))};
+  }
+
   const Program* program_;
+  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<GlobalCounters> counters_;
   std::vector<int> last_use_;
 };
 
-class InterpDevice : public Device {
+class InterpDevice : public Interpreted {
  public:
-  using Device::Device;
+  using Interpreted::Interpreted;
   bool available(std::string*) const override { return true; }
   std::string description() const override { return "reference, in double"; }
 
  private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override { return std::make_unique<Interpreted>(program); }
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
+    return std::make_unique<InterpretedProgram>(program, allocator(), counters());
+  }
 };
 
 }  // namespace
@@ -63,7 +105,7 @@ class InterpDevice : public Device {
 constinit const DeviceRow kInterpDevice{
     .name = "interp",
     .language = nullptr,
-    .make = [](const DeviceRow& row, const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<InterpDevice>(row); },
+    .make = make_of<InterpDevice>,
 };
 
 }  // namespace etch

@@ -16,9 +16,8 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <future>
-
-#include "device/compiler.h"
+#include "device/compiled.h"
+#include "device/host_compiler.h"
 
 namespace etch {
 namespace {
@@ -26,6 +25,8 @@ namespace {
 using llvm::orc::JITTargetMachineBuilder;
 using llvm::orc::LLJIT;
 
+// A text is several modules of IR, each behind one of these lines: a kernel, by its name, or the functions that kernels call.
+constexpr std::string_view kKernelLine = "; etch kernel ", kPreludeLine = "; etch prelude";
 constexpr std::size_t kSplitBytes = 48'000;  // of IR: below it another thread costs more than it saves
 
 // Once for the process: registers the code generator of its processor. Empty, or why it can't.
@@ -60,17 +61,16 @@ class Unit {
     module_->setDataLayout(machine_->createDataLayout());
   }
 
-  void add(const ProgramKernel& kernel) {
-    const std::string where = "kernel '" + kernel.name + "'";
-    std::unique_ptr<llvm::Module> read = parse(kernel.text.source, where);
-    const llvm::Function* function = read->getFunction(kernel.name);
+  void add(const std::string& kernel, const std::string& text) {
+    const std::string where = "kernel '" + kernel + "'";
+    std::unique_ptr<llvm::Module> read = parse(text, where);
+    const llvm::Function* function = read->getFunction(kernel);
     if (function == nullptr || function->isDeclaration()) throw DeviceError(where, "its IR does not define a function of that name");
     link(std::move(read), where);
   }
 
   /// Functions that kernels call.
   void add_prelude(const std::string& text) {
-    if (text.empty()) return;
     std::unique_ptr<llvm::Module> read = parse(text, "the functions that kernels call");
     for (llvm::Function& f : *read) {
       // Compiled for any processor, to be inlined into kernels for this one. Kernels do not extend small integers for the callee.
@@ -153,21 +153,24 @@ class Unit {
 
 class JitLibrary : public KernelLibrary {
  public:
-  JitLibrary(std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects, const Program& program) {
+  JitLibrary(const std::vector<std::string>& objects, std::span<const ProgramKernel> kernels) {
     jit_ = value_or_throw(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(this_machine()).create(), "LLVM");
     jit_->getExecutionSession().setErrorReporter([this](llvm::Error error) { said_ += llvm::toString(std::move(error)) + "\n"; });
     const char prefix = jit_->getDataLayout().getGlobalPrefix();
     // expf and the like.
     jit_->getMainJITDylib().addGenerator(value_or_throw(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix), "LLVM"));
-    for (auto& object : objects)
-      if (llvm::Error error = jit_->addObjectFile(std::move(object))) throw DeviceError("LLVM", llvm::toString(std::move(error)));
-    for (const ProgramKernel& kernel : program.kernels) {
+    for (const std::string& object : objects)
+      if (llvm::Error error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, "kernels")))
+        throw DeviceError("LLVM", llvm::toString(std::move(error)));
+    for (const ProgramKernel& kernel : kernels) {
       llvm::Expected<llvm::orc::ExecutorAddr> found = jit_->lookup(kernel.name);
       if (!found) throw DeviceError("kernel '" + kernel.name + "'", llvm::toString(found.takeError()) + "\n" + said_);
       functions_.push_back(found->toPtr<KernelFunction>());
     }
   }
-  void run(int kernel, void* const* arg, const LaunchSize&) const override { functions_.at(static_cast<std::size_t>(kernel))(arg); }
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize&) const override {
+    functions_.at(static_cast<std::size_t>(kernel))(KernelArguments(buffers, values).get());
+  }
 
  private:
   std::string said_;  // by the linker; outlives it
@@ -175,33 +178,48 @@ class JitLibrary : public KernelLibrary {
   std::vector<KernelFunction> functions_;
 };
 
+/// A binary is an object file.
 class LlvmCompiler : public Compiler {
  public:
-  explicit LlvmCompiler(const LlvmOptions& options) : options_(options) {}
+  LlvmCompiler(const LlvmOptions& options, CacheOptions cache) : Compiler(std::move(cache)), options_(options) {}
 
-  std::unique_ptr<KernelLibrary> compile(const Program& program) const override {
-    const std::string prelude = program.language->prelude(helpers_of(program));
-    std::vector<std::future<std::unique_ptr<llvm::MemoryBuffer>>> running;
-    for (const std::span<const ProgramKernel> part : parts_of(program.kernels, kSplitBytes, options_.compile_jobs))
-      running.push_back(std::async(std::launch::async, [this, part, &prelude] {
-        Unit unit(options_);
-        for (const ProgramKernel& kernel : part) unit.add(kernel);
-        unit.add_prelude(prelude);
-        return unit.compile();
-      }));
-    for (auto& r : running) r.wait();
-    std::vector<std::unique_ptr<llvm::MemoryBuffer>> objects;
-    for (auto& r : running) objects.push_back(r.get());
-    return std::make_unique<JitLibrary>(std::move(objects), program);
+  std::string cachekey() const override {
+    return "LLVM " LLVM_VERSION_STRING " " + llvm::sys::getDefaultTargetTriple() + "\n" + this_processor() +
+           (options_.contract ? "\ncontract" : "");
   }
+
+  std::string compile(const std::string& text) const override {
+    Unit unit(options_);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t line = text.find('\n', at) + 1, end = std::min(text.find("\n; etch ", line - 1), text.size() - 1) + 1;
+      const std::string_view head = std::string_view(text).substr(at, line - 1 - at);
+      const std::string body = text.substr(line, end - line);
+      check(head.starts_with(kKernelLine) || head == kPreludeLine, "a text for LLVM says what each module is");
+      if (head == kPreludeLine)
+        unit.add_prelude(body);
+      else
+        unit.add(std::string(head.substr(kKernelLine.size())), body);
+      at = end;
+    }
+    const std::unique_ptr<llvm::MemoryBuffer> object = unit.compile();
+    return object->getBuffer().str();
+  }
+
+  std::string disassemble(const std::string& binary) const override { return disassemble_object(binary); }
 
  private:
   LlvmOptions options_;
 };
 
-class LlvmDevice : public Device {
+std::string unit_text(std::span<const ProgramKernel> kernels, const std::string& prelude) {
+  std::string text;
+  for (const ProgramKernel& k : kernels) text += std::string(kKernelLine) + k.name + "\n" + k.text.source + "\n";
+  return prelude.empty() ? text : text + std::string(kPreludeLine) + "\n" + prelude + "\n";
+}
+
+class LlvmDevice : public Compiled {
  public:
-  LlvmDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), own_(options.get<LlvmOptions>()), guards_(options.guards) {}
+  LlvmDevice(const DeviceRow& row, const DeviceOptions& options) : Compiled(row, options), own_(options.get<LlvmOptions>()) {}
 
   bool available(std::string* why) const override {
     if (why != nullptr) *why = missing_target();
@@ -210,14 +228,28 @@ class LlvmDevice : public Device {
 
   std::string description() const override { return "LLVM " LLVM_VERSION_STRING ", " + llvm::sys::getHostCPUName().str(); }
 
- private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
+  std::shared_ptr<const Compiler> compiler() const override {
     if (!missing_target().empty()) throw DeviceError("LLVM device", missing_target());
-    return make_compiled(program, LlvmCompiler(own_).compile(program), {.align = own_.arena_align}, guards_);
+    return std::make_shared<LlvmCompiler>(own_, options().cache);
   }
 
+  std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
+    const std::string prelude = language()->prelude(helpers_of(kernels));
+    std::vector<std::string> units;
+    for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
+      if (!part.empty()) units.push_back(unit_text(part, prelude));
+    return units;
+  }
+
+  std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
+                                                     std::span<const ProgramKernel> kernels) const override {
+    return std::make_shared<JitLibrary>(binaries, kernels);
+  }
+
+ private:
+  PlanOptions plan_options() const override { return {.align = own_.arena_align}; }
+
   LlvmOptions own_;
-  bool guards_;
 };
 
 }  // namespace

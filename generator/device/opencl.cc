@@ -1,11 +1,10 @@
-// OPENCL: kernels run in a child process, etch-opencl, so that a driver's crash or hang is an error message here. One
-// process serves all programs of a device; when it dies, the next request starts another and loads again.
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+// OPENCL: kernels run in a child process. When it dies, programs are loaded into the next one again.
+#include <algorithm>
 
-#include "base/tempdir.h"
-#include "device/child.h"
+#include "device/compiled.h"
+#include "device/host_compiler.h"
+#include "device/opencl_session.h"
+#include "device/packed_folder.h"
 #include "device/replay.h"
 #include "program/loops.h"
 #include "renderer/language.h"
@@ -14,106 +13,50 @@ namespace etch {
 namespace {
 
 using nlohmann::json;
-using Parts = std::vector<std::span<const std::byte>>;
+using Session = OpenCLSession;
+using Parts = Session::Parts;
 
-constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
+std::string text_of(const json& info, const char* key) { return info.at(key).get<std::string>(); }
 
-std::filesystem::path find_child(const OpenClOptions& options) {
-  if (!options.program.empty()) return options.program;
-  std::error_code ignored;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Beside the tool; one folder up for the test programs of a build folder.
-  for (const auto& path : {self / "etch-opencl", self.parent_path() / "etch-opencl"})
-    if (std::filesystem::exists(path, ignored)) return path;
-  return self / "etch-opencl";
-}
-
-// Variables for PoCL: it keeps compiled kernels in `cache`, and runs work-groups by the method that works.
-std::vector<EnvVar> opencl_environment(const std::filesystem::path& cache) {
-  // PoCL's default, "loopvec", lets LLVM vectorize the loop over work-items, and LLVM 15 (PoCL 3.1) crashes on some masked
-  // copies. Without it three networks took 2 to 7 % less or 5 % more time, in one run. A user's own setting takes precedence.
-  return {{"POCL_CACHE_DIR", cache.string()}, {"POCL_WORK_GROUP_METHOD", "loops", true}};
-}
-
-/// The child and what it has loaded.
-class Session {
+/// Memory of the process: a piece is a number, with that of the process in the upper half.
+class OpenCLMemory : public Allocator {
  public:
-  explicit Session(const DeviceOptions& options)
-      : own_(options.get<OpenClOptions>()), timeout_s_(options.timeout_s), program_(find_child(own_)) {}
-
-  /// Starts the process and chooses the device, if that is not done. Throws DeviceError.
-  void open() {
-    if (child_ && child_->running()) return;
-    std::error_code ignored;
-    if (!std::filesystem::exists(program_, ignored))
-      throw DeviceError("OPENCL", "the program " + program_.string() + " is not there",
-                        "build etch where OpenCL is installed (ocl-icd-opencl-dev)");
-    if (!dir_) dir_.emplace("etch-opencl");
-    const std::filesystem::path cache = dir_->path() / "cache";
-    child_ = std::make_unique<ChildProcess>(program_, log(), opencl_environment(cache));
-    generation_++;
-    if (!child_->running()) throw DeviceError("OPENCL", child_->result().err);
-    info_ = request({{"op", "open"}, {"device", own_.device}}, {}, "choosing a device");
+  explicit OpenCLMemory(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  void copyin(void* memory, std::span<const std::byte> from) override {
+    session_->request({{"op", "write"}, {"memory", number_of(*session_, memory)}}, {from}, "copying into a buffer");
+  }
+  void copyout(std::span<std::byte> to, void* memory) override {
+    std::vector<std::byte> content;
+    session_->request({{"op", "read"}, {"memory", number_of(*session_, memory)}, {"bytes", to.size()}}, {}, "copying from a buffer",
+                      &content);
+    check(content.size() == to.size(), "the OpenCL process returns what was asked for");
+    std::ranges::copy(content, to.begin());
+  }
+  std::byte* host_address(void*) const override { return nullptr; }
+  /// Throws DeviceError if the process that had this memory has ended.
+  static int number_of(const Session& session, void* memory) {
+    const auto both = reinterpret_cast<std::uintptr_t>(memory);
+    if (!session.has(static_cast<int>(both >> 32)))
+      throw DeviceError("OPENCL, a buffer", "the process that held its content has ended", "make the buffer anew");
+    return static_cast<int>(both & 0xFFFFFFFF);
   }
 
-  /// Number of processes that were started. What an earlier process had loaded is lost.
-  int generation() const { return generation_; }
-  const json& info() const { return info_; }
-
-  /// Sends a request and waits for its reply. Throws DeviceError if the process fails or refuses. `doing` describes the request in
-  /// that error; `progress` is called with the number of the call that is about to run, `tap` gets what calls have written.
-  json request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob = nullptr,
-               const std::function<std::string(int call)>& progress = {},
-               const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap = {},
-               const std::function<std::string(int)>& name_of_buffer = {}) {
-    std::string where = "OPENCL, " + doing;
-    FrameStatus status = child_->send(message.dump(), parts, timeout_s_);
-    for (Frame frame; status == FrameStatus::Ok;) {
-      status = child_->receive(frame, timeout_s_);
-      if (status != FrameStatus::Ok) break;
-      const json answer = json::parse(frame.json);
-      if (frame.kind == FrameKind::Progress) {
-        if (progress) where = "OPENCL, " + progress(answer.get<int>());
-      } else if (frame.kind == FrameKind::Tap) {
-        if (tap) tap(answer.at(0), answer.at(1), frame.blob);
-      } else {
-        if (!answer.at("ok").get<bool>()) {
-          const std::string what = answer.at("error").get<std::string>();
-          throw DeviceError(where,
-                            answer.contains("buffer") && name_of_buffer ? what + " '" + name_of_buffer(answer["buffer"]) + "'" : what);
-        }
-        if (blob != nullptr) *blob = std::move(frame.blob);
-        return answer;
-      }
+ protected:
+  void* alloc_own(std::int64_t bytes) override {
+    session_->open();
+    const int number = session_->request({{"op", "alloc"}, {"bytes", bytes}}, {}, "making a buffer").at("memory");
+    if (number == 0) return nullptr;
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(session_->generation()) << 32 | static_cast<std::uintptr_t>(number));
+  }
+  void free_own(void* memory, std::int64_t) override {
+    try {
+      session_->request({{"op", "free"}, {"memory", number_of(*session_, memory)}}, {}, "freeing a buffer");
+    } catch (const DeviceError&) {  // the process is gone, and the memory with it
     }
-    const std::string tail = log_tail();
-    throw DeviceError(
-        where, "the process " + std::string(child_->result().timed_out ? "gave no sign: " : "ended: ") + describe(child_->result()) + tail,
-        child_->result().timed_out ? "the kernel may never end; allow more time if it is only slow"
-                                   : "the driver or a kernel crashed; the kernel's name is above");
   }
-
-  bool running() const { return child_ && child_->running(); }
 
  private:
-  std::filesystem::path log() const { return dir_->path() / "log"; }
-  std::string log_tail() const {
-    std::ifstream file(log());
-    std::ostringstream text;
-    text << file.rdbuf();
-    std::string all = text.str();
-    if (all.empty()) return "";
-    if (all.size() > kLogTail) all = "..." + all.substr(all.size() - kLogTail);
-    return "\n" + all;
-  }
-
-  OpenClOptions own_;
-  double timeout_s_;
-  std::filesystem::path program_;
-  std::optional<TempDir> dir_;
-  std::unique_ptr<ChildProcess> child_;
-  int generation_ = 0;
-  json info_;
+  std::shared_ptr<Session> session_;
 };
 
 /// One of the calls of a run, with the values of variables and counters.
@@ -122,29 +65,159 @@ struct Turn {
   VarValues values;
 };
 
-class OpenCLProgram : public LoadedProgram {
+class OpenCLCompiler : public Compiler {
  public:
-  OpenCLProgram(const Program& program, std::shared_ptr<Session> session, const DeviceOptions& options)
-      : program_(&program), session_(std::move(session)), guards_(options.guards), last_use_(last_uses(program)) {
-    load();
+  OpenCLCompiler(std::shared_ptr<Session> session, CacheOptions cache) : Compiler(std::move(cache)), session_(std::move(session)) {}
+  std::string cachekey() const override {
+    session_->open();
+    std::string key = "OpenCL\n" + this_processor();  // of a processor's driver
+    for (const char* part : {"platform", "device", "version", "driver"}) key += "\n" + text_of(session_->info(), part);
+    return key;
   }
-  ~OpenCLProgram() override {
-    if (!session_->running() || generation_ != session_->generation()) return;
+  std::string compile(const std::string& text) const override {
+    session_->open();
+    std::vector<std::byte> binary;
+    session_->request({{"op", "compile"}, {"source", text}}, {}, "building the kernels", &binary);
+    return binary_of(text, std::string(reinterpret_cast<const char*>(binary.data()), binary.size()));
+  }
+  /// OpenCL has no form of its own for instructions: it is the text that was compiled.
+  std::string disassemble(const std::string& binary) const override { return parts_of_binary(binary).first; }
+
+  /// The text, and what the driver made of it: its binary, or if it is a processor's, files of its own.
+  static std::string binary_of(const std::string& text, const std::string& made) {
+    return std::to_string(text.size()) + "\n" + text + made;
+  }
+  static std::pair<std::string, std::string> parts_of_binary(const std::string& binary) {
+    const std::size_t line = binary.find('\n') + 1, size = std::stoull(binary);
+    return {binary.substr(line, size), binary.substr(line + size)};
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+};
+
+/// A program in the process, which is loaded again if the process is another one.
+class OpenCLKernels {
+ public:
+  /// `binary` as the compiler made it. `constants`: buffers by number, with their content.
+  OpenCLKernels(std::shared_ptr<Session> session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
+                std::span<const ProgramKernel> kernels, json constants, Parts parts)
+      : session_(std::move(session)), compiler_(std::move(compiler)), constants_(std::move(parts)) {
+    session_->open();
+    auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
+    if (session_->info().at("cpu").get<bool>())
+      driver_files_ = std::move(made);
+    else
+      binary_ = std::move(made);
+    message_ = {{"op", "load"},
+                {"source", std::move(source)},
+                {"binary", binary_.size()},
+                {"kernels", json::array()},
+                {"constants", std::move(constants)}};
+    for (const ProgramKernel& k : kernels) message_["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
+    number();
+  }
+  ~OpenCLKernels() {
+    if (!session_->has(generation_)) return;
+    keep_driver_files();
     try {
       session_->request({{"op", "unload"}, {"program", number_}}, {}, "unloading a program");
     } catch (const DeviceError&) {  // the process is gone, and what it had loaded with it
     }
   }
+  OpenCLKernels(const OpenCLKernels&) = delete;
+  OpenCLKernels& operator=(const OpenCLKernels&) = delete;
+
+  /// Its number in the process. Throws DeviceError.
+  int number() {
+    session_->open();
+    if (session_->has(generation_)) return number_;
+    unpack_files(driver_files_, session_->driver_folder());
+    before_ = files_below(session_->driver_folder());
+    Parts parts{std::as_bytes(std::span(binary_.data(), binary_.size()))};
+    parts.insert(parts.end(), constants_.begin(), constants_.end());
+    number_ = session_->request(message_, parts, "building the kernels").at("program");
+    generation_ = session_->generation();
+    return number_;
+  }
+
+ private:
+  // PoCL compiles a kernel when it is first started, and keeps what it makes in files: they become part of the program's entry.
+  void keep_driver_files() const {
+    if (!compiler_->is_cached()) return;
+    const std::set<std::string> now = files_below(session_->driver_folder());
+    const auto folder_of = [](const std::string& file) { return file.substr(0, file.find('/', file.find('/') + 1)); };  // of a program
+    std::set<std::string> folders, files;
+    for (const std::string& file : now)
+      if (!before_.contains(file)) folders.insert(folder_of(file));
+    for (const std::string& file : now)
+      if (folders.contains(folder_of(file)) && file.find("tempfile") == std::string::npos) files.insert(file);
+    if (files.empty()) return;
+    const std::string source = message_.at("source");
+    compiler_->keep(source, OpenCLCompiler::binary_of(source, pack_files(session_->driver_folder(), files)));
+  }
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<const Compiler> compiler_;
+  std::string binary_;            // of the driver
+  std::string driver_files_;      // of an earlier run
+  std::set<std::string> before_;  // files of the driver, before it got this program
+  json message_;
+  Parts constants_;
+  int number_ = 0, generation_ = 0;
+};
+
+class OpenCLLibrary : public KernelLibrary {
+ public:
+  OpenCLLibrary(const std::shared_ptr<Session>& session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
+                std::span<const ProgramKernel> kernels)
+      : session_(session), kernels_(session, std::move(compiler), binary, kernels, json::array(), {}) {
+    for (const ProgramKernel& k : kernels) names_.push_back(k.name);
+  }
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
+    const int program = kernels_.number();
+    std::vector<int> memory;
+    for (void* buffer : buffers) memory.push_back(OpenCLMemory::number_of(*session_, buffer));
+    const json call = {{"kernel", kernel},        {"buffers", memory},
+                       {"writes", json::array()}, {"values", std::vector<std::int32_t>(values.begin(), values.end())},
+                       {"groups", size.groups},   {"local", size.local}};
+    session_->request({{"op", "launch"}, {"program", program}, {"call", call}}, {},
+                      "kernel '" + names_.at(static_cast<std::size_t>(kernel)) + "'");
+  }
+  void wait() const override { session_->request({{"op", "wait"}}, {}, "running kernels"); }
+
+ private:
+  std::shared_ptr<Session> session_;
+  mutable OpenCLKernels kernels_;
+  std::vector<std::string> names_;
+};
+
+class OpenCLProgram : public LoadedProgram {
+ public:
+  OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::shared_ptr<const Compiler>& compiler,
+                const std::string& binary, bool guards, std::shared_ptr<GlobalCounters> counters)
+      : program_(&program), session_(session), guards_(guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
+    json list = json::array();
+    Parts constants;
+    for (std::size_t b = 0; b < program.buffers.size(); b++) {
+      if (program.buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
+      list.push_back({b, program.buffers[b].data.bytes().size()});
+      constants.push_back(program.buffers[b].data.bytes());
+      constant_bytes_ += static_cast<std::int64_t>(constants.back().size());
+    }
+    kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, program.kernels, std::move(list), std::move(constants));
+    counters_->add_memory(constant_bytes_);
+  }
+  ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
   OpenCLProgram(const OpenCLProgram&) = delete;
   OpenCLProgram& operator=(const OpenCLProgram&) = delete;
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
-    session_->open();
-    if (generation_ != session_->generation()) load();
+    const int number = kernels_->number();
     Parts parts;
     json message = {{"op", "run"},
-                    {"program", number_},
+                    {"program", number},
                     {"bytes", json::array()},
                     {"outputs", program_->outputs},
                     {"inputs", json::array()},
@@ -167,6 +240,7 @@ class OpenCLProgram : public LoadedProgram {
     const auto progress = [&](int turn) {
       const int call = turns.at(static_cast<std::size_t>(turn)).call;
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
+      update_stats(*counters_, {c.flops, c.bytes}, turns.at(static_cast<std::size_t>(turn)).values, std::nullopt);
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
     const auto tap = [&](int number, int output, const std::vector<std::byte>& bytes) {
@@ -178,32 +252,16 @@ class OpenCLProgram : public LoadedProgram {
                                           [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
     if (options.call_seconds != nullptr) {
       options.call_seconds->assign(program_->calls.size(), 0);
-      for (std::size_t t = 0; t < turns.size(); t++)
-        (*options.call_seconds)[static_cast<std::size_t>(turns[t].call)] += answer.at("seconds").at(t).get<double>();
+      for (std::size_t t = 0; t < turns.size(); t++) {
+        const double seconds = answer.at("seconds").at(t).get<double>();
+        (*options.call_seconds)[static_cast<std::size_t>(turns[t].call)] += seconds;
+        counters_->add_seconds(seconds);
+      }
     }
     return split(blob, vars);
   }
 
  private:
-  void load() {
-    session_->open();
-    std::string source = program_->language->prelude(helpers_of(*program_)) + "\n";
-    json message = {{"op", "load"}, {"kernels", json::array()}, {"constants", json::array()}};
-    for (const ProgramKernel& k : program_->kernels) {
-      source += k.text.source + "\n";
-      message["kernels"].push_back({{"name", k.name}, {"variables", k.variables.size()}});
-    }
-    message["source"] = source;
-    Parts parts;
-    for (std::size_t b = 0; b < program_->buffers.size(); b++) {
-      if (program_->buffers[b].kind != BufferKind::Constant || last_use_[b] < 0) continue;
-      message["constants"].push_back({b, program_->buffers[b].data.bytes().size()});
-      parts.push_back(program_->buffers[b].data.bytes());
-    }
-    number_ = session_->request(message, parts, "building the kernels").at("program");
-    generation_ = session_->generation();
-  }
-
   /// For each buffer the number of the last of `turns` that uses it.
   std::vector<int> last_turns(const std::vector<Turn>& turns) const {
     std::vector<int> last(program_->buffers.size(), -1);
@@ -245,13 +303,14 @@ class OpenCLProgram : public LoadedProgram {
   std::shared_ptr<Session> session_;
   bool guards_;
   std::vector<int> last_use_;
-  int number_ = 0, generation_ = 0;
+  std::shared_ptr<GlobalCounters> counters_;
+  std::unique_ptr<OpenCLKernels> kernels_;
+  std::int64_t constant_bytes_ = 0;
 };
 
-class OpenCLDevice : public Device {
+class OpenCLDevice : public Compiled {
  public:
-  OpenCLDevice(const DeviceRow& row, const DeviceOptions& options)
-      : Device(row), options_(options), session_(std::make_shared<Session>(options)) {}
+  OpenCLDevice(const DeviceRow& row, const DeviceOptions& options) : Compiled(row, options), session_(std::make_shared<Session>(options)) {}
 
   bool available(std::string* why) const override {
     try {
@@ -269,12 +328,31 @@ class OpenCLDevice : public Device {
            info.at("version").get<std::string>() + ")";
   }
 
- private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    return std::make_unique<OpenCLProgram>(program, session_, options_);
+  void synchronize() const override {
+    if (session_->running()) session_->request({{"op", "wait"}}, {}, "running kernels");
+  }
+  std::shared_ptr<const Compiler> compiler() const override { return std::make_shared<OpenCLCompiler>(session_, options().cache); }
+  std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
+    std::string text = language()->prelude(helpers_of(kernels)) + "\n";
+    for (const ProgramKernel& k : kernels) text += k.text.source + "\n";
+    return {text};
+  }
+  std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
+                                                     std::span<const ProgramKernel> kernels) const override {
+    return std::make_shared<OpenCLLibrary>(session_, compiler(), binaries.at(0), kernels);
   }
 
-  DeviceOptions options_;
+ private:
+  // The process runs all calls of a program by itself: a request for each would take longer than many kernels.
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
+    const auto compiling = compiler();
+    const std::string text = texts_of(program.kernels).at(0);
+    // Where nothing is kept the process builds it once, when it loads it.
+    const std::string binary = compiling->is_cached() ? compiling->compile_cached(text) : OpenCLCompiler::binary_of(text, "");
+    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options().guards, counters());
+  }
+  std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
+
   std::shared_ptr<Session> session_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <new>
 
 #include "program/loops.h"
 
@@ -79,20 +78,11 @@ Array written_by(const Program& program, const ProgramCall& call, int output, st
   return array(std::move(shape), bytes.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(size * width)));
 }
 
-LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
-  LaunchSize size;
-  check(kernel.global_size.size() <= size.groups.size() && kernel.local_size.size() <= size.local.size(),
-        "a grid has at most three dimensions");
-  for (std::size_t d = 0; d < kernel.global_size.size(); d++) size.groups[d] = evaluate(kernel.global_size[d], vars);
-  for (std::size_t d = 0; d < kernel.local_size.size(); d++) size.local[d] = evaluate(kernel.local_size[d], vars);
-  return size;
-}
-
-Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory)
+Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, std::shared_ptr<Allocator> allocator)
     : program_(&program),
       guards_(guards),
       plan_(plan_memory(program, plan)),
-      allocator_(memory != nullptr ? *memory : host_),
+      allocator_(std::move(allocator)),
       constants_(program.buffers.size()) {
   const std::vector<int> last_use = last_uses(program);
   for (std::size_t b = 0; b < program.buffers.size(); b++) {
@@ -104,23 +94,21 @@ Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, All
   arena_ = make(plan_.arena_bytes);
 }
 
-Buffer Replay::make(std::int64_t bytes) {
-  try {
-    Buffer buffer(allocator_, bytes + (guards_ ? 2 * kGuard : 0));
-    if (guards_) std::memset(buffer.memory(), static_cast<int>(kGuardByte), static_cast<std::size_t>(buffer.bytes()));
-    return buffer;
-  } catch (const std::bad_alloc&) {
-    throw DeviceError("memory", "there are no " + std::to_string(bytes) + " bytes for a buffer", "run on a machine with more memory");
-  }
+// A piece of at least one byte, also for what has no elements: kernels get an address for each of their arguments.
+DeviceMemory Replay::make(std::int64_t bytes) {
+  DeviceMemory memory(*allocator_, guards_ ? bytes + 2 * kGuard : std::max(bytes, std::int64_t{1}));
+  if (guards_)
+    std::memset(allocator_->host_address(memory.opaque()), static_cast<int>(kGuardByte), static_cast<std::size_t>(memory.bytes()));
+  return memory;
 }
 
-std::byte* Replay::data(const Buffer& buffer) const { return static_cast<std::byte*>(buffer.memory()) + (guards_ ? kGuard : 0); }
+std::byte* Replay::data(const DeviceMemory& memory) const { return allocator_->host_address(memory.opaque()) + (guards_ ? kGuard : 0); }
 
 std::byte* Replay::place(const Run& run, int index) const {
   const auto b = static_cast<std::size_t>(index);
   const std::int64_t offset = plan_.placements[b].offset;
   if (offset >= 0) return data(arena_) + offset;
-  return data(constants_[b].memory() != nullptr ? constants_[b] : run.io[b]);
+  return data(constants_[b].opaque() != nullptr ? constants_[b] : run.io[b]);
 }
 
 std::int64_t Replay::bytes_now(const Run& run, int index) const {
@@ -149,11 +137,11 @@ void Replay::fail(int call, const std::string& what) const {
                     "this is a bug of etch: please report it with the model");
 }
 
-void Replay::check_zone(const Buffer& buffer, const std::string& name, int call) const {
-  const auto* memory = static_cast<const std::byte*>(buffer.memory());
+void Replay::check_zone(const DeviceMemory& memory, const std::string& name, int call) const {
+  const std::byte* at = allocator_->host_address(memory.opaque());
   for (std::int64_t k = 0; k < kGuard; k++) {
-    if (memory[k] != kGuardByte) fail(call, "wrote " + std::to_string(kGuard - k) + " bytes before the start of " + name);
-    if (memory[buffer.bytes() - kGuard + k] != kGuardByte) fail(call, "wrote " + std::to_string(k) + " bytes after the end of " + name);
+    if (at[k] != kGuardByte) fail(call, "wrote " + std::to_string(kGuard - k) + " bytes before the start of " + name);
+    if (at[memory.bytes() - kGuard + k] != kGuardByte) fail(call, "wrote " + std::to_string(k) + " bytes after the end of " + name);
   }
 }
 
@@ -180,8 +168,8 @@ void Replay::check_arena(const Run& run, int call) const {
 
 void Replay::check_guards(const Run& run, int call) const {
   for (std::size_t b = 0; b < program_->buffers.size(); b++)
-    for (const Buffer* buffer : {&run.io[b], &constants_[b]})
-      if (buffer->memory() != nullptr) check_zone(*buffer, "buffer '" + program_->buffers[b].name + "'", call);
+    for (const DeviceMemory* memory : {&run.io[b], &constants_[b]})
+      if (memory->opaque() != nullptr) check_zone(*memory, "buffer '" + program_->buffers[b].name + "'", call);
   check_zone(arena_, "the arena", call);
   check_arena(run, call);
 }
@@ -201,15 +189,15 @@ Array Replay::written(const Run& run, const ProgramCall& call, int output, const
 std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options,
                                const CallFunction& function) {
   check_run(*program_, inputs, vars);
-  Run run{vars, std::vector<Buffer>(program_->buffers.size())};
+  Run run{vars, std::vector<DeviceMemory>(program_->buffers.size())};
   for (std::size_t k = 0; k < inputs.size(); k++) {
-    Buffer& buffer = run.io[static_cast<std::size_t>(program_->inputs[k])];
-    buffer = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
-    std::ranges::copy(inputs[k].bytes(), data(buffer));
+    DeviceMemory& input = run.io[static_cast<std::size_t>(program_->inputs[k])];
+    input = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
+    std::ranges::copy(inputs[k].bytes(), data(input));
   }
   for (int b : program_->outputs) {
-    Buffer& buffer = run.io[static_cast<std::size_t>(b)];
-    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) buffer = make(bytes_now(run, b));
+    DeviceMemory& output = run.io[static_cast<std::size_t>(b)];
+    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) output = make(bytes_now(run, b));
   }
   if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
   std::vector<std::byte*> memory;

@@ -2,9 +2,9 @@
 // emitted project: one arena with the plan's offsets, in which a call's output may lie over one of its inputs.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "device/allocator.h"
@@ -23,12 +23,6 @@ std::vector<int> last_uses(const Program& program);
 /// The elements that a call has written of its output number `output`, as an array; `bytes`: the content of that output.
 Array written_by(const Program& program, const ProgramCall& call, int output, std::span<const std::byte> bytes, const VarValues& values);
 
-/// The grid of a call in a language that has one: work-groups, and work-items in each.
-struct LaunchSize {
-  std::array<std::int64_t, 3> groups{1, 1, 1}, local{1, 1, 1};
-};
-LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
-
 /// Runs one call: `values` are those of variables and counters; `memory` holds its buffers, in the order of its arguments.
 using CallFunction = std::function<void(const ProgramCall& call, const VarValues& values, std::span<std::byte* const> memory)>;
 
@@ -37,23 +31,23 @@ class Replay {
  public:
   /// With `guards` every write of a call outside of its own outputs is found: in the arena, and around the arena, inputs, outputs and
   /// constants. Outputs that take no input's place hold NaN before they are written.
-  /// The memory is taken from `memory`, or is the host's if that is null.
-  Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory = nullptr);
+  /// The memory is taken from `allocator`; this process can read and write what that hands out.
+  Replay(const Program& program, const PlanOptions& plan, bool guards, std::shared_ptr<Allocator> allocator);
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& call);
 
  private:
   /// One run: inputs and outputs, by buffer number.
   struct Run {
     const VarValues& vars;
-    std::vector<Buffer> io;
+    std::vector<DeviceMemory> io;
   };
-  Buffer make(std::int64_t bytes);
-  std::byte* data(const Buffer& buffer) const;
+  DeviceMemory make(std::int64_t bytes);
+  std::byte* data(const DeviceMemory& memory) const;
   std::byte* place(const Run& run, int index) const;
   std::int64_t bytes_now(const Run& run, int index) const;
   void prepare_guards(const Run& run, const ProgramCall& call);
   void check_guards(const Run& run, int call) const;
-  void check_zone(const Buffer& buffer, const std::string& name, int call) const;
+  void check_zone(const DeviceMemory& memory, const std::string& name, int call) const;
   void check_arena(const Run& run, int call) const;
   [[noreturn]] void fail(int call, const std::string& what) const;
   Array read(const Run& run, int index) const;
@@ -62,10 +56,9 @@ class Replay {
   const Program* program_;
   bool guards_;
   MemoryPlan plan_;
-  HostAllocator host_;
-  LRUAllocator allocator_;
-  std::vector<Buffer> constants_;  // by buffer number; aligned copies
-  Buffer arena_;
+  std::shared_ptr<Allocator> allocator_;
+  std::vector<DeviceMemory> constants_;  // by buffer number; aligned copies
+  DeviceMemory arena_;
   std::vector<std::byte> before_;  // with guards: the arena before the call
 };
 

@@ -33,7 +33,7 @@ inline constexpr OpInfo kOps[] = {
 #include "ir/ops.def"
 };
 
-inline const OpInfo& info(Op op) { return kOps[static_cast<std::size_t>(op)]; }
+constexpr const OpInfo& info(Op op) { return kOps[static_cast<std::size_t>(op)]; }
 inline std::string_view name_of(Op op) { return info(op).name; }
 inline bool is_reduce(Op op) { return info(op).group == OpGroup::Reduce; }
 inline bool is_elementwise(Op op) { return info(op).group < OpGroup::Reduce; }

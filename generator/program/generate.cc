@@ -51,6 +51,10 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
 
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   const Kernel kernel = choose_opts(ast, signature.arguments, options);
+  return generate_kernel(kernel, std::move(signature), language);
+}
+
+ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language) {
   LinearKernel linear = linearize_kernel(kernel, signature.arguments, language);
   const std::int64_t indices_proved = prove_indices(linear.linear, signature.arguments);
   ProgramKernel result = render_kernel(kernel, std::move(linear), std::move(signature), language);

@@ -35,6 +35,9 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel linear, KernelSig
 /// other factor is bounded; if it may be infinite they add 0 times infinity.
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options);
 
+/// The second and third step, and the proof, for a kernel whose loops are chosen.
+ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language);
+
 /// A kernel of its AST alone, without text: what a program for the reference consists of.
 ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature);
 

@@ -1,4 +1,4 @@
-// Internal to program/: properties of one call that follow from its AST.
+// Properties of one call that follow from its AST.
 #pragma once
 
 #include <cstdint>

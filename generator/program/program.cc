@@ -106,9 +106,9 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-std::vector<std::string> helpers_of(const Program& program) {
+std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels) {
   std::set<std::string> helpers;
-  for (const ProgramKernel& k : program.kernels) helpers.insert(k.text.helpers.begin(), k.text.helpers.end());
+  for (const ProgramKernel& k : kernels) helpers.insert(k.text.helpers.begin(), k.text.helpers.end());
   return {helpers.begin(), helpers.end()};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,8 @@ struct Program {
 };
 
 /// Functions and types of etch_math.h that the kernels use, sorted.
-std::vector<std::string> helpers_of(const Program& program);
+std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels);
+inline std::vector<std::string> helpers_of(const Program& program) { return helpers_of(program.kernels); }
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);

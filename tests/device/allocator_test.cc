@@ -4,91 +4,123 @@
 
 #include <set>
 
+#include "support/device_checks.h"
+
 namespace etch {
 namespace {
 
 // An allocator of `limit` bytes that counts the bytes in use.
-class Counting : public Allocator {
+class Counting : public HostAllocator {
  public:
   explicit Counting(std::int64_t limit) : limit_(limit) {}
-  void* allocate(std::int64_t bytes) override {
-    calls++;
-    if (used + bytes > limit_) return nullptr;
-    used += bytes;
-    return host_.allocate(bytes);
-  }
-  void release(void* memory, std::int64_t bytes) override {
-    used -= bytes;
-    host_.release(memory, bytes);
-  }
   std::int64_t used = 0;
   int calls = 0;
 
+ protected:
+  void* alloc_own(std::int64_t bytes) override {
+    calls++;
+    if (used + bytes > limit_) return nullptr;
+    used += bytes;
+    return HostAllocator::alloc_own(bytes);
+  }
+  void free_own(void* memory, std::int64_t bytes) override {
+    used -= bytes;
+    HostAllocator::free_own(memory, bytes);
+  }
+
  private:
   std::int64_t limit_;
-  HostAllocator host_;
 };
 
-TEST(HostAllocator, GivesAlignedMemoryOfAnySize) {
+TEST(DeviceLayer, HostAllocatorGivesAlignedMemoryOfAnySize) {
   HostAllocator host;
-  for (std::int64_t bytes : {0, 1, 63, 64, 65, 1 << 20}) {
-    void* memory = host.allocate(bytes);
+  for (std::int64_t bytes : {1, 63, 64, 65, 1 << 20}) {
+    void* memory = host.alloc(bytes);
     ASSERT_NE(memory, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0u);
-    host.release(memory, bytes);
+    host.free(memory, bytes);
   }
-  EXPECT_EQ(host.allocate(-1), nullptr);
 }
 
-TEST(LRUAllocator, HandsOutTheSameSizeAgain) {
-  Counting backing(1000);
+TEST(DeviceLayer, HostAllocatorSaysThatThereIsNoMemory) {
+  HostAllocator host;
+  test::expect_error(test::error_of([&] { host.alloc(INT64_MAX); }), "memory: there are no 9223372036854775807 bytes for a buffer");
+  EXPECT_EQ(host.try_alloc(INT64_MAX), nullptr);
+}
+
+TEST(DeviceLayer, LruReusesBySize) {
+  const auto backing = std::make_shared<Counting>(1000);
   LRUAllocator lru(backing);
-  void* a = lru.allocate(100);
-  void* b = lru.allocate(100);
+  void* a = lru.alloc(100);
+  void* b = lru.alloc(100);
   EXPECT_NE(a, b);
-  lru.release(a, 100);
+  lru.free(a, 100);
   EXPECT_EQ(lru.kept_bytes(), 100);
-  void* c = lru.allocate(50);  // another size: not what is kept
+  void* c = lru.alloc(50);  // another size: not what is kept
   EXPECT_NE(c, a);
-  EXPECT_EQ(lru.allocate(100), a);
+  EXPECT_EQ(lru.alloc(100), a);
   EXPECT_EQ(lru.kept_bytes(), 0);
-  EXPECT_EQ(backing.calls, 3);
-  lru.release(a, 100);
-  lru.release(b, 100);
-  EXPECT_EQ(lru.allocate(100), b);  // the last returned first: it is still in the cache
-  lru.release(b, 100);
-  lru.release(c, 50);
+  EXPECT_EQ(backing->calls, 3);
+  lru.free(a, 100);
+  lru.free(b, 100);
+  EXPECT_EQ(lru.alloc(100), b);  // the last returned first: it is still in the processor's cache
+  lru.free(b, 100);
+  lru.free(c, 50);
+  lru.free_cache();
+  EXPECT_EQ(backing->used, 0);
+  EXPECT_EQ(lru.kept_bytes(), 0);
 }
 
-TEST(LRUAllocator, GivesBackWhatItKeepsWhenMemoryEnds) {
-  Counting backing(250);
+TEST(DeviceLayer, LruGivesBackWhatItKeepsWhenMemoryEnds) {
+  const auto backing = std::make_shared<Counting>(250);
   {
     LRUAllocator lru(backing);
-    void* a = lru.allocate(100);
-    void* b = lru.allocate(100);
-    lru.release(a, 100);
-    lru.release(b, 100);
-    EXPECT_EQ(backing.used, 200);
-    void* c = lru.allocate(240);
-    EXPECT_NE(c, nullptr);
-    EXPECT_EQ(backing.used, 240);
-    EXPECT_EQ(lru.allocate(20), nullptr);
-    lru.release(c, 240);
-    lru.release(lru.allocate(10), 10);
+    void* a = lru.alloc(100);
+    void* b = lru.alloc(100);
+    lru.free(a, 100);
+    lru.free(b, 100);
+    EXPECT_EQ(backing->used, 200);
+    void* c = lru.alloc(240);
+    EXPECT_EQ(backing->used, 240);
+    EXPECT_EQ(backing->calls, 4);  // it tried once more
+    EXPECT_EQ(lru.try_alloc(20), nullptr);
+    EXPECT_EQ(backing->calls, 5);  // nothing was kept that could have helped
+    lru.free(c, 240);
+    lru.free(lru.alloc(10), 10);
   }
-  EXPECT_EQ(backing.used, 0);
+  EXPECT_EQ(backing->used, 0);
 }
 
-TEST(Buffer, GoesBackOnce) {
+TEST(DeviceLayer, LruKeepsNoMoreThanItMay) {
+  const auto backing = std::make_shared<Counting>(1000);
+  LRUAllocator lru(backing, 250);
+  void *a = lru.alloc(100), *b = lru.alloc(120), *c = lru.alloc(100);
+  lru.free(a, 100);
+  lru.free(b, 120);
+  EXPECT_EQ(lru.kept_bytes(), 220);
+  lru.free(c, 100);  // a, which was returned first, goes back
+  EXPECT_EQ(lru.kept_bytes(), 220);
+  EXPECT_EQ(backing->used, 220);
+  EXPECT_EQ(lru.alloc(100), c);
+  EXPECT_EQ(lru.alloc(120), b);
+  lru.free(b, 120);
+  lru.free(c, 100);
+}
+
+TEST(DeviceLayer, MemoryGoesBackOnce) {
   Counting backing(100);
+  const auto counters = std::make_shared<GlobalCounters>();
+  backing.count_in(counters);
   {
-    Buffer a(backing, 60);
-    Buffer b = std::move(a);
+    DeviceMemory a(backing, 60);
+    DeviceMemory b = std::move(a);
     EXPECT_EQ(b.bytes(), 60);
-    EXPECT_THROW(Buffer(backing, 60), std::bad_alloc);
-    b = Buffer();
+    EXPECT_EQ(counters->values().mem_used, 60);
+    EXPECT_THROW(DeviceMemory(backing, 60), DeviceError);
+    b = DeviceMemory();
   }
   EXPECT_EQ(backing.used, 0);
+  EXPECT_EQ(counters->values().mem_used, 0);
 }
 
 }  // namespace

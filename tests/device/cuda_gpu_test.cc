@@ -55,7 +55,7 @@ TEST(CudaGpu, DrivesTheDriver) {
     const auto loaded = device->load(program);
     EXPECT_EQ(loaded->run({floats({6}, {1, 2, 3, 4, 5, 6})}, {{"n", 5}})[0].doubles(), (std::vector<double>{11, 12, 13, 14, 15, 16}));
   }
-  EXPECT_EQ(fake.log().substr(before), "load fill<3,1,1;2,1,1> wait fill<3,1,1;2,1,1> wait end unload release ");
+  EXPECT_EQ(fake.log().substr(before), "load fill<3,1,1;2,1,1> wait fill<3,1,1;2,1,1> wait unload end release ");
 }
 
 TEST(CudaGpu, SaysWhichKernelFails) {

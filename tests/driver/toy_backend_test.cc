@@ -58,16 +58,18 @@ class Translated : public LoadedProgram {
 
 class ToyDevice : public Device {
  public:
-  ToyDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), options_(options) {}
-  bool available(std::string* why) const override { return make_device("c", options_)->available(why); }
+  using Device::Device;
+  bool available(std::string* why) const override { return make_device("c", options())->available(why); }
   std::string description() const override { return "toy"; }
 
  private:
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    if (int* loads = options_.get<ToyOptions>().loads) (*loads)++;
-    return std::make_unique<Translated>(program, options_);
+    if (int* loads = options().get<ToyOptions>().loads) (*loads)++;
+    return std::make_unique<Translated>(program, options());
   }
-  DeviceOptions options_;
+  std::shared_ptr<JITRunner> make_runner(const LazyOp*, std::shared_ptr<const void>) const override {
+    throw DeviceError("toy", "runs whole programs only");
+  }
 };
 
 const DeviceRow& toy_device() {
@@ -114,6 +116,7 @@ class ToyBackend : public testing::Test {
 TEST_F(ToyBackend, IsUnknownWithoutItsRows) {
   EXPECT_THROW(language_of(options().target), UserError);
   EXPECT_EQ(make_device("toy"), nullptr);
+  EXPECT_THROW(Device::set_default("toy"), DeviceError);
 }
 
 TEST_F(ToyBackend, CompilesAndValidatesWithThreeRows) {
@@ -147,6 +150,12 @@ TEST_F(ToyBackend, CompilesAndValidatesWithThreeRows) {
   const BackendResult result = validate_backend(program, reference, *toy, sets, outputs, {});
   EXPECT_TRUE(result.ok) << result.problem;
   EXPECT_EQ(loads, 1);
+
+  // It may be what is meant where none is named.
+  Device::set_default("toy");
+  EXPECT_EQ(make_device("")->name(), "toy");
+  Device::set_default("interp");
+  EXPECT_EQ(make_device("")->name(), "interp");
 
   // It refuses a program in another language.
   EXPECT_THROW(toy->load(lower_model(frontend, &kC, compile)), InternalError);

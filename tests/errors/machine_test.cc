@@ -64,6 +64,91 @@ TEST(TemporaryFolder, IsNamedWhereItIsNone) {
       << result.err;
 }
 
+// The folder of compiled kernels: whatever is wrong with it, the run is the same, and nothing is said.
+TEST(KernelCache, IsNeverNeeded) {
+  const TempDir work("etch-cache");
+  const fs::path cache = work.path() / "cache";
+  const std::string model = (work.path() / "model.onnx").string();
+  std::ofstream(model, std::ios::binary) << parsed(kGoodModel).SerializeAsString();
+  const auto run = [&](const std::string& folder) {
+    const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c", "--cache", folder});
+    EXPECT_EQ(describe(result), "exit status 0") << folder << ": " << result.err;
+    EXPECT_EQ(result.err, "input 'x': random, seed 0\n") << folder;
+    return result.out;
+  };
+  const auto entries = [&] { return std::distance(fs::directory_iterator(cache), {}); };
+  const std::string want = run("off");
+  EXPECT_FALSE(want.empty());
+  EXPECT_EQ(run(cache.string()), want);
+  ASSERT_GE(entries(), 1);
+  const auto kept = entries();
+  EXPECT_EQ(run(cache.string()), want);
+  EXPECT_EQ(entries(), kept);
+  const struct {
+    const char* name;
+    void (*damage)(const fs::path& entry);
+  } rows[] = {
+      {"cut off", [](const fs::path& entry) { fs::resize_file(entry, fs::file_size(entry) / 2); }},
+      {"empty", [](const fs::path& entry) { fs::resize_file(entry, 0); }},
+      {"another text", [](const fs::path& entry) { std::ofstream(entry) << "not a kernel"; }},
+      {"another byte", [](const fs::path& entry) { std::fstream(entry, std::ios::in | std::ios::out).seekp(2000) << 'x'; }},
+      {"a folder", [](const fs::path& entry) { fs::remove(entry), fs::create_directory(entry); }},
+  };
+  for (const auto& row : rows) {
+    for (const auto& entry : fs::directory_iterator(cache)) row.damage(entry.path());
+    EXPECT_EQ(run(cache.string()), want) << row.name;
+    EXPECT_EQ(run(cache.string()), want) << row.name;
+  }
+  for (const std::string& folder : {std::string("/proc/etch-cache"), model, model + "/below"}) EXPECT_EQ(run(folder), want);
+}
+
+// Where no --cache is given: ETCH_CACHE, else the user's folder.
+TEST(KernelCache, LiesWhereTheUserWants) {
+  const TempDir work("etch-cache");
+  const auto path = [&](const char* name) { return (work.path() / name).string(); };
+  const std::string model = path("model.onnx");
+  std::ofstream(model, std::ios::binary) << parsed(kGoodModel).SerializeAsString();
+  const struct {
+    std::vector<EnvVar> env;
+    std::string folder;  // where entries appear; empty: nowhere
+  } rows[] = {
+      {{{"ETCH_CACHE", path("own")}, {"XDG_CACHE_HOME", path("none")}}, path("own")},
+      {{{"ETCH_CACHE", ""}, {"XDG_CACHE_HOME", path("xdg")}, {"HOME", path("none")}}, path("xdg") + "/etch"},
+      {{{"ETCH_CACHE", ""}, {"XDG_CACHE_HOME", "relative"}, {"HOME", path("home")}}, path("home") + "/.cache/etch"},
+      {{{"ETCH_CACHE", "off"}, {"XDG_CACHE_HOME", path("none")}}, ""},
+      {{{"ETCH_CACHE", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}}, ""},
+  };
+  for (const auto& row : rows) {
+    ProcessOptions options;
+    options.env = row.env;
+    options.cwd = work.path();
+    const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--backend", "c"}, options);
+    EXPECT_EQ(describe(result), "exit status 0") << result.err;
+    if (!row.folder.empty()) {
+      EXPECT_FALSE(fs::is_empty(row.folder)) << row.folder;
+    }
+    EXPECT_FALSE(fs::exists(path("none")) || fs::exists(path("relative")));
+  }
+}
+
+TEST(DefaultDevice, IsThatOfTheEnvironment) {
+  const TempDir work("etch-device");
+  const std::string model = (work.path() / "model.onnx").string();
+  std::ofstream(model, std::ios::binary) << parsed(kGoodModel).SerializeAsString();
+  ProcessOptions options;
+  options.env = {{"ETCH_DEVICE", "fortran"}};
+  const ProcessResult unknown = run_process({ETCH_BUILD_DIR "/etch", "run", model}, options);
+  EXPECT_EQ(describe(unknown), "exit status 1");
+  EXPECT_TRUE(unknown.err.starts_with("etch: error: ETCH_DEVICE=fortran: is unknown; the backends are 'interp', ")) << unknown.err;
+  // The C compiler is looked for only where C is what runs.
+  options.env = {{"ETCH_DEVICE", "c"}};
+  const ProcessResult c = run_process({ETCH_BUILD_DIR "/etch", "run", model, "--cc", "no-such-cc"}, options);
+  EXPECT_NE(c.err.find("backend c: is not available here: no C compiler: 'no-such-cc' is not found"), std::string::npos) << c.err;
+  EXPECT_TRUE(run_process({ETCH_BUILD_DIR "/etch", "run", model, "--cc", "no-such-cc", "--backend", "interp"}, options).ok());
+  options.env = {{"ETCH_DEVICE", ""}};
+  EXPECT_TRUE(run_process({ETCH_BUILD_DIR "/etch", "run", model, "--cc", "no-such-cc"}, options).ok());
+}
+
 // A full disk: /dev/full can't be a folder, so this uses a file system of 64 KiB, if one can be mounted, and writes more than that.
 TEST(FullDisk, LeavesNothing) {
   const TempDir work("etch-full");

@@ -25,10 +25,9 @@ void reply(FrameKind kind, const json& text, const std::vector<std::span<const s
     _exit(0);  // nobody listens any more
 }
 
-// The parts of a frame's blob, each named by a buffer number: [[buffer, bytes], ...].
-std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::vector<std::byte>& blob) {
+// The parts of a frame's blob from `at` on, each named by a buffer number: [[buffer, bytes], ...].
+std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::vector<std::byte>& blob, std::size_t at = 0) {
   std::map<int, std::span<const std::byte>> parts;
-  std::size_t at = 0;
   for (const auto& entry : list) {
     const std::size_t bytes = entry.at(1);
     parts[entry.at(0)] = std::span(blob).subspan(at, bytes);
@@ -39,14 +38,24 @@ std::map<int, std::span<const std::byte>> parts_of(const json& list, const std::
 
 json info_of(const Runner& runner) {
   const DeviceInfo& i = runner.info();
-  return {{"ok", true},           {"platform", i.platform}, {"device", i.name},
-          {"version", i.version}, {"half", i.has_half},     {"double", i.has_double}};
+  return {{"ok", true},         {"platform", i.platform}, {"device", i.name},   {"version", i.version},
+          {"driver", i.driver}, {"cpu", i.is_cpu},        {"half", i.has_half}, {"double", i.has_double}};
 }
 
 void load(Runner& runner, const json& request, const Frame& frame) {
-  ProgramSpec spec{request.at("source"), {}, parts_of(request.at("constants"), frame.blob)};
+  const std::size_t binary = request.at("binary");
+  ProgramSpec spec{request.at("source"), std::span(frame.blob).first(binary), {}, parts_of(request.at("constants"), frame.blob, binary)};
   for (const auto& k : request.at("kernels")) spec.kernels.push_back({k.at("name"), k.at("variables")});
   reply(FrameKind::Reply, {{"ok", true}, {"program", runner.load(spec)}});
+}
+
+CallSpec call_of(const json& c) {
+  return {c.at("kernel"),
+          c.at("buffers").get<std::vector<int>>(),
+          c.at("writes").get<std::vector<int>>(),
+          c.at("values").get<std::vector<std::int32_t>>(),
+          c.at("groups").get<std::vector<std::size_t>>(),
+          c.at("local").get<std::vector<std::size_t>>()};
 }
 
 void run(Runner& runner, const json& request, const Frame& frame) {
@@ -58,10 +67,7 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   spec.tap = request.at("tap");
   spec.guards = request.at("guards");
   spec.seconds = request.at("seconds");
-  for (const auto& c : request.at("calls"))
-    spec.calls.push_back({c.at("kernel"), c.at("buffers").get<std::vector<int>>(), c.at("writes").get<std::vector<int>>(),
-                          c.at("values").get<std::vector<std::int32_t>>(), c.at("groups").get<std::vector<std::size_t>>(),
-                          c.at("local").get<std::vector<std::size_t>>()});
+  for (const auto& c : request.at("calls")) spec.calls.push_back(call_of(c));
   RunEvents events;
   events.before = [](int call) { reply(FrameKind::Progress, call); };
   events.tap = [](int call, int output, std::span<const std::byte> written) { reply(FrameKind::Tap, {call, output}, {written}); };
@@ -72,6 +78,28 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   } catch (const GuardError& e) {
     reply(FrameKind::Reply, {{"ok", false}, {"error", e.what()}, {"buffer", e.buffer}});
   }
+}
+
+// Memory by number, and kernels that are started one by one. False if `op` is none of these requests.
+bool serve_step(Runner& runner, const std::string& op, const json& request, const Frame& frame) {
+  json answer = {{"ok", true}};
+  std::vector<std::byte> content;
+  if (op == "alloc")
+    answer["memory"] = runner.alloc(request.at("bytes"));
+  else if (op == "free")
+    runner.free(request.at("memory"));
+  else if (op == "write")
+    runner.write(request.at("memory"), frame.blob);
+  else if (op == "read")
+    content = runner.read(request.at("memory"), request.at("bytes"));
+  else if (op == "launch")
+    runner.launch(request.at("program"), call_of(request.at("call")));
+  else if (op == "wait")
+    runner.wait();
+  else
+    return false;
+  reply(FrameKind::Reply, answer, {content});
+  return true;
 }
 
 void serve(std::optional<Runner>& runner, const Frame& frame) {
@@ -88,7 +116,10 @@ void serve(std::optional<Runner>& runner, const Frame& frame) {
     } else if (op == "unload") {
       runner->unload(request.at("program"));
       reply(FrameKind::Reply, {{"ok", true}});
-    } else {
+    } else if (op == "compile") {
+      const std::vector<unsigned char> binary = runner->compile(request.at("source"));
+      reply(FrameKind::Reply, {{"ok", true}}, {std::as_bytes(std::span(binary))});
+    } else if (!serve_step(*runner, op, request, frame)) {
       run(*runner, request, frame);
     }
   } catch (const OpenCLError& e) {

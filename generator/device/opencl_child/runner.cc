@@ -4,7 +4,8 @@
 #include <cctype>
 #include <chrono>
 #include <cstring>
-#include <new>
+
+#include "device/device_error.h"
 
 namespace etch::opencl {
 namespace {
@@ -55,7 +56,7 @@ std::vector<Candidate> all_devices() {
     std::vector<cl_device_id> devices(n);
     ok(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr), "list of devices");
     for (cl_device_id d : devices) {
-      Candidate c{d, 0, {name, text_of(d, CL_DEVICE_NAME), text_of(d, CL_DEVICE_VERSION)}};
+      Candidate c{d, 0, {name, text_of(d, CL_DEVICE_NAME), text_of(d, CL_DEVICE_VERSION), text_of(d, CL_DRIVER_VERSION)}};
       clGetDeviceInfo(d, CL_DEVICE_TYPE, sizeof c.type, &c.type, nullptr);
       const std::string extensions = text_of(d, CL_DEVICE_EXTENSIONS);
       c.info.is_cpu = (c.type & CL_DEVICE_TYPE_CPU) != 0;
@@ -92,18 +93,17 @@ std::string log_of(cl_program program, cl_device_id device) {
   return std::string(log.c_str()).substr(0, kMaxLog);
 }
 
-cl_mem mem_of(const Buffer& buffer) { return static_cast<cl_mem>(buffer.memory()); }
+cl_mem mem_of(const DeviceMemory& buffer) { return static_cast<cl_mem>(buffer.opaque()); }
 
 }  // namespace
 
-void* BufferAllocator::allocate(std::int64_t bytes) {
-  if (bytes < 0) return nullptr;
+void* BufferAllocator::alloc_own(std::int64_t bytes) {
   cl_int code = CL_SUCCESS;
   cl_mem memory = clCreateBuffer(context_, CL_MEM_READ_WRITE, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), nullptr, &code);
   return code == CL_SUCCESS ? memory : nullptr;
 }
 
-void BufferAllocator::release(void* memory, std::int64_t) {
+void BufferAllocator::free_own(void* memory, std::int64_t) {
   clFinish(queue_);  // nothing that was started may still use it
   clReleaseMemObject(static_cast<cl_mem>(memory));
 }
@@ -117,13 +117,13 @@ Runner::Runner(const std::string& wanted) {
   ok(code, "context on " + info_.name);
   queue_ = clCreateCommandQueue(context_, device_, 0, &code);
   ok(code, "command queue on " + info_.name);
-  memory_ = std::make_unique<BufferAllocator>(context_, queue_);
-  kept_ = std::make_unique<LRUAllocator>(*memory_);
+  kept_ = std::make_unique<LRUAllocator>(std::make_shared<BufferAllocator>(context_, queue_));
 }
 
 Runner::~Runner() {
   for (auto& [number, loaded] : programs_) release(loaded);
   programs_.clear();
+  memory_.clear();
   kept_.reset();
   if (queue_ != nullptr) clReleaseCommandQueue(queue_);
   if (context_ != nullptr) clReleaseContext(context_);
@@ -135,26 +135,57 @@ void Runner::release(Loaded& loaded) {
   loaded = Loaded();
 }
 
-int Runner::load(const ProgramSpec& spec) {
-  const char* text = spec.source.c_str();
-  const std::size_t length = spec.source.size();
+std::vector<unsigned char> Runner::compile(const std::string& source) {
   Loaded loaded;
+  build_source(source, loaded);
+  if (info_.is_cpu) {
+    release(loaded);
+    return {};
+  }
+  std::size_t bytes = 0;
+  cl_int code = clGetProgramInfo(loaded.program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr);
+  std::vector<unsigned char> binary(bytes);
+  unsigned char* to = binary.data();
+  if (code == CL_SUCCESS) code = clGetProgramInfo(loaded.program, CL_PROGRAM_BINARIES, sizeof to, static_cast<void*>(&to), nullptr);
+  release(loaded);
+  ok(code, "the program's binary");
+  return binary;
+}
+
+bool Runner::build_binary(std::span<const std::byte> binary, Loaded& loaded) {
+  const std::size_t bytes = binary.size();
+  const auto* data = reinterpret_cast<const unsigned char*>(binary.data());
+  cl_int code = CL_SUCCESS;
+  loaded.program = clCreateProgramWithBinary(context_, 1, &device_, &bytes, &data, nullptr, &code);
+  if (code == CL_SUCCESS) code = clBuildProgram(loaded.program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
+  if (code != CL_SUCCESS) release(loaded);
+  return code == CL_SUCCESS;
+}
+
+void Runner::build_source(const std::string& source, Loaded& loaded) {
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
   cl_int code = CL_SUCCESS;
   loaded.program = clCreateProgramWithSource(context_, 1, &text, &length, &code);
   ok(code, "program");
   code = clBuildProgram(loaded.program, 1, &device_, "-cl-std=CL1.2", nullptr, nullptr);
-  if (code != CL_SUCCESS) {
-    const std::string log = log_of(loaded.program, device_);
-    release(loaded);
-    throw OpenCLError("the kernels do not compile (OpenCL error " + std::to_string(code) + ")\n" + log);
-  }
+  if (code == CL_SUCCESS) return;
+  const std::string log = log_of(loaded.program, device_);
+  release(loaded);
+  throw OpenCLError("the kernels do not compile (OpenCL error " + std::to_string(code) + ")\n" + log);
+}
+
+int Runner::load(const ProgramSpec& spec) {
+  Loaded loaded;
+  cl_int code = CL_SUCCESS;
+  if (spec.binary.empty() || !build_binary(spec.binary, loaded)) build_source(spec.source, loaded);
   for (const KernelSpec& k : spec.kernels) {
     loaded.kernels.push_back(clCreateKernel(loaded.program, k.name.c_str(), &code));
     if (code != CL_SUCCESS) loaded.kernels.pop_back();
     ok(code, "kernel '" + k.name + "'");
   }
   for (const auto& [index, bytes] : spec.constants) {
-    Buffer buffer = make(static_cast<std::int64_t>(bytes.size()), true);
+    DeviceMemory buffer = make(static_cast<std::int64_t>(bytes.size()), true);
     if (!bytes.empty())
       ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "constant");
     loaded.constants.emplace(index, std::move(buffer));
@@ -170,26 +201,59 @@ void Runner::unload(int program) {
   programs_.erase(found);
 }
 
-Buffer Runner::make(std::int64_t bytes, bool guards) {
-  const std::int64_t all = bytes + (guards ? kGuard : 0);
+const Runner::Loaded& Runner::loaded(int program) const {
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) throw OpenCLError("no such program");
+  return found->second;
+}
+
+int Runner::alloc(std::int64_t bytes) {
   try {
-    Buffer buffer(*kept_, all);
+    memory_.emplace(next_memory_, DeviceMemory(*kept_, bytes));
+  } catch (const DeviceError&) {
+    return 0;
+  }
+  return next_memory_++;
+}
+
+void Runner::free(int memory) { memory_.erase(memory); }
+
+void Runner::write(int memory, std::span<const std::byte> bytes) {
+  ok(clEnqueueWriteBuffer(queue_, mem_of(memory_.at(memory)), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "copy");
+}
+
+std::vector<std::byte> Runner::read(int memory, std::int64_t bytes) {
+  std::vector<std::byte> content(static_cast<std::size_t>(bytes));
+  read(memory_.at(memory), content);
+  return content;
+}
+
+void Runner::launch(int program, const CallSpec& call) {
+  launch(loaded(program), call, [this](int memory) -> const DeviceMemory& { return memory_.at(memory); });
+  if (info_.is_cpu) wait();  // a driver runs kernels in this process: waiting tells which one crashed
+}
+
+void Runner::wait() { ok(clFinish(queue_), "run"); }
+
+DeviceMemory Runner::make(std::int64_t bytes, bool guards) {
+  const std::int64_t all = std::max(bytes + (guards ? kGuard : 0), std::int64_t{1});
+  try {
+    DeviceMemory buffer(*kept_, all);
     if (guards) {
       const auto size = static_cast<std::size_t>(buffer.bytes());
       ok(clEnqueueFillBuffer(queue_, mem_of(buffer), &kGuardByte, 1, 0, size, 0, nullptr, nullptr), "fill");
     }
     return buffer;
-  } catch (const std::bad_alloc&) {
+  } catch (const DeviceError&) {
     throw OpenCLError("no memory for a buffer of " + std::to_string(all) + " bytes");
   }
 }
 
-void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::vector<Buffer>& buffers) {
+void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of) {
   cl_kernel kernel = loaded.kernels.at(static_cast<std::size_t>(call.kernel));
   cl_uint arg = 0;
   for (int b : call.buffers) {
-    const auto constant = loaded.constants.find(b);
-    cl_mem memory = mem_of(constant != loaded.constants.end() ? constant->second : buffers.at(static_cast<std::size_t>(b)));
+    cl_mem memory = mem_of(buffer_of(b));
     ok(clSetKernelArg(kernel, arg, sizeof memory, &memory), "buffer argument " + std::to_string(arg));
     arg++;
   }
@@ -205,7 +269,7 @@ void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::vecto
      "start");
 }
 
-void Runner::check_guard(const Buffer& buffer, std::int64_t bytes, int index) {
+void Runner::check_guard(const DeviceMemory& buffer, std::int64_t bytes, int index) {
   std::vector<std::byte> guard(static_cast<std::size_t>(kGuard));
   ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, static_cast<std::size_t>(bytes), guard.size(), guard.data(), 0, nullptr, nullptr),
      "guard");
@@ -214,23 +278,21 @@ void Runner::check_guard(const Buffer& buffer, std::int64_t bytes, int index) {
   throw GuardError(std::to_string(wrong - guard.begin()), index);
 }
 
-void Runner::read(const Buffer& buffer, std::vector<std::byte>& to) {
+void Runner::read(const DeviceMemory& buffer, std::span<std::byte> to) {
   if (to.empty()) return;
   ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, 0, to.size(), to.data(), 0, nullptr, nullptr), "result");
 }
 
 RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events) {
-  const auto found = programs_.find(program);
-  if (found == programs_.end()) throw OpenCLError("no such program");
-  const Loaded& loaded = found->second;
-  std::vector<Buffer> buffers(spec.bytes.size());
+  const Loaded& loaded = this->loaded(program);
+  std::vector<DeviceMemory> buffers(spec.bytes.size());
   const auto is_constant = [&](int b) { return loaded.constants.contains(b); };
-  const auto buffer_of = [&](int b) -> const Buffer& {
+  const auto buffer_of = [&](int b) -> const DeviceMemory& {
     return is_constant(b) ? loaded.constants.at(b) : buffers.at(static_cast<std::size_t>(b));
   };
   const auto bytes_of = [&](int b) { return spec.bytes.at(static_cast<std::size_t>(b)); };
   for (const auto& [b, bytes] : spec.inputs) {
-    Buffer& buffer = buffers.at(static_cast<std::size_t>(b));
+    DeviceMemory& buffer = buffers.at(static_cast<std::size_t>(b));
     buffer = make(bytes_of(b), spec.guards);
     if (!bytes.empty())
       ok(clEnqueueWriteBuffer(queue_, mem_of(buffer), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr, nullptr), "input");
@@ -239,11 +301,11 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
   for (int c = 0; c < static_cast<int>(spec.calls.size()); c++) {
     const CallSpec& call = spec.calls[static_cast<std::size_t>(c)];
     for (int b : call.buffers)
-      if (!is_constant(b) && buffers.at(static_cast<std::size_t>(b)).memory() == nullptr)
+      if (!is_constant(b) && buffers.at(static_cast<std::size_t>(b)).opaque() == nullptr)
         buffers[static_cast<std::size_t>(b)] = make(bytes_of(b), spec.guards);
     if (events.before) events.before(c);
     const auto begin = std::chrono::steady_clock::now();
-    launch(loaded, call, buffers);
+    launch(loaded, call, buffer_of);
     // A processor's driver runs kernels in this process: waiting tells which one crashed.
     if (info_.is_cpu || spec.tap || spec.guards || spec.seconds) ok(clFinish(queue_), "run");
     if (spec.seconds) result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -255,7 +317,7 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
       events.tap(c, static_cast<int>(w), written);
     }
     for (int b : call.buffers)
-      if (spec.last_use.at(static_cast<std::size_t>(b)) == c) buffers.at(static_cast<std::size_t>(b)) = Buffer();
+      if (spec.last_use.at(static_cast<std::size_t>(b)) == c) buffers.at(static_cast<std::size_t>(b)) = DeviceMemory();
   }
   for (int b : spec.outputs) {
     result.outputs.emplace_back(static_cast<std::size_t>(bytes_of(b)));

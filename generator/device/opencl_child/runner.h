@@ -29,7 +29,7 @@ class GuardError : public OpenCLError {
 };
 
 struct DeviceInfo {
-  std::string platform, name, version;
+  std::string platform, name, version, driver;
   bool is_cpu = false, has_half = false, has_double = false;
 };
 
@@ -40,6 +40,7 @@ struct KernelSpec {
 
 struct ProgramSpec {
   std::string source;
+  std::span<const std::byte> binary;  // if not empty, what compile() returned for the source
   std::vector<KernelSpec> kernels;
   std::map<int, std::span<const std::byte>> constants;  // by buffer number
 };
@@ -76,8 +77,11 @@ struct RunEvents {
 class BufferAllocator : public Allocator {
  public:
   BufferAllocator(cl_context context, cl_command_queue queue) : context_(context), queue_(queue) {}
-  void* allocate(std::int64_t bytes) override;
-  void release(void* memory, std::int64_t bytes) override;
+  std::byte* host_address(void*) const override { return nullptr; }
+
+ protected:
+  void* alloc_own(std::int64_t bytes) override;
+  void free_own(void* memory, std::int64_t bytes) override;
 
  private:
   cl_context context_;
@@ -93,31 +97,46 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   const DeviceInfo& info() const { return info_; }
+  /// Builds, and returns the driver's binary. Nothing of a processor's driver: PoCL's binaries take longer to make than they save.
+  std::vector<unsigned char> compile(const std::string& source);
   /// Builds; returns the program's number.
   int load(const ProgramSpec& spec);
   void unload(int program);
+  /// Memory by number, for kernels that are started one by one; 0 if there is none left.
+  int alloc(std::int64_t bytes);
+  void free(int memory);
+  void write(int memory, std::span<const std::byte> bytes);
+  std::vector<std::byte> read(int memory, std::int64_t bytes);
+  /// Starts a kernel of a program; call.buffers are numbers of memory.
+  void launch(int program, const CallSpec& call);
+  /// Waits for all that was started.
+  void wait();
   RunResult run(int program, const RunSpec& spec, const RunEvents& events);
 
  private:
   struct Loaded {
     cl_program program = nullptr;
     std::vector<cl_kernel> kernels;
-    std::map<int, Buffer> constants;
+    std::map<int, DeviceMemory> constants;
   };
   void release(Loaded& loaded);
-  Buffer make(std::int64_t bytes, bool guards);
-  void launch(const Loaded& loaded, const CallSpec& call, const std::vector<Buffer>& buffers);
-  void check_guard(const Buffer& buffer, std::int64_t bytes, int index);
-  void read(const Buffer& buffer, std::vector<std::byte>& to);
+  const Loaded& loaded(int program) const;
+  void build_source(const std::string& source, Loaded& loaded);
+  /// False if the driver does not take it: it is of another version.
+  bool build_binary(std::span<const std::byte> binary, Loaded& loaded);
+  DeviceMemory make(std::int64_t bytes, bool guards);
+  void launch(const Loaded& loaded, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of);
+  void check_guard(const DeviceMemory& buffer, std::int64_t bytes, int index);
+  void read(const DeviceMemory& buffer, std::span<std::byte> to);
 
   DeviceInfo info_;
   cl_device_id device_ = nullptr;
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
-  std::unique_ptr<BufferAllocator> memory_;
   std::unique_ptr<LRUAllocator> kept_;
   std::map<int, Loaded> programs_;
-  int next_ = 0;
+  std::map<int, DeviceMemory> memory_;  // by number
+  int next_ = 0, next_memory_ = 1;
 };
 
 }  // namespace etch::opencl

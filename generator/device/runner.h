@@ -1,0 +1,118 @@
+// Runners: what runs one AST on a device, on Buffers. Each counts what it did in GlobalCounters. A program's calls and kernels that are
+// run by hand go through the same runners.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/buffer.h"
+#include "device/loaded_kernel.h"
+
+namespace etch {
+
+/// The estimates are of one run, and may hold Variables.
+struct Estimate {
+  Sint ops = 0;  // operations, as count_work counts them
+  Sint mem = 0;  // bytes that are read or written, each once
+};
+
+/// Counts one run of a kernel: the estimates are evaluated for these values of the variables.
+void update_stats(GlobalCounters& counters, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds);
+
+/// Anything that runs on buffers and that a JIT may record.
+class JITRunner {
+ public:
+  JITRunner(Estimate estimate, std::shared_ptr<GlobalCounters> counters) : estimate_(std::move(estimate)), counters_(std::move(counters)) {}
+  virtual ~JITRunner() = default;
+  JITRunner(const JITRunner&) = delete;
+  JITRunner& operator=(const JITRunner&) = delete;
+
+  /// Runs it: `rawbufs` what is written first, then what is read, in the order of the AST's buffers; `var_vals` has a value for each
+  /// variable. With `wait` the seconds until its end. Throws DeviceError, also for buffers of another type, device or size than it takes.
+  std::optional<double> exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait = false);
+  const Sint& op_estimate() const { return estimate_.ops; }
+  const Sint& mem_estimate() const { return estimate_.mem; }
+
+ protected:
+  virtual std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) = 0;
+
+ private:
+  Estimate estimate_;
+  std::shared_ptr<GlobalCounters> counters_;
+};
+
+/// What a runner of an AST takes.
+struct ASTSignature {
+  std::string device;                     // its name
+  std::vector<KernelArgument> arguments;  // each with the least number of elements that its buffer has
+  std::vector<ProgramVariable> variables;
+};
+/// The buffers of `ast`, what it writes first. A size is that which the largest values of the variables need.
+ASTSignature signature_of(const LazyOp* ast, std::string device);
+Estimate estimate_of(const LazyOp* ast, const std::vector<KernelArgument>& arguments);
+
+class ASTRunner : public JITRunner {
+ public:
+  /// `owner` keeps alive what the AST and the estimate point into.
+  ASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner)
+      : JITRunner(std::move(estimate), std::move(counters)), signature_(std::move(signature)), owner_(std::move(owner)) {}
+
+ protected:
+  /// Throws DeviceError unless the arguments are what it takes.
+  void check_arguments(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals) const;
+
+ private:
+  ASTSignature signature_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// An AST as a compiled kernel.
+class CompiledASTRunner : public ASTRunner {
+ public:
+  CompiledASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner,
+                    ProgramKernel kernel, LoadedKernel loaded)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)),
+        kernel_(std::move(kernel)),
+        loaded_(std::move(loaded)) {}
+
+  const ProgramKernel& kernel() const { return kernel_; }
+  /// The grid for these values of the variables.
+  LaunchSize launch_dims(const VarValues& var_vals) const { return launch_size(kernel_, var_vals); }
+
+ protected:
+  std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
+
+ private:
+  ProgramKernel kernel_;
+  LoadedKernel loaded_;
+};
+
+/// An AST that the reference evaluates.
+class InterpretedASTRunner : public ASTRunner {
+ public:
+  InterpretedASTRunner(const LazyOp* ast, ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters,
+                       std::shared_ptr<const void> owner)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)), ast_(ast) {}
+
+ protected:
+  std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
+
+ private:
+  const LazyOp* ast_;
+};
+
+/// Starts a kernel with the grid and the values that `var_vals` give it.
+std::optional<double> launch(const LoadedKernel& loaded, const ProgramKernel& kernel, std::span<void* const> buffers,
+                             const VarValues& var_vals, bool wait);
+/// Evaluates `ast` on memory of this process: what it writes first.
+struct HostPiece {
+  std::byte* data = nullptr;
+  std::int64_t elements = 0;
+  DType dtype{};
+};
+void interpret(const LazyOp* ast, std::span<const HostPiece> buffers, const VarValues& var_vals);
+
+}  // namespace etch
