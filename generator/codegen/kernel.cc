@@ -14,6 +14,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL promises for every device
+
 struct StagedReduce {
   const LazyOp* op;
   int stage;  // number of reductions one below the other that it depends on
@@ -45,14 +47,16 @@ int rank(AxisKind kind) {
       return 1;
     case AxisKind::Group:
       return 2;
+    case AxisKind::Mid:
+      return 3;
     case AxisKind::Reduce:
     case AxisKind::Inner:
-      return 3;
+      return 4;
     case AxisKind::Unroll:
     case AxisKind::Upcast:
-      return 4;
-    case AxisKind::Vector:
       return 5;
+    case AxisKind::Vector:
+      return 6;
   }
   return 0;
 }
@@ -60,8 +64,10 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO", "VECTOR"};
-  return std::string(kNames[static_cast<int>(opt.op)]) + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+  static constexpr const char* kNames[] = {"UPCAST",   "UNROLL",    "LOCAL",    "LASTLOCAL", "GROUP",
+                                           "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR"};
+  const std::string name = kNames[static_cast<int>(opt.op)];
+  return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
 
 std::string to_text(const std::vector<Opt>& opts) {
@@ -243,7 +249,7 @@ void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before
 int Kernel::axis_of(const Opt& opt) const {
   int first = 0;
   if (opt.op == OptOp::Unroll) first = first_reduce();
-  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) first = first_reduce() + count(AxisKind::Group);
+  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) first = first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid);
   return opt.axis >= 0 && opt.axis < first_upcast() - first ? first + opt.axis : -1;
 }
 
@@ -260,28 +266,47 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   const std::int64_t size = axes_[at(axis)].size.as_int();
   std::int64_t copies = amount, work_items = amount;
   for (const Axis& a : axes_) {
-    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies = saturating_mul(copies, a.size.as_int());
-    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group) work_items = saturating_mul(work_items, a.size.as_int());
+    const bool is_mid = a.kind == AxisKind::Mid;
+    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast || is_mid) copies = saturating_mul(copies, a.size.as_int());
+    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group || is_mid) work_items = saturating_mul(work_items, a.size.as_int());
   }
+  const Rule fits_group{work_items <= 1024, "a work-group has at most 1024 items"};
+  const Rule fits_shared{shared_bytes(op, amount) <= kSharedBytes, "the sums of a work-group take at most 32768 bytes"};
+  const Rule has_groups{options_->has_local, "the language has work-groups"};
+  const Rule chooses_groups{!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"};
   switch (op) {
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
-              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"}};
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              fits_shared};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
     case OptOp::Local:
-      return {{options_->has_local, "the language has work-groups"},
+    case OptOp::LastLocal:
+      return {has_groups,
               {is_parallel && kind == AxisKind::Global, "only a global axis can be local"},
-              {work_items <= 1024, "a work-group has at most 1024 items"}};
+              chooses_groups,
+              fits_group,
+              fits_shared};
     case OptOp::Group:
     case OptOp::GroupTop:
-      return {{options_->has_local, "the language has work-groups"},
+      return {has_groups,
               {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
               {!is_staged(), "a kernel of several stages is not grouped"},
               {count(AxisKind::Vector) == 0, "a vector is not grouped"},
-              {work_items <= 1024, "a work-group has at most 1024 items"}};
+              chooses_groups,
+              fits_group,
+              fits_shared};
+    case OptOp::UpcastMid:
+      return {{count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"},
+              {is_parallel && kind == AxisKind::Global, "only a global axis can be shared while reducing"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              fits_group,
+              fits_shared};
+    case OptOp::NoLocals:
+      return {};  // why_no_locals
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
@@ -296,7 +321,30 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   return {};
 }
 
+// Each work-item has its sums there, and behind UPCASTMID the same number is shared by fewer copies.
+std::int64_t Kernel::shared_bytes(OptOp op, std::int64_t amount) const {
+  const bool groups = op == OptOp::Group || op == OptOp::GroupTop, adds = groups || op == OptOp::Local || op == OptOp::LastLocal;
+  if (!groups && count(AxisKind::Group) == 0) return 0;
+  std::int64_t bytes = adds || op == OptOp::Upcast || op == OptOp::UpcastMid ? amount : 1;
+  for (const Axis& a : axes_) {
+    const bool counts = a.kind == AxisKind::Local || a.kind == AxisKind::Group || a.kind == AxisKind::Mid || a.kind == AxisKind::Upcast;
+    if (counts) bytes = saturating_mul(bytes, a.size.as_int());
+  }
+  std::int64_t of_one = 0;
+  for (const LazyOp* r : reduces_) of_one += bytes_of(r->dtype);
+  return saturating_mul(bytes, of_one);
+}
+
+std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  if (!options_->has_local) return "the language has work-groups";
+  if (no_locals_) return "the driver does not choose the work-groups yet";
+  if (count(AxisKind::Local) + count(AxisKind::Group) > 0) return "no axis is local or grouped";
+  return std::nullopt;
+}
+
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";
   const Sint size = axes_[at(axis)].size;
@@ -311,8 +359,8 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const int axis = axis_of(opt);
-  const std::int64_t amount = amount_of(opt, axis);
+  const int axis = opt.op == OptOp::NoLocals ? 0 : axis_of(opt);
+  const std::int64_t amount = opt.op == OptOp::NoLocals ? 0 : amount_of(opt, axis);
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Vector);
   switch (opt.op) {
     case OptOp::Upcast:
@@ -324,9 +372,18 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Local:
       shift_to(axis, amount, false, first_reduce(), AxisKind::Local);
       break;
+    case OptOp::LastLocal:
+      shift_to(axis, amount, false, count(AxisKind::Global), AxisKind::Local);
+      break;
     case OptOp::Group:
     case OptOp::GroupTop:
       shift_to(axis, amount, opt.op == OptOp::GroupTop, first_reduce() + count(AxisKind::Group), AxisKind::Group);
+      break;
+    case OptOp::UpcastMid:
+      shift_to(axis, amount, false, first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid), AxisKind::Mid);
+      break;
+    case OptOp::NoLocals:
+      no_locals_ = true;
       break;
     case OptOp::PadTo:
       pad_to(axis, amount);

@@ -18,6 +18,7 @@ enum class AxisKind : std::uint8_t {
   Global,
   Local,
   Group,
+  Mid,  // work-items share it while they reduce; behind that it is upcast
   Reduce,
   Inner,  // a loop over a reduced dimension behind the last reduction
   Unroll,
@@ -77,7 +78,7 @@ class Kernel {
   /// Dimensions of the merged AST come first, then those that PADTO made.
   const std::vector<Dim>& dims() const { return dims_; }
   int ast_dims() const { return ast_dims_; }
-  /// Order: Global, Local, Group, Reduce (stage by stage), Inner, Unroll and Upcast as applied, Vector.
+  /// Order: Global, Local, Group, Mid, Reduce (stage by stage), Inner, Unroll and Upcast as applied, Vector.
   const std::vector<Axis>& axes() const { return axes_; }
   const std::vector<Opt>& applied() const { return applied_; }
 
@@ -97,6 +98,10 @@ class Kernel {
   Sint view_stride(const KernelBuf& buf, int axis) const;
   /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
+  /// Whether copies of the arithmetic may differ in their place along `axis`.
+  bool has_copies(int axis) const { return axis >= first_upcast() || axes_[static_cast<std::size_t>(axis)].kind == AxisKind::Mid; }
+  /// Whether the driver chooses the work-groups (NOLOCALS): the grid is counted in work-items.
+  bool no_locals() const { return no_locals_; }
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
 
@@ -119,6 +124,9 @@ class Kernel {
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
   /// Whether elements that follow each other along `axis` are adjacent in the output.
   bool is_adjacent(int axis) const;
+  /// Bytes of shared memory that a grouped reduction would take after step `op` by `amount`; 0 if it is not grouped.
+  std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
+  std::optional<std::string> why_no_locals(const Opt& opt) const;
   /// The position in axes() of the axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;
   std::int64_t amount_of(const Opt& opt, int axis) const;
@@ -138,6 +146,7 @@ class Kernel {
   int ast_dims_ = 0;
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
+  bool no_locals_ = false;
 };
 
 /// The kernel's only reduction, if it is a sum of products of two loaded values without casts in between.

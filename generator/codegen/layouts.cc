@@ -36,6 +36,7 @@ std::vector<int> reading_order(const Kernel& k) {
   add(AxisKind::Global);
   add(AxisKind::Local);
   add(AxisKind::Group);
+  add(AxisKind::Mid);
   for (int axis : reduce_order(k)) order.push_back(axis);
   add(AxisKind::Unroll);
   add(AxisKind::Upcast);

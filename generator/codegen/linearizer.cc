@@ -43,7 +43,7 @@ void Linearizer::store_outputs() {
   compute_outer_values({k_.ast()->src[0]});
   make_variables(AxisKind::Inner);
   for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
-  for_each(axes_of(AxisKind::Upcast), [&] { store(value(k_.ast()->src[0])); });
+  for_each(copied_axes(), [&] { store(value(k_.ast()->src[0])); });
 }
 
 Linearized Linearizer::run() {

@@ -31,6 +31,7 @@ struct MemoryAccess {
 struct Linearized {
   UOpList uops;
   std::vector<Sint> global_size, local_size;  // of a grid, innermost first, in work-groups and work-items
+  bool driver_groups = false;                 // global_size is in work-items: the driver chooses the work-groups
   std::vector<std::string> variables;         // in the order of the arguments
   std::vector<MemoryAccess> accesses;         // in the order of the UOps
   std::shared_ptr<Symbols> own_symbols;       // owner of the loop variables in `accesses` if the AST has no Symbols; else null

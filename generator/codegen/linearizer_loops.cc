@@ -14,6 +14,13 @@ std::vector<int> Linearizer::axes_of(AxisKind kind) const {
   return found;
 }
 
+std::vector<int> Linearizer::copied_axes() const {
+  std::vector<int> found = is_behind_group_ ? axes_of(AxisKind::Mid) : std::vector<int>();
+  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  found.insert(found.end(), upcast.begin(), upcast.end());
+  return found;
+}
+
 const UOp* Linearizer::open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis) {
   const UOp* end = index_.integer(size);
   const UOp* start = b_.constant(Scalar::of_int(end->dtype, 0));
@@ -42,7 +49,7 @@ void Linearizer::name_axes() {
     if (name.empty()) name = "i";
     if (kind == AxisKind::Vector)
       name = "lane";
-    else if (kind == AxisKind::Local || kind == AxisKind::Group)
+    else if (kind == AxisKind::Local || kind == AxisKind::Group || kind == AxisKind::Mid)
       name += "_item";
     else if (parts > 1)
       name += k_.root_multiplier(i) > 1 ? "_tile" : "_in";
@@ -74,7 +81,7 @@ void Linearizer::close(const UOp* start) {
 
 // Maps the axes of a kind to at most three dimensions of the grid, innermost first; the last dimension takes all remaining axes.
 void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes) {
-  const std::string prefix = kind == AxisKind::Global ? "gid" : "lid";
+  const std::string prefix = kind != AxisKind::Global ? "lid" : k_.no_locals() ? "id" : "gid";
   const auto size_of = [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size; };
   const int n = static_cast<int>(axes.size());
   for (int d = 0; d < std::min(n, 3); d++) {
@@ -101,9 +108,12 @@ void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vec
 
 void Linearizer::open_grid() {
   bind_grid(AxisKind::Global, axes_of(AxisKind::Global), result_.global_size);
-  std::vector<int> local = axes_of(AxisKind::Local);
-  const std::vector<int> group = axes_of(AxisKind::Group);
-  local.insert(local.end(), group.begin(), group.end());
+  result_.driver_groups = k_.no_locals();
+  std::vector<int> local;
+  for (const AxisKind kind : {AxisKind::Local, AxisKind::Group, AxisKind::Mid}) {
+    const std::vector<int> some = axes_of(kind);
+    local.insert(local.end(), some.begin(), some.end());
+  }
   bind_grid(AxisKind::Local, local, result_.local_size);
 }
 

@@ -8,7 +8,7 @@ namespace etch {
 
 void Linearizer::define_accumulators(const std::string& name) {
   constexpr std::int64_t kInLine = 4;
-  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  const std::vector<int> upcast = copied_axes();
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
   if (row < kInLine) row *= kInLine / row;  // several short ones
   for (const LazyOp* op : k_.reduces_of(stage_)) {
@@ -118,10 +118,14 @@ Sint Linearizer::position(const std::vector<int>& axes) const {
   return p;
 }
 
-// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone.
+// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone. From there on it has
+// copies for what the others had along the Mid axes.
 void Linearizer::reduce_group() {
-  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), upcast = axes_of(AxisKind::Upcast);
-  const std::int64_t items = count(group), copies = count(upcast);
+  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), mid = axes_of(AxisKind::Mid),
+                         upcast = axes_of(AxisKind::Upcast);
+  std::vector<int> copied = mid;
+  copied.insert(copied.end(), upcast.begin(), upcast.end());
+  const std::int64_t items = count(group), copies = count(copied);
   const Sint first = position(local) * items, mine = position(group);
   std::int64_t number = 0;
   std::vector<const UOp*> shared;
@@ -132,11 +136,15 @@ void Linearizer::reduce_group() {
       const UOp* sum = accumulators_.at(accumulator_of(op));
       b_.add(UOp{.uop = UOpKind::Store,
                  .dtype = op->dtype,
-                 .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});
+                 .src = {shared.back(), index_.integer((first + mine) * copies + position(copied)), sum}});
     });
   }
   b_.add(UOp{.uop = UOpKind::Barrier});
-  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(lt(mine, 1))}}));
+  std::vector<Sint> alone{lt(mine, 1)};
+  if (!mid.empty()) alone.push_back(lt(position(mid), 1));
+  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(ands(alone))}}));
+  is_behind_group_ = true;
+  for (int axis : mid) axis_index_[static_cast<std::size_t>(axis)] = 0;
   accumulators_.clear();
   define_accumulators("total");
   const std::string name = free_name("item");
@@ -144,8 +152,8 @@ void Linearizer::reduce_group() {
   const Sint other = symbols_->variable(name, 0, items - 1);
   for (std::size_t r = 0; r < k_.reduces().size(); r++) {
     const LazyOp* op = k_.reduces()[r];
-    for_each(upcast, [&] {
-      const UOp* at = index_.integer((first + other) * copies + position(upcast));
+    for_each(copied, [&] {
+      const UOp* at = index_.integer((first + other) * copies + position(copied));
       accumulate(op, b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {shared[r], at}}));
     });
   }

@@ -44,6 +44,8 @@ class Linearizer {
   void close(const UOp* start);
   /// The axes of the current stage and the outer ones.
   std::vector<int> axes_of(AxisKind kind) const;
+  /// The axes along which there is a copy of what is not reduced: Upcast, and behind a grouped reduction Mid too.
+  std::vector<int> copied_axes() const;
 
   // linearizer_leaves.cc
   /// The position that a leaf or the store accesses for the current values of the axes, and the condition under which it does.
@@ -123,6 +125,7 @@ class Linearizer {
   const Kernel& k_;
   const LinearizeOptions& options_;
   int stage_ = 0;
+  bool is_behind_group_ = false;  // one work-item of the group goes on alone
   Kept kept_;
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;

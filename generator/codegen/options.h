@@ -9,7 +9,18 @@
 namespace etch {
 
 /// One step of the optimiser: UPCAST axis by amount (0 = the whole axis).
-enum class OptOp : std::uint8_t { Upcast, Unroll, Local, Group, GroupTop, PadTo, Vector };
+enum class OptOp : std::uint8_t {
+  Upcast,     // copies of the arithmetic for elements that are not reduced
+  Unroll,     // copies of the arithmetic for elements of a reduced axis
+  Local,      // the work-items of a group share an axis: the innermost of those that they share
+  LastLocal,  // the same, but the outermost of them
+  Group,      // the work-items of a group share a reduced axis; each one's elements are far from each other
+  GroupTop,   // the same, each one's elements are close to each other
+  UpcastMid,  // in a grouped reduction: work-items share an axis while they reduce; the one that goes on alone has copies for it
+  NoLocals,   // the driver chooses the work-groups; axis and amount are 0
+  PadTo,      // rounds an axis up to a multiple of amount
+  Vector      // lanes of vectors
+};
 struct Opt {
   OptOp op{};
   int axis = 0;

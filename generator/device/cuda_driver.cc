@@ -115,8 +115,9 @@ class GpuLibrary : public KernelLibrary {
   GpuLibrary& operator=(const GpuLibrary&) = delete;
 
   // Waits for the kernel's end: the host may read the memory then, and an error is this kernel's.
-  void run(int kernel, void* const* arg, const LaunchSize& size) const override {
+  void run(int kernel, void* const* arg, const LaunchSize& wanted) const override {
     const ProgramKernel& k = program_->kernels[static_cast<std::size_t>(kernel)];
+    const LaunchSize size = in_groups(wanted);
     const std::string where = "kernel '" + k.name + "'";
     check_size(size, where);
     if (std::ranges::find(size.groups, 0) != size.groups.end()) return;  // an empty grid

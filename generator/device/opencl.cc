@@ -199,7 +199,7 @@ class OpenCLProgram : public LoadedProgram {
             {"writes", std::vector<int>(writes.begin(), writes.end())},
             {"values", values},
             {"groups", size.groups},
-            {"local", size.local}};
+            {"local", size.driver_groups ? json(nullptr) : json(size.local)}};
   }
 
   std::vector<Array> split(const std::vector<std::byte>& blob, const VarValues& vars) const {

@@ -67,7 +67,22 @@ LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
         "a grid has at most three dimensions");
   for (std::size_t d = 0; d < kernel.global_size.size(); d++) size.groups[d] = evaluate(kernel.global_size[d], vars);
   for (std::size_t d = 0; d < kernel.local_size.size(); d++) size.local[d] = evaluate(kernel.local_size[d], vars);
+  size.driver_groups = kernel.driver_groups;
   return size;
+}
+
+LaunchSize in_groups(const LaunchSize& size) {
+  LaunchSize result = size;
+  result.driver_groups = false;
+  std::int64_t most = kDriverItems;
+  for (std::size_t d = 0; d < 3 && size.driver_groups; d++) {
+    std::int64_t items = std::min(most, std::max<std::int64_t>(size.groups[d], 1));
+    while (size.groups[d] % items != 0) items--;
+    result.groups[d] = size.groups[d] / items;
+    result.local[d] = items;
+    most /= items;
+  }
+  return result;
 }
 
 Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory)

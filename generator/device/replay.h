@@ -24,8 +24,11 @@ std::vector<int> last_uses(const Program& program);
 /// The grid of a call in a language that has one: work-groups, and work-items in each.
 struct LaunchSize {
   std::array<std::int64_t, 3> groups{1, 1, 1}, local{1, 1, 1};
+  bool driver_groups = false;  // the driver may put the groups, which are of one work-item, together
 };
 LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
+/// The same work-items in groups of at most kDriverItems: dimension after dimension by the largest number that divides its size.
+LaunchSize in_groups(const LaunchSize& size);
 
 /// Runs one call: `memory` holds its buffers, in the order of its arguments.
 using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory)>;

@@ -30,6 +30,7 @@ LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgu
 ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSignature signature, const Language& language) {
   signature.variables = std::move(made.linear.variables);
   for (const Sint& size : made.linear.local_size) signature.work_items *= size.max();
+  if (made.linear.driver_groups) signature.work_items = kDriverItems;
   Rendered text = language.render(made.linear.uops, language, signature, kernel.options());
   ProgramKernel result;
   result.name = std::move(signature.function);
@@ -46,6 +47,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.variables = std::move(signature.variables);
   result.global_size = std::move(made.linear.global_size);
   result.local_size = std::move(made.linear.local_size);
+  result.driver_groups = made.linear.driver_groups;
   return result;
 }
 

@@ -40,6 +40,7 @@ struct ProgramKernel {
   Rendered text;                              // the function in the program's language, named `name`; empty if there is no language
   std::vector<std::string> variables;         // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
+  bool driver_groups = false;                 // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
   std::int64_t indices_proved = 0;            // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.

@@ -51,6 +51,7 @@ constexpr CStyle kOpenClStyle{
     .nan64 = "(double)NAN",
     .group_id = "(int)get_group_id($0)",
     .local_id = "(int)get_local_id($0)",
+    .item_id = "(int)get_global_id($0)",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
 };
 
@@ -75,6 +76,7 @@ constexpr CStyle kCudaStyle{
     .nan64 = "(double)NAN",
     .group_id = "(int)blockIdx.$D",
     .local_id = "(int)threadIdx.$D",
+    .item_id = "(int)(blockIdx.$D * blockDim.$D + threadIdx.$D)",
     .barrier = "__syncthreads()",
     .group_bound = "__launch_bounds__($0) ",  // without it a thread may get more registers than there are for the whole group
 };

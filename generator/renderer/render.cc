@@ -266,7 +266,8 @@ void Renderer::local_array(const UOp* u) {
 void Renderer::special(const UOp* u) {
   const std::string name = unique(local_names_.of(u));
   const std::pair<char, std::string> dimension[] = {{'0', std::to_string(u->number)}, {'D', std::string(1, "xyz"[u->number])}};
-  line("const " + type_of(u) + " " + name + " = " + substitute(u->name == "gid" ? style_.group_id : style_.local_id, dimension) + ";");
+  const std::string_view text = u->name == "gid" ? style_.group_id : u->name == "lid" ? style_.local_id : style_.item_id;
+  line("const " + type_of(u) + " " + name + " = " + substitute(text, dimension) + ";");
   exprs_[u] = {name};
 }
 

@@ -61,7 +61,7 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   for (const auto& c : request.at("calls"))
     spec.calls.push_back({c.at("kernel"), c.at("buffers").get<std::vector<int>>(), c.at("writes").get<std::vector<int>>(),
                           c.at("values").get<std::vector<std::int32_t>>(), c.at("groups").get<std::vector<std::size_t>>(),
-                          c.at("local").get<std::vector<std::size_t>>()});
+                          c.at("local").is_null() ? std::vector<std::size_t>() : c.at("local").get<std::vector<std::size_t>>()});
   RunEvents events;
   events.before = [](int call) { reply(FrameKind::Progress, call); };
   events.tap = [](int call, int output, std::span<const std::byte> written) { reply(FrameKind::Tap, {call, output}, {written}); };
