@@ -55,8 +55,10 @@ int rank(AxisKind kind) {
     case AxisKind::Unroll:
     case AxisKind::Upcast:
       return 5;
-    case AxisKind::Vector:
+    case AxisKind::Tensor:
       return 6;
+    case AxisKind::Vector:
+      return 7;
   }
   return 0;
 }
@@ -64,8 +66,8 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",   "UNROLL",    "LOCAL",    "LASTLOCAL", "GROUP",
-                                           "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR"};
+  static constexpr const char* kNames[] = {"UPCAST",    "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP",
+                                           "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
   return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
@@ -272,6 +274,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   }
   const Rule fits_group{work_items <= 1024, "a work-group has at most 1024 items"};
   const Rule fits_shared{shared_bytes(op, amount) <= kSharedBytes, "the sums of a work-group take at most 32768 bytes"};
+  const Rule not_tensor{!tensor_, "no dot-product or matrix instruction (TC) computes the sums"};
   const Rule has_groups{options_->has_local, "the language has work-groups"};
   const Rule chooses_groups{!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"};
   switch (op) {
@@ -295,6 +298,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
       return {has_groups,
               {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
               {!is_staged(), "a kernel of several stages is not grouped"},
+              not_tensor,
               {count(AxisKind::Vector) == 0, "a vector is not grouped"},
               chooses_groups,
               fits_group,
@@ -306,13 +310,15 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               fits_group,
               fits_shared};
     case OptOp::NoLocals:
-      return {};  // why_no_locals
+    case OptOp::Tensor:
+      return {};  // why_no_locals, why_no_tensor
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
       return {{options_->vector_bits > 0, "the target has vectors"},
+              not_tensor,
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
               {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
               {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
@@ -345,10 +351,12 @@ std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
 
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
+  if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";
   const Sint size = axes_[at(axis)].size;
   if (!size.is_int()) return "the size of the axis is not known";
+  if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
   if (opt.op != OptOp::PadTo && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
@@ -359,9 +367,10 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const int axis = opt.op == OptOp::NoLocals ? 0 : axis_of(opt);
-  const std::int64_t amount = opt.op == OptOp::NoLocals ? 0 : amount_of(opt, axis);
-  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Vector);
+  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Tensor;
+  const int axis = has_axis ? axis_of(opt) : 0;
+  const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
+  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
   switch (opt.op) {
     case OptOp::Upcast:
       shift_to(axis, amount, false, last, AxisKind::Upcast);
@@ -370,7 +379,7 @@ bool Kernel::try_apply(const Opt& opt) {
       shift_to(axis, amount, false, last, AxisKind::Unroll);
       break;
     case OptOp::Local:
-      shift_to(axis, amount, false, first_reduce(), AxisKind::Local);
+      shift_to(axis, amount, false, first_reduce() - tile_items(), AxisKind::Local);
       break;
     case OptOp::LastLocal:
       shift_to(axis, amount, false, count(AxisKind::Global), AxisKind::Local);
@@ -390,6 +399,9 @@ bool Kernel::try_apply(const Opt& opt) {
       break;
     case OptOp::Vector:
       shift_to(axis, amount, false, static_cast<int>(axes_.size()), AxisKind::Vector);
+      break;
+    case OptOp::Tensor:
+      apply_tensor(opt);
       break;
   }
   applied_.push_back(opt);

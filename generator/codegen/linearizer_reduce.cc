@@ -58,7 +58,7 @@ void Linearizer::reduce() {
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
-  for_each(axes_of(AxisKind::Unroll), [&] {
+  const auto add_all = [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
       if (kept_.op != nullptr && kept_.stage == stage_) store(value(kept_.op));
       for (const LazyOp* op : reduces) {
@@ -67,6 +67,12 @@ void Linearizer::reduce() {
       }
       if (k_.is_scan()) store(value(k_.ast()->src[0]));
     });
+  };
+  for_each(axes_of(AxisKind::Unroll), [&] {
+    if (k_.tensor())
+      multiply_by_instruction();
+    else
+      add_all();
   });
   while (open_.size() > outside) close(open_.back());
   guards_.clear();
@@ -75,16 +81,17 @@ void Linearizer::reduce() {
   orders_.clear();
   zeros_.clear();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
-    if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
+    if (const AxisKind kind = k_.axes()[i].kind; kind == AxisKind::Reduce || kind == AxisKind::Unroll || kind == AxisKind::Tensor)
+      axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
   if (lanes_ > 1) tile();
 }
 
-// If the lanes are not adjacent in the output, the sums are stored in an array on the stack, and the operations after the reduction
-// are done element by element.
+// If the lanes are not adjacent in the output, or are integers, the sums are stored in an array on the stack, and the operations after
+// the reduction are done element by element.
 void Linearizer::tile() {
   const auto stride = k_.stride(k_.bufs()[0], static_cast<int>(k_.axes().size()) - 1);
-  if (stride && stride->is_int(1)) return;
+  if (stride && stride->is_int(1) && !k_.tensor()) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

@@ -60,6 +60,8 @@ class Linearizer {
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
+  /// Whether the places are adjacent in memory and valid under the same condition.
+  static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
   void store(const UOp* value);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
@@ -111,6 +113,15 @@ class Linearizer {
   /// An upper bound of the magnitude of `op`; infinity if none is found. With a finite bound `op` is never infinite or NaN.
   double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
+
+  // linearizer_tensor.cc
+  /// All products of the reduction by the instruction that TC has placed, in the loops that are open.
+  void multiply_by_instruction();
+  void add_dot_product(const LazyOp* sum);
+  void multiply_tiles(const LazyOp* sum);
+  const UOp* dot_operand(const LazyOp* load);
+  /// The bits of the element of an operand that this work-item has in register number `reg`.
+  const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
 
   // linearizer_reduce.cc
   void reduce();

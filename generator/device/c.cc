@@ -55,7 +55,7 @@ class CCompiler : public Compiler {
     const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     const std::string head = std::string(masked ? kMaskedLoadPragma : "") +
                              "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" +
-                             program.language->prelude(helpers_of(program)) + "\n";
+                             program.language->prelude(helpers_of(program)) + definitions_of(program) + "\n";
     auto parts = parts_of(program.kernels, kSplitBytes, options_.compile_jobs);
     if (parts.empty()) parts.emplace_back();
     std::vector<Unit> units;

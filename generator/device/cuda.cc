@@ -58,8 +58,8 @@ std::string unit_text(const std::string& head, std::span<const ProgramKernel> ke
 
 std::unique_ptr<KernelLibrary> compile_for_processor(const Program& program, const CudaOptions& options, const HostCompiler& compiler) {
   const bool masked = std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
-  const std::string head =
-      std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + program.language->prelude(helpers_of(program)) + "\n";
+  const std::string head = std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" +
+                           program.language->prelude(helpers_of(program)) + definitions_of(program) + "\n";
   auto parts = parts_of(program.kernels, kSplitBytes, options.compile_jobs);
   if (parts.empty()) parts.emplace_back();
   std::vector<HostFile> units;
@@ -96,7 +96,7 @@ class CudaDevice : public Device {
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     if (const std::string why = missing(); !why.empty()) throw DeviceError("CUDA device", why, "install a GPU's driver, or g++ or clang++");
     if (gpu_) {
-      const std::string text = program.language->prelude(helpers_of(program)) + "\n" + text_of(program.kernels);
+      const std::string text = program.language->prelude(helpers_of(program)) + definitions_of(program) + "\n" + text_of(program.kernels);
       return make_compiled(program, gpu_->compile(program, text, own_.contract), kPlan, options_.guards);
     }
     HostCompiler compiler{.what = "C++ compiler", .program = *find(), .flags = own_.flags, .timeout_s = options_.timeout_s};

@@ -12,6 +12,7 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
     return kernel;
   }
   if (!options.optimize) return kernel;
+  if (tensor_optimizations(kernel, arguments)) return kernel;
   if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return kernel;
   hand_coded_optimizations(kernel);
   return kernel;

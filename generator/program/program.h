@@ -92,6 +92,8 @@ struct Program {
 
 /// Functions and types of etch_math.h that the kernels use, sorted.
 std::vector<std::string> helpers_of(const Program& program);
+/// The functions for the target's instructions that the kernels call, as one text; empty if there are none.
+std::string definitions_of(const Program& program);
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);

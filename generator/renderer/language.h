@@ -18,8 +18,9 @@ struct Target;
 /// The text of a kernel, and what the file around it must provide.
 struct Rendered {
   std::string source;
-  std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
-  bool uses_vectors = false;         // GNU vector extensions
+  std::vector<std::string> helpers;      // functions and types of runtime_c/etch_math.h that the text uses, sorted
+  std::vector<std::string> definitions;  // functions for the target's instructions, sorted
+  bool uses_vectors = false;             // GNU vector extensions
   bool uses_double = false;
   bool has_barrier = false;   // the work-items of a group wait for each other
   bool loads_masked = false;  // somewhere a condition chooses between a load and another value
