@@ -40,6 +40,7 @@ class Linearizer {
   void make_variables(AxisKind kind);
   void open_axis(int axis);
   void open_grid();
+  std::vector<std::vector<int>> grid_axes(const std::vector<int>& axes, const std::array<std::int64_t, 3>& most) const;
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
   void close(const UOp* start);
   /// The axes of the current stage and the outer ones.

@@ -35,14 +35,14 @@ std::string to_text(const std::vector<Opt>& opts);  // joined by commas
 
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
-  int vector_bits = 0;                    // GNU vector extensions of this width; 0 = scalar code only
-  int float_registers = 16;               // accumulators that fit; bounds the heuristics' tiles
-  bool register_tiles = false;            // scalar code gets register tiles as vector code does; else tinygrad's heuristics
-  bool has_local = false;                 // work-groups and local memory (OpenCL, CUDA)
-  bool native_math = false;               // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
+  int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only
+  int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
+  bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
+  bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
+  bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
-  std::optional<std::vector<Opt>> opts;   // if given, applied instead of the heuristics
-  bool optimize = true;                   // false: no OptOps at all
+  std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
+  bool optimize = true;                         // false: no OptOps at all
 };
 
 }  // namespace etch

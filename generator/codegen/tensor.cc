@@ -1,5 +1,6 @@
 // OptOp TC: which axes of a kernel fit a dot-product or matrix instruction, and how they are split for it.
 #include <algorithm>
+#include <ranges>
 
 #include "base/error.h"
 #include "codegen/kernel.h"
@@ -60,9 +61,10 @@ std::vector<TensorChoice> Kernel::tensor_choices(const TargetInstruction& row) c
       for (int n : axes_for(*this, AxisKind::Global, row.lanes)) choices.push_back({-1, n, k, a, b});
     return choices;
   }
-  // Of two operands of one type each may be the first.
+  // Of two operands of one type each may be the first. The columns of the tile are adjacent: they take the inner axis.
+  const std::vector<int> rows = axes_for(*this, AxisKind::Global, row.m);
   for (int k : axes_for(*this, AxisKind::Reduce, row.k))
-    for (int m : axes_for(*this, AxisKind::Global, row.m))
+    for (int m : std::views::reverse(rows))
       for (int n : axes_for(*this, AxisKind::Global, row.n)) {
         const bool is_straight = m != n && stays(*this, a, n) && stays(*this, b, m),
                    is_swapped = m != n && stays(*this, a, m) && stays(*this, b, n);

@@ -27,6 +27,7 @@ class ShimLibrary : public KernelLibrary {
   void run(int kernel, void* const* arg, const LaunchSize& wanted) const override {
     const auto k = static_cast<std::size_t>(kernel);
     const LaunchSize size = in_groups(wanted);
+    check_size(size, program_->language->limits, "kernel '" + program_->kernels[k].name + "'");
     const auto &g = size.groups, &l = size.local;
     const long long sizes[] = {g[0], g[1], g[2], l[0], l[1], l[2]};
     const char* problem = functions_.at(k)(arg, sizes);

@@ -10,7 +10,6 @@ namespace {
 // Numbers of CUdevice_attribute and of flags in cuda.h.
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kManagedMemory = 83;
 constexpr unsigned kAttachGlobal = 1, kNonBlocking = 1;
-constexpr std::array<std::int64_t, 3> kMostGroups{2147483647, 65535, 65535}, kMostItems{1024, 1024, 64};
 // Warnings of what texts mean, which would stand before an error: an unused function (of etch_math.h), a division by the constant 0.
 constexpr const char* kMeant = "--diag-suppress=177,39";
 constexpr std::size_t kShownLog = 2000;  // bytes of the compiler's message
@@ -119,7 +118,7 @@ class GpuLibrary : public KernelLibrary {
     const ProgramKernel& k = program_->kernels[static_cast<std::size_t>(kernel)];
     const LaunchSize size = in_groups(wanted);
     const std::string where = "kernel '" + k.name + "'";
-    check_size(size, where);
+    check_size(size, program_->language->limits, where);
     if (std::ranges::find(size.groups, 0) != size.groups.end()) return;  // an empty grid
     // The driver takes the address of each argument: that of a buffer's pointer, and of a variable what `arg` holds.
     std::vector<const void*> addresses;
@@ -137,15 +136,6 @@ class GpuLibrary : public KernelLibrary {
 
  private:
   const CudaDriver& driver() const { return gpu_->driver(); }
-
-  static void check_size(const LaunchSize& size, const std::string& where) {
-    for (std::size_t d = 0; d < 3; d++) {
-      if (size.groups[d] <= kMostGroups[d] && size.local[d] <= kMostItems[d]) continue;
-      throw DeviceError(where, "dimension " + std::to_string(d) + " has " + std::to_string(size.groups[d]) + " work-groups of " +
-                                   std::to_string(size.local[d]) + " items, CUDA takes at most " + std::to_string(kMostGroups[d]) + " of " +
-                                   std::to_string(kMostItems[d]));
-    }
-  }
 
   std::shared_ptr<const Gpu> gpu_;
   const Program* program_;

@@ -85,6 +85,15 @@ LaunchSize in_groups(const LaunchSize& size) {
   return result;
 }
 
+void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where) {
+  for (std::size_t d = 0; d < 3; d++) {
+    if (size.groups[d] <= limits.groups[d] && size.local[d] <= limits.items[d]) continue;
+    throw DeviceError(where, "dimension " + std::to_string(d) + " has " + std::to_string(size.groups[d]) + " work-groups of " +
+                                 std::to_string(size.local[d]) + " items, CUDA takes at most " + std::to_string(limits.groups[d]) + " of " +
+                                 std::to_string(limits.items[d]));
+  }
+}
+
 Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, Allocator* memory)
     : program_(&program),
       guards_(guards),

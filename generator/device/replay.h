@@ -30,6 +30,9 @@ LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
 /// The same work-items in groups of at most kDriverItems: dimension after dimension by the largest number that divides its size.
 LaunchSize in_groups(const LaunchSize& size);
 
+/// Throws DeviceError, which names `where`, for more work-groups or work-items than the limits.
+void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where);
+
 /// Runs one call: `memory` holds its buffers, in the order of its arguments.
 using CallFunction = std::function<void(const ProgramCall& call, std::span<std::byte* const> memory)>;
 

@@ -21,7 +21,7 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language) {
   LinearKernel result;
   result.layouts = choose_layouts(kernel, arguments);
-  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .layouts = {}};
+  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .limits = language.limits, .layouts = {}};
   for (const auto& layout : result.layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
   result.linear = linearize(kernel, how);
   result.linear.uops = optimize(result.linear.uops);

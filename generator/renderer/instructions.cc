@@ -35,19 +35,22 @@ std::string by_condition(const TargetInstruction& row, Make make, const std::str
   return text.empty() ? plain : text + "#else\n" + plain + "#endif\n";
 }
 
-// "all_a[warp][(p1 + 8) * 16 + p0 * 2]": where the elements of a part of the tile lie, row after row.
-std::string element_text(const TilePart& part, std::int64_t reg, char row_axis, std::int64_t columns) {
-  std::string row = "0", column = "0";
-  for (std::size_t d = 0; d < part.items.size(); d++) {
-    std::string& to = part.items[d].axis == row_axis ? row : column;
-    to += fmt::format(" + p{} * {}", d, part.items[d].step);
-  }
-  std::int64_t at_row = 0, at_column = 0;
-  for (const TileDigit& digit : part.registers) {
-    (digit.axis == row_axis ? at_row : at_column) += reg % digit.size * digit.step;
-    reg /= digit.size;
-  }
-  return fmt::format("({} + {}) * {} + {} + {}", row, at_row, columns, column, at_column);
+// "(p1 + 8) * 16 + p0 * 2 + 1": where the element of a register lies, row after row. Digits of other axes than these two do not count.
+std::string element_text(const TilePart& part, std::int64_t reg, char row_axis, char column_axis, std::int64_t columns) {
+  const auto along = [&](char axis) {
+    std::string text;
+    for (std::size_t d = 0; d < part.items.size(); d++)
+      if (part.items[d].axis == axis)
+        text +=
+            (text.empty() ? "p" : " + p") + std::to_string(d) + (part.items[d].step > 1 ? fmt::format(" * {}", part.items[d].step) : "");
+    std::int64_t offset = 0, left = reg;
+    for (const TileDigit& digit : part.registers) {
+      offset += digit.axis == axis ? left % digit.size * digit.step : 0;
+      left /= digit.size;
+    }
+    return offset == 0 && !text.empty() ? text : text + (text.empty() ? "" : " + ") + std::to_string(offset);
+  };
+  return fmt::format("({}) * {} + {}", along(row_axis), columns, column_axis == 0 ? "k" : along(column_axis));
 }
 
 // The meaning of the instruction: the work-items of a tile show each other their operands.
@@ -60,23 +63,16 @@ std::string plain_matrix(const CStyle& style, const TargetInstruction& row) {
       1024 / items, row.m * row.k, row.n * row.k, items);
   std::int64_t before = 1;
   for (std::size_t d = 0; d < row.of_sum.items.size(); d++) {
-    text += fmt::format("  const int p{} = item / {} % {};\n", d, before, row.of_sum.items[d].size);
+    text += fmt::format("  const int p{} = item{} % {};\n", d, before > 1 ? fmt::format(" / {}", before) : "", row.of_sum.items[d].size);
     before *= row.of_sum.items[d].size;
   }
   for (const auto& [name, part, axis] : {std::tuple('a', &row.of_a, 'm'), std::tuple('b', &row.of_b, 'n')})
     for (std::int64_t r = 0; r < count_of(part->registers); r++)
-      text += fmt::format("  all_{0}[tile][{1}] = {0}[{2}];\n", name, element_text(*part, r, axis, row.k), r);
+      text += fmt::format("  all_{0}[tile][{1}] = {0}[{2}];\n", name, element_text(*part, r, axis, 'k', row.k), r);
   text += fmt::format("  {};\n", style.barrier);
-  for (std::int64_t r = 0; r < count_of(row.of_sum.registers); r++) {
-    const TilePart& part = row.of_sum;
-    TilePart rows = part, columns = part;
-    for (TilePart* p : {&rows, &columns})
-      for (std::vector<TileDigit>* digits : {&p->items, &p->registers})
-        for (TileDigit& d : *digits)
-          if (d.axis != (p == &rows ? 'm' : 'n')) d.step = 0;
-    text += fmt::format("  for (int k = 0; k < {0}; k++)\n    d[{1}] += {2}(all_a[tile][{3} + k]) * {2}(all_b[tile][{4} + k]);\n", row.k, r,
-                        to_float, element_text(rows, r, 'm', row.k), element_text(columns, r, 'n', row.k));
-  }
+  for (std::int64_t r = 0; r < count_of(row.of_sum.registers); r++)
+    text += fmt::format("  for (int k = 0; k < {0}; k++)\n    d[{1}] += {2}(all_a[tile][{3}]) * {2}(all_b[tile][{4}]);\n", row.k, r,
+                        to_float, element_text(row.of_sum, r, 'm', 0, row.k), element_text(row.of_sum, r, 'n', 0, row.k));
   return text + fmt::format("  {};\n", style.barrier);
 }
 

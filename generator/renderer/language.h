@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "codegen/argument.h"
+#include "codegen/linearizer.h"
 #include "codegen/options.h"
 #include "ir/uop.h"
 
@@ -30,6 +31,7 @@ struct Language {
   std::string_view name;      // as targets and reports call it: "c"
   bool grid = false;          // kernels are launched over a grid of work-groups and work-items; else they are loops
   bool local_memory = false;  // the work-items of a group share memory, and wait for each other at barriers
+  GridLimits limits = {};     // of its grid
   const CStyle* style;        // its texts, if it has C syntax
   /// Renders the UOps, after all passes, as one function (source text or IR).
   Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);

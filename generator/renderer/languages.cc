@@ -110,6 +110,7 @@ constinit const Language kCuda{
     .name = "cuda",
     .grid = true,
     .local_memory = true,
+    .limits = {.groups = {INT32_MAX, 65535, 65535}},
     .style = &kCudaStyle,
     .render = render_c,
     .prelude = math_always,
