@@ -40,7 +40,7 @@ const Row kRows[] = {
      {128, 2, 4},
      {{OptOp::Local, 0, 128}, {OptOp::Local, 0, 2}, {OptOp::Local, 0, 2}},
      {2, 1, 1},
-     {4, 128, 1}},
+     {2, 256, 1}},
     {"four local axes",
      {4, 3, 4, 6},
      {{OptOp::Local, 0, 2}, {OptOp::Local, 1, 3}, {OptOp::Local, 1, 2}, {OptOp::Local, 2, 3}},
