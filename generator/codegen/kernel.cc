@@ -15,6 +15,8 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL promises for every device
+constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";
+constexpr const char* kNotTensor = "no dot-product or matrix instruction (TC) computes the sums";
 
 struct StagedReduce {
   const LazyOp* op;
@@ -262,53 +264,57 @@ bool Kernel::is_adjacent(int axis) const {
   return stored && stored->is_int(1);
 }
 
+// How many there are of some kinds together after `amount` more.
+std::int64_t Kernel::product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const {
+  for (const Axis& a : axes_)
+    if (std::ranges::find(kinds, a.kind) != kinds.end()) amount = saturating_mul(amount, a.size.as_int());
+  return amount;
+}
+
+// Of the steps by which work-items share an axis.
+std::vector<Kernel::Rule> Kernel::group_rules_of(OptOp op, int axis, std::int64_t amount) const {
+  const AxisKind kind = axes_[at(axis)].kind;
+  const std::int64_t items = product_of({AxisKind::Local, AxisKind::Group, AxisKind::Mid}, amount);
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
+  std::vector<Rule> rules{{options_->has_local, "the language has work-groups"}};
+  if (op == OptOp::Group || op == OptOp::GroupTop) {
+    rules.push_back({kind == AxisKind::Reduce, "only a reduced axis can be grouped"});
+    rules.push_back({!is_staged(), "a kernel of several stages is not grouped"});
+    rules.push_back({!tensor_, kNotTensor});
+    rules.push_back({count(AxisKind::Vector) == 0, "a vector is not grouped"});
+  } else if (op == OptOp::UpcastMid) {
+    rules.push_back({count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"});
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be shared while reducing"});
+    rules.push_back({amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"});
+  } else {
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be local"});
+  }
+  rules.push_back({!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"});
+  rules.push_back({items <= 1024, "a work-group has at most 1024 items"});
+  rules.push_back({shared_bytes(op, amount) <= kSharedBytes, kFitsShared});
+  return rules;
+}
+
 std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
   const bool is_parallel = axis < first_reduce();
   const AxisKind kind = axes_[at(axis)].kind;
   const std::int64_t size = axes_[at(axis)].size.as_int();
-  std::int64_t copies = amount, work_items = amount;
-  for (const Axis& a : axes_) {
-    const bool is_mid = a.kind == AxisKind::Mid;
-    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast || is_mid) copies = saturating_mul(copies, a.size.as_int());
-    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group || is_mid) work_items = saturating_mul(work_items, a.size.as_int());
-  }
-  const Rule fits_group{work_items <= 1024, "a work-group has at most 1024 items"};
-  const Rule fits_shared{shared_bytes(op, amount) <= kSharedBytes, "the sums of a work-group take at most 32768 bytes"};
-  const Rule not_tensor{!tensor_, "no dot-product or matrix instruction (TC) computes the sums"};
-  const Rule has_groups{options_->has_local, "the language has work-groups"};
-  const Rule chooses_groups{!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"};
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
   switch (op) {
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
-              fits_shared};
+              {shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
     case OptOp::Local:
     case OptOp::LastLocal:
-      return {has_groups,
-              {is_parallel && kind == AxisKind::Global, "only a global axis can be local"},
-              chooses_groups,
-              fits_group,
-              fits_shared};
     case OptOp::Group:
     case OptOp::GroupTop:
-      return {has_groups,
-              {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
-              {!is_staged(), "a kernel of several stages is not grouped"},
-              not_tensor,
-              {count(AxisKind::Vector) == 0, "a vector is not grouped"},
-              chooses_groups,
-              fits_group,
-              fits_shared};
     case OptOp::UpcastMid:
-      return {{count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"},
-              {is_parallel && kind == AxisKind::Global, "only a global axis can be shared while reducing"},
-              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
-              fits_group,
-              fits_shared};
+      return group_rules_of(op, axis, amount);
     case OptOp::NoLocals:
     case OptOp::Tensor:
       return {};  // why_no_locals, why_no_tensor
@@ -318,7 +324,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
       return {{options_->vector_bits > 0, "the target has vectors"},
-              not_tensor,
+              {!tensor_, kNotTensor},
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
               {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
               {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},

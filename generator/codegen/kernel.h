@@ -3,6 +3,7 @@
 // dimension, and the index of a dimension is the sum of its axes times their multipliers, so a split never adds a mask or a view.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -141,6 +142,8 @@ class Kernel {
   };
   /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
+  std::vector<Rule> group_rules_of(OptOp op, int axis, std::int64_t amount) const;
+  std::int64_t product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const;
   /// Whether elements that follow each other along `axis` are adjacent in the output.
   bool is_adjacent(int axis) const;
   /// Bytes of shared memory that a grouped reduction would take after step `op` by `amount`; 0 if it is not grouped.

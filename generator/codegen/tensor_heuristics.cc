@@ -6,8 +6,6 @@
 namespace etch {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 constexpr std::int64_t kRows = 8;   // sums in registers that share an operand
 constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
 

@@ -92,9 +92,9 @@ TargetInstruction read_dot(const Reader& in, const Element& e) {
   row.macs = in.number(e, "macs", 4, 4, 4);
   constexpr std::int64_t kLanes[] = {4, 8, 16};
   row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"4", "8", "16"})];
-  if (const Element* llvm = e.FirstChildElement("llvm")) {
-    row.intrinsic = in.attribute(*llvm, "intrinsic");
-    row.feature = in.attribute(*llvm, "feature");
+  if (const Element* function = e.FirstChildElement("intrinsic")) {
+    row.intrinsic = in.attribute(*function, "name");
+    row.feature = in.attribute(*function, "feature");
   }
   return row;
 }

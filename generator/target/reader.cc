@@ -33,7 +33,7 @@ constexpr Rule kSchema[] = {
     {"target", "math", false, false, {"double"}, {}, false},
     {"target", "dot", false, true, {"name", "a", "b", "sum", "macs", "lanes"}, {}, false},
     {"dot", "text", true, true, {"when"}, {"header"}, true},
-    {"dot", "llvm", false, false, {"intrinsic", "feature"}, {}, false},
+    {"dot", "intrinsic", false, false, {"name", "feature"}, {}, false},
     {"target", "matrix", false, true, {"name", "a", "b", "sum", "size"}, {}, false},
     {"matrix", "items", true, false, {"a", "b", "sum"}, {}, false},
     {"matrix", "registers", true, false, {"a", "b", "sum"}, {}, false},
