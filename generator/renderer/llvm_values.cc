@@ -255,7 +255,9 @@ llvm::Function* LlvmValues::dot_function(const UOp& u, const TargetInstruction& 
       Value* some = body.CreateShuffleVector(made->getArg(operand), elements);
       return is_unsigned(u.src[operand]->dtype) ? body.CreateZExt(some, sum) : body.CreateSExt(some, sum);
     };
-    total = body.CreateAdd(total, body.CreateMul(wide(1), wide(2)));
+    Value* a_wide = wide(1);  // one after the other: the order of arguments is the compiler's
+    Value* b_wide = wide(2);
+    total = body.CreateAdd(total, body.CreateMul(a_wide, b_wide));
   }
   body.CreateRet(total);
   return made;
