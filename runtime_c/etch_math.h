@@ -100,9 +100,29 @@ typedef float etch_f32x16 __attribute__((vector_size(64)));
 typedef int32_t etch_i32x4 __attribute__((vector_size(16)));
 typedef int32_t etch_i32x8 __attribute__((vector_size(32)));
 typedef int32_t etch_i32x16 __attribute__((vector_size(64)));
+typedef int32_t etch_i32x4_u __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t etch_i32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t etch_i32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float etch_f32x4_u __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float etch_f32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float etch_f32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
+/* Operands of dot products: the bytes of one lane of 32 bits, of 4, 8 and 16. */
+typedef uint8_t etch_u8x4 __attribute__((vector_size(4)));
+typedef uint8_t etch_u8x16 __attribute__((vector_size(16)));
+typedef uint8_t etch_u8x32 __attribute__((vector_size(32)));
+typedef uint8_t etch_u8x64 __attribute__((vector_size(64)));
+typedef int8_t etch_i8x4 __attribute__((vector_size(4)));
+typedef int8_t etch_i8x16 __attribute__((vector_size(16)));
+typedef int8_t etch_i8x32 __attribute__((vector_size(32)));
+typedef int8_t etch_i8x64 __attribute__((vector_size(64)));
+typedef uint8_t etch_u8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
+typedef uint8_t etch_u8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint8_t etch_u8x32_u __attribute__((vector_size(32), aligned(1), may_alias));
+typedef uint8_t etch_u8x64_u __attribute__((vector_size(64), aligned(1), may_alias));
+typedef int8_t etch_i8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
+typedef int8_t etch_i8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
+typedef int8_t etch_i8x32_u __attribute__((vector_size(32), aligned(1), may_alias));
+typedef int8_t etch_i8x64_u __attribute__((vector_size(64), aligned(1), may_alias));
 #endif
 #endif
 

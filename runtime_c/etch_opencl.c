@@ -281,10 +281,11 @@ static etch_status start_call(const etch_cl_program *program, etch_cl_session *s
   if (status != ETCH_OK) return status;
   for (d = 0; d < 3u; d++) {
     local[d] = entry->items[d];
-    global[d] = (size_t)value_of(program, entry->groups[d], variables) * local[d];
+    global[d] = (size_t)value_of(program, entry->groups[d], variables) * (local[d] == 0u ? 1u : local[d]);
   }
   if (global[0] == 0u || global[1] == 0u || global[2] == 0u) return ETCH_OK; /* nothing to compute for these sizes */
-  error = clEnqueueNDRangeKernel(session->queue, session->kernels[call->kernel], 3, NULL, global, local, 0, NULL, NULL);
+  error = clEnqueueNDRangeKernel(session->queue, session->kernels[call->kernel], 3, NULL, global, local[0] == 0u ? NULL : local, 0, NULL,
+                                 NULL);
   if (error != CL_SUCCESS) return failed(session, "clEnqueueNDRangeKernel", error);
   return barrier(session);
 }

@@ -39,7 +39,7 @@ typedef uint32_t (*etch_cl_size_of)(uint32_t number, const int32_t *variables);
 typedef struct {
   const char *name;
   uint32_t groups[3]; /* work-groups: sizes */
-  uint32_t items[3];  /* work-items in each */
+  uint32_t items[3];  /* work-items in each; all 0: the driver puts the groups, of one item each, together */
 } etch_cl_entry;
 
 typedef struct {

@@ -29,6 +29,9 @@ struct KernelArgument {
 /// A few products and sums of constants up to this magnitude stay finite.
 inline constexpr double kBounded = 0x1p30;
 
+/// Work-items of a group at most where the driver chooses.
+inline constexpr std::int64_t kDriverItems = 256;
+
 /// The name and the parameters of a kernel's function, as the text declares them.
 struct KernelSignature {
   std::string function;  // C identifier

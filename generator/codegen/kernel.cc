@@ -14,6 +14,10 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL promises for every device
+constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";
+constexpr const char* kNotTensor = "no dot-product or matrix instruction (TC) computes the sums";
+
 struct StagedReduce {
   const LazyOp* op;
   int stage;  // number of reductions one below the other that it depends on
@@ -45,14 +49,18 @@ int rank(AxisKind kind) {
       return 1;
     case AxisKind::Group:
       return 2;
+    case AxisKind::Mid:
+      return 3;
     case AxisKind::Reduce:
     case AxisKind::Inner:
-      return 3;
+      return 4;
     case AxisKind::Unroll:
     case AxisKind::Upcast:
-      return 4;
-    case AxisKind::Vector:
       return 5;
+    case AxisKind::Tensor:
+      return 6;
+    case AxisKind::Vector:
+      return 7;
   }
   return 0;
 }
@@ -60,8 +68,10 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO", "VECTOR"};
-  return std::string(kNames[static_cast<int>(opt.op)]) + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+  static constexpr const char* kNames[] = {"UPCAST",    "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP",
+                                           "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
+  const std::string name = kNames[static_cast<int>(opt.op)];
+  return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
 
 std::string to_text(const std::vector<Opt>& opts) {
@@ -244,7 +254,7 @@ void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before
 int Kernel::axis_of(const Opt& opt) const {
   int first = 0;
   if (opt.op == OptOp::Unroll) first = first_reduce();
-  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) first = first_reduce() + count(AxisKind::Group);
+  if (opt.op == OptOp::Group || opt.op == OptOp::GroupTop) first = first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid);
   return opt.axis >= 0 && opt.axis < first_upcast() - first ? first + opt.axis : -1;
 }
 
@@ -257,40 +267,67 @@ bool Kernel::is_adjacent(int axis) const {
   });
 }
 
+// How many there are of some kinds together after `amount` more.
+std::int64_t Kernel::product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const {
+  for (const Axis& a : axes_)
+    if (std::ranges::find(kinds, a.kind) != kinds.end()) amount = saturating_mul(amount, a.size.as_int());
+  return amount;
+}
+
+// Of the steps by which work-items share an axis.
+std::vector<Kernel::Rule> Kernel::group_rules_of(OptOp op, int axis, std::int64_t amount) const {
+  const AxisKind kind = axes_[at(axis)].kind;
+  const std::int64_t items = product_of({AxisKind::Local, AxisKind::Group, AxisKind::Mid}, amount);
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
+  std::vector<Rule> rules{{options_->has_local, "the language has work-groups"}};
+  if (op == OptOp::Group || op == OptOp::GroupTop) {
+    rules.push_back({kind == AxisKind::Reduce, "only a reduced axis can be grouped"});
+    rules.push_back({!is_staged(), "a kernel of several stages is not grouped"});
+    rules.push_back({!tensor_, kNotTensor});
+    rules.push_back({count(AxisKind::Vector) == 0, "a vector is not grouped"});
+  } else if (op == OptOp::UpcastMid) {
+    rules.push_back({count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"});
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be shared while reducing"});
+    rules.push_back({amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"});
+  } else {
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be local"});
+  }
+  rules.push_back({!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"});
+  rules.push_back({items <= 1024, "a work-group has at most 1024 items"});
+  rules.push_back({shared_bytes(op, amount) <= kSharedBytes, kFitsShared});
+  return rules;
+}
+
 std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
   const bool is_parallel = axis < first_reduce();
   const AxisKind kind = axes_[at(axis)].kind;
   const std::int64_t size = axes_[at(axis)].size.as_int();
-  std::int64_t copies = amount, work_items = amount;
-  for (const Axis& a : axes_) {
-    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies = saturating_mul(copies, a.size.as_int());
-    if (a.kind == AxisKind::Local || a.kind == AxisKind::Group) work_items = saturating_mul(work_items, a.size.as_int());
-  }
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
   switch (op) {
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
-              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"}};
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              {shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
     case OptOp::Local:
-      return {{options_->has_local, "the language has work-groups"},
-              {is_parallel && kind == AxisKind::Global, "only a global axis can be local"},
-              {work_items <= 1024, "a work-group has at most 1024 items"}};
+    case OptOp::LastLocal:
     case OptOp::Group:
     case OptOp::GroupTop:
-      return {{options_->has_local, "the language has work-groups"},
-              {kind == AxisKind::Reduce, "only a reduced axis can be grouped"},
-              {!is_staged(), "a kernel of several stages is not grouped"},
-              {count(AxisKind::Vector) == 0, "a vector is not grouped"},
-              {work_items <= 1024, "a work-group has at most 1024 items"}};
+    case OptOp::UpcastMid:
+      return group_rules_of(op, axis, amount);
+    case OptOp::NoLocals:
+    case OptOp::Tensor:
+      return {};  // why_no_locals, why_no_tensor
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
       return {{options_->vector_bits > 0, "the target has vectors"},
+              {!tensor_, kNotTensor},
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
               {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
               {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
@@ -299,11 +336,36 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   return {};
 }
 
+// Each work-item has its sums there, and behind UPCASTMID the same number is shared by fewer copies.
+std::int64_t Kernel::shared_bytes(OptOp op, std::int64_t amount) const {
+  const bool groups = op == OptOp::Group || op == OptOp::GroupTop, adds = groups || op == OptOp::Local || op == OptOp::LastLocal;
+  if (!groups && count(AxisKind::Group) == 0) return 0;
+  std::int64_t bytes = adds || op == OptOp::Upcast || op == OptOp::UpcastMid ? amount : 1;
+  for (const Axis& a : axes_) {
+    const bool counts = a.kind == AxisKind::Local || a.kind == AxisKind::Group || a.kind == AxisKind::Mid || a.kind == AxisKind::Upcast;
+    if (counts) bytes = saturating_mul(bytes, a.size.as_int());
+  }
+  std::int64_t of_one = 0;
+  for (const LazyOp* r : reduces_) of_one += bytes_of(r->dtype);
+  return saturating_mul(bytes, of_one);
+}
+
+std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  if (!options_->has_local) return "the language has work-groups";
+  if (no_locals_) return "the driver does not choose the work-groups yet";
+  if (count(AxisKind::Local) + count(AxisKind::Group) > 0) return "no axis is local or grouped";
+  return std::nullopt;
+}
+
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
+  if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";
   const Sint size = axes_[at(axis)].size;
   if (!size.is_int()) return "the size of the axis is not known";
+  if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
   if (opt.op != OptOp::PadTo && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
@@ -314,9 +376,10 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const int axis = axis_of(opt);
-  const std::int64_t amount = amount_of(opt, axis);
-  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Vector);
+  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Tensor;
+  const int axis = has_axis ? axis_of(opt) : 0;
+  const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
+  const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
   switch (opt.op) {
     case OptOp::Upcast:
       shift_to(axis, amount, false, last, AxisKind::Upcast);
@@ -325,17 +388,29 @@ bool Kernel::try_apply(const Opt& opt) {
       shift_to(axis, amount, false, last, AxisKind::Unroll);
       break;
     case OptOp::Local:
-      shift_to(axis, amount, false, first_reduce(), AxisKind::Local);
+      shift_to(axis, amount, false, first_reduce() - tile_items(), AxisKind::Local);
+      break;
+    case OptOp::LastLocal:
+      shift_to(axis, amount, false, count(AxisKind::Global), AxisKind::Local);
       break;
     case OptOp::Group:
     case OptOp::GroupTop:
       shift_to(axis, amount, opt.op == OptOp::GroupTop, first_reduce() + count(AxisKind::Group), AxisKind::Group);
+      break;
+    case OptOp::UpcastMid:
+      shift_to(axis, amount, false, first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid), AxisKind::Mid);
+      break;
+    case OptOp::NoLocals:
+      no_locals_ = true;
       break;
     case OptOp::PadTo:
       pad_to(axis, amount);
       break;
     case OptOp::Vector:
       shift_to(axis, amount, false, static_cast<int>(axes_.size()), AxisKind::Vector);
+      break;
+    case OptOp::Tensor:
+      apply_tensor(opt);
       break;
   }
   applied_.push_back(opt);

@@ -3,6 +3,7 @@
 // dimension, and the index of a dimension is the sum of its axes times their multipliers, so a split never adds a mask or a view.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,10 +20,12 @@ enum class AxisKind : std::uint8_t {
   Global,
   Local,
   Group,
+  Mid,  // work-items share it while they reduce; behind that it is upcast
   Reduce,
   Inner,  // a loop over a reduced dimension behind the last reduction
   Unroll,
   Upcast,
+  Tensor,  // reduced inside of an instruction
   Vector
 };
 
@@ -33,6 +36,7 @@ struct Axis {
   Sint size = 1;
   std::int64_t multiplier = 1;
   int stage = kOuter;
+  char tile = 0;  // m or n: a part of that axis of a matrix instruction's tile
   static constexpr int kOuter = -1;
   bool operator==(const Axis&) const = default;
 };
@@ -54,6 +58,18 @@ struct KernelBuf {
   ShapeTracker st;
   std::vector<std::optional<Sint>> strides;  // per dimension of the AST; nullopt where masks, several views or an index make it vary
   std::vector<bool> masked;                  // per dimension of the AST: whether the mask depends on its index
+};
+
+/// The axes that an instruction could take: of a matrix product m, n and k; of a dot product the axis of its lanes (as n) and k.
+struct TensorChoice {
+  int m = -1, n = -1, k = -1;               // positions in Kernel::axes()
+  const LazyOp *a = nullptr, *b = nullptr;  // the Loads of the operands
+};
+
+/// The instruction that computes the kernel's only reduction.
+struct TensorCore {
+  int row = 0;  // of CodegenOptions::instructions
+  const LazyOp *a = nullptr, *b = nullptr;
 };
 
 class Kernel {
@@ -79,7 +95,7 @@ class Kernel {
   /// Dimensions of the merged AST come first, then those that PADTO made.
   const std::vector<Dim>& dims() const { return dims_; }
   int ast_dims() const { return ast_dims_; }
-  /// Order: Global, Local, Group, Reduce (stage by stage), Inner, Unroll and Upcast as applied, Vector.
+  /// Order: Global, Local, Group, Mid, Reduce (stage by stage), Inner, Unroll and Upcast as applied, Tensor, Vector.
   const std::vector<Axis>& axes() const { return axes_; }
   const std::vector<Opt>& applied() const { return applied_; }
 
@@ -99,6 +115,15 @@ class Kernel {
   Sint view_stride(const KernelBuf& buf, int axis) const;
   /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
+  /// Whether copies of the arithmetic may differ in their place along `axis`.
+  bool has_copies(int axis) const { return axis >= first_upcast() || axes_[static_cast<std::size_t>(axis)].kind == AxisKind::Mid; }
+  /// Whether the driver chooses the work-groups (NOLOCALS): the grid is counted in work-items.
+  bool no_locals() const { return no_locals_; }
+  /// The axes that instruction `row` fits, as the kernel stands now, those that are best for constants first: TC counts them.
+  std::vector<TensorChoice> tensor_choices(const TargetInstruction& row) const;
+  /// What TC has placed, or nullopt.
+  const std::optional<TensorCore>& tensor() const { return tensor_; }
+  const TargetInstruction& instruction() const { return options_->instructions[static_cast<std::size_t>(tensor_->row)]; }
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
 
@@ -119,8 +144,19 @@ class Kernel {
   };
   /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
+  std::vector<Rule> group_rules_of(OptOp op, int axis, std::int64_t amount) const;
+  std::int64_t product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const;
   /// Whether elements that follow each other along `axis` are adjacent in all outputs.
   bool is_adjacent(int axis) const;
+  /// Bytes of shared memory that a grouped reduction would take after step `op` by `amount`; 0 if it is not grouped.
+  std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
+  std::optional<std::string> why_no_locals(const Opt& opt) const;
+  // tensor.cc
+  std::optional<std::string> why_no_tensor(const Opt& opt) const;
+  void apply_tensor(const Opt& opt);
+  /// The number of Local axes that are work-items of a tile; they are the last ones.
+  int tile_items() const;
+  void split_tile(const TensorChoice& choice, const TargetInstruction& row);
   /// The position in axes() of the axis that `opt` is about, or -1.
   int axis_of(const Opt& opt) const;
   std::int64_t amount_of(const Opt& opt, int axis) const;
@@ -140,6 +176,8 @@ class Kernel {
   int ast_dims_ = 0;
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
+  bool no_locals_ = false;
+  std::optional<TensorCore> tensor_;
 };
 
 /// The kernel's only reduction, if it is a sum of products of two loaded values without casts in between.
@@ -161,6 +199,9 @@ std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const st
 /// element once.
 bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);
 
+/// Places an instruction of the target where the kernel has operands for it that are adjacent or can be laid out so. False, and the
+/// kernel unchanged, if there is none.
+bool tensor_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel

@@ -36,10 +36,12 @@ std::vector<int> reading_order(const Kernel& k) {
   add(AxisKind::Global);
   add(AxisKind::Local);
   add(AxisKind::Group);
+  add(AxisKind::Mid);
   for (int axis : reduce_order(k)) order.push_back(axis);
   add(AxisKind::Unroll);
   add(AxisKind::Upcast);
   add(AxisKind::Vector);
+  add(AxisKind::Tensor);
   return order;
 }
 
@@ -83,6 +85,7 @@ std::vector<int> reduce_order(const Kernel& k) {
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
   if (!arguments[index].is_constant || is_indexed(buf.op) || k.is_staged()) return false;
+  if (k.tensor() && k.instruction().is_matrix()) return false;  // work-items share an operand along other axes than their sums
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
   return reads == 1 && shows_all_once(buf, arguments[index].elements);

@@ -46,7 +46,7 @@ void Linearizer::store_outputs() {
   compute_outer_values(results);
   make_variables(AxisKind::Inner);
   for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
-  for_each(axes_of(AxisKind::Upcast), [&] {
+  for_each(copied_axes(), [&] {
     std::vector<const UOp*> values;
     for (const LazyOp* result : results) values.push_back(value(result));
     for (std::size_t s = 0; s < values.size(); s++) store(k_.bufs()[s], values[s]);

@@ -2,6 +2,7 @@
 // prove_indices() must prove its accesses in bounds; a kernel that is only tried needs no proof.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,10 +14,16 @@
 
 namespace etch {
 
+/// What a language takes in each dimension of a grid, x first: work-groups, and work-items in one.
+struct GridLimits {
+  std::array<std::int64_t, 3> groups{INT32_MAX, INT32_MAX, INT32_MAX}, items{1024, 1024, 64};
+};
+
 struct LinearizeOptions {
   std::vector<KernelArgument> arguments;
   /// Global and local axes are the dimensions of a grid (OpenCL, CUDA), not loops.
   bool grid = false;
+  GridLimits limits;
   /// For each argument its new layout (Layout::strides), if it has one.
   std::vector<std::optional<std::vector<std::int64_t>>> layouts;
 };
@@ -31,6 +38,7 @@ struct MemoryAccess {
 struct Linearized {
   UOpList uops;
   std::vector<Sint> global_size, local_size;  // of a grid, innermost first, in work-groups and work-items
+  bool driver_groups = false;                 // global_size is in work-items: the driver chooses the work-groups
   std::vector<std::string> variables;         // in the order of the arguments
   std::vector<MemoryAccess> accesses;         // in the order of the UOps
   std::shared_ptr<Symbols> own_symbols;       // owner of the loop variables in `accesses` if the AST has no Symbols; else null

@@ -120,6 +120,7 @@ std::vector<Sint> Linearizer::find_guards() {
   std::vector<Sint> common;
   bool is_first = true;
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  if (k_.tensor()) return {};                                   // the instruction adds several products, of several work-items
   if (kept_.op != nullptr && kept_.stage == stage_) return {};  // what is kept is stored in any case
   for (const LazyOp* op : reduces)
     if (op->op != Op::ReduceSum || is_scan(op)) return {};

@@ -76,17 +76,11 @@ std::vector<Sint> terms_of(Sint valid) {
   return valid.node()->kind == NodeKind::And ? valid.node()->src : std::vector<Sint>{valid};
 }
 
-namespace {
-
-// Whether the lanes are adjacent in memory and valid under the same condition.
-template <class Places>
-bool is_vector(const Places& places) {
+bool Linearizer::is_vector(const std::vector<Place>& places) {
   for (std::size_t l = 1; l < places.size(); l++)
     if (!(places[l].idx == places[0].idx + static_cast<std::int64_t>(l)) || !(places[l].valid == places[0].valid)) return false;
   return true;
 }
-
-}  // namespace
 
 const UOp* Linearizer::buffer(const KernelBuf& buf) { return buffers_.at(buf.op->mem().index); }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
+#include "shape/int_math.h"
 
 namespace etch {
 
@@ -11,6 +12,13 @@ std::vector<int> Linearizer::axes_of(AxisKind kind) const {
   for (std::size_t i = 0; i < k_.axes().size(); i++)
     if (k_.axes()[i].kind == kind && (k_.axes()[i].stage == Axis::kOuter || k_.axes()[i].stage == stage_))
       found.push_back(static_cast<int>(i));
+  return found;
+}
+
+std::vector<int> Linearizer::copied_axes() const {
+  std::vector<int> found = is_behind_group_ ? axes_of(AxisKind::Mid) : std::vector<int>();
+  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  found.insert(found.end(), upcast.begin(), upcast.end());
   return found;
 }
 
@@ -42,7 +50,7 @@ void Linearizer::name_axes() {
     if (name.empty()) name = "i";
     if (kind == AxisKind::Vector)
       name = "lane";
-    else if (kind == AxisKind::Local || kind == AxisKind::Group)
+    else if (kind == AxisKind::Local || kind == AxisKind::Group || kind == AxisKind::Mid)
       name += "_item";
     else if (parts > 1)
       name += k_.root_multiplier(i) > 1 ? "_tile" : "_in";
@@ -72,14 +80,31 @@ void Linearizer::close(const UOp* start) {
   open_.pop_back();
 }
 
-// Maps the axes of a kind to at most three dimensions of the grid, innermost first; the last dimension takes all remaining axes.
-void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes) {
-  const std::string prefix = kind == AxisKind::Global ? "gid" : "lid";
-  const auto size_of = [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size; };
+// The axes of each dimension of the grid, x first: one axis for x and one for y and the others for z, or the first other way to cut them
+// that keeps to the limits.
+std::vector<std::vector<int>> Linearizer::grid_axes(const std::vector<int>& axes, const std::array<std::int64_t, 3>& most) const {
   const int n = static_cast<int>(axes.size());
-  for (int d = 0; d < std::min(n, 3); d++) {
-    std::vector<int> together{axes[static_cast<std::size_t>(n - 1 - d)]};
-    if (d == 2) together.assign(axes.begin(), axes.begin() + (n - 2));
+  if (n == 0) return {};
+  const auto size = [&](int from, int to) {
+    std::int64_t product = 1;
+    for (int i = from; i < to; i++)
+      product = saturating_mul(product, k_.axes()[static_cast<std::size_t>(axes[static_cast<std::size_t>(i)])].size.max());
+    return product;
+  };
+  const auto part = [&](int from, int to) { return std::vector<int>(axes.begin() + from, axes.begin() + to); };
+  for (int x = std::max(n - 1, 0); x >= 0; x--)
+    for (int y = std::max(x - 1, 0); y >= 0; y--)
+      if (size(x, n) <= most[0] && size(y, x) <= most[1] && size(0, y) <= most[2]) return {part(x, n), part(y, x), part(0, y)};
+  return {part(n - 1, n), part(std::max(n - 2, 0), n - 1), part(0, std::max(n - 2, 0))};  // too many for any: the launch will say so
+}
+
+// Maps the axes of a kind to at most three dimensions of the grid, innermost first.
+void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes) {
+  const std::string prefix = kind != AxisKind::Global ? "lid" : k_.no_locals() ? "id" : "gid";
+  const auto size_of = [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size; };
+  for (const std::vector<int>& together : grid_axes(axes, kind == AxisKind::Global ? options_.limits.groups : options_.limits.items)) {
+    if (together.empty()) continue;
+    const auto d = static_cast<std::int64_t>(sizes.size());
     Sint size = 1;
     for (int axis : together) size = size * size_of(axis);
     sizes.push_back(size);
@@ -101,9 +126,12 @@ void Linearizer::bind_grid(AxisKind kind, const std::vector<int>& axes, std::vec
 
 void Linearizer::open_grid() {
   bind_grid(AxisKind::Global, axes_of(AxisKind::Global), result_.global_size);
-  std::vector<int> local = axes_of(AxisKind::Local);
-  const std::vector<int> group = axes_of(AxisKind::Group);
-  local.insert(local.end(), group.begin(), group.end());
+  result_.driver_groups = k_.no_locals();
+  std::vector<int> local;
+  for (const AxisKind kind : {AxisKind::Local, AxisKind::Group, AxisKind::Mid}) {
+    const std::vector<int> some = axes_of(kind);
+    local.insert(local.end(), some.begin(), some.end());
+  }
   bind_grid(AxisKind::Local, local, result_.local_size);
 }
 

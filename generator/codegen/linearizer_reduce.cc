@@ -8,7 +8,7 @@ namespace etch {
 
 void Linearizer::define_accumulators(const std::string& name) {
   constexpr std::int64_t kInLine = 4;
-  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
+  const std::vector<int> upcast = copied_axes();
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
   if (row < kInLine) row *= kInLine / row;  // several short ones
   for (const LazyOp* op : k_.reduces_of(stage_)) {
@@ -58,7 +58,7 @@ void Linearizer::reduce() {
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
-  for_each(axes_of(AxisKind::Unroll), [&] {
+  const auto add_all = [&] {
     for_each(axes_of(AxisKind::Upcast), [&] {
       if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
       for (const LazyOp* op : reduces) {
@@ -67,6 +67,12 @@ void Linearizer::reduce() {
       }
       if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
     });
+  };
+  for_each(axes_of(AxisKind::Unroll), [&] {
+    if (k_.tensor())
+      multiply_by_instruction();
+    else
+      add_all();
   });
   while (open_.size() > outside) close(open_.back());
   guards_.clear();
@@ -75,19 +81,20 @@ void Linearizer::reduce() {
   orders_.clear();
   zeros_.clear();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
-    if (k_.axes()[i].kind == AxisKind::Reduce || k_.axes()[i].kind == AxisKind::Unroll) axis_index_[i] = 0;
+    if (const AxisKind kind = k_.axes()[i].kind; kind == AxisKind::Reduce || kind == AxisKind::Unroll || kind == AxisKind::Tensor)
+      axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
   if (lanes_ > 1) tile();
 }
 
-// If the lanes are not adjacent in every output, the sums are stored in an array on the stack, and the operations after the reduction
-// are done element by element.
+// If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
+// the reduction are done element by element.
 void Linearizer::tile() {
   const bool is_adjacent = std::ranges::all_of(k_.stores(), [&](const KernelBuf& b) {
     const auto stride = k_.stride(b, static_cast<int>(k_.axes().size()) - 1);
     return stride && stride->is_int(1);
   });
-  if (is_adjacent) return;
+  if (is_adjacent && !k_.tensor()) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,
@@ -121,10 +128,14 @@ Sint Linearizer::position(const std::vector<int>& axes) const {
   return p;
 }
 
-// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone.
+// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone. From there on it has
+// copies for what the others had along the Mid axes.
 void Linearizer::reduce_group() {
-  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), upcast = axes_of(AxisKind::Upcast);
-  const std::int64_t items = count(group), copies = count(upcast);
+  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), mid = axes_of(AxisKind::Mid),
+                         upcast = axes_of(AxisKind::Upcast);
+  std::vector<int> copied = mid;
+  copied.insert(copied.end(), upcast.begin(), upcast.end());
+  const std::int64_t items = count(group), copies = count(copied);
   const Sint first = position(local) * items, mine = position(group);
   std::int64_t number = 0;
   std::vector<const UOp*> shared;
@@ -135,11 +146,15 @@ void Linearizer::reduce_group() {
       const UOp* sum = accumulators_.at(accumulator_of(op));
       b_.add(UOp{.uop = UOpKind::Store,
                  .dtype = op->dtype,
-                 .src = {shared.back(), index_.integer((first + mine) * copies + position(upcast)), sum}});
+                 .src = {shared.back(), index_.integer((first + mine) * copies + position(copied)), sum}});
     });
   }
   b_.add(UOp{.uop = UOpKind::Barrier});
-  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(lt(mine, 1))}}));
+  std::vector<Sint> alone{lt(mine, 1)};
+  if (!mid.empty()) alone.push_back(lt(position(mid), 1));
+  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(ands(alone))}}));
+  is_behind_group_ = true;
+  for (int axis : mid) axis_index_[static_cast<std::size_t>(axis)] = 0;
   accumulators_.clear();
   define_accumulators("total");
   const std::string name = free_name("item");
@@ -147,8 +162,8 @@ void Linearizer::reduce_group() {
   const Sint other = symbols_->variable(name, 0, items - 1);
   for (std::size_t r = 0; r < k_.reduces().size(); r++) {
     const LazyOp* op = k_.reduces()[r];
-    for_each(upcast, [&] {
-      const UOp* at = index_.integer((first + other) * copies + position(upcast));
+    for_each(copied, [&] {
+      const UOp* at = index_.integer((first + other) * copies + position(copied));
       accumulate(op, b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {shared[r], at}}));
     });
   }

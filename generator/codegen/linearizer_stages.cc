@@ -10,7 +10,7 @@ namespace etch {
 void Linearizer::compute_outer_values(const std::vector<const LazyOp*>& roots) {
   for (const LazyOp* root : roots)
     for (const LazyOp* op : order_of(root))
-      if (op->op == Op::Expand) for_each(axes_of(AxisKind::Upcast), [&] { value(op->src[0]); });
+      if (op->op == Op::Expand) for_each(copied_axes(), [&] { value(op->src[0]); });
 }
 
 // The last call of the math library that the last stage and one before it need, in the first stage that computes it. Called while no order

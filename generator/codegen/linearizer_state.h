@@ -40,10 +40,13 @@ class Linearizer {
   void make_variables(AxisKind kind);
   void open_axis(int axis);
   void open_grid();
+  std::vector<std::vector<int>> grid_axes(const std::vector<int>& axes, const std::array<std::int64_t, 3>& most) const;
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
   void close(const UOp* start);
   /// The axes of the current stage and the outer ones.
   std::vector<int> axes_of(AxisKind kind) const;
+  /// The axes along which there is a copy of what is not reduced: Upcast, and behind a grouped reduction Mid too.
+  std::vector<int> copied_axes() const;
 
   // linearizer_leaves.cc
   /// The position that a leaf or the store accesses for the current values of the axes, and the condition under which it does.
@@ -58,6 +61,8 @@ class Linearizer {
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
+  /// Whether the places are adjacent in memory and valid under the same condition.
+  static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
   void store(const KernelBuf& buf, const UOp* value);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
@@ -110,6 +115,15 @@ class Linearizer {
   double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
 
+  // linearizer_tensor.cc
+  /// All products of the reduction by the instruction that TC has placed, in the loops that are open.
+  void multiply_by_instruction();
+  void add_dot_product(const LazyOp* sum);
+  void multiply_tiles(const LazyOp* sum);
+  const UOp* dot_operand(const LazyOp* load);
+  /// The bits of the element of an operand that this work-item has in register number `reg`.
+  const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
+
   // linearizer_reduce.cc
   void reduce();
   void reduce_group();
@@ -123,6 +137,7 @@ class Linearizer {
   const Kernel& k_;
   const LinearizeOptions& options_;
   int stage_ = 0;
+  bool is_behind_group_ = false;  // one work-item of the group goes on alone
   Kept kept_;
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;

@@ -42,7 +42,8 @@ void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int6
 std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
   const bool is_leaf = info(op->op).group == OpGroup::Buffer && op->op != Op::Store;
   std::uint64_t axes = 0;
-  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++) {
+  for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
+    if (!k_.has_copies(i)) continue;
     bool relevant = op->op == Op::Store;
     if (is_leaf) {
       const auto stride = k_.stride(k_.buf_of(op), i);
@@ -84,9 +85,9 @@ std::int64_t Linearizer::key_of(std::uint64_t axes) const {
 std::string Linearizer::copy_of(const LazyOp* op) {
   const std::uint64_t axes = relevant_axes(op);
   std::map<int, std::int64_t> place;  // by dimension of the AST
-  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++) {
+  for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
     const auto axis = static_cast<std::size_t>(i);
-    if (k_.axes()[axis].kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
+    if (!k_.has_copies(i) || k_.axes()[axis].kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
     place[k_.root_dim(i)] += axis_index_[axis].as_int() * k_.root_multiplier(i);
   }
   if (op->op == Op::Load) join_windows(k_, k_.buf_of(op), place);
@@ -124,7 +125,7 @@ const UOp* Linearizer::compute(const LazyOp* op) {
   if (op == kept_.op && stage_ > kept_.stage) return load_kept();
   if (info(op->op).group == OpGroup::Buffer) return leaf(op);
   if (const auto found = tile_.find(op); found != tile_.end()) {
-    const UOp* at = index_.integer(position(axes_of(AxisKind::Upcast)) * k_.lanes() + axis_index_.back());
+    const UOp* at = index_.integer(position(copied_axes()) * k_.lanes() + axis_index_.back());
     return b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {found->second, at}});
   }
   if (is_reduce(op->op)) return accumulators_.at(accumulator_of(op));
@@ -137,8 +138,8 @@ const UOp* Linearizer::compute(const LazyOp* op) {
 // There is one for each copy along the axes that are not reduced.
 std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) const {
   std::uint64_t axes = 0;
-  for (int i = k_.first_upcast(); i < static_cast<int>(k_.axes().size()); i++)
-    if (!k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
+  for (int i = 0; i < static_cast<int>(k_.axes().size()); i++)
+    if (k_.has_copies(i) && !k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
   return {number_.at(reduce), key_of(axes)};
 }
 

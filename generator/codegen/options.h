@@ -6,10 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "target/instruction.h"
+
 namespace etch {
 
 /// One step of the optimiser: UPCAST axis by amount (0 = the whole axis).
-enum class OptOp : std::uint8_t { Upcast, Unroll, Local, Group, GroupTop, PadTo, Vector };
+enum class OptOp : std::uint8_t {
+  Upcast,     // copies of the arithmetic for elements that are not reduced
+  Unroll,     // copies of the arithmetic for elements of a reduced axis
+  Local,      // the work-items of a group share an axis: the innermost of those that they share
+  LastLocal,  // the same, but the outermost of them
+  Group,      // the work-items of a group share a reduced axis; each one's elements are far from each other
+  GroupTop,   // the same, each one's elements are close to each other
+  UpcastMid,  // in a grouped reduction: work-items share an axis while they reduce; the one that goes on alone has copies for it
+  NoLocals,   // the driver chooses the work-groups; axis and amount are 0
+  PadTo,      // rounds an axis up to a multiple of amount
+  Vector,     // lanes of vectors
+  Tensor      // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)
+};
 struct Opt {
   OptOp op{};
   int axis = 0;
@@ -21,13 +35,14 @@ std::string to_text(const std::vector<Opt>& opts);  // joined by commas
 
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
-  int vector_bits = 0;                   // GNU vector extensions of this width; 0 = scalar code only
-  int float_registers = 16;              // accumulators that fit; bounds the heuristics' tiles
-  bool register_tiles = false;           // scalar code gets register tiles as vector code does; else tinygrad's heuristics
-  bool has_local = false;                // work-groups and local memory (OpenCL, CUDA)
-  bool native_math = false;              // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
-  std::optional<std::vector<Opt>> opts;  // if given, applied instead of the heuristics
-  bool optimize = true;                  // false: no OptOps at all
+  int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only
+  int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
+  bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
+  bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
+  bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
+  std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
+  std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
+  bool optimize = true;                         // false: no OptOps at all
 };
 
 }  // namespace etch

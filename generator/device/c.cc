@@ -75,7 +75,7 @@ class CDevice : public Compiled {
     const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     const std::string head = std::string(masked ? kMaskedLoadPragma : "") +
                              "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" + language()->prelude(helpers_of(kernels)) +
-                             "\n";
+                             definitions_of(kernels) + "\n";
     std::vector<std::string> units;
     for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
       units.push_back(unit_text(head, part));

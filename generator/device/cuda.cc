@@ -27,8 +27,10 @@ class ShimLibrary : public KernelLibrary {
     }
   }
 
-  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& wanted) const override {
     const auto k = static_cast<std::size_t>(kernel);
+    const LaunchSize size = in_groups(wanted);
+    check_size(size, kCuda.limits, "kernel '" + names_[k] + "'");
     const auto &g = size.groups, &l = size.local;
     const long long sizes[] = {g[0], g[1], g[2], l[0], l[1], l[2]};
     const char* problem = functions_.at(k)(KernelArguments(buffers, values).get(), sizes);
@@ -94,7 +96,7 @@ class CudaDevice : public Compiled {
   }
 
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
-    const std::string prelude = language()->prelude(helpers_of(kernels)) + "\n";
+    const std::string prelude = language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     if (gpu_) return {prelude + text_of(kernels)};
     const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     const std::string head = std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;

@@ -13,7 +13,6 @@ namespace {
 // Numbers of CUdevice_attribute and of flags in cuda.h.
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76, kManagedMemory = 83;
 constexpr unsigned kAttachGlobal = 1, kNonBlocking = 1;
-constexpr std::array<std::int64_t, 3> kMostGroups{2147483647, 65535, 65535}, kMostItems{1024, 1024, 64};
 // Warnings of what texts mean, which would stand before an error: an unused function (of etch_math.h), a division by the constant 0.
 constexpr const char* kMeant = "--diag-suppress=177,39";
 constexpr int kPtxSizeBytes = 8;
@@ -139,10 +138,11 @@ class GpuLibrary : public KernelLibrary {
   GpuLibrary(const GpuLibrary&) = delete;
   GpuLibrary& operator=(const GpuLibrary&) = delete;
 
-  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
+  void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& wanted) const override {
     const Function& f = functions_.at(static_cast<std::size_t>(kernel));
+    const LaunchSize size = in_groups(wanted);
     const std::string where = "kernel '" + f.name + "'";
-    check_size(size, where);
+    check_size(size, kCuda.limits, where);
     last_ = &f;
     if (std::ranges::find(size.groups, 0) != size.groups.end()) return;  // an empty grid
     // The driver takes the address of each argument.
@@ -169,15 +169,6 @@ class GpuLibrary : public KernelLibrary {
     void* address = nullptr;
   };
   const CudaDriver& driver() const { return gpu_->driver(); }
-
-  static void check_size(const LaunchSize& size, const std::string& where) {
-    for (std::size_t d = 0; d < 3; d++) {
-      if (size.groups[d] <= kMostGroups[d] && size.local[d] <= kMostItems[d]) continue;
-      throw DeviceError(where, "dimension " + std::to_string(d) + " has " + std::to_string(size.groups[d]) + " work-groups of " +
-                                   std::to_string(size.local[d]) + " items, CUDA takes at most " + std::to_string(kMostGroups[d]) + " of " +
-                                   std::to_string(kMostItems[d]));
-    }
-  }
 
   std::shared_ptr<const Gpu> gpu_;
   void* module_ = nullptr;

@@ -5,6 +5,7 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -66,6 +67,7 @@ class Unit {
     std::unique_ptr<llvm::Module> read = parse(text, where);
     const llvm::Function* function = read->getFunction(kernel);
     if (function == nullptr || function->isDeclaration()) throw DeviceError(where, "its IR does not define a function of that name");
+    use_intrinsics(*read);
     link(std::move(read), where);
   }
 
@@ -114,6 +116,26 @@ class Unit {
     read->setTargetTriple(module_->getTargetTriple());
     read->setDataLayout(module_->getDataLayout());
     return read;
+  }
+
+  // A function that says which intrinsic function computes it becomes a call of that if this processor has the feature.
+  void use_intrinsics(llvm::Module& module) {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    std::vector<llvm::Function*> replaced;
+    for (llvm::Function& f : module)
+      if (f.hasFnAttribute("etch-intrinsic") && features.lookup(f.getFnAttribute("etch-feature").getValueAsString()))
+        replaced.push_back(&f);
+    for (llvm::Function* f : replaced) {
+      const std::string name = f->getFnAttribute("etch-intrinsic").getValueAsString().str();
+      llvm::Type* type = f->getReturnType();  // of the operands too, whatever they are made of
+      const llvm::FunctionCallee intrinsic = module.getOrInsertFunction(name, llvm::FunctionType::get(type, {type, type, type}, false));
+      f->deleteBody();
+      f->setLinkage(llvm::Function::InternalLinkage);
+      llvm::IRBuilder<> body(llvm::BasicBlock::Create(context_, "entry", f));
+      std::vector<llvm::Value*> operands;
+      for (llvm::Argument& a : f->args()) operands.push_back(body.CreateBitCast(&a, type));
+      body.CreateRet(body.CreateCall(intrinsic, operands));
+    }
   }
 
   void link(std::unique_ptr<llvm::Module> read, const std::string& where) {

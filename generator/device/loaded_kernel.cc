@@ -1,8 +1,10 @@
 #include "device/loaded_kernel.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/error.h"
+#include "device/device_error.h"
 
 namespace etch {
 
@@ -12,7 +14,31 @@ LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
         "a grid has at most three dimensions");
   for (std::size_t d = 0; d < kernel.global_size.size(); d++) size.groups[d] = evaluate(kernel.global_size[d], vars);
   for (std::size_t d = 0; d < kernel.local_size.size(); d++) size.local[d] = evaluate(kernel.local_size[d], vars);
+  size.driver_groups = kernel.driver_groups;
   return size;
+}
+
+LaunchSize in_groups(const LaunchSize& size) {
+  LaunchSize result = size;
+  result.driver_groups = false;
+  std::int64_t most = kDriverItems;
+  for (std::size_t d = 0; d < 3 && size.driver_groups; d++) {
+    std::int64_t items = std::min(most, std::max<std::int64_t>(size.groups[d], 1));
+    while (size.groups[d] % items != 0) items--;
+    result.groups[d] = size.groups[d] / items;
+    result.local[d] = items;
+    most /= items;
+  }
+  return result;
+}
+
+void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where) {
+  for (std::size_t d = 0; d < 3; d++) {
+    if (size.groups[d] <= limits.groups[d] && size.local[d] <= limits.items[d]) continue;
+    throw DeviceError(where, "dimension " + std::to_string(d) + " has " + std::to_string(size.groups[d]) + " work-groups of " +
+                                 std::to_string(size.local[d]) + " items, CUDA takes at most " + std::to_string(limits.groups[d]) + " of " +
+                                 std::to_string(limits.items[d]));
+  }
 }
 
 KernelArguments::KernelArguments(std::span<void* const> buffers, std::span<const std::int32_t> values)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,14 @@ namespace etch {
 /// The grid of a call in a language that has one: work-groups, and work-items in each.
 struct LaunchSize {
   std::array<std::int64_t, 3> groups{1, 1, 1}, local{1, 1, 1};
+  bool driver_groups = false;  // the driver may put the groups, which are of one work-item, together
 };
 /// The grid of `kernel` for these values of its variables.
 LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
+/// The same work-items in groups of at most kDriverItems: dimension after dimension by the largest number that divides its size.
+LaunchSize in_groups(const LaunchSize& size);
+/// Throws DeviceError, which names `where`, for more work-groups or work-items than the limits.
+void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where);
 
 /// Kernels that were compiled together.
 class KernelLibrary {

@@ -180,7 +180,7 @@ class OpenCLLibrary : public KernelLibrary {
     for (void* buffer : buffers) memory.push_back(OpenCLMemory::number_of(*session_, buffer));
     const json call = {{"kernel", kernel},        {"buffers", memory},
                        {"writes", json::array()}, {"values", std::vector<std::int32_t>(values.begin(), values.end())},
-                       {"groups", size.groups},   {"local", size.local}};
+                       {"groups", size.groups},   {"local", size.driver_groups ? json(nullptr) : json(size.local)}};
     session_->request({{"op", "launch"}, {"program", program}, {"call", call}}, {},
                       "kernel '" + names_.at(static_cast<std::size_t>(kernel)) + "'");
   }
@@ -283,7 +283,7 @@ class OpenCLProgram : public LoadedProgram {
             {"writes", std::vector<int>(writes.begin(), writes.end())},
             {"values", values},
             {"groups", size.groups},
-            {"local", size.local}};
+            {"local", size.driver_groups ? json(nullptr) : json(size.local)}};
   }
 
   std::vector<Array> split(const std::vector<std::byte>& blob, const VarValues& vars) const {

@@ -53,7 +53,8 @@ std::string kernel_table(const Project& p, SizeTable& sizes) {
                                  p.program->kernels.size());
   for (const ProgramKernel& k : p.program->kernels) {
     for (Sint d : k.local_size) check(d.is_int(), "the work-items of a work-group are a number");
-    text += fmt::format("  {{\"{}\", {}, {}}},\n", k.name, dimensions(k.global_size, sizes), dimensions(k.local_size, sizes));
+    const std::string items = k.driver_groups ? "{0, 0, 0}" : dimensions(k.local_size, sizes);
+    text += fmt::format("  {{\"{}\", {}, {}}},\n", k.name, dimensions(k.global_size, sizes), items);
   }
   return text + "};\n\n";
 }

@@ -103,6 +103,8 @@ std::string includes(const Project& p) {
 std::string model_source(const Project& p) {
   std::string text =
       p.first_line() + " Kernels first, then the program. */\n" + includes(p) + "\n" + arena_table(p) + "\n" + banner("kernels");
+  const std::string definitions = definitions_of(*p.program);
+  if (!definitions.empty()) text += definitions + "\n";
   return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + entry(p, false) + profile(p);
 }
 

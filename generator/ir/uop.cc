@@ -25,6 +25,8 @@ std::string describe(const UOp& u) {
     case UOpKind::DefineAcc:
     case UOpKind::Special:
     case UOpKind::Gep:
+    case UOpKind::Dot:
+    case UOpKind::Wmma:
       text += " " + std::to_string(u.number);
       break;
     case UOpKind::DefineVar:
@@ -44,6 +46,32 @@ std::string describe(const UOp& u) {
   }
   if (u.uop == UOpKind::DefineLocal) text += " [" + std::to_string(u.size) + "]";
   return text;
+}
+
+const char* broken_load_rule(const UOp& u) {
+  const auto n = u.src.size();
+  if (n != 2 && n != 4) return "a load has buffer, index, and perhaps condition and alternative";
+  if (u.src[1]->lanes != 1 || is_float(u.src[1]->dtype)) return "an index is one integer";
+  if (n == 4 && u.src[2]->dtype != DType::Bool) return "a condition is bool";
+  if (n == 4 && (u.src[3]->dtype != u.dtype || u.src[3]->lanes > u.lanes)) return "the alternative has the type of the load";
+  if (is_unsigned(u.dtype) && bytes_of(u.dtype) == bytes_of(u.src[0]->dtype)) return nullptr;
+  return u.src[0]->dtype == u.dtype ? nullptr : "a load has the type of its buffer, or takes its bits as an unsigned integer";
+}
+
+const char* broken_dot_rule(const UOp& u) {
+  const auto n = u.src.size();
+  if (n != 3 || u.src[0]->dtype != u.dtype || u.src[0]->lanes != u.lanes) return "a dot product has a sum of its type and two operands";
+  for (std::size_t i = 1; i < n; i++)
+    if (u.src[i]->lanes != u.size && u.src[i]->lanes != u.size * u.lanes) return "an operand has its elements for one lane or for all";
+  return nullptr;
+}
+
+const char* broken_wmma_rule(const UOp& u) {
+  const auto n = u.src.size();
+  if (static_cast<int>(n) < u.lanes + 2) return "a matrix product has sums and two operands";
+  for (std::size_t i = 0; i < n; i++)
+    if (u.src[i]->lanes != 1 || (static_cast<int>(i) < u.lanes && u.src[i]->dtype != u.dtype)) return "the sums have its type";
+  return nullptr;
 }
 
 // The rule that one UOp breaks; nullptr if all hold.
@@ -68,11 +96,7 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::End:
       return n == 1 && (u.src[0]->uop == UOpKind::Loop || u.src[0]->uop == UOpKind::If) ? nullptr : "it ends a Loop or If";
     case UOpKind::Load:
-      if (n != 2 && n != 4) return "a load has buffer, index, and perhaps condition and alternative";
-      if (u.src[1]->lanes != 1 || is_float(u.src[1]->dtype)) return "an index is one integer";
-      if (n == 4 && u.src[2]->dtype != DType::Bool) return "a condition is bool";
-      if (n == 4 && (u.src[3]->dtype != u.dtype || u.src[3]->lanes > u.lanes)) return "the alternative has the type of the load";
-      return u.src[0]->dtype == u.dtype ? nullptr : "a load has the type of its buffer";
+      return broken_load_rule(u);
     case UOpKind::Store:
       if (n != 3 && n != 4) return "a store has buffer, index, value, and perhaps condition";
       if (n == 4 && u.src[3]->dtype != DType::Bool) return "a condition is bool";
@@ -96,6 +120,10 @@ const char* broken_rule(const UOp& u) {
       return n == 1 && u.src[0]->lanes == u.lanes ? nullptr : "a cast has one operand of as many lanes";
     case UOpKind::Bitcast:
       return n == 1 && bytes_of(u.src[0]->dtype) == bytes_of(u.dtype) ? nullptr : "a bitcast keeps the size";
+    case UOpKind::Dot:
+      return broken_dot_rule(u);
+    case UOpKind::Wmma:
+      return broken_wmma_rule(u);
     case UOpKind::Gep:
       return n == 1 && u.number < u.src[0]->lanes && u.src[0]->dtype == u.dtype ? nullptr : "a Gep takes a lane that exists";
     case UOpKind::Vectorize:

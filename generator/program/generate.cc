@@ -12,6 +12,7 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
     return kernel;
   }
   if (!options.optimize) return kernel;
+  if (tensor_optimizations(kernel, arguments)) return kernel;
   if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return kernel;
   hand_coded_optimizations(kernel);
   return kernel;
@@ -20,7 +21,7 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language) {
   LinearKernel result;
   result.layouts = choose_layouts(kernel, arguments);
-  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .layouts = {}};
+  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .limits = language.limits, .layouts = {}};
   for (const auto& layout : result.layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
   result.linear = linearize(kernel, how);
   result.linear.uops = optimize(result.linear.uops);
@@ -30,6 +31,7 @@ LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgu
 ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSignature signature, const Language& language) {
   signature.variables = std::move(made.linear.variables);
   for (const Sint& size : made.linear.local_size) signature.work_items *= size.max();
+  if (made.linear.driver_groups) signature.work_items = kDriverItems;
   Rendered text = language.render(made.linear.uops, language, signature, kernel.options());
   ProgramKernel result;
   result.name = std::move(signature.function);
@@ -46,6 +48,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.variables = std::move(signature.variables);
   result.global_size = std::move(made.linear.global_size);
   result.local_size = std::move(made.linear.local_size);
+  result.driver_groups = made.linear.driver_groups;
   return result;
 }
 

@@ -277,6 +277,8 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.register_tiles = !language.grid;
+  for (const TargetInstruction& row : target.instructions)
+    if (row.is_matrix() == language.grid) options.instructions.push_back(row);
   options.native_math = true;
   for (const char* function : {"exp2f", "log2f", "powf", "logf", "log1pf", "asinhf", "acoshf", "atanhf"})
     options.native_math = options.native_math && !target.computes_in_double(function);

@@ -112,6 +112,14 @@ std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels) {
   return {helpers.begin(), helpers.end()};
 }
 
+std::string definitions_of(std::span<const ProgramKernel> kernels) {
+  std::set<std::string> definitions;
+  for (const ProgramKernel& k : kernels) definitions.insert(k.text.definitions.begin(), k.text.definitions.end());
+  std::string text;
+  for (const std::string& d : definitions) text += d;
+  return text;
+}
+
 void verify(const Program& program) {
   verify_names(program);
   verify_buffers(program);

@@ -41,6 +41,7 @@ struct ProgramKernel {
   Rendered text;                              // the function in the program's language, named `name`; empty if there is no language
   std::vector<std::string> variables;         // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
+  bool driver_groups = false;                 // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
   std::int64_t indices_proved = 0;            // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.
@@ -102,6 +103,9 @@ struct Program {
 /// Functions and types of etch_math.h that the kernels use, sorted.
 std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels);
 inline std::vector<std::string> helpers_of(const Program& program) { return helpers_of(program.kernels); }
+/// The functions for the target's instructions that the kernels call, as one text; empty if there are none.
+std::string definitions_of(std::span<const ProgramKernel> kernels);
+inline std::string definitions_of(const Program& program) { return definitions_of(program.kernels); }
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);

@@ -82,6 +82,7 @@ extern const std::span<const CastText> kBitcastTexts;
 
 struct CStyle {
   std::string_view kernel_prefix;                         // before the function's name
+  std::string_view function_prefix{};                     // of functions that kernels call
   bool arguments_in_table = false;                        // f(void *const *arg) instead of one parameter each
   std::string_view global_prefix{}, local_prefix{};       // address spaces
   std::array<std::string_view, kDTypeCount> value_type;   // of a value
@@ -90,9 +91,18 @@ struct CStyle {
   std::string_view math_suffix;                           // of functions of float: sqrtf
   std::string_view i64_literal, u64_literal;              // $0 digits
   std::string_view i32_min, i64_min, infinity, nan, infinity64, nan64;
-  std::string_view group_id{}, local_id{}, barrier{};  // $0 dimension, $D its letter: x, y, z
-  std::string_view group_bound{};                      // before the function's name; $0 number of work-items in a group
+  std::string_view group_id{}, local_id{}, item_id{}, barrier{};  // $0 dimension, $D its letter: x, y, z
+  std::string_view group_bound{};                                 // before the function's name; $0 number of work-items in a group
 };
+
+/// The function that a Dot calls, and its definition: void NAME(sum *, const a *, const b *) adds to each lane of the sum. `a_is_one`: a is
+/// the same for all lanes and is given once; b_is_one the same.
+struct DotFunction {
+  std::string name, definition;
+};
+DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool a_is_one, bool b_is_one);
+/// The definition of the function that a Wmma calls: void etch_NAME(float (&d)[sums], bits of a ..., bits of b ...).
+std::string matrix_function(const CStyle& style, const TargetInstruction& row);
 
 /// Language::render of all languages with C syntax.
 Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);

@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "codegen/argument.h"
+#include "codegen/linearizer.h"
 #include "codegen/options.h"
 #include "ir/uop.h"
 
@@ -18,8 +19,9 @@ struct Target;
 /// The text of a kernel, and what the file around it must provide.
 struct Rendered {
   std::string source;
-  std::vector<std::string> helpers;  // functions and types of runtime_c/etch_math.h that the text uses, sorted
-  bool uses_vectors = false;         // GNU vector extensions
+  std::vector<std::string> helpers;      // functions and types of runtime_c/etch_math.h that the text uses, sorted
+  std::vector<std::string> definitions;  // functions for the target's instructions, sorted
+  bool uses_vectors = false;             // GNU vector extensions
   bool uses_double = false;
   bool has_barrier = false;   // the work-items of a group wait for each other
   bool loads_masked = false;  // somewhere a condition chooses between a load and another value
@@ -29,6 +31,7 @@ struct Language {
   std::string_view name;      // as targets and reports call it: "c"
   bool grid = false;          // kernels are launched over a grid of work-groups and work-items; else they are loops
   bool local_memory = false;  // the work-items of a group share memory, and wait for each other at barriers
+  GridLimits limits = {};     // of its grid
   const CStyle* style;        // its texts, if it has C syntax
   /// Renders the UOps, after all passes, as one function (source text or IR).
   Rendered (*render)(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);

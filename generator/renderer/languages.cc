@@ -13,6 +13,7 @@ namespace {
 // In the order of DType: bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16, float32, float64.
 constexpr CStyle kCStyle{
     .kernel_prefix = "static void ",
+    .function_prefix = "static inline ",
     .arguments_in_table = true,
     .value_type = {"bool", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "float", "float",
                    "float", "double"},
@@ -51,12 +52,14 @@ constexpr CStyle kOpenClStyle{
     .nan64 = "(double)NAN",
     .group_id = "(int)get_group_id($0)",
     .local_id = "(int)get_local_id($0)",
+    .item_id = "(int)get_global_id($0)",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
 };
 
 // A bool is a byte in memory too. Half and bfloat16 are bits in memory: only their conversions, which are etch_math.h's, touch them.
 constexpr CStyle kCudaStyle{
     .kernel_prefix = "extern \"C\" __global__ void ",
+    .function_prefix = "static __device__ inline ",
     .local_prefix = "__shared__ ",
     .value_type = {"bool", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long long",
                    "unsigned long long", "float", "float", "float", "double"},
@@ -75,6 +78,7 @@ constexpr CStyle kCudaStyle{
     .nan64 = "(double)NAN",
     .group_id = "(int)blockIdx.$D",
     .local_id = "(int)threadIdx.$D",
+    .item_id = "(int)(blockIdx.$D * blockDim.$D + threadIdx.$D)",
     .barrier = "__syncthreads()",
     .group_bound = "__launch_bounds__($0) ",  // without it a thread may get more registers than there are for the whole group
 };
@@ -106,6 +110,7 @@ constinit const Language kCuda{
     .name = "cuda",
     .grid = true,
     .local_memory = true,
+    .limits = {.groups = {INT32_MAX, 65535, 65535}},
     .style = &kCudaStyle,
     .render = render_c,
     .prelude = math_always,

@@ -366,6 +366,10 @@ void LlvmRenderer::step(const UOp* u) {
       return store(u);
     case UOpKind::Phi:
       return phi(u);
+    case UOpKind::Dot:
+      return define(u, values_.dot(*u, value(u->src[0]), value(u->src[1]), value(u->src[2])));
+    case UOpKind::Wmma:
+      return check(false, "a language of loops has no work-items that share a tile");
     case UOpKind::Gep:
       return define(u, builder_.CreateExtractElement(value(u->src[0]), static_cast<std::uint64_t>(u->number)));
     case UOpKind::Vectorize:

@@ -236,6 +236,47 @@ Value* LlvmValues::alu(const UOp& u, Operands operands) {
   return is_half(u.dtype) && !is_exact(u.op) ? rounded(u.dtype, value) : value;
 }
 
+// Lane l is the sum of elements l * macs + 0, 1, ... of the products.
+llvm::Function* LlvmValues::dot_function(const UOp& u, const TargetInstruction& row, llvm::Type* sum, llvm::Type* a, llvm::Type* b) {
+  const std::string name = "etch_" + row.name;
+  if (llvm::Function* known = module_.getFunction(name)) return known;
+  auto* made = llvm::Function::Create(llvm::FunctionType::get(sum, {sum, a, b}, false), llvm::Function::InternalLinkage, name, module_);
+  made->addFnAttr(llvm::Attribute::AlwaysInline);
+  if (!row.intrinsic.empty()) {
+    made->addFnAttr("etch-intrinsic", row.intrinsic);
+    made->addFnAttr("etch-feature", row.feature);
+  }
+  llvm::IRBuilder<> body(llvm::BasicBlock::Create(module_.getContext(), "entry", made));
+  Value* total = made->getArg(0);
+  for (int mac = 0; mac < row.macs; mac++) {
+    std::vector<int> elements;
+    for (int lane = 0; lane < u.lanes; lane++) elements.push_back(lane * static_cast<int>(row.macs) + mac);
+    const auto wide = [&](unsigned operand) {
+      Value* some = body.CreateShuffleVector(made->getArg(operand), elements);
+      return is_unsigned(u.src[operand]->dtype) ? body.CreateZExt(some, sum) : body.CreateSExt(some, sum);
+    };
+    Value* a_wide = wide(1);  // one after the other: the order of arguments is the compiler's
+    Value* b_wide = wide(2);
+    total = body.CreateAdd(total, body.CreateMul(a_wide, b_wide));
+  }
+  body.CreateRet(total);
+  return made;
+}
+
+Value* LlvmValues::dot(const UOp& u, Value* sum, Value* a, Value* b) {
+  const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u.number)];
+  const int count = u.lanes * static_cast<int>(u.size);
+  const auto whole = [&](const UOp* s, Value* v) -> Value* {
+    if (s->lanes == count) return v;
+    std::vector<int> elements;
+    for (int i = 0; i < count; i++) elements.push_back(i % static_cast<int>(u.size));
+    return builder_.CreateShuffleVector(v, elements);
+  };
+  a = whole(u.src[1], a);
+  b = whole(u.src[2], b);
+  return builder_.CreateCall(dot_function(u, row, sum->getType(), a->getType(), b->getType()), {sum, a, b});
+}
+
 Value* LlvmValues::cast(DType from, DType to, Value* value) {
   if (to == DType::Bool)
     return is_float(from) ? builder_.CreateFCmpUNE(value, llvm::ConstantFP::getZero(value->getType())) : builder_.CreateIsNotNull(value);

@@ -36,6 +36,10 @@ class LlvmValues {
   llvm::Value* cast(DType from, DType to, llvm::Value* value);
   llvm::Value* bitcast(DType from, DType to, llvm::Value* value);
 
+  /// A Dot: a call of a function of the module, which says how it is computed on any processor, and by which intrinsic function on one
+  /// that has a feature (attributes etch-intrinsic and etch-feature).
+  llvm::Value* dot(const UOp& u, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
+
   /// Functions of etch_math.h that were called.
   const std::set<std::string>& helpers() const { return helpers_; }
 
@@ -56,6 +60,7 @@ class LlvmValues {
   /// A call of etch_math.h.
   llvm::Value* helper(const std::string& name, llvm::Type* result, Operands arguments);
   llvm::Value* helper(const std::string& name, llvm::Type* result, llvm::Value* argument);
+  llvm::Function* dot_function(const UOp& u, const TargetInstruction& row, llvm::Type* sum, llvm::Type* a, llvm::Type* b);
   llvm::Value* rounded(DType dtype, llvm::Value* value);
   llvm::Value* binary(unsigned instruction, const UOp& u, llvm::Value* a, llvm::Value* b);
 

@@ -183,13 +183,13 @@ std::string Renderer::helper(const std::string& name) {
   return text;
 }
 
-std::string Renderer::vector_type(int lanes) {
+std::string Renderer::vector_type(const UOp* u) {
   facts_.uses_vectors = true;
-  return helper("f32x" + std::to_string(lanes));
+  return helper(std::string(short_name(u->dtype)) + "x" + std::to_string(u->lanes));
 }
 
 std::string Renderer::type_of(const UOp* u) {
-  if (u->lanes > 1) return vector_type(u->lanes);
+  if (u->lanes > 1) return vector_type(u);
   const bool is_index = u->exact || u->uop == UOpKind::Loop || u->uop == UOpKind::Special;
   if (is_index && u->dtype == DType::Int32) return "int";
   return std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]);
@@ -266,7 +266,8 @@ void Renderer::local_array(const UOp* u) {
 void Renderer::special(const UOp* u) {
   const std::string name = unique(local_names_.of(u));
   const std::pair<char, std::string> dimension[] = {{'0', std::to_string(u->number)}, {'D', std::string(1, "xyz"[u->number])}};
-  line("const " + type_of(u) + " " + name + " = " + substitute(u->name == "gid" ? style_.group_id : style_.local_id, dimension) + ";");
+  const std::string_view text = u->name == "gid" ? style_.group_id : u->name == "lid" ? style_.local_id : style_.item_id;
+  line("const " + type_of(u) + " " + name + " = " + substitute(text, dimension) + ";");
   exprs_[u] = {name};
 }
 
@@ -318,6 +319,10 @@ void Renderer::step(const UOp* u) {
       return define(u, cast(u, kCastTexts));
     case UOpKind::Bitcast:
       return define(u, cast(u, kBitcastTexts));
+    case UOpKind::Dot:
+      return dot(u);
+    case UOpKind::Wmma:
+      return wmma(u);
     case UOpKind::Gep:
       force_name(u->src[0]);
       exprs_[u] = {expr(u->src[0]).text + "[" + std::to_string(u->number) + "]"};
@@ -334,6 +339,7 @@ Rendered Renderer::run() {
   text_ += "}\n";
   facts_.source = std::move(text_);
   facts_.helpers.assign(helpers_.begin(), helpers_.end());
+  facts_.definitions.assign(definitions_.begin(), definitions_.end());
   facts_.uses_double = std::ranges::any_of(uops_.order, [](const UOp* u) { return u->dtype == DType::Float64; }) ||
                        std::ranges::any_of(signature_.arguments, [](const KernelArgument& a) { return a.dtype == DType::Float64; });
   return std::move(facts_);

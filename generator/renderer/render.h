@@ -52,11 +52,13 @@ class Renderer {
   void load(const UOp* u);
   void store(const UOp* u);
   void vectorize(const UOp* u);
+  void dot(const UOp* u);
+  void wmma(const UOp* u);
   Expr alu(const UOp* u);
   Expr cast(const UOp* u, std::span<const CastText> rows);
   const OpText& row_of(const UOp* u) const;
   Expr fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type);
-  std::string vector_type(int lanes);
+  std::string vector_type(const UOp* u);
   /// The name in the text of a function or type of etch_math.h.
   std::string helper(const std::string& name);
 
@@ -67,7 +69,7 @@ class Renderer {
   const CodegenOptions& options_;
   LocalNames local_names_;
   std::string text_;
-  std::set<std::string> helpers_;
+  std::set<std::string> helpers_, definitions_;
   Rendered facts_;                          // its flags, for the text written so far
   std::string joint_;                       // kind of the last line, if another statement may stand there
   std::vector<std::string> joint_factors_;  // factors that all statements of the last line have

@@ -181,10 +181,10 @@ void Renderer::load(const UOp* u) {
   const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
   const int depth = std::max(expr(u->src[1]).depth, u->src.size() == 4 ? expr(u->src[2]).depth : 0) + 1;
   if (u->lanes > 1) {
-    const std::string place = "*(const " + vector_type(u->lanes) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
+    const std::string place = "*(const " + vector_type(u) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
     if (u->src.size() == 2) return define(u, {place, kUnary, depth});
     const std::string name = unique(local_names_.of(u));
-    line(vector_type(u->lanes) + " " + name + " = {" + expr(u->src[3]).text + "};");
+    line(vector_type(u) + " " + name + " = {" + expr(u->src[3]).text + "};");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
     return;
@@ -204,7 +204,7 @@ void Renderer::store(const UOp* u) {
   const std::string buffer = expr(u->src[0]).text, index = expr(u->src[1]).text;
   std::string text;
   if (u->lanes > 1) {
-    text = "*(" + vector_type(u->lanes) + "_u *)&" + buffer + "[" + index + "] = " + expr(value).text;
+    text = "*(" + vector_type(value) + "_u *)&" + buffer + "[" + index + "] = " + expr(value).text;
   } else {
     const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
     const std::string_view form = is_local ? "" : style_.store[static_cast<std::size_t>(u->dtype)];
@@ -223,6 +223,35 @@ void Renderer::vectorize(const UOp* u) {
   std::string lanes;
   for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + expr(s).text;
   bind(u, "{" + lanes + "}");
+}
+
+// The sum is an accumulator, to which the function adds.
+void Renderer::dot(const UOp* u) {
+  const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u->number)];
+  const DotFunction function = dot_function(style_, row, u->src[1]->lanes == u->size, u->src[2]->lanes == u->size);
+  definitions_.insert(function.definition);
+  vector_type(u);
+  for (const UOp* s : {u->src[1], u->src[2]}) {
+    vector_type(s);
+    force_name(s);
+  }
+  const std::string acc = expr(u->src[0]).text;
+  line(function.name + "(&" + acc + ", &" + expr(u->src[1]).text + ", &" + expr(u->src[2]).text + ");");
+  exprs_[u] = {acc};
+}
+
+void Renderer::wmma(const UOp* u) {
+  const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u->number)];
+  definitions_.insert(matrix_function(style_, row));
+  facts_.has_barrier = true;
+  const auto is_sum = [&](std::size_t i) { return static_cast<int>(i) < u->lanes; };
+  std::string sums, operands;
+  for (std::size_t i = 0; i < u->src.size(); i++) (is_sum(i) ? sums : operands) += (i == 0 ? "" : ", ") + expr(u->src[i]).text;
+  const std::string name = unique("tile");
+  line(std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]) + " " + name + "[" + std::to_string(u->lanes) + "] = {" + sums +
+       "};");
+  line("etch_" + row.name + "(" + name + operands + ");");
+  exprs_[u] = {name};
 }
 
 void Renderer::accumulator(const UOp* u) {
@@ -252,6 +281,7 @@ void Renderer::phi(const UOp* u) {
   if (is_plain && v->op == Op::MulAcc && is_accumulator(v->src[2]))
     return statement(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";", "multiply",
                      {expr(v->src[0]).text, expr(v->src[1]).text});
+  if (v->uop == UOpKind::Dot) return;  // it is there
   line(acc + " = " + expr(v).text + ";");
 }
 

@@ -1,187 +1,18 @@
-// Reads targets from XML. The schema is the table kSchema: the elements, their parents, how often they occur, and their attributes;
-// the functions below it only turn checked text into values.
+// Reads targets from XML, in which reader.cc has checked which elements and attributes there are: checked text becomes values.
 #include <tinyxml2.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <charconv>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
 #include "target/cores.h"
+#include "target/read_instructions.h"
+#include "target/reader.h"
 #include "target/target.h"
 
 namespace etch {
 namespace {
-
-using Element = tinyxml2::XMLElement;
-
-struct Rule {
-  std::string_view parent, name;
-  bool required, repeats;
-  std::array<std::string_view, 6> required_attributes, optional_attributes;
-  bool has_text;
-};
-
-// parent, element, required, repeats, required attributes, optional attributes, holds text
-constexpr Rule kSchema[] = {
-    {"", "target", true, false, {"name"}, {}, false},
-    {"target", "description", true, false, {}, {}, true},
-    {"target", "language", false, false, {}, {}, true},
-    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer"}, false},
-    {"target", "registers", true, false, {"float"}, {}, false},
-    {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
-    {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
-    {"target", "arena", false, false, {"align"}, {}, false},
-    {"target", "feature", false, true, {"macro"}, {}, false},
-    {"target", "math", false, false, {"double"}, {}, false},
-    {"target", "toolchain", true, false, {"file"}, {"triple", "include"}, false},
-    {"toolchain", "compiler", true, true, {}, {}, true},
-    {"toolchain", "flag", false, true, {}, {"kind"}, true},
-    {"toolchain", "link", false, true, {}, {}, true},
-    {"toolchain", "library", false, true, {}, {}, true},
-    {"target", "emulator", false, false, {"program"}, {}, false},
-    {"emulator", "arg", false, true, {}, {}, true},
-};
-
-std::string list(const std::vector<std::string_view>& words) {
-  std::string result;
-  for (std::string_view word : words) result += (result.empty() ? "" : ", ") + std::string(word);
-  return result.empty() ? "none" : result;
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-  return s;
-}
-
-/// The text directly in an element, also between comments and child elements.
-std::string text_of(const Element& e) {
-  std::string result;
-  for (const tinyxml2::XMLNode* n = e.FirstChild(); n != nullptr; n = n->NextSibling())
-    if (n->ToText() != nullptr) result += n->Value();
-  return std::string(trimmed(result));
-}
-
-/// Access to one file; errors name it.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
-
-  [[noreturn]] void fail(int line, const std::string& what, const std::string& help = "") const {
-    throw UserError(file_ + ":" + std::to_string(line), what, help);
-  }
-
-  void check_schema(const Element& e, std::string_view parent) const {
-    const Rule& rule = rule_of(e, parent);
-    check_attributes(e, rule);
-    check_children(e);
-    const std::string text = text_of(e);
-    if (rule.has_text && (text.empty() || e.FirstChildElement() != nullptr))
-      fail(e.GetLineNum(), quoted(e) + " has to hold a text and nothing else");
-    if (!rule.has_text && !text.empty()) fail(e.GetLineNum(), quoted(e) + " holds the text '" + text + "', none is accepted");
-    for (const Element* c = e.FirstChildElement(); c != nullptr; c = c->NextSiblingElement()) check_schema(*c, e.Name());
-  }
-
-  std::string attribute(const Element& e, const char* name, std::string fallback = "") const {
-    const char* value = e.Attribute(name);
-    return value == nullptr ? fallback : std::string(trimmed(value));
-  }
-
-  /// An attribute that is a number, with an optional 0x in front and an optional K, M or G (of 1024) at the end.
-  std::int64_t number(const Element& e, const char* name, std::int64_t low, std::int64_t high, std::int64_t fallback) const {
-    if (e.Attribute(name) == nullptr) return fallback;
-    const std::string value = attribute(e, name);
-    const auto n = parse_number(value);
-    if (!n || *n < low || *n > high)
-      fail(
-          e.GetLineNum(),
-          quoted(e) + ": " + name + " is '" + value + "', accepted is a number from " + std::to_string(low) + " to " + std::to_string(high),
-          "numbers are decimal or 0x..., K, M and G behind a decimal number multiply by 1024");
-    return *n;
-  }
-
-  bool boolean(const Element& e, const char* name, bool fallback) const {
-    if (e.Attribute(name) == nullptr) return fallback;
-    return choice(e, name, attribute(e, name), {"true", "false"}) == 0;
-  }
-
-  std::size_t choice(const Element& e, std::string_view what, std::string_view value, const std::vector<std::string_view>& choices) const {
-    const auto it = std::ranges::find(choices, value);
-    if (it == choices.end())
-      fail(e.GetLineNum(), quoted(e) + ": " + std::string(what) + " is '" + std::string(value) + "', accepted are " + list(choices));
-    return static_cast<std::size_t>(it - choices.begin());
-  }
-
-  std::vector<std::string> texts(const Element& parent, const char* name) const {
-    std::vector<std::string> result;
-    for (const Element* e = parent.FirstChildElement(name); e != nullptr; e = e->NextSiblingElement(name)) result.push_back(text_of(*e));
-    return result;
-  }
-
-  static std::string quoted(const Element& e) { return "<" + std::string(e.Name()) + ">"; }
-
- private:
-  static std::optional<std::int64_t> parse_number(std::string_view text) {
-    std::int64_t factor = 1;
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    if (!hex && !text.empty()) {
-      constexpr std::string_view kSuffixes = "KMG";
-      if (const std::size_t at = kSuffixes.find(text.back()); at != std::string_view::npos) {
-        factor = std::int64_t{1} << (10 * (at + 1));
-        text.remove_suffix(1);
-      }
-    }
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty() || text[0] == '-') return std::nullopt;
-    if (value > INT64_MAX / factor) return std::nullopt;
-    return value * factor;
-  }
-
-  const Rule& rule_of(const Element& e, std::string_view parent) const {
-    std::vector<std::string_view> known;
-    for (const Rule& rule : kSchema) {
-      if (rule.parent != parent) continue;
-      if (rule.name == e.Name()) return rule;
-      known.push_back(rule.name);
-    }
-    const std::string place = parent.empty() ? "at the top" : "in <" + std::string(parent) + ">";
-    fail(e.GetLineNum(), "unknown element " + quoted(e) + " " + place + ", accepted are " + list(known));
-  }
-
-  void check_attributes(const Element& e, const Rule& rule) const {
-    std::vector<std::string_view> known;
-    for (const auto& some : {rule.required_attributes, rule.optional_attributes})
-      for (std::string_view name : some)
-        if (!name.empty()) known.push_back(name);
-    for (const auto* a = e.FirstAttribute(); a != nullptr; a = a->Next())
-      if (std::ranges::find(known, a->Name()) == known.end())
-        fail(a->GetLineNum(), quoted(e) + ": unknown attribute " + a->Name() + ", accepted are " + list(known));
-    for (std::string_view name : rule.required_attributes)
-      if (!name.empty() && attribute(e, std::string(name).c_str()).empty())
-        fail(e.GetLineNum(), quoted(e) + " needs the attribute " + std::string(name));
-  }
-
-  void check_children(const Element& e) const {
-    for (const Rule& rule : kSchema) {
-      if (rule.parent != e.Name()) continue;
-      const std::string name(rule.name);
-      const Element* first = e.FirstChildElement(name.c_str());
-      if (first == nullptr && rule.required) fail(e.GetLineNum(), quoted(e) + " needs an element <" + name + ">");
-      const Element* second = first == nullptr ? nullptr : first->NextSiblingElement(name.c_str());
-      if (second != nullptr && !rule.repeats)
-        fail(second->GetLineNum(), "<" + name + "> stands twice, first in line " + std::to_string(first->GetLineNum()));
-    }
-  }
-
-  std::string file_;
-};
 
 void require_known_core(const Reader& in, const Element& root, const Element& core, const std::string& name) {
   const std::string triple = in.attribute(*root.FirstChildElement("toolchain"), "triple");
@@ -248,7 +79,7 @@ std::string fill_in(const Reader& in, int line, std::string text, const Target& 
 
 /// Checks that a Code flag is one word: it becomes one argument here, and one word of a list in the emitted build file.
 std::string flag_text(const Reader& in, const Element& e, FlagKind kind) {
-  const std::string text = text_of(e);
+  const std::string text = Reader::text_of(e);
   if (kind == FlagKind::Code && text.find_first_of(" \t\r\n;\"\\$") != std::string::npos)
     in.fail(e.GetLineNum(), "<flag>: '" + text + "' holds a space, a quote, '\\', '$' or ';', accepted is one flag that needs no quotes",
             "write each flag in an element <flag> of its own");
@@ -259,9 +90,7 @@ std::string flag_text(const Reader& in, const Element& e, FlagKind kind) {
 void read_features(const Reader& in, const Element& root, Target& t) {
   for (const Element* e = root.FirstChildElement("feature"); e != nullptr; e = e->NextSiblingElement("feature")) {
     const std::string macro = in.attribute(*e, "macro");
-    const bool word = std::ranges::all_of(macro, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-    if (!word || std::isdigit(static_cast<unsigned char>(macro[0])) != 0)
-      in.fail(e->GetLineNum(), "<feature>: macro is '" + macro + "', accepted is a name of C");
+    if (!is_c_name(macro)) in.fail(e->GetLineNum(), "<feature>: macro is '" + macro + "', accepted is a name of C");
     if (std::ranges::find(t.features, macro) != t.features.end()) in.fail(e->GetLineNum(), "<feature>: " + macro + " stands twice");
     t.features.push_back(macro);
   }
@@ -284,7 +113,7 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   }
   t.toolchain.libraries = in.texts(tools, "library");
   for (const Element* e = tools.FirstChildElement("link"); e != nullptr; e = e->NextSiblingElement("link"))
-    t.toolchain.link.push_back(fill_in(in, e->GetLineNum(), text_of(*e), t));
+    t.toolchain.link.push_back(fill_in(in, e->GetLineNum(), Reader::text_of(*e), t));
   if (const Element* e = root.FirstChildElement("math")) {
     const std::string all = in.attribute(*e, "double");
     std::set<std::string> seen;
@@ -328,6 +157,7 @@ Target read_target(const std::filesystem::path& file) {
   read_core(in, root, t);
   read_memories(in, root, t);
   read_features(in, root, t);
+  read_instructions(in, root, t);
   read_tools(in, root, t);
   return t;
 }

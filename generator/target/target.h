@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "target/instruction.h"
+
 namespace etch {
 
 /// Floating point in hardware: none at all, float only (double is a library call), or both.
@@ -73,11 +75,12 @@ struct Target {
   std::int64_t parallelism = 1;  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;
   Vector vector;
-  std::int64_t float_registers = 16;     // scalar float registers (of 32 bits)
-  std::int64_t arena_align = 16;         // bytes: the widest aligned access of a kernel
-  std::vector<Memory> memories;          // empty: no limits are known
-  std::vector<std::string> features;     // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
-  std::vector<std::string> double_math;  // float functions that its C library computes in double: "exp2f", "log2f"
+  std::int64_t float_registers = 16;  // scalar float registers (of 32 bits)
+  std::int64_t arena_align = 16;      // bytes: the widest aligned access of a kernel
+  std::vector<Memory> memories;       // empty: no limits are known
+  std::vector<std::string> features;  // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
+  std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
+  std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"
   Toolchain toolchain;
   Emulator emulator;
 

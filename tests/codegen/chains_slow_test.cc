@@ -88,8 +88,12 @@ void fuzz(const Fuzz& f) {
   for (const std::string& step : f.steps) EXPECT_GT(used[step], 0) << step << " never came up";
 }
 
-TEST(RandomChains, OpenCL) { fuzz({"opencl", 3, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}}); }
-TEST(RandomChains, CUDA) { fuzz({"cuda", 4, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "GROUP", "GROUPTOP", "PADTO"}}); }
+TEST(RandomChains, OpenCL) {
+  fuzz({"opencl", 3, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO"}});
+}
+TEST(RandomChains, CUDA) {
+  fuzz({"cuda", 4, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO"}});
+}
 // As many as in C.
 TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
 TEST(RandomChains, LLVMVectors) { fuzz({"llvm", 2, 500, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}}); }

@@ -144,6 +144,57 @@ TEST(OptOps, IllegalStepsSayWhy) {
   }
 }
 
+struct IllegalAfter {
+  std::vector<Opt> before;
+  Opt opt;
+  const char* why;
+};
+
+// Of product_8x6x5 in a language with work-groups.
+constexpr const char* kNotByDriver = "the driver does not choose the work-groups (NOLOCALS)";
+const IllegalAfter kIllegalAfter[] = {
+    {{}, {OptOp::UpcastMid, 0, 4}, "there is a grouped reduction (GROUP, GROUPTOP)"},
+    {{{OptOp::Group, 0, 3}}, {OptOp::UpcastMid, 3, 2}, "only a global axis can be shared while reducing"},
+    {{{OptOp::Group, 0, 3}, {OptOp::Local, 0, 4}}, {OptOp::UpcastMid, 2, 4}, "only a global axis can be shared while reducing"},
+    {{{OptOp::Group, 0, 3}}, {OptOp::UpcastMid, 0, 3}, "the amount divides the size 8"},
+    {{{OptOp::Group, 0, 3}, {OptOp::UpcastMid, 0, 2}}, {OptOp::NoLocals}, "no axis is local or grouped"},
+    {{{OptOp::Local, 0, 4}}, {OptOp::LastLocal, 2, 2}, "only a global axis can be local"},
+    {{{OptOp::Local, 0, 4}}, {OptOp::NoLocals}, "no axis is local or grouped"},
+    {{{OptOp::NoLocals}}, {OptOp::NoLocals}, "the driver does not choose the work-groups yet"},
+    {{}, {OptOp::NoLocals, 0, 4}, "it takes no axis and no amount"},
+    {{{OptOp::NoLocals}}, {OptOp::Local, 0, 4}, kNotByDriver},
+    {{{OptOp::NoLocals}}, {OptOp::LastLocal, 0, 4}, kNotByDriver},
+    {{{OptOp::NoLocals}}, {OptOp::Group, 0, 3}, kNotByDriver},
+    {{{OptOp::NoLocals}}, {OptOp::GroupTop, 0, 3}, kNotByDriver},
+};
+
+TEST(OptOps, IllegalBehindOthersSayWhy) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.has_local = true;
+  for (const IllegalAfter& t : kIllegalAfter) {
+    Kernel kernel(test::product_8x6x5(ops), options);
+    for (const Opt& opt : t.before) kernel.apply(opt);
+    EXPECT_EQ(kernel.why_illegal(t.opt), t.why) << to_text(t.opt);
+  }
+  options.has_local = false;
+  EXPECT_EQ(Kernel(test::product_8x6x5(ops), options).why_illegal({OptOp::NoLocals}), "the language has work-groups");
+}
+
+// 1024 work-items with 4 sums of 4 bytes are 16384 bytes, with 16 they are 65536.
+TEST(OptOps, SumsOfAGroupFitSharedMemory) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.has_local = true;
+  const LazyOp* x = ops.load(1, DType::Float32, ShapeTracker::from_shape({16, 2048}));
+  Kernel kernel(ops.store(0, ops.reduce(Op::ReduceSum, x, {1}), ShapeTracker::from_shape({16, 1})), options);
+  kernel.apply({OptOp::Group, 0, 1024});
+  const char* why = "the sums of a work-group take at most 32768 bytes";
+  EXPECT_EQ(kernel.why_illegal({OptOp::Upcast, 0, 16}), why);
+  kernel.apply({OptOp::Upcast, 0, 8});
+  EXPECT_EQ(kernel.why_illegal({OptOp::Upcast, 0, 2}), why);
+}
+
 struct State {
   std::vector<Axis> axes;
   std::vector<Dim> dims;
@@ -185,8 +236,9 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   CodegenOptions grid, vectors;
   grid.has_local = true;
   vectors.vector_bits = 256;
-  static constexpr OptOp kOps[] = {OptOp::Upcast, OptOp::Unroll, OptOp::PadTo, OptOp::Local, OptOp::Group, OptOp::GroupTop, OptOp::Vector};
-  std::vector<Opt> all;
+  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local, OptOp::Group,
+                                   OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector};
+  std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}};
   for (OptOp op : kOps)
     for (int axis : {-1, 0, 1, 2, 3, 7, std::numeric_limits<int>::max()})
       for (std::int64_t amount : {std::int64_t{-4}, std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},
@@ -252,6 +304,11 @@ TEST(OptOps, AxesStandInTheirOrder) {
       {{{OptOp::Upcast, 0, 0}}, "r_5_6_8"},
       {{{OptOp::Unroll, 0, 3}, {OptOp::Upcast, 0, 2}}, "r_4_5_2_3_2"},
       {{{OptOp::Local, 0, 4}}, "r_2_5_4_6"},
+      {{{OptOp::Local, 0, 4}, {OptOp::Local, 0, 2}}, "r_5_4_2_6"},
+      {{{OptOp::Local, 0, 4}, {OptOp::LastLocal, 0, 2}}, "r_5_2_4_6"},
+      {{{OptOp::Group, 0, 2}, {OptOp::UpcastMid, 0, 4}}, "r_2_5_2_4_3"},
+      {{{OptOp::Group, 0, 2}, {OptOp::UpcastMid, 1, 0}, {OptOp::Group, 0, 3}}, "r_8_2_3_5"},
+      {{{OptOp::NoLocals}, {OptOp::Upcast, 0, 4}}, "r_2_5_6_4"},
       {{{OptOp::Group, 0, 2}}, "r_8_5_2_3"},
       {{{OptOp::GroupTop, 0, 3}, {OptOp::Local, 0, 8}}, "r_5_8_3_2"},
       {{{OptOp::PadTo, 1, 8}, {OptOp::Upcast, 1, 4}}, "r_8_2_6_4"},

@@ -181,7 +181,7 @@ TEST(CudaDevice, ABarrierThatNotAllReachIsAnError) {
 TEST(CudaDevice, AGroupThatIsTooLargeIsAnError) {
   const Program program = one_call("o[i] = x[i];", 1, 1025, false);
   expect_error(error_of([&] { device()->load(program)->run({floats({1025}, numbers(1025))}); }),
-               "kernel 'suspect': a work-group has 1025 items, CUDA takes at most 1024");
+               "kernel 'suspect': dimension 0 has 1 work-groups of 1025 items, CUDA takes at most 2147483647 of 1024");
   const Program most = one_call("__syncthreads(); o[i] = x[i];", 1, 1024, true);
   EXPECT_EQ(device()->load(most)->run({floats({1024}, numbers(1024))})[0].doubles(), numbers(1024));
 }

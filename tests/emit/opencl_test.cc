@@ -81,6 +81,23 @@ TEST_F(OpenCL, NetworksPassTheirSelfTest) {
   }
 }
 
+// NOLOCALS: the grid is counted in work-items, and no size of a group is given.
+TEST_F(OpenCL, TheDriverChoosesTheWorkGroups) {
+  Program p = batch_program_opencl();
+  for (ProgramKernel& k : p.kernels) {
+    k.global_size[0] = k.global_size[0] * 32;
+    k.local_size = {1, 1, 1};
+    k.driver_groups = true;
+  }
+  const TempDir temp;
+  put(temp.path(), emit(p, plan_memory(p, {.align = 512, .align_all = true}), batch_options()));
+  EXPECT_NE(test::content(temp.path() / "scaler.c").find("{0, 0, 0}}"), std::string::npos);
+  const ProcessResult built = build(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  const ProcessResult ran = run_opencl(temp.path(), "./test");
+  EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
+}
+
 TEST_F(OpenCL, SelfTestFailsWhereSomethingIsWrong) {
   const struct {
     const char *file, *from, *to, *says;

@@ -21,7 +21,9 @@ typedef decltype(sizeof 0) size_t;
 ETCH_TEST_REGISTER(EtchThread, tid);
 ETCH_TEST_REGISTER(EtchBlock, ctaid);
 extern const __device__ EtchThread threadIdx;
+ETCH_TEST_REGISTER(EtchSize, ntid);
 extern const __device__ EtchBlock blockIdx;
+extern const __device__ EtchSize blockDim;
 
 static __device__ inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 static __device__ inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }

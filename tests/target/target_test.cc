@@ -36,6 +36,10 @@ constexpr std::string_view kGood = R"(<target name="t">
 <library>-lm</library>
 </toolchain>
 <emulator program="qemu"><arg>-M</arg><arg>board</arg></emulator>
+<dot name="dp4" a="uint8" b="int8" sum="int32" macs="4" lanes="8"><text when="A" header="h.h">f($0, $1, $2)</text></dot>
+<matrix name="mm" a="float16" b="float16" sum="float32" size="4x2x2">
+<items a="m2x2" b="n2x1" sum="m2x1"/>
+<registers a="m2x1 k2x1" b="k2x1" sum="m2x2 n2x1"/></matrix>
 </target>
 )";
 
@@ -81,6 +85,16 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.emulator.program, "qemu");
   EXPECT_EQ(t.emulator.args, (std::vector<std::string>{"-M", "board"}));
   EXPECT_FALSE(t.is_host());
+  ASSERT_EQ(t.instructions.size(), 2u);
+  const TargetInstruction &dot = t.instructions[0], &matrix = t.instructions[1];
+  EXPECT_FALSE(dot.is_matrix());
+  EXPECT_EQ(dot.name + dot.a + dot.b + dot.sum, "dp4uint8int8int32");
+  EXPECT_EQ(dot.macs * 100 + dot.lanes, 408);
+  EXPECT_EQ(dot.texts[0].when + dot.texts[0].header + dot.texts[0].text, "Ah.hf($0, $1, $2)");
+  EXPECT_TRUE(matrix.is_matrix());
+  EXPECT_EQ(matrix.m * 100 + matrix.n * 10 + matrix.k, 422);
+  EXPECT_EQ(matrix.of_sum.registers.size(), 2u);
+  EXPECT_EQ(matrix.of_sum.registers[0].step, 2);
 }
 
 TEST(Target, Defaults) {
@@ -151,6 +165,20 @@ constexpr BadRow kBad[] = {
     {"{ram.size}", "{rom.size}", 15, "names no memory of this target"},
     {"{ram.size}", "{ram.end}", 15, "names no memory of this target"},
     {"program=\"qemu\"", "", 18, "<emulator> needs the attribute program"},
+    {"name=\"dp4\"", "name=\"4dp\"", 19, "<dot>: name is '4dp', accepted is a name of C"},
+    {"name=\"mm\"", "name=\"dp4\"", 20, "<matrix>: the name 'dp4' is taken"},
+    {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 4, 8, 16"},
+    {"lanes=\"8\"", "", 19, "<dot> needs the attribute lanes"},
+    {"macs=\"4\"", "macs=\"2\"", 19, "<dot>: macs is '2', accepted is a number from 4 to 4"},
+    {"a=\"uint8\"", "a=\"uint9\"", 19, "<dot>: a is 'uint9', accepted are uint8, int8"},
+    {"<text when=\"A\"", "<text", 19, "<text> needs the attribute when"},
+    {"<text when=\"A\" header=\"h.h\">f($0, $1, $2)</text>", "", 19, "<dot> needs an element <text>"},
+    {"size=\"4x2x2\"", "size=\"4x2\"", 20, "<matrix>: size is '4x2', accepted are m, n and k: 16x8x16"},
+    {"b=\"float16\"", "b=\"bfloat16\"", 20, "<matrix>: b is 'bfloat16', accepted are float16"},
+    {"a=\"m2x2\"", "a=\"n2x2\"", 21, "<items>: a has the digit 'n2x2', accepted is the letter m or k, a size, x and a step: m4x2"},
+    {"a=\"m2x2\"", "a=\"m2x1\"", 20, "<items> and <registers> of a do not name each of its 4 x 2 elements once"},
+    {"sum=\"m2x2 n2x1\"", "sum=\"m2x2\"", 20, "<items> and <registers> of sum do not name each of its 4 x 2 elements once"},
+    {"b=\"n2x1\" ", "b=\"n2x1 k2x1\" ", 20, "<items> and <registers> of b do not name each of its 2 x 2 elements once"},
     {"</emulator>", "", 18, "this is not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)"},
     {"<target name=\"t\">", "<board name=\"t\">", 1, "this is not well-formed XML"},
 };
@@ -190,7 +218,8 @@ TEST(Target, FindByName) {
     find_target("z80", kTargets);
     ADD_FAILURE() << "accepted";
   } catch (const UserError& e) {
-    EXPECT_EQ(e.problem(), "unknown target 'z80', known are 'c99', 'x86-64-v3', 'x86-64-v4', 'host', 'opencl', 'cortex-m4f'");
+    EXPECT_EQ(e.problem(),
+              "unknown target 'z80', known are 'c99', 'x86-64-v3', 'x86-64-v4', 'cuda', 'host', 'x86-64-vnni', 'opencl', 'cortex-m4f'");
   }
   test::expect_error<UserError>([&] { find_target("../targets/host", kTargets); }, "unknown target '../targets/host', known are 'host'");
   test::expect_error<UserError>([&] { find_target("", kTargets); }, "unknown target '', known are 'c99'");
@@ -207,8 +236,9 @@ struct ShippedRow {
 // Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
 constexpr ShippedRow kShipped[] = {
     {"c99", Fpu::Double, 64, 0, 0, 8, true},           {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
-    {"host", Fpu::Double, 64, 128, 16, 16, true},      {"opencl", Fpu::Double, 64, 0, 0, 512, true},
-    {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true}, {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
+    {"cuda", Fpu::Double, 64, 0, 0, 256, true},        {"host", Fpu::Double, 64, 128, 16, 16, true},
+    {"opencl", Fpu::Double, 64, 0, 0, 512, true},      {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
+    {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true}, {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
 };
 
 TEST(Target, ShippedOnes) {
@@ -244,7 +274,8 @@ TEST(Target, OwnOnesAndBundledOnes) {
     names.push_back(f.name);
     EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"host", "zz", "c99", "cortex-m4f", "opencl", "x86-64-v3", "x86-64-v4"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"host", "zz", "c99", "cortex-m4f", "cuda", "opencl", "x86-64-v3", "x86-64-v4", "x86-64-vnni"}));
   EXPECT_EQ(find_target("host", dirs).description, "mine");
   EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");
   test::expect_error<UserError>([&] { find_target("z80", dirs); }, "unknown target 'z80', known are 'zz'");

@@ -55,7 +55,7 @@ CallSpec call_of(const json& c) {
           c.at("writes").get<std::vector<int>>(),
           c.at("values").get<std::vector<std::int32_t>>(),
           c.at("groups").get<std::vector<std::size_t>>(),
-          c.at("local").get<std::vector<std::size_t>>()};
+          c.at("local").is_null() ? std::vector<std::size_t>() : c.at("local").get<std::vector<std::size_t>>()};
 }
 
 void run(Runner& runner, const json& request, const Frame& frame) {

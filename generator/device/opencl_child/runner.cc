@@ -262,10 +262,10 @@ void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::funct
     arg++;
   }
   std::vector<std::size_t> global = call.groups;
-  for (std::size_t k = 0; k < global.size(); k++) global[k] *= call.local[k];
+  for (std::size_t k = 0; k < call.local.size(); k++) global[k] *= call.local[k];
   if (std::ranges::find(global, std::size_t{0}) != global.end()) return;  // an empty grid
-  ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(), call.local.data(), 0, nullptr,
-                            nullptr),
+  ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(),
+                            call.local.empty() ? nullptr : call.local.data(), 0, nullptr, nullptr),
      "start");
 }
 

@@ -50,7 +50,8 @@ struct CallSpec {
   std::vector<int> buffers;  // all arguments
   std::vector<int> writes;   // those that are written
   std::vector<std::int32_t> values;
-  std::vector<std::size_t> groups, local;  // work-groups, and work-items in one; as many as there are dimensions
+  std::vector<std::size_t> groups, local;  // work-groups, and work-items in one; as many as there are dimensions. No local: the driver
+                                           // puts the work-items, `groups`, into groups
 };
 
 struct RunSpec {

@@ -1,0 +1,152 @@
+// OptOp TC: which axes of a kernel fit a dot-product or matrix instruction, and how they are split for it.
+#include <algorithm>
+#include <ranges>
+
+#include "base/error.h"
+#include "codegen/kernel.h"
+#include "shape/int_math.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// The Load below a cast to the type of the sum that keeps its values; null for anything else.
+const LazyOp* operand_of(const LazyOp* factor, const LazyOp* sum) {
+  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
+  const bool is_plain = load->op == Op::Load && !is_indexed(load) && factor->dtype == sum->dtype;
+  return is_plain ? load : nullptr;
+}
+
+bool has_types(const LazyOp* a, const LazyOp* b, const TargetInstruction& row) {
+  return name_of(a->dtype) == row.a && name_of(b->dtype) == row.b;
+}
+
+// The factors of the kernel's only sum, in the order of the row; nulls if they are not of its types.
+std::pair<const LazyOp*, const LazyOp*> factors_of(const Kernel& k, const TargetInstruction& row) {
+  const std::optional<Contraction> c = k.reduces().size() == 1 ? contraction_of(k.reduces()[0]) : std::nullopt;
+  if (!c || !c->casts.empty() || k.is_staged() || name_of(c->sum->dtype) != row.sum) return {};
+  const LazyOp *first = operand_of(c->a(), c->sum), *second = operand_of(c->b(), c->sum);
+  if (first == nullptr || second == nullptr) return {};
+  if (has_types(first, second, row)) return {first, second};
+  return has_types(second, first, row) ? std::pair(second, first) : std::pair<const LazyOp*, const LazyOp*>{};
+}
+
+bool has_multiple(const Kernel& k, int axis, std::int64_t amount) {
+  const Sint size = k.axes()[at(axis)].size;
+  return size.is_int() && size.as_int() % amount == 0;
+}
+
+bool stays(const Kernel& k, const LazyOp* load, int axis) {
+  const auto s = k.stride(k.buf_of(load), axis);
+  return s && s->is_int(0);
+}
+
+// All axes of a kind that `amount` divides, the innermost first.
+std::vector<int> axes_for(const Kernel& k, AxisKind kind, std::int64_t amount) {
+  std::vector<int> found;
+  for (int i = static_cast<int>(k.axes().size()) - 1; i >= 0; i--)
+    if (k.axes()[at(i)].kind == kind && has_multiple(k, i, amount)) found.push_back(i);
+  return found;
+}
+
+}  // namespace
+
+std::vector<TensorChoice> Kernel::tensor_choices(const TargetInstruction& row) const {
+  const auto [a, b] = factors_of(*this, row);
+  std::vector<TensorChoice> choices;
+  if (a == nullptr) return choices;
+  if (!row.is_matrix()) {
+    for (int k : axes_for(*this, AxisKind::Reduce, row.macs))
+      for (int n : axes_for(*this, AxisKind::Global, row.lanes)) choices.push_back({-1, n, k, a, b});
+    return choices;
+  }
+  // Of two operands of one type each may be the first. The columns of the tile are adjacent: they take the inner axis.
+  const std::vector<int> rows = axes_for(*this, AxisKind::Global, row.m);
+  for (int k : axes_for(*this, AxisKind::Reduce, row.k))
+    for (int m : std::views::reverse(rows))
+      for (int n : axes_for(*this, AxisKind::Global, row.n)) {
+        const bool is_straight = m != n && stays(*this, a, n) && stays(*this, b, m),
+                   is_swapped = m != n && stays(*this, a, m) && stays(*this, b, n);
+        if (is_straight)
+          choices.push_back({m, n, k, a, b});
+        else if (is_swapped && a->dtype == b->dtype)
+          choices.push_back({m, n, k, b, a});
+      }
+  return choices;
+}
+
+std::optional<std::string> Kernel::why_no_tensor(const Opt& opt) const {
+  const auto rows = static_cast<std::int64_t>(options_->instructions.size());
+  if (rows == 0) return "the target has dot-product or matrix instructions in this language";
+  if (opt.amount < 0 || opt.amount >= rows)
+    return "the target has " + std::to_string(rows) + " dot-product or matrix instructions, the amount is the number of one";
+  const TargetInstruction& row = options_->instructions[static_cast<std::size_t>(opt.amount)];
+  if (tensor_) return "an instruction is placed once";
+  if (count(AxisKind::Vector) + count(AxisKind::Group) > 0) return "no axis is a vector or grouped";
+  if (row.is_matrix() && !options_->has_local) return "the language has work-groups";
+  if (row.is_matrix() && no_locals_) return "the driver does not choose the work-groups (NOLOCALS)";
+  if (factors_of(*this, row).first == nullptr)
+    return "the kernel is one sum in " + row.sum + " of products of loaded " + row.a + " and " + row.b;
+  const auto choices = static_cast<int>(tensor_choices(row).size());
+  if (choices == 0)
+    return row.is_matrix() ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
+                                 std::to_string(row.k) + " of which each operand has two"
+                           : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
+                                 std::to_string(row.macs);
+  if (opt.axis < 0 || opt.axis >= choices) return "there is no such choice of axes, but " + std::to_string(choices);
+  std::int64_t copies = row.is_matrix() ? count_of(row.of_sum.registers) : 1, items = row.is_matrix() ? count_of(row.of_sum.items) : 1;
+  for (const Axis& a : axes_) {
+    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies = saturating_mul(copies, a.size.as_int());
+    if (a.kind == AxisKind::Local) items = saturating_mul(items, a.size.as_int());
+  }
+  if (copies > 1024) return "at most 1024 in all are upcast";
+  if (items > 1024) return "a work-group has at most 1024 items";
+  return std::nullopt;
+}
+
+int Kernel::tile_items() const {
+  return static_cast<int>(std::ranges::count_if(axes_, [](const Axis& a) { return a.kind == AxisKind::Local && a.tile != 0; }));
+}
+
+// The axes of the tile become work-items and registers: the first digit is the innermost axis.
+void Kernel::split_tile(const TensorChoice& choice, const TargetInstruction& row) {
+  const auto position = [&](char axis) { return axis == 'm' ? choice.m : choice.n; };
+  std::vector<Axis> items, registers;
+  const auto add = [&](const std::vector<TileDigit>& digits, AxisKind kind, std::vector<Axis>& to) {
+    for (auto d = digits.rbegin(); d != digits.rend(); d++) {
+      Axis part = axes_[at(position(d->axis))];
+      part.kind = kind;
+      part.size = d->size;
+      part.multiplier *= d->step;
+      part.tile = d->axis;
+      to.push_back(part);
+    }
+  };
+  add(row.of_sum.items, AxisKind::Local, items);
+  add(row.of_sum.registers, AxisKind::Upcast, registers);
+  for (char axis : {'m', 'n'}) {
+    Axis& outer = axes_[at(position(axis))];
+    const std::int64_t size = axis == 'm' ? row.m : row.n;
+    outer.size = outer.size.as_int() / size;
+    outer.multiplier *= size;
+  }
+  axes_.insert(axes_.end() - count(AxisKind::Tensor), registers.begin(), registers.end());
+  axes_.insert(axes_.begin() + first_reduce(), items.begin(), items.end());
+  for (int axis : {std::max(choice.m, choice.n), std::min(choice.m, choice.n)})
+    if (axes_[at(axis)].size.is_int(1)) axes_.erase(axes_.begin() + axis);
+}
+
+void Kernel::apply_tensor(const Opt& opt) {
+  const TargetInstruction& row = options_->instructions[static_cast<std::size_t>(opt.amount)];
+  const TensorChoice choice = tensor_choices(row)[at(opt.axis)];
+  tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b};
+  // The reduced axis stands behind the others, so these keep their positions.
+  shift_to(choice.k, row.is_matrix() ? row.k : row.macs, false, static_cast<int>(axes_.size()), AxisKind::Tensor);
+  if (row.is_matrix())
+    split_tile(choice, row);
+  else
+    shift_to(choice.n, row.lanes, false, static_cast<int>(axes_.size()), AxisKind::Vector);
+}
+
+}  // namespace etch

@@ -1,0 +1,73 @@
+// Which instruction to place, and what to upcast around it.
+#include <algorithm>
+
+#include "codegen/kernel.h"
+
+namespace etch {
+namespace {
+
+constexpr std::int64_t kRows = 8;   // sums in registers that share an operand
+constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
+
+bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
+
+// Whether the bytes that one instruction takes are adjacent, or are the same for all lanes and adjacent for one.
+bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, const TargetInstruction& row,
+                 const std::vector<KernelArgument>& arguments) {
+  const KernelBuf& buf = k.buf_of(load);
+  const auto along_lanes = k.stride(buf, c.n), along_macs = k.stride(buf, c.k);
+  if (!along_lanes || !along_macs) return false;
+  if (can_be_laid_out(k, buf, arguments)) return true;
+  return is_step(along_macs, 1) && (is_step(along_lanes, 0) || is_step(along_lanes, row.macs));
+}
+
+bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& row, const std::vector<KernelArgument>& arguments) {
+  if (row.is_matrix()) return true;
+  const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), c.n), 0); };
+  return is_shared(c.a) != is_shared(c.b) && is_adjacent(k, c, c.a, row, arguments) && is_adjacent(k, c, c.b, row, arguments);
+}
+
+// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums.
+void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most) {
+  for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
+    if (!is_step(k.stride(k.buf_of(load), axis), 0)) continue;
+    for (std::int64_t amount = most; amount > 1; amount--)
+      if (k.try_apply({OptOp::Upcast, axis, amount})) return;
+  }
+}
+
+// The operand that all lanes share is small: the other one is shared by more sums.
+void upcast_rows(Kernel& k) {
+  const int lane = static_cast<int>(k.axes().size()) - 1;
+  const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), lane), 0); };
+  const bool a_is_wide = !is_shared(k.tensor()->a);
+  upcast_where_it_stays(k, a_is_wide ? k.tensor()->a : k.tensor()->b, kRows);
+  upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
+}
+
+void upcast_tiles(Kernel& k) {
+  std::vector<int> outer;
+  for (int axis = 0; axis < k.count(AxisKind::Global); axis++) outer.push_back(axis);
+  for (auto axis = outer.rbegin(); axis != outer.rend(); axis++) {
+    const auto stays = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), *axis), 0); };
+    if (stays(k.tensor()->a) != stays(k.tensor()->b)) k.try_apply({OptOp::Upcast, *axis, kTiles});
+  }
+}
+
+}  // namespace
+
+bool tensor_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  for (std::size_t r = 0; r < k.options().instructions.size(); r++) {
+    const TargetInstruction& row = k.options().instructions[r];
+    const std::vector<TensorChoice> choices = k.tensor_choices(row);
+    for (std::size_t c = 0; c < choices.size(); c++) {
+      if (!is_good(k, choices[c], row, arguments)) continue;
+      if (!k.try_apply({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(r)})) continue;
+      row.is_matrix() ? upcast_tiles(k) : upcast_rows(k);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace etch

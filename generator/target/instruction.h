@@ -1,0 +1,51 @@
+// Dot-product and matrix instructions of a target, as its description lists them. The code generator places them (OptOp TC), a language
+// writes them: by one of the texts here where the compiler has the instruction, else in plain code of the same meaning.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace etch {
+
+/// One way to write an instruction.
+///   dot     an expression: $0 the sum, $1 and $2 the operands, all vectors of `lanes` numbers of the type of the sum
+///   matrix  statements: d[0], d[1], ... the sums of a work-item, a[0], ... and b[0], ... the bits of its operands
+struct InstructionText {
+  std::string when;    // condition for the preprocessor: "defined(__AVX512VNNI__)"
+  std::string header;  // to be included for it: "immintrin.h"; may be empty
+  std::string text;
+};
+
+/// A digit of the number of a work-item or of a register, the fastest digit first: it has `size` values, and each step moves `step`
+/// elements along `axis` of the tile (m, n or k).
+struct TileDigit {
+  char axis = 'm';
+  std::int64_t size = 1, step = 1;
+};
+
+/// Which elements of a tile a work-item has: those at the sum of the moves of its own number and that of the register.
+struct TilePart {
+  std::vector<TileDigit> items, registers;
+};
+
+/// The number of values that the digits have together.
+std::int64_t count_of(const std::vector<TileDigit>& digits);
+
+struct TargetInstruction {
+  std::string name;                    // a C identifier: "vpdpbusd"
+  std::string a, b, sum;               // types of the operands and of the sum: "uint8", "int8", "int32"
+  std::vector<InstructionText> texts;  // the first one whose condition holds
+
+  /// Dot products: lane l of the sum gets the products of elements l * macs to l * macs + macs - 1 of a and b.
+  std::int64_t macs = 0, lanes = 0;
+  std::string intrinsic, feature;  // the same in LLVM IR, and the feature of the processor that it needs; may be empty
+
+  /// Matrix products of some work-items together: m x n sums, each of k products. The items have the same digits in all three parts.
+  std::int64_t m = 0, n = 0, k = 0;
+  TilePart of_a, of_b, of_sum;
+
+  bool is_matrix() const { return m > 0; }
+};
+
+}  // namespace etch

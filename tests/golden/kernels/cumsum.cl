@@ -1,0 +1,17 @@
+__kernel void cumsum(__global float *out, const __global float *x) {
+  const int n_item = (int)get_local_id(0);
+  float acc = 0.0f;
+  const int at_n = n_item * 8;
+  for (int k_tile = 0; k_tile < 2; k_tile++) {
+    const int k = k_tile * 4;
+    const int at = at_n + k;
+    acc += x[at];
+    out[at] = acc;
+    acc += x[at + 1];
+    out[at + 1] = acc;
+    acc += x[at + 2];
+    out[at + 2] = acc;
+    acc += x[at + 3];
+    out[at + 3] = acc;
+  }
+}
