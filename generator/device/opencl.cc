@@ -243,8 +243,8 @@ class OpenCLProgram : public LoadedProgram {
       update_stats(*counters_, {c.flops, c.bytes}, turns.at(static_cast<std::size_t>(turn)).values, std::nullopt);
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
-    const auto tap = [&](int number, int output, const std::vector<std::byte>& bytes) {
-      const auto& [call, values] = turns.at(static_cast<std::size_t>(number));
+    const auto tap = [&](int turn, int output, const std::vector<std::byte>& bytes) {
+      const auto& [call, values] = turns.at(static_cast<std::size_t>(turn));
       if (options.tap)
         options.tap(call, output, written_by(*program_, program_->calls[static_cast<std::size_t>(call)], output, bytes, values));
     };

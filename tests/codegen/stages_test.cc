@@ -185,8 +185,8 @@ class InPlace {
   /// Whether some input of the kernel can lie in the output's memory.
   bool add(const KnownAst& c, std::mt19937* random_opts = nullptr) {
     const auto size = static_cast<std::int64_t>(c.expected.size());
-    const std::vector<bool> may_share = may_alias(c.store, c.inputs.size() + 1);
-    if (std::ranges::find(may_share, true) == may_share.end()) return false;
+    const std::vector<std::uint32_t> may_share = may_alias(c.store, c.inputs.size() + 1);
+    if (std::ranges::all_of(may_share, [](std::uint32_t outputs) { return outputs == 0; })) return false;
     KernelSignature signature{"k" + std::to_string(program_.kernels.size()), {{DType::Float32, size, "out", Access::Write}}, {}};
     for (std::size_t i = 0; i < c.inputs.size(); i++)
       signature.arguments.push_back({DType::Float32, c.inputs[i].size(), "in" + std::to_string(i + 1), Access::Read});

@@ -1,7 +1,8 @@
 // Where the driver may choose the work-groups (NOLOCALS) and can't, as in CUDA, the host chooses them.
 #include <gtest/gtest.h>
 
-#include "device/replay.h"
+#include "device/device_error.h"
+#include "device/loaded_kernel.h"
 #include "support/expect_error.h"
 
 namespace etch {

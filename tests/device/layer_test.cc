@@ -265,7 +265,8 @@ TEST_P(DeviceLayer, LinearizerIsChosenAndToProgramRunsIt) {
   const Buffer x = Buffer::fromCPU(*device_, a), z = Buffer::fromCPU(*device_, b), y(*device_, kRows * kColumns, DType::Float32);
   const Kernel chosen = compiled()->get_linearizer(ast);
   EXPECT_FALSE(chosen.applied().empty());
-  options_.codegen = CodegenOptions{.opts = std::vector<Opt>{{OptOp::Upcast, 1, 5}}};
+  options_.codegen = CodegenOptions();
+  options_.codegen->opts = std::vector<Opt>{{OptOp::Upcast, 1, 5}};
   const auto other = make();
   const auto& mine = dynamic_cast<const Compiled&>(*other);
   const Kernel given = mine.get_linearizer(ast);

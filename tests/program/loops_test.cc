@@ -239,7 +239,8 @@ struct Case {
 
 Program program_of(const Case& c, const Language* language) {
   const Schedule schedule = create_schedule(*c.graph, {{"y", c.output}});
-  LowerOptions options{.language = language};
+  LowerOptions options;
+  options.language = language;
   if (language != nullptr) options.codegen = test::options_for(*language);
   return reorder(lower(c.graph, schedule, options));
 }

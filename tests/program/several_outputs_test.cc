@@ -114,7 +114,8 @@ void expect_agreement(const std::string& name, bool vectors) {
     for (const ScheduleItem& item : schedule.items) most = std::max(most, item.more.size() + 1);
     EXPECT_EQ(schedule.items.size(), static_cast<std::size_t>(row.kernels)) << to_text(schedule);
     EXPECT_EQ(most, static_cast<std::size_t>(row.outputs)) << to_text(schedule);
-    LowerOptions options{.language = device->language()};
+    LowerOptions options;
+    options.language = device->language();
     if (device->language() != nullptr)
       options.codegen = vectors ? codegen_options(target, *device->language()) : test::options_for(*device->language());
     const Program program = reorder(lower(graph, schedule, options));
