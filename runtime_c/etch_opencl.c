@@ -211,6 +211,7 @@ static etch_status check_run(const etch_cl_program *program, const etch_cl_run_f
   for (i = 0; i < count; i++) {
     if (frame->io[i] == NULL) return ETCH_NULL;
   }
+  if (program->loop_count != 0u && frame->variables == NULL) return ETCH_NULL; /* no room for counters */
   return etch_check_ranges(program->variables, program->variable_count, frame->variables);
 }
 #endif

@@ -60,6 +60,7 @@ static etch_status check_frame(const etch_program *program, const etch_frame *fr
     if (frame->io[i] == NULL) return ETCH_NULL;
     if (program->io_align != NULL && misaligned(frame->io[i], program->io_align[i])) return ETCH_IO_ALIGN;
   }
+  if (program->loop_count != 0u && frame->variables == NULL) return ETCH_NULL; /* no room for counters */
   return etch_check_ranges(program->variables, program->variable_count, frame->variables);
 }
 #endif

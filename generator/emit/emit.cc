@@ -9,6 +9,7 @@
 #include "base/naming.h"
 #include "base/runtime_text.h"
 #include "emit/form.h"
+#include "program/loops.h"
 
 namespace etch {
 namespace {
@@ -83,10 +84,13 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.weights_form = form_text(p);
   r.functions = static_cast<int>(program.kernels.size());
   for (const ProgramKernel& k : program.kernels) r.indices_proved += k.indices_proved;
-  for (const ProgramCall& call : program.calls) {
+  const std::vector<Sint> turns = turns_of_calls(program);
+  for (std::size_t c = 0; c < turns.size(); c++) {  // of all turns of the loops around
+    const ProgramCall& call = program.calls[c];
     const ProgramKernel& k = program.kernels[static_cast<std::size_t>(call.kernel)];
-    r.kernels.push_back({k.name, call.nodes, k.shape_name, call.macs.max(), call.bytes.max()});
-    r.macs += call.macs.max();
+    const std::int64_t macs = (call.macs * turns[c]).max();
+    r.kernels.push_back({k.name, call.nodes, k.shape_name, macs, (call.bytes * turns[c]).max()});
+    r.macs += macs;
   }
   r.folded = program.folded;
   for (std::size_t b = 0; b < plan.placements.size(); b++) {

@@ -14,7 +14,6 @@
 namespace etch {
 namespace {
 
-/// Whether `b` shows all elements of its base in order, perhaps under another shape.
 /// Whether its values are known while generating, even if it is expanded over an axis of variable size.
 bool is_known(const LazyBuffer* b) { return b->base->constant; }
 

@@ -13,7 +13,8 @@
 namespace etch {
 namespace {
 
-constexpr int kMostTries = 200;  // joins that are weighed, each in time linear in the schedule
+constexpr int kMostTries = 200;                  // joins that are weighed, each in time linear in the schedule
+constexpr std::int64_t kMostPairs = 20'000'000;  // pairs that are looked at: a second
 
 /// What matters of a kernel for a join: the shape of its stores without axes of size 1, and what it reduces.
 struct Outline {
@@ -184,6 +185,7 @@ class Joins {
     for (std::size_t later = 1; later < items_.size() && tries_ < kMostTries; later++)
       for (std::size_t earlier = later; earlier-- > 0 && tries_ < kMostTries;) {
         const std::pair key(items_[earlier].ast, items_[later].ast);
+        if (--pairs_ < 0) return std::move(items_);
         if (refused_.contains(key)) continue;
         const std::optional<ScheduleItem> joined = join(earlier, later);
         if (!joined) continue;
@@ -209,9 +211,10 @@ class Joins {
   std::optional<ScheduleItem> join(std::size_t earlier, std::size_t later) {
     const ScheduleItem &a = items_[earlier], &b = items_[later];
     if (static_cast<int>(a.more.size() + b.more.size()) + 2 > options_.max_outputs) return std::nullopt;
-    if (a.loops != b.loops || !is_wanted(a, b) || is_between(earlier, later)) return std::nullopt;
-    const auto first = outline_of(a.ast), second = outline_of(b.ast);
-    if (!first || !second || first->stored != second->stored) return std::nullopt;
+    if (a.loops != b.loops || !is_wanted(a, b)) return std::nullopt;
+    const auto &first = outline(a), &second = outline(b);
+    if (!first || !second || first->stored != second->stored || (first->whole.empty() && !second->whole.empty())) return std::nullopt;
+    if (is_between(earlier, later)) return std::nullopt;
     auto joined = Joiner(graph_.ops(), a, b, *first, *second).join();
     if (!joined || static_cast<int>(joined->inputs.size()) > options_.max_inputs) return std::nullopt;
     if (static_cast<int>(toposort(joined->ast).size()) > options_.max_nodes) return std::nullopt;
@@ -252,6 +255,12 @@ class Joins {
     return found->second;
   }
 
+  const std::optional<Outline>& outline(const ScheduleItem& item) {
+    const auto [found, is_new] = outlines_.try_emplace(item.ast);
+    if (is_new) found->second = outline_of(item.ast);
+    return found->second;
+  }
+
   /// Whether something between the two items needs what the first one writes and gives what the second one needs.
   bool is_between(std::size_t earlier, std::size_t later) const {
     std::unordered_set<const LazyBuffer*> made;
@@ -280,8 +289,10 @@ class Joins {
   std::vector<ScheduleItem> items_;
   std::unordered_set<const LazyBuffer*> kept_;  // read by others than items
   int tries_ = 0;
+  std::int64_t pairs_ = kMostPairs;
   std::set<std::pair<const LazyOp*, const LazyOp*>> refused_;  // look-up only, like the next
   std::unordered_map<const LazyOp*, Traits> traits_;
+  std::unordered_map<const LazyOp*, std::optional<Outline>> outlines_;
 };
 
 }  // namespace

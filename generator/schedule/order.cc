@@ -150,9 +150,11 @@ class Order {
   Order(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs)
       : items_(items), outputs_(outputs), kept_(outputs.begin(), outputs.end()) {
     // A loop writes more than its items do: the values that it carried.
-    for (const ScheduleItem& item : items)
+    for (const ScheduleItem& item : items) {
       for (const LazyBuffer* b : item.inputs)
         if (b->kind == LazyKind::LoopResult) read_results_[b->loop].push_back(b);
+      if (item.out->kind == LazyKind::Carried) starts_[item.out->loop].push_back(item.out);
+    }
   }
 
   /// Adds the numbers of the items, inside `depth` loops, to `order`.
@@ -161,6 +163,9 @@ class Order {
     for (Unit& unit : units)
       if (const auto found = read_results_.find(unit.loop); unit.loop != nullptr && found != read_results_.end())
         unit.outs.insert(unit.outs.end(), found->second.begin(), found->second.end());
+    for (Unit& unit : units)  // also what a body never reads
+      if (const auto found = starts_.find(unit.loop); unit.loop != nullptr && found != starts_.end())
+        unit.inputs.insert(unit.inputs.end(), found->second.begin(), found->second.end());
     const Links links(units);
     const std::vector<std::size_t> deep = depth_first(units, links, outputs_), greed = greedy(units, links, deep, kept_);
     for (std::size_t u : peak_of(units, links, greed, kept_) < peak_of(units, links, deep, kept_) ? greed : deep) {
@@ -175,8 +180,27 @@ class Order {
   const std::vector<ScheduleItem>& items_;
   const std::vector<const LazyBuffer*>& outputs_;
   Kept kept_;
-  std::unordered_map<const LazyLoop*, std::vector<const LazyBuffer*>> read_results_;
+  std::unordered_map<const LazyLoop*, std::vector<const LazyBuffer*>> read_results_;  // look-up only, like the next
+  std::unordered_map<const LazyLoop*, std::vector<const LazyBuffer*>> starts_;        // the memory of its carried values
 };
+
+/// Moves what a loop starts with, if it is made of constants, to just before the loop: until then it takes no memory.
+std::vector<ScheduleItem> with_late_starts(std::vector<ScheduleItem> items) {
+  const auto is_start = [](const ScheduleItem& item) {
+    const auto is_data = [](const LazyBuffer* b) { return b->kind == LazyKind::Data; };
+    return item.out->kind == LazyKind::Carried && item.more.empty() && std::ranges::all_of(item.inputs, is_data);
+  };
+  std::vector<ScheduleItem> result, starts;
+  for (ScheduleItem& item : items) (is_start(item) ? starts : result).push_back(std::move(item));
+  for (ScheduleItem& start : starts) {
+    const LazyLoop* loop = start.out->loop;
+    const auto first =
+        std::ranges::find_if(result, [&](const ScheduleItem& item) { return std::ranges::find(item.loops, loop) != item.loops.end(); });
+    check(first != result.end(), "a loop has a body");
+    result.insert(first, std::move(start));
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -195,7 +219,7 @@ std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std
   Order(items, outputs).arrange(all, 0, order);
   std::vector<ScheduleItem> result;
   for (std::size_t i : order) result.push_back(items[i]);
-  return result;
+  return with_late_starts(std::move(result));
 }
 
 }  // namespace etch

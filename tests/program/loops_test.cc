@@ -374,6 +374,22 @@ TEST(Loops, KernelsAndCallsDoNotGrowWithTheTurns) {
   EXPECT_EQ(plan_memory(few).arena_bytes, plan_memory(many).arena_bytes);
 }
 
+// What a loop starts with takes no memory before the loop begins.
+TEST(Loops, StartsAreMadeJustBeforeTheirLoop) {
+  const auto arena = [](int loops) {
+    auto graph = LazyGraph::create();
+    Tensor x = Tensor::input(*graph, "x", DType::Float32, {6, 64});
+    const Tensor zero = Tensor::full(*graph, {64}, Scalar::of_double(DType::Float32, 0));
+    for (int k = 0; k < loops; k++)
+      x = Tensor::loop(*graph, 6, {zero}, [&](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
+            const Tensor next = (now[0].flip({0}) * 0.5 + x.at(0, t)).tanh();
+            return {{next}, {next}};
+          }).listed[0];
+    return plan_memory(reorder(lower(graph, create_schedule(*graph, {{"y", x}}), {}))).arena_bytes;
+  };
+  EXPECT_EQ(arena(9), arena(4));
+}
+
 TEST(Loops, MistakesAreShapeErrors) {
   Net net;
   const auto text = [&](const std::function<LoopTurn(Sint, const std::vector<Tensor>&)>& body) -> std::string {

@@ -281,6 +281,22 @@ TEST(Loops, KernelsTakeTheCounter) {
   }
 }
 
+TEST(Loops, NeedRoomForTheirCounters) {
+  static constexpr etch_ref args[] = {{ETCH_IO, 0}, {ETCH_VAR, 0}};
+  static constexpr etch_call calls[] = {{k_next, 0, 2}};
+  static constexpr etch_loop loops[] = {{0, 1, 3, 0}};
+  static constexpr etch_program program = {calls, args, loops, nullptr, 1, 1, 1, 0, 0, 1, 0, nullptr};
+  std::array<float, 8> y{1};
+  void* io[1] = {y.data()};
+  void* arg[2] = {};
+  etch_frame frame{nullptr, 0, nullptr, io, nullptr, arg, nullptr, nullptr};
+  EXPECT_EQ(etch_run(&program, &frame), ETCH_NULL);
+  std::int32_t counter = 0;
+  frame.variables = &counter;
+  EXPECT_EQ(etch_run(&program, &frame), ETCH_OK);
+  EXPECT_EQ(y[3], 8.0f);
+}
+
 // --- blob
 
 struct alignas(64) Blob {
