@@ -294,12 +294,8 @@ static etch_status start_call(const etch_cl_program *program, etch_cl_session *s
 static etch_status start_calls(const etch_cl_program *program, etch_cl_session *session, const etch_cl_run_frame *frame) {
   etch_walk walk;
   uint64_t left;
-  walk.loops = program->loops;
-  walk.loop_count = program->loop_count;
-  walk.call_count = program->call_count;
-  walk.variables = frame->variables;
-  walk.variable_count = program->variable_count;
-  for (left = etch_walk_begin(&walk); left > 0u; left--) {
+  left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
+  for (; left > 0u; left--) {
     const etch_cl_call *const call = &program->calls[walk.call];
     const etch_status status = start_call(program, session, call, frame->variables);
     if (status != ETCH_OK) return status;

@@ -137,12 +137,16 @@ static void settle(etch_walk *walk) {
   walk->steps = left;
 }
 
-uint64_t etch_walk_begin(etch_walk *walk) {
-  const uint32_t count = walk->loop_count;
-  uint64_t calls = walk->call_count;
+uint64_t etch_walk_begin(etch_walk *walk, const etch_loop *loops, uint32_t loop_count, uint32_t call_count, int32_t *variables,
+                         uint32_t variable_count) {
+  uint64_t calls = call_count;
   uint32_t l;
+  walk->loops = loops;
+  walk->loop_count = loop_count;
+  walk->variables = variables;
+  walk->variable_count = variable_count;
   walk->steps = 0;
-  for (l = 0; l < count; l++) {
+  for (l = 0; l < loop_count; l++) {
     const uint64_t entries = entries_of(walk, l);
     const uint64_t turns = entries * count_of(walk, l);
     const uint64_t body = walk->loops[l].end_call - walk->loops[l].first_call;
@@ -150,7 +154,7 @@ uint64_t etch_walk_begin(etch_walk *walk) {
     walk->steps += entries + turns;
   }
   walk->call = 0;
-  walk->open = walk->loop_count;
+  walk->open = loop_count;
   walk->next = 0;
   settle(walk);
   return calls;
@@ -171,12 +175,8 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame) {
     if (status != ETCH_OK) return status;
   }
 #endif
-  walk.loops = program->loops;
-  walk.loop_count = program->loop_count;
-  walk.call_count = program->call_count;
-  walk.variables = frame->variables;
-  walk.variable_count = program->variable_count;
-  for (left = etch_walk_begin(&walk); left > 0u; left--) {
+  left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
+  for (; left > 0u; left--) {
     const etch_call *const call = &program->calls[walk.call];
     const etch_ref *const refs = &program->args[call->first_arg];
     uint32_t i;

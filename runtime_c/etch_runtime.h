@@ -197,7 +197,6 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame);
 typedef struct {
   const etch_loop *loops;
   uint32_t loop_count;
-  uint32_t call_count;
   int32_t *variables;
   uint32_t variable_count;
   uint32_t call;  /* the next one */
@@ -206,8 +205,9 @@ typedef struct {
   uint64_t steps; /* how often loops are still entered, or a turn of one ends */
 } etch_walk;
 
-/* Sets the walk before the first call and returns how many calls will run. */
-uint64_t etch_walk_begin(etch_walk *walk);
+/* Sets the walk before the first call of a program, whose loops, calls and variables these are, and returns how many calls will run. */
+uint64_t etch_walk_begin(etch_walk *walk, const etch_loop *loops, uint32_t loop_count, uint32_t call_count, int32_t *variables,
+                         uint32_t variable_count);
 
 /* Moves behind walk->call: to the call after it or, at the end of a turn, to the first one of its loop. */
 void etch_walk_on(etch_walk *walk);

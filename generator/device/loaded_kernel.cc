@@ -41,6 +41,16 @@ void check_size(const LaunchSize& size, const GridLimits& limits, const std::str
   }
 }
 
+void check_values(const std::string& what, const std::vector<ProgramVariable>& variables, const VarValues& values) {
+  for (const ProgramVariable& v : variables) {
+    const auto found = values.find(v.name);
+    const std::string where = what + " '" + v.name + "'", range = std::to_string(v.min) + " to " + std::to_string(v.max);
+    if (found == values.end()) throw DeviceError(where, "has no value", "give it one from " + range);
+    if (found->second < v.min || found->second > v.max)
+      throw DeviceError(where, "is " + std::to_string(found->second) + ", accepted is " + range);
+  }
+}
+
 KernelArguments::KernelArguments(std::span<void* const> buffers, std::span<const std::int32_t> values)
     : values_(values.begin(), values.end()), pointers_(buffers.begin(), buffers.end()) {
   for (std::int32_t& v : values_) pointers_.push_back(&v);

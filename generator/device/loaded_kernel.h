@@ -27,6 +27,9 @@ LaunchSize in_groups(const LaunchSize& size);
 /// Throws DeviceError, which names `where`, for more work-groups or work-items than the limits.
 void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where);
 
+/// Throws DeviceError unless each of `variables`, which are of the kind `what` ("dimension"), has a value in its range.
+void check_values(const std::string& what, const std::vector<ProgramVariable>& variables, const VarValues& values);
+
 /// Kernels that were compiled together.
 class KernelLibrary {
  public:

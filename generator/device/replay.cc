@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "device/loaded_kernel.h"
 #include "program/loops.h"
 
 namespace etch {
@@ -34,13 +35,7 @@ std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars) {
 }
 
 void check_run(const Program& program, const std::vector<Array>& inputs, const VarValues& vars) {
-  for (const ProgramVariable& v : program.variables) {
-    const auto found = vars.find(v.name);
-    const std::string range = std::to_string(v.min) + " to " + std::to_string(v.max);
-    if (found == vars.end()) throw DeviceError("dimension '" + v.name + "'", "has no value", "give it one from " + range);
-    if (found->second < v.min || found->second > v.max)
-      throw DeviceError("dimension '" + v.name + "'", "is " + std::to_string(found->second) + ", accepted is " + range);
-  }
+  check_values("dimension", program.variables, vars);
   if (inputs.size() != program.inputs.size())
     throw DeviceError("inputs",
                       "there are " + std::to_string(inputs.size()) + ", the program takes " + std::to_string(program.inputs.size()));

@@ -60,13 +60,7 @@ void ASTRunner::check_arguments(const std::vector<const Buffer*>& rawbufs, const
                           ", accepted is " + std::string(name_of(wanted[i].dtype)) + " on " + signature_.device + ", at least " +
                           std::to_string(least));
   }
-  for (const ProgramVariable& v : signature_.variables) {
-    const auto found = var_vals.find(v.name);
-    const std::string range = std::to_string(v.min) + " to " + std::to_string(v.max);
-    if (found == var_vals.end()) throw DeviceError("variable '" + v.name + "'", "has no value", "give it one from " + range);
-    if (found->second < v.min || found->second > v.max)
-      throw DeviceError("variable '" + v.name + "'", "is " + std::to_string(found->second) + ", accepted is " + range);
-  }
+  check_values("variable", signature_.variables, var_vals);
 }
 
 std::optional<double> launch(const LoadedKernel& loaded, const ProgramKernel& kernel, std::span<void* const> buffers,

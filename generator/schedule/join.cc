@@ -38,10 +38,6 @@ std::optional<Outline> outline_of(const LazyOp* root) {
   return made;
 }
 
-const LazyBuffer* loaded(const ScheduleItem& item, const LazyOp* load) {
-  return item.inputs.at(static_cast<std::size_t>(load->mem().index) - 1 - item.more.size());
-}
-
 /// What decides whether two kernels are worth to be joined.
 struct Traits {
   bool reduces = false;
@@ -114,14 +110,14 @@ class Joiner {
     }
     if (op->op == Op::Const) return ops_.constant(op->constant().value, std::move(st));
     if (op->op == Op::Index) return ops_.index(op->dtype, std::move(st));
-    const int number = number_of(loaded(item, op));
+    const int number = number_of(item.input_of(op));
     return is_indexed(op) ? ops_.load_at(number, op->dtype, std::move(st), src[0]) : ops_.load(number, op->dtype, std::move(st));
   }
 
   /// What stands for a Load of something that the first item computes: the value itself, where it is needed.
   const LazyOp* replacement(const LazyOp* load) {
     const std::vector<const LazyBuffer*> outs = first_.outs();
-    const auto found = std::ranges::find(outs, loaded(second_, load));
+    const auto found = std::ranges::find(outs, second_.input_of(load));
     if (found == outs.end()) return nullptr;
     const auto k = static_cast<std::size_t>(found - outs.begin());
     const LazyOp* value = firsts_[k];
@@ -170,10 +166,7 @@ class Joins {
  public:
   Joins(LazyGraph& graph, std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs, const ScheduleOptions& options)
       : graph_(graph), options_(options), outputs_(outputs), items_(std::move(items)), kept_(outputs.begin(), outputs.end()) {
-    std::vector<const LazyBuffer*> roots;
-    for (const LazyBuffer* o : outputs)
-      if (o->is_base()) roots.push_back(o);
-    for (const LazyBuffer* b : toposort_bases(roots))
+    for (const LazyBuffer* b : toposort_bases(outputs))
       if (b->kind == LazyKind::LoopResult) kept_.insert(b->src.begin(), b->src.end());
     for (const ScheduleItem& item : items_)
       if (is_memory(item.out)) kept_.insert(item.out);  // of a loop
@@ -236,7 +229,7 @@ class Joins {
     if (!first.reduces || !second.reduces) return false;
     for (const LazyOp* x : first.loads)
       for (const LazyOp* y : second.loads)
-        if (loaded(a, x) == loaded(b, y) && loaded(a, x)->kind != LazyKind::Data && x->st() == y->st()) return true;
+        if (a.input_of(x) == b.input_of(y) && a.input_of(x)->kind != LazyKind::Data && x->st() == y->st()) return true;
     return false;
   }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lazy/graph.h"
+#include "schedule/schedule.h"
 
 namespace etch {
 
@@ -29,6 +30,13 @@ class LoopNests {
 /// what a carried value becomes, unless it is computed in the loop as a whole. Lists that nobody reads are dropped: their source is a
 /// number.
 std::vector<const LazyBuffer*> prepare_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+
+/// The items that compute the sources of loops write, instead of these, the memory of carried values and elements of lists.
+void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& order);
+
+/// Finds the loops of a schedule whose items are in order, and adds the end of each: carried values become what the turn has computed for
+/// the next one, by a copy where that is not computed in its place.
+void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, Schedule& schedule);
 
 /// Whether `base` is a list that a loop writes turn by turn.
 inline bool is_list(const LazyBuffer* base) { return base->kind == LazyKind::LoopResult && base->slot >= base->loop->carried; }

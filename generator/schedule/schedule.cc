@@ -35,33 +35,6 @@ std::vector<const LazyBuffer*> output_buffers(LazyGraph& graph, const std::vecto
   return buffers;
 }
 
-/// Stores a kernel's result as element `loop->counter` of a list.
-const LazyOp* store_in_list(LazyGraph& graph, const LazyOp* store, const LazyBuffer* list) {
-  ShapeTracker st = list->st;
-  std::vector<Range> ranges;
-  for (const Sint& d : list->shape()) ranges.emplace_back(0, d);
-  ranges.front() = {list->loop->counter, list->loop->counter + 1};
-  return graph.ops().store(0, store->src[0], st.shrink(ranges).reshape(store->shape));
-}
-
-/// What the items that compute the sources of loops write instead of these: the memory of carried values, and lists.
-void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& order) {
-  std::unordered_map<const LazyBuffer*, const LazyBuffer*> target;  // for look-up only
-  for (const LazyBuffer* b : order) {
-    if (b->kind != LazyKind::LoopResult) continue;
-    const auto carried = static_cast<std::size_t>(b->loop->carried);
-    for (std::size_t k = 0; k < carried; k++) {
-      const LazyBuffer* first = b->src[k];
-      target[first] = graph.carried(b->loop, static_cast<int>(k), first->dtype, first->shape());
-    }
-    if (is_list(b)) target[b->src[static_cast<std::size_t>(b->slot) + carried]] = b;
-  }
-  for (ScheduleItem& item : items) {
-    if (const auto found = target.find(item.out); found != target.end()) item.out = found->second;
-    if (is_list(item.out)) item.ast = store_in_list(graph, item.ast, item.out);
-  }
-}
-
 std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, const ScheduleOptions& options) {
   std::vector<const LazyBuffer*> roots;
   for (const LazyBuffer* o : outputs)
@@ -109,78 +82,6 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
     folded[item.out] = graph.data(interp_evaluate(item.ast, arrays), name);
   }
   return left;
-}
-
-/// The input that a Load of the item reads.
-const LazyBuffer* input_of(const ScheduleItem& item, const LazyOp* load) {
-  return item.inputs.at(static_cast<std::size_t>(load->mem().index) - 1 - item.more.size());
-}
-
-/// Whether the item that computes the next value of `carried`, as its output number `output`, may write it where `carried` is: nothing
-/// reads the old value later.
-bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, std::size_t output, int end, const LazyBuffer* carried) {
-  const ScheduleItem& item = items[writer];
-  const LazyOp* store = stores_of(item.ast).at(output);
-  for (const LazyOp* op : toposort(item.ast))
-    if (op->op == Op::Load && input_of(item, op) == carried && !reads_in_place(op, store)) return false;
-  for (std::size_t i = writer + 1; i < static_cast<std::size_t>(end); i++)
-    if (std::ranges::find(items[i].inputs, carried) != items[i].inputs.end()) return false;
-  return true;
-}
-
-/// The items at the end of a loop's body that make what a carried value becomes what it is; none where it is computed in its place.
-std::vector<ScheduleItem> carry(LazyGraph& graph, std::vector<ScheduleItem>& items, const ScheduledLoop& range, const LazyBuffer* result) {
-  const auto carried = static_cast<std::size_t>(result->loop->carried);
-  std::vector<ScheduleItem> copies;
-  for (std::size_t k = 0; k < carried; k++) {
-    const LazyBuffer* next = result->src[carried + k];
-    const LazyBuffer* memory = graph.carried(result->loop, static_cast<int>(k), next->dtype, next->shape());
-    const auto writer = std::ranges::find_if(items, [&](const ScheduleItem& item) { return item.writes(next); });
-    check(writer != items.end(), "what a carried value becomes is computed");
-    const auto w = static_cast<std::size_t>(writer - items.begin());
-    const std::vector<const LazyBuffer*> outs = items[w].outs();
-    const auto output = static_cast<std::size_t>(std::ranges::find(outs, next) - outs.begin());
-    if (may_overwrite(items, w, output, range.end, memory)) {
-      (output == 0 ? items[w].out : items[w].more[output - 1]) = memory;
-      for (std::size_t i = w + 1; i < static_cast<std::size_t>(range.end); i++) std::ranges::replace(items[i].inputs, next, memory);
-      continue;
-    }
-    const LazyOp* store = graph.ops().store(0, graph.ops().load(1, next->dtype, next->st), next->st);
-    copies.push_back({store, memory, {next}, items[w].nodes, items[w].main_node, items[w].loops});
-  }
-  return copies;
-}
-
-std::vector<ScheduledLoop> find_loops(const std::vector<ScheduleItem>& items) {
-  std::vector<ScheduledLoop> loops;
-  for (int i = 0; i < static_cast<int>(items.size()); i++)
-    for (const LazyLoop* loop : items[static_cast<std::size_t>(i)].loops) {
-      const auto found = std::ranges::find(loops, loop, &ScheduledLoop::loop);
-      if (found == loops.end()) {
-        loops.push_back({loop, i, i + 1});
-        continue;
-      }
-      check(found->end == i, "a loop is one piece");
-      found->end = i + 1;
-    }
-  return loops;
-}
-
-/// Adds the end of each loop: carried values become what the turn has computed for the next one.
-void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, Schedule& schedule) {
-  std::vector<const LazyBuffer*> roots;
-  for (const LazyBuffer* o : outputs)
-    if (o->is_base()) roots.push_back(o);
-  std::set<const LazyLoop*> closed;
-  for (const LazyBuffer* b : toposort_bases(roots)) {
-    if (b->kind != LazyKind::LoopResult || !closed.insert(b->loop).second) continue;
-    const auto loops = find_loops(schedule.items);
-    const ScheduledLoop range = *std::ranges::find(loops, b->loop, &ScheduledLoop::loop);
-    std::vector<ScheduleItem> copies = carry(graph, schedule.items, range, b);
-    schedule.items.insert(schedule.items.begin() + range.end, std::make_move_iterator(copies.begin()),
-                          std::make_move_iterator(copies.end()));
-  }
-  schedule.loops = find_loops(schedule.items);
 }
 
 /// Origins of the graph that no item is credited with.

@@ -33,6 +33,8 @@ struct ScheduleItem {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
+  /// The buffer that a Load of the AST reads.
+  const LazyBuffer* input_of(const LazyOp* load) const { return inputs.at(static_cast<std::size_t>(load->mem().index) - 1 - more.size()); }
   bool writes(const LazyBuffer* buffer) const {
     if (buffer == out) return true;
     for (const LazyBuffer* other : more)

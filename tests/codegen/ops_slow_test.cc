@@ -11,7 +11,7 @@ namespace {
 
 void agree(const std::string& language) {
   const auto device = test::backend(language);
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   const std::vector<test::OpRow> rows = test::read_op_table(ETCH_TEST_DATA "/ops");
   LazyOps ops;
   std::vector<test::BackendKernel> kernels;

@@ -139,7 +139,7 @@ class DotProducts : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(DotProducts, ByTheHeuristics) {
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   std::mt19937 rng(7);
   std::vector<Case> cases;
   for (int i = 0; i < 40; i++) cases.push_back({random_bytes(rng), i % 2 == 1, {}});
@@ -148,7 +148,7 @@ TEST_P(DotProducts, ByTheHeuristics) {
 }
 
 TEST_P(DotProducts, RandomChains) {
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   expect_random_chains(*device, options, random_bytes, 200, {"TC", "UPCAST", "UNROLL", "PADTO"});
 }
 
@@ -161,7 +161,7 @@ class MatrixProducts : public testing::Test {
 };
 
 TEST_F(MatrixProducts, ByTheHeuristics) {
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   std::mt19937 rng(9);
   std::vector<Case> cases;
   for (int i = 0; i < 10; i++) cases.push_back({random_halves(rng), i % 2 == 1, {}});
@@ -170,7 +170,7 @@ TEST_F(MatrixProducts, ByTheHeuristics) {
 }
 
 TEST_F(MatrixProducts, RandomChains) {
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   expect_random_chains(*device, options, random_halves, 100, {"TC", "UPCAST", "UNROLL", "PADTO", "LOCAL", "LASTLOCAL"});
 }
 

@@ -49,7 +49,7 @@ Program one_call(const std::string& body) {
 
 TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   EXPECT_FALSE(device->description().empty());
   const Program program = two_calls();
   const auto loaded = device->load(program);
@@ -62,7 +62,7 @@ TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
 
 TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   test::expect_grids_by_variables(*device, "opencl",
                                   "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
                                   "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n");
@@ -70,7 +70,7 @@ TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
 
 TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   test::expect_sums_in_shared_memory(
       *device, "opencl",
       "__kernel void sum(__global float *o, __global const float *x) {\n"
@@ -82,7 +82,7 @@ TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
 // Found in a network: the vectorizer of LLVM 15 under PoCL 3.1 crashes while it compiles this kernel (a wrong free).
 TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   constexpr const char* kConcat =
       "__kernel void concat(__global float *out, const __global float *a, const __global float *b) {\n"
       "  const int g = (int)get_group_id(0), l = (int)get_local_id(0), x = g * 32 + l;\n"
@@ -102,7 +102,7 @@ TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
 
 TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   const Program good = two_calls();
   const auto loaded = device->load(good);
   const Program bad = one_call("if (x[0] > 0.0f) *(volatile __global float *)(0x10 + (size_t)x[1]) = 1.0f; o[0] = 7.0f; o[1] = x[1];");
@@ -119,7 +119,7 @@ TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
 
 TEST(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   const Program program = one_call("volatile __global float *p = x; while (p[0] > 0.0f) { } o[0] = 7.0f; o[1] = 8.0f;");
   device->load(program)->run({floats({2}, {0, 0})});  // compiled now
   DeviceOptions options = options_for_tests();
@@ -134,7 +134,7 @@ TEST(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
 
 TEST(OpenCLDevice, ReportsWhatTheCompilerSays) {
   const auto device = device_or_skip();
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   const Program program = one_call("o[0] = not_declared;");
   const std::string got = error_of([&] { device->load(program); });
   expect_error(got, "OPENCL, building the kernels: the kernels do not compile");
@@ -147,7 +147,7 @@ TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
   DeviceOptions options = options_for_tests();
   options.guards = true;
   const auto device = device_or_skip(options);
-  if (!device) GTEST_SKIP();
+  if (!device) GTEST_SKIP() << "the device can't be used here";
   const struct {
     const char* body;
     const char* expected;
@@ -176,7 +176,7 @@ TEST(OpenCLDevice, SaysWhyItIsNotAvailable) {
   options.of<OpenClOptions>().program = "/bin/true";  // ends at once
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   EXPECT_EQ(why, "the process ended: exit status 0");
-  if (!device_or_skip()) GTEST_SKIP();
+  if (!device_or_skip()) GTEST_SKIP() << "the device can't be used here";
   options = options_for_tests();
   options.of<OpenClOptions>().device = "no such device";
   EXPECT_FALSE(make_device("opencl", options)->available(&why));

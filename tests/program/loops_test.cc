@@ -255,15 +255,8 @@ std::size_t depth_of(const Program& program) {
 }
 
 void expect_agreement(const std::string& name, int cases) {
-  DeviceOptions options;
-  options.of<COptions>().flags = {"-std=gnu11", "-O1"};
-  options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
-  options.of<CudaOptions>().flags = {"-std=c++17", "-O1"};
-  options.of<CudaOptions>().device = "cpu";
-  options.guards = true;
-  const auto device = make_device(name, options);
-  std::string why;
-  if (!device->available(&why)) GTEST_SKIP() << "no " << name << ": " << why;
+  const auto device = test::backend(name, true);
+  if (device == nullptr) GTEST_SKIP() << "no " << name;
   int loops = 0, nested = 0;
   for (int n = 0; n < cases; n++) {
     Case c(static_cast<unsigned>(1000 + n), 3 + n % 2);

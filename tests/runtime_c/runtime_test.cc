@@ -235,12 +235,9 @@ TEST(Loops, RunAsARecursionOverTheTableDoes) {
     Steps expected;
     nest.walk(0, nest.calls, 0, counters, expected);
     etch_walk walk{};
-    walk.loops = nest.loops.data();
-    walk.loop_count = static_cast<std::uint32_t>(nest.loops.size());
-    walk.call_count = nest.calls;
-    walk.variables = variables.data();
-    walk.variable_count = static_cast<std::uint32_t>(nest.variables.size());
-    ASSERT_EQ(etch_walk_begin(&walk), expected.size()) << "nest " << n;
+    const std::uint64_t calls = etch_walk_begin(&walk, nest.loops.data(), static_cast<std::uint32_t>(nest.loops.size()), nest.calls,
+                                                variables.data(), static_cast<std::uint32_t>(nest.variables.size()));
+    ASSERT_EQ(calls, expected.size()) << "nest " << n;
     for (const auto& [call, before] : expected) {
       ASSERT_EQ(walk.call, call) << "nest " << n;
       for (std::size_t l = 0; l < before.size(); l++) {

@@ -67,8 +67,9 @@ inline CodegenOptions options_for(const Language& language) {
 }
 
 /// The device, ready for generated programs; nullptr, and one line on the output, if it can't be used.
-inline std::unique_ptr<Device> backend(const std::string& name) {
+inline std::unique_ptr<Device> backend(const std::string& name, bool guards = false) {
   DeviceOptions options;
+  options.guards = guards;
   options.of<COptions>().flags = {"-std=gnu11", "-O1"};
   options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   options.of<CudaOptions>().flags = {"-std=c++17", "-O1"};
