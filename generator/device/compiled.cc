@@ -73,6 +73,8 @@ std::shared_ptr<const KernelLibrary> Compiled::load_kernels(std::span<const Prog
   return load_binaries(binaries, kernels);
 }
 
+std::unique_ptr<KernelGraph> Compiled::make_graph(std::vector<GraphNode> nodes) const { return make_list_graph(std::move(nodes)); }
+
 std::unique_ptr<LoadedProgram> Compiled::load_own(const Program& program) const {
   auto library = load_kernels(program.kernels);
   return std::make_unique<CompiledProgram>(program, library, plan_options(), options().guards, allocator(), counters());

@@ -10,6 +10,7 @@
 #include "codegen/kernel.h"
 #include "device/compiler.h"
 #include "device/device.h"
+#include "device/kernel_graph.h"
 #include "device/loaded_kernel.h"
 #include "device/runner.h"
 #include "memory/plan.h"
@@ -33,6 +34,7 @@ class Compiled : public Device {
                                                              std::span<const ProgramKernel> kernels) const = 0;
   /// Both, with the compiler between them: several texts are compiled at the same time, and not at all if its cache has them.
   std::shared_ptr<const KernelLibrary> load_kernels(std::span<const ProgramKernel> kernels) const;
+  std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const override;
 
  private:
   /// How the memory of a program is laid out.

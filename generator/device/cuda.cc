@@ -111,6 +111,9 @@ class CudaDevice : public Compiled {
     if (gpu_) return gpu_->load(binaries.at(0), kernels);
     return std::make_shared<ShimLibrary>(binaries, kernels);
   }
+  std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const override {
+    return gpu_ ? gpu_->make_graph(std::move(nodes)) : Compiled::make_graph(std::move(nodes));
+  }
 
  private:
   PlanOptions plan_options() const override { return {.align = 256}; }  // no two buffers share a line of a GPU's cache

@@ -34,6 +34,7 @@ class Gpu : public CudaGpu, public std::enable_shared_from_this<Gpu> {
   std::shared_ptr<const Compiler> compiler(bool contract, CacheOptions cache) const override;
   std::shared_ptr<const KernelLibrary> load(const std::string& binary, std::span<const ProgramKernel> kernels) const override;
   std::shared_ptr<Allocator> memory() const override;
+  std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const override;
   void wait() const override {
     use();
     ok(driver_.stream_wait(stream_), "waiting for the kernels");
@@ -156,6 +157,8 @@ class GpuLibrary : public KernelLibrary {
                              const_cast<void**>(addresses.data()), nullptr),
              where);
   }
+  void* address(int kernel) const { return functions_.at(static_cast<std::size_t>(kernel)).address; }
+  const std::string& name(int kernel) const { return functions_.at(static_cast<std::size_t>(kernel)).name; }
   // An error is said to be that of the kernel that was started last.
   void wait() const override {
     if (last_ == nullptr) return;
@@ -175,6 +178,90 @@ class GpuLibrary : public KernelLibrary {
   std::vector<Function> functions_;
   mutable std::atomic<const Function*> last_ = nullptr;
 };
+
+// Runs that follow each other as a graph of the driver, which starts them without the processor.
+class GpuGraph : public KernelGraph {
+ public:
+  GpuGraph(std::shared_ptr<const Gpu> gpu, std::vector<GraphNode> nodes) : gpu_(std::move(gpu)), nodes_(std::move(nodes)) {
+    if (!driver_.library.missing().empty()) throw GraphException("CUDA, graphs", driver_.library.missing());
+    gpu_->use();
+    try {
+      build();
+    } catch (const DeviceError& e) {
+      destroy();
+      throw GraphException(e.where(), e.problem());
+    }
+  }
+  ~GpuGraph() override {
+    if (gpu_->try_use()) destroy();
+  }
+  GpuGraph(const GpuGraph&) = delete;
+  GpuGraph& operator=(const GpuGraph&) = delete;
+
+  void update(std::size_t node, const GraphNode& changed) override {
+    nodes_.at(node) = changed;
+    if (is_empty(changed)) return;  // launch() then starts the kernels one by one
+    Arguments arguments(nodes_[node]);
+    gpu_->use();
+    gpu_->ok(driver_.set_kernel(executable_, handles_.at(node), &arguments.kernel), "arguments of " + where(nodes_[node]));
+  }
+  void launch() override {
+    if (std::ranges::any_of(nodes_, is_empty)) {
+      for (const GraphNode& n : nodes_) n.library->launch(n.kernel, n.buffers, n.values, n.size);
+      return;
+    }
+    gpu_->use();
+    gpu_->ok(driver_.launch(executable_, gpu_->stream()), "graph from " + where(nodes_.front()) + " to " + where(nodes_.back()));
+  }
+  void wait() override { gpu_->wait(); }
+
+ private:
+  // A kernel with the addresses of its arguments, as the driver takes it; it lives no longer than the node.
+  struct Arguments {
+    explicit Arguments(const GraphNode& node) {
+      const LaunchSize size = in_groups(node.size);
+      check_size(size, kCuda.limits, where(node));
+      for (void* const& buffer : node.buffers) addresses.push_back(&buffer);
+      for (const std::int32_t& value : node.values) addresses.push_back(&value);
+      const auto part = [](std::int64_t n) { return static_cast<unsigned>(n); };
+      const auto &g = size.groups, &l = size.local;
+      kernel = {library(node).address(node.kernel),   part(g[0]), part(g[1]), part(g[2]), part(l[0]), part(l[1]), part(l[2]), 0,
+                const_cast<void**>(addresses.data()), nullptr};
+    }
+    std::vector<const void*> addresses;
+    CudaGraphs::KernelNode kernel{};
+  };
+
+  static const GpuLibrary& library(const GraphNode& node) { return dynamic_cast<const GpuLibrary&>(*node.library); }
+  static std::string where(const GraphNode& node) { return "kernel '" + library(node).name(node.kernel) + "'"; }
+  static bool is_empty(const GraphNode& node) { return std::ranges::find(node.size.groups, 0) != node.size.groups.end(); }
+
+  void build() {
+    gpu_->ok(driver_.create(&graph_, 0), "graph");
+    for (const GraphNode& n : nodes_) {
+      if (is_empty(n)) throw DeviceError("CUDA, " + where(n), "has no work-items");
+      const Arguments arguments(n);
+      void* const after = handles_.empty() ? nullptr : handles_.back();
+      gpu_->ok(driver_.add_kernel(&handles_.emplace_back(), graph_, &after, after == nullptr ? 0 : 1, &arguments.kernel), where(n));
+    }
+    gpu_->ok(driver_.instantiate(&executable_, graph_, 0), "graph");
+  }
+  void destroy() {
+    if (executable_ != nullptr) driver_.executable_destroy(executable_);
+    if (graph_ != nullptr) driver_.destroy(graph_);
+    executable_ = graph_ = nullptr;
+  }
+
+  std::shared_ptr<const Gpu> gpu_;
+  CudaGraphs driver_;
+  std::vector<GraphNode> nodes_;
+  std::vector<void*> handles_;  // of the graph's nodes
+  void *graph_ = nullptr, *executable_ = nullptr;
+};
+
+std::unique_ptr<KernelGraph> Gpu::make_graph(std::vector<GraphNode> nodes) const {
+  return std::make_unique<GpuGraph>(shared_from_this(), std::move(nodes));
+}
 
 class CudaCompiler : public Compiler {
  public:

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/allocator.h"
 #include "device/compiler.h"
+#include "device/kernel_graph.h"
 #include "device/loaded_kernel.h"
 
 namespace etch {
@@ -21,6 +23,8 @@ class CudaGpu {
   virtual std::shared_ptr<const KernelLibrary> load(const std::string& binary, std::span<const ProgramKernel> kernels) const = 0;
   /// Memory that the GPU and the processor both use; it moves to where it is touched.
   virtual std::shared_ptr<Allocator> memory() const = 0;
+  /// A graph of the driver, of kernels that load() made. Throws GraphException if the driver has no graphs or refuses this one.
+  virtual std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const = 0;
   /// Waits for all kernels that were started. Throws DeviceError.
   virtual void wait() const = 0;
 };

@@ -58,6 +58,16 @@ CudaDriver::CudaDriver() : library({"libcuda.so.1"}) {
   library.find("cuLaunchKernel", launch);
 }
 
+CudaGraphs::CudaGraphs() : library({"libcuda.so.1"}) {
+  library.find("cuGraphCreate", create);
+  library.find("cuGraphDestroy", destroy);
+  library.find("cuGraphAddKernelNode", add_kernel);
+  library.find("cuGraphInstantiateWithFlags", instantiate);
+  library.find("cuGraphExecDestroy", executable_destroy);
+  library.find("cuGraphExecKernelNodeSetParams", set_kernel);
+  library.find("cuGraphLaunch", launch);
+}
+
 Nvrtc::Nvrtc() : library(nvrtc_names()) {
   library.find("nvrtcVersion", version);
   library.find("nvrtcGetErrorString", error_string);

@@ -56,6 +56,27 @@ struct CudaDriver {
                 unsigned items_z, unsigned shared_bytes, void* stream, void** arguments, void** extra);
 };
 
+/// The driver's graphs, which old drivers do not have.
+struct CudaGraphs {
+  /// CUDA_KERNEL_NODE_PARAMS, in its first version.
+  struct KernelNode {
+    void* function;
+    unsigned groups_x, groups_y, groups_z, items_x, items_y, items_z, shared_bytes;
+    void** arguments;
+    void** extra;
+  };
+  CudaGraphs();
+
+  DynamicLibrary library;
+  int (*create)(void** graph, unsigned flags);
+  int (*destroy)(void* graph);
+  int (*add_kernel)(void** node, void* graph, void* const* after, std::size_t after_count, const KernelNode* kernel);
+  int (*instantiate)(void** executable, void* graph, unsigned long long flags);
+  int (*executable_destroy)(void* executable);
+  int (*set_kernel)(void* executable, void* node, const KernelNode* kernel);
+  int (*launch)(void* executable, void* stream);
+};
+
 struct Nvrtc {
   Nvrtc();
 

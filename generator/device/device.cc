@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/nearest.h"
+#include "device/kernel_graph.h"
 #include "device/runner.h"
 
 namespace etch {
@@ -48,6 +49,10 @@ std::shared_ptr<JITRunner> Device::get_runner(const LazyOp* ast, std::shared_ptr
   auto runner = make_runner(ast, std::move(owner));  // others may go on meanwhile; the first result is kept
   const std::lock_guard lock(mutex_);
   return runners_.emplace(key, std::move(runner)).first->second;
+}
+
+std::unique_ptr<KernelGraph> Device::make_graph(std::vector<GraphNode>) const {
+  throw GraphException("device " + name(), "runs kernels one by one");
 }
 
 void Device::set_default(std::string_view name) {

@@ -141,6 +141,8 @@ struct DeviceRow {
 };
 
 class JITRunner;
+class KernelGraph;
+struct GraphNode;
 
 class Device {
  public:
@@ -163,6 +165,8 @@ class Device {
   /// What runs `ast` on Buffers of this device; equal ASTs get the same runner. `owner` keeps alive what the AST points into (as
   /// Program::owner does), and null promises that it outlives the runner. Throws DeviceError. The runner may outlive the device.
   std::shared_ptr<JITRunner> get_runner(const LazyOp* ast, std::shared_ptr<const void> owner = nullptr) const;
+  /// Prepares these runs of kernels, which get_runner made, to be started as a whole. Throws GraphException if the device can't.
+  virtual std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const;
   /// Waits for the end of all kernels that were started.
   virtual void synchronize() const {}
   const std::shared_ptr<GlobalCounters>& counters() const { return counters_; }

@@ -47,6 +47,9 @@ class LoadedKernel {
   /// Runs it, arguments as for KernelLibrary::launch. With `wait` the seconds until its end; else it may still be running.
   std::optional<double> operator()(std::span<void* const> buffers, const LaunchSize& size, std::span<const std::int32_t> values,
                                    bool wait) const;
+  const std::shared_ptr<const KernelLibrary>& library() const { return library_; }
+  /// Its number in the library.
+  int number() const { return kernel_; }
 
  private:
   std::shared_ptr<const KernelLibrary> library_;

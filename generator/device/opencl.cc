@@ -175,14 +175,20 @@ class OpenCLLibrary : public KernelLibrary {
     for (const ProgramKernel& k : kernels) names_.push_back(k.name);
   }
   void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
-    const int program = kernels_.number();
+    const int program = number();
+    session_->request({{"op", "launch"}, {"program", program}, {"call", call_of(kernel, buffers, values, size)}}, {},
+                      "kernel '" + name(kernel) + "'");
+  }
+  /// Its number in the process.
+  int number() const { return kernels_.number(); }
+  const std::string& name(int kernel) const { return names_.at(static_cast<std::size_t>(kernel)); }
+  /// A call as the process takes it.
+  json call_of(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const {
     std::vector<int> memory;
     for (void* buffer : buffers) memory.push_back(OpenCLMemory::number_of(*session_, buffer));
-    const json call = {{"kernel", kernel},        {"buffers", memory},
-                       {"writes", json::array()}, {"values", std::vector<std::int32_t>(values.begin(), values.end())},
-                       {"groups", size.groups},   {"local", size.driver_groups ? json(nullptr) : json(size.local)}};
-    session_->request({{"op", "launch"}, {"program", program}, {"call", call}}, {},
-                      "kernel '" + names_.at(static_cast<std::size_t>(kernel)) + "'");
+    return {{"kernel", kernel},        {"buffers", memory},
+            {"writes", json::array()}, {"values", std::vector<std::int32_t>(values.begin(), values.end())},
+            {"groups", size.groups},   {"local", size.driver_groups ? json(nullptr) : json(size.local)}};
   }
   void wait() const override { session_->request({{"op", "wait"}}, {}, "running kernels"); }
 
@@ -190,6 +196,54 @@ class OpenCLLibrary : public KernelLibrary {
   std::shared_ptr<Session> session_;
   mutable OpenCLKernels kernels_;
   std::vector<std::string> names_;
+};
+
+/// One prepared list in the process: a replay is one request, whatever the number of kernels.
+class OpenCLGraph : public KernelGraph {
+ public:
+  OpenCLGraph(std::shared_ptr<Session> session, std::vector<GraphNode> nodes) : session_(std::move(session)), nodes_(std::move(nodes)) {
+    prepare();
+  }
+  ~OpenCLGraph() override {
+    if (!session_->has(generation_)) return;
+    try {
+      session_->request({{"op", "forget"}, {"list", list_}}, {}, "forgetting a list of kernels");
+    } catch (const DeviceError&) {  // the process is gone, and the list with it
+    }
+  }
+  OpenCLGraph(const OpenCLGraph&) = delete;
+  OpenCLGraph& operator=(const OpenCLGraph&) = delete;
+
+  void update(std::size_t node, const GraphNode& changed) override {
+    nodes_.at(node) = changed;
+    changed_.insert(node);
+  }
+  void launch() override {
+    if (!session_->has(generation_)) prepare();
+    json updates = json::array();
+    for (const std::size_t node : changed_) updates.push_back({node, call_of(nodes_[node])});
+    changed_.clear();
+    std::string names;
+    for (const GraphNode& n : nodes_) names += (names.empty() ? "'" : "', '") + library(n).name(n.kernel);
+    session_->request({{"op", "replay"}, {"list", list_}, {"updates", updates}}, {}, "one of the kernels " + names + "'");
+  }
+  void wait() override { session_->request({{"op", "wait"}}, {}, "running kernels"); }
+
+ private:
+  static const OpenCLLibrary& library(const GraphNode& node) { return dynamic_cast<const OpenCLLibrary&>(*node.library); }
+  static json call_of(const GraphNode& n) { return library(n).call_of(n.kernel, n.buffers, n.values, n.size); }
+  void prepare() {
+    json calls = json::array();
+    for (const GraphNode& n : nodes_) calls.push_back({{"program", library(n).number()}, {"call", call_of(n)}});
+    list_ = session_->request({{"op", "prepare"}, {"calls", calls}}, {}, "preparing a list of kernels").at("list");
+    generation_ = session_->generation();
+    changed_.clear();
+  }
+
+  std::shared_ptr<Session> session_;
+  std::vector<GraphNode> nodes_;
+  std::set<std::size_t> changed_;
+  int list_ = 0, generation_ = 0;
 };
 
 class OpenCLProgram : public LoadedProgram {
@@ -340,6 +394,9 @@ class OpenCLDevice : public Compiled {
   std::shared_ptr<const KernelLibrary> load_binaries(const std::vector<std::string>& binaries,
                                                      std::span<const ProgramKernel> kernels) const override {
     return std::make_shared<OpenCLLibrary>(session_, compiler(), binaries.at(0), kernels);
+  }
+  std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const override {
+    return std::make_unique<OpenCLGraph>(session_, std::move(nodes));
   }
 
  private:

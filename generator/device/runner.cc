@@ -15,8 +15,12 @@ void update_stats(GlobalCounters& counters, const Estimate& estimate, const VarV
 
 std::optional<double> JITRunner::exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) {
   const std::optional<double> seconds = run(rawbufs, var_vals, wait);
-  update_stats(*counters_, estimate_, var_vals, seconds);
+  count(var_vals, seconds);
   return seconds;
+}
+
+void JITRunner::count(const VarValues& var_vals, std::optional<double> seconds) const {
+  update_stats(*counters_, estimate_, var_vals, seconds);
 }
 
 ASTSignature signature_of(const LazyOp* ast, std::string device) {
@@ -63,11 +67,15 @@ void ASTRunner::check_arguments(const std::vector<const Buffer*>& rawbufs, const
   check_values("variable", signature_.variables, var_vals);
 }
 
-std::optional<double> launch(const LoadedKernel& loaded, const ProgramKernel& kernel, std::span<void* const> buffers,
-                             const VarValues& var_vals, bool wait) {
+std::vector<std::int32_t> values_of(const ProgramKernel& kernel, const VarValues& var_vals) {
   std::vector<std::int32_t> values;
   for (const std::string& v : kernel.variables) values.push_back(static_cast<std::int32_t>(var_vals.at(v)));
-  return loaded(buffers, launch_size(kernel, var_vals), values, wait);
+  return values;
+}
+
+std::optional<double> launch(const LoadedKernel& loaded, const ProgramKernel& kernel, std::span<void* const> buffers,
+                             const VarValues& var_vals, bool wait) {
+  return loaded(buffers, launch_size(kernel, var_vals), values_of(kernel, var_vals), wait);
 }
 
 std::optional<double> CompiledASTRunner::run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) {

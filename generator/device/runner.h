@@ -38,6 +38,9 @@ class JITRunner {
 
  protected:
   virtual std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) = 0;
+  /// Counts a run.
+  virtual void count(const VarValues& var_vals, std::optional<double> seconds) const;
+  GlobalCounters& counters() const { return *counters_; }
 
  private:
   Estimate estimate_;
@@ -59,6 +62,7 @@ class ASTRunner : public JITRunner {
   /// `owner` keeps alive what the AST and the estimate point into.
   ASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner)
       : JITRunner(std::move(estimate), std::move(counters)), signature_(std::move(signature)), owner_(std::move(owner)) {}
+  const ASTSignature& signature() const { return signature_; }
 
  protected:
   /// Throws DeviceError unless the arguments are what it takes.
@@ -68,6 +72,9 @@ class ASTRunner : public JITRunner {
   ASTSignature signature_;
   std::shared_ptr<const void> owner_;
 };
+
+/// The values that a kernel takes after its buffers.
+std::vector<std::int32_t> values_of(const ProgramKernel& kernel, const VarValues& var_vals);
 
 /// An AST as a compiled kernel.
 class CompiledASTRunner : public ASTRunner {
@@ -79,6 +86,7 @@ class CompiledASTRunner : public ASTRunner {
         loaded_(std::move(loaded)) {}
 
   const ProgramKernel& kernel() const { return kernel_; }
+  const LoadedKernel& loaded() const { return loaded_; }
   /// The grid for these values of the variables.
   LaunchSize launch_dims(const VarValues& var_vals) const { return launch_size(kernel_, var_vals); }
 

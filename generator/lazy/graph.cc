@@ -166,6 +166,23 @@ const LazyBuffer* LazyGraph::input(const std::string& name, DType dtype, const s
   return add(std::move(b));
 }
 
+void LazyGraph::realize(const LazyBuffer* base, std::shared_ptr<Realized> memory) {
+  check(base->is_base() && !base->constant && base->kind != LazyKind::Carried, "values that a kernel has computed are realized");
+  const auto [first, last] = interned_.equal_range(hash_of(*base));
+  for (auto it = first; it != last; it++) {
+    if (it->second != base) continue;
+    interned_.erase(it);
+    break;
+  }
+  LazyBuffer& changed = *const_cast<LazyBuffer*>(base);  // safe: it is no longer found under what it was
+  changed.kind = LazyKind::Input;
+  changed.src.clear();
+  changed.axes.clear();
+  changed.scan = false;
+  changed.loop = nullptr;
+  changed.realized = std::move(memory);
+}
+
 const LazyBuffer* LazyGraph::data(Array data, const std::string& name) {
   const std::vector<Sint> shape(data.shape().begin(), data.shape().end());
   if (data.size() == 0) return constant(Scalar::of_int(data.dtype(), 0), shape);

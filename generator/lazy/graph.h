@@ -46,6 +46,12 @@ struct LazyLoop {
   bool operator==(const LazyLoop&) const = default;
 };
 
+/// Memory that holds the values of a LazyBuffer: what that is, jit/ knows.
+class Realized {
+ public:
+  virtual ~Realized() = default;
+};
+
 struct LazyBuffer {
   LazyKind kind{};
   DType dtype{};
@@ -60,6 +66,7 @@ struct LazyBuffer {
   const LazyLoop* loop = nullptr;           // Carried and LoopResult
   int slot = 0;                             // of those: which carried value; from loop->carried on: which list
   std::string name = {};                    // Input and Data: as the model calls it
+  std::shared_ptr<Realized> realized = {};  // Input: where its values are; null: in memory that the caller of a run gives
   bool constant = false;                    // depends on constants alone, and no size in it is a Variable
   std::vector<std::string> origins = {};    // names of the ONNX nodes that it was traced from; usually one
   std::vector<std::string> shared_by = {};  // origins that asked for an equal buffer later
@@ -109,6 +116,9 @@ class LazyGraph {
 
   /// Each call is a new input.
   const LazyBuffer* input(const std::string& name, DType dtype, const std::vector<Sint>& shape);
+  /// The values of `base`, which depends on no constants alone, have been computed: it is an Input from now on, with that memory. Whatever
+  /// is computed from it reads them there; an equal operation is computed again, as what it reads may have changed.
+  void realize(const LazyBuffer* base, std::shared_ptr<Realized> memory);
   /// Equal data is the same buffer, under its first non-empty name.
   const LazyBuffer* data(Array data, const std::string& name = "");
   const LazyBuffer* constant(Scalar value, const std::vector<Sint>& shape);

@@ -84,6 +84,11 @@ class Tensor {
   /// `n` as a tensor of rank 0: a constant, or computed when the program runs if `n` holds a Variable.
   static Tensor size_value(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
   static Tensor eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal = 0);
+  /// Threefry-2x32, 20 rounds: two random words of each pair of counters, for a key of two words; all uint32.
+  static std::pair<Tensor, Tensor> threefry(const Tensor& key0, const Tensor& key1, const Tensor& counter0, const Tensor& counter1);
+  /// Random numbers of [0, 1), each value of the type's precision equally likely: those of `counter`, `counter` + 1, ... of the sequence
+  /// `key`. Both are uint32 [2], the lower word first.
+  static Tensor uniform(LazyGraph& graph, const Shape& shape, DType dtype, const Tensor& key, const Tensor& counter);
 
   // --- movement (free: only the ShapeTracker changes)
   Tensor reshape(Shape shape) const;  // at most one -1

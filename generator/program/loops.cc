@@ -15,18 +15,17 @@ const LazyOp& store_of(const Program& program, const ProgramCall& call, int outp
 
 class Runner {
  public:
-  Runner(const Program& program, const VarValues& variables, const std::function<void(int, const VarValues&)>& run)
-      : program_(program), values_(variables), run_(run) {}
+  Runner(std::span<const ProgramLoop> loops, const VarValues& variables, const std::function<void(int, const VarValues&)>& run)
+      : loops_(loops), values_(variables), run_(run) {}
 
   /// Runs the calls [first, end); `loop` is the number of the first loop that begins there.
   void run(int first, int end, std::size_t loop) {
-    const auto& loops = program_.loops;
     for (int c = first; c < end;) {
-      if (loop == loops.size() || loops[loop].first != c) {
+      if (loop == loops_.size() || loops_[loop].first != c) {
         run_(c++, values_);
         continue;
       }
-      const ProgramLoop& l = loops[loop];
+      const ProgramLoop& l = loops_[loop];
       const std::int64_t count = evaluate(l.count, values_);
       for (std::int64_t turn = 0; turn < count; turn++) {
         values_[l.counter] = turn;
@@ -34,12 +33,12 @@ class Runner {
       }
       values_.erase(l.counter);
       c = l.end;
-      while (loop < loops.size() && loops[loop].first < c) loop++;
+      while (loop < loops_.size() && loops_[loop].first < c) loop++;
     }
   }
 
  private:
-  const Program& program_;
+  std::span<const ProgramLoop> loops_;
   VarValues values_;
   const std::function<void(int, const VarValues&)>& run_;
 };
@@ -47,7 +46,12 @@ class Runner {
 }  // namespace
 
 void for_each_call(const Program& program, const VarValues& variables, const std::function<void(int call, const VarValues& values)>& run) {
-  Runner(program, variables, run).run(0, static_cast<int>(program.calls.size()), 0);
+  for_each_step(program.loops, static_cast<int>(program.calls.size()), variables, run);
+}
+
+void for_each_step(std::span<const ProgramLoop> loops, int count, const VarValues& variables,
+                   const std::function<void(int step, const VarValues& values)>& run) {
+  Runner(loops, variables, run).run(0, count, 0);
 }
 
 std::vector<Sint> turns_of_calls(const Program& program) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "interp/interp.h"
@@ -12,6 +13,10 @@ namespace etch {
 /// Calls `run` for each call of a run, in order: with its number, and the values of the program's variables and of the counters of the
 /// loops around it.
 void for_each_call(const Program& program, const VarValues& variables, const std::function<void(int call, const VarValues& values)>& run);
+
+/// The same for any list of `count` steps with such loops.
+void for_each_step(std::span<const ProgramLoop> loops, int count, const VarValues& variables,
+                   const std::function<void(int step, const VarValues& values)>& run);
 
 /// How often each call runs.
 std::vector<Sint> turns_of_calls(const Program& program);

@@ -80,6 +80,19 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   }
 }
 
+std::vector<std::pair<int, CallSpec>> calls_of(const json& list) {
+  std::vector<std::pair<int, CallSpec>> calls;
+  for (const auto& c : list) calls.emplace_back(c.at("program"), call_of(c.at("call")));
+  return calls;
+}
+
+void replay(Runner& runner, const json& request) {
+  const int list = request.at("list");
+  for (const auto& u : request.at("updates")) runner.update(list, u.at(0), call_of(u.at(1)));
+  runner.replay(list);
+  if (runner.info().is_cpu) runner.wait();  // a driver runs kernels in this process: a crash is then this request's
+}
+
 // Memory by number, and kernels that are started one by one. False if `op` is none of these requests.
 bool serve_step(Runner& runner, const std::string& op, const json& request, const Frame& frame) {
   json answer = {{"ok", true}};
@@ -94,6 +107,12 @@ bool serve_step(Runner& runner, const std::string& op, const json& request, cons
     content = runner.read(request.at("memory"), request.at("bytes"));
   else if (op == "launch")
     runner.launch(request.at("program"), call_of(request.at("call")));
+  else if (op == "prepare")
+    answer["list"] = runner.prepare(calls_of(request.at("calls")));
+  else if (op == "replay")
+    replay(runner, request);
+  else if (op == "forget")
+    runner.forget(request.at("list"));
   else if (op == "wait")
     runner.wait();
   else

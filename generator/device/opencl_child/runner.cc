@@ -121,6 +121,7 @@ Runner::Runner(const std::string& wanted) {
 }
 
 Runner::~Runner() {
+  while (!lists_.empty()) forget(lists_.begin()->first);
   for (auto& [number, loaded] : programs_) release(loaded);
   programs_.clear();
   memory_.clear();
@@ -249,8 +250,7 @@ DeviceMemory Runner::make(std::int64_t bytes, bool guards) {
   }
 }
 
-void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of) {
-  cl_kernel kernel = loaded.kernels.at(static_cast<std::size_t>(call.kernel));
+void Runner::set_arguments(cl_kernel kernel, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of) {
   cl_uint arg = 0;
   for (int b : call.buffers) {
     cl_mem memory = mem_of(buffer_of(b));
@@ -261,12 +261,61 @@ void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::funct
     ok(clSetKernelArg(kernel, arg, sizeof value, &value), "variable argument " + std::to_string(arg));
     arg++;
   }
+}
+
+void Runner::start(cl_kernel kernel, const CallSpec& call) {
   std::vector<std::size_t> global = call.groups;
   for (std::size_t k = 0; k < call.local.size(); k++) global[k] *= call.local[k];
   if (std::ranges::find(global, std::size_t{0}) != global.end()) return;  // an empty grid
   ok(clEnqueueNDRangeKernel(queue_, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(),
                             call.local.empty() ? nullptr : call.local.data(), 0, nullptr, nullptr),
      "start");
+}
+
+void Runner::launch(const Loaded& loaded, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of) {
+  cl_kernel kernel = loaded.kernels.at(static_cast<std::size_t>(call.kernel));
+  set_arguments(kernel, call, buffer_of);
+  start(kernel, call);
+}
+
+int Runner::prepare(const std::vector<std::pair<int, CallSpec>>& calls) {
+  const int list = next_list_++;
+  lists_[list].resize(calls.size());
+  try {
+    for (std::size_t k = 0; k < calls.size(); k++) {
+      // A kernel of its own for each call: an OpenCL kernel holds its arguments.
+      cl_kernel shared = loaded(calls[k].first).kernels.at(static_cast<std::size_t>(calls[k].second.kernel));
+      cl_program program = nullptr;
+      ok(clGetKernelInfo(shared, CL_KERNEL_PROGRAM, sizeof program, static_cast<void*>(&program), nullptr), "program of a kernel");
+      char name[256] = "";
+      ok(clGetKernelInfo(shared, CL_KERNEL_FUNCTION_NAME, sizeof name, name, nullptr), "name of a kernel");
+      cl_int code = CL_SUCCESS;
+      cl_kernel kernel = clCreateKernel(program, name, &code);
+      ok(code, "kernel '" + std::string(name) + "'");
+      lists_[list][k].kernel = kernel;
+      update(list, static_cast<int>(k), calls[k].second);
+    }
+  } catch (...) {
+    forget(list);
+    throw;
+  }
+  return list;
+}
+
+void Runner::update(int list, int index, const CallSpec& call) {
+  Prepared& prepared = lists_.at(list).at(static_cast<std::size_t>(index));
+  set_arguments(prepared.kernel, call, [this](int memory) -> const DeviceMemory& { return memory_.at(memory); });
+  prepared.call = call;
+}
+
+void Runner::replay(int list) {
+  for (const Prepared& p : lists_.at(list)) start(p.kernel, p.call);
+}
+
+void Runner::forget(int list) {
+  for (const Prepared& p : lists_[list])
+    if (p.kernel != nullptr) clReleaseKernel(p.kernel);
+  lists_.erase(list);
 }
 
 void Runner::check_guard(const DeviceMemory& buffer, std::int64_t bytes, int index) {

@@ -110,6 +110,13 @@ class Runner {
   std::vector<std::byte> read(int memory, std::int64_t bytes);
   /// Starts a kernel of a program; call.buffers are numbers of memory.
   void launch(int program, const CallSpec& call);
+  /// Prepares calls of programs, with all their arguments set; returns the number of the list.
+  int prepare(const std::vector<std::pair<int, CallSpec>>& calls);
+  /// Gives call number `index` of a list other arguments.
+  void update(int list, int index, const CallSpec& call);
+  /// Starts all calls of a list.
+  void replay(int list);
+  void forget(int list);
   /// Waits for all that was started.
   void wait();
   RunResult run(int program, const RunSpec& spec, const RunEvents& events);
@@ -120,7 +127,14 @@ class Runner {
     std::vector<cl_kernel> kernels;
     std::map<int, DeviceMemory> constants;
   };
+  /// A call whose kernel has its arguments.
+  struct Prepared {
+    cl_kernel kernel = nullptr;
+    CallSpec call;
+  };
   void release(Loaded& loaded);
+  void set_arguments(cl_kernel kernel, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of);
+  void start(cl_kernel kernel, const CallSpec& call);
   const Loaded& loaded(int program) const;
   void build_source(const std::string& source, Loaded& loaded);
   /// False if the driver does not take it: it is of another version.
@@ -137,7 +151,8 @@ class Runner {
   std::unique_ptr<LRUAllocator> kept_;
   std::map<int, Loaded> programs_;
   std::map<int, DeviceMemory> memory_;  // by number
-  int next_ = 0, next_memory_ = 1;
+  std::map<int, std::vector<Prepared>> lists_;
+  int next_ = 0, next_memory_ = 1, next_list_ = 0;
 };
 
 }  // namespace etch::opencl

@@ -1,0 +1,165 @@
+#include "jit/tinyjit.h"
+
+#include <algorithm>
+
+#include "program/loops.h"
+
+namespace etch {
+namespace {
+
+const char* const kShapesHelp = "call reset() first, or record a function of its own for each";
+
+std::shared_ptr<Buffer> memory_of(const Tensor& tensor) {
+  const RealizedBuffer* memory = Session::realized(tensor);
+  return memory == nullptr ? nullptr : memory->buffer;
+}
+
+/// While it lives, the session's runs are recorded.
+class Recording {
+ public:
+  Recording(Session& session, CacheCollector& collector) : session_(session) { session_.collect(&collector); }
+  ~Recording() { session_.collect(nullptr); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+ private:
+  Session& session_;
+};
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+TinyJit::TinyJit(Session& session, Function function, Options options)
+    : session_(session), function_(std::move(function)), options_(options) {}
+
+void TinyJit::reset() {
+  count_ = 0;
+  cache_ = {};
+  replace_.clear();
+  results_.clear();
+}
+
+VarValues TinyJit::values_of(const std::vector<Tensor>& inputs) const {
+  VarValues vars = session_.bound();
+  for (const Tensor& input : inputs) {
+    const RealizedBuffer* memory = Session::realized(input);
+    if (memory == nullptr) continue;  // it has no elements, or is a constant
+    for (const auto& [name, value] : memory->vars) {
+      const auto [known, added] = vars.try_emplace(name, value);
+      if (!added && known->second != value)
+        throw JitError("variable '" + name + "'", "is " + std::to_string(known->second) + " and " + std::to_string(value) + " at once");
+    }
+  }
+  return vars;
+}
+
+TinyJit::Expected TinyJit::expected_of(const std::vector<Tensor>& inputs, const VarValues& vars) const {
+  Expected expected;
+  for (const Tensor& input : inputs) expected.inputs.push_back(std::string(name_of(input.dtype())) + " " + shape_text(input.shape()));
+  for (const auto& [name, value] : vars) expected.variables.push_back(name);
+  return expected;
+}
+
+std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
+  const std::vector<Tensor> inputs = session_.realize(given);
+  std::vector<std::shared_ptr<const Buffer>> buffers;
+  for (const Tensor& input : inputs) {
+    const auto memory = memory_of(input);
+    if (memory == nullptr)
+      throw JitError("argument " + std::to_string(buffers.size()), "has no elements, so no memory can be given for it");
+    buffers.push_back(memory);
+  }
+  get_input_replace({}, buffers);  // refuses arguments that share memory
+  const VarValues vars = values_of(inputs);
+  if (count_ >= 2) {
+    const Expected got = expected_of(inputs, vars);
+    if (got.inputs != expected_.inputs)
+      throw JitError("recorded function",
+                     "is called with " + list_text(got.inputs) + "; it was recorded for " + list_text(expected_.inputs), kShapesHelp);
+    if (got.variables != expected_.variables)
+      throw JitError("recorded function",
+                     "is called with the variables " + list_text(got.variables) + "; it was recorded for " + list_text(expected_.variables),
+                     kShapesHelp);
+    count_++;
+    return replay(inputs, vars);
+  }
+  std::vector<Tensor> outputs = count_ == 0 ? session_.realize(function_(inputs)) : record(inputs);
+  count_++;
+  return outputs;
+}
+
+std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
+  CacheCollector collector;
+  std::vector<Tensor> outputs;
+  {
+    const Recording recording(session_, collector);
+    outputs = session_.realize(function_(inputs));
+  }
+  const VarValues vars = values_of(inputs);
+  JitCache cache = collector.finish(session_.device());
+  if (cache.items.empty()) throw JitError("recorded function", "ran no kernel, so there is nothing to replay");
+  std::vector<std::shared_ptr<const Buffer>> buffers;
+  for (const Tensor& input : inputs) buffers.push_back(memory_of(input));
+  std::vector<Result> results;
+  for (const Tensor& output : outputs) {
+    Result result{.tensor = output, .shape = output.shape(), .dtype = output.dtype()};
+    const auto memory = memory_of(output);
+    const auto known = std::ranges::find(buffers, std::shared_ptr<const Buffer>(memory));
+    const int position = static_cast<int>(known - buffers.begin()), count = static_cast<int>(inputs.size());
+    if (memory != nullptr && (known != buffers.end() || collector.is_output(memory))) {
+      result.elements = memory->size();
+      if (position < count)
+        result.input = position;
+      else
+        result.fresh = position - count;
+      if (known == buffers.end()) buffers.push_back(memory);
+    }
+    results.push_back(std::move(result));
+  }
+  InputReplace replace = get_input_replace(cache.items, buffers);
+  if (options_.graphs) std::tie(cache, replace) = apply_graph_to_jit(session_.device(), cache, replace, vars, options_.batch_size);
+  for (const auto& [place, position] : replace)  // the recording keeps no call's memory
+    cache.items[static_cast<std::size_t>(place.first)].rawbufs[static_cast<std::size_t>(place.second)].reset();
+  expected_ = expected_of(inputs, vars);
+  cache_ = std::move(cache);
+  replace_ = std::move(replace);
+  results_ = std::move(results);
+  return outputs;
+}
+
+std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const VarValues& vars) {
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  for (const Tensor& input : inputs) buffers.push_back(memory_of(input));
+  for (const Result& result : results_)
+    if (result.fresh >= 0 && static_cast<std::size_t>(result.fresh) + inputs.size() == buffers.size())
+      buffers.push_back(std::make_shared<Buffer>(session_.device(), result.elements, result.dtype));
+  std::vector<std::vector<const Buffer*>> arguments;
+  for (const JitItem& item : cache_.items) {
+    arguments.emplace_back();
+    for (const auto& buffer : item.rawbufs) arguments.back().push_back(buffer.get());
+  }
+  for (const auto& [place, position] : replace_)
+    arguments[static_cast<std::size_t>(place.first)][static_cast<std::size_t>(place.second)] =
+        buffers[static_cast<std::size_t>(position)].get();
+  for_each_step(cache_.loops, static_cast<int>(cache_.items.size()), vars, [&](int j, const VarValues& values) {
+    cache_.items[static_cast<std::size_t>(j)].prg->exec(arguments[static_cast<std::size_t>(j)], values);
+  });
+  std::vector<Tensor> outputs;
+  for (const Result& result : results_) {
+    if (result.fresh >= 0) {
+      VarValues own;
+      for (const Node* v : variables(result.shape)) own[v->name] = vars.at(v->name);
+      outputs.push_back(session_.over(buffers[inputs.size() + static_cast<std::size_t>(result.fresh)], result.shape, std::move(own)));
+    } else {
+      outputs.push_back(result.input >= 0 ? inputs[static_cast<std::size_t>(result.input)] : result.tensor);
+    }
+  }
+  return outputs;
+}
+
+}  // namespace etch
