@@ -19,7 +19,8 @@ static etch_status failed(etch_cl_session *session, const char *function, cl_int
 /* --- buffers, in the order of the session's array ------------------------------------------------------------------------ */
 
 static uint32_t io_count(const etch_cl_program *program) { return program->input_count + program->output_count; }
-static uint32_t first_region(const etch_cl_program *program) { return io_count(program) + program->constant_count; }
+static uint32_t first_state(const etch_cl_program *program) { return io_count(program) + program->constant_count; }
+static uint32_t first_region(const etch_cl_program *program) { return first_state(program) + program->state_count; }
 static uint32_t arena_index(const etch_cl_program *program) { return first_region(program) + program->region_count; }
 static uint32_t buffer_count(const etch_cl_program *program) { return arena_index(program) + 1u; }
 
@@ -78,6 +79,34 @@ static etch_status make_regions(const etch_cl_program *program, etch_cl_session 
     }
   }
   return ETCH_OK;
+}
+
+static etch_status make_states(const etch_cl_program *program, etch_cl_session *session) {
+  uint32_t i;
+  for (i = 0; i < program->state_count; i++) {
+    const etch_status status = make_buffer(session, first_state(program) + i, CL_MEM_READ_WRITE, program->states[i].bytes);
+    if (status != ETCH_OK) return status;
+  }
+  return ETCH_OK;
+}
+
+static etch_status reset_states(const etch_cl_program *program, etch_cl_session *session) {
+  static const uint8_t zero = 0;
+  uint32_t i;
+  cl_int error;
+  for (i = 0; i < program->state_count; i++) {
+    const etch_cl_state *const state = &program->states[i];
+    const etch_cl_mem buffer = session->buffers[first_state(program) + i];
+    if (state->first == ETCH_CL_ZERO) {
+      error = clEnqueueFillBuffer(session->queue, buffer, &zero, sizeof zero, 0, state->bytes, 0, NULL, NULL);
+    } else {
+      error = clEnqueueCopyBuffer(session->queue, session->buffers[io_count(program) + state->first], buffer, 0, 0, state->bytes, 0, NULL,
+                                  NULL);
+    }
+    if (error != CL_SUCCESS) return failed(session, "a state's first values", error);
+  }
+  error = clFinish(session->queue);
+  return error == CL_SUCCESS ? ETCH_OK : failed(session, "clFinish", error);
 }
 
 static etch_status make_io(const etch_cl_program *program, etch_cl_session *session) {
@@ -159,8 +188,15 @@ etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *sessio
   if (status == ETCH_OK) status = make_io(program, session);
   if (status == ETCH_OK) status = make_regions(program, session);
   if (status == ETCH_OK) status = make_constants(program, session, constants);
+  if (status == ETCH_OK) status = make_states(program, session);
+  if (status == ETCH_OK) status = reset_states(program, session);
   if (status == ETCH_OK) session->is_open = 1;
   return status;
+}
+
+etch_status etch_cl_state_init(const etch_cl_program *program, etch_cl_session *session) {
+  if (program == NULL || session == NULL) return ETCH_NULL;
+  return session->is_open == 0u ? ETCH_CL_CLOSED : reset_states(program, session);
 }
 
 static etch_status worse(etch_cl_session *session, etch_status status, const char *function, cl_int error) {
@@ -253,6 +289,7 @@ static etch_status read_outputs(const etch_cl_program *program, etch_cl_session 
 static etch_cl_mem buffer_of(const etch_cl_program *program, const etch_cl_session *session, etch_ref ref) {
   if (ref.pool == (uint8_t)ETCH_IO) return session->buffers[ref.at];
   if (ref.pool == (uint8_t)ETCH_CONST) return session->buffers[io_count(program) + ref.at];
+  if (ref.pool == (uint8_t)ETCH_STATE) return session->buffers[first_state(program) + ref.at];
   if (ref.pool == (uint8_t)ETCH_ARENA) return session->buffers[first_region(program) + ref.at];
   return NULL; /* ETCH_VAR */
 }

@@ -60,6 +60,14 @@ typedef struct {
   uint32_t bytes;
 } etch_cl_io;
 
+#define ETCH_CL_ZERO 0xffffffffu
+
+/* A state: its bytes, and the number of the constant that it starts with (ETCH_CL_ZERO: all its bytes are 0). */
+typedef struct {
+  uint32_t bytes;
+  uint32_t first;
+} etch_cl_state;
+
 typedef struct {
   const char *const *text; /* the kernels, in pieces */
   const etch_cl_entry *kernels;
@@ -71,6 +79,7 @@ typedef struct {
   const etch_cl_io *io;          /* inputs, then outputs */
   const etch_cl_span *constants; /* null: there are none */
   const etch_cl_span *regions;   /* of the arena; null: there are none */
+  const etch_cl_state *states;   /* null: there are none */
   uint32_t text_count;
   uint32_t kernel_count;
   uint32_t call_count;
@@ -80,6 +89,7 @@ typedef struct {
   uint32_t output_count;
   uint32_t constant_count;
   uint32_t region_count;
+  uint32_t state_count;
   uint32_t arena_bytes;
   uint32_t arena_align; /* every region starts at a multiple of it */
 } etch_cl_program;
@@ -93,7 +103,7 @@ typedef struct {
   etch_cl_queue queue;
   etch_cl_built built;
   etch_cl_kernel *kernels;
-  etch_cl_mem *buffers; /* inputs, outputs, constants, regions, and the arena that regions are parts of */
+  etch_cl_mem *buffers; /* inputs, outputs, constants, states, regions, and the arena that regions are parts of */
   uint32_t barriers;    /* 1: the queue may change the order of commands, so a barrier stands between them */
   uint32_t is_open;
   int32_t error;        /* OpenCL's code of the call that failed last, 0: none did */
@@ -128,13 +138,16 @@ etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *sessio
 
 /* As etch_run: a name for each ABI and value of ETCH_PROFILE. */
 #if ETCH_PROFILE
-#define etch_cl_run etch_cl_run_abi3_profile
+#define etch_cl_run etch_cl_run_abi4_profile
 #else
-#define etch_cl_run etch_cl_run_abi3
+#define etch_cl_run etch_cl_run_abi4
 #endif
 
 /* Arguments are tested first: when one is wrong, nothing has been written. Returns when the outputs are there. */
 etch_status etch_cl_run(const etch_cl_program *program, etch_cl_session *session, const etch_cl_run_frame *frame);
+
+/* Gives the states their first values, as etch_cl_open does. */
+etch_status etch_cl_state_init(const etch_cl_program *program, etch_cl_session *session);
 
 /* Gives back all that open made; once more does nothing. Only after an open, whatever came of it. */
 etch_status etch_cl_close(const etch_cl_program *program, etch_cl_session *session);

@@ -5,7 +5,7 @@
  *   ETCH_ALIGNED(KWS_ARENA_ALIGN) static unsigned char arena[KWS_ARENA_BYTES];
  *   if (kws_run(arena, sizeof arena, features, scores) != ETCH_OK) { ... }
  *
- * All memory that is written belongs to the caller: arena and outputs. Two runs with two arenas may overlap in time. */
+ * All memory that is written belongs to the caller: arena, outputs, and the state of models that have one. Two runs with two arenas may overlap in time. */
 #ifndef ETCH_RUNTIME_H
 #define ETCH_RUNTIME_H
 
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define ETCH_RUNTIME_ABI 3 /* emitted headers refuse another number */
+#define ETCH_RUNTIME_ABI 4 /* emitted headers refuse another number */
 
 /* --- options: set them on the compiler's command line, the same for all files of the image ---------------------------- */
 
@@ -108,7 +108,8 @@ typedef void (*etch_kernel)(void *const *arg);
 typedef enum {
   ETCH_ARENA, /* at: byte offset into the arena */
   ETCH_CONST, /* at: byte offset into the constants */
-  ETCH_IO,    /* at: number of an input or output, inputs first */
+  ETCH_IO,    /* at: number of an input or output, inputs first; behind them those of states, pieces of the caller's block */
+  ETCH_STATE, /* at: number of a state, where a device holds it (etch_opencl) */
   ETCH_VAR    /* at: number of a variable; those of counters follow, one for each loop */
 } etch_pool;
 
@@ -174,7 +175,7 @@ typedef struct {
   void *arena;
   size_t arena_bytes;
   const void *constants;
-  void *const *io;          /* inputs, then outputs */
+  void *const *io;          /* inputs, then outputs, then states */
   int32_t *variables;       /* and room for a counter for each loop behind them; null: there are neither */
   void **arg;               /* room for the arguments of the call that has most of them */
   etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
@@ -182,12 +183,12 @@ typedef struct {
 } etch_frame;
 
 /* The linker sees another name for each ABI and value of ETCH_PROFILE: a model and a runtime that do not fit together do not
- * link, where otherwise hooks would silently not be called. "undefined reference to etch_run_abi3_profile" means that
+ * link, where otherwise hooks would silently not be called. "undefined reference to etch_run_abi4_profile" means that
  * ETCH_PROFILE is 1 for the model and 0 for etch_runtime.c. */
 #if ETCH_PROFILE
-#define etch_run etch_run_abi3_profile
+#define etch_run etch_run_abi4_profile
 #else
-#define etch_run etch_run_abi3
+#define etch_run etch_run_abi4
 #endif
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */

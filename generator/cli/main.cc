@@ -73,6 +73,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
       ->type_name("NAME=N|A..B");
   one_value(app.add_option("--freeze", args.freeze, "makes an input a constant (axes, shapes, pads): .npy, TensorProto .pb or raw"))
       ->type_name("NAME=FILE");
+  one_value(app.add_option("--state", args.states, "an input that is kept from run to run, and the output that it becomes"))
+      ->type_name("INPUT=OUTPUT");
   one_value(app.add_option("--shape", args.shapes, "sizes of all axes of an input: x=1,3,48,160..640"))->type_name("INPUT=N|A..B,...");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
@@ -123,6 +125,9 @@ void add_run(CLI::App& app, RunArgs& args, std::function<int()>& chosen) {
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE: .npy, TensorProto .pb or raw; default: random"));
   one_value(sub->add_option("--set", args.sets, "value of a variable dimension: batch=3; default: the inputs', else its largest"));
   add_seed(*sub, args.seed, "of random inputs");
+  sub->add_option("--times", args.times, "runs, one after the other; the outputs are those of the last")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   sub->add_option("--output", args.output, "folder for the outputs, as .npy");
   add_cache(*sub, args.cache);
   sub->add_flag("--profile", args.profile, "print the time that each call took, on standard error");
@@ -151,8 +156,8 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
-      for (const char* name :
-           {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze", "--shape", "--no-measure"})
+      for (const char* name : {"--target", "--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze",
+                               "--state", "--shape", "--no-measure"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };

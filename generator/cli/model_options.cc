@@ -67,6 +67,14 @@ ShapeBinding parse_shape(const std::string& text) {
   return shape;
 }
 
+// "h_in=h_out", split at the first =.
+StateBinding parse_state(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw CommandLineError("--state " + text, "has no input and output", "write INPUT=OUTPUT, for example --state h_in=h_out");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 std::string options_text(const ModelArgs& args) {
   std::string text = "--target " + args.target;
   for (const std::string& dim : args.dims) text += " --dim " + dim;
@@ -76,6 +84,7 @@ std::string options_text(const ModelArgs& args) {
     text += " --freeze " + freeze.substr(0, freeze.find('=') + 1) + file.filename().string();
   }
   for (const std::string& shape : args.shapes) text += " --shape " + shape;
+  for (const std::string& state : args.states) text += " --state " + state;
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (!args.optimize) text += " --no-optimize";
   return text;
@@ -116,6 +125,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
     options.import.dims.push_back(std::move(dim));
   }
   options.import.freeze = args.freeze;
+  for (const std::string& text : args.states) options.import.states.push_back(parse_state(text));
   for (const std::string& text : args.shapes) {
     ShapeBinding shape = parse_shape(text);
     if (std::ranges::find(options.import.shapes, shape.input, &ShapeBinding::input) != options.import.shapes.end())

@@ -26,6 +26,7 @@ struct ModelArgs {
   std::vector<std::string> dims;    // "batch=1", "batch=1..16", "x[2]=48"
   std::vector<std::string> shapes;  // "x=1,3,48,160..640"
   std::vector<std::string> freeze;  // "NAME=FILE": inputs that become constants
+  std::vector<std::string> states;  // "INPUT=OUTPUT": what is kept from run to run
   std::string target = "host";
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print
@@ -50,6 +51,7 @@ struct RunArgs : ModelArgs {
   std::filesystem::path output;   // folder for the outputs; empty: print them
   std::vector<std::string> sets;  // "batch=3": the value of a Variable
   bool profile = false;           // print the time of each call
+  int times = 1;                  // runs, one after the other
 };
 
 struct ValidateArgs : CompileArgs {

@@ -50,6 +50,7 @@ int run_command(const RunArgs& args) {
   std::vector<double> seconds;
   RunOptions run_options;
   if (args.profile) run_options.call_seconds = &seconds;
+  for (int k = 1; k < args.times; k++) loaded->run(set.inputs, set.vars);
   const std::vector<Array> outputs = loaded->run(set.inputs, set.vars, run_options);
   progress.clear();
   for (const std::string& name : set.random) fmt::print(stderr, "input '{}': random, seed {}\n", name, args.seed);

@@ -114,10 +114,11 @@ void print_table(const Outcome& outcome) {
   if (outcome.fit) fmt::print("{}", to_text(*outcome.fit));
 }
 
-SelfTest selftest_of(const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
+SelfTest selftest_of(const Program& program, const DataSet& set, const std::vector<Array>& outputs, const Tolerance& tolerance) {
   SelfTest test;
   test.inputs = set.inputs;
   test.expected = set.expected.empty() ? outputs : set.expected;
+  test.runs = runs_on(program, set);
   test.variables = set.vars;
   test.relative = tolerance.relative;
   test.absolute = tolerance.absolute;
@@ -126,15 +127,17 @@ SelfTest selftest_of(const DataSet& set, const std::vector<Array>& outputs, cons
 
 // Emits the project with each set as its self-test and runs it on the target; the figures are those of the first set. Without
 // a target only the first set's project is emitted, and kept.
-void validate_target(const ValidateArgs& args, const Frontend& frontend, const CompileOptions& options, const std::vector<DataSet>& sets,
-                     const std::vector<std::vector<Array>>& outputs, Progress& progress, Outcome& outcome) {
+void validate_target(const ValidateArgs& args, const Frontend& frontend, const Program& reference, const CompileOptions& options,
+                     const std::vector<DataSet>& sets, const std::vector<std::vector<Array>>& outputs, Progress& progress,
+                     Outcome& outcome) {
   const TempDir work("etch-validate");
   const std::filesystem::path dir = args.output.empty() ? work.path() / "project" : args.output;
   const std::size_t count = args.target_given ? sets.size() : 1;
   for (std::size_t s = count; s-- > 0;) {  // backwards: the folder that is kept holds the first set
     progress.step((args.target_given ? "compiling and running on " : "compiling for ") + options.target.name,
                   static_cast<std::int64_t>(count - s), static_cast<std::int64_t>(count));
-    const CompiledProject project = compile_project(frontend, options, selftest_of(sets[s], outputs[s], {args.relative, args.absolute}));
+    const CompiledProject project =
+        compile_project(frontend, options, selftest_of(reference, sets[s], outputs[s], {args.relative, args.absolute}));
     CompileOptions writing = options;
     if (s > 0) writing.measure = {};
     WrittenProject written = write_audited(dir, project, writing);
@@ -207,7 +210,7 @@ int validate_model(const ValidateArgs& args) {
     const Program program = device->language() == nullptr ? reference : lower_model(frontend, device->language(), quiet);
     outcome.backends.push_back(validate_backend(program, reference, *device, sets, outputs, {args.relative, args.absolute}));
   }
-  if (args.target_given || !args.output.empty()) validate_target(args, frontend, quiet, sets, outputs, progress, outcome);
+  if (args.target_given || !args.output.empty()) validate_target(args, frontend, reference, quiet, sets, outputs, progress, outcome);
   progress.clear();
   if (args.json)
     print_json(outcome);

@@ -27,6 +27,7 @@ class CompiledProgram : public LoadedProgram {
       update_stats(*counters_, {call.flops, call.bytes}, now, seconds);
     });
   }
+  void reset_state() override { replay_.reset_state(); }
 
  private:
   const Program* program_;

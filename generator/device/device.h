@@ -125,7 +125,10 @@ class LoadedProgram {
   virtual ~LoadedProgram() = default;
   /// Runs the program: `inputs` in the order of Program::inputs, of the shapes that `vars` give them. Every variable of the
   /// program has a value in its range. Throws DeviceError.
+  /// The program's states keep what a run leaves in them for the next one; before the first run they have their first values.
   virtual std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars = {}, const RunOptions& options = {}) = 0;
+  /// The states have their first values again.
+  virtual void reset_state() = 0;
 };
 
 class Device;

@@ -1,5 +1,6 @@
 // INTERP: the reference device. Each call's AST is evaluated.
 #include <chrono>
+#include <map>
 
 #include "device/compiled.h"
 #include "device/replay.h"
@@ -13,6 +14,14 @@ class InterpretedProgram : public LoadedProgram {
   InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, std::shared_ptr<GlobalCounters> counters)
       : program_(&program), allocator_(std::move(allocator)), counters_(std::move(counters)), last_use_(last_uses(program)) {
     for (const ProgramKernel& kernel : program.kernels) check(kernel.ast != nullptr, "a kernel has an AST");
+    for (const ProgramState& state : program.states)
+      states_.emplace(state.buffer, DeviceMemory(*allocator_, buffer(state.buffer).max_bytes()));
+    reset_state();
+  }
+
+  void reset_state() override {
+    for (const ProgramState& state : program_->states)
+      std::ranges::copy(first_bytes(*program_, state), allocator_->host_address(states_.at(state.buffer).opaque()));
   }
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
@@ -22,7 +31,8 @@ class InterpretedProgram : public LoadedProgram {
     for_each_call(*program_, vars, [&](int c, const VarValues& values) {
       const ProgramCall& call = program_->calls[static_cast<std::size_t>(c)];
       for (int b : call.writes())
-        if (run.memory[static_cast<std::size_t>(b)].opaque() == nullptr) run.memory[static_cast<std::size_t>(b)] = make(run, b);
+        if (!states_.contains(b) && run.memory[static_cast<std::size_t>(b)].opaque() == nullptr)
+          run.memory[static_cast<std::size_t>(b)] = make(run, b);
       const auto begin = std::chrono::steady_clock::now();
       evaluate(run, call, values);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -62,7 +72,8 @@ class InterpretedProgram : public LoadedProgram {
       return HostPiece{const_cast<std::byte*>(array.bytes().data()), array.size(), dtype};
     };
     if (buffer(b).kind == BufferKind::Constant) return given(buffer(b).data);
-    const DeviceMemory& memory = run.memory[static_cast<std::size_t>(b)];
+    const auto state = states_.find(b);
+    const DeviceMemory& memory = state != states_.end() ? state->second : run.memory[static_cast<std::size_t>(b)];
     if (memory.opaque() != nullptr) return {allocator_->host_address(memory.opaque()), elements_of(buffer(b), run.vars), dtype};
     const auto input = std::ranges::find(program_->inputs, b);
     check(input != program_->inputs.end(), "a buffer is written before it is read");
@@ -86,6 +97,7 @@ class InterpretedProgram : public LoadedProgram {
   std::shared_ptr<Allocator> allocator_;
   std::shared_ptr<GlobalCounters> counters_;
   std::vector<int> last_use_;
+  std::map<int, DeviceMemory> states_;  // by buffer number
 };
 
 class InterpDevice : public Interpreted {

@@ -1,5 +1,6 @@
 // OPENCL: kernels run in a child process. When it dies, programs are loaded into the next one again.
 #include <algorithm>
+#include <deque>
 
 #include "device/compiled.h"
 #include "device/host_compiler.h"
@@ -128,6 +129,10 @@ class OpenCLKernels {
   OpenCLKernels(const OpenCLKernels&) = delete;
   OpenCLKernels& operator=(const OpenCLKernels&) = delete;
 
+  /// Buffers by number get that content, as they had it when the program was loaded.
+  void restore(const json& buffers, const Parts& parts) {
+    if (!parts.empty()) session_->request({{"op", "restore"}, {"program", number()}, {"constants", buffers}}, parts, "resetting states");
+  }
   /// Its number in the process. Throws DeviceError.
   int number() {
     session_->open();
@@ -259,12 +264,21 @@ class OpenCLProgram : public LoadedProgram {
       constants.push_back(program.buffers[b].data.bytes());
       constant_bytes_ += static_cast<std::int64_t>(constants.back().size());
     }
+    for (const ProgramState& state : program.states) {  // loaded as constants are, and written by kernels
+      const std::vector<std::byte>& bytes = first_.emplace_back(first_bytes(program, state));
+      state_list_.push_back({state.buffer, bytes.size()});
+      list.push_back(state_list_.back());
+      constants.push_back(bytes);
+      constant_bytes_ += static_cast<std::int64_t>(bytes.size());
+    }
     kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, program.kernels, std::move(list), std::move(constants));
     counters_->add_memory(constant_bytes_);
   }
   ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
   OpenCLProgram(const OpenCLProgram&) = delete;
   OpenCLProgram& operator=(const OpenCLProgram&) = delete;
+
+  void reset_state() override { kernels_->restore(state_list_, Parts(first_.begin(), first_.end())); }
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
@@ -358,6 +372,8 @@ class OpenCLProgram : public LoadedProgram {
   bool guards_;
   std::vector<int> last_use_;
   std::shared_ptr<GlobalCounters> counters_;
+  std::deque<std::vector<std::byte>> first_;  // what each state has before the first run
+  json state_list_ = json::array();           // of their buffers and sizes
   std::unique_ptr<OpenCLKernels> kernels_;
   std::int64_t constant_bytes_ = 0;
 };

@@ -49,6 +49,13 @@ void check_run(const Program& program, const std::vector<Array>& inputs, const V
   }
 }
 
+std::vector<std::byte> first_bytes(const Program& program, const ProgramState& state) {
+  if (state.first < 0)
+    return std::vector<std::byte>(static_cast<std::size_t>(program.buffers[static_cast<std::size_t>(state.buffer)].max_bytes()));
+  const std::span<const std::byte> bytes = program.buffers[static_cast<std::size_t>(state.first)].data.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
 std::vector<int> last_uses(const Program& program) {
   std::vector<int> last(program.buffers.size(), -1);
   for (std::size_t c = 0; c < program.calls.size(); c++)
@@ -86,7 +93,17 @@ Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, std
     constants_[b] = make(static_cast<std::int64_t>(bytes.size()));
     std::ranges::copy(bytes, data(constants_[b]));
   }
+  for (const ProgramState& state : program.states) {
+    const auto b = static_cast<std::size_t>(state.buffer);
+    constants_[b] = make(program.buffers[b].max_bytes());
+  }
+  reset_state();
   arena_ = make(plan_.arena_bytes);
+}
+
+void Replay::reset_state() {
+  for (const ProgramState& state : program_->states)
+    std::ranges::copy(first_bytes(*program_, state), data(constants_[static_cast<std::size_t>(state.buffer)]));
 }
 
 // A piece of at least one byte, also for what has no elements: kernels get an address for each of their arguments.

@@ -18,6 +18,8 @@ void check_run(const Program& program, const std::vector<Array>& inputs, const V
 /// The shape of `buffer` for these values of the variables.
 std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues& vars);
 std::int64_t elements_of(const ProgramBuffer& buffer, const VarValues& vars);
+/// The bytes that a state has before the first run.
+std::vector<std::byte> first_bytes(const Program& program, const ProgramState& state);
 /// For each buffer the last call that uses it; calls.size() for outputs and for what the turns of a loop keep, -1 where no call does.
 std::vector<int> last_uses(const Program& program);
 /// The elements that a call has written of its output number `output`, as an array; `bytes`: the content of that output.
@@ -34,6 +36,8 @@ class Replay {
   /// The memory is taken from `allocator`; this process can read and write what that hands out.
   Replay(const Program& program, const PlanOptions& plan, bool guards, std::shared_ptr<Allocator> allocator);
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options, const CallFunction& call);
+  /// Every state has its first values.
+  void reset_state();
 
  private:
   /// One run: inputs and outputs, by buffer number.
@@ -57,7 +61,7 @@ class Replay {
   bool guards_;
   MemoryPlan plan_;
   std::shared_ptr<Allocator> allocator_;
-  std::vector<DeviceMemory> constants_;  // by buffer number; aligned copies
+  std::vector<DeviceMemory> constants_;  // by buffer number; aligned copies, and the memory of states
   DeviceMemory arena_;
   std::vector<std::byte> before_;  // with guards: the arena before the call
 };

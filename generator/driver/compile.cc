@@ -37,13 +37,16 @@ std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& te
   run.tap = [&](int call, int output, const Array&) {
     if (options.step && output == 0) options.step("self-test by INTERP", call + 1, static_cast<std::int64_t>(program.calls.size()));
   };
-  return make_reference_device()->load(program)->run(test.inputs, test.variables, run);
+  const auto reference = make_reference_device()->load(program);
+  for (int k = 1; k < test.runs; k++) reference->run(test.inputs, test.variables, run);
+  return reference->run(test.inputs, test.variables, run);
 }
 
 // The default self-test: inputs that a few lines of C can generate, INTERP's outputs (if `compares`), variables at their largest.
 SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
   SelfTest test;
   test.seed = options.seed;
+  if (!frontend.model.states.empty()) test.runs = kRunsWithState;
   VarValues& vars = test.variables;
   for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
   int number = 0;
@@ -158,10 +161,16 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     outputs.push_back({output.name, output.tensor});
     buffers.push_back(output.tensor.buffer());
   }
+  std::vector<StateSpec> states;
+  for (const ImportedState& state : frontend.model.states) {
+    states.push_back({state.state.tensor, state.next});
+    buffers.push_back(state.next.buffer());
+  }
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
   if (options.step) options.step("scheduling", 0, 0);
   constexpr std::int64_t kRowsOfAGrid = 256;
-  frontend.schedule = create_schedule(*frontend.model.graph, outputs, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0});
+  frontend.schedule =
+      create_schedule(*frontend.model.graph, outputs, states, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0});
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;

@@ -80,6 +80,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (std::int64_t bytes : r.inputs) r.input_bytes += bytes;
   for (std::int64_t bytes : r.outputs) r.output_bytes += bytes;
+  r.state_bytes = p.state_bytes;
   r.weights_bytes = p.constants_bytes;
   r.weights_form = form_text(p);
   r.functions = static_cast<int>(program.kernels.size());

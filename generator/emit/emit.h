@@ -30,13 +30,18 @@ enum class WeightsForm : std::uint8_t { Auto, C, Incbin, Blob };
 /// "auto", "c", "incbin", "blob"; anything else is a UserError.
 WeightsForm weights_form(const std::string& text);
 
+/// How often a model with a state runs where its results are compared: the second run reads what the first wrote, the third what was
+/// written over it.
+inline constexpr int kRunsWithState = 3;
+
 /// Inputs of one run of the model and, unless that was too much work, the outputs that the reference computes for them.
 struct SelfTest {
   std::vector<Array> inputs;    // in the order of program.inputs
   std::vector<Array> expected;  // in the order of program.outputs; empty: not known, the self-test prints a checksum of each
   VarValues variables;          // a value for each of program.variables
-  std::uint32_t seed = 1;       // inputs that equal lcg_input of this seed become a loop instead of literals
-  double relative = 1e-3;       // a float may differ by relative * its value + absolute * the largest value of its output
+  int runs = 1;            // how often the model runs on the inputs before its outputs are compared; states start with their first values
+  std::uint32_t seed = 1;  // inputs that equal lcg_input of this seed become a loop instead of literals
+  double relative = 1e-3;  // a float may differ by relative * its value + absolute * the largest value of its output
   double absolute = 1e-5;
 };
 

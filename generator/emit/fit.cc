@@ -78,6 +78,7 @@ class Packing {
 std::string ram_parts(const Fit& fit) {
   std::string text =
       fmt::format("arena {}, inputs {}, outputs {}", grouped(fit.arena_bytes), grouped(sum(fit.inputs)), grouped(sum(fit.outputs)));
+  if (fit.state_bytes > 0) text += ", state " + grouped(fit.state_bytes);
   if (const auto& m = fit.measurement.measured) {
     text += m->stack_bytes ? ", stack " + grouped(*m->stack_bytes) : ", and the stack";
     if (m->variable_bytes > 0) text += ", variables of libraries " + grouped(m->variable_bytes);
@@ -162,7 +163,7 @@ const char* verdict_text(const Fit& fit) {
 
 std::int64_t Fit::ram_bytes() const {
   const auto& m = measurement.measured;
-  return arena_bytes + sum(inputs) + sum(outputs) + (m ? m->stack_bytes.value_or(0) + m->variable_bytes : 0);
+  return arena_bytes + state_bytes + sum(inputs) + sum(outputs) + (m ? m->stack_bytes.value_or(0) + m->variable_bytes : 0);
 }
 
 std::int64_t Fit::flash_bytes() const {
@@ -181,6 +182,7 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   fit.on_device = report.on_device;
   if (!fit.on_device) fit.memories = target.memories;
   fit.arena_bytes = report.arena_bytes;
+  fit.state_bytes = report.state_bytes;
   fit.weights_bytes = report.weights_bytes;
   fit.inputs = report.inputs;
   fit.outputs = report.outputs;
@@ -192,6 +194,7 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   std::vector<std::int64_t> blocks = fit.inputs;
   blocks.insert(blocks.end(), fit.outputs.begin(), fit.outputs.end());
   blocks.push_back(fit.arena_bytes);
+  if (fit.state_bytes > 0) blocks.push_back(fit.state_bytes);
   if (m && m->stack_bytes) blocks.push_back(*m->stack_bytes);
   require_blocks(fit, MemoryKind::Ram, blocks, "the arena, inputs, outputs and the stack");
   if (fit.weights_in_flash) require_blocks(fit, MemoryKind::Flash, {fit.weights_bytes}, "the weights");
@@ -227,6 +230,7 @@ std::string to_json(const Fit& fit) {
               {"output_bytes", sum(fit.outputs)},
               {"stack_bytes", m ? or_null(m->stack_bytes) : Json(nullptr)},
               {"variable_bytes", m ? Json(m->variable_bytes) : Json(nullptr)}};
+  if (fit.state_bytes > 0) j["ram"]["state_bytes"] = fit.state_bytes;
   if (m && !m->stack_bytes) j["ram"]["stack_problem"] = m->stack_problem;
   j["flash"] = {{"used_bytes", fit.flash_bytes()},
                 {"limit_bytes", or_null(flash)},

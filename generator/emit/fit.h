@@ -33,14 +33,14 @@ struct Fit {
   std::string target;
   bool on_device = false;  // kernels run on a device with memory of its own; see ProjectForm::on_device
   std::vector<Memory> memories;
-  std::int64_t arena_bytes = 0, weights_bytes = 0;
+  std::int64_t arena_bytes = 0, state_bytes = 0, weights_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;  // bytes of each
   bool weights_in_flash = true;               // false: a blob, which the caller places
   FitMeasurement measurement;
   std::vector<std::string> problems;  // why it can't fit
 
   bool fits() const { return problems.empty(); }
-  /// Sum of arena, inputs, outputs and, if they were measured, stack and variables.
+  /// Sum of arena, state, inputs, outputs and, if they were measured, stack and variables.
   std::int64_t ram_bytes() const;
   /// Sum of the weights, unless they are a blob, and of code and libraries if they were measured.
   std::int64_t flash_bytes() const;

@@ -17,6 +17,7 @@ struct HeaderParts {
   std::string arena_bytes;              // the line that defines NAME_ARENA_BYTES
   std::vector<std::string> parameters;  // of NAME_run, before sizes, inputs and outputs: "void *arena"
   std::string promise, notes;           // texts in the comment above NAME_run: after what it computes, and after the ranges of sizes
+  std::string state;                    // of a program with states: what declares NAME_state_init
   std::string before_run, after_run;    // declarations around NAME_run
 };
 
@@ -25,6 +26,8 @@ struct SelfTestParts {
   std::string includes, memory, functions;  // at file scope
   std::string declarations, checks;         // at the start of main()
   std::string call;                         // an expression of type etch_status
+  bool runs_itself = false;                 // `call` runs the model as often as it is to
+  std::string reset;                        // of a program with states: a statement that gives them their first values; may be empty
 };
 
 struct ProjectForm {
@@ -43,12 +46,13 @@ struct ProjectForm {
   void (*check)(const Program& program, const EmitOptions& options) = nullptr;
   /// Fills in what only this form's files need of a Project, and its kernel_files. May be null.
   void (*prepare)(Project& project) = nullptr;
-  std::string (*source)(const Project& project);                       // NAME.c
-  std::string (*kernel_files_note)(const Project& project) = nullptr;  // for the report, if there are such files
-  std::string (*arena_place)(const Project& project, int buffer);      // of an intermediate, in the argument table: "ARENA(64)"
+  std::string (*source)(const Project& project);                           // NAME.c
+  std::string (*kernel_files_note)(const Project& project) = nullptr;      // for the report, if there are such files
+  std::string (*arena_place)(const Project& project, int buffer);          // of an intermediate, in the argument table: "ARENA(64)"
+  std::string (*state_place)(const Project& project, std::size_t number);  // of a state there: "IO(3)"
   HeaderParts (*header)(const Project& project);
   std::vector<std::string> (*selftest_arguments)(const Project& project);  // for HeaderParts::parameters
-  SelfTestParts (*selftest)(const Project& project, const std::string& run_arguments);
+  SelfTestParts (*selftest)(const Project& project, const std::string& run_arguments, int runs);
 };
 
 extern const ProjectForm kCForm, kOpenClForm;

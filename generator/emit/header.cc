@@ -85,6 +85,11 @@ std::string sizes(const Project& p, const HeaderParts& parts) {
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
     if (p.weights == WeightsForm::Blob) text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
   }
+  if (p.has_state()) {
+    text += fmt::format("#define {}_STATE_BYTES {}u{}\n", p.macro, p.state_bytes,
+                        p.form->on_device ? fmt::format(" /* on the device; {}_open makes it */", p.name) : "");
+    if (!p.form->on_device) text += fmt::format("#define {}_STATE_ALIGN {}u\n", p.macro, p.state_align);
+  }
   return text;
 }
 
@@ -99,6 +104,12 @@ bool uses_bool(const Project& p) {
 std::string count_macro(const Project& p, int buffer) {
   return fmt::format("{}_{}_COUNT", p.macro, p.upper(p.buffer_names[static_cast<std::size_t>(buffer)]));
 }
+
+bool starts_of_blob(const Project& p) {
+  return p.is_blob() && std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
+}
+
+std::string state_init_parameters(const Project& p) { return starts_of_blob(p) ? "void *state, const void *weights" : "void *state"; }
 
 std::string parameters(const Project& p, bool profile) {
   std::vector<std::string> result = p.form->header(p).parameters;
@@ -130,6 +141,7 @@ std::string model_header(const Project& p) {
   const HeaderParts parts = p.form->header(p);
   text += sizes(p, parts) + "\n" + io_macros(p) + "\n" + blob_functions(p);
   text += parts.before_run;
+  text += parts.state;
   text += what_it_computes(p, parts) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
   text += parts.after_run;
   text += fmt::format(

@@ -41,6 +41,17 @@ std::string region_table(const Project& p) {
                      with_comments(rows));
 }
 
+std::string state_table(const Project& p) {
+  if (!p.has_state()) return "";
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const StateMember& s : p.states)
+    rows.emplace_back(s.state.first < 0 ? fmt::format("{{{}, ETCH_CL_ZERO}},", s.bytes)
+                                        : fmt::format("{{{}, at_{}}},", s.bytes, p.constants[at(p.constant_of[at(s.state.first)])].member),
+                      in_comment(p.program->buffers[at(s.state.buffer)].name));
+  return fmt::format("/* States: bytes, and the constant that each starts with. */\nstatic const etch_cl_state states[{}] = {{\n{}}};\n\n",
+                     rows.size(), with_comments(rows));
+}
+
 std::string dimensions(const std::vector<Sint>& sizes, SizeTable& table) {
   check(sizes.size() <= 3, "a kernel has at most three dimensions");
   std::vector<std::string> parts;
@@ -88,7 +99,7 @@ std::string program_value(const Project& p, const SizeTable& sizes) {
       "static const etch_cl_program program = {{\n"
       "  {}_kernels, kernels, calls, args,\n"
       "  {}, {}, {}, in_out,\n"
-      "  {}, {},\n"
+      "  {}, {}, {},\n"
       "  {}, /* pieces of text */\n"
       "  {}, /* kernels */\n"
       "  {}, /* calls */\n"
@@ -98,13 +109,15 @@ std::string program_value(const Project& p, const SizeTable& sizes) {
       "  {}, /* outputs */\n"
       "  {}, /* constants */\n"
       "  {}, /* regions of the arena */\n"
+      "  {}, /* states */\n"
       "  {}, /* bytes of arena */\n"
       "  {}, /* its alignment */\n"
       "}};\n",
       p.name, program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges", sizes.empty() ? "NULL" : "size_of",
-      p.has_constants() ? "constants" : "NULL", p.regions.empty() ? "NULL" : "regions", opencl_text_pieces(p.kernel_files.front().text),
-      program.kernels.size(), program.calls.size(), program.loops.size(), program.variables.size(), program.inputs.size(),
-      program.outputs.size(), p.constants.size(), p.regions.size(), p.plan->arena_bytes, p.plan->align);
+      p.has_constants() ? "constants" : "NULL", p.regions.empty() ? "NULL" : "regions", p.has_state() ? "states" : "NULL",
+      opencl_text_pieces(p.kernel_files.front().text), program.kernels.size(), program.calls.size(), program.loops.size(),
+      program.variables.size(), program.inputs.size(), program.outputs.size(), p.constants.size(), p.regions.size(), p.states.size(),
+      p.plan->arena_bytes, p.plan->align);
 }
 
 std::string program_table(const Project& p) {
@@ -114,10 +127,11 @@ std::string program_table(const Project& p) {
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (args.arena) text += "#define ARENA(region) {ETCH_ARENA, region}\n";
   if (args.constant) text += "#define CONSTANT(member) {ETCH_CONST, at_##member}\n";
+  if (args.state) text += "#define STATE(n) {ETCH_STATE, n}\n";
   text += variable_macros(p, args);
   text += sizes.empty() ? "\n" : sizes.text(p);
-  return text + constant_table(p) + region_table(p) + kernels + args.text + "\n" + call_table(p, args) + loop_table(p) + range_table(p) +
-         in_out + program_value(p, sizes);
+  return text + constant_table(p) + state_table(p) + region_table(p) + kernels + args.text + "\n" + call_table(p, args) + loop_table(p) +
+         range_table(p) + in_out + program_value(p, sizes);
 }
 
 std::string open_parameters(const Project& p) {
@@ -157,6 +171,16 @@ std::string run_function(const Project& p, bool profile) {
   return text + "  return etch_cl_run(&program, &session->cl, &frame);\n}\n";
 }
 
+std::string state_init_function(const Project& p) {
+  if (!p.has_state()) return "";
+  return fmt::format(
+      "\netch_status {0}_state_init({0}_session *session) {{\n"
+      "  if (session == NULL) return ETCH_NULL;\n"
+      "  return etch_cl_state_init(&program, &session->cl);\n"
+      "}}\n",
+      p.name);
+}
+
 std::string close_function(const Project& p) {
   return fmt::format(
       "\netch_status {0}_close({0}_session *session) {{\n"
@@ -169,7 +193,8 @@ std::string close_function(const Project& p) {
 }  // namespace
 
 std::string opencl_session(const Project& p) {
-  const std::size_t buffers = p.program->inputs.size() + p.program->outputs.size() + p.constants.size() + p.regions.size() + 1;
+  const std::size_t buffers =
+      p.program->inputs.size() + p.program->outputs.size() + p.constants.size() + p.states.size() + p.regions.size() + 1;
   std::string text = fmt::format(
       "/* The text of {0}.cl in pieces; {0}_open has the driver compile it. */\n"
       "extern const char *const {0}_kernels[{1}];\n\n"
@@ -203,7 +228,8 @@ std::string opencl_source(const Project& p) {
   std::string text = fmt::format("{0} The program; its kernels are in {1}.cl, and as strings in {1}_kernels.c. */\n#include \"{1}.h\"\n",
                                  p.first_line(), p.name);
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
-  text += "\n" + arena_table(p) + program_table(p) + "\n" + blob_check(p) + open_function(p) + run_function(p, false) + close_function(p);
+  text += "\n" + arena_table(p) + program_table(p) + "\n" + blob_check(p) + open_function(p) + run_function(p, false) +
+          state_init_function(p) + close_function(p);
   return text + call_infos(p) + "\n" + run_function(p, true) + "#endif\n";
 }
 

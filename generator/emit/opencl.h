@@ -23,6 +23,6 @@ std::string opencl_close(const Project& project);
 /// In selftest.c: OpenCL's header.
 std::string opencl_include();
 /// In selftest.c: choose_device(), and run_on(device). `run`: the arguments of NAME_run.
-std::string opencl_selftest(const Project& project, const std::string& run);
+std::string opencl_selftest(const Project& project, const std::string& run, int runs);
 
 }  // namespace etch

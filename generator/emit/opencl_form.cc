@@ -61,17 +61,24 @@ HeaderParts header(const Project& p) {
   parts.promise = " Returns when they are there.\n";
   parts.before_run = opencl_session(p);
   parts.after_run = opencl_close(p);
+  if (p.has_state())
+    parts.state = fmt::format(
+        "/* Gives the state on the device its first values, to start again; {0}_open has done it for the first run. What a run leaves in\n"
+        " * it, the next one reads. */\n"
+        "etch_status {0}_state_init({0}_session *session);\n\n",
+        p.name);
   return parts;
 }
 
-SelfTestParts selftest(const Project& p, const std::string& run_arguments) {
+SelfTestParts selftest(const Project& p, const std::string& run_arguments, int runs) {
   return {
       .includes = opencl_include(),
       .memory = "",
-      .functions = opencl_selftest(p, run_arguments),
+      .functions = opencl_selftest(p, run_arguments, runs),
       .declarations = "  const cl_device_id device = choose_device();\n",
       .checks = fmt::format("  if (device == NULL) {{\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return {};\n  }}\n", kNoDevice),
-      .call = "run_on(device)"};
+      .call = "run_on(device)",
+      .runs_itself = true};
 }
 
 }  // namespace
@@ -101,6 +108,7 @@ constinit const ProjectForm kOpenClForm{
     .kernel_files_note =
         [](const Project& p) { return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", p.name); },
     .arena_place = [](const Project& p, int buffer) { return fmt::format("ARENA({})", p.region_of[static_cast<std::size_t>(buffer)]); },
+    .state_place = [](const Project&, std::size_t number) { return fmt::format("STATE({})", number); },
     .header = header,
     .selftest_arguments = [](const Project&) { return std::vector<std::string>{"&session"}; },
     .selftest = selftest,

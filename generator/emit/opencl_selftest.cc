@@ -9,7 +9,7 @@ std::string opencl_include() {
          "#if defined(__APPLE__)\n#include <OpenCL/opencl.h>\n#else\n#include <CL/cl.h>\n#endif\n";
 }
 
-std::string opencl_selftest(const Project& p, const std::string& run) {
+std::string opencl_selftest(const Project& p, const std::string& run, int runs) {
   std::string text = fmt::format(
       "static {}_session session;\n\n"
       "/* A GPU if there is one, else any device. */\n"
@@ -43,9 +43,9 @@ std::string opencl_selftest(const Project& p, const std::string& run) {
       "  if (error != CL_SUCCESS) return status;\n"
       "  queue = clCreateCommandQueue(context, device, 0, &error);\n"
       "  if (error == CL_SUCCESS) {{\n"
-      "    etch_status closed;\n"
+      "    etch_status closed;\n{3}"
       "    status = {0}_open(&session, context, device, queue{1});\n"
-      "    if (status == ETCH_OK) status = {0}_run({2});\n"
+      "{2}"
       "    if (status != ETCH_OK) print_problem();\n"
       "    closed = {0}_close(&session);\n"
       "    if (status == ETCH_OK) status = closed;\n"
@@ -54,7 +54,10 @@ std::string opencl_selftest(const Project& p, const std::string& run) {
       "  clReleaseContext(context);\n"
       "  return status;\n"
       "}}\n\n",
-      p.name, p.is_blob() ? ", " + blob_address(p) : "", run);
+      p.name, p.is_blob() ? ", " + blob_address(p) : "",
+      runs > 1 ? fmt::format("    for (run = 0; run < {} && status == ETCH_OK; run++) status = {}_run({});\n", runs, p.name, run)
+               : fmt::format("    if (status == ETCH_OK) status = {}_run({});\n", p.name, run),
+      runs > 1 ? "    int run;\n" : "");
   return text;
 }
 

@@ -8,6 +8,7 @@ namespace etch {
 std::string probe_source(const Project& p) {
   if (p.form->on_device) return "";
   std::vector<std::string> arguments{"place", p.macro + "_ARENA_BYTES"};
+  if (p.has_state()) arguments.push_back("place");
   if (p.is_blob()) arguments.push_back("place");
   for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));
   for (std::size_t i = 0; i < p.program->inputs.size() + p.program->outputs.size(); i++) arguments.push_back("place");

@@ -28,35 +28,56 @@ std::string member_name(const Project& project, const ProgramCall& call, std::si
   return name.size() <= kLongestName ? name : call.short_name + "_" + kernel.arguments[argument].name;
 }
 
-// Places each constant that is read, once, in reading order, so that constants that are read together are adjacent.
+void place_constant(Project& project, int b, const std::string& name) {
+  const ProgramBuffer& buffer = project.program->buffers[static_cast<std::size_t>(b)];
+  const std::int64_t align = project.form->on_device ? 1 : project.plan->align;  // each is copied to a buffer of its own
+  ConstantMember member;
+  member.buffer = b;
+  member.member = name;
+  member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), align), bytes_of(buffer.dtype));
+  member.offset = align_up(project.constants_bytes, member.align);
+  project.constants_bytes = member.offset + buffer.max_bytes();
+  project.constants_align = std::max(project.constants_align, member.align);
+  project.constant_of[static_cast<std::size_t>(b)] = static_cast<int>(project.constants.size());
+  project.constants.push_back(member);
+}
+
+// Places each constant that is read, once, in reading order, so that constants that are read together are adjacent; behind them those
+// that states start with.
 void place_constants(Project& project) {
   const Program& program = *project.program;
-  const std::int64_t align = project.form->on_device ? 1 : project.plan->align;  // each is copied to a buffer of its own
   project.constant_of.assign(program.buffers.size(), -1);
   CNames members(project.name);
-  for (const ProgramCall& call : program.calls) {
-    for (std::size_t i = 0; i < call.arguments.size(); i++) {
-      const int b = call.arguments[i].buffer;
-      const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(b)];
-      if (buffer.kind != BufferKind::Constant || project.constant_of[static_cast<std::size_t>(b)] >= 0) continue;
-      ConstantMember member;
-      member.buffer = b;
-      member.member = members.add(member_name(project, call, i));
-      member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), align), bytes_of(buffer.dtype));
-      member.offset = align_up(project.constants_bytes, member.align);
-      project.constants_bytes = member.offset + buffer.max_bytes();
-      project.constants_align = std::max(project.constants_align, member.align);
-      project.constant_of[static_cast<std::size_t>(b)] = static_cast<int>(project.constants.size());
-      project.constants.push_back(member);
+  const auto is_new = [&](int b) {
+    return program.buffers[static_cast<std::size_t>(b)].kind == BufferKind::Constant &&
+           project.constant_of[static_cast<std::size_t>(b)] < 0;
+  };
+  for (const ProgramCall& call : program.calls)
+    for (std::size_t i = 0; i < call.arguments.size(); i++)
+      if (const int b = call.arguments[i].buffer; is_new(b)) place_constant(project, b, members.add(member_name(project, call, i)));
+  for (const ProgramState& state : program.states)
+    if (state.first >= 0 && is_new(state.first)) {
+      const std::string name = c_identifier(program.buffers[static_cast<std::size_t>(state.first)].name);
+      place_constant(project, state.first, members.add(name.substr(0, kLongestName)));
     }
-  }
   project.constants_bytes = align_up(project.constants_bytes, project.constants_align);  // as the compiler does
+}
+
+void place_states(Project& project) {
+  for (const ProgramState& state : project.program->states) {
+    const ProgramBuffer& buffer = project.program->buffers[static_cast<std::size_t>(state.buffer)];
+    const std::int64_t align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), project.plan->align), bytes_of(buffer.dtype));
+    project.states.push_back({state, align_up(project.state_bytes, align), buffer.max_bytes()});
+    project.state_bytes = project.states.back().offset + buffer.max_bytes();
+    project.state_align = std::max(project.state_align, align);
+  }
 }
 
 void name_buffers(Project& project) {
   const Program& program = *project.program;
   CNames names(project.name);
   for (std::string_view word : project.form->reserved_names) names.add(std::string(word));
+  if (!program.states.empty()) names.add("state");  // a parameter
   project.buffer_names.resize(program.buffers.size());
   for (const auto* group : {&program.inputs, &program.outputs})
     for (int b : *group) {
@@ -89,6 +110,7 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   project.name = options.name;
   project.macro = project.upper(options.name);
   place_constants(project);
+  place_states(project);
   name_buffers(project);
   project.weights = options.weights;
   if (project.weights == WeightsForm::Auto) project.weights = project.constants_bytes < kIncbinFrom ? WeightsForm::C : WeightsForm::Incbin;

@@ -18,6 +18,12 @@ struct ConstantMember {
   std::int64_t align = 1;
 };
 
+/// Where a state lies in the caller's block for them.
+struct StateMember {
+  ProgramState state;
+  std::int64_t offset = 0, bytes = 0;
+};
+
 /// A part of the arena, and the buffers that have exactly that offset and size.
 struct ArenaRegion {
   std::int64_t offset = 0, bytes = 0;
@@ -36,6 +42,8 @@ struct Project {
   std::vector<ConstantMember> constants;  // in the order in which calls read them
   std::vector<int> constant_of;           // by buffer: position in constants, or -1
   std::int64_t constants_bytes = 0, constants_align = 1;
+  std::vector<StateMember> states;  // in the program's order
+  std::int64_t state_bytes = 0, state_align = 1;
   std::vector<EmittedFile> kernel_files;    // of kernels that are not in NAME.c; OpenCL: the first is NAME.cl
   std::vector<ArenaRegion> regions;         // OpenCL: each becomes a part of the arena's buffer
   std::vector<int> region_of;               // OpenCL, by buffer: position in regions, or -1
@@ -44,6 +52,7 @@ struct Project {
   std::size_t max_args = 1;                 // of a call, variables included
 
   bool has_constants() const { return !constants.empty(); }
+  bool has_state() const { return !states.empty(); }
   bool is_blob() const { return weights == WeightsForm::Blob && has_constants(); }
   /// Alignment of a blob: its header needs 8.
   std::int64_t weights_align() const { return constants_align < 8 ? 8 : constants_align; }

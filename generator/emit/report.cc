@@ -56,6 +56,7 @@ std::string to_json(const Report& r) {
   j["arena_align"] = r.arena_align;
   j["input_bytes"] = r.input_bytes;
   j["output_bytes"] = r.output_bytes;
+  if (r.state_bytes > 0) j["state_bytes"] = r.state_bytes;
   j["weights_bytes"] = r.weights_bytes;
   j["weights_form"] = r.weights_form;
   j["macs"] = r.macs;
@@ -99,6 +100,9 @@ std::string to_text(const Report& r) {
   const char* io = on_device ? "bytes, the caller's, and as many on the device" : "bytes, the caller's";
   text += figure("inputs", r.input_bytes, io);
   text += figure("outputs", r.output_bytes, io);
+  if (r.state_bytes > 0)
+    text += figure("state", r.state_bytes,
+                   on_device ? "bytes on the device, kept from run to run" : "bytes of RAM, the caller's, kept from run to run");
   const char* weights = on_device ? "bytes, as {}, copied to the device" : "bytes of flash, as {}";
   text += figure("weights", r.weights_bytes, fmt::format(fmt::runtime(weights), r.weights_form).c_str());
   text += figure("code", r.code_bytes, on_device ? "bytes of the host's program" : "bytes of flash");

@@ -71,6 +71,10 @@ std::string ref(const Project& p, int buffer) {
       const std::size_t base = b.kind == BufferKind::Input ? 0 : p.program->inputs.size();
       return fmt::format("IO({})", base + at(static_cast<int>(std::find(group.begin(), group.end(), buffer) - group.begin())));
     }
+    case BufferKind::State: {
+      const auto found = std::ranges::find(p.states, buffer, [](const StateMember& s) { return s.state.buffer; });
+      return p.form->state_place(p, static_cast<std::size_t>(found - p.states.begin()));
+    }
   }
   return "";
 }
@@ -92,6 +96,20 @@ std::string with_comments(const std::vector<std::pair<std::string, std::string>>
   for (const auto& [row, comment] : rows) text += fmt::format("  {:<{}} /* {} */\n", row, width, comment);
   return text;
 }
+
+namespace {
+
+std::string state_rows(const Project& p) {
+  std::string text;
+  for (const StateMember& s : p.states) {
+    const ProgramBuffer& buffer = p.program->buffers[at(s.state.buffer)];
+    text += fmt::format(" * {:>8} .. {:>8}   {}   {}   of the state, kept from run to run\n", s.offset, s.offset + s.bytes - 1,
+                        in_comment(buffer.name), type_text(buffer));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string arena_table(const Project& p) {
   std::string text = "/* --- arena: bytes, and the calls during which they are live ";
@@ -117,6 +135,7 @@ std::string arena_table(const Project& p) {
     text += '\n';
   }
   if (order.empty()) text += " * nothing: every kernel writes an output\n";
+  text += state_rows(p);
   return text + " */\n";
 }
 
@@ -141,6 +160,7 @@ ArgTable arg_table(const Project& p) {
     std::string row;
     for (int b : call.buffers()) {
       t.arena |= p.program->buffers[at(b)].kind == BufferKind::Intermediate;
+      t.state |= p.program->buffers[at(b)].kind == BufferKind::State;
       t.constant |= p.program->buffers[at(b)].kind == BufferKind::Constant;
       row += (row.empty() ? "" : " ") + ref(p, b) + ",";
     }

@@ -22,7 +22,8 @@ struct ArgTable {
   std::string text;
   std::vector<std::size_t> first;  // by call: its first argument
   std::size_t count = 0;
-  bool arena = false, constant = false, variable = false, counter = false;  // whether it uses ARENA, CONSTANT, VARIABLE, COUNTER
+  // Whether it uses ARENA, CONSTANT, VARIABLE, COUNTER, and places of states.
+  bool arena = false, constant = false, variable = false, counter = false, state = false;
 };
 ArgTable arg_table(const Project& project);
 /// The macros VARIABLE and COUNTER, if they are used.

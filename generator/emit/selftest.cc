@@ -302,6 +302,7 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
   text += parts.declarations;
   text += "  etch_status status;\n";
   if (!outputs.empty()) text += "  size_t i;\n";
+  if (test.runs > 1 && !parts.runs_itself) text += "  int run;\n";
   text += parts.checks;
   if (blob)
     text += fmt::format(
@@ -309,13 +310,16 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
         "    printf(\"FAIL weights\\n\");\n    return 1;\n  }}\n",
         p.name);
   if (fill) text += "  fill_inputs();\n";
-  text += fmt::format(
-      "  status = {};\n"
-      "  if (status != ETCH_OK) {{\n"
+  text += parts.reset;
+  text +=
+      test.runs > 1 && !parts.runs_itself
+          ? fmt::format("  status = ETCH_OK;\n  for (run = 0; run < {} && status == ETCH_OK; run++) status = {};\n", test.runs, parts.call)
+          : fmt::format("  status = {};\n", parts.call);
+  text +=
+      "  if (status != ETCH_OK) {\n"
       "    printf(\"FAIL status %d\\n\", (int)status);\n"
       "    return 1;\n"
-      "  }}\n",
-      parts.call);
+      "  }\n";
   if (test.expected.empty()) return text + checksum_calls(p, test) + "  printf(\"RAN, no result to compare with\\n\");\n  return 0;\n}\n";
   for (const Output& o : outputs) text += compare_text(p, test, o);
   return text + "  printf(\"PASS\\n\");\n  return 0;\n}\n";
@@ -341,11 +345,13 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   const std::vector<Output> outputs = outputs_of(p, test);
   const std::string fill = fill_text(p, test);
   const bool compares = !test.expected.empty();
-  std::string text = p.first_line() + " Runs the model on one input and ";
+  std::string text = p.first_line();
+  text += test.runs > 1 ? fmt::format(" Runs the model {} times on one input, which its state tells apart, and ", test.runs)
+                        : " Runs the model on one input and ";
   text += compares ? "compares with the host's reference. */\n"
                    : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
-  const SelfTestParts parts = p.form->selftest(p, call_arguments(p, test));
+  const SelfTestParts parts = p.form->selftest(p, call_arguments(p, test), test.runs);
   text += parts.includes;
   text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
   text += parts.memory;

@@ -9,6 +9,9 @@ namespace etch {
 
 /// "void *arena, size_t arena_bytes, const float *image, float *scores"; with `profile` also the callback's parameters.
 std::string parameters(const Project& project, bool profile);
+/// Parameters of NAME_state_init: "void *state", and the weights where a state starts with some of a blob.
+std::string state_init_parameters(const Project& project);
+bool starts_of_blob(const Project& project);
 /// "KWS_IMAGE_COUNT"
 std::string count_macro(const Project& project, int buffer);
 

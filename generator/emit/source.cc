@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/runtime_text.h"
+#include "emit/literals.h"
 #include "emit/project.h"
 #include "emit/sections.h"
 #include "emit/signature.h"
@@ -34,13 +35,17 @@ std::string io_align_table(const Project& p) {
       aligns.push_back(align_text(p.program->buffers[at(b)].dtype));
       any = any || aligns.back() != "1";
     }
+  for (const StateMember& s : p.states) {
+    aligns.push_back(align_text(p.program->buffers[at(s.state.buffer)].dtype));
+    any = any || aligns.back() != "1";
+  }
   return any ? fmt::format("static const uint8_t io_align[{}] = {{{}}};\n\n", aligns.size(), list_text(aligns)) : "";
 }
 
 std::string program_table(const Project& p) {
   const Program& program = *p.program;
   const ArgTable t = arg_table(p);
-  const std::size_t io_count = program.inputs.size() + program.outputs.size();
+  const std::size_t io_count = program.inputs.size() + program.outputs.size() + program.states.size();
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (t.arena) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
   if (t.constant) text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
@@ -55,8 +60,9 @@ std::string program_table(const Project& p) {
   text += fmt::format("static const etch_program program = {{\n  calls, args, {}, {},\n", program.loops.empty() ? "NULL" : "loops",
                       program.variables.empty() ? "NULL" : "ranges");
   text += fmt::format(
-      "  {}, /* calls */\n  {}, /* loops */\n  {}, /* inputs and outputs */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
-      program.calls.size(), program.loops.size(), io_count, program.variables.size(), p.plan->arena_bytes);
+      "  {}, /* calls */\n  {}, /* loops */\n  {}, /* inputs and outputs{} */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
+      program.calls.size(), program.loops.size(), io_count, p.has_state() ? ", and states" : "", program.variables.size(),
+      p.plan->arena_bytes);
   text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n",
                       p.plan->align, constants_align(p), io_align.empty() ? "NULL" : "io_align");
   return text;
@@ -66,12 +72,16 @@ std::string entry(const Project& p, bool profile) {
   const Program& program = *p.program;
   const bool blob = p.weights == WeightsForm::Blob && p.has_constants();
   std::string text = fmt::format("etch_status {}_{}({}) {{\n", p.name, profile ? "profile" : "run", parameters(p, profile));
-  text += fmt::format("  void *io[{}];\n  void *arg[{}];\n", std::max<std::size_t>(program.inputs.size() + program.outputs.size(), 1),
-                      p.max_args);
+  text += fmt::format("  void *io[{}];\n  void *arg[{}];\n",
+                      std::max<std::size_t>(program.inputs.size() + program.outputs.size() + program.states.size(), 1), p.max_args);
   if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
   if (blob) text += "  etch_status status;\n";
+  if (p.has_state()) text += "  if (state == NULL) return ETCH_NULL;\n";
   text += fill_io(p);
+  for (std::size_t k = 0; k < p.states.size(); k++)
+    text += fmt::format("  io[{}] = (unsigned char *)state + {}; /* {} */\n", program.inputs.size() + program.outputs.size() + k,
+                        p.states[k].offset, in_comment(program.buffers[at(p.states[k].state.buffer)].name));
   text += "  frame.arena = arena;\n  frame.arena_bytes = arena_bytes;\n  frame.io = io;\n  frame.arg = arg;\n";
   text += std::string("  frame.variables = ") + (variable_room(p) == 0 ? "NULL" : "variables") + ";\n";
   text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
@@ -85,6 +95,32 @@ std::string entry(const Project& p, bool profile) {
   return text + "  return etch_run(&program, &frame);\n}\n";
 }
 
+std::string state_init(const Project& p) {
+  if (!p.has_state()) return "";
+  std::string text = fmt::format("etch_status {}_state_init({}) {{\n", p.name, state_init_parameters(p));
+  const bool blob = starts_of_blob(p);
+  const bool copies = std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
+  text += "  unsigned char *const bytes = (unsigned char *)state;\n";
+  if (copies)
+    text += fmt::format("  const {}_constants *first{};\n", "struct " + p.name, blob ? "" : fmt::format(" = &{}_constants", p.name));
+  if (blob) text += "  const void *constants;\n  etch_status status;\n";
+  text += "  if (state == NULL) return ETCH_NULL;\n";
+  if (blob)
+    text += fmt::format(
+        "  status = etch_blob_open(&blob, weights, &constants);\n  if (status != ETCH_OK) return status;\n"
+        "  first = (const struct {}_constants *)constants;\n",
+        p.name);
+  for (const StateMember& s : p.states) {
+    const std::string name = in_comment(p.program->buffers[at(s.state.buffer)].name);
+    if (s.state.first < 0)
+      text += fmt::format("  memset(bytes + {}, 0, {}); /* {} */\n", s.offset, s.bytes, name);
+    else
+      text += fmt::format("  memcpy(bytes + {}, first->{}, {}); /* {} */\n", s.offset,
+                          p.constants[at(p.constant_of[at(s.state.first)])].member, s.bytes, name);
+  }
+  return text + "  return ETCH_OK;\n}\n\n";
+}
+
 std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
 
 std::string includes(const Project& p) {
@@ -92,6 +128,7 @@ std::string includes(const Project& p) {
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
   if (uses_math(p)) text += "#include \"etch_math.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
+  if (p.has_state()) text += "#include <string.h>\n";
   if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.loads_masked; }))
     text = std::string(kMaskedLoadPragma) + "\n" + text;
   const std::string more = feature_guard(p) + comparison_pragma(p);
@@ -105,7 +142,7 @@ std::string model_source(const Project& p) {
       p.first_line() + " Kernels first, then the program. */\n" + includes(p) + "\n" + arena_table(p) + "\n" + banner("kernels");
   const std::string definitions = definitions_of(*p.program);
   if (!definitions.empty()) text += definitions + "\n";
-  return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + entry(p, false) + profile(p);
+  return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + state_init(p) + entry(p, false) + profile(p);
 }
 
 }  // namespace etch

@@ -31,7 +31,7 @@ bool same(const LazyBuffer& a, const LazyBuffer& b) {
   if (a.kind == LazyKind::Compute) return a.op == b.op;
   if (a.kind == LazyKind::Const) return a.value == b.value;
   if (a.kind == LazyKind::Data) return a.data == b.data;
-  return a.kind != LazyKind::Input;
+  return a.kind != LazyKind::Input && a.kind != LazyKind::State;
 }
 
 ShapeTracker contiguous_tracker(const std::vector<Sint>& shape) { return ShapeTracker::from_shape(shape); }
@@ -66,6 +66,8 @@ std::string_view name_of(LazyKind kind) {
       return "Contiguous";
     case LazyKind::Gather:
       return "Gather";
+    case LazyKind::State:
+      return "State";
     case LazyKind::Carried:
       return "Carried";
     case LazyKind::LoopResult:
@@ -164,6 +166,16 @@ const LazyBuffer* LazyGraph::input(const std::string& name, DType dtype, const s
   LazyBuffer b = base_of(LazyKind::Input, dtype, shape);
   b.name = name;
   return add(std::move(b));
+}
+
+void LazyGraph::make_state(const LazyBuffer* input, Array first) {
+  check(input->kind == LazyKind::Input && input->realized == nullptr && input->st.variables().empty(),
+        "a state was an input of fixed sizes");
+  check(first.size() == 0 || (first.dtype() == input->dtype && Sint(first.size()) == input->st.size()),
+        "a state starts with values of its own");
+  LazyBuffer& changed = *const_cast<LazyBuffer*>(input);  // safe: an input is never looked up
+  changed.kind = LazyKind::State;
+  changed.data = std::move(first);
 }
 
 void LazyGraph::realize(const LazyBuffer* base, std::shared_ptr<Realized> memory) {
@@ -396,6 +408,7 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
     case LazyKind::Data:
     case LazyKind::Const:
     case LazyKind::Index:
+    case LazyKind::State:
     case LazyKind::Carried:
       return like;
     case LazyKind::View: {

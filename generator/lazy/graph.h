@@ -28,6 +28,7 @@ enum class LazyKind : std::uint8_t {
   Compute,     // op of src: elementwise, cast or reduction (axes)
   Contiguous,  // src[0], stored in memory in row-major order
   Gather,      // of each row src[0][i..] the element at position src[1][i..], see gather()
+  State,       // memory that outlives a run: what the run before left in it
   Carried,     // memory of a loop: what the turn before left in it, see LazyLoop
   LoopResult,  // what a loop leaves behind, in memory
   View,        // base through st
@@ -62,10 +63,10 @@ struct LazyBuffer {
   std::vector<int> axes = {};               // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
   bool scan = false;                        // reductions: it is a scan
   Scalar value = {};                        // Const
-  Array data = {};                          // Data
+  Array data = {};                          // Data; State: what the first run finds, all 0 if it has no elements
   const LazyLoop* loop = nullptr;           // Carried and LoopResult
   int slot = 0;                             // of those: which carried value; from loop->carried on: which list
-  std::string name = {};                    // Input and Data: as the model calls it
+  std::string name = {};                    // Input, State and Data: as the model calls it
   std::shared_ptr<Realized> realized = {};  // Input: where its values are; null: in memory that the caller of a run gives
   bool constant = false;                    // depends on constants alone, and no size in it is a Variable
   std::vector<std::string> origins = {};    // names of the ONNX nodes that it was traced from; usually one
@@ -87,8 +88,8 @@ inline bool is_scan(const LazyBuffer* buffer) { return buffer->scan; }
 inline bool is_op(const LazyBuffer* buffer, Op op) { return buffer->kind == LazyKind::Compute && buffer->op == op; }
 /// Whether `base` is memory that no kernel of its own computes as a whole.
 inline bool is_memory(const LazyBuffer* base) {
-  return base->kind == LazyKind::Input || base->kind == LazyKind::Data || base->kind == LazyKind::Carried ||
-         base->kind == LazyKind::LoopResult;
+  return base->kind == LazyKind::Input || base->kind == LazyKind::Data || base->kind == LazyKind::State ||
+         base->kind == LazyKind::Carried || base->kind == LazyKind::LoopResult;
 }
 /// Whether a kernel computes `base`; else it is a leaf.
 inline bool is_computed(const LazyBuffer* base) {
@@ -116,6 +117,8 @@ class LazyGraph {
 
   /// Each call is a new input.
   const LazyBuffer* input(const std::string& name, DType dtype, const std::vector<Sint>& shape);
+  /// The input becomes a State of sizes that are numbers; its first values are `first`, or 0 if that has no elements.
+  void make_state(const LazyBuffer* input, Array first);
   /// The values of `base`, which depends on no constants alone, have been computed: it is an Input from now on, with that memory. Whatever
   /// is computed from it reads them there; an equal operation is computed again, as what it reads may have changed.
   void realize(const LazyBuffer* base, std::shared_ptr<Realized> memory);

@@ -75,6 +75,18 @@ std::optional<Array> Tensor::evaluate() const {
 Tensor Tensor::input(LazyGraph& graph, const std::string& name, DType dtype, Shape shape) {
   return {&graph, graph.input(name, dtype, shape)};
 }
+
+Tensor Tensor::state(LazyGraph& graph, const std::string& name, DType dtype, Shape shape, Array first) {
+  for (const Sint& d : shape)
+    if (!d.is_int() || d.is_int(0))
+      throw ShapeError("state '" + name + "' has shape " + shape_text(shape) + ": its sizes have to be numbers from 1");
+  const Tensor made = input(graph, name, dtype, std::move(shape));
+  if (first.size() != 0 && (first.dtype() != dtype || Sint(first.size()) != made.size()))
+    throw ShapeError("state '" + name + "' starts with " + std::to_string(first.size()) + " values of " +
+                     std::string(name_of(first.dtype())) + ", it holds " + to_text(made.size()) + " of " + std::string(name_of(dtype)));
+  graph.make_state(made.buffer(), std::move(first));
+  return made;
+}
 Tensor Tensor::constant(LazyGraph& graph, Array data, const std::string& name) { return {&graph, graph.data(std::move(data), name)}; }
 Tensor Tensor::full(LazyGraph& graph, Shape shape, Scalar value) { return {&graph, graph.constant(value, shape)}; }
 Tensor Tensor::full_like(double value) const { return full(*graph_, shape(), Scalar::of_double(dtype(), value)); }

@@ -72,6 +72,8 @@ class Tensor {
 
   // --- creation
   static Tensor input(LazyGraph& graph, const std::string& name, DType dtype, Shape shape);
+  /// Memory that outlives a run (see StateSpec), of sizes that are numbers. The first run finds `first` in it, or 0 where that is empty.
+  static Tensor state(LazyGraph& graph, const std::string& name, DType dtype, Shape shape, Array first = {});
   /// A constant with data; `name` is what the emitted weights call it (may be empty).
   static Tensor constant(LazyGraph& graph, Array data, const std::string& name = "");
   /// One value everywhere; takes no memory.

@@ -23,6 +23,7 @@ bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
     case BufferKind::Output:
       return options.include_io;
     case BufferKind::Constant:
+    case BufferKind::State:
       return false;
   }
   return false;

@@ -22,6 +22,7 @@
 #include "onnx/run_operator.h"
 #include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
+#include "onnx/states.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/types.h"
 #include "shape/open_sizes.h"
@@ -477,6 +478,7 @@ ImportedModel inspect_onnx(const ImportOptions& options) {
 ImportedModel import_onnx(const ImportOptions& options) {
   ImportedModel model = inspect_onnx(options);
   if (!model.problems.empty()) throw_problems(model.problems, place_of(options));
+  bind_states(model, options.states);
   return model;
 }
 

@@ -33,6 +33,11 @@ struct ShapeBinding {
   std::vector<SizeRange> sizes;
 };
 
+/// An input and an output of the graph, both of one shape, which are no longer the caller's: memory that outlives a run.
+struct StateBinding {
+  std::string input, output;
+};
+
 struct ImportOptions {
   std::filesystem::path path = {};
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
@@ -41,6 +46,8 @@ struct ImportOptions {
   std::vector<ShapeBinding> shapes = {};
   /// "NAME=FILE": graph inputs that become constants (.npy, TensorProto .pb or raw elements).
   std::vector<std::string> freeze = {};
+  /// Inputs that are kept from run to run: each becomes, at the end of a run, what the output that is bound to it is.
+  std::vector<StateBinding> states = {};
   /// Shapes of the inputs in test data, [set][number of the file][axis]. A size that neither the model nor `dims` fixes is taken from
   /// here; if sets differ it becomes a range.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
@@ -62,6 +69,12 @@ struct FrozenTensor {
   std::filesystem::path file;  // where its value is from
   Array value;
   std::size_t position = 0;  // among all inputs of the file
+};
+
+/// An input that is kept from run to run, at first 0.
+struct ImportedState {
+  ImportedTensor state;
+  Tensor next;  // what it becomes
 };
 
 /// A dimension that stays variable.
@@ -89,6 +102,7 @@ struct ImportedModel {
   std::shared_ptr<LazyGraph> graph;
   std::vector<ImportedTensor> inputs, outputs;  // in the model's order; without the inputs that are initializers or frozen
   std::vector<FrozenTensor> frozen;             // in the model's order
+  std::vector<ImportedState> states;            // in the order of ImportOptions::states
   std::vector<ImportedDim> dims;
   int opset = 0;
   std::int64_t ir_version = 0;

@@ -9,6 +9,13 @@ namespace etch {
 
 Interpreter::Interpreter(const Program& program) : program_(&program) {
   for (const ProgramBuffer& buffer : program.buffers) values_.push_back(buffer.data);
+  for (const ProgramState& state : program.states) {
+    const ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(state.buffer)];
+    std::vector<std::int64_t> shape;
+    for (const Sint& d : buffer.shape) shape.push_back(d.as_int());
+    set(state.buffer, state.first < 0 ? Array::filled(buffer.dtype, shape, Scalar::of_int(buffer.dtype, 0))
+                                      : values_[static_cast<std::size_t>(state.first)].reshaped(shape));
+  }
 }
 
 void Interpreter::set(int buffer, Array value) {

@@ -13,7 +13,8 @@ namespace etch {
 
 class Interpreter {
  public:
-  /// `program` must outlive it. Constants are set; all other buffers must be set before a call reads them.
+  /// `program` must outlive it. Constants are set, and states have their first values; all other buffers must be set before a call
+  /// reads them.
   explicit Interpreter(const Program& program);
 
   /// Sets the content of `buffer`.

@@ -45,6 +45,7 @@ class Lowering {
   Program run() {
     add_variables();
     add_inputs_and_outputs();
+    add_states();
     int done = 0;
     for (const ScheduleItem& item : schedule_.items) {
       try {
@@ -120,6 +121,15 @@ class Lowering {
     }
   }
 
+  void add_states() {
+    for (const LazyBuffer* state : schedule_.states) {
+      const int b = add_buffer(state->name, BufferKind::State, state->dtype, state->shape());
+      const bool is_zero = std::ranges::all_of(state->data.bytes(), [](std::byte x) { return x == std::byte{}; });
+      program_.states.push_back({b, is_zero ? -1 : add_constant(state->name + "_first", state->data, state->shape())});
+      numbers_[state] = b;
+    }
+  }
+
   int add_buffer(const std::string& name, BufferKind kind, DType dtype, const std::vector<Sint>& shape) {
     ProgramBuffer buffer;
     buffer.name = buffer_names_.add(name.empty() ? "unnamed" : name);
@@ -176,13 +186,18 @@ class Lowering {
     for (int b : equal)
       if (program_.buffers[static_cast<std::size_t>(b)].data == data) return constants_[key] = b;
     const std::string name = buffer->name.empty() ? names_.of(item.main_node) + "_constant" : buffer->name;
-    const int b = add_buffer(name, BufferKind::Constant, buffer->dtype, buffer->shape());
-    ProgramBuffer& made = program_.buffers[static_cast<std::size_t>(b)];
-    made.max_elements = data.size();
-    made.laid_out = layout.has_value();
-    made.data = std::move(data);
+    const int b = add_constant(name, std::move(data), buffer->shape());
+    program_.buffers[static_cast<std::size_t>(b)].laid_out = layout.has_value();
     equal.push_back(b);
     return constants_[key] = b;
+  }
+
+  int add_constant(const std::string& name, const Array& data, const std::vector<Sint>& shape) {
+    const int b = add_buffer(name, BufferKind::Constant, data.dtype(), shape);
+    ProgramBuffer& made = program_.buffers[static_cast<std::size_t>(b)];
+    made.max_elements = data.size();
+    made.data = data.reshaped({data.size()});
+    return b;
   }
 
   // Named after the main node and, if the node has several kernels, after the kernel's reduction: "softmax_12_max".

@@ -39,12 +39,22 @@ void verify_buffers(const Program& program) {
     check(in_range(i, program.buffers.size()), "an output is a buffer");
     check(program.buffers[static_cast<std::size_t>(i)].kind == BufferKind::Output, "an output is marked as one");
   }
+  for (const ProgramState& state : program.states) {
+    check(in_range(state.buffer, program.buffers.size()), "a state is a buffer");
+    const ProgramBuffer& b = program.buffers[static_cast<std::size_t>(state.buffer)];
+    check(b.kind == BufferKind::State && variables(b.shape).empty(), "a state is marked as one and has a size");
+    if (state.first < 0) continue;
+    check(in_range(state.first, program.buffers.size()), "a state starts with a constant");
+    const ProgramBuffer& first = program.buffers[static_cast<std::size_t>(state.first)];
+    check(first.kind == BufferKind::Constant && first.max_bytes() == b.max_bytes(), "a state starts with a constant of its size");
+  }
 }
 
 void verify_calls(const Program& program) {
   const auto buffer_of = [&](int b) -> const ProgramBuffer& { return program.buffers[static_cast<std::size_t>(b)]; };
   std::vector<bool> written;
-  for (const ProgramBuffer& b : program.buffers) written.push_back(b.kind == BufferKind::Input || b.kind == BufferKind::Constant);
+  for (const ProgramBuffer& b : program.buffers)
+    written.push_back(b.kind == BufferKind::Input || b.kind == BufferKind::Constant || b.kind == BufferKind::State);
   for (const ProgramCall& call : program.calls) {
     check(in_range(call.kernel, program.kernels.size()), "a call names a kernel");
     const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(call.kernel)];
@@ -60,7 +70,7 @@ void verify_calls(const Program& program) {
     check(!call.writes().empty(), "a call writes something");
     for (int b : call.writes()) {
       const BufferKind kind = buffer_of(b).kind;
-      check(kind == BufferKind::Intermediate || kind == BufferKind::Output, "inputs and constants are not written");
+      check(kind != BufferKind::Input && kind != BufferKind::Constant, "inputs and constants are not written");
       written[static_cast<std::size_t>(b)] = true;
     }
   }
@@ -94,6 +104,8 @@ std::string_view kind_text(BufferKind kind) {
       return "intermediate";
     case BufferKind::Constant:
       return "constant";
+    case BufferKind::State:
+      return "state";
   }
   return "";
 }

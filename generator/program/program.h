@@ -16,7 +16,8 @@
 
 namespace etch {
 
-enum class BufferKind : std::uint8_t { Input, Output, Intermediate, Constant };
+/// A State outlives a run: a call reads what the run before left in it.
+enum class BufferKind : std::uint8_t { Input, Output, Intermediate, Constant, State };
 
 struct ProgramBuffer {
   std::string name;  // ONNX name of the value or weight; unique within the program
@@ -88,14 +89,21 @@ struct ProgramVariable {
   std::int64_t min = 0, max = 0;
 };
 
+/// Memory that outlives a run.
+struct ProgramState {
+  int buffer = 0;
+  int first = -1;  // the Constant whose content the first run finds in it; -1: all bytes are 0
+};
+
 struct Program {
   const Language* language = nullptr;  // of the kernels' texts; null: the kernels have only ASTs
   std::vector<ProgramVariable> variables;
   std::vector<ProgramBuffer> buffers;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramCall> calls;
-  std::vector<ProgramLoop> loops;     // by first call, outer ones first
-  std::vector<int> inputs, outputs;   // buffers, in the model's order
+  std::vector<ProgramLoop> loops;    // by first call, outer ones first
+  std::vector<int> inputs, outputs;  // buffers, in the model's order
+  std::vector<ProgramState> states;
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };

@@ -1,7 +1,9 @@
 #include "schedule/loops.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -112,14 +114,33 @@ const LazyOp* store_in_list(LazyGraph& graph, const LazyOp* store, const LazyBuf
 
 /// Whether the item that computes the next value of `carried`, as its output number `output`, may write it where `carried` is: nothing
 /// reads the old value later.
-bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, std::size_t output, int end, const LazyBuffer* carried) {
+bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, std::size_t output, std::size_t end,
+                   const LazyBuffer* carried) {
   const ScheduleItem& item = items[writer];
   const LazyOp* store = stores_of(item.ast).at(output);
   for (const LazyOp* op : toposort(item.ast))
     if (op->op == Op::Load && item.input_of(op) == carried && !reads_in_place(op, store)) return false;
-  for (std::size_t i = writer + 1; i < static_cast<std::size_t>(end); i++)
+  for (std::size_t i = writer + 1; i < end; i++)
     if (std::ranges::find(items[i].inputs, carried) != items[i].inputs.end()) return false;
   return true;
+}
+
+/// Makes `memory` what `next` is, in items before number `end`: the item that computes it writes it there, unless what `memory` was is
+/// still read then. Returns the item for the end that copies it in this case.
+std::optional<ScheduleItem> write_or_copy(LazyGraph& graph, std::vector<ScheduleItem>& items, std::size_t end, const LazyBuffer* next,
+                                          const LazyBuffer* memory) {
+  const auto writer = std::ranges::find_if(items, [&](const ScheduleItem& item) { return item.writes(next); });
+  check(writer != items.end(), "what memory is to hold is computed");
+  const auto w = static_cast<std::size_t>(writer - items.begin());
+  const std::vector<const LazyBuffer*> outs = items[w].outs();
+  const auto output = static_cast<std::size_t>(std::ranges::find(outs, next) - outs.begin());
+  if (may_overwrite(items, w, output, end, memory)) {
+    (output == 0 ? items[w].out : items[w].more[output - 1]) = memory;
+    for (std::size_t i = w + 1; i < end; i++) std::ranges::replace(items[i].inputs, next, memory);
+    return std::nullopt;
+  }
+  const LazyOp* store = graph.ops().store(0, graph.ops().load(1, next->dtype, next->st), next->st);
+  return ScheduleItem{store, memory, {next}, items[w].nodes, items[w].main_node, items[w].loops};
 }
 
 /// The items at the end of a loop's body that make what a carried value becomes what it is; none where it is computed in its place.
@@ -129,18 +150,7 @@ std::vector<ScheduleItem> carry(LazyGraph& graph, std::vector<ScheduleItem>& ite
   for (std::size_t k = 0; k < carried; k++) {
     const LazyBuffer* next = result->src[carried + k];
     const LazyBuffer* memory = graph.carried(result->loop, static_cast<int>(k), next->dtype, next->shape());
-    const auto writer = std::ranges::find_if(items, [&](const ScheduleItem& item) { return item.writes(next); });
-    check(writer != items.end(), "what a carried value becomes is computed");
-    const auto w = static_cast<std::size_t>(writer - items.begin());
-    const std::vector<const LazyBuffer*> outs = items[w].outs();
-    const auto output = static_cast<std::size_t>(std::ranges::find(outs, next) - outs.begin());
-    if (may_overwrite(items, w, output, range.end, memory)) {
-      (output == 0 ? items[w].out : items[w].more[output - 1]) = memory;
-      for (std::size_t i = w + 1; i < static_cast<std::size_t>(range.end); i++) std::ranges::replace(items[i].inputs, next, memory);
-      continue;
-    }
-    const LazyOp* store = graph.ops().store(0, graph.ops().load(1, next->dtype, next->st), next->st);
-    copies.push_back({store, memory, {next}, items[w].nodes, items[w].main_node, items[w].loops});
+    if (auto copy = write_or_copy(graph, items, static_cast<std::size_t>(range.end), next, memory)) copies.push_back(std::move(*copy));
   }
   return copies;
 }
@@ -253,6 +263,14 @@ void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs
                           std::make_move_iterator(copies.end()));
   }
   schedule.loops = find_loops(schedule.items);
+}
+
+void close_states(LazyGraph& graph, const std::vector<const LazyBuffer*>& states, const std::vector<const LazyBuffer*>& next,
+                  Schedule& schedule) {
+  std::vector<ScheduleItem> copies;
+  for (std::size_t k = 0; k < states.size(); k++)
+    if (auto copy = write_or_copy(graph, schedule.items, schedule.items.size(), next[k], states[k])) copies.push_back(std::move(*copy));
+  std::ranges::move(copies, std::back_inserter(schedule.items));
 }
 
 }  // namespace etch

@@ -115,14 +115,29 @@ void verify_item(const ScheduleItem& item) {
 }  // namespace
 
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options) {
+  return create_schedule(graph, outputs, {}, options);
+}
+
+Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const std::vector<StateSpec>& states,
+                         const ScheduleOptions& options) {
   std::vector<const LazyBuffer*> values;
   for (const OutputSpec& o : outputs) values.push_back(o.value.buffer());
+  for (const StateSpec& s : states) values.push_back(s.next.buffer());
   values = prepare_loops(graph, fold_constants(graph, fold_scales(graph, select_by_index(graph, values))));
   const std::vector<const LazyBuffer*> buffers = output_buffers(graph, values);
+  const std::vector<const LazyBuffer*> next(buffers.begin() + static_cast<std::ptrdiff_t>(outputs.size()), buffers.end());
 
   Schedule schedule;
+  for (const StateSpec& s : states) {
+    const LazyBuffer* state = s.state.buffer();
+    check(state->kind == LazyKind::State && state->shape() == s.next.shape() && state->dtype == s.next.dtype(),
+          "a state keeps shape and type");
+    check(std::ranges::find(schedule.states, state) == schedule.states.end(), "a state becomes one value");
+    schedule.states.push_back(state);
+  }
   schedule.items = join_items(graph, fold_items(graph, make_items(graph, buffers, options), buffers), buffers, options);
   close_loops(graph, buffers, schedule);
+  close_states(graph, schedule.states, next, schedule);
   for (std::size_t i = 0; i < outputs.size(); i++) schedule.outputs.push_back({outputs[i].name, buffers[i], outputs[i].value.shape()});
   for (const ScheduleItem& item : schedule.items)
     for (const LazyBuffer* b : item.inputs)
@@ -143,7 +158,8 @@ void verify(const Schedule& schedule) {
     const ScheduleItem& item = schedule.items[static_cast<std::size_t>(i)];
     verify_item(item);
     for (const LazyBuffer* b : item.inputs) {
-      const bool is_given = b->kind == LazyKind::Input || b->kind == LazyKind::Data;
+      const bool is_state = std::ranges::find(schedule.states, b) != schedule.states.end();
+      const bool is_given = b->kind == LazyKind::Input || b->kind == LazyKind::Data || is_state;
       check(b->kind == LazyKind::LoopResult ? is_done(b, i) : is_given || written.contains(b), "a kernel reads what is there");
     }
     for (const LazyBuffer* out : item.outs()) {
@@ -151,6 +167,7 @@ void verify(const Schedule& schedule) {
       check(is_new || out->kind == LazyKind::Carried, "a buffer is written by one kernel");
     }
   }
+  for (const LazyBuffer* state : schedule.states) check(written.contains(state), "every state gets its next value");
   for (const ScheduledOutput& o : schedule.outputs)
     check(is_empty(o.shape) || written.contains(o.buffer), "every output with elements is written");
 }
@@ -164,16 +181,21 @@ std::string to_text(const Schedule& schedule) {
     names[b] = "'" + b->name + "'";
     text += "input " + names[b] + describe(b) + "\n";
   }
+  for (const LazyBuffer* b : schedule.states) {
+    names[b] = "'" + b->name + "'";
+    text += "state " + names[b] + describe(b) + "\n";
+  }
   int constants = 0;
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     const ScheduleItem& item = schedule.items[i];
-    names[item.out] = "t" + std::to_string(i);
-    for (std::size_t k = 0; k < item.more.size(); k++) names[item.more[k]] = names[item.out] + "_" + std::to_string(k + 1);
+    const auto name = [&](const LazyBuffer* b, const std::string& own) { b->kind == LazyKind::State ? names.at(b) : names[b] = own; };
+    name(item.out, "t" + std::to_string(i));
+    for (std::size_t k = 0; k < item.more.size(); k++) name(item.more[k], "t" + std::to_string(i) + "_" + std::to_string(k + 1));
     for (const ScheduledLoop& loop : schedule.loops)
       if (loop.first == static_cast<int>(i))
         text += "\nloop over kernels " + std::to_string(loop.first) + " to " + std::to_string(loop.end - 1) + ": " +
                 to_text(loop.loop->counter) + " from 0, " + to_text(loop.loop->count) + " turns\n";
-    std::string line = "\nkernel " + std::to_string(i) + ": t" + std::to_string(i) + describe(item.out);
+    std::string line = "\nkernel " + std::to_string(i) + ": " + names[item.out] + describe(item.out);
     for (const LazyBuffer* out : item.more) line += ", " + names[out] + describe(out);
     line += " from";
     for (const LazyBuffer* b : item.inputs) {

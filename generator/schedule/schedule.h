@@ -16,9 +16,15 @@ struct OutputSpec {
   Tensor value;
 };
 
-/// One kernel. Its arguments are `out`, the buffers of `more`, then `inputs`, each an Input, a Data or what an earlier item writes. An item
-/// in a loop may also write a carried value, after all items that read what it was before, or one element of a LoopResult, a list; its AST
-/// then stores through a view.
+/// What a state becomes at the end of a run: a value of its shape and type.
+struct StateSpec {
+  Tensor state;  // as Tensor::state made it
+  Tensor next;
+};
+
+/// One kernel. Its arguments are `out`, the buffers of `more`, then `inputs`, each an Input, a State, a Data or what an earlier item
+/// writes. A State is written after all items that read what it was before. An item in a loop may also write a carried value, after all
+/// items that read what it was before, or one element of a LoopResult, a list; its AST then stores through a view.
 struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
@@ -59,6 +65,7 @@ struct Schedule {
   std::vector<ScheduleItem> items;        // in execution order
   std::vector<ScheduledLoop> loops;       // by first item, outer ones first
   std::vector<const LazyBuffer*> inputs;  // every Input that an item reads, in the order in which they were made
+  std::vector<const LazyBuffer*> states;  // in the order of the StateSpecs
   std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
 };
@@ -75,6 +82,9 @@ struct ScheduleOptions {
 /// one reduction or several over the same axes, of which one may read what another gave (softmax). Kernels that read the same, or one what
 /// the other writes, become one with several outputs (see join.h). Constants are folded first (see fold.h).
 Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {});
+/// The same for a program with states. Each state has one StateSpec; a state that is read without one is an InternalError.
+Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const std::vector<StateSpec>& states,
+                         const ScheduleOptions& options = {});
 
 /// Throws InternalError unless every input of an item is computed before the item runs and the ASTs match the buffers.
 void verify(const Schedule& schedule);

@@ -30,6 +30,9 @@ struct BackendResult {
   std::optional<Culprit> culprit;
 };
 
+/// How often the program runs on a set, from its first state on, before its outputs are compared: once, unless it has a state.
+int runs_on(const Program& program, const DataSet& set);
+
 /// The reference's outputs for each set. Only sets without expected outputs are compared with them.
 std::vector<std::vector<Array>> reference_outputs(const Program& reference, const Device& interp, const std::vector<DataSet>& sets);
 

@@ -49,6 +49,7 @@ class Translated : public LoadedProgram {
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     return loaded_->run(inputs, vars, options);
   }
+  void reset_state() override { loaded_->reset_state(); }
 
  private:
   Program program_;

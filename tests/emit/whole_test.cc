@@ -180,6 +180,45 @@ TEST_F(Whole, LoopsInEachOther) {
   EXPECT_EQ(test::run_opencl(temp.path(), "./test").out, "PASS\n");
 }
 
+// A moving average and a counter: each run of the emitted program goes on where the one before ended, in C and on OpenCL.
+TEST_F(Whole, StatesOutliveARun) {
+  const Tensor x = input("x", DType::Float32, {3});
+  const Tensor window = Tensor::state(*graph, "window", DType::Float32, {2, 3},
+                                      Array::of_doubles(DType::Float32, {2, 3}, std::vector<double>{3, 6, 9, 3, 6, 9}));
+  const Tensor count = Tensor::state(*graph, "count", DType::Int16, {1});
+  const Tensor moved = Tensor::cat({window.slice(0, 1, 2), x.reshape({1, 3})}, 0);
+  const std::vector<OutputSpec> outputs{{"mean", (window.sum({0}) + x) * (1.0 / 3)}, {"runs", count + 1.0}};
+  const std::vector<StateSpec> states{{window, moved}, {count, count + 1.0}};
+  const auto project = [&](const Language& language, WeightsForm weights) {
+    LowerOptions options;
+    options.inputs = inputs;
+    options.language = &language;
+    options.codegen.has_local = language.local_memory;
+    const Program p = reorder(lower(graph, create_schedule(*graph, outputs, states), options));
+    EmitOptions o;
+    o.name = "net";
+    o.weights = weights;
+    o.selftest = SelfTest{};
+    o.selftest->inputs = {Array::of_doubles(DType::Float32, {3}, std::vector<double>{0, 3, 30})};
+    o.selftest->runs = 3;  // by hand: the window holds the input twice when the third run begins
+    o.selftest->expected = {Array::of_doubles(DType::Float32, {3}, std::vector<double>{0, 3, 30}),
+                            Array::of_ints(DType::Int16, {1}, std::vector<std::int64_t>{3})};
+    return emit(p, plan_memory(p, {.align = language.grid ? 512 : 16, .align_all = language.grid}), o);
+  };
+  for (const WeightsForm weights : {WeightsForm::C, WeightsForm::Blob}) {
+    const std::vector<EmittedFile> files = project(kC, weights);
+    const auto header = std::ranges::find(files, "net.h", &EmittedFile::name);
+    EXPECT_NE(header->text.find("#define NET_STATE_BYTES 26u\n"), std::string::npos) << header->text;
+    expect_pass(files);
+  }
+  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  const TempDir temp;
+  put(temp.path(), project(kOpenCl, WeightsForm::C));
+  const ProcessResult built = test::build(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(test::run_opencl(temp.path(), "./test").out, "PASS\n");
+}
+
 // One emitted function, every value of its range: the program takes the batch from its command line.
 TEST_F(Whole, OneFunctionForEveryBatch) {
   const Sint batch = graph->symbols().variable("batch", 1, 16);

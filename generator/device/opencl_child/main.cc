@@ -107,6 +107,8 @@ bool serve_step(Runner& runner, const std::string& op, const json& request, cons
     content = runner.read(request.at("memory"), request.at("bytes"));
   else if (op == "launch")
     runner.launch(request.at("program"), call_of(request.at("call")));
+  else if (op == "restore")
+    runner.restore(request.at("program"), parts_of(request.at("constants"), frame.blob));
   else if (op == "prepare")
     answer["list"] = runner.prepare(calls_of(request.at("calls")));
   else if (op == "replay")

@@ -202,6 +202,13 @@ void Runner::unload(int program) {
   programs_.erase(found);
 }
 
+void Runner::restore(int program, const std::map<int, std::span<const std::byte>>& constants) {
+  for (const auto& [index, bytes] : constants)
+    ok(clEnqueueWriteBuffer(queue_, mem_of(loaded(program).constants.at(index)), CL_TRUE, 0, bytes.size(), bytes.data(), 0, nullptr,
+                            nullptr),
+       "state");
+}
+
 const Runner::Loaded& Runner::loaded(int program) const {
   const auto found = programs_.find(program);
   if (found == programs_.end()) throw OpenCLError("no such program");

@@ -103,6 +103,8 @@ class Runner {
   /// Builds; returns the program's number.
   int load(const ProgramSpec& spec);
   void unload(int program);
+  /// Writes constants of a program again: those of a program's states, which kernels write.
+  void restore(int program, const std::map<int, std::span<const std::byte>>& constants);
   /// Memory by number, for kernels that are started one by one; 0 if there is none left.
   int alloc(std::int64_t bytes);
   void free(int memory);
