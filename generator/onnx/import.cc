@@ -469,6 +469,7 @@ SizeNames names_of(const std::vector<ImportedDim>& dims) {
 
 ImportedModel inspect_onnx(const ImportOptions& options) {
   ImportedModel model = run_import(options);
+  if (model.problems.empty()) bind_states(model, options.states);
   if (std::ranges::find(model.problems, ImportProblem::Kind::OpenSize, &ImportProblem::kind) == model.problems.end()) return model;
   for (ImportProblem& problem : problems_of_any_size(options))
     if (!contains(model.problems, problem)) model.problems.push_back(std::move(problem));
@@ -478,7 +479,6 @@ ImportedModel inspect_onnx(const ImportOptions& options) {
 ImportedModel import_onnx(const ImportOptions& options) {
   ImportedModel model = inspect_onnx(options);
   if (!model.problems.empty()) throw_problems(model.problems, place_of(options));
-  bind_states(model, options.states);
   return model;
 }
 

@@ -67,7 +67,7 @@ static const etch_cl_io in_out[2] = {
 static const etch_cl_program program = {
   network_kernels, kernels, calls, args,
   NULL, NULL, NULL, in_out,
-  constants, regions,
+  constants, regions, NULL,
   5, /* pieces of text */
   4, /* kernels */
   4, /* calls */
@@ -77,6 +77,7 @@ static const etch_cl_program program = {
   1, /* outputs */
   4, /* constants */
   3, /* regions of the arena */
+  0, /* states */
   544, /* bytes of arena */
   512, /* its alignment */
 };

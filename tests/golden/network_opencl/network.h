@@ -7,8 +7,8 @@
 #define NETWORK_H
 
 #include "etch_opencl.h"
-#if ETCH_RUNTIME_ABI != 3
-#error "network.h was generated for etch runtime ABI 3: take etch_runtime.h and etch_runtime.c from the same folder"
+#if ETCH_RUNTIME_ABI != 4
+#error "network.h was generated for etch runtime ABI 4: take etch_runtime.h and etch_runtime.c from the same folder"
 #endif
 
 #ifdef __cplusplus
