@@ -19,7 +19,8 @@ VarValues variable_values(const std::vector<std::string>& sets, const ImportedMo
 /// The options of the devices of this machine.
 DeviceOptions device_options(const ModelArgs& args, const Target& target);
 /// The named devices; "all" stands for every one that is available. A device that is named but not available is a UserError. For
-/// each device that "all" leaves out, one line on standard error says why.
-std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string>& names, const DeviceOptions& options);
+/// each device that "all" leaves out, one line on standard error says why. `runs_external`: only those that run custom functions are.
+std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string>& names, const DeviceOptions& options,
+                                                   bool runs_external = false);
 
 }  // namespace etch

@@ -37,7 +37,7 @@ void print_profile(const Program& program, const std::vector<double>& seconds) {
 int run_command(const RunArgs& args) {
   Progress progress;
   const CompileOptions options = compile_options(args, progress);
-  const auto devices = devices_named({args.backend}, device_options(args, options.target));
+  const auto devices = devices_named({args.backend}, device_options(args, options.target), !args.customs.empty());
   if (devices.size() != 1)
     throw UserError("backend " + args.backend, "is not one backend", fmt::format("choose one of {}", fmt::join(device_names(), ", ")));
   const Frontend frontend = read_model(options);

@@ -182,7 +182,7 @@ int validate_model(const ValidateArgs& args) {
   CompileOptions options = compile_options(args, progress);
   if (args.measure) options.measure = measure_with_compiler(options.target);
   const DeviceOptions on_host = guarded_options(args, options.target);
-  const auto devices = devices_named(args.backends, on_host);
+  const auto devices = devices_named(args.backends, on_host, !args.customs.empty());
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
   const std::vector<DataSet> sets = data_sets_of(args, frontend.model);
@@ -235,7 +235,7 @@ void print_json(const SuiteResult& result) {
 int validate_suite(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
-  const auto devices = devices_named(args.backends, guarded_options(args, options.target));
+  const auto devices = devices_named(args.backends, guarded_options(args, options.target), !args.customs.empty());
   const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
   progress.clear();
   if (args.json) {

@@ -63,6 +63,10 @@ class CCompiler : public Compiler {
       Unit unit{head, part.size()};
       std::string table;
       for (const ProgramKernel& kernel : part) {
+        if (kernel.external != nullptr) {
+          table += "  0,\n";
+          continue;
+        }
         unit.text += kernel.text.source + "\n";
         table += "  " + kernel.name + ",\n";
       }
@@ -101,11 +105,10 @@ class CDevice : public Device {
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     std::string why;
     if (!available(&why)) throw DeviceError("C device", why, "install gcc or clang");
-    return make_compiled(program, CCompiler(own_, options_.timeout_s, *find()).compile(program), {.align = own_.arena_align},
-                         options_.guards);
+    return make_compiled(program, CCompiler(own_, options_.timeout_s, *find()).compile(program), {.align = own_.arena_align}, options_);
   }
 
-  std::optional<std::filesystem::path> find() const { return find_compiler(own_.cc, {"gcc", "clang", "clang-19", "cc"}); }
+  std::optional<std::filesystem::path> find() const { return find_c_compiler(own_); }
 
   COptions own_;
   DeviceOptions options_;
@@ -117,6 +120,7 @@ constinit const DeviceRow kCDevice{
     .name = "c",
     .language = &kC,
     .make = make_of<CDevice>,
+    .runs_external = true,
 };
 
 }  // namespace etch

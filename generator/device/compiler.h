@@ -38,9 +38,9 @@ class Compiler {
 /// most `jobs`; 0 is one per processor.
 std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs);
 
-/// A program whose kernels are functions of this process and whose memory is planned with `plan`. With `guards` stores out of bounds
-/// are found, see DeviceOptions. `program` must outlive the result.
+/// A program whose kernels are functions of this process and whose memory is planned with `plan`. `program` must outlive the
+/// result.
 std::unique_ptr<LoadedProgram> make_compiled(const Program& program, std::unique_ptr<KernelLibrary> library, const PlanOptions& plan,
-                                             bool guards);
+                                             const DeviceOptions& options);
 
 }  // namespace etch

@@ -96,11 +96,11 @@ class CudaDevice : public Device {
     if (const std::string why = missing(); !why.empty()) throw DeviceError("CUDA device", why, "install a GPU's driver, or g++ or clang++");
     if (gpu_) {
       const std::string text = program.language->prelude(helpers_of(program)) + "\n" + text_of(program.kernels);
-      return make_compiled(program, gpu_->compile(program, text, own_.contract), kPlan, options_.guards);
+      return make_compiled(program, gpu_->compile(program, text, own_.contract), kPlan, options_);
     }
     HostCompiler compiler{.what = "C++ compiler", .program = *find(), .flags = own_.flags, .timeout_s = options_.timeout_s};
     compiler.flags.push_back(own_.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
-    return make_compiled(program, compile_for_processor(program, own_, compiler), kPlan, options_.guards);
+    return make_compiled(program, compile_for_processor(program, own_, compiler), kPlan, options_);
   }
 
   // Why there is nothing to run kernels on; empty if there is.

@@ -127,6 +127,7 @@ struct DeviceRow {
   /// The environment variables that a process needs to run programs of this language by itself. `work`: a folder that it may use.
   /// May be null.
   std::vector<EnvVar> (*environment)(const std::filesystem::path& work) = nullptr;
+  bool runs_external = false;  // kernels that are functions in C, see device/external.h
 };
 
 class Device {
@@ -135,11 +136,14 @@ class Device {
   virtual ~Device() = default;
   std::string name() const { return std::string(row_->name); }
   const Language* language() const { return row_->language; }
+  /// Whether it runs kernels that are functions in C.
+  bool runs_external() const { return row_->runs_external; }
   /// Whether it can be used here; if not, *why is one line (why may be null).
   virtual bool available(std::string* why) const = 0;
   /// What runs the programs, for people to read: "gcc 12.2.0 (/usr/bin/gcc)". Call it only if available().
   virtual std::string description() const = 0;
-  /// Throws DeviceError if the program does not compile, InternalError if it is in another language.
+  /// Throws DeviceError if the program does not compile or has kernels that the device can't run, InternalError if it is in another
+  /// language.
   std::unique_ptr<LoadedProgram> load(const Program& program) const;
 
  private:
@@ -168,6 +172,8 @@ std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& 
 std::unique_ptr<Device> make_reference_device(const DeviceOptions& options = {});
 /// Names for make_device, the reference first.
 std::vector<std::string> device_names();
+/// Those of the devices that run kernels that are functions in C.
+std::vector<std::string> external_device_names();
 /// Variables of the environment that a process needs to run programs of `language` by itself.
 std::vector<EnvVar> environment_for(const Language& language, const std::filesystem::path& work);
 

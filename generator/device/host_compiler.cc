@@ -87,6 +87,10 @@ std::optional<std::filesystem::path> find_compiler(const std::string& wanted, co
   return std::nullopt;
 }
 
+std::optional<std::filesystem::path> find_c_compiler(const COptions& options) {
+  return find_compiler(options.cc, {"gcc", "clang", "clang-19", "cc"});
+}
+
 std::string describe_compiler(const std::filesystem::path& program) {
   const ProcessResult result = run_process({program.string(), "--version"});
   return result.out.substr(0, result.out.find('\n')) + " (" + program.string() + ")";

@@ -45,6 +45,8 @@ std::unique_ptr<SharedObject> compile_on_host(const HostCompiler& compiler, cons
 
 /// `wanted` if it is a program, or if it is empty the first of `names` that is one.
 std::optional<std::filesystem::path> find_compiler(const std::string& wanted, const std::vector<std::string>& names);
+/// The C compiler of these options.
+std::optional<std::filesystem::path> find_c_compiler(const COptions& options);
 /// The compiler's first line about itself, and its path.
 std::string describe_compiler(const std::filesystem::path& program);
 

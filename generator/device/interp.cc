@@ -1,6 +1,7 @@
 // INTERP: the reference device. Each call's AST is evaluated.
 #include <chrono>
 
+#include "device/external.h"
 #include "device/replay.h"
 #include "program/interpret.h"
 #include "program/loops.h"
@@ -10,11 +11,14 @@ namespace {
 
 class Interpreted : public LoadedProgram {
  public:
-  explicit Interpreted(const Program& program) : program_(&program), last_use_(last_uses(program)) {}
+  Interpreted(const Program& program, const DeviceOptions& options)
+      : program_(&program), external_(program, options), last_use_(last_uses(program)) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
-    Interpreter interpreter(*program_);
+    Interpreter interpreter(*program_, [&](const ProgramCall& call, const std::vector<const Array*>& read, const VarValues& values) {
+      return run_external(call, read, values);
+    });
     for (std::size_t i = 0; i < inputs.size(); i++) interpreter.set(program_->inputs[i], inputs[i]);
     if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
     for_each_call(*program_, vars, [&](int c, const VarValues& values) {
@@ -38,20 +42,33 @@ class Interpreted : public LoadedProgram {
   }
 
  private:
+  Array run_external(const ProgramCall& call, const std::vector<const Array*>& inputs, const VarValues& values) const {
+    std::vector<std::span<const std::byte>> bytes;
+    for (const Array* input : inputs) bytes.push_back(input->bytes());
+    const ProgramBuffer& out = buffer(call.writes().front());
+    std::vector<std::byte> written = external_.run(call, bytes, elements_of(out, values) * bytes_of(out.dtype), values);
+    return {out.dtype, shape_of(out, values), std::move(written)};
+  }
+
   const ProgramBuffer& buffer(int b) const { return program_->buffers[static_cast<std::size_t>(b)]; }
 
   const Program* program_;
+  ExternalKernels external_;
   std::vector<int> last_use_;
 };
 
 class InterpDevice : public Device {
  public:
-  using Device::Device;
+  InterpDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), options_(options) {}
   bool available(std::string*) const override { return true; }
   std::string description() const override { return "reference, in double"; }
 
  private:
-  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override { return std::make_unique<Interpreted>(program); }
+  std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
+    return std::make_unique<Interpreted>(program, options_);
+  }
+
+  DeviceOptions options_;
 };
 
 }  // namespace
@@ -59,7 +76,8 @@ class InterpDevice : public Device {
 constinit const DeviceRow kInterpDevice{
     .name = "interp",
     .language = nullptr,
-    .make = [](const DeviceRow& row, const DeviceOptions&) -> std::unique_ptr<Device> { return std::make_unique<InterpDevice>(row); },
+    .make = make_of<InterpDevice>,
+    .runs_external = true,
 };
 
 }  // namespace etch

@@ -162,6 +162,10 @@ class JitLibrary : public KernelLibrary {
     for (auto& object : objects)
       if (llvm::Error error = jit_->addObjectFile(std::move(object))) throw DeviceError("LLVM", llvm::toString(std::move(error)));
     for (const ProgramKernel& kernel : program.kernels) {
+      if (kernel.external != nullptr) {
+        functions_.push_back(nullptr);
+        continue;
+      }
       llvm::Expected<llvm::orc::ExecutorAddr> found = jit_->lookup(kernel.name);
       if (!found) throw DeviceError("kernel '" + kernel.name + "'", llvm::toString(found.takeError()) + "\n" + said_);
       functions_.push_back(found->toPtr<KernelFunction>());
@@ -185,7 +189,8 @@ class LlvmCompiler : public Compiler {
     for (const std::span<const ProgramKernel> part : parts_of(program.kernels, kSplitBytes, options_.compile_jobs))
       running.push_back(std::async(std::launch::async, [this, part, &prelude] {
         Unit unit(options_);
-        for (const ProgramKernel& kernel : part) unit.add(kernel);
+        for (const ProgramKernel& kernel : part)
+          if (kernel.external == nullptr) unit.add(kernel);
         unit.add_prelude(prelude);
         return unit.compile();
       }));
@@ -201,7 +206,7 @@ class LlvmCompiler : public Compiler {
 
 class LlvmDevice : public Device {
  public:
-  LlvmDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), own_(options.get<LlvmOptions>()), guards_(options.guards) {}
+  LlvmDevice(const DeviceRow& row, const DeviceOptions& options) : Device(row), own_(options.get<LlvmOptions>()), options_(options) {}
 
   bool available(std::string* why) const override {
     if (why != nullptr) *why = missing_target();
@@ -213,11 +218,11 @@ class LlvmDevice : public Device {
  private:
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     if (!missing_target().empty()) throw DeviceError("LLVM device", missing_target());
-    return make_compiled(program, LlvmCompiler(own_).compile(program), {.align = own_.arena_align}, guards_);
+    return make_compiled(program, LlvmCompiler(own_).compile(program), {.align = own_.arena_align}, options_);
   }
 
   LlvmOptions own_;
-  bool guards_;
+  DeviceOptions options_;
 };
 
 }  // namespace
@@ -226,6 +231,7 @@ constinit const DeviceRow kLlvmDevice{
     .name = "llvm",
     .language = &kLlvm,
     .make = make_of<LlvmDevice>,
+    .runs_external = true,
 };
 
 }  // namespace etch

@@ -9,6 +9,7 @@
 #include "base/naming.h"
 #include "base/runtime_text.h"
 #include "emit/form.h"
+#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -43,10 +44,34 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (plan.arena_bytes > kMost)
     throw UserError(options.name, fmt::format("the arena has {} bytes, at most {} can be emitted", plan.arena_bytes, kMost));
+  if (form_of(program.language)->on_device)
+    for (const ProgramCall& call : program.calls)
+      if (const auto& external = program.kernels[static_cast<std::size_t>(call.kernel)].external)
+        throw UnsupportedError(
+            nodes_text(call.nodes) + " (" + external->op + ")",
+            fmt::format("it is computed by {}, which runs on a processor, the kernels of this target run on a device", external->place()),
+            "choose a target whose kernels are in C (etch targets lists them)", "custom operators on a device");
   for (const ProgramVariable& v : program.variables)
     if (v.max > std::numeric_limits<std::int32_t>::max())
       throw UserError(options.name, fmt::format("size '{}' goes up to {}, at most {} can be emitted", v.name, v.max,
                                                 std::numeric_limits<std::int32_t>::max()));
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// The user's files keep their names, which some file systems do not tell apart by case.
+void add_external_files(const Program& program, const std::string& name, std::vector<EmittedFile>& files) {
+  std::vector<std::string> taken{"report.txt", "report.json", "fit.json", name + "_weights.c", name + "_weights.s"};
+  for (const EmittedFile& file : files) taken.push_back(lower_case(file.name));
+  for (const RuntimeFile& file : runtime_files()) taken.push_back(lower_case(std::string(file.name)));
+  for (const ExternalFile& file : external_files(program)) {
+    if (std::ranges::find(taken, lower_case(file.name)) != taken.end())
+      throw UserError("--custom-file " + file.name, "the project has a file of this name already", "rename it, or the project by --name");
+    files.push_back({file.name, file.text});
+  }
 }
 
 }  // namespace
@@ -123,6 +148,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
+  add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
   files.push_back({"report.txt", to_text(report)});
   files.push_back({"report.json", to_json(report)});

@@ -87,6 +87,17 @@ Tensor Tensor::arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scala
 
 Tensor Tensor::arange(LazyGraph& graph, Sint n, DType dtype) { return {&graph, graph.index(dtype, n)}; }
 
+Tensor Tensor::external(LazyGraph& graph, std::shared_ptr<const ExternalKernel> function, const std::vector<Tensor>& inputs, DType dtype,
+                        const Shape& shape) {
+  if (is_empty(shape)) throw ShapeError("its result is empty: " + shape_text(shape) + ", a function in C is called for elements alone");
+  std::vector<const LazyBuffer*> src;
+  for (const Tensor& t : inputs) {
+    if (is_empty(t.shape())) throw ShapeError("an input is empty: " + shape_text(t.shape()) + ", a function in C gets elements to read");
+    src.push_back(t.buffer());
+  }
+  return {&graph, graph.external(std::move(function), src, dtype, shape)};
+}
+
 Tensor Tensor::eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal) {
   const Tensor r = arange(graph, rows, DType::Int32).reshape({rows, 1}), c = arange(graph, columns, DType::Int32).reshape({1, columns});
   return (r + static_cast<double>(diagonal)).equal(c).cast(dtype);

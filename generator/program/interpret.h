@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -11,10 +12,14 @@
 
 namespace etch {
 
+/// The result of a call of a function in C, in the shape of the buffer that it writes.
+using ExternalCall = std::function<Array(const ProgramCall& call, const std::vector<const Array*>& inputs, const VarValues& values)>;
+
 class Interpreter {
  public:
   /// `program` must outlive it. Constants are set; all other buffers must be set before a call reads them.
-  explicit Interpreter(const Program& program);
+  /// `external` computes calls of functions in C; without it there must be none.
+  explicit Interpreter(const Program& program, ExternalCall external = {});
 
   /// Sets the content of `buffer`.
   void set(int buffer, Array value);
@@ -26,6 +31,7 @@ class Interpreter {
 
  private:
   const Program* program_;
+  ExternalCall external_;
   std::vector<Array> values_;  // by buffer
 
   struct List {

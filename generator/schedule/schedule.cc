@@ -73,8 +73,8 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
   std::vector<Region> regions;
   for (const LazyBuffer* b : order) {
     if (!realized.contains(b)) continue;
-    Ast ast = build_ast(graph, b, in_memory);
-    items.push_back({ast.store, b, std::move(ast.inputs), {}, {}, nests.of(b)});
+    Ast ast = b->kind == LazyKind::External ? Ast{nullptr, b->src} : build_ast(graph, b, in_memory);
+    items.push_back({ast.store, b, std::move(ast.inputs), {}, {}, nests.of(b), b->external});
     regions.push_back(region_of(b, in_memory));
   }
   std::vector<Credit> credits = credit_nodes(graph, regions);
@@ -100,7 +100,7 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
       arrays.push_back(&b->data);
       if (name.empty()) name = b->name;
     }
-    const bool constant = arrays.size() == item.inputs.size() && variables(item.ast).empty();
+    const bool constant = item.ast != nullptr && arrays.size() == item.inputs.size() && variables(item.ast).empty();
     if (!constant || !is_computed(item.out) || !item.loops.empty() || std::ranges::find(outputs, item.out) != outputs.end()) {
       left.push_back(std::move(item));
       continue;
@@ -110,10 +110,15 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
   return left;
 }
 
+std::vector<const LazyOp*> ops_of(const ScheduleItem& item) {
+  return item.ast == nullptr ? std::vector<const LazyOp*>() : toposort(item.ast);
+}
+
 /// Whether the item that computes the next value of `carried` may write it where `carried` is: nothing reads the old value later.
 bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, int end, const LazyBuffer* carried) {
   const ScheduleItem& item = items[writer];
-  for (const LazyOp* op : toposort(item.ast))
+  if (item.ast == nullptr && std::ranges::find(item.inputs, carried) != item.inputs.end()) return false;
+  for (const LazyOp* op : ops_of(item))
     if (op->op == Op::Load && item.inputs.at(static_cast<std::size_t>(op->mem().index) - 1) == carried && !reads_in_place(op, item.ast))
       return false;
   for (std::size_t i = writer + 1; i < static_cast<std::size_t>(end); i++)
@@ -137,7 +142,7 @@ std::vector<ScheduleItem> carry(LazyGraph& graph, std::vector<ScheduleItem>& ite
       continue;
     }
     const LazyOp* store = graph.ops().store(0, graph.ops().load(1, next->dtype, next->st), next->st);
-    copies.push_back({store, memory, {next}, items[w].nodes, items[w].main_node, items[w].loops});
+    copies.push_back({store, memory, {next}, items[w].nodes, items[w].main_node, items[w].loops, {}});
   }
   return copies;
 }
@@ -185,6 +190,10 @@ std::vector<std::string> origins_without(const LazyGraph& graph, const std::vect
 
 /// An item may list an input twice: if two inputs become one by folding, the argument numbers stay.
 void verify_item(const ScheduleItem& item) {
+  if (item.external != nullptr) {
+    check(item.ast == nullptr && !is_list(item.out), "a function in C has no AST, and writes whole buffers");
+    return;
+  }
   check(item.ast != nullptr && item.ast->op == Op::Store, "a kernel stores its result");
   const Sint times = is_list(item.out) ? item.out->loop->count : Sint(1);
   check(item.ast->dtype == item.out->dtype && product(item.ast->shape) * times == item.out->st.size(),
@@ -264,7 +273,7 @@ std::string to_text(const Schedule& schedule) {
       line += " " + names[b];
     }
     for (std::size_t n = 0; n < item.nodes.size(); n++) line += (n == 0 ? "   # " : ", ") + item.nodes[n];
-    text += line + "\n" + to_text(item.ast);
+    text += line + "\n" + (item.ast != nullptr ? to_text(item.ast) : "  " + item.external->op + " by " + item.external->place() + "\n");
   }
   text += "\n";
   for (const ScheduledOutput& o : schedule.outputs) {

@@ -2,6 +2,7 @@
 // kernels. Everything that depends on constants alone is computed here and becomes a constant with data.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct OutputSpec {
 
 /// One kernel. Argument 0 is `out`, argument i + 1 is inputs[i]; each is an Input, a Data or the `out` of an earlier item. An item in a
 /// loop may also write a carried value, after all items that read what it was before, or one element of a LoopResult, a list; its AST then
-/// stores through a view.
+/// stores through a view. Instead of an AST it may have a function in C, which reads and writes whole buffers.
 struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
@@ -26,6 +27,7 @@ struct ScheduleItem {
   std::vector<std::string> nodes;           // the nodes (LazyBuffer::origins) that it computes, in the order of the graph
   std::string main_node;                    // the one of `nodes` that its reduction belongs to, else the last; empty without origins
   std::vector<const LazyLoop*> loops = {};  // that it is in, outermost first
+  std::shared_ptr<const ExternalKernel> external = {};  // if there is no AST
 };
 
 /// The items [first, end) are repeated. Loops lie in each other or apart.

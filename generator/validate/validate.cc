@@ -70,6 +70,11 @@ std::optional<Culprit> find_culprit(const Program& program, const Program& refer
     if (output == 0) turn++;
     if (found) return;
     const VarValues& values = turns.at(turn - 1).second;
+    const ProgramCall& said = reference.calls[static_cast<std::size_t>(call)];
+    if (reference.kernels[static_cast<std::size_t>(said.kernel)].external != nullptr) {  // the function is its own reference
+      interpreter.set_written(call, written, values);
+      return;
+    }
     const Array want = interpreter.evaluate(call, values);
     const Comparison comparison = compare(written.reshaped(want.shape()), want, tolerance);
     interpreter.set_written(call, written, values);
