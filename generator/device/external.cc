@@ -57,6 +57,7 @@ class SharedMemory {
 /// A buffer of the call: where it lies, and what it holds before if it is read.
 struct Zone {
   std::int64_t offset = 0, bytes = 0;
+  std::int64_t width = 1;  // bytes of an element
   std::span<const std::byte> content;
   std::string name;  // "its output"
   bool is_read = false;
@@ -131,20 +132,22 @@ void require_returned(bool returned, const Ended& ended, double timeout_s, const
   throw DeviceError(place, "it crashes: " + describe(result), "look for an index outside of its arrays, or a pointer that is not set");
 }
 
-/// UserErrors about bytes that the function may not write.
+/// DeviceError if the function wrote where it may not.
 void check_zone(const SharedMemory& memory, const Zone& zone, const std::string& place) {
   const std::string help = "look for a loop that runs too far: the sizes are those of the node";
   const std::byte* begin = memory.at(zone.offset);
+  const auto fail_outside = [&](std::int64_t index) {
+    const std::int64_t count = zone.bytes / zone.width;
+    throw DeviceError(place, fmt::format("it writes outside of {}, at index {}, there are {} elements", zone.name, index, count), help);
+  };
   for (std::int64_t k = 0; k < kGuard; k++) {
-    if (begin[zone.bytes + k] != kGuardByte)
-      throw DeviceError(place, fmt::format("it writes outside of {}, at byte {}: there are {}", zone.name, zone.bytes + k, zone.bytes),
-                        help);
-    if (begin[-1 - k] != kGuardByte)
-      throw DeviceError(place, fmt::format("it writes outside of {}, {} bytes before its start", zone.name, k + 1), help);
+    if (begin[zone.bytes + k] != kGuardByte) fail_outside((zone.bytes + k) / zone.width);
+    if (begin[-1 - k] != kGuardByte) fail_outside(-1 - k / zone.width);
   }
   if (!zone.is_read || std::equal(zone.content.begin(), zone.content.end(), begin)) return;
   const auto at = std::mismatch(zone.content.begin(), zone.content.end(), begin).first - zone.content.begin();
-  throw DeviceError(place, fmt::format("it writes into {}, at byte {}, which it may only read", zone.name, at), help);
+  throw DeviceError(place, fmt::format("it writes into {}, at index {}, which it may only read", zone.name, at / zone.width),
+                    "take the inputs as pointers to const, and write to the output alone");
 }
 
 std::string table_unit(const Program& program) {
@@ -181,8 +184,8 @@ std::vector<std::byte> ExternalKernels::run(const ProgramCall& call, const std::
   std::int64_t end = kGuard;  // of the first, the first byte says whether the function returned
   std::size_t read = 0;
   for (const CallArgument& argument : call.arguments) {
-    Zone zone{
-        .offset = end + kGuard, .bytes = output_bytes, .content = {}, .name = "its output", .is_read = argument.access == Access::Read};
+    const DType dtype = program_->buffers[static_cast<std::size_t>(argument.buffer)].dtype;
+    Zone zone{end + kGuard, output_bytes, bytes_of(dtype), {}, "its output", argument.access == Access::Read};
     if (zone.is_read) {
       zone.content = inputs.at(read);
       zone.bytes = static_cast<std::int64_t>(zone.content.size());

@@ -30,18 +30,15 @@ std::string scalar_text(const ExternalScalar& scalar, const std::map<std::string
 }  // namespace
 
 std::string external_text(const ProgramKernel& kernel) {
-  std::string call = fmt::format("  {}(", kernel.external->function);
-  const auto add = [&call, is_first = true](const std::string& text) mutable {
-    call += (is_first ? "" : ", ") + text;
-    is_first = false;
-  };
+  std::vector<std::string> passed;
   for (std::size_t i = 0; i < kernel.arguments.size(); i++) {
     const KernelArgument& a = kernel.arguments[i];
-    add(fmt::format("({}{} *)arg[{}]", a.access == Access::Read ? "const " : "", info(a.dtype).c_type, i));
+    passed.push_back(fmt::format("({}{} *)arg[{}]", a.access == Access::Read ? "const " : "", info(a.dtype).c_type, i));
   }
   const auto variables = variable_texts(kernel);
-  for (const ExternalScalar& scalar : kernel.external->scalars) add(scalar_text(scalar, variables));
-  return fmt::format("static void {}(void *const *arg) {{\n{});\n}}\n", kernel.name, call);
+  for (const ExternalScalar& scalar : kernel.external->scalars) passed.push_back(scalar_text(scalar, variables));
+  return fmt::format("static void {}(void *const *arg) {{\n  {}({});\n}}\n", kernel.name, kernel.external->function,
+                     fmt::join(passed, ", "));
 }
 
 ProgramKernel external_kernel(std::shared_ptr<const ExternalKernel> external, KernelSignature signature) {
@@ -72,9 +69,11 @@ std::vector<ExternalFile> external_files(const Program& program) {
     if (kernel.external == nullptr) continue;
     for (const ExternalFile& file : *kernel.external->files) {
       const auto found = std::ranges::find(files, file.name, &ExternalFile::name);
-      if (found == files.end()) files.push_back(file);
-      if (found == files.end() || found->text == file.text) continue;
-      throw UserError(file.name, "two different files of custom functions have this name", "rename one of them");
+      if (found == files.end()) {
+        files.push_back(file);
+      } else if (found->text != file.text) {
+        throw UserError(file.name, "two different files of custom functions have this name", "rename one of them");
+      }
     }
   }
   return files;

@@ -1,6 +1,8 @@
 // For tests of custom operators: models with one, functions for it, and what runs them.
 #pragma once
 
+#include <onnx/onnx_pb.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,6 +28,22 @@ inline GraphBuilder::Value custom_node(GraphBuilder& g, const std::string& op, c
   return name;
 }
 
+/// Declares a value, so that the importer knows it.
+inline GraphBuilder::Value declare(GraphBuilder& g, const GraphBuilder::Value& value, const std::vector<OnnxDim>& shape) {
+  auto& info = *g.proto().mutable_graph()->add_value_info();
+  info.set_name(value);
+  auto& type = *info.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  for (const OnnxDim& d : shape) {
+    auto& dim = *type.mutable_shape()->add_dim();
+    if (d.name.empty())
+      dim.set_dim_value(d.value);
+    else
+      dim.set_dim_param(d.name);
+  }
+  return value;
+}
+
 inline std::vector<CustomOperator> customs(const std::map<std::string, std::string>& files, const std::vector<CustomBinding>& bindings) {
   const TempDir dir("etch-custom");
   std::vector<std::filesystem::path> paths;
@@ -41,7 +59,7 @@ inline CompileOptions options_for(const std::string& model, std::vector<CustomOp
   options.import.bytes = model;
   options.import.path = "net.onnx";
   options.import.customs = std::move(operators);
-  options.target = find_target(target, {ETCH_SOURCE_DIR "/targets"});
+  options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
   options.tool_version = "0";
   return options;
 }
