@@ -223,8 +223,7 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
     AuditOptions auditing = audit_options(options.target);
     std::vector<std::string> of_user;  // files; what is found there is the user's to judge
     for (const ExternalFile& file : external_files(project.program)) of_user.push_back(file.name);
-    for (const ProgramKernel& kernel : project.program.kernels)
-      if (kernel.external != nullptr) auditing.symbols.push_back(kernel.external->function);
+    auditing.symbols = report.custom_functions;
     const AuditReport audit = audit_directory(written, std::move(auditing));
     ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};
     for (const Finding& finding : audit.findings) {

@@ -107,7 +107,11 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.weights_bytes = p.constants_bytes;
   r.weights_form = form_text(p);
   r.functions = static_cast<int>(program.kernels.size());
-  for (const ProgramKernel& k : program.kernels) r.indices_proved += k.indices_proved;
+  for (const ProgramKernel& k : program.kernels) {
+    r.indices_proved += k.indices_proved;
+    if (k.external != nullptr && std::ranges::find(r.custom_functions, k.external->function) == r.custom_functions.end())
+      r.custom_functions.push_back(k.external->function);
+  }
   for (const ProgramCall& call : program.calls) {
     const ProgramKernel& k = program.kernels[static_cast<std::size_t>(call.kernel)];
     r.kernels.push_back({k.name, call.nodes, k.shape_name, call.macs.max(), call.bytes.max()});

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "lazy/graph.h"
+#include "onnx/header.h"
 #include "onnx/imported_node.h"
 
 namespace etch {
@@ -57,6 +58,38 @@ std::string float_literal(float value, bool as_double) {
   std::string text = as_double ? fmt::format("{}", static_cast<double>(value)) : fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + (as_double ? "" : "f");
+}
+
+struct DeclaredTensor {
+  DType dtype{};
+  Shape shape;
+};
+
+/// What the model says about a value: only that tells what a function in C makes.
+DeclaredTensor declared_output(const ImportedNode& node, const onnx::GraphProto& graph, const std::string& value,
+                               const std::map<std::string, Sint>& dims) {
+  const onnx::ValueInfoProto* info = nullptr;
+  for (const auto* list : {&graph.value_info(), &graph.output()})
+    for (const onnx::ValueInfoProto& v : *list)
+      if (v.name() == value && v.type().has_tensor_type() && v.type().tensor_type().has_shape()) info = &v;
+  if (info == nullptr)
+    node.fail("the model does not declare the type and shape of its output '" + value + "', which no rule gives here",
+              "declare it in the model (value_info): onnx.helper.make_tensor_value_info(\"" + value + "\", TYPE, SHAPE)");
+  const auto& type = info->type().tensor_type();
+  DeclaredTensor declared{require_dtype(type.elem_type(), node.place() + ": output '" + value + "'"), {}};
+  for (int axis = 0; axis < type.shape().dim_size(); axis++) {
+    const auto& dim = type.shape().dim(axis);
+    const auto known = dims.find(dim.dim_param());
+    if (dim.has_dim_value())
+      declared.shape.emplace_back(dim.dim_value());
+    else if (known != dims.end())
+      declared.shape.push_back(known->second);
+    else
+      node.fail(fmt::format("the model declares the size at axis {} of its output '{}' as {}", axis, value,
+                            dim.dim_param().empty() ? "unknown" : "'" + dim.dim_param() + "', which no input has"),
+                "declare it as a number, or by the name of a dimension of an input");
+  }
+  return declared;
 }
 
 /// One comparison of a prototype with a node. Both signatures are made on the way: what is right is taken over.
@@ -262,8 +295,25 @@ void require_simple(const ImportedNode& node, const onnx::NodeProto& proto) {
 
 }  // namespace
 
-Tensor call_custom(const CustomOperator& custom, const ImportedNode& node, const onnx::NodeProto& proto, const DeclaredTensor& output) {
+const CustomOperator* find_custom(const std::vector<CustomOperator>& customs, const onnx::NodeProto& node) {
+  const std::string domain = is_main_domain(node.domain()) ? "" : node.domain();
+  const auto found = std::ranges::find_if(customs, [&](const CustomOperator& c) { return c.domain == domain && c.op == node.op_type(); });
+  return found == customs.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> unused_customs(const std::vector<CustomOperator>& customs, const onnx::GraphProto& graph) {
+  std::vector<std::string> unused;
+  for (const CustomOperator& custom : customs) {
+    const auto is_used = [&](const onnx::NodeProto& node) { return find_custom(customs, node) == &custom; };
+    if (std::ranges::none_of(graph.node(), is_used)) unused.push_back(custom.name());
+  }
+  return unused;
+}
+
+Tensor call_custom(const CustomOperator& custom, const ImportedNode& node, const onnx::NodeProto& proto, const onnx::GraphProto& graph,
+                   const std::map<std::string, Sint>& dims) {
   require_simple(node, proto);
+  const DeclaredTensor output = declared_output(node, graph, proto.output(0), dims);
   Match match(custom, node, proto, output);
   auto kernel = std::make_shared<const ExternalKernel>(match.run());
   return Tensor::external(node.graph(), std::move(kernel), match.inputs(), output.dtype, output.shape);

@@ -7,6 +7,7 @@
 // number of elements behind x, x_dim0 for the size of its first axis. A size that stays open has to be among them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@
 #include "lazy/tensor.h"
 
 namespace onnx {
+class GraphProto;
 class NodeProto;
-}
+}  // namespace onnx
 
 namespace etch {
 
@@ -34,13 +36,14 @@ struct CustomOperator {
   std::string name() const { return domain.empty() ? op : domain + "." + op; }
 };
 
-/// The type and shape of a node's output, as the model declares them.
-struct DeclaredTensor {
-  DType dtype{};
-  Shape shape;
-};
+/// The one of `customs` that computes `node`; nullptr if there is none.
+const CustomOperator* find_custom(const std::vector<CustomOperator>& customs, const onnx::NodeProto& node);
+/// The names of those that compute no node of `graph`.
+std::vector<std::string> unused_customs(const std::vector<CustomOperator>& customs, const onnx::GraphProto& graph);
 
-/// The node's output. UserError that shows the prototype that the node needs and the one that was found, if they do not fit.
-Tensor call_custom(const CustomOperator& custom, const ImportedNode& node, const onnx::NodeProto& proto, const DeclaredTensor& output);
+/// The node's output, whose type and shape `graph` declares; `dims`: the model's named sizes. UserError that shows the prototype that the
+/// node needs and the one that was found, if they do not fit.
+Tensor call_custom(const CustomOperator& custom, const ImportedNode& node, const onnx::NodeProto& proto, const onnx::GraphProto& graph,
+                   const std::map<std::string, Sint>& dims);
 
 }  // namespace etch

@@ -69,6 +69,8 @@ class Importer {
       collect([&] { import_node(graph_proto_.node(i)); });
     }
     read_outputs();
+    for (const std::string& op : unused_customs(options_.customs, graph_proto_))
+      result_.warnings.push_back("--custom " + op + ": no node of the model is of this operator");
     return std::move(result_);
   }
 
@@ -320,7 +322,7 @@ class Importer {
 
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
-    if (const CustomOperator* custom = find_custom(proto)) return import_custom(proto, *custom);
+    if (const CustomOperator* custom = find_custom(options_.customs, proto)) return import_custom(proto, *custom);
     refuse_function(proto);
     if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but may mean something else in this opset
     const OperatorRow& row = require_operator(proto);
@@ -368,13 +370,6 @@ class Importer {
 
   // --- operators that a function in C computes
 
-  const CustomOperator* find_custom(const NodeProto& node) const {
-    const std::string domain = is_main_domain(node.domain()) ? "" : node.domain();
-    for (const CustomOperator& custom : options_.customs)
-      if (custom.domain == domain && custom.op == node.op_type()) return &custom;
-    return nullptr;
-  }
-
   void import_custom(const NodeProto& proto, const CustomOperator& custom) {
     bool known = true;
     std::vector<const Value*> inputs = inputs_of(proto, known);
@@ -382,41 +377,15 @@ class Importer {
     const std::string name = node_names_.add(node.name());
     const OriginScope origin(*result_.graph, name, proto.op_type());
     if (!known) return;
-    const DeclaredTensor declared = declared_output(node, proto.output_size() == 0 ? "" : proto.output(0));
     try {
-      define(proto.output(0), {call_custom(custom, node, proto, declared), std::nullopt});
+      const Tensor output = call_custom(custom, node, proto, graph_proto_, dims_);
+      require_sane_shape(output.shape(), node.place() + ": output '" + proto.output(0) + "'");
+      define(proto.output(0), {output, std::nullopt});
     } catch (const ShapeError& error) {
       node.fail(error);
     }
     result_.node_count++;
     result_.node_names.push_back(name);
-  }
-
-  /// What the model says about a value: only that tells what a function in C makes.
-  DeclaredTensor declared_output(const ImportedNode& node, const std::string& value) const {
-    const std::string what = "the model does not declare the type and shape of its output '" + value + "', which no rule gives here";
-    const std::string help = "declare it in the model (value_info): onnx.helper.make_tensor_value_info(\"" + value + "\", TYPE, SHAPE)";
-    const ValueInfoProto* info = nullptr;
-    for (const auto* list : {&graph_proto_.value_info(), &graph_proto_.output()})
-      for (const ValueInfoProto& v : *list)
-        if (v.name() == value && v.type().has_tensor_type() && v.type().tensor_type().has_shape()) info = &v;
-    if (info == nullptr) node.fail(what, help);
-    const auto& type = info->type().tensor_type();
-    DeclaredTensor declared{require_dtype(type.elem_type(), node.place() + ": output '" + value + "'"), {}};
-    for (int axis = 0; axis < type.shape().dim_size(); axis++) {
-      const auto& dim = type.shape().dim(axis);
-      const auto known = dims_.find(dim.dim_param());
-      if (dim.has_dim_value())
-        declared.shape.emplace_back(dim.dim_value());
-      else if (known != dims_.end())
-        declared.shape.push_back(known->second);
-      else
-        node.fail("the model declares the size at axis " + std::to_string(axis) + " of its output '" + value + "' as " +
-                      (dim.dim_param().empty() ? "unknown" : "'" + dim.dim_param() + "', which no input has"),
-                  "declare it as a number, or by the name of a dimension of an input");
-    }
-    require_sane_shape(declared.shape, node.place() + ": output '" + value + "'");
-    return declared;
   }
 
   void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {
