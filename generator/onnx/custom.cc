@@ -123,8 +123,8 @@ class Match {
   struct Argument {
     DType dtype;
     Shape shape;
-    std::string value;  // in the model
-    std::string name;   // of the parameter
+    std::string value;      // in the model
+    std::string name = {};  // of the parameter
   };
 
   void wrong(const std::string& what) { problems_.push_back(what); }

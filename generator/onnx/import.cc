@@ -20,6 +20,7 @@
 #include "onnx/order.h"
 #include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
+#include "onnx/require_operator.h"
 #include "onnx/run_operator.h"
 #include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
@@ -102,21 +103,6 @@ class Importer {
       throw UnsupportedError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
                              "convert it to a dense tensor when exporting", "sparse initializers");
     }
-  }
-
-  void refuse_function(const NodeProto& node) const {
-    for (const auto& function : model_.functions()) {
-      if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
-      throw UnsupportedError(node_place(place_, node),
-                             "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
-                             "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
-    }
-    if (is_main_domain(node.domain())) return;
-    throw UnsupportedError(node_place(place_, node),
-                           "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
-                           "give a function in C that computes it, --custom " + node.domain() + "." + node.op_type() +
-                               "=FUNCTION --custom-file FILE.c, or export the model without operators of other domains",
-                           "operators of the domain " + node.domain());
   }
 
   // --- values
@@ -304,28 +290,12 @@ class Importer {
 
   // --- nodes
 
-  const OperatorRow& require_operator(const NodeProto& node) const {
-    if (const OperatorRow* row = find_operator(node.op_type(), result_.opset)) return *row;
-    if (const auto oldest = oldest_opset_of(node.op_type())) {
-      throw UnsupportedError(
-          node_place(place_, node),
-          "the operator is supported from opset " + std::to_string(*oldest) + " on, the model uses opset " + std::to_string(result_.opset),
-          "export the model with opset " + std::to_string(*oldest) + " or newer",
-          "operator " + node.op_type() + " at opset " + std::to_string(result_.opset));
-    }
-    const std::string nearest = nearest_operator(node.op_type());
-    throw UnsupportedError(
-        node_place(place_, node), "operator '" + node.op_type() + "' is not supported at opset " + std::to_string(result_.opset),
-        nearest.empty() ? "'etch ops' lists the supported operators" : "did the exporter mean '" + nearest + "'? 'etch ops' lists all",
-        "operator " + node.op_type());
-  }
-
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
     if (const CustomOperator* custom = find_custom(options_.customs, proto)) return import_custom(proto, *custom);
-    refuse_function(proto);
+    require_main_domain(proto, model_, place_);
     if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but may mean something else in this opset
-    const OperatorRow& row = require_operator(proto);
+    const OperatorRow& row = require_operator(proto, result_.opset, place_);
     bool known = true;
     std::vector<const Value*> inputs = inputs_of(proto, known);
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);

@@ -87,7 +87,8 @@ TEST(CustomOperator, TakesAnyWordsForATypeThatIsTheSameEverywhere) {
 
 TEST(CustomOperator, AFileThatDoesNotParseIsNamedWithItsErrors) {
   EXPECT_EQ(error_of([&] { options_with("int 3;\nvoid scale(float *y { }\n"); }),
-            "--custom-file scale.c: it is not C99 that compiles:\n  scale.c:2: expected identifier or '('\n  scale.c:3: expected ')'\n"
+            "--custom-file scale.c: it is not C99 that compiles:\n  scale.c:2: expected identifier or '('\n  scale.c:3: expected ')'\n  "
+            "scale.c:3: expected function body after function declarator\n"
             "  help: correct it; a compiler shows all errors: cc -std=c99 -c scale.c");
   EXPECT_EQ(error_of([&] { options_with("#include \"mine.h\"\n"); }),
             "--custom-file scale.c: it is not C99 that compiles:\n  scale.c:2: 'mine.h' file not found\n"
