@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "audit/unit.h"
 #include "base/error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
@@ -41,8 +42,8 @@ std::string plain_words(clang::QualType type) {
 
 CType read_type(const clang::ASTContext& context, clang::QualType type) {
   CType result;
-  result.text = type.getUnqualifiedType().getAsString();
-  if (const auto* decayed = type->getAs<clang::DecayedType>()) result.text = decayed->getDecayedType().getUnqualifiedType().getAsString();
+  result.text = type.getAsString();
+  if (const auto* decayed = type->getAs<clang::DecayedType>()) result.text = decayed->getDecayedType().getAsString();
   clang::QualType number = type;
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
     result.pointer = true;
@@ -154,6 +155,7 @@ void require_parsed(const CFile& file, const std::vector<std::string>& errors) {
 }  // namespace
 
 std::vector<Prototype> read_prototypes(const std::vector<CFile>& files) {
+  require_clang_headers();
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> given(new llvm::vfs::InMemoryFileSystem);
   for (const CFile& file : files)
     given->addFile(std::string(kFolder) + "/" + file.name, 0, llvm::MemoryBuffer::getMemBufferCopy(file.text));
@@ -163,16 +165,8 @@ std::vector<Prototype> read_prototypes(const std::vector<CFile>& files) {
   for (const CFile& file : files) {
     if (file.name.ends_with(".h")) continue;
     llvm::IntrusiveRefCntPtr<clang::FileManager> manager(new clang::FileManager(clang::FileSystemOptions(), all));
-    const std::vector<std::string> line{"clang",
-                                        "-fsyntax-only",
-                                        "-w",
-                                        "-fno-caret-diagnostics",
-                                        "-resource-dir",
-                                        ETCH_CLANG_RESOURCES,
-                                        "-x",
-                                        "c",
-                                        "-std=c99",
-                                        std::string(kFolder) + "/" + file.name};
+    const std::vector<std::string> line{"clang",         "-fsyntax-only",      "-w",       "-fno-caret-diagnostics",
+                                        "-resource-dir", ETCH_CLANG_RESOURCES, "-std=c99", std::string(kFolder) + "/" + file.name};
     Errors errors;
     clang::tooling::ToolInvocation invocation(line, std::make_unique<Action>(found, file.name), manager.get());
     invocation.setDiagnosticConsumer(&errors);

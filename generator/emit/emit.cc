@@ -62,6 +62,20 @@ std::string lower_case(std::string text) {
   return text;
 }
 
+// A project has names of its own, and may not have two functions of one name.
+void require_own_names(const Program& program, const std::string& name) {
+  CNames names(name);
+  for (const ProgramKernel& kernel : program.kernels) names.add(kernel.name);
+  std::vector<std::string> functions;
+  for (const ProgramKernel& kernel : program.kernels) {
+    if (kernel.external == nullptr || std::ranges::find(functions, kernel.external->function) != functions.end()) continue;
+    functions.push_back(kernel.external->function);
+    if (names.add(kernel.external->function) != kernel.external->function)
+      throw UserError("custom function " + kernel.external->place(), "the files of the project have something of this name",
+                      "rename the function, or the project by --name");
+  }
+}
+
 // The user's files keep their names, which some file systems do not tell apart by case.
 void add_external_files(const Program& program, const std::string& name, std::vector<EmittedFile>& files) {
   std::vector<std::string> taken{"report.txt", "report.json", "fit.json", name + "_weights.c", name + "_weights.s"};
@@ -152,6 +166,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
+  require_own_names(program, options.name);
   add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
   files.push_back({"report.txt", to_text(report)});

@@ -178,6 +178,19 @@ TEST(CustomOperator, NamesOfItsFilesMayNotBeThoseOfTheProject) {
   }
 }
 
+TEST(CustomOperator, ItsFunctionMayNotBeCalledAsSomethingInTheProject) {
+  for (const char* name : {"net_run", "calls", "net_constants", "k0_conv"}) {
+    std::string source = kBlend;
+    source.replace(source.find("blend("), 5, name);
+    const CompileOptions options =
+        test::options_for(network(), customs({{"b.c", source}, {"blend.h", kBlendHeader}}, {{"com.example.Blend", name}}));
+    const std::string error = test::error_of([&] { compile_project(read_model(options), options); });
+    EXPECT_TRUE(
+        error.starts_with(std::string("custom function ") + name + "() of b.c: the files of the project have something of this name"))
+        << error;
+  }
+}
+
 // Every type of C that a tensor can have, and a half as its bits.
 TEST(CustomOperator, TakesTensorsOfEveryType) {
   for (int t = 0; t < kDTypeCount; t++) {
