@@ -42,8 +42,9 @@ std::string plain_words(clang::QualType type) {
 
 CType read_type(const clang::ASTContext& context, clang::QualType type) {
   CType result;
-  result.text = type.getAsString();
-  if (const auto* decayed = type->getAs<clang::DecayedType>()) result.text = decayed->getDecayedType().getAsString();
+  result.text = type.getAsString(context.getPrintingPolicy());
+  if (const auto* decayed = type->getAs<clang::DecayedType>())
+    result.text = decayed->getDecayedType().getAsString(context.getPrintingPolicy());
   clang::QualType number = type;
   if (const auto* pointer = type->getAs<clang::PointerType>()) {
     result.pointer = true;

@@ -124,7 +124,10 @@ bool call_in_child(KernelFunction function, void* const* arg, volatile unsigned 
 
 void require_returned(bool returned, const Ended& ended, double timeout_s, const std::string& place) {
   if (returned) return;
-  ProcessResult result{.started = true, .timed_out = ended.timed_out, .seconds = timeout_s};
+  ProcessResult result;
+  result.started = true;
+  result.timed_out = ended.timed_out;
+  result.seconds = timeout_s;
   if (WIFSIGNALED(ended.status)) result.signal = WTERMSIG(ended.status);
   if (WIFEXITED(ended.status)) result.exit_code = WEXITSTATUS(ended.status);
   if (ended.timed_out) throw DeviceError(place, "it does not return: " + describe(result), "look for a loop without end");

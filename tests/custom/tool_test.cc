@@ -50,6 +50,17 @@ TEST(CustomOperator, EveryCommandOfTheToolTakesIt) {
       << validated.err;
 }
 
+TEST(CustomOperator, RunsOnAnEmulatedTarget) {
+  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm"))
+    GTEST_SKIP() << "no compiler or no emulator for the Cortex-M4F";
+  const Files files;
+  const ProcessResult validated =
+      etch_tool(files.with({"validate", files.model, "--backends", "interp", "--target", "cortex-m4f", "-o", files.out}));
+  EXPECT_TRUE(validated.ok()) << validated.out << validated.err;
+  EXPECT_NE(validated.out.find("cortex-m4f"), std::string::npos) << validated.out;
+  EXPECT_NE(test::content(files.out + "/leaky_net.c").find("(int32_t)("), std::string::npos) << "a size is computed from n";
+}
+
 TEST(CustomOperator, CompileWritesAProjectThatTheAuditAccepts) {
   const Files files;
   const ProcessResult compiled = etch_tool(files.with({"compile", files.model, "-o", files.out}));
