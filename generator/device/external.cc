@@ -172,6 +172,7 @@ ExternalKernels::ExternalKernels(const Program& program, const DeviceOptions& op
   if (!program_path) throw DeviceError("custom functions", "there is no C compiler to compile them", "install gcc or clang");
   HostCompiler compiler{"C compiler for custom functions", *program_path, own.flags, options.timeout_s};
   compiler.flags.emplace_back("-Wl,-Bsymbolic");  // a function keeps its meaning, whatever this process calls its own functions
+  compiler.flags.emplace_back("-Wl,-z,defs");     // what it calls has to be there
   std::vector<HostFile> headers, units{{"etch_external_kernels.c", table_unit(program)}};
   for (const ExternalFile& file : external_files(program)) (file.name.ends_with(".h") ? headers : units).push_back({file.name, file.text});
   object_ = compile_on_host(compiler, headers, units);

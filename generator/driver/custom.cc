@@ -57,6 +57,10 @@ std::vector<CustomOperator> read_custom_operators(const std::vector<std::filesys
   if (bindings.empty() && files.empty()) return {};
   const std::vector<CFile> texts = read_files(files);
   const std::vector<Prototype> prototypes = read_prototypes(texts);
+  for (const Prototype& p : prototypes)
+    if (p.function == "main")
+      throw UserError("--custom-file " + p.file, "it defines main, which programs that run the model have",
+                      "move main to a file of its own");
   auto shared = std::make_shared<std::vector<ExternalFile>>();
   for (const CFile& file : texts) shared->push_back({file.name, file.text});
   std::vector<CustomOperator> customs;

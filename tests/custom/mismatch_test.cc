@@ -107,6 +107,8 @@ TEST(CustomOperator, AFunctionThatIsNotThereIsNamedWithThoseThatAre) {
             "  help: name the C file that defines it: --custom-file FILE.c");
   EXPECT_EQ(error({{"a.c", "void scale(void) { }\n"}, {"b.c", "void scale(void) { }\n"}}, "scale"),
             "--custom com.example.Scale=scale: the function is defined in a.c and in b.c\n  help: keep one");
+  EXPECT_EQ(error({{"a.c", "void scale(void) { }\nint main(void) { return 0; }\n"}}, "scale"),
+            "--custom-file a.c: it defines main, which programs that run the model have\n  help: move main to a file of its own");
   EXPECT_TRUE(error({{"a.c", "void expf2(void) { }\n"}}, "for").starts_with("--custom com.example.Scale=for: the function's name is no "));
 }
 
@@ -158,6 +160,24 @@ const Misbehaviour kMisbehaviours[] = {
     {"((float *)x)[1] = 7;", "it writes into its input 0, at index 1, which it may only read"},
     {"y[2000000] = 0;", "it crashes: killed by signal 11 (Segmentation fault)"},
 };
+
+TEST(CustomOperator, WhatAFunctionCallsHasToBeThere) {
+  const CompileOptions options =
+      options_with("float helper(float x);\nvoid scale(float *y, const float *x, float alpha, int32_t steps) { y[0] = helper(x[0]); }\n");
+  const Program program = lower_model(read_model(options), nullptr, options);
+  const std::string error = error_of([&] { make_reference_device()->load(program); });
+  EXPECT_TRUE(error.starts_with("C compiler for custom functions ")) << error;
+  EXPECT_NE(error.find("helper"), std::string::npos) << error;
+}
+
+TEST(CustomOperator, OneThatNoNodeIsOfIsNoted) {
+  CompileOptions options = options_with("void scale(float *y, const float *x, float alpha, int32_t steps) { }\nvoid b(void) { }\n");
+  CustomOperator unused = options.import.customs[0];
+  unused.op = "Scales";
+  options.import.customs.push_back(unused);
+  EXPECT_EQ(import_onnx(options.import).warnings,
+            std::vector<std::string>{"--custom com.example.Scales: no node of the model is of this operator"});
+}
 
 // Whatever it does, this process goes on.
 TEST(CustomOperator, AFunctionThatMisbehavesIsNamedWithItsNode) {
