@@ -23,7 +23,8 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kGuard = 4096;  // bytes before and after a buffer
-constexpr std::byte kGuardByte{0xFF};  // a float that is read from it is NaN
+// A float that is read from around an input is NaN. Around outputs it is another byte: what a function copies from there to here shows.
+constexpr std::byte kGuardByte{0xFF}, kOutputGuardByte{0xA5};
 constexpr const char* kTable = "etch_external_kernels";
 const std::string kFolder = "custom/";  // of the user's files: their names are their own
 
@@ -55,6 +56,7 @@ struct Zone {
   std::span<std::byte> content;
   std::string name;  // "its output"
   bool is_read = false;
+  std::byte guard() const { return is_read ? kGuardByte : kOutputGuardByte; }
   /// With the guard behind it, in whole guards.
   std::int64_t end() const { return (offset + bytes + 2 * kGuard - 1) / kGuard * kGuard; }
 };
@@ -159,8 +161,8 @@ void check_zone(const SharedMemory& memory, const Zone& zone, const std::string&
     throw DeviceError(place, fmt::format("it writes outside of {}, at index {}, there are {} elements", zone.name, index, count), help);
   };
   for (std::int64_t k = 0; k < kGuard; k++) {
-    if (begin[zone.bytes + k] != kGuardByte) fail_outside((zone.bytes + k) / zone.width);
-    if (begin[-1 - k] != kGuardByte) fail_outside(-1 - k / zone.width);
+    if (begin[zone.bytes + k] != zone.guard()) fail_outside((zone.bytes + k) / zone.width);
+    if (begin[-1 - k] != zone.guard()) fail_outside(-1 - k / zone.width);
   }
   if (!zone.is_read || std::equal(zone.content.begin(), zone.content.end(), begin)) return;
   const auto at = std::mismatch(zone.content.begin(), zone.content.end(), begin).first - zone.content.begin();
@@ -210,6 +212,8 @@ void ExternalLibrary::launch(int kernel, std::span<void* const> buffers, std::sp
   const SharedMemory memory(zones.empty() ? kGuard : zones.back().end());
   std::vector<void*> arg;
   for (const Zone& zone : zones) {
+    std::fill_n(memory.at(zone.offset - kGuard), kGuard, zone.guard());
+    std::fill_n(memory.at(zone.offset + zone.bytes), kGuard, zone.guard());
     if (zone.is_read) std::ranges::copy(zone.content, memory.at(zone.offset));
     arg.push_back(memory.at(zone.offset));
   }

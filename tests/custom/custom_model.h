@@ -17,7 +17,9 @@
 #include "device/device.h"
 #include "driver/compile.h"
 #include "driver/custom.h"
+#include "emit/build.h"
 #include "onnx/builder.h"
+#include "onnx/types.h"
 #include "target/target.h"
 
 namespace etch::test {
@@ -30,11 +32,12 @@ inline GraphBuilder::Value custom_node(GraphBuilder& g, const std::string& op, c
 }
 
 /// Declares a value, so that the importer knows it.
-inline GraphBuilder::Value declare(GraphBuilder& g, const GraphBuilder::Value& value, const std::vector<OnnxDim>& shape) {
+inline GraphBuilder::Value declare(GraphBuilder& g, const GraphBuilder::Value& value, const std::vector<OnnxDim>& shape,
+                                   DType dtype = DType::Float32) {
   auto& info = *g.proto().mutable_graph()->add_value_info();
   info.set_name(value);
   auto& type = *info.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.set_elem_type(onnx_type_of(dtype));
   for (const OnnxDim& d : shape) {
     auto& dim = *type.mutable_shape()->add_dim();
     if (d.name.empty())
@@ -67,6 +70,8 @@ inline CompileOptions options_for(const std::string& model, std::vector<CustomOp
 
 /// Every device that can be used here.
 inline std::vector<std::unique_ptr<Device>> devices(DeviceOptions options = {}) {
+  static const TempDir cache("etch-custom");  // a function is compiled once for all devices
+  if (options.cache.dir.empty()) options.cache.dir = cache.path();
   options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   std::vector<std::unique_ptr<Device>> made;
   for (const std::string& name : device_names()) {
@@ -89,6 +94,16 @@ inline std::map<std::string, std::vector<Array>> run_everywhere(const CompileOpt
     outputs[device->name()] = device->load(program)->run(inputs, vars);
   }
   return outputs;
+}
+
+/// Its self-test, compiled by `compiler` without a warning.
+inline void expect_builds_and_passes(const std::filesystem::path& dir, const std::string& compiler) {
+  std::vector<std::string> args{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-O1", "-o", "test"};
+  for (const std::string& file : c_files(dir)) args.push_back(file);
+  args.push_back("-lm");
+  const ProcessResult built = run_in(dir, compiler, args);
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_in(dir, "./test").out, "PASS\n");
 }
 
 /// The error of what `run` does; empty if there is none.

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "custom_model.h"
-#include "emit/build.h"
 #include "program/lower.h"
 #include "support/files.h"
 
@@ -113,15 +112,6 @@ TEST(CustomOperator, IsAKernelOfItsOwnThatSharesNoMemory) {
   EXPECT_EQ(project.plan.placements[static_cast<std::size_t>(call->writes().front())].in_place_of, -1);
 }
 
-void expect_builds_and_passes(const fs::path& dir, const std::string& compiler) {
-  std::vector<std::string> args{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-O1", "-o", "test"};
-  for (const std::string& file : test::c_files(dir)) args.push_back(file);
-  args.push_back("-lm");
-  const ProcessResult built = test::run_in(dir, compiler, args);
-  ASSERT_TRUE(built.ok()) << built.err;
-  EXPECT_EQ(test::run_in(dir, "./test").out, "PASS\n");
-}
-
 TEST(CustomOperator, IsCalledByTheEmittedProject) {
   const CompileOptions options = test::options_for(network(), customs(kBlendFiles, kBlendBinding));
   const TempDir work;
@@ -140,7 +130,7 @@ TEST(CustomOperator, IsCalledByTheEmittedProject) {
   ASSERT_TRUE(written.report.audit.has_value());
   EXPECT_EQ(written.report.audit->findings, std::vector<std::string>{});
   for (const char* compiler : {"gcc", "clang-19"})
-    if (find_program(compiler)) expect_builds_and_passes(dir, compiler);
+    if (find_program(compiler)) test::expect_builds_and_passes(dir, compiler);
   fs::remove(dir / "test");
   write_audited(dir, compile_project(read_model(options), options), options);  // the user's files are replaced as etch's own
 }
@@ -261,7 +251,7 @@ void row_sums(float *sums, const float *rows, int32_t rows_count, int64_t sums_c
   }
   const TempDir work;
   write_audited(work.path() / "out", compile_project(read_model(options), options), options);
-  expect_builds_and_passes(work.path() / "out", "gcc");
+  test::expect_builds_and_passes(work.path() / "out", "gcc");
 }
 
 TEST(CustomOperator, EqualNodesAreOneKernel) {
