@@ -260,10 +260,14 @@ AuditOptions audit_options(const Target& target) {
   return options;
 }
 
-AuditReport audit_c(const std::vector<std::filesystem::path>& files, const AuditOptions& options) {
+void require_clang_headers() {
   std::error_code bad;
   if (!std::filesystem::is_directory(ETCH_CLANG_RESOURCES "/include", bad))
     throw UserError(ETCH_CLANG_RESOURCES, "Clang's own headers (stddef.h ...) are not here", "install Debian's libclang-common-19-dev");
+}
+
+AuditReport audit_c(const std::vector<std::filesystem::path>& files, const AuditOptions& options) {
+  require_clang_headers();
   std::vector<UnitFacts> units;
   for (const auto& file : files) units.push_back(parse(file, options));
   AuditReport report = join(units);

@@ -34,6 +34,7 @@ struct AuditOptions {
       system_includes;  // headers of the target's C library; empty or absent: triple and core are ignored, the host's are used
   bool single_precision = false;
   std::vector<std::string> prefixes;  // of external symbols, "etch_"; empty: not checked
+  std::vector<std::string> symbols;   // external symbols that need none
 };
 
 /// Triple, headers and precision of a target.

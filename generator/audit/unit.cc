@@ -316,6 +316,7 @@ void Unit::check_name(const NamedDecl& d) {
   const bool exempt = function != nullptr && (function->isMain() || function->hasAttr<OpenCLKernelAttr>());
   if (options_.prefixes.empty() || exempt || !d.isExternallyVisible() || context_.getLangOpts().OpenCL) return;
   const std::string name = d.getNameAsString();
+  if (std::ranges::find(options_.symbols, name) != options_.symbols.end()) return;
   if (std::ranges::any_of(options_.prefixes, [&](const std::string& p) { return name.starts_with(p); })) return;
   std::string accepted;
   for (const std::string& p : options_.prefixes) accepted += (accepted.empty() ? "" : ", ") + p;

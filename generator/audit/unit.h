@@ -33,6 +33,9 @@ struct UnitFacts {
   std::set<FunctionKey> roots;                                   // external functions, and functions named in initializers of objects
 };
 
+/// UserError unless Clang's own headers are there, without which no file parses.
+void require_clang_headers();
+
 /// Collects the facts of a parsed unit.
 UnitFacts examine(clang::ASTContext& context, const AuditOptions& options);
 

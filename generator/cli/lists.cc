@@ -73,12 +73,29 @@ int conformance_command(const std::vector<std::filesystem::path>& files) {
   return wrong ? 1 : 0;
 }
 
+namespace {
+
+// The functions of the user's own that the project of a folder calls: they are called as the user likes.
+std::vector<std::string> custom_functions_of(const std::filesystem::path& dir) {
+  std::ifstream in(dir / "report.json");
+  const nlohmann::json report = nlohmann::json::parse(in, nullptr, false);
+  std::vector<std::string> names;
+  if (!report.is_object() || !report.contains("custom_functions") || !report["custom_functions"].is_array()) return names;
+  for (const auto& name : report["custom_functions"])
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  return names;
+}
+
+}  // namespace
+
 int audit_command(const AuditArgs& args) {
   const Target target = find_target(args.target, target_dirs(args.targets_dir));
   if (!std::filesystem::is_directory(args.dir)) throw UserError(args.dir.string(), "is not a folder", "give a folder of C files");
   Progress progress(args.json);
   progress.step("checking " + args.dir.string());
-  const AuditReport report = audit_directory(args.dir, audit_options(target));
+  AuditOptions options = audit_options(target);
+  options.symbols = custom_functions_of(args.dir);
+  const AuditReport report = audit_directory(args.dir, std::move(options));
   progress.clear();
   if (report.files.empty()) throw UserError(args.dir.string(), "holds no .c or .cl file", "give a folder of C files");
   if (args.json) {

@@ -76,6 +76,10 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   one_value(app.add_option("--state", args.states, "an input that is kept from run to run, and the output that it becomes"))
       ->type_name("INPUT=OUTPUT");
   one_value(app.add_option("--shape", args.shapes, "sizes of all axes of an input: x=1,3,48,160..640"))->type_name("INPUT=N|A..B,...");
+  one_value(app.add_option("--custom", args.customs, "a function in C computes an operator: com.example.Leaky=leaky"))
+      ->type_name("DOMAIN.OP=FUNCTION");
+  one_value(app.add_option("--custom-file", args.custom_files, "C file that defines such functions, or a header of yours that it includes"))
+      ->type_name("FILE.c");
   app.add_option("--target", args.target, "what to generate for: 'etch targets' lists them")->capture_default_str();
   app.add_option("--targets-dir", args.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   app.add_option("--weights", args.weights,

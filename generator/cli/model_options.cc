@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "base/tempdir.h"
 #include "cli/project_paths.h"
+#include "driver/custom.h"
 
 namespace etch {
 namespace {
@@ -75,6 +76,25 @@ StateBinding parse_state(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// "com.example.Leaky=leaky".
+CustomBinding parse_custom(const std::string& text) {
+  const auto equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw CommandLineError("--custom " + text, "has no operator and function",
+                           "write DOMAIN.OPERATOR=FUNCTION, for example --custom com.example.Leaky=leaky");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<CustomOperator> custom_operators(const ModelArgs& args) {
+  std::vector<CustomBinding> bindings;
+  for (const std::string& text : args.customs) {
+    bindings.push_back(parse_custom(text));
+    if (std::ranges::count(bindings, bindings.back().op, &CustomBinding::op) > 1)
+      throw CommandLineError("--custom " + text, "is the second for '" + bindings.back().op + "'", "give each operator once");
+  }
+  return read_custom_operators(args.custom_files, bindings);
+}
+
 std::string options_text(const ModelArgs& args) {
   std::string text = "--target " + args.target;
   for (const std::string& dim : args.dims) text += " --dim " + dim;
@@ -85,6 +105,8 @@ std::string options_text(const ModelArgs& args) {
   }
   for (const std::string& shape : args.shapes) text += " --shape " + shape;
   for (const std::string& state : args.states) text += " --state " + state;
+  for (const std::string& custom : args.customs) text += " --custom " + custom;
+  for (const std::filesystem::path& file : args.custom_files) text += " --custom-file " + file.filename().string();
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (!args.optimize) text += " --no-optimize";
   return text;
@@ -132,6 +154,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
       throw CommandLineError("--shape " + text, "is the second for '" + shape.input + "'", "give the shape of each input once");
     options.import.shapes.push_back(std::move(shape));
   }
+  options.import.customs = custom_operators(args);
   options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;

@@ -22,11 +22,13 @@ class CommandLineError : public UserError {
 /// The arguments of `compile`, `run`, `inspect` and `validate` about the model and how to lower it.
 struct ModelArgs {
   std::filesystem::path model;
-  std::string name;                 // prefix and file names; empty: the file's name
-  std::vector<std::string> dims;    // "batch=1", "batch=1..16", "x[2]=48"
-  std::vector<std::string> shapes;  // "x=1,3,48,160..640"
-  std::vector<std::string> freeze;  // "NAME=FILE": inputs that become constants
-  std::vector<std::string> states;  // "INPUT=OUTPUT": what is kept from run to run
+  std::string name;                                 // prefix and file names; empty: the file's name
+  std::vector<std::string> dims;                    // "batch=1", "batch=1..16", "x[2]=48"
+  std::vector<std::string> shapes;                  // "x=1,3,48,160..640"
+  std::vector<std::string> freeze;                  // "NAME=FILE": inputs that become constants
+  std::vector<std::string> states;                  // "INPUT=OUTPUT": what is kept from run to run
+  std::vector<std::string> customs;                 // "com.example.Leaky=leaky": an operator, and the function that computes it
+  std::vector<std::filesystem::path> custom_files;  // C files that define such functions, and headers
   std::string target = "host";
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print

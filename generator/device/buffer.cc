@@ -42,7 +42,7 @@ Array Buffer::toCPU(std::vector<std::int64_t> shape) const {
   return {dtype_, std::move(shape), std::move(content)};
 }
 
-void Buffer::copyin(std::span<const std::byte> from) {
+void Buffer::copyin(std::span<const std::byte> from) const {
   check(opaque_ != nullptr && static_cast<std::int64_t>(from.size()) <= bytes(), "what is copied into a buffer fits into it");
   if (!from.empty()) allocator_->copyin(opaque_, from);
 }

@@ -50,7 +50,7 @@ class Buffer {
   void* opaque() const { return opaque_; }
 
   /// From the host, and to it: as many bytes as it has, or fewer. Both wait for the kernels that were started. Throws DeviceError.
-  void copyin(std::span<const std::byte> from);
+  void copyin(std::span<const std::byte> from) const;
   void copyout(std::span<std::byte> to) const;
   /// Its memory itself, without a copy. Throws DeviceError where that is not the host's. Device::synchronize() before it is read.
   std::span<std::byte> as_buffer() const;

@@ -67,7 +67,7 @@ class CDevice : public Compiled {
                                                               .flags = own_.flags,
                                                               .timeout_s = options().timeout_s,
                                                               .extension = ".c",
-                                                              .header = {"etch_math.h", std::string(runtime_text("etch_math.h"))}},
+                                                              .files = {{"etch_math.h", std::string(runtime_text("etch_math.h"))}}},
                                           options().cache);
   }
 
@@ -89,7 +89,7 @@ class CDevice : public Compiled {
 
  private:
   PlanOptions plan_options() const override { return {.align = own_.arena_align}; }
-  std::optional<std::filesystem::path> find() const { return find_compiler(own_.cc, {"gcc", "clang", "clang-19", "cc"}); }
+  std::optional<std::filesystem::path> find() const { return find_c_compiler(own_.cc); }
 
   COptions own_;
 };

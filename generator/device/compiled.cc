@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "device/external.h"
 #include "device/replay.h"
 #include "program/generate.h"
 
@@ -13,18 +14,23 @@ namespace {
 // Kernels are called on the device's memory, one after the other.
 class CompiledProgram : public LoadedProgram {
  public:
-  CompiledProgram(const Program& program, const std::shared_ptr<const KernelLibrary>& library, const PlanOptions& plan, bool guards,
+  CompiledProgram(const Program& program, std::vector<LoadedKernel> kernels, const PlanOptions& plan, bool guards,
                   std::shared_ptr<Allocator> memory, std::shared_ptr<GlobalCounters> counters)
-      : program_(&program), counters_(std::move(counters)), replay_(program, plan, guards, std::move(memory)) {
-    for (std::size_t k = 0; k < program.kernels.size(); k++) kernels_.emplace_back(library, static_cast<int>(k));
-  }
+      : program_(&program),
+        counters_(std::move(counters)),
+        kernels_(std::move(kernels)),
+        replay_(program, plan, guards, std::move(memory)) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     return replay_.run(inputs, vars, options, [&](const ProgramCall& call, const VarValues& now, std::span<std::byte* const> memory) {
       const auto k = static_cast<std::size_t>(call.kernel);
       const std::vector<void*> buffers(memory.begin(), memory.end());
-      const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
-      update_stats(*counters_, {call.flops, call.bytes}, now, seconds);
+      try {
+        const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
+        update_stats(*counters_, {call.flops, call.bytes}, now, seconds);
+      } catch (const DeviceError& error) {
+        throw_with_nodes(*program_, call, error);
+      }
     });
   }
   void reset_state() override { replay_.reset_state(); }
@@ -77,8 +83,9 @@ std::shared_ptr<const KernelLibrary> Compiled::load_kernels(std::span<const Prog
 std::unique_ptr<KernelGraph> Compiled::make_graph(std::vector<GraphNode> nodes) const { return make_list_graph(std::move(nodes)); }
 
 std::unique_ptr<LoadedProgram> Compiled::load_own(const Program& program) const {
-  auto library = load_kernels(program.kernels);
-  return std::make_unique<CompiledProgram>(program, library, plan_options(), options().guards, allocator(), counters());
+  const auto library = has_external(program) ? load_kernels(without_external(program.kernels)) : load_kernels(program.kernels);
+  return std::make_unique<CompiledProgram>(program, with_external(program.kernels, library, options()), plan_options(), options().guards,
+                                           allocator(), counters());
 }
 
 std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs) {

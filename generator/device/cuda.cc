@@ -90,7 +90,7 @@ class CudaDevice : public Compiled {
                              .flags = own_.flags,
                              .timeout_s = options().timeout_s,
                              .extension = ".cc",
-                             .header = {"cuda_shim.h", std::string(cuda_shim())}};
+                             .files = {{"cuda_shim.h", std::string(cuda_shim())}}};
     host.flags.push_back(own_.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
     return std::make_shared<HostCompiler>(std::move(host), options().cache);
   }

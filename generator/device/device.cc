@@ -3,8 +3,10 @@
 #include <atomic>
 
 #include "base/nearest.h"
+#include "device/external.h"
 #include "device/kernel_graph.h"
 #include "device/runner.h"
+#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -21,6 +23,13 @@ std::string key_of(const LazyOp* ast) {
   for (const LazyOp* op : toposort(ast))
     if (op->op == Op::Const) key += std::to_string(op->constant().value.bits()) + " ";
   for (const Node* v : variables(ast)) key += v->name + " " + std::to_string(v->min) + " " + std::to_string(v->max) + " ";
+  return key;
+}
+
+std::string key_of(const ProgramKernel& function) {
+  std::string key = function.external->declaration + "\n" + external_text(function);
+  for (const ExternalFile& file : *function.external->files) key += file.name + " " + std::to_string(file.text.size()) + "\n" + file.text;
+  for (const KernelArgument& a : function.arguments) key += to_text(a.elements) + " ";
   return key;
 }
 
@@ -41,12 +50,21 @@ std::shared_ptr<Allocator> Device::allocator() const {
 }
 
 std::shared_ptr<JITRunner> Device::get_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const {
-  const std::string key = key_of(ast);
+  return runner_of(key_of(ast), [&] { return make_runner(ast, std::move(owner)); });
+}
+
+std::shared_ptr<JITRunner> Device::get_runner(const std::shared_ptr<const ExternalKernel>& function,
+                                              const std::vector<KernelArgument>& arguments, std::shared_ptr<const void> owner) const {
+  ProgramKernel kernel = external_kernel(function, {.function = "call_" + function->function, .arguments = arguments, .variables = {}});
+  return runner_of(key_of(kernel), [&] { return make_external_runner(*this, std::move(kernel), options_, std::move(owner)); });
+}
+
+std::shared_ptr<JITRunner> Device::runner_of(const std::string& key, const std::function<std::shared_ptr<JITRunner>()>& make) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = runners_.find(key); found != runners_.end()) return found->second;
   }
-  auto runner = make_runner(ast, std::move(owner));  // others may go on meanwhile; the first result is kept
+  auto runner = make();  // others may go on meanwhile; the first result is kept
   const std::lock_guard lock(mutex_);
   return runners_.emplace(key, std::move(runner)).first->second;
 }

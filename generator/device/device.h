@@ -168,6 +168,9 @@ class Device {
   /// What runs `ast` on Buffers of this device; equal ASTs get the same runner. `owner` keeps alive what the AST points into (as
   /// Program::owner does), and null promises that it outlives the runner. Throws DeviceError. The runner may outlive the device.
   std::shared_ptr<JITRunner> get_runner(const LazyOp* ast, std::shared_ptr<const void> owner = nullptr) const;
+  /// The same for a function in C; `arguments`: its buffers, what it writes first. Equal calls get the same runner.
+  std::shared_ptr<JITRunner> get_runner(const std::shared_ptr<const ExternalKernel>& function, const std::vector<KernelArgument>& arguments,
+                                        std::shared_ptr<const void> owner = nullptr) const;
   /// Prepares these runs of kernels, which get_runner made, to be started as a whole. Throws GraphException if the device can't.
   virtual std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const;
   /// Waits for the end of all kernels that were started.
@@ -186,13 +189,14 @@ class Device {
  private:
   virtual std::unique_ptr<LoadedProgram> load_own(const Program& program) const = 0;
   virtual std::shared_ptr<JITRunner> make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const = 0;
+  std::shared_ptr<JITRunner> runner_of(const std::string& key, const std::function<std::shared_ptr<JITRunner>()>& make) const;
 
   const DeviceRow* row_;
   DeviceOptions options_;
   std::shared_ptr<GlobalCounters> counters_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<Allocator> allocator_;
-  mutable std::map<std::string, std::shared_ptr<JITRunner>> runners_;  // by the AST as text
+  mutable std::map<std::string, std::shared_ptr<JITRunner>> runners_;  // by the AST or the function's call as text
 };
 
 /// DeviceRow::make of a device whose constructor takes a row and options.

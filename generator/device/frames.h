@@ -16,6 +16,7 @@ enum class FrameKind : std::uint32_t {
   Reply = 2,     // the one answer to a request
   Progress = 3,  // before the answer: what is about to be done, as text
   Tap = 4,       // before the answer: what a call has written
+  Call = 5,      // before the answer: what a function in C reads; a request follows with what it wrote
 };
 
 struct Frame {

@@ -41,17 +41,24 @@ std::string HostCompiler::cachekey() const {
   std::string key = file.string() + "\n" + std::to_string(std::filesystem::file_size(file, ignored)) + " " + std::to_string(changed) +
                     "\n" + this_processor() + "\n";
   for (const std::string& flag : options_.flags) key += flag + "\n";
-  return key + options_.header.name + "\n" + options_.header.text;
+  for (const HostFile& beside : options_.files) key += beside.name + "\n" + std::to_string(beside.text.size()) + "\n" + beside.text;
+  return key;
 }
 
 std::string HostCompiler::compile(const std::string& text) const {
   const TempDir dir("etch-kernels");
   const std::string source = "kernels" + options_.extension;
-  write_file(dir.path() / options_.header.name, options_.header.text);
+  for (const HostFile& file : options_.files) {
+    std::filesystem::create_directories((dir.path() / file.name).parent_path());
+    write_file(dir.path() / file.name, file.text);
+  }
   write_file(dir.path() / source, text);
   std::vector<std::string> command = {options_.program.string(), "-fPIC", "-w"};
   command.insert(command.end(), options_.flags.begin(), options_.flags.end());
-  command.insert(command.end(), {"-shared", "-o", kBinary, source, "-lm"});
+  command.insert(command.end(), {"-shared", "-o", kBinary, source});
+  for (const HostFile& file : options_.files)
+    if (file.name.ends_with(".c")) command.push_back(file.name);
+  command.emplace_back("-lm");
   ProcessOptions process;
   process.cwd = dir.path();
   process.timeout_s = options_.timeout_s;
@@ -86,6 +93,10 @@ std::optional<std::filesystem::path> find_compiler(const std::string& wanted, co
   for (const std::string& name : names)
     if (auto found = find_program(name)) return found;
   return std::nullopt;
+}
+
+std::optional<std::filesystem::path> find_c_compiler(const std::string& wanted) {
+  return find_compiler(wanted, {"gcc", "clang", "clang-19", "cc"});
 }
 
 std::string describe_compiler(const std::filesystem::path& program) {

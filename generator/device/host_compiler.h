@@ -21,8 +21,8 @@ struct HostCompilerOptions {
   std::filesystem::path program;
   std::vector<std::string> flags;
   double timeout_s = 0;
-  std::string extension;  // of the text's file: ".c"
-  HostFile header;        // lies beside the text
+  std::string extension;        // of the text's file: ".c"
+  std::vector<HostFile> files;  // beside the text: headers, and sources in C that are compiled with it
 };
 
 class HostCompiler : public Compiler {
@@ -55,6 +55,8 @@ class SharedObject {
 
 /// `wanted` if it is a program, or if it is empty the first of `names` that is one.
 std::optional<std::filesystem::path> find_compiler(const std::string& wanted, const std::vector<std::string>& names);
+/// The C compiler: `wanted`, a name on PATH or a path, or if it is empty the first that is found.
+std::optional<std::filesystem::path> find_c_compiler(const std::string& wanted);
 /// The compiler's first line about itself, and its path.
 std::string describe_compiler(const std::filesystem::path& program);
 /// A text that is another one on a machine with another processor, if code for one need not run on the other.

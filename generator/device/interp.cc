@@ -1,8 +1,9 @@
-// INTERP: the reference device. Each call's AST is evaluated.
+// INTERP: the reference device. Each call's AST is evaluated; a function in C is called unless it has a reference.
 #include <chrono>
 #include <map>
 
 #include "device/compiled.h"
+#include "device/external.h"
 #include "device/replay.h"
 #include "program/loops.h"
 
@@ -11,9 +12,13 @@ namespace {
 
 class InterpretedProgram : public LoadedProgram {
  public:
-  InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, std::shared_ptr<GlobalCounters> counters)
+  InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, std::shared_ptr<GlobalCounters> counters,
+                     const DeviceOptions& options)
       : program_(&program), allocator_(std::move(allocator)), counters_(std::move(counters)), last_use_(last_uses(program)) {
-    for (const ProgramKernel& kernel : program.kernels) check(kernel.ast != nullptr, "a kernel has an AST");
+    for (const ProgramKernel& kernel : program.kernels)
+      check(kernel.ast != nullptr || kernel.external != nullptr, "a kernel has an AST or is a function in C");
+    const auto needs_c = [](const ProgramKernel& kernel) { return kernel.external != nullptr && !kernel.external->reference; };
+    if (std::ranges::any_of(program.kernels, needs_c)) functions_ = with_external(program.kernels, nullptr, options);
     for (const ProgramState& state : program.states)
       states_.emplace(state.buffer, DeviceMemory(*allocator_, buffer(state.buffer).max_bytes()));
     reset_state();
@@ -83,7 +88,32 @@ class InterpretedProgram : public LoadedProgram {
   void evaluate(const Run& run, const ProgramCall& call, const VarValues& values) const {
     std::vector<HostPiece> pieces;
     for (int b : call.buffers()) pieces.push_back(piece(run, b));
-    interpret(program_->kernels[static_cast<std::size_t>(call.kernel)].ast, pieces, values);
+    const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+    if (kernel.external == nullptr) return interpret(kernel.ast, pieces, values);
+    if (kernel.external->reference) return evaluate_reference(run, call, pieces, *kernel.external);
+    std::vector<void*> memory;
+    for (const HostPiece& p : pieces) memory.push_back(p.data);
+    try {
+      launch(functions_.at(static_cast<std::size_t>(call.kernel)), kernel, memory, values, true);
+    } catch (const DeviceError& error) {
+      throw_with_nodes(*program_, call, error);
+    }
+  }
+
+  void evaluate_reference(const Run& run, const ProgramCall& call, const std::vector<HostPiece>& pieces,
+                          const ExternalKernel& external) const {
+    std::vector<Array> read;
+    std::vector<const Array*> inputs;
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (int b : call.reads()) read.push_back(this->read(run, b));
+    for (int b : call.writes()) shapes.push_back(shape_of(buffer(b), run.vars));
+    for (const Array& array : read) inputs.push_back(&array);
+    const std::vector<Array> outputs = external.reference(inputs, shapes);
+    check(outputs.size() == shapes.size(), "a reference gives all outputs");
+    for (std::size_t k = 0; k < outputs.size(); k++) {
+      check(outputs[k].dtype() == pieces[k].dtype && outputs[k].shape() == shapes[k], "a reference gives outputs of their shapes");
+      std::ranges::copy(outputs[k].bytes(), pieces[k].data);
+    }
   }
 
   Array read(const Run& run, int b) const {
@@ -97,7 +127,8 @@ class InterpretedProgram : public LoadedProgram {
   std::shared_ptr<Allocator> allocator_;
   std::shared_ptr<GlobalCounters> counters_;
   std::vector<int> last_use_;
-  std::map<int, DeviceMemory> states_;  // by buffer number
+  std::map<int, DeviceMemory> states_;   // by buffer number
+  std::vector<LoadedKernel> functions_;  // by kernel; empty if none of them is called
 };
 
 class InterpDevice : public Interpreted {
@@ -108,7 +139,7 @@ class InterpDevice : public Interpreted {
 
  private:
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    return std::make_unique<InterpretedProgram>(program, allocator(), counters());
+    return std::make_unique<InterpretedProgram>(program, allocator(), counters(), options());
   }
 };
 

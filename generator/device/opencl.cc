@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "device/compiled.h"
+#include "device/external.h"
 #include "device/host_compiler.h"
 #include "device/opencl_session.h"
 #include "device/packed_folder.h"
@@ -254,8 +255,10 @@ class OpenCLGraph : public KernelGraph {
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::shared_ptr<const Compiler>& compiler,
-                const std::string& binary, bool guards, std::shared_ptr<GlobalCounters> counters)
-      : program_(&program), session_(session), guards_(guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
+                const std::string& binary, const DeviceOptions& options, std::shared_ptr<GlobalCounters> counters)
+      : program_(&program), session_(session), guards_(options.guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
+    if (has_external(program)) functions_ = with_external(program.kernels, nullptr, options);
+    for (int own = 0; const ProgramKernel& k : program.kernels) numbers_.push_back(k.external == nullptr ? own++ : -1);
     json list = json::array();
     Parts constants;
     for (std::size_t b = 0; b < program.buffers.size(); b++) {
@@ -271,7 +274,8 @@ class OpenCLProgram : public LoadedProgram {
       constants.push_back(bytes);
       constant_bytes_ += static_cast<std::int64_t>(bytes.size());
     }
-    kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, program.kernels, std::move(list), std::move(constants));
+    kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, without_external(program.kernels), std::move(list),
+                                               std::move(constants));
     counters_->add_memory(constant_bytes_);
   }
   ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
@@ -316,8 +320,12 @@ class OpenCLProgram : public LoadedProgram {
       if (options.tap)
         options.tap(call, output, written_by(*program_, program_->calls[static_cast<std::size_t>(call)], output, bytes, values));
     };
-    const json answer = session_->request(message, parts, "running the program", &blob, progress, tap,
-                                          [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; });
+    const auto function = [&](int turn, std::span<std::byte> read) {
+      const auto& [call, values] = turns.at(static_cast<std::size_t>(turn));
+      return call_function(program_->calls[static_cast<std::size_t>(call)], values, read);
+    };
+    const auto name_of = [&](int b) { return program_->buffers[static_cast<std::size_t>(b)].name; };
+    const json answer = session_->request(message, parts, "running the program", &blob, {progress, tap, function, name_of});
     if (options.call_seconds != nullptr) {
       options.call_seconds->assign(program_->calls.size(), 0);
       for (std::size_t t = 0; t < turns.size(); t++) {
@@ -330,6 +338,31 @@ class OpenCLProgram : public LoadedProgram {
   }
 
  private:
+  /// A call of a function in C, on this machine: from what it reads what it writes, each one buffer after the other.
+  std::vector<std::byte> call_function(const ProgramCall& call, const VarValues& values, std::span<std::byte> read) const {
+    std::vector<std::size_t> sizes;
+    std::size_t written = 0;
+    for (const CallArgument& a : call.arguments) {
+      const ProgramBuffer& b = program_->buffers[static_cast<std::size_t>(a.buffer)];
+      sizes.push_back(static_cast<std::size_t>(elements_of(b, values) * bytes_of(b.dtype)));
+      if (a.access == Access::Write) written += sizes.back();
+    }
+    std::vector<std::byte> result(written);
+    std::vector<void*> memory;
+    for (std::size_t i = 0, to = 0, from = 0; i < sizes.size(); i++) {
+      const bool is_read = call.arguments[i].access == Access::Read;
+      memory.push_back(is_read ? read.subspan(from, sizes[i]).data() : std::span(result).subspan(to, sizes[i]).data());
+      (is_read ? from : to) += sizes[i];
+    }
+    const auto k = static_cast<std::size_t>(call.kernel);
+    try {
+      launch(functions_[k], program_->kernels[k], memory, values, true);
+    } catch (const DeviceError& error) {
+      throw_with_nodes(*program_, call, error);
+    }
+    return result;
+  }
+
   /// For each buffer the number of the last of `turns` that uses it.
   std::vector<int> last_turns(const std::vector<Turn>& turns) const {
     std::vector<int> last(program_->buffers.size(), -1);
@@ -346,7 +379,7 @@ class OpenCLProgram : public LoadedProgram {
     std::vector<std::int64_t> values;
     for (const std::string& v : kernel.variables) values.push_back(vars.at(v));
     auto writes = call.writes();
-    return {{"kernel", call.kernel},
+    return {{"kernel", numbers_[static_cast<std::size_t>(call.kernel)]},
             {"buffers", std::vector<int>(call.buffers().begin(), call.buffers().end())},
             {"writes", std::vector<int>(writes.begin(), writes.end())},
             {"values", values},
@@ -374,6 +407,8 @@ class OpenCLProgram : public LoadedProgram {
   std::shared_ptr<GlobalCounters> counters_;
   std::deque<std::vector<std::byte>> first_;  // what each state has before the first run
   json state_list_ = json::array();           // of their buffers and sizes
+  std::vector<int> numbers_;                  // by kernel: its number among those of the process, or -1
+  std::vector<LoadedKernel> functions_;       // by kernel; empty if there are none
   std::unique_ptr<OpenCLKernels> kernels_;
   std::int64_t constant_bytes_ = 0;
 };
@@ -419,10 +454,10 @@ class OpenCLDevice : public Compiled {
   // The process runs all calls of a program by itself: a request for each would take longer than many kernels.
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
     const auto compiling = compiler();
-    const std::string text = texts_of(program.kernels).at(0);
+    const std::string text = texts_of(without_external(program.kernels)).at(0);
     // Where nothing is kept the process builds it once, when it loads it.
     const std::string binary = compiling->is_cached() ? compiling->compile_cached(text) : OpenCLCompiler::binary_of(text, "");
-    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options().guards, counters());
+    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options(), counters());
   }
   std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
 

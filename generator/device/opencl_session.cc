@@ -44,10 +44,22 @@ void OpenCLSession::open() {
   info_ = request({{"op", "open"}, {"device", own_.device}}, {}, "choosing a device");
 }
 
+// The process waits for the result: also where there is none.
+FrameStatus OpenCLSession::answer_call(int call, Frame& frame, const Events& events) {
+  try {
+    check(static_cast<bool>(events.function), "only a program has functions in C");
+    const std::vector<std::byte> written = events.function(call, frame.blob);
+    return child_->send(json{{"ok", true}}.dump(), {written}, timeout_s_);
+  } catch (...) {
+    if (child_->send(json{{"ok", false}}.dump(), {}, timeout_s_) == FrameStatus::Ok)
+      while (child_->receive(frame, timeout_s_) == FrameStatus::Ok && frame.kind != FrameKind::Reply) {
+      }
+    throw;
+  }
+}
+
 json OpenCLSession::request(const json& message, const Parts& parts, const std::string& doing, std::vector<std::byte>* blob,
-                            const std::function<std::string(int call)>& progress,
-                            const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap,
-                            const std::function<std::string(int)>& name_of_buffer) {
+                            const Events& events) {
   std::string where = "OPENCL, " + doing;
   FrameStatus status = child_->send(message.dump(), parts, timeout_s_);
   for (Frame frame; status == FrameStatus::Ok;) {
@@ -55,13 +67,16 @@ json OpenCLSession::request(const json& message, const Parts& parts, const std::
     if (status != FrameStatus::Ok) break;
     const json answer = json::parse(frame.json);
     if (frame.kind == FrameKind::Progress) {
-      if (progress) where = "OPENCL, " + progress(answer.get<int>());
+      if (events.progress) where = "OPENCL, " + events.progress(answer.get<int>());
     } else if (frame.kind == FrameKind::Tap) {
-      if (tap) tap(answer.at(0), answer.at(1), frame.blob);
+      if (events.tap) events.tap(answer.at(0), answer.at(1), frame.blob);
+    } else if (frame.kind == FrameKind::Call) {
+      status = answer_call(answer.get<int>(), frame, events);
     } else {
       if (!answer.at("ok").get<bool>()) {
         const std::string what = answer.at("error").get<std::string>();
-        throw DeviceError(where, answer.contains("buffer") && name_of_buffer ? what + " '" + name_of_buffer(answer["buffer"]) + "'" : what);
+        throw DeviceError(
+            where, answer.contains("buffer") && events.name_of_buffer ? what + " '" + events.name_of_buffer(answer["buffer"]) + "'" : what);
       }
       if (blob != nullptr) *blob = std::move(frame.blob);
       return answer;

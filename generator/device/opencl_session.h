@@ -35,14 +35,22 @@ class OpenCLSession {
   /// Where PoCL keeps compiled kernels, while the session lasts. Call it only after open().
   std::filesystem::path driver_folder() const { return dir_->path() / "cache"; }
 
+  /// What happens while a request is served. `progress` is called with the number of the call that is about to run, and describes it;
+  /// `tap` gets what calls have written; `function` computes a call that has no kernel: from what it reads, one buffer after the other,
+  /// what it writes.
+  struct Events {
+    std::function<std::string(int call)> progress;
+    std::function<void(int call, int output, const std::vector<std::byte>&)> tap;
+    std::function<std::vector<std::byte>(int call, std::span<std::byte> read)> function;
+    std::function<std::string(int)> name_of_buffer;
+  };
   /// Sends a request and waits for its reply. Throws DeviceError if the process fails or refuses. `doing` describes the request in
-  /// that error; `progress` is called with the number of the call that is about to run, `tap` gets what calls have written.
+  /// that error.
   nlohmann::json request(const nlohmann::json& message, const Parts& parts, const std::string& doing,
-                         std::vector<std::byte>* blob = nullptr, const std::function<std::string(int call)>& progress = {},
-                         const std::function<void(int call, int output, const std::vector<std::byte>&)>& tap = {},
-                         const std::function<std::string(int)>& name_of_buffer = {});
+                         std::vector<std::byte>* blob = nullptr, const Events& events = {});
 
  private:
+  FrameStatus answer_call(int call, Frame& frame, const Events& events);
   std::filesystem::path log() const { return dir_->path() / "log"; }
   std::string log_tail() const;
 

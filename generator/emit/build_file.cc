@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "emit/form.h"
+#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -97,6 +98,8 @@ std::string build_file(const Project& p) {
   const bool incbin = p.weights == WeightsForm::Incbin && p.has_constants();
   std::string sources = p.name + ".c";
   for (const EmittedFile& file : p.kernel_files)
+    if (file.name.ends_with(".c")) sources += " " + file.name;
+  for (const ExternalFile& file : external_files(p.program->kernels))
     if (file.name.ends_with(".c")) sources += " " + file.name;
   if (p.has_constants() && p.weights == WeightsForm::C) sources += fmt::format(" {}_weights.c", p.name);
   if (incbin) sources += fmt::format(" {}_weights.S", p.name);

@@ -9,6 +9,7 @@
 #include "base/naming.h"
 #include "base/runtime_text.h"
 #include "emit/form.h"
+#include "program/external.h"
 #include "program/loops.h"
 
 namespace etch {
@@ -44,10 +45,48 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (plan.arena_bytes > kMost)
     throw UserError(options.name, fmt::format("the arena has {} bytes, at most {} can be emitted", plan.arena_bytes, kMost));
+  if (form_of(program.language)->on_device)
+    for (const ProgramCall& call : program.calls)
+      if (const auto& external = program.kernels[static_cast<std::size_t>(call.kernel)].external)
+        throw UnsupportedError(
+            nodes_text(call.nodes) + " (" + external->op + ")",
+            fmt::format("it is computed by {}, which runs on a processor, the kernels of this target run on a device", external->place()),
+            "choose a target whose kernels are in C (etch targets lists them)", "custom operators on a device");
   for (const ProgramVariable& v : program.variables)
     if (v.max > std::numeric_limits<std::int32_t>::max())
       throw UserError(options.name, fmt::format("size '{}' goes up to {}, at most {} can be emitted", v.name, v.max,
                                                 std::numeric_limits<std::int32_t>::max()));
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+// A project has names of its own, and may not have two functions of one name.
+void require_own_names(const Program& program, const std::string& name) {
+  CNames names(name);
+  for (const ProgramKernel& kernel : program.kernels) names.add(kernel.name);
+  std::vector<std::string> functions;
+  for (const ProgramKernel& kernel : program.kernels) {
+    if (kernel.external == nullptr || std::ranges::find(functions, kernel.external->function) != functions.end()) continue;
+    functions.push_back(kernel.external->function);
+    if (names.add(kernel.external->function) != kernel.external->function)
+      throw UserError("custom function " + kernel.external->place(), "the files of the project have something of this name",
+                      "rename the function, or the project by --name");
+  }
+}
+
+// The user's files keep their names, which some file systems do not tell apart by case.
+void add_external_files(const Program& program, const std::string& name, std::vector<EmittedFile>& files) {
+  std::vector<std::string> taken{"report.txt", "report.json", "fit.json", name + "_weights.c", name + "_weights.s"};
+  for (const EmittedFile& file : files) taken.push_back(lower_case(file.name));
+  for (const RuntimeFile& file : runtime_files()) taken.push_back(lower_case(std::string(file.name)));
+  for (const ExternalFile& file : external_files(program.kernels)) {
+    if (std::ranges::find(taken, lower_case(file.name)) != taken.end())
+      throw UserError("--custom-file " + file.name, "the project has a file of this name already", "rename it, or the project by --name");
+    files.push_back({file.name, file.text});
+  }
 }
 
 }  // namespace
@@ -84,7 +123,11 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.weights_bytes = p.constants_bytes;
   r.weights_form = form_text(p);
   r.functions = static_cast<int>(program.kernels.size());
-  for (const ProgramKernel& k : program.kernels) r.indices_proved += k.indices_proved;
+  for (const ProgramKernel& k : program.kernels) {
+    r.indices_proved += k.indices_proved;
+    if (k.external != nullptr && std::ranges::find(r.custom_functions, k.external->function) == r.custom_functions.end())
+      r.custom_functions.push_back(k.external->function);
+  }
   const std::vector<Sint> turns = turns_of_calls(program);
   for (std::size_t c = 0; c < turns.size(); c++) {  // of all turns of the loops around
     const ProgramCall& call = program.calls[c];
@@ -128,6 +171,8 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
+  require_own_names(program, options.name);
+  add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
   files.push_back({"report.txt", to_text(report)});
   files.push_back({"report.json", to_json(report)});

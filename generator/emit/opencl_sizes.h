@@ -1,16 +1,12 @@
 // Internal to emit/: the sizes of an OpenCL program; some are expressions of its variables.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "emit/project.h"
 
 namespace etch {
-
-/// The expression in C, in parentheses unless it is a number or a name. `names` gives the variables' C identifiers.
-std::string c_expression(Sint size, const std::map<std::string, std::string>& names);
 
 /// Collects the sizes that a table needs; equal sizes share one entry.
 class SizeTable {

@@ -71,6 +71,7 @@ std::string to_json(const Report& r) {
   j["note"] = is_measured(r) ? Json(nullptr) : Json(kUnmeasured);
   j["audit"] = audit_json(r.audit);
   if (!r.files.empty()) j["files"] = r.files;
+  if (!r.custom_functions.empty()) j["custom_functions"] = r.custom_functions;
   j["kernels"] = Json::array();
   for (const ReportKernel& k : r.kernels)
     j["kernels"].push_back({{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}});

@@ -47,7 +47,8 @@ struct Report {
   std::int64_t indices_proved = 0;
   int functions = 0;  // distinct kernels
   std::vector<ReportKernel> kernels;
-  std::vector<std::string> folded;  // nodes of the model that no kernel computes
+  std::vector<std::string> folded;            // nodes of the model that no kernel computes
+  std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;
   std::vector<std::string> files;  // of the folder; empty before it is written

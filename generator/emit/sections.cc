@@ -9,6 +9,7 @@
 #include "emit/form.h"
 #include "emit/formula.h"
 #include "emit/literals.h"
+#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -144,7 +145,8 @@ std::string kernel_texts(const Project& p) {
   std::vector<std::vector<std::size_t>> calls(p.program->kernels.size());
   for (std::size_t c = 0; c < p.program->calls.size(); c++) calls[at(p.program->calls[c].kernel)].push_back(c);
   for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
-    const std::string& source = p.program->kernels[k].text.source;
+    const ProgramKernel& kernel = p.program->kernels[k];
+    const std::string source = kernel.external == nullptr ? kernel.text.source : external_text(kernel);
     text += "\n" + kernel_comment(p, k, calls[k]) + source;
     if (!source.ends_with('\n')) text += '\n';
   }

@@ -19,6 +19,7 @@ std::size_t hash_of(const LazyBuffer& b) {
   for (const LazyBuffer* s : b.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(s));
   h = hash_mix(hash_all(h, b.axes), b.scan ? 1 : 0);
   if (b.loop != nullptr) h = hash_mix(hash_mix(h, static_cast<std::uint64_t>(b.loop->number)), static_cast<std::uint64_t>(b.slot));
+  if (b.external != nullptr) h = hash_mix(hash_mix(h, std::hash<std::string>()(b.external->function)), static_cast<std::uint64_t>(b.slot));
   if (b.kind == LazyKind::Const) h = hash_mix(h, b.value.bits());
   if (b.kind == LazyKind::Data) h = hash_mix(h, b.data.content_hash());
   return h;
@@ -27,6 +28,7 @@ std::size_t hash_of(const LazyBuffer& b) {
 bool same(const LazyBuffer& a, const LazyBuffer& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.src != b.src || a.axes != b.axes || a.scan != b.scan || !(a.st == b.st)) return false;
   if (a.loop != b.loop || a.slot != b.slot) return false;
+  if (a.kind == LazyKind::External) return *a.external == *b.external;
   if (a.kind == LazyKind::View) return a.base == b.base;
   if (a.kind == LazyKind::Compute) return a.op == b.op;
   if (a.kind == LazyKind::Const) return a.value == b.value;
@@ -72,6 +74,8 @@ std::string_view name_of(LazyKind kind) {
       return "Carried";
     case LazyKind::LoopResult:
       return "LoopResult";
+    case LazyKind::External:
+      return "External";
     case LazyKind::View:
       return "View";
   }
@@ -134,7 +138,8 @@ const LazyBuffer* LazyGraph::add(LazyBuffer buffer) {
   buffer.origins = origins_;
   const bool fixed = buffer.st.variables().empty();
   const auto below = sources(&buffer);
-  const bool is_given = is_memory(&buffer) && buffer.kind != LazyKind::Data;  // loops are not run on the host
+  // Loops and functions of others are not run on the host.
+  const bool is_given = (is_memory(&buffer) && buffer.kind != LazyKind::Data) || buffer.kind == LazyKind::External;
   buffer.constant = fixed && !is_given && std::ranges::all_of(below, [](const LazyBuffer* s) { return s->constant; });
   LazyBuffer* kept = &buffers_.emplace_back(std::move(buffer));
   if (kept->base == nullptr) kept->base = kept;
@@ -311,7 +316,8 @@ const LazyBuffer* LazyGraph::scan(Op op, const LazyBuffer* a, int axis) {
 }
 
 const LazyBuffer* LazyGraph::contiguous(const LazyBuffer* a) {
-  const bool stored = is_memory(a->base) || a->base->kind == LazyKind::Contiguous;
+  const LazyKind kind = a->base->kind;
+  const bool stored = is_memory(a->base) || kind == LazyKind::Contiguous || kind == LazyKind::External;
   if (stored && a->st.contiguous() && a->st.size() == a->base->st.size()) return a;
   if (is_empty(a->shape())) return a;
   LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
@@ -388,6 +394,27 @@ const LazyBuffer* LazyGraph::loop_result(const LazyLoop* loop, int slot, const s
   return intern(std::move(b));
 }
 
+std::vector<const LazyBuffer*> LazyGraph::external(const std::shared_ptr<const ExternalKernel>& function,
+                                                   const std::vector<const LazyBuffer*>& src) {
+  check(!function->outputs.empty(), "a function in C writes something");
+  std::vector<const LazyBuffer*> in_memory;
+  for (const LazyBuffer* s : src) {  // it reads memory, in order and as a whole
+    check(!is_empty(s->shape()), "a function in C gets elements to read");
+    const bool is_whole = shows_base(s) && (is_memory(s->base) || is_computed(s->base));
+    in_memory.push_back(is_whole ? s->base : contiguous(s));
+  }
+  std::vector<const LazyBuffer*> outputs;
+  for (const ExternalOutput& output : function->outputs) {
+    check(!is_empty(output.shape), "a function in C is called for elements");
+    LazyBuffer b = base_of(LazyKind::External, output.dtype, output.shape);
+    b.src = in_memory;
+    b.external = function;
+    b.slot = static_cast<int>(outputs.size());
+    outputs.push_back(intern(std::move(b)));
+  }
+  return outputs;
+}
+
 const LazyBuffer* LazyGraph::copy(const LazyBuffer* a) {
   LazyBuffer b = base_of(LazyKind::Contiguous, a->dtype, a->shape());
   b.src = {a};
@@ -421,6 +448,8 @@ const LazyBuffer* LazyGraph::rebuild_one(const LazyBuffer* like, const std::vect
       return src == like->src ? like : loop_result(like->loop, like->slot, src);
     case LazyKind::Gather:
       return src == like->src ? like : gather(src[0], src[1]);
+    case LazyKind::External:
+      return src == like->src ? like : external(like->external, src).at(static_cast<std::size_t>(like->slot));
     case LazyKind::Compute:
       break;
   }
@@ -450,6 +479,7 @@ std::string to_text(const std::vector<const LazyBuffer*>& outputs) {
       text += " loop " + std::to_string(b->loop->number) + " slot " + std::to_string(b->slot);
       if (b->kind == LazyKind::LoopResult) text += " turns " + to_text(b->loop->count);
     }
+    if (b->kind == LazyKind::External) text += " output " + std::to_string(b->slot) + " of " + b->external->place();
     if (b->kind == LazyKind::View) text += " " + b->st.to_text();
     if (!b->name.empty()) text += " '" + b->name + "'";
     for (std::size_t i = 0; i < b->origins.size(); i++) text += (i == 0 ? "  # " : ", ") + b->origins[i];

@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "ir/array.h"
+#include "ir/external.h"
 #include "ir/lazyop.h"
 
 namespace etch {
@@ -31,6 +32,7 @@ enum class LazyKind : std::uint8_t {
   State,       // memory that outlives a run: what the run before left in it
   Carried,     // memory of a loop: what the turn before left in it, see LazyLoop
   LoopResult,  // what a loop leaves behind, in memory
+  External,    // an output of a function in C; its src are all in memory
   View,        // base through st
 };
 std::string_view name_of(LazyKind kind);
@@ -56,22 +58,24 @@ class Realized {
 struct LazyBuffer {
   LazyKind kind{};
   DType dtype{};
-  ShapeTracker st;                          // of a base: contiguous
-  const LazyBuffer* base = nullptr;         // of a base: itself
-  Op op{};                                  // Compute
-  std::vector<const LazyBuffer*> src = {};  // of Compute (elementwise: each of the result's shape), Contiguous, Gather and LoopResult
-  std::vector<int> axes = {};               // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
-  bool scan = false;                        // reductions: it is a scan
-  Scalar value = {};                        // Const
-  Array data = {};                          // Data; State: what the first run finds, all 0 if it has no elements
-  const LazyLoop* loop = nullptr;           // Carried and LoopResult
-  int slot = 0;                             // of those: which carried value; from loop->carried on: which list
-  std::string name = {};                    // Input, State and Data: as the model calls it
-  std::shared_ptr<Realized> realized = {};  // Input: where its values are; null: in memory that the caller of a run gives
-  bool constant = false;                    // depends on constants alone, and no size in it is a Variable
-  std::vector<std::string> origins = {};    // names of the ONNX nodes that it was traced from; usually one
-  std::vector<std::string> shared_by = {};  // origins that asked for an equal buffer later
-  int number = 0;                           // in order of creation: wherever buffers are sorted, by this
+  ShapeTracker st;                   // of a base: contiguous
+  const LazyBuffer* base = nullptr;  // of a base: itself
+  Op op{};                           // Compute
+  std::vector<const LazyBuffer*> src =
+      {};                          // of Compute (elementwise: each of the result's shape), Contiguous, Gather, External, LoopResult
+  std::vector<int> axes = {};      // reductions: ascending, each becomes size 1 (of a scan: keeps its size)
+  bool scan = false;               // reductions: it is a scan
+  Scalar value = {};               // Const
+  Array data = {};                 // Data; State: what the first run finds, all 0 if it has no elements
+  const LazyLoop* loop = nullptr;  // Carried and LoopResult
+  int slot = 0;                    // of those: which carried value; from loop->carried on: which list. External: which output
+  std::shared_ptr<const ExternalKernel> external = {};  // External: the function
+  std::string name = {};                                // Input, State and Data: as the model calls it
+  std::shared_ptr<Realized> realized = {};              // Input: where its values are; null: in memory that the caller of a run gives
+  bool constant = false;                                // depends on constants alone, and no size in it is a Variable
+  std::vector<std::string> origins = {};                // names of the ONNX nodes that it was traced from; usually one
+  std::vector<std::string> shared_by = {};              // origins that asked for an equal buffer later
+  int number = 0;                                       // in order of creation: wherever buffers are sorted, by this
 
   const std::vector<Sint>& shape() const { return st.shape(); }
   bool is_base() const { return kind != LazyKind::View; }
@@ -93,7 +97,8 @@ inline bool is_memory(const LazyBuffer* base) {
 }
 /// Whether a kernel computes `base`; else it is a leaf.
 inline bool is_computed(const LazyBuffer* base) {
-  return base->kind == LazyKind::Compute || base->kind == LazyKind::Contiguous || base->kind == LazyKind::Gather;
+  return base->kind == LazyKind::Compute || base->kind == LazyKind::Contiguous || base->kind == LazyKind::Gather ||
+         base->kind == LazyKind::External;
 }
 /// The value, if it is the same unmasked constant everywhere; else nullptr.
 const Scalar* const_value(const LazyBuffer* buffer);
@@ -138,6 +143,8 @@ class LazyGraph {
   /// `table` has the shape of `index` and one axis more, the last: its rows. The result has the shape of `index` (integers; a negative
   /// one counts from the end of the row); a position outside of the row counts as the nearest one inside.
   const LazyBuffer* gather(const LazyBuffer* table, const LazyBuffer* index);
+  /// The outputs of a function in C on `src`. They are never computed on the host.
+  std::vector<const LazyBuffer*> external(const std::shared_ptr<const ExternalKernel>& function, const std::vector<const LazyBuffer*>& src);
   /// A new loop of `count` turns (at least 2, or a size that may be less), which carries `carried` values.
   const LazyLoop* loop(Sint count, int carried);
   /// The carried value `slot` of `loop` at the start of a turn.

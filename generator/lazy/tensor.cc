@@ -99,6 +99,20 @@ Tensor Tensor::arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scala
 
 Tensor Tensor::arange(LazyGraph& graph, Sint n, DType dtype) { return {&graph, graph.index(dtype, n)}; }
 
+std::vector<Tensor> Tensor::external(LazyGraph& graph, const std::shared_ptr<const ExternalKernel>& function,
+                                     const std::vector<Tensor>& inputs) {
+  for (const ExternalOutput& o : function->outputs)
+    if (is_empty(o.shape)) throw ShapeError("a result is empty: " + shape_text(o.shape) + ", a function in C is called for elements alone");
+  std::vector<const LazyBuffer*> src;
+  for (const Tensor& t : inputs) {
+    if (is_empty(t.shape())) throw ShapeError("an input is empty: " + shape_text(t.shape()) + ", a function in C gets elements to read");
+    src.push_back(t.buffer());
+  }
+  std::vector<Tensor> outputs;
+  for (const LazyBuffer* b : graph.external(function, src)) outputs.push_back({&graph, b});
+  return outputs;
+}
+
 Tensor Tensor::eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal) {
   const Tensor r = arange(graph, rows, DType::Int32).reshape({rows, 1}), c = arange(graph, columns, DType::Int32).reshape({1, columns});
   return (r + static_cast<double>(diagonal)).equal(c).cast(dtype);

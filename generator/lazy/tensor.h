@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,7 @@ namespace etch {
 
 class LazyGraph;
 struct LazyBuffer;
+struct ExternalKernel;
 
 /// A Tensor method was called with shapes, axes or types that do not fit; the text says what was found and what is accepted.
 class ShapeError : public std::runtime_error {
@@ -83,6 +85,9 @@ class Tensor {
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype, Scalar start, Scalar step);
   /// 0, 1, ... n-1
   static Tensor arange(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
+  /// What a function in C computes of `inputs`: its outputs, see LazyGraph::external. ShapeError if an input or an output is empty.
+  static std::vector<Tensor> external(LazyGraph& graph, const std::shared_ptr<const ExternalKernel>& function,
+                                      const std::vector<Tensor>& inputs);
   /// `n` as a tensor of rank 0: a constant, or computed when the program runs if `n` holds a Variable.
   static Tensor size_value(LazyGraph& graph, Sint n, DType dtype = DType::Int64);
   static Tensor eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal = 0);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/naming.h"
 #include "lazy/graph.h"
+#include "onnx/custom.h"
 #include "onnx/freeze.h"
 #include "onnx/header.h"
 #include "onnx/imported_node.h"
@@ -19,6 +20,7 @@
 #include "onnx/order.h"
 #include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
+#include "onnx/require_operator.h"
 #include "onnx/run_operator.h"
 #include "onnx/schema.h"
 #include "onnx/shape_arithmetic.h"
@@ -69,6 +71,8 @@ class Importer {
       collect([&] { import_node(graph_proto_.node(i)); });
     }
     read_outputs();
+    for (const std::string& op : unused_customs(options_.customs, graph_proto_))
+      result_.warnings.push_back("--custom " + op + ": no node of the model is of this operator");
     return std::move(result_);
   }
 
@@ -100,19 +104,6 @@ class Importer {
       throw UnsupportedError(place_ + ": initializer '" + tensor.values().name() + "'", "it is sparse, dense initializers are accepted",
                              "convert it to a dense tensor when exporting", "sparse initializers");
     }
-  }
-
-  void refuse_function(const NodeProto& node) const {
-    for (const auto& function : model_.functions()) {
-      if (function.name() != node.op_type() || function.domain() != node.domain()) continue;
-      throw UnsupportedError(node_place(place_, node),
-                             "it calls the model-local function '" + function.domain() + "." + function.name() + "'",
-                             "inline the functions: onnx.inliner.inline_local_functions(model)", "model-local functions");
-    }
-    if (is_main_domain(node.domain())) return;
-    throw UnsupportedError(node_place(place_, node),
-                           "its operator is of the domain '" + node.domain() + "', operators of ai.onnx are accepted",
-                           "export the model without operators of other domains", "operators of the domain " + node.domain());
   }
 
   // --- values
@@ -300,35 +291,14 @@ class Importer {
 
   // --- nodes
 
-  const OperatorRow& require_operator(const NodeProto& node) const {
-    if (const OperatorRow* row = find_operator(node.op_type(), result_.opset)) return *row;
-    if (const auto oldest = oldest_opset_of(node.op_type())) {
-      throw UnsupportedError(
-          node_place(place_, node),
-          "the operator is supported from opset " + std::to_string(*oldest) + " on, the model uses opset " + std::to_string(result_.opset),
-          "export the model with opset " + std::to_string(*oldest) + " or newer",
-          "operator " + node.op_type() + " at opset " + std::to_string(result_.opset));
-    }
-    const std::string nearest = nearest_operator(node.op_type());
-    throw UnsupportedError(
-        node_place(place_, node), "operator '" + node.op_type() + "' is not supported at opset " + std::to_string(result_.opset),
-        nearest.empty() ? "'etch ops' lists the supported operators" : "did the exporter mean '" + nearest + "'? 'etch ops' lists all",
-        "operator " + node.op_type());
-  }
-
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
-    refuse_function(proto);
+    if (const CustomOperator* custom = find_custom(options_.customs, proto)) return import_custom(proto, *custom);
+    require_main_domain(proto, model_, place_);
     if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but may mean something else in this opset
-    const OperatorRow& row = require_operator(proto);
-    static const Value kUnknown;
-    std::vector<const Value*> inputs;
+    const OperatorRow& row = require_operator(proto, result_.opset, place_);
     bool known = true;
-    for (const std::string& name : proto.input()) {
-      const auto value = values_.find(name);
-      inputs.push_back(name.empty() ? nullptr : value == values_.end() ? &kUnknown : &value->second);
-      known = known && (name.empty() || inputs.back()->known());
-    }
+    std::vector<const Value*> inputs = inputs_of(proto, known);
     ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
     const std::string name = node_names_.add(node.name());
     const OriginScope origin(*result_.graph, name, proto.op_type());
@@ -353,6 +323,41 @@ class Importer {
     }
     node.require_all_asked();
     define_outputs(proto, node, row, outputs);
+    result_.node_count++;
+    result_.node_names.push_back(name);
+  }
+
+  /// The values of the node's inputs; clears `known` if one of them is not.
+  std::vector<const Value*> inputs_of(const NodeProto& proto, bool& known) const {
+    static const Value kUnknown;
+    std::vector<const Value*> inputs;
+    for (const std::string& name : proto.input()) {
+      const auto value = values_.find(name);
+      inputs.push_back(name.empty() ? nullptr : value == values_.end() ? &kUnknown : &value->second);
+      known = known && (name.empty() || inputs.back()->known());
+    }
+    return inputs;
+  }
+
+  // --- operators that a function in C computes
+
+  void import_custom(const NodeProto& proto, const CustomOperator& custom) {
+    bool known = true;
+    std::vector<const Value*> inputs = inputs_of(proto, known);
+    const ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
+    const std::string name = node_names_.add(node.name());
+    const OriginScope origin(*result_.graph, name, proto.op_type());
+    if (!known) return;
+    try {
+      const std::vector<Tensor> outputs = call_custom(custom, node, proto, graph_proto_, dims_);
+      for (int i = 0; i < proto.output_size(); i++) {
+        const Tensor& output = outputs[static_cast<std::size_t>(i)];
+        require_sane_shape(output.shape(), node.place() + ": output '" + proto.output(i) + "'");
+        define(proto.output(i), {output, std::nullopt});
+      }
+    } catch (const ShapeError& error) {
+      node.fail(error);
+    }
     result_.node_count++;
     result_.node_names.push_back(name);
   }

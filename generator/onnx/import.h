@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lazy/tensor.h"
+#include "onnx/custom.h"
 #include "shape/open_sizes.h"
 
 namespace etch {
@@ -51,6 +52,8 @@ struct ImportOptions {
   /// Shapes of the inputs in test data, [set][number of the file][axis]. A size that neither the model nor `dims` fixes is taken from
   /// here; if sets differ it becomes a range.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
+  /// Operators that functions in C compute.
+  std::vector<CustomOperator> customs = {};
   /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};
 };

@@ -32,9 +32,16 @@ const Array& Interpreter::get(int buffer) {
   return value;
 }
 
+bool Interpreter::can_evaluate(int call) const {
+  const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
+  const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
+  return kernel.external == nullptr || kernel.external->reference;
+}
+
 std::vector<Array> Interpreter::evaluate(int call, const VarValues& values) {
   const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
   const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(c.kernel)];
+  if (kernel.external != nullptr) return by_reference(c, *kernel.external, values);
   check(kernel.ast != nullptr, "a kernel has an AST");
   static const Array none;
   std::vector<const Array*> inputs(kernel.ast->src.size() - 1, &none);  // in the places of further outputs
@@ -42,6 +49,18 @@ std::vector<Array> Interpreter::evaluate(int call, const VarValues& values) {
   std::vector<Array> results;
   for (const LazyOp* store : stores_of(kernel.ast)) results.push_back(interp_evaluate(store, inputs, values));
   return results;
+}
+
+std::vector<Array> Interpreter::by_reference(const ProgramCall& call, const ExternalKernel& external, const VarValues& values) {
+  check(static_cast<bool>(external.reference), "a function in C is evaluated by its reference");
+  std::vector<const Array*> inputs;
+  for (int b : call.reads()) inputs.push_back(&get(b));
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const ExternalOutput& output : external.outputs) {
+    shapes.emplace_back();
+    for (const Sint& d : output.shape) shapes.back().push_back(etch::evaluate(d, values));
+  }
+  return external.reference(inputs, shapes);
 }
 
 void Interpreter::set_written(int call, int output, const Array& written, const VarValues& values) {

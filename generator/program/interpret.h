@@ -20,12 +20,17 @@ class Interpreter {
   /// Sets the content of `buffer`.
   void set(int buffer, Array value);
   const Array& get(int buffer);
-  /// The results of call number `call`, in the shape of its AST. No buffer is changed. `values`: of the variables and counters.
+  /// Whether evaluate() knows what the call computes: a function in C may have no reference.
+  bool can_evaluate(int call) const;
+  /// The results of call number `call`, in the shape of its AST, or of its outputs. No buffer is changed. `values`: of the variables and
+  /// counters.
   std::vector<Array> evaluate(int call, const VarValues& values);
   /// Sets what the call has written as its output number `output`: the whole buffer, or a part of it. What has not been written is 0.
   void set_written(int call, int output, const Array& written, const VarValues& values);
 
  private:
+  std::vector<Array> by_reference(const ProgramCall& call, const ExternalKernel& external, const VarValues& values);
+
   const Program* program_;
   std::vector<Array> values_;  // by buffer
 

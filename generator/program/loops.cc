@@ -63,6 +63,7 @@ std::vector<Sint> turns_of_calls(const Program& program) {
 
 bool writes_part(const Program& program, const ProgramCall& call, int output) {
   if (program.loops.empty()) return false;
+  if (program.kernels[static_cast<std::size_t>(call.kernel)].external != nullptr) return false;
   const LazyOp& store = store_of(program, call, output);
   const int buffer = call.arguments[static_cast<std::size_t>(output)].buffer;
   return product(store.shape) != product(program.buffers[static_cast<std::size_t>(buffer)].shape);

@@ -15,6 +15,7 @@
 #include "base/naming.h"
 #include "interp/interp.h"
 #include "lazy/graph.h"
+#include "program/external.h"
 #include "program/generate.h"
 #include "program/lower_call.h"
 #include "program/node_names.h"
@@ -70,7 +71,13 @@ class Lowering {
     std::string elements;
     auto operator<=>(const ArgumentKey&) const = default;
   };
-  using KernelKey = std::pair<const LazyOp*, std::vector<ArgumentKey>>;
+  // Instead of the AST of a function in C: its call.
+  struct KernelKey {
+    const LazyOp* ast;
+    std::string external;
+    std::vector<ArgumentKey> arguments;
+    auto operator<=>(const KernelKey&) const = default;
+  };
 
   [[noreturn]] void refuse_open_sizes(const ScheduleItem& item) const {
     std::string nodes, axes;
@@ -101,7 +108,11 @@ class Lowering {
       for (const Node* v : variables(loop.loop->counter)) found.insert(v->name);
     }
     for (const ScheduleItem& item : schedule_.items)
-      for (const Node* v : variables(item.ast)) add(v);
+      for (const Node* v : variables_of(item)) add(v);
+  }
+
+  static std::vector<const Node*> variables_of(const ScheduleItem& item) {
+    return item.external == nullptr ? variables(item.ast) : variables(sizes_of(*item.external));
   }
 
   const std::vector<const LazyBuffer*>& inputs() const { return options_.inputs.empty() ? schedule_.inputs : options_.inputs; }
@@ -149,17 +160,23 @@ class Lowering {
     call.kernel = kernel;
     call.nodes = item.nodes;
     call.short_name = names_.of(item.main_node);
-    const std::vector<std::uint32_t> aliases = may_alias(item.ast, buffers.size());
+    const bool is_external = item.external != nullptr;
+    const auto aliases = is_external ? std::vector<std::uint32_t>(buffers.size()) : may_alias(item.ast, buffers.size());
     for (std::size_t i = 0; i < buffers.size(); i++) {
       const KernelArgument& argument = program_.kernels[static_cast<std::size_t>(kernel)].arguments[i];
       call.arguments.push_back({number_of(buffers[i], argument.layout, item), argument.access, aliases[i]});
     }
-    const Work work = count_work(item.ast);
-    call.macs = work.macs;
-    call.flops = work.flops;
-    std::vector<Sint> elements;
-    for (const LazyBuffer* b : buffers) elements.push_back(product(b->shape()));
-    call.bytes = bytes_moved(item.ast, elements);
+    if (is_external) {  // what it computes is not known
+      for (auto b = buffers.begin(); b != buffers.end(); b++)
+        if (std::find(buffers.begin(), b, *b) == b) call.bytes += product((*b)->shape()) * bytes_of((*b)->dtype);
+    } else {
+      const Work work = count_work(item.ast);
+      call.macs = work.macs;
+      call.flops = work.flops;
+      std::vector<Sint> elements;
+      for (const LazyBuffer* b : buffers) elements.push_back(product(b->shape()));
+      call.bytes = bytes_moved(item.ast, elements);
+    }
     program_.calls.push_back(std::move(call));
   }
 
@@ -203,7 +220,7 @@ class Lowering {
   // Named after the main node and, if the node has several kernels, after the kernel's reduction: "softmax_12_max".
   std::string name_of_kernel(const ScheduleItem& item) const {
     std::string name = names_.of(item.main_node);
-    if (kernels_of_.at(item.main_node) == 1) return name;
+    if (kernels_of_.at(item.main_node) == 1 || item.external != nullptr) return name;
     for (const LazyOp* op : toposort(item.ast))
       if (is_reduce(op->op)) return fmt::format("{}_{}", name, reduce_info(op->op).stem);
     return name;
@@ -224,17 +241,28 @@ class Lowering {
 
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
     std::vector<KernelArgument> arguments = arguments_of(buffers, item.outs().size());
-    KernelKey key{item.ast, {}};
-    for (const KernelArgument& a : arguments) key.second.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
+    KernelKey key{item.ast, item.external == nullptr ? "" : key_of(*item.external), {}};
+    for (const KernelArgument& a : arguments) key.arguments.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
     const auto [it, added] = kernels_.try_emplace(std::move(key), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
     const std::string name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
     KernelSignature signature{name, std::move(arguments), {}};
-    program_.kernels.push_back(options_.language == nullptr
-                                   ? kernel_of_ast(item.ast, std::move(signature))
-                                   : generate_kernel(item.ast, std::move(signature), *options_.language, options_.codegen));
+    program_.kernels.push_back(kernel_for(item, std::move(signature)));
     return it->second;
+  }
+
+  ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature) const {
+    const Language* language = options_.language;
+    if (item.external != nullptr) return external_kernel(item.external, std::move(signature));
+    if (language == nullptr) return kernel_of_ast(item.ast, std::move(signature));
+    return generate_kernel(item.ast, std::move(signature), *language, options_.codegen);
+  }
+
+  static std::string key_of(const ExternalKernel& external) {
+    std::string key = external.op + "," + external.declaration;
+    for (const ExternalScalar& scalar : external.scalars) key += "," + scalar.literal + to_text(scalar.size);
+    return key;
   }
 
   // Names: "out", "out2", "in", "in2", "w" (a constant), "b" (a constant of one axis).

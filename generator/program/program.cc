@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -17,7 +18,10 @@ void verify_names(const Program& program) {
   std::set<std::string> names;
   for (const ProgramBuffer& b : program.buffers) check(names.insert(b.name).second, "buffer names are unique");
   names.clear();
-  for (const ProgramKernel& k : program.kernels) check(!k.name.empty() && names.insert(k.name).second, "kernel names are unique");
+  for (const ProgramKernel& k : program.kernels) {
+    check(!k.name.empty() && names.insert(k.name).second, "kernel names are unique");
+    check(k.external == nullptr || k.ast == nullptr, "a kernel has an AST or is a function in C");
+  }
   names.clear();
   for (const ProgramVariable& v : program.variables) {
     check(!v.name.empty() && names.insert(v.name).second, "variable names are unique");
@@ -65,6 +69,7 @@ void verify_calls(const Program& program) {
       check(buffer_of(argument.buffer).dtype == kernel.arguments[i].dtype, "an argument has the type of its buffer");
       check(argument.access == kernel.arguments[i].access, "a call writes what its kernel writes");
       check(argument.access == Access::Read || argument.may_alias == 0, "only what is read may be written over");
+      check(kernel.external == nullptr || argument.may_alias == 0, "a function in C gets buffers that lie apart");
     }
     for (int b : call.reads()) check(written[static_cast<std::size_t>(b)], "a buffer is written before it is read");
     check(!call.writes().empty(), "a call writes something");
@@ -117,6 +122,10 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 }  // namespace
+
+bool has_external(const Program& program) {
+  return std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.external != nullptr; });
+}
 
 std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels) {
   std::set<std::string> helpers;

@@ -11,6 +11,7 @@
 
 #include "codegen/argument.h"
 #include "ir/array.h"
+#include "ir/external.h"
 #include "ir/lazyop.h"
 #include "renderer/language.h"
 
@@ -33,17 +34,18 @@ struct ProgramBuffer {
 
 /// One function of emitted code. Equal kernels are stored once and called several times.
 struct ProgramKernel {
-  std::string name;                           // C identifier without prefix: "conv_relu", unique within the program
-  std::string shape_name;                     // tinygrad's: "r_4_8_8_3_3" after optimisation
-  std::string opts;                           // "UPCAST 0 4, UNROLL 1 3": what the optimiser did, empty if nothing
-  const LazyOp* ast = nullptr;                // owned by the program's graph; what INTERP evaluates
-  std::vector<KernelArgument> arguments;      // the buffers, as each call passes them
-  std::string uops;                           // printed, for --dump
-  Rendered text;                              // the function in the program's language, named `name`; empty if there is no language
-  std::vector<std::string> variables;         // names, in the order in which the kernel takes them after the buffers
-  std::vector<Sint> global_size, local_size;  // launch dimensions, empty for C
-  bool driver_groups = false;                 // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
-  std::int64_t indices_proved = 0;            // LOAD and STORE indices of the linearised kernel, each proved in bounds
+  std::string name;                                // C identifier without prefix: "conv_relu", unique within the program
+  std::string shape_name;                          // tinygrad's: "r_4_8_8_3_3" after optimisation
+  std::string opts;                                // "UPCAST 0 4, UNROLL 1 3": what the optimiser did, empty if nothing
+  const LazyOp* ast = nullptr;                     // owned by the program's graph; what INTERP evaluates
+  std::vector<KernelArgument> arguments;           // the buffers, as each call passes them
+  std::string uops;                                // printed, for --dump
+  Rendered text;                                   // the function in the program's language, named `name`; empty if there is no language
+  std::vector<std::string> variables;              // names, in the order in which the kernel takes them after the buffers
+  std::vector<Sint> global_size, local_size;       // launch dimensions, empty for C
+  std::shared_ptr<const ExternalKernel> external;  // instead of an AST and a text: a function in C
+  bool driver_groups = false;                      // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
+  std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.
   std::size_t argument_count() const { return arguments.size() + variables.size(); }
@@ -108,6 +110,8 @@ struct Program {
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
 
+/// Whether a kernel of the program is a function in C.
+bool has_external(const Program& program);
 /// Functions and types of etch_math.h that the kernels use, sorted.
 std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels);
 inline std::vector<std::string> helpers_of(const Program& program) { return helpers_of(program.kernels); }

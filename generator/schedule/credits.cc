@@ -13,7 +13,7 @@ using Names = std::set<std::string>;
 
 /// Whether `b` is an operation on run-time values; everything else (views, copies, constants that are computed where they are read)
 /// is called light here.
-bool is_operation(const LazyBuffer* b) { return (b->kind == LazyKind::Compute || b->kind == LazyKind::Gather) && !b->constant; }
+bool is_operation(const LazyBuffer* b) { return is_computed(b) && b->kind != LazyKind::Contiguous && !b->constant; }
 
 /// Whether `b` is a number or a view of one. These belong to every kernel that needs them and count for none.
 bool is_number(const LazyBuffer* b) { return b->base->kind == LazyKind::Const; }

@@ -203,6 +203,7 @@ class Joins {
  private:
   std::optional<ScheduleItem> join(std::size_t earlier, std::size_t later) {
     const ScheduleItem &a = items_[earlier], &b = items_[later];
+    if (a.external != nullptr || b.external != nullptr) return std::nullopt;
     if (static_cast<int>(a.more.size() + b.more.size()) + 2 > options_.max_outputs) return std::nullopt;
     if (a.loops != b.loops || !is_wanted(a, b)) return std::nullopt;
     const auto &first = outline(a), &second = outline(b);

@@ -117,9 +117,13 @@ const LazyOp* store_in_list(LazyGraph& graph, const LazyOp* store, const LazyBuf
 bool may_overwrite(const std::vector<ScheduleItem>& items, std::size_t writer, std::size_t output, std::size_t end,
                    const LazyBuffer* carried) {
   const ScheduleItem& item = items[writer];
-  const LazyOp* store = stores_of(item.ast).at(output);
-  for (const LazyOp* op : toposort(item.ast))
-    if (op->op == Op::Load && item.input_of(op) == carried && !reads_in_place(op, store)) return false;
+  if (item.external != nullptr) {  // it reads what it likes when it likes
+    if (std::ranges::find(item.inputs, carried) != item.inputs.end()) return false;
+  } else {
+    const LazyOp* store = stores_of(item.ast).at(output);
+    for (const LazyOp* op : toposort(item.ast))
+      if (op->op == Op::Load && item.input_of(op) == carried && !reads_in_place(op, store)) return false;
+  }
   for (std::size_t i = writer + 1; i < end; i++)
     if (std::ranges::find(items[i].inputs, carried) != items[i].inputs.end()) return false;
   return true;

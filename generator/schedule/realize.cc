@@ -65,6 +65,10 @@ class Chooser {
     for (const LazyBuffer* b : order_) {
       if (b->kind == LazyKind::Contiguous) forced_.insert(b);
       if (b->kind == LazyKind::Gather && is_computed(b->src[0]->base)) forced_.insert(b->src[0]->base);
+      if (b->kind != LazyKind::External) continue;
+      forced_.insert(b);
+      for (const LazyBuffer* s : b->src)
+        if (is_computed(s)) forced_.insert(s);
     }
   }
 
@@ -262,7 +266,7 @@ class Chooser {
     bool split = false;
     const auto in_memory = [&](const LazyBuffer* b) { return realized_.contains(b); };
     for (const LazyBuffer* b : order_) {
-      if (!realized_.contains(b)) continue;
+      if (!realized_.contains(b) || b->kind == LazyKind::External) continue;
       const Region region = region_of(b, in_memory);
       if (static_cast<int>(region.inputs.size()) <= options_.max_inputs && static_cast<int>(region.inside.size()) * 3 <= options_.max_nodes)
         continue;

@@ -35,6 +35,15 @@ std::vector<const LazyBuffer*> output_buffers(LazyGraph& graph, const std::vecto
   return buffers;
 }
 
+/// The call of the function that computes `b`; it writes all of its outputs, whether they are needed or not.
+ScheduleItem external_item(LazyGraph& graph, const LazyBuffer* b, const LoopNests& nests) {
+  std::vector<const LazyBuffer*> outs = graph.external(b->external, b->src);
+  ScheduleItem item{nullptr, outs[0], b->src, {}, {}, nests.of(b)};
+  item.more.assign(outs.begin() + 1, outs.end());
+  item.external = b->external;
+  return item;
+}
+
 std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, const ScheduleOptions& options) {
   std::vector<const LazyBuffer*> roots;
   for (const LazyBuffer* o : outputs)
@@ -47,8 +56,13 @@ std::vector<ScheduleItem> make_items(LazyGraph& graph, const std::vector<const L
   std::vector<Region> regions;
   for (const LazyBuffer* b : order) {
     if (!realized.contains(b)) continue;
-    Ast ast = build_ast(graph, b, in_memory);
-    items.push_back({ast.store, b, std::move(ast.inputs), {}, {}, nests.of(b)});
+    if (b->kind == LazyKind::External) {
+      if (std::ranges::any_of(items, [&](const ScheduleItem& item) { return item.writes(b); })) continue;
+      items.push_back(external_item(graph, b, nests));
+    } else {
+      Ast ast = build_ast(graph, b, in_memory);
+      items.push_back({ast.store, b, std::move(ast.inputs), {}, {}, nests.of(b)});
+    }
     regions.push_back(region_of(b, in_memory));
   }
   std::vector<Credit> credits = credit_nodes(graph, regions);
@@ -74,7 +88,7 @@ std::vector<ScheduleItem> fold_items(LazyGraph& graph, const std::vector<Schedul
       arrays.push_back(&b->data);
       if (name.empty()) name = b->name;
     }
-    const bool constant = arrays.size() == item.inputs.size() && variables(item.ast).empty();
+    const bool constant = item.ast != nullptr && arrays.size() == item.inputs.size() && variables(item.ast).empty();
     if (!constant || !is_computed(item.out) || !item.loops.empty() || std::ranges::find(outputs, item.out) != outputs.end()) {
       left.push_back(std::move(item));
       continue;
@@ -93,8 +107,19 @@ std::vector<std::string> origins_without(const LazyGraph& graph, const std::vect
   return left;
 }
 
+void verify_external(const ScheduleItem& item) {
+  check(item.ast == nullptr, "a kernel has an AST or is a function in C");
+  const std::vector<const LazyBuffer*> outs = item.outs();
+  check(outs.size() == item.external->outputs.size(), "a function in C gets all of its outputs");
+  for (std::size_t k = 0; k < outs.size(); k++) {
+    const ExternalOutput& wanted = item.external->outputs[k];
+    check(!is_list(outs[k]) && outs[k]->dtype == wanted.dtype && outs[k]->shape() == wanted.shape, "a function in C writes whole buffers");
+  }
+}
+
 /// An item may list an input twice: if two inputs become one by folding, the argument numbers stay.
 void verify_item(const ScheduleItem& item) {
+  if (item.external != nullptr) return verify_external(item);
   check(item.ast != nullptr && item.ast->op == Op::Store, "a kernel stores its result");
   const std::vector<const LazyOp*> stores = stores_of(item.ast);
   const std::vector<const LazyBuffer*> outs = item.outs();
@@ -206,7 +231,7 @@ std::string to_text(const Schedule& schedule) {
       line += " " + names[b];
     }
     for (std::size_t n = 0; n < item.nodes.size(); n++) line += (n == 0 ? "   # " : ", ") + item.nodes[n];
-    text += line + "\n" + to_text(item.ast);
+    text += line + "\n" + (item.ast != nullptr ? to_text(item.ast) : "  " + item.external->op + " by " + item.external->place() + "\n");
   }
   text += "\n";
   for (const ScheduledOutput& o : schedule.outputs) {

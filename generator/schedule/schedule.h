@@ -2,6 +2,7 @@
 // kernels. Everything that depends on constants alone is computed here and becomes a constant with data.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct StateSpec {
 
 /// One kernel. Its arguments are `out`, the buffers of `more`, then `inputs`, each an Input, a State, a Data or what an earlier item
 /// writes. A State is written after all items that read what it was before. An item in a loop may also write a carried value, after all
-/// items that read what it was before, or one element of a LoopResult, a list; its AST then stores through a view.
+/// items that read what it was before, or one element of a LoopResult, a list; its AST then stores through a view. Instead of an AST it may
+/// have a function in C, which reads and writes whole buffers.
 struct ScheduleItem {
   const LazyOp* ast = nullptr;  // a Store
   const LazyBuffer* out = nullptr;
@@ -33,6 +35,7 @@ struct ScheduleItem {
   std::string main_node;                     // the one of `nodes` that its reduction belongs to, else the last; empty without origins
   std::vector<const LazyLoop*> loops = {};   // that it is in, outermost first
   std::vector<const LazyBuffer*> more = {};  // further outputs
+  std::shared_ptr<const ExternalKernel> external = {};  // if there is no AST
 
   std::vector<const LazyBuffer*> outs() const {
     std::vector<const LazyBuffer*> all{out};

@@ -86,7 +86,7 @@ class Selector {
 
   static bool is_in_memory(const LazyBuffer* b) {
     const LazyKind kind = b->base->kind;
-    return is_memory(b->base) || kind == LazyKind::Contiguous || b->base->is_reduction();
+    return is_memory(b->base) || kind == LazyKind::Contiguous || kind == LazyKind::External || b->base->is_reduction();
   }
 
   std::optional<Selected> selected_by_where(const LazyBuffer* term) {

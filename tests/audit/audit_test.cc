@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "audit/digest.h"
+#include "audit/prototype.h"
 #include "base/error.h"
 #include "base/tempdir.h"
 #include "support/expect_error.h"
@@ -227,6 +228,54 @@ TEST(Audit, IncludesAndDefines) {
   options.include_dirs = {dir.path() / "inc"};
   options.defines = {"TWO=2"};
   EXPECT_TRUE(audit_c({dir.path() / "x.c"}, options).ok());
+}
+
+TEST(Audit, SymbolsThatAreNamedNeedNoPrefix) {
+  const TempDir dir;
+  std::ofstream(dir.path() / "a.c") << "void scale(void) { }\nvoid scales(void) { }\n";
+  AuditOptions options;
+  options.prefixes = {"net_"};
+  options.symbols = {"scale"};
+  const AuditReport report = audit_directory(dir.path(), options);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(describe(report.findings[0]), "a.c:2: the external symbol scales starts with none of net_ [prefix]");
+}
+
+TEST(Prototype, IsReadWithItsTypes) {
+  const std::vector<Prototype> found = read_prototypes({
+      {"a.c",
+       "#include \"a.h\"\nvoid declared(int x);\nnumber *f(const number *restrict a, int8_t b[3], _Bool c, size_t, double d) { return 0; "
+       "}\n"
+       "static void g(void) { }\nvoid h() { }\n"},
+      {"a.h", "#include <stdint.h>\n#include <stddef.h>\ntypedef float number;\nstatic void of_header(void) { }\n"},
+  });
+  ASSERT_EQ(found.size(), 3u);
+  const Prototype& f = found[0];
+  EXPECT_EQ(f.text, "number *f(const number *restrict a, int8_t *b, _Bool c, size_t, double d)");
+  EXPECT_EQ(f.file, "a.c");
+  EXPECT_EQ(f.line, 3);
+  ASSERT_EQ(f.parameters.size(), 5u);
+  using enum CType::Kind;
+  const struct {
+    CType::Kind kind;
+    int bytes;
+    bool pointer, constant;
+    const char *number, *name;
+  } rows[] = {{Float, 4, true, true, "float", "a"},
+              {Signed, 1, true, false, "int8_t", "b"},
+              {Bool, 1, false, false, "bool", "c"},
+              {Unsigned, 8, false, false, "size_t", ""},
+              {Float, 8, false, false, "double", "d"}};
+  for (std::size_t i = 0; i < 5; i++) {
+    const CParameter& p = f.parameters[i];
+    EXPECT_TRUE(p.type.kind == rows[i].kind && p.type.bytes == rows[i].bytes && p.type.pointer == rows[i].pointer) << i;
+    EXPECT_EQ(p.type.constant, rows[i].constant) << i;
+    EXPECT_EQ(p.type.number, rows[i].number);
+    EXPECT_EQ(p.name, rows[i].name);
+  }
+  EXPECT_TRUE(found[1].is_static);
+  EXPECT_EQ(found[1].text, "static void g(void)");
+  EXPECT_EQ(found[2].text, "void h()");
 }
 
 // The vectors of FIPS 180-4's examples, and the empty message.

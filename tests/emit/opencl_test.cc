@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "emit/opencl_sizes.h"
 #include "opencl_build.h"
+#include "shape/c_expression.h"
 #include "support/expect_error.h"
 
 namespace etch {

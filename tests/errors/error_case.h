@@ -17,12 +17,13 @@ inline constexpr const char* kGoodModel = R"((float[1,4] x) => (float[1,3] y) {
 
 struct ErrorCase {
   const char* name;
-  std::vector<std::string> args;   // {m} the model, {d} an empty folder
+  std::vector<std::string> args;   // {m} the model, {d} an empty folder, {c} a file of C
   std::vector<const char*> says;   // on standard error: how it begins, behind "etch: error: " if there is that; then other parts of it
   int status = 1;                  // 0: it is accepted
   const char* model = kGoodModel;  // ONNX text behind the graph's name
   void (*spoil)(onnx::ModelProto&) = nullptr;
   std::string (*bytes)(std::string) = nullptr;  // changes the file's bytes
+  const char* custom = nullptr;                 // a file of C beside the model, {c}
 };
 
 /// A Git LFS pointer: what git checks out if the large file itself was not fetched.

@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "command_cases.h"
+#include "custom_cases.h"
 #include "model_cases.h"
 
 namespace etch {
@@ -20,8 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path custom_beside(const fs::path& model) { return model.parent_path() / "custom.c"; }
+
 std::string filled(std::string s, const fs::path& model, const fs::path& dir) {
-  for (const auto& [from, to] : {std::pair<std::string, std::string>{"{m}", model.string()}, {"{d}", dir.string()}})
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"{m}", model.string()}, {"{d}", dir.string()}, {"{c}", custom_beside(model).string()}})
     for (auto at = s.find(from); at != std::string::npos; at = s.find(from, at + to.size())) s.replace(at, from.size(), to);
   return s;
 }
@@ -45,6 +49,7 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
   fs::create_directory(net);
   write_model(model, row);
   if (HasFatalFailure()) return;
+  if (row.custom != nullptr) std::ofstream(custom_beside(model)) << row.custom;
 
   std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
   for (const std::string& arg : row.args) argv.push_back(filled(arg, model, dir));
@@ -66,7 +71,7 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
     EXPECT_NE(result.err.find(filled(part, model, dir)), std::string::npos) << "not said: " << part << "\n" << result.err;
   EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
   EXPECT_TRUE(fs::is_empty(dir)) << "left behind: " << fs::directory_iterator(dir)->path();
-  EXPECT_EQ(std::distance(fs::directory_iterator(net), {}), 1) << "something was left beside the model";
+  EXPECT_EQ(std::distance(fs::directory_iterator(net), {}), row.custom == nullptr ? 1 : 2) << "something was left beside the model";
   EXPECT_EQ(std::distance(fs::directory_iterator(work.path()), {}), 2);
 }
 
@@ -75,6 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Errors, testing::ValuesIn(file_cases()), name_of
 INSTANTIATE_TEST_SUITE_P(Graphs, Errors, testing::ValuesIn(graph_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Sizes, Errors, testing::ValuesIn(size_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Options, Errors, testing::ValuesIn(option_cases()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(CustomOperator, Errors, testing::ValuesIn(custom_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(CommandLines, Errors, testing::ValuesIn(command_cases()), name_of_row);
 
 }  // namespace

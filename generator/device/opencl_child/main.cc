@@ -71,6 +71,13 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   RunEvents events;
   events.before = [](int call) { reply(FrameKind::Progress, call); };
   events.tap = [](int call, int output, std::span<const std::byte> written) { reply(FrameKind::Tap, {call, output}, {written}); };
+  events.function = [](int call, std::span<const std::byte> read) {
+    reply(FrameKind::Call, call, {read});
+    Frame answer;
+    if (etch::read_frame(kSocket, answer, 0) != FrameStatus::Ok) _exit(0);
+    if (!json::parse(answer.json).at("ok").get<bool>()) throw OpenCLError("a function in C failed");
+    return answer.blob;
+  };
   try {
     const RunResult result = runner.run(request.at("program"), spec, events);
     std::vector<std::span<const std::byte>> parts(result.outputs.begin(), result.outputs.end());

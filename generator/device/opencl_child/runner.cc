@@ -339,6 +339,24 @@ void Runner::read(const DeviceMemory& buffer, std::span<std::byte> to) {
   ok(clEnqueueReadBuffer(queue_, mem_of(buffer), CL_TRUE, 0, to.size(), to.data(), 0, nullptr, nullptr), "result");
 }
 
+void Runner::call_function(int number, const RunSpec& spec, const RunEvents& events,
+                           const std::function<const DeviceMemory&(int)>& buffer_of) {
+  const CallSpec& call = spec.calls[static_cast<std::size_t>(number)];
+  std::vector<std::byte> content;
+  for (std::size_t i = call.writes.size(); i < call.buffers.size(); i++) {  // what is written comes first
+    const std::size_t begin = content.size();
+    content.resize(begin + static_cast<std::size_t>(spec.bytes.at(static_cast<std::size_t>(call.buffers[i]))));
+    read(buffer_of(call.buffers[i]), std::span(content).subspan(begin));
+  }
+  const std::vector<std::byte> written = events.function(number, content);
+  std::size_t at = 0;
+  for (int b : call.writes) {
+    const auto part = std::span(written).subspan(at, static_cast<std::size_t>(spec.bytes.at(static_cast<std::size_t>(b))));
+    ok(clEnqueueWriteBuffer(queue_, mem_of(buffer_of(b)), CL_TRUE, 0, part.size(), part.data(), 0, nullptr, nullptr), "function's result");
+    at += part.size();
+  }
+}
+
 RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events) {
   const Loaded& loaded = this->loaded(program);
   std::vector<DeviceMemory> buffers(spec.bytes.size());
@@ -361,7 +379,10 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
         buffers[static_cast<std::size_t>(b)] = make(bytes_of(b), spec.guards);
     if (events.before) events.before(c);
     const auto begin = std::chrono::steady_clock::now();
-    launch(loaded, call, buffer_of);
+    if (call.kernel < 0)
+      call_function(c, spec, events, buffer_of);
+    else
+      launch(loaded, call, buffer_of);
     // A processor's driver runs kernels in this process: waiting tells which one crashed.
     if (info_.is_cpu || spec.tap || spec.guards || spec.seconds) ok(clFinish(queue_), "run");
     if (spec.seconds) result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

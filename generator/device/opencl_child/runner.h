@@ -46,7 +46,7 @@ struct ProgramSpec {
 };
 
 struct CallSpec {
-  int kernel = 0;
+  int kernel = 0;            // negative: a function of the tool computes it
   std::vector<int> buffers;  // all arguments
   std::vector<int> writes;   // those that are written
   std::vector<std::int32_t> values;
@@ -68,10 +68,12 @@ struct RunResult {
   std::vector<double> seconds;  // of each call, if asked for
 };
 
-/// Called before each call, and after it with what it wrote (if asked for).
+/// Called before each call, and after it with what it wrote (if asked for). `function` computes calls without a kernel: it gets what
+/// they read, one buffer after the other, and returns what they write.
 struct RunEvents {
   std::function<void(int call)> before;
   std::function<void(int call, int output, std::span<const std::byte> written)> tap;
+  std::function<std::vector<std::byte>(int call, std::span<const std::byte> read)> function;
 };
 
 /// Buffers of an OpenCL context: what it hands out are cl_mem.
@@ -143,6 +145,8 @@ class Runner {
   bool build_binary(std::span<const std::byte> binary, Loaded& loaded);
   DeviceMemory make(std::int64_t bytes, bool guards);
   void launch(const Loaded& loaded, const CallSpec& call, const std::function<const DeviceMemory&(int)>& buffer_of);
+  /// Runs a call that is a function of the tool.
+  void call_function(int number, const RunSpec& spec, const RunEvents& events, const std::function<const DeviceMemory&(int)>& buffer_of);
   void check_guard(const DeviceMemory& buffer, std::int64_t bytes, int index);
   void read(const DeviceMemory& buffer, std::span<std::byte> to);
 
