@@ -8,6 +8,7 @@
 
 #include "audit/audit.h"
 #include "base/error.h"
+#include "cli/debug.h"
 #include "cli/model_options.h"
 #include "emit/literals.h"
 #include "emit/write.h"
@@ -132,10 +133,13 @@ int compile(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
   if (args.measure) options.measure = measure_with_compiler(options.target);
+  const DebugOptions debug = debug_options(args.debug, progress);
+  debug_instructions(options, debug);
   options.selftest_result = selftest_result(args.selftest);
   if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
+  debug_program(project.program, debug);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   if (!args.json) print_name(frontend.model);
@@ -152,6 +156,7 @@ int compile(const CompileArgs& args, Progress& progress) {
 int inspect(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.selftest = false;
+  const DebugOptions debug = debug_options(args.debug, progress);
   progress.step("reading " + args.model.filename().string());
   ImportedModel model = inspect_onnx(options.import);
   if (!model.problems.empty()) {
@@ -164,6 +169,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
     return 1;
   }
   if (args.measure) options.measure = measure_with_compiler(options.target);
+  debug_instructions(options, debug);
   progress.clear();
   if (!args.json) {
     print_name(model);
@@ -171,6 +177,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   }
   const Frontend frontend = schedule_model(std::move(model), options);
   const CompiledProject project = compile_project(frontend, options);
+  debug_program(project.program, debug);
   const Fit fit = fit_of(project, options);
   progress.clear();
   print_report(project.report, fit, args.json);

@@ -34,6 +34,10 @@ class Compiled : public Device {
   /// Both, with the compiler between them: several texts are compiled at the same time, and not at all if its cache has them.
   std::shared_ptr<const KernelLibrary> load_kernels(std::span<const ProgramKernel> kernels) const;
 
+ protected:
+  /// With DeviceOptions::debug: what `compiling` made of a text.
+  void tell_instructions(const Compiler& compiling, const std::string& text, const std::string& binary) const;
+
  private:
   /// How the memory of a program is laid out.
   virtual PlanOptions plan_options() const { return {}; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/buffer.h"
+#include "device/debug.h"
 #include "device/loaded_kernel.h"
 
 namespace etch {
@@ -19,13 +20,17 @@ struct Estimate {
   Sint mem = 0;  // bytes that are read or written, each once
 };
 
-/// Counts one run of a kernel: the estimates are evaluated for these values of the variables.
-void update_stats(GlobalCounters& counters, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds);
+/// Counts one run of a kernel, and tells it: the estimates are evaluated for these values of the variables.
+void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
+                  const KernelRun& run);
+
+/// How a run of `kernel` is shown.
+KernelRun shown_run(const ProgramKernel& kernel, const VarValues& var_vals);
 
 /// Anything that runs on buffers and that a JIT may record.
 class JITRunner {
  public:
-  JITRunner(Estimate estimate, std::shared_ptr<GlobalCounters> counters) : estimate_(std::move(estimate)), counters_(std::move(counters)) {}
+  JITRunner(Estimate estimate, Stats stats) : estimate_(std::move(estimate)), stats_(std::move(stats)) {}
   virtual ~JITRunner() = default;
   JITRunner(const JITRunner&) = delete;
   JITRunner& operator=(const JITRunner&) = delete;
@@ -38,10 +43,12 @@ class JITRunner {
 
  protected:
   virtual std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) = 0;
+  /// How a run is shown; exec() adds the buffers.
+  virtual KernelRun shown(const VarValues&) const { return {}; }
 
  private:
   Estimate estimate_;
-  std::shared_ptr<GlobalCounters> counters_;
+  Stats stats_;
 };
 
 /// What a runner of an AST takes.
@@ -57,8 +64,8 @@ Estimate estimate_of(const LazyOp* ast, const std::vector<KernelArgument>& argum
 class ASTRunner : public JITRunner {
  public:
   /// `owner` keeps alive what the AST and the estimate point into.
-  ASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner)
-      : JITRunner(std::move(estimate), std::move(counters)), signature_(std::move(signature)), owner_(std::move(owner)) {}
+  ASTRunner(ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner)
+      : JITRunner(std::move(estimate), std::move(stats)), signature_(std::move(signature)), owner_(std::move(owner)) {}
 
  protected:
   /// Throws DeviceError unless the arguments are what it takes.
@@ -72,9 +79,9 @@ class ASTRunner : public JITRunner {
 /// An AST as a compiled kernel.
 class CompiledASTRunner : public ASTRunner {
  public:
-  CompiledASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner,
-                    ProgramKernel kernel, LoadedKernel loaded)
-      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)),
+  CompiledASTRunner(ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner, ProgramKernel kernel,
+                    LoadedKernel loaded)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)),
         kernel_(std::move(kernel)),
         loaded_(std::move(loaded)) {}
 
@@ -84,6 +91,7 @@ class CompiledASTRunner : public ASTRunner {
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
+  KernelRun shown(const VarValues& var_vals) const override { return shown_run(kernel_, var_vals); }
 
  private:
   ProgramKernel kernel_;
@@ -93,15 +101,17 @@ class CompiledASTRunner : public ASTRunner {
 /// An AST that the reference evaluates.
 class InterpretedASTRunner : public ASTRunner {
  public:
-  InterpretedASTRunner(const LazyOp* ast, ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters,
-                       std::shared_ptr<const void> owner)
-      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)), ast_(ast) {}
+  InterpretedASTRunner(const LazyOp* ast, ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner,
+                       std::string name)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)), ast_(ast), name_(std::move(name)) {}
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
+  KernelRun shown(const VarValues&) const override { return {.name = name_, .grid = std::nullopt}; }
 
  private:
   const LazyOp* ast_;
+  std::string name_;
 };
 
 /// Starts a kernel with the grid and the values that `var_vals` give it.
