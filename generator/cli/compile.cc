@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/debug.h"
 #include "cli/model_options.h"
+#include "driver/pictures.h"
 #include "emit/literals.h"
 #include "emit/write.h"
 #include "validate/measure.h"
@@ -129,6 +130,15 @@ void print_report(Report report, const Fit& fit, bool as_json) {
   fmt::print("{}\n", text_of(json));
 }
 
+void write_pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) {
+  if (args.picture.empty()) return;
+  progress.step("drawing");
+  const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name, options);
+  write_into(args.picture, files);
+  progress.clear();
+  if (!args.json) fmt::print("{} pictures in {}: schedule.svg, and the UOps of each kernel\n", files.size(), args.picture.string());
+}
+
 int compile(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
@@ -140,6 +150,7 @@ int compile(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
+  write_pictures(args, project, options, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   if (!args.json) print_name(frontend.model);
@@ -178,6 +189,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = schedule_model(std::move(model), options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
+  write_pictures(args, project, options, progress);
   const Fit fit = fit_of(project, options);
   progress.clear();
   print_report(project.report, fit, args.json);
