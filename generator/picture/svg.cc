@@ -7,11 +7,12 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kPad = 8;      // between a box and its text
-constexpr std::int64_t kLine = 16;    // height of a line
-constexpr std::int64_t kMargin = 20;  // around the picture
-constexpr std::int64_t kHead = 62;    // title and legend
-constexpr std::int64_t kSwatch = 12;  // of the legend
+constexpr std::int64_t kPad = 8;                              // between a box and its text
+constexpr std::int64_t kLine = 16;                            // height of a line
+constexpr std::int64_t kMargin = 20;                          // around the picture
+constexpr std::int64_t kHead = 62;                            // title and legend
+constexpr std::int64_t kSwatch = 12;                          // of the legend
+constexpr std::int64_t kText = 12, kSmall = 11, kTitle = 16;  // sizes of the font
 constexpr const char* kFaint = "#d5dae0";
 
 // A character of UTF-8 at the start of `text`, and its bytes; of bytes that are none, one and U+FFFD.
@@ -48,7 +49,7 @@ std::int64_t columns_of(std::string_view text) {
 // The widest of the usual fonts is 0.602 of its size wide.
 std::int64_t text_width(std::string_view text, std::int64_t size) { return (columns_of(text) * size * 61 + 99) / 100; }
 
-std::int64_t size_of(SvgLine::Style style) { return style == SvgLine::Style::Grey ? 11 : 12; }
+std::int64_t size_of(SvgLine::Style style) { return style == SvgLine::Style::Grey ? kSmall : kText; }
 std::string_view class_of(SvgLine::Style style) {
   switch (style) {
     case SvgLine::Style::Title:
@@ -121,7 +122,7 @@ class Writer {
   Writer(const SvgPicture& picture, const Drawing& drawing) : picture_(picture), drawing_(drawing) {}
 
   std::string run() {
-    const std::int64_t width = std::max({drawing_.width, head_width(), text_width(picture_.title, 16)}) + 2 * kMargin;
+    const std::int64_t width = std::max({drawing_.width, head_width(), text_width(picture_.title, kTitle)}) + 2 * kMargin;
     const std::int64_t height = drawing_.height + kHead + 2 * kMargin;
     add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}">)", width, height);
     add("<title>{}</title>", escaped(picture_.title));
@@ -141,6 +142,7 @@ class Writer {
     for (const bool faint : {true, false})
       for (std::size_t e = 0; e < picture_.edges.size(); e++)
         if (picture_.edges[e].faint == faint) edge(picture_.edges[e], drawing_.edges[e]);
+    for (std::size_t f = 0; f < picture_.frames.size(); f++) frame_label(picture_.frames[f], drawing_.frames[f].rect);
     for (std::size_t b = 0; b < picture_.boxes.size(); b++) box(picture_.boxes[b], drawing_.boxes[b]);
     return text_ + "</svg>\n";
   }
@@ -159,7 +161,7 @@ class Writer {
     for (const SvgKind& kind : picture_.kinds) width += legend_width(kind);
     return width;
   }
-  static std::int64_t legend_width(const SvgKind& kind) { return kSwatch + 6 + text_width(kind.name, 11) + 16; }
+  static std::int64_t legend_width(const SvgKind& kind) { return kSwatch + 6 + text_width(kind.name, kSmall) + 16; }
 
   void head() {
     add(R"(<text class="h" x="{}" y="{}">{}</text>)", kMargin, kMargin + 14, escaped(picture_.title));
@@ -175,6 +177,12 @@ class Writer {
     const DrawingRect& r = place.rect;
     add(R"(<rect class="f" data-first="{}" data-end="{}" x="{}" y="{}" width="{}" height="{}" rx="8"/>)", frame.first, frame.end, x_of(r.x),
         y_of(r.y), r.width, r.height);
+  }
+
+  // Above the edges, which may pass there.
+  void frame_label(const SvgFrame& frame, const DrawingRect& r) {
+    add(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="#e9e2f6"/>)", x_of(r.x + 8), y_of(r.y + 4),
+        text_width(frame.label, kSmall) + 8, kFrameLabel - 4);
     add(R"(<text class="g" x="{}" y="{}">{}</text>)", x_of(r.x + 12), y_of(r.y + 16), escaped(frame.label));
   }
 
@@ -230,6 +238,12 @@ class Writer {
   std::string text_;
 };
 
+bool is_used(const SvgPicture& picture, const SvgKind& kind) {
+  return std::ranges::any_of(picture.boxes, [&](const SvgBox& box) {
+    return box.color == kind.color || std::ranges::any_of(box.rows, [&](const SvgCell& row) { return row.color == kind.color; });
+  });
+}
+
 std::string scaled(std::int64_t number, std::string_view plain, const std::vector<std::string_view>& units) {
   if (number < 1000) return fmt::format("{}{}", number, plain);
   double value = static_cast<double>(number);
@@ -242,13 +256,14 @@ std::string scaled(std::int64_t number, std::string_view plain, const std::vecto
 
 std::string to_svg(SvgPicture picture) {
   picture.title = shortened(picture.title, 200);
+  std::erase_if(picture.kinds, [&](const SvgKind& kind) { return !is_used(picture, kind); });
   Drawing drawing;
   for (const SvgBox& box : picture.boxes) drawing.boxes.push_back(size_of(box));
   for (const SvgEdge& edge : picture.edges) {
     const int columns = static_cast<int>(picture.boxes[static_cast<std::size_t>(edge.from)].columns.size());
     drawing.edges.push_back({.from = edge.from, .to = edge.to, .port = edge.column, .ports = std::max(columns, 1)});
   }
-  for (const SvgFrame& frame : picture.frames) drawing.frames.push_back({frame.first, frame.end, text_width(frame.label, 11)});
+  for (const SvgFrame& frame : picture.frames) drawing.frames.push_back({frame.first, frame.end, text_width(frame.label, kSmall)});
   arrange(drawing);
   return Writer(picture, drawing).run();
 }

@@ -55,7 +55,7 @@ struct SvgFrame {
 
 struct SvgPicture {
   std::string title;
-  std::vector<SvgKind> kinds;
+  std::vector<SvgKind> kinds;  // the legend shows those that boxes or rows have
   std::vector<SvgBox> boxes;
   std::vector<SvgEdge> edges;
   std::vector<SvgFrame> frames;
