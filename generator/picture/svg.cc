@@ -130,7 +130,7 @@ class Writer {
         "<style>\n"
         "text { font-family: 'DejaVu Sans Mono', 'Liberation Mono', Menlo, Consolas, monospace; font-size: 12px; fill: #24292f }\n"
         ".h { font-size: 16px; font-weight: bold } .t { font-weight: bold } .g { font-size: 11px; fill: #57606a }\n"
-        ".b { stroke: #8c959f } .c { stroke: #b8c0c8; stroke-width: 0.7 } .f { fill: #f6f3fb; stroke: #9a86c4; stroke-dasharray: 6 3 }\n"
+        ".b { stroke: #8c959f } .cell { stroke: #b8c0c8; stroke-width: 0.7 } .f { fill: #f6f3fb; stroke: #9a86c4; stroke-dasharray: 6 3 }\n"
         ".e { fill: none; stroke: #7d8894; marker-end: url(#a) } .back { stroke: #9a5fb5; stroke-dasharray: 5 3 }\n"
         "</style>\n"
         "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
@@ -167,7 +167,7 @@ class Writer {
     add(R"(<text class="h" x="{}" y="{}">{}</text>)", kMargin, kMargin + 14, escaped(picture_.title));
     std::int64_t x = kMargin;
     for (const SvgKind& kind : picture_.kinds) {
-      add(R"(<rect class="c" x="{}" y="{}" width="{}" height="{}" rx="2" fill="{}"/>)", x, kMargin + 28, kSwatch, kSwatch, kind.color);
+      add(R"(<rect class="cell" x="{}" y="{}" width="{}" height="{}" rx="2" fill="{}"/>)", x, kMargin + 28, kSwatch, kSwatch, kind.color);
       add(R"(<text class="g" x="{}" y="{}">{}</text>)", x + kSwatch + 6, kMargin + 38, escaped(kind.name));
       x += legend_width(kind);
     }
@@ -210,7 +210,7 @@ class Writer {
   }
 
   void cell(const SvgCell& cell, const DrawingRect& r) {
-    add(R"(<rect class="c" x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", x_of(r.x), y_of(r.y), r.width, r.height, cell.color);
+    add(R"(<rect class="cell" x="{}" y="{}" width="{}" height="{}" fill="{}"/>)", x_of(r.x), y_of(r.y), r.width, r.height, cell.color);
     lines(cell.lines, r.x, r.y);
   }
 
