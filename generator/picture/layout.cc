@@ -213,7 +213,7 @@ class Arranging {
         edge.curves = {{begin, {out, begin.y}, {out, end.y}, end}};
         continue;
       }
-      DrawingPoint now{from.x + from.width * (2 * edge.port + 1) / (2 * edge.ports), from.bottom()};
+      DrawingPoint now{from.x + from.width * (2 * std::int64_t{edge.port} + 1) / (2 * std::int64_t{edge.ports}), from.bottom()};
       const auto go = [&](DrawingPoint next) {
         const std::int64_t middle = (now.y + next.y) / 2;
         edge.curves.push_back({now, {now.x, middle}, {next.x, middle}, next});

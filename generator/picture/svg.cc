@@ -46,8 +46,8 @@ std::int64_t columns_of(std::string_view text) {
   return columns;
 }
 
-// The widest of the usual fonts is 0.602 of its size wide.
-std::int64_t text_width(std::string_view text, std::int64_t size) { return (columns_of(text) * size * 61 + 99) / 100; }
+// A character of the usual fonts is 0.6 of its size wide; where that is rounded to whole pixels, 7 of 11.
+std::int64_t text_width(std::string_view text, std::int64_t size) { return (columns_of(text) * size * 64 + 99) / 100; }
 
 std::int64_t size_of(SvgLine::Style style) { return style == SvgLine::Style::Grey ? kSmall : kText; }
 std::string_view class_of(SvgLine::Style style) {

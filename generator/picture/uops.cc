@@ -103,7 +103,9 @@ constexpr std::size_t kMostText = 30;
 }  // namespace
 
 std::string uops_picture(const UOpList& uops, std::string_view title) {
-  SvgPicture picture{.title = fmt::format("{}: {} UOps", title, uops.order.size()), .kinds = {std::begin(kKinds), std::end(kKinds)}};
+  SvgPicture picture;
+  picture.title = fmt::format("{}: {} UOps", title, uops.order.size());
+  picture.kinds.assign(std::begin(kKinds), std::end(kKinds));
   std::unordered_map<const UOp*, int> boxes;  // for look-up only
   std::unordered_map<const UOp*, std::size_t> frames;
   for (std::size_t n = 0; n < uops.order.size(); n++) {

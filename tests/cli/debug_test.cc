@@ -98,10 +98,11 @@ TEST(Debug, CompilePrintsTheTargetsInstructions) {
     const ProcessResult told = etch_tool({"compile", model(), "--target", target, "-o", out, "--debug", "6"});
     ASSERT_TRUE(told.ok()) << told.err;
     const std::string shown = told.err.substr(told.err.find("-- instructions\n"));
-    if (find_program(compiler))
+    if (find_program(compiler)) {
       EXPECT_FALSE(lines_with(shown, instruction).empty()) << shown;
-    else
+    } else {
       EXPECT_EQ(lines_with(shown, "none are shown: ").size(), 1u);
+    }
   }
 }
 

@@ -151,12 +151,15 @@ TEST_P(Debug, TableOfKernelsRunByHand) {
     EXPECT_NEAR(row.total_ms, total / 1e3, 0.001);
     const auto* compiled = dynamic_cast<const CompiledASTRunner*>(runner.get());
     EXPECT_EQ(row.grid == "-", device->language() == nullptr || !device->language()->grid) << row.grid;
-    if (compiled != nullptr) EXPECT_EQ(row.kernel, compiled->kernel().shape_name);
+    if (compiled == nullptr) continue;
+    EXPECT_EQ(row.kernel, compiled->kernel().shape_name);
     if (row.grid == "-") continue;
-    std::int64_t items = 1;
+    // All of a grid's items compute the elements together, one or several each.
     const LaunchSize size = compiled->launch_dims({});
+    std::int64_t items = size.local[0] * size.local[1] * size.local[2];
     for (std::int64_t n : size.groups) items *= n;
-    EXPECT_TRUE(row.grid.starts_with(std::to_string(size.groups[0]))) << row.grid << " of " << items;
+    EXPECT_EQ(kSize % items, 0) << row.grid;
+    EXPECT_TRUE(row.grid.starts_with(std::to_string(size.groups[0])) && row.grid.ends_with(std::to_string(size.local[0]))) << row.grid;
   }
   EXPECT_EQ(counters_->values().kernel_count, 3);
   EXPECT_NEAR(counters_->values().time_sum_s * 1e3, rows.back().total_ms, 0.001);

@@ -1,6 +1,8 @@
 // The tree of an AST shows each node once, below what uses it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ir/lazyop.h"
 
 namespace etch {

@@ -57,7 +57,9 @@ TEST(Picture, LayoutOfRandomGraphs) {
         ASSERT_EQ(e.curves[k].end.x, e.curves[k + 1].begin.x) << i;
         ASSERT_EQ(e.curves[k].end.y, e.curves[k + 1].begin.y) << i;
       }
-      if (e.from < e.to) ASSERT_LT(layers[static_cast<std::size_t>(e.from)], layers[static_cast<std::size_t>(e.to)]) << i;
+      if (e.from < e.to) {
+        ASSERT_LT(layers[static_cast<std::size_t>(e.from)], layers[static_cast<std::size_t>(e.to)]) << i;
+      }
     }
   }
 }

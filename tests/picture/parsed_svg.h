@@ -22,7 +22,7 @@ struct Rect {
 
 struct ParsedText {
   std::string text;
-  Rect rect;  // as wide as the widest usual font
+  Rect rect;  // as wide as the usual fonts where a character takes whole pixels
 };
 
 struct ParsedBox {
@@ -65,7 +65,7 @@ inline ParsedText text_of(const tinyxml2::XMLElement& e) {
   const std::string kind = e.Attribute("class");
   const double size = kind == "h" ? 16 : kind == "g" ? 11 : 12;
   const auto characters = std::ranges::count_if(text.text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  text.rect = {e.DoubleAttribute("x"), e.DoubleAttribute("y") - size, 0.602 * size * static_cast<double>(characters), size};
+  text.rect = {e.DoubleAttribute("x"), e.DoubleAttribute("y") - size, 0.637 * size * static_cast<double>(characters), size};
   return text;
 }
 
@@ -117,7 +117,9 @@ inline ParsedSvg parse_svg(const std::string& text) {
     if (name == "path")
       svg.edges.push_back({e->Attribute("data-from"), e->Attribute("data-to"), points_of(e->Attribute("d")),
                            std::string(e->Attribute("class")).ends_with("back")});
-    if (name == "rect") EXPECT_TRUE(svg.view.holds(rect_of(*e)));
+    if (name == "rect") {
+      EXPECT_TRUE(svg.view.holds(rect_of(*e)));
+    }
     if (name == "rect" && e->Attribute("data-first") != nullptr)
       svg.frames.push_back({e->IntAttribute("data-first"), e->IntAttribute("data-end"), rect_of(*e)});
   }
