@@ -22,7 +22,7 @@ struct Estimate {
 
 /// Counts one run of a kernel, and tells it: the estimates are evaluated for these values of the variables.
 void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
-                  const KernelRun& run);
+                  const KernelRun& run = {});
 
 /// How a run of `kernel` is shown.
 KernelRun shown_run(const ProgramKernel& kernel, const VarValues& var_vals);
@@ -40,11 +40,12 @@ class JITRunner {
   std::optional<double> exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait = false);
   const Sint& op_estimate() const { return estimate_.ops; }
   const Sint& mem_estimate() const { return estimate_.mem; }
+  /// How a run is shown in the table of DebugLog; exec() adds the number of buffers.
+  virtual KernelRun shown(const VarValues&) const { return {}; }
 
  protected:
   virtual std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) = 0;
-  /// How a run is shown; exec() adds the buffers.
-  virtual KernelRun shown(const VarValues&) const { return {}; }
+  const Stats& stats() const { return stats_; }
 
  private:
   Estimate estimate_;
@@ -89,9 +90,10 @@ class CompiledASTRunner : public ASTRunner {
   /// The grid for these values of the variables.
   LaunchSize launch_dims(const VarValues& var_vals) const { return launch_size(kernel_, var_vals); }
 
+  KernelRun shown(const VarValues& var_vals) const override { return shown_run(kernel_, var_vals); }
+
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
-  KernelRun shown(const VarValues& var_vals) const override { return shown_run(kernel_, var_vals); }
 
  private:
   ProgramKernel kernel_;
@@ -105,9 +107,10 @@ class InterpretedASTRunner : public ASTRunner {
                        std::string name)
       : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)), ast_(ast), name_(std::move(name)) {}
 
+  KernelRun shown(const VarValues&) const override { return {.name = name_, .grid = std::nullopt}; }
+
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
-  KernelRun shown(const VarValues&) const override { return {.name = name_, .grid = std::nullopt}; }
 
  private:
   const LazyOp* ast_;
