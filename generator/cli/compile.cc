@@ -8,7 +8,9 @@
 
 #include "audit/audit.h"
 #include "base/error.h"
+#include "cli/debug.h"
 #include "cli/model_options.h"
+#include "driver/pictures.h"
 #include "emit/literals.h"
 #include "emit/write.h"
 #include "validate/measure.h"
@@ -128,14 +130,27 @@ void print_report(Report report, const Fit& fit, bool as_json) {
   fmt::print("{}\n", text_of(json));
 }
 
+void write_pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) {
+  if (args.picture.empty()) return;
+  progress.step("drawing");
+  const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name, options);
+  write_into(args.picture, files);
+  progress.clear();
+  if (!args.json) fmt::print("{} pictures in {}: schedule.svg, and the UOps of each kernel\n", files.size(), args.picture.string());
+}
+
 int compile(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
   if (args.measure) options.measure = measure_with_compiler(options.target);
+  const DebugOptions debug = debug_options(args.debug, progress);
+  debug_instructions(options, debug);
   options.selftest_result = selftest_result(args.selftest);
   if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
+  debug_program(project.program, debug);
+  write_pictures(args, project, options, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   if (!args.json) print_name(frontend.model);
@@ -152,6 +167,7 @@ int compile(const CompileArgs& args, Progress& progress) {
 int inspect(const CompileArgs& args, Progress& progress) {
   CompileOptions options = compile_options(args, progress);
   options.selftest = false;
+  const DebugOptions debug = debug_options(args.debug, progress);
   progress.step("reading " + args.model.filename().string());
   ImportedModel model = inspect_onnx(options.import);
   if (!model.problems.empty()) {
@@ -164,6 +180,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
     return 1;
   }
   if (args.measure) options.measure = measure_with_compiler(options.target);
+  debug_instructions(options, debug);
   progress.clear();
   if (!args.json) {
     print_name(model);
@@ -171,6 +188,8 @@ int inspect(const CompileArgs& args, Progress& progress) {
   }
   const Frontend frontend = schedule_model(std::move(model), options);
   const CompiledProject project = compile_project(frontend, options);
+  debug_program(project.program, debug);
+  write_pictures(args, project, options, progress);
   const Fit fit = fit_of(project, options);
   progress.clear();
   print_report(project.report, fit, args.json);

@@ -88,6 +88,15 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');
+  app.add_option("--debug", args.debug,
+                 "tell about the work, on standard error; each level with those below it: 1 what is loaded, 2 each run of a\n"
+                 "kernel with its time, 3 ASTs, 4 sources, 5 UOps, 6 instructions")
+      ->envname("ETCH_DEBUG")
+      ->type_name("0..6");
+}
+
+void add_picture(CLI::App& app, std::filesystem::path& folder) {
+  app.add_option("--picture", folder, "folder for pictures (SVG): schedule.svg, and the UOps of each kernel")->type_name("DIR");
 }
 
 struct Commands {
@@ -108,6 +117,7 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
                   "what it compares with: interp (the reference computes it), checksum (nothing, it prints one), or\n"
                   "auto (interp up to 10 G multiply-accumulates)")
       ->capture_default_str();
+  add_picture(*sub, args.picture);
   add_measure(*sub, args.measure);
   sub->add_flag("--json", args.json, "the report and the verdict as JSON");
   sub->callback([&args, &chosen] { chosen = [&args] { return compile_command(args); }; });
@@ -116,6 +126,7 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
 void add_inspect(CLI::App& app, CompileArgs& args, std::function<int()>& chosen) {
   CLI::App* sub = app.add_subcommand("inspect", "operators, shapes, work, parameters, memory, kernels");
   add_model_options(*sub, args, true);
+  add_picture(*sub, args.picture);
   add_measure(*sub, args.measure);
   sub->add_flag("--json", args.json, "the report and the verdict as JSON");
   sub->callback([&args, &chosen] { chosen = [&args] { return inspect_command(args); }; });

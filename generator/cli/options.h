@@ -36,6 +36,8 @@ struct ModelArgs {
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string cc;                     // empty: the target's
   std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
+  std::string debug = "0";            // 1 to 6: tell about the work, see device/debug.h
+  std::filesystem::path picture;      // folder for pictures of the schedule and the UOps; empty: none
 };
 
 struct CompileArgs : ModelArgs {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "cli/debug.h"
 #include "cli/model_options.h"
 #include "emit/write.h"
 #include "onnx/tensor_file.h"
@@ -37,7 +38,9 @@ void print_profile(const Program& program, const std::vector<double>& seconds) {
 int run_command(const RunArgs& args) {
   Progress progress;
   const CompileOptions options = compile_options(args, progress);
-  const auto devices = devices_named({args.backend}, device_options(args, options.target));
+  DeviceOptions on_host = device_options(args, options.target);
+  on_host.debug = debug_options(args.debug, progress);
+  const auto devices = devices_named({args.backend}, on_host);
   if (devices.size() != 1)
     throw UserError("backend " + args.backend, "is not one backend", fmt::format("choose one of {}", fmt::join(device_names(), ", ")));
   const Frontend frontend = read_model(options);

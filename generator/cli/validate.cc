@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/tempdir.h"
+#include "cli/debug.h"
 #include "cli/model_options.h"
 #include "emit/write.h"
 #include "validate/measure.h"
@@ -174,8 +175,9 @@ std::vector<DataSet> data_sets_of(const ValidateArgs& args, const ImportedModel&
 }
 
 // With guards, so that a kernel that writes outside of its output is found too.
-DeviceOptions guarded_options(const ValidateArgs& args, const Target& target) {
+DeviceOptions guarded_options(const ValidateArgs& args, const Target& target, Progress& progress) {
   DeviceOptions options = device_options(args, target);
+  options.debug = debug_options(args.debug, progress);
   options.guards = true;
   return options;
 }
@@ -184,7 +186,7 @@ int validate_model(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
   if (args.measure) options.measure = measure_with_compiler(options.target);
-  const DeviceOptions on_host = guarded_options(args, options.target);
+  const DeviceOptions on_host = guarded_options(args, options.target, progress);
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
   const Frontend frontend = read_model(options);
@@ -238,7 +240,7 @@ void print_json(const SuiteResult& result) {
 int validate_suite(const ValidateArgs& args) {
   Progress progress(args.json);
   CompileOptions options = compile_options(args, progress);
-  const auto devices = devices_named(args.backends, guarded_options(args, options.target));
+  const auto devices = devices_named(args.backends, guarded_options(args, options.target, progress));
   const SuiteResult result = run_suite(args.suite, devices, options, {args.relative, args.absolute});
   progress.clear();
   if (args.json) {

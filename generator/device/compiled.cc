@@ -15,29 +15,30 @@ namespace {
 class CompiledProgram : public LoadedProgram {
  public:
   CompiledProgram(const Program& program, std::vector<LoadedKernel> kernels, const PlanOptions& plan, bool guards,
-                  std::shared_ptr<Allocator> memory, std::shared_ptr<GlobalCounters> counters)
-      : program_(&program),
-        counters_(std::move(counters)),
-        kernels_(std::move(kernels)),
-        replay_(program, plan, guards, std::move(memory)) {}
+                  std::shared_ptr<Allocator> memory, Stats stats)
+      : program_(&program), stats_(std::move(stats)), kernels_(std::move(kernels)), replay_(program, plan, guards, std::move(memory)) {}
 
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
-    return replay_.run(inputs, vars, options, [&](const ProgramCall& call, const VarValues& now, std::span<std::byte* const> memory) {
-      const auto k = static_cast<std::size_t>(call.kernel);
-      const std::vector<void*> buffers(memory.begin(), memory.end());
-      try {
-        const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
-        update_stats(*counters_, {call.flops, call.bytes}, now, seconds);
-      } catch (const DeviceError& error) {
-        throw_with_nodes(*program_, call, error);
-      }
-    });
+    auto outputs =
+        replay_.run(inputs, vars, options, [&](const ProgramCall& call, const VarValues& now, std::span<std::byte* const> memory) {
+          const auto k = static_cast<std::size_t>(call.kernel);
+          const std::vector<void*> buffers(memory.begin(), memory.end());
+          try {
+            const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
+            const bool tells = stats_.tells(kDebugRuns);
+            update_stats(stats_, {call.flops, call.bytes}, now, seconds, tells ? shown_run(program_->kernels[k], now) : KernelRun());
+          } catch (const DeviceError& error) {
+            throw_with_nodes(*program_, call, error);
+          }
+        });
+    stats_.end_of_run();
+    return outputs;
   }
   void reset_state() override { replay_.reset_state(); }
 
  private:
   const Program* program_;
-  std::shared_ptr<GlobalCounters> counters_;
+  Stats stats_;
   std::vector<LoadedKernel> kernels_;
   Replay replay_;
 };
@@ -59,9 +60,9 @@ std::shared_ptr<CompiledASTRunner> Compiled::to_program(const Kernel& kernel, st
   const Estimate estimate = estimate_of(kernel.ast(), signature.arguments);
   ProgramKernel made =
       generate_kernel(kernel, {.function = kernel.shape_name(), .arguments = signature.arguments, .variables = {}}, *language());
+  tell(made);
   LoadedKernel loaded(load_kernels({&made, 1}), 0);
-  return std::make_shared<CompiledASTRunner>(std::move(signature), estimate, counters(), std::move(owner), std::move(made),
-                                             std::move(loaded));
+  return std::make_shared<CompiledASTRunner>(std::move(signature), estimate, stats(), std::move(owner), std::move(made), std::move(loaded));
 }
 
 std::shared_ptr<JITRunner> Compiled::make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const {
@@ -77,15 +78,28 @@ std::shared_ptr<const KernelLibrary> Compiled::load_kernels(std::span<const Prog
   for (auto& r : running) r.wait();
   std::vector<std::string> binaries;
   for (auto& r : running) binaries.push_back(r.get());
+  for (std::size_t i = 0; i < texts.size(); i++) tell_instructions(*compiling, texts[i], binaries[i]);
   return load_binaries(binaries, kernels);
 }
 
 std::unique_ptr<KernelGraph> Compiled::make_graph(std::vector<GraphNode> nodes) const { return make_list_graph(std::move(nodes)); }
 
+void Compiled::tell_instructions(const Compiler& compiling, const std::string& text, const std::string& binary) const {
+  if (!stats().tells(kDebugInstructions)) return;
+  std::string listing;
+  try {
+    listing = compiling.disassemble(binary);
+    if (listing == text) listing = name() + ": its compiler shows no instructions, only the source\n";
+  } catch (const DeviceError& error) {
+    listing = name() + ": no instructions are shown: " + error.what() + "\n";
+  }
+  stats().debug->print("-- instructions\n" + listing);
+}
+
 std::unique_ptr<LoadedProgram> Compiled::load_own(const Program& program) const {
   const auto library = has_external(program) ? load_kernels(without_external(program.kernels)) : load_kernels(program.kernels);
   return std::make_unique<CompiledProgram>(program, with_external(program.kernels, library, options()), plan_options(), options().guards,
-                                           allocator(), counters());
+                                           allocator(), stats());
 }
 
 std::vector<std::span<const ProgramKernel>> parts_of(std::span<const ProgramKernel> kernels, std::size_t least, int jobs) {

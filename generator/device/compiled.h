@@ -36,6 +36,10 @@ class Compiled : public Device {
   std::shared_ptr<const KernelLibrary> load_kernels(std::span<const ProgramKernel> kernels) const;
   std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const override;
 
+ protected:
+  /// With DeviceOptions::debug: what `compiling` made of a text.
+  void tell_instructions(const Compiler& compiling, const std::string& text, const std::string& binary) const;
+
  private:
   /// How the memory of a program is laid out.
   virtual PlanOptions plan_options() const { return {}; }

@@ -1,6 +1,9 @@
 #include "device/device.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
+#include <chrono>
 
 #include "base/nearest.h"
 #include "device/external.h"
@@ -36,7 +39,10 @@ std::string key_of(const ProgramKernel& function) {
 }  // namespace
 
 Device::Device(const DeviceRow& row, const DeviceOptions& options)
-    : row_(&row), options_(options), counters_(options.counters ? options.counters : GlobalCounters::of_process()) {}
+    : row_(&row),
+      options_(options),
+      stats_(options.counters ? options.counters : GlobalCounters::of_process(),
+             options.debug.level > 0 ? std::make_shared<DebugLog>(options.debug) : nullptr, std::string(row.name)) {}
 
 std::shared_ptr<Allocator> Device::make_allocator() const { return std::make_shared<HostAllocator>(); }
 
@@ -45,7 +51,7 @@ std::shared_ptr<Allocator> Device::allocator() const {
   if (allocator_) return allocator_;
   auto allocator = make_allocator();
   if (options_.lru) allocator = std::make_shared<LRUAllocator>(std::move(allocator));
-  allocator->count_in(counters_);
+  allocator->count_in(counters());
   return allocator_ = std::move(allocator);
 }
 
@@ -89,7 +95,33 @@ const DeviceRow& Device::default_device() {
 
 std::unique_ptr<LoadedProgram> Device::load(const Program& program) const {
   check(program.language == row_->language, "a device runs programs in its own language");
-  return load_own(program);
+  if (!stats_.tells(kDebugLoads)) return load_own(program);
+  tell_device();
+  for (const ProgramKernel& kernel : program.kernels) tell(kernel);
+  std::int64_t text = 0, constants = 0;
+  for (const ProgramKernel& kernel : program.kernels) text += static_cast<std::int64_t>(kernel.text.source.size());
+  for (const ProgramBuffer& buffer : program.buffers) constants += static_cast<std::int64_t>(buffer.data.bytes().size());
+  const auto begin = std::chrono::steady_clock::now();
+  auto loaded = load_own(program);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  stats_.debug->print(fmt::format("{}: loaded {} kernels for {} calls in {:.3f} s: {} bytes of text, {} bytes of constants\n", name(),
+                                  program.kernels.size(), program.calls.size(), seconds, text, constants));
+  return loaded;
+}
+
+void Device::tell_device() const {
+  std::call_once(told_, [this] {
+    std::string why;
+    stats_.debug->print(name() + ": " + (available(&why) ? description() : why) + "\n");
+    if (language() == nullptr && stats_.tells(kDebugSource))
+      stats_.debug->print(name() + ": evaluates ASTs, so its kernels have no source, no UOps and no instructions\n");
+  });
+}
+
+void Device::tell(const ProgramKernel& kernel) const {
+  if (!stats_.tells(kDebugLoads)) return;
+  tell_device();
+  stats_.debug->print_kernel(kernel);
 }
 
 Table<DeviceRow>& devices() {

@@ -28,6 +28,7 @@
 #include "codegen/options.h"
 #include "device/allocator.h"
 #include "device/counters.h"
+#include "device/debug.h"
 #include "device/device_error.h"
 #include "device/disk_cache.h"
 #include "interp/interp.h"
@@ -51,6 +52,8 @@ class DeviceOptions {
   bool lru = true;
   /// Where the device counts. Null: in those of the process.
   std::shared_ptr<GlobalCounters> counters;
+  /// What the device tells about its work, and where.
+  DebugOptions debug;
   /// How get_runner makes kernels. If absent: scalar code, with work-groups where the language has them.
   std::optional<CodegenOptions> codegen;
 
@@ -175,7 +178,9 @@ class Device {
   virtual std::unique_ptr<KernelGraph> make_graph(std::vector<GraphNode> nodes) const;
   /// Waits for the end of all kernels that were started.
   virtual void synchronize() const {}
-  const std::shared_ptr<GlobalCounters>& counters() const { return counters_; }
+  const std::shared_ptr<GlobalCounters>& counters() const { return stats_.counters; }
+  /// Where runners on this device count and tell what they do.
+  const Stats& stats() const { return stats_; }
 
   /// The device that is meant where none is named: the reference, until another is chosen. Throws DeviceError for an unknown name.
   static void set_default(std::string_view name);
@@ -183,6 +188,8 @@ class Device {
 
  protected:
   const DeviceOptions& options() const { return options_; }
+  /// With DeviceOptions::debug: a kernel that is about to be loaded, the first below a line that names the device.
+  void tell(const ProgramKernel& kernel) const;
   /// What the device's memory is taken from; the host's by default.
   virtual std::shared_ptr<Allocator> make_allocator() const;
 
@@ -190,10 +197,13 @@ class Device {
   virtual std::unique_ptr<LoadedProgram> load_own(const Program& program) const = 0;
   virtual std::shared_ptr<JITRunner> make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const = 0;
   std::shared_ptr<JITRunner> runner_of(const std::string& key, const std::function<std::shared_ptr<JITRunner>()>& make) const;
+  void tell_device() const;
 
   const DeviceRow* row_;
   DeviceOptions options_;
-  std::shared_ptr<GlobalCounters> counters_;
+
+  Stats stats_;
+  mutable std::once_flag told_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<Allocator> allocator_;
   mutable std::map<std::string, std::shared_ptr<JITRunner>> runners_;  // by the AST or the function's call as text

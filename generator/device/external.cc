@@ -263,9 +263,9 @@ namespace {
 
 class ExternalRunner : public ASTRunner {
  public:
-  ExternalRunner(ASTSignature signature, Estimate estimate, const std::shared_ptr<GlobalCounters>& counters, ProgramKernel kernel,
-                 const DeviceOptions& options, std::shared_ptr<const void> owner)
-      : ASTRunner(std::move(signature), std::move(estimate), counters, std::move(owner)),
+  ExternalRunner(ASTSignature signature, Estimate estimate, Stats stats, ProgramKernel kernel, const DeviceOptions& options,
+                 std::shared_ptr<const void> owner)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)),
         kernel_(std::move(kernel)),
         loaded_(std::make_shared<const ExternalLibrary>(std::span(&kernel_, 1), options), 0) {}
 
@@ -303,7 +303,7 @@ std::shared_ptr<JITRunner> make_external_runner(const Device& device, ProgramKer
     a.elements = a.elements.max();
   }
   for (const Node* v : variables(sizes)) signature.variables.push_back({v->name, v->min, v->max});
-  return std::make_shared<ExternalRunner>(std::move(signature), estimate, device.counters(), std::move(kernel), options, std::move(owner));
+  return std::make_shared<ExternalRunner>(std::move(signature), estimate, device.stats(), std::move(kernel), options, std::move(owner));
 }
 
 }  // namespace etch

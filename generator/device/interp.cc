@@ -12,9 +12,8 @@ namespace {
 
 class InterpretedProgram : public LoadedProgram {
  public:
-  InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, std::shared_ptr<GlobalCounters> counters,
-                     const DeviceOptions& options)
-      : program_(&program), allocator_(std::move(allocator)), counters_(std::move(counters)), last_use_(last_uses(program)) {
+  InterpretedProgram(const Program& program, std::shared_ptr<Allocator> allocator, Stats stats, const DeviceOptions& options)
+      : program_(&program), allocator_(std::move(allocator)), stats_(std::move(stats)), last_use_(last_uses(program)) {
     for (const ProgramKernel& kernel : program.kernels)
       check(kernel.ast != nullptr || kernel.external != nullptr, "a kernel has an AST or is a function in C");
     const auto needs_c = [](const ProgramKernel& kernel) { return kernel.external != nullptr && !kernel.external->reference; };
@@ -41,7 +40,8 @@ class InterpretedProgram : public LoadedProgram {
       const auto begin = std::chrono::steady_clock::now();
       evaluate(run, call, values);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      update_stats(*counters_, {call.flops, call.bytes}, values, seconds);
+      const ProgramKernel& kernel = program_->kernels[static_cast<std::size_t>(call.kernel)];
+      update_stats(stats_, {call.flops, call.bytes}, values, seconds, stats_.tells(kDebugRuns) ? shown_run(kernel, values) : KernelRun());
       if (options.call_seconds != nullptr) (*options.call_seconds)[static_cast<std::size_t>(c)] += seconds;
       if (options.tap)
         for (int output = 0; int b : call.writes()) {
@@ -52,6 +52,7 @@ class InterpretedProgram : public LoadedProgram {
       for (int b : call.buffers())
         if (last_use_[static_cast<std::size_t>(b)] == c) run.memory[static_cast<std::size_t>(b)] = {};
     });
+    stats_.end_of_run();
     std::vector<Array> outputs;
     for (int b : program_->outputs) outputs.push_back(read(run, b));
     return outputs;
@@ -125,7 +126,7 @@ class InterpretedProgram : public LoadedProgram {
 
   const Program* program_;
   std::shared_ptr<Allocator> allocator_;
-  std::shared_ptr<GlobalCounters> counters_;
+  Stats stats_;
   std::vector<int> last_use_;
   std::map<int, DeviceMemory> states_;   // by buffer number
   std::vector<LoadedKernel> functions_;  // by kernel; empty if none of them is called
@@ -139,7 +140,7 @@ class InterpDevice : public Interpreted {
 
  private:
   std::unique_ptr<LoadedProgram> load_own(const Program& program) const override {
-    return std::make_unique<InterpretedProgram>(program, allocator(), counters(), options());
+    return std::make_unique<InterpretedProgram>(program, allocator(), stats(), options());
   }
 };
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "device/compiled.h"
+#include "program/generate.h"
 
 namespace etch {
 namespace {
@@ -63,7 +64,11 @@ Interpreted::OpFunction Interpreted::fxn_for_op(Op op) { return kFunctions[stati
 std::shared_ptr<JITRunner> Interpreted::make_runner(const LazyOp* ast, std::shared_ptr<const void> owner) const {
   ASTSignature signature = signature_of(ast, name());
   const Estimate estimate = estimate_of(ast, signature.arguments);
-  return std::make_shared<InterpretedASTRunner>(ast, std::move(signature), estimate, counters(), std::move(owner));
+  const CodegenOptions plain;
+  ProgramKernel kernel =
+      kernel_of_ast(ast, {.function = Kernel(ast, plain).shape_name(), .arguments = signature.arguments, .variables = {}});
+  tell(kernel);
+  return std::make_shared<InterpretedASTRunner>(ast, std::move(signature), estimate, stats(), std::move(owner), std::move(kernel.name));
 }
 
 }  // namespace etch

@@ -255,8 +255,8 @@ class OpenCLGraph : public KernelGraph {
 class OpenCLProgram : public LoadedProgram {
  public:
   OpenCLProgram(const Program& program, const std::shared_ptr<Session>& session, const std::shared_ptr<const Compiler>& compiler,
-                const std::string& binary, const DeviceOptions& options, std::shared_ptr<GlobalCounters> counters)
-      : program_(&program), session_(session), guards_(options.guards), last_use_(last_uses(program)), counters_(std::move(counters)) {
+                const std::string& binary, const DeviceOptions& options, Stats stats)
+      : program_(&program), session_(session), guards_(options.guards), last_use_(last_uses(program)), stats_(std::move(stats)) {
     if (has_external(program)) functions_ = with_external(program.kernels, nullptr, options);
     for (int own = 0; const ProgramKernel& k : program.kernels) numbers_.push_back(k.external == nullptr ? own++ : -1);
     json list = json::array();
@@ -276,9 +276,9 @@ class OpenCLProgram : public LoadedProgram {
     }
     kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, without_external(program.kernels), std::move(list),
                                                std::move(constants));
-    counters_->add_memory(constant_bytes_);
+    stats_.counters->add_memory(constant_bytes_);
   }
-  ~OpenCLProgram() override { counters_->add_memory(-constant_bytes_); }
+  ~OpenCLProgram() override { stats_.counters->add_memory(-constant_bytes_); }
   OpenCLProgram(const OpenCLProgram&) = delete;
   OpenCLProgram& operator=(const OpenCLProgram&) = delete;
 
@@ -287,6 +287,7 @@ class OpenCLProgram : public LoadedProgram {
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
     const int number = kernels_->number();
+    const bool tells = stats_.tells(kDebugRuns);
     Parts parts;
     json message = {{"op", "run"},
                     {"program", number},
@@ -295,7 +296,7 @@ class OpenCLProgram : public LoadedProgram {
                     {"inputs", json::array()},
                     {"tap", static_cast<bool>(options.tap)},
                     {"guards", guards_},
-                    {"seconds", options.call_seconds != nullptr},
+                    {"seconds", options.call_seconds != nullptr || tells},
                     {"calls", json::array()}};
     for (const ProgramBuffer& b : program_->buffers) message["bytes"].push_back(elements_of(b, vars) * bytes_of(b.dtype));
     for (std::size_t k = 0; k < inputs.size(); k++) {
@@ -312,7 +313,7 @@ class OpenCLProgram : public LoadedProgram {
     const auto progress = [&](int turn) {
       const int call = turns.at(static_cast<std::size_t>(turn)).call;
       const ProgramCall& c = program_->calls[static_cast<std::size_t>(call)];
-      update_stats(*counters_, {c.flops, c.bytes}, turns.at(static_cast<std::size_t>(turn)).values, std::nullopt);
+      if (!tells) update_stats(stats_, {c.flops, c.bytes}, turns.at(static_cast<std::size_t>(turn)).values, std::nullopt, {});
       return "call " + std::to_string(call) + ", kernel '" + program_->kernels[static_cast<std::size_t>(c.kernel)].name + "'";
     };
     const auto tap = [&](int turn, int output, const std::vector<std::byte>& bytes) {
@@ -331,9 +332,10 @@ class OpenCLProgram : public LoadedProgram {
       for (std::size_t t = 0; t < turns.size(); t++) {
         const double seconds = answer.at("seconds").at(t).get<double>();
         (*options.call_seconds)[static_cast<std::size_t>(turns[t].call)] += seconds;
-        counters_->add_seconds(seconds);
+        if (!tells) stats_.counters->add_seconds(seconds);
       }
     }
+    if (tells) tell(turns, answer);
     return split(blob, vars);
   }
 
@@ -361,6 +363,17 @@ class OpenCLProgram : public LoadedProgram {
       throw_with_nodes(*program_, call, error);
     }
     return result;
+  }
+
+  /// Counts and tells what has run, once the process has said how long each call took.
+  void tell(const std::vector<Turn>& turns, const json& answer) const {
+    for (std::size_t t = 0; t < turns.size(); t++) {
+      const ProgramCall& call = program_->calls[static_cast<std::size_t>(turns[t].call)];
+      KernelRun run = shown_run(program_->kernels[static_cast<std::size_t>(call.kernel)], turns[t].values);
+      run.further_memory = answer.at("memory").at(t).get<std::int64_t>();
+      update_stats(stats_, {call.flops, call.bytes}, turns[t].values, answer.at("seconds").at(t).get<double>(), run);
+    }
+    stats_.end_of_run();
   }
 
   /// For each buffer the number of the last of `turns` that uses it.
@@ -404,11 +417,11 @@ class OpenCLProgram : public LoadedProgram {
   std::shared_ptr<Session> session_;
   bool guards_;
   std::vector<int> last_use_;
-  std::shared_ptr<GlobalCounters> counters_;
   std::deque<std::vector<std::byte>> first_;  // what each state has before the first run
   json state_list_ = json::array();           // of their buffers and sizes
   std::vector<int> numbers_;                  // by kernel: its number among those of the process, or -1
   std::vector<LoadedKernel> functions_;       // by kernel; empty if there are none
+  Stats stats_;
   std::unique_ptr<OpenCLKernels> kernels_;
   std::int64_t constant_bytes_ = 0;
 };
@@ -457,7 +470,8 @@ class OpenCLDevice : public Compiled {
     const std::string text = texts_of(without_external(program.kernels)).at(0);
     // Where nothing is kept the process builds it once, when it loads it.
     const std::string binary = compiling->is_cached() ? compiling->compile_cached(text) : OpenCLCompiler::binary_of(text, "");
-    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options(), counters());
+    tell_instructions(*compiling, text, binary);
+    return std::make_unique<OpenCLProgram>(program, session_, compiling, binary, options(), stats());
   }
   std::shared_ptr<Allocator> make_allocator() const override { return std::make_shared<OpenCLMemory>(session_); }
 

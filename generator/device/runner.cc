@@ -9,18 +9,30 @@
 
 namespace etch {
 
-void update_stats(GlobalCounters& counters, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds) {
-  counters.add_kernel(evaluate(estimate.ops, var_vals), evaluate(estimate.mem, var_vals), seconds);
+void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
+                  const KernelRun& run) {
+  const std::int64_t ops = evaluate(estimate.ops, var_vals), mem = evaluate(estimate.mem, var_vals);
+  const GlobalCounters::Values after = stats.counters->add_kernel(ops, mem, seconds);
+  if (stats.tells(kDebugRuns)) stats.debug->print_run(stats.device, run, ops, mem, seconds, after);
+}
+
+KernelRun shown_run(const ProgramKernel& kernel, const VarValues& var_vals) {
+  KernelRun run{.name = kernel.name, .grid = std::nullopt, .buffers = kernel.arguments.size()};
+  if (!kernel.global_size.empty()) run.grid = launch_size(kernel, var_vals);
+  return run;
 }
 
 std::optional<double> JITRunner::exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) {
-  const std::optional<double> seconds = run(rawbufs, var_vals, wait);
-  count(var_vals, seconds);
-  return seconds;
+  const bool tells = stats_.tells(kDebugRuns);
+  const std::optional<double> seconds = run(rawbufs, var_vals, wait || tells);
+  count(rawbufs.size(), var_vals, seconds);
+  return wait ? seconds : std::nullopt;
 }
 
-void JITRunner::count(const VarValues& var_vals, std::optional<double> seconds) const {
-  update_stats(*counters_, estimate_, var_vals, seconds);
+void JITRunner::count(std::size_t buffers, const VarValues& var_vals, std::optional<double> seconds) const {
+  KernelRun shown_as = stats_.tells(kDebugRuns) ? shown(var_vals) : KernelRun();
+  shown_as.buffers = buffers;
+  update_stats(stats_, estimate_, var_vals, seconds, shown_as);
 }
 
 ASTSignature signature_of(const LazyOp* ast, std::string device) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/buffer.h"
+#include "device/debug.h"
 #include "device/loaded_kernel.h"
 
 namespace etch {
@@ -19,13 +20,17 @@ struct Estimate {
   Sint mem = 0;  // bytes that are read or written, each once
 };
 
-/// Counts one run of a kernel: the estimates are evaluated for these values of the variables.
-void update_stats(GlobalCounters& counters, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds);
+/// Counts one run of a kernel, and tells it: the estimates are evaluated for these values of the variables.
+void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
+                  const KernelRun& run = {});
+
+/// How a run of `kernel` is shown.
+KernelRun shown_run(const ProgramKernel& kernel, const VarValues& var_vals);
 
 /// Anything that runs on buffers and that a JIT may record.
 class JITRunner {
  public:
-  JITRunner(Estimate estimate, std::shared_ptr<GlobalCounters> counters) : estimate_(std::move(estimate)), counters_(std::move(counters)) {}
+  JITRunner(Estimate estimate, Stats stats) : estimate_(std::move(estimate)), stats_(std::move(stats)) {}
   virtual ~JITRunner() = default;
   JITRunner(const JITRunner&) = delete;
   JITRunner& operator=(const JITRunner&) = delete;
@@ -35,16 +40,18 @@ class JITRunner {
   std::optional<double> exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait = false);
   const Sint& op_estimate() const { return estimate_.ops; }
   const Sint& mem_estimate() const { return estimate_.mem; }
+  /// How a run is shown in the table of DebugLog; exec() adds the number of buffers.
+  virtual KernelRun shown(const VarValues&) const { return {}; }
 
  protected:
   virtual std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) = 0;
-  /// Counts a run.
-  virtual void count(const VarValues& var_vals, std::optional<double> seconds) const;
-  GlobalCounters& counters() const { return *counters_; }
+  /// Counts a run on so many buffers, and tells about it.
+  virtual void count(std::size_t buffers, const VarValues& var_vals, std::optional<double> seconds) const;
+  const Stats& stats() const { return stats_; }
 
  private:
   Estimate estimate_;
-  std::shared_ptr<GlobalCounters> counters_;
+  Stats stats_;
 };
 
 /// What a runner of an AST takes.
@@ -60,8 +67,8 @@ Estimate estimate_of(const LazyOp* ast, const std::vector<KernelArgument>& argum
 class ASTRunner : public JITRunner {
  public:
   /// `owner` keeps alive what the AST and the estimate point into.
-  ASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner)
-      : JITRunner(std::move(estimate), std::move(counters)), signature_(std::move(signature)), owner_(std::move(owner)) {}
+  ASTRunner(ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner)
+      : JITRunner(std::move(estimate), std::move(stats)), signature_(std::move(signature)), owner_(std::move(owner)) {}
   const ASTSignature& signature() const { return signature_; }
 
  protected:
@@ -79,9 +86,9 @@ std::vector<std::int32_t> values_of(const ProgramKernel& kernel, const VarValues
 /// An AST as a compiled kernel.
 class CompiledASTRunner : public ASTRunner {
  public:
-  CompiledASTRunner(ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters, std::shared_ptr<const void> owner,
-                    ProgramKernel kernel, LoadedKernel loaded)
-      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)),
+  CompiledASTRunner(ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner, ProgramKernel kernel,
+                    LoadedKernel loaded)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)),
         kernel_(std::move(kernel)),
         loaded_(std::move(loaded)) {}
 
@@ -89,6 +96,8 @@ class CompiledASTRunner : public ASTRunner {
   const LoadedKernel& loaded() const { return loaded_; }
   /// The grid for these values of the variables.
   LaunchSize launch_dims(const VarValues& var_vals) const { return launch_size(kernel_, var_vals); }
+
+  KernelRun shown(const VarValues& var_vals) const override { return shown_run(kernel_, var_vals); }
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
@@ -101,15 +110,18 @@ class CompiledASTRunner : public ASTRunner {
 /// An AST that the reference evaluates.
 class InterpretedASTRunner : public ASTRunner {
  public:
-  InterpretedASTRunner(const LazyOp* ast, ASTSignature signature, Estimate estimate, std::shared_ptr<GlobalCounters> counters,
-                       std::shared_ptr<const void> owner)
-      : ASTRunner(std::move(signature), std::move(estimate), std::move(counters), std::move(owner)), ast_(ast) {}
+  InterpretedASTRunner(const LazyOp* ast, ASTSignature signature, Estimate estimate, Stats stats, std::shared_ptr<const void> owner,
+                       std::string name)
+      : ASTRunner(std::move(signature), std::move(estimate), std::move(stats), std::move(owner)), ast_(ast), name_(std::move(name)) {}
+
+  KernelRun shown(const VarValues&) const override { return {.name = name_, .grid = std::nullopt}; }
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
 
  private:
   const LazyOp* ast_;
+  std::string name_;
 };
 
 /// Starts a kernel with the grid and the values that `var_vals` give it.

@@ -180,11 +180,16 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   return frontend;
 }
 
+CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {
+  CodegenOptions codegen = codegen_options(options.target, language);
+  codegen.optimize = options.optimize;
+  return codegen;
+}
+
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options) {
   LowerOptions lowering;
   lowering.language = language;
-  if (language != nullptr) lowering.codegen = codegen_options(options.target, *language);
-  lowering.codegen.optimize = options.optimize;
+  if (language != nullptr) lowering.codegen = codegen_of(*language, options);
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
   lowering.place = options.import.path.string();
   lowering.size_names = names_of(frontend.model.dims);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/options.h"
 #include "emit/emit.h"
 #include "emit/fit.h"
 #include "memory/plan.h"
@@ -75,6 +76,9 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options);
 
 /// The program in `language` for the target in the options. A null `language` gives a program of ASTs alone, for the reference.
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options);
+
+/// How lower_model makes kernels in `language`.
+CodegenOptions codegen_of(const Language& language, const CompileOptions& options);
 
 struct CompiledProject {
   Program program;

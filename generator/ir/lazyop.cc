@@ -186,23 +186,63 @@ std::string shape_text(const std::vector<Sint>& shape) {
   return text + "]";
 }
 
+namespace {
+
+std::string head_text(const LazyOp* op) {
+  return std::string(name_of(op->op)) + " " + std::string(name_of(op->dtype)) + " " + shape_text(op->shape);
+}
+
+std::string argument_text(const LazyOp* op) {
+  std::string text;
+  if (const auto* m = std::get_if<MemBuffer>(&op->arg)) text += " buffer " + std::to_string(m->index) + " " + m->st.to_text();
+  if (const auto* c = std::get_if<ConstBuffer>(&op->arg)) text += " " + c->value.to_text() + " " + c->st.to_text();
+  if (const auto* i = std::get_if<IndexBuffer>(&op->arg)) text += " " + i->st.to_text();
+  if (const auto* r = std::get_if<ReduceAxes>(&op->arg)) {
+    text += r->is_scan ? " along" : " axes";
+    for (int axis : r->axes) text += " " + std::to_string(axis);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string to_text(const LazyOp* root) {
   std::string text;
   std::map<const LazyOp*, int> number;  // for look-up only, never walked
   for (const LazyOp* op : toposort(root)) {
     const int n = static_cast<int>(number.size());
     number[op] = n;
-    text += "%" + std::to_string(n) + " = " + std::string(name_of(op->op)) + " " + std::string(name_of(op->dtype)) + " " +
-            shape_text(op->shape);
+    text += "%" + std::to_string(n) + " = " + head_text(op);
     for (const LazyOp* s : op->src) text += " %" + std::to_string(number[s]);
-    if (const auto* m = std::get_if<MemBuffer>(&op->arg)) text += " buffer " + std::to_string(m->index) + " " + m->st.to_text();
-    if (const auto* c = std::get_if<ConstBuffer>(&op->arg)) text += " " + c->value.to_text() + " " + c->st.to_text();
-    if (const auto* i = std::get_if<IndexBuffer>(&op->arg)) text += " " + i->st.to_text();
-    if (const auto* r = std::get_if<ReduceAxes>(&op->arg)) {
-      text += r->is_scan ? " along" : " axes";
-      for (int axis : r->axes) text += " " + std::to_string(axis);
-    }
+    text += argument_text(op) + "\n";
+  }
+  return text;
+}
+
+std::string to_tree(const LazyOp* root) {
+  struct Place {
+    const LazyOp* op;
+    std::string before;  // what stands in front of the lines below it
+    std::string branch;  // "┣" or "┗"; nothing at the root
+  };
+  std::string text;
+  std::map<const LazyOp*, int> lines;  // for look-up only, never walked
+  std::vector<Place> open{{root, "", ""}};
+  for (int line = 0; !open.empty(); line++) {
+    const Place place = std::move(open.back());
+    open.pop_back();
+    const auto [seen, is_new] = lines.emplace(place.op, line);
+    const bool opens = is_new && !place.op->src.empty();
+    std::string number = std::to_string(line);
+    number.insert(0, number.size() < 3 ? 3 - number.size() : 0, ' ');
+    text += number + " " + place.before + place.branch + (opens ? "━┳ " : "━━ ");
+    text += is_new ? head_text(place.op) + argument_text(place.op)
+                   : std::string(name_of(place.op->op)) + " of line " + std::to_string(seen->second);
     text += "\n";
+    if (!opens) continue;
+    const std::string before = place.before + (place.branch == "┣" ? "┃ " : place.branch.empty() ? " " : "  ");
+    for (std::size_t i = place.op->src.size(); i-- > 0;)  // the first source comes next
+      open.push_back({place.op->src[i], before, i + 1 < place.op->src.size() ? "┣" : "┗"});
   }
   return text;
 }

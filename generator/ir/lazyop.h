@@ -118,6 +118,9 @@ struct Work {
 Work count_work(const LazyOp* root);
 /// Several lines, one node a line, sources first, numbered: %2 = Add float32 [4,8] %0 %1
 std::string to_text(const LazyOp* root);
+/// The same for people: the root first, what it is computed from indented below it. A node that several use is shown once, later as
+/// "Add of line 4".
+std::string to_tree(const LazyOp* root);
 /// "[1,64,8,8]"
 std::string shape_text(const std::vector<Sint>& shape);
 

@@ -5,9 +5,8 @@
 
 namespace etch {
 
-GraphRunner::GraphRunner(const Device& device, std::vector<JitItem> items, const InputReplace& replace, const VarValues& vars,
-                         std::shared_ptr<GlobalCounters> counters)
-    : JITRunner({}, std::move(counters)), items_(std::move(items)) {
+GraphRunner::GraphRunner(const Device& device, std::vector<JitItem> items, const InputReplace& replace, const VarValues& vars, Stats stats)
+    : JITRunner({}, std::move(stats)), items_(std::move(items)) {
   std::set<std::size_t> updatable;
   for (const auto& [place, position] : replace) {
     const auto known = std::ranges::find(replaced_, position);
@@ -54,9 +53,13 @@ std::optional<double> GraphRunner::run(const std::vector<const Buffer*>& rawbufs
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void GraphRunner::count(const VarValues& var_vals, std::optional<double> seconds) const {
-  for (std::size_t j = 0; j < items_.size(); j++)
-    update_stats(counters(), {items_[j].prg->op_estimate(), items_[j].prg->mem_estimate()}, var_vals, j == 0 ? seconds : std::nullopt);
+void GraphRunner::count(std::size_t, const VarValues& var_vals, std::optional<double> seconds) const {
+  for (std::size_t j = 0; j < items_.size(); j++) {
+    KernelRun shown_as = stats().tells(kDebugRuns) ? items_[j].prg->shown(var_vals) : KernelRun();
+    shown_as.buffers = items_[j].rawbufs.size();
+    update_stats(stats(), {items_[j].prg->op_estimate(), items_[j].prg->mem_estimate()}, var_vals, j == 0 ? seconds : std::nullopt,
+                 shown_as);
+  }
 }
 
 namespace {
@@ -118,7 +121,7 @@ class Batches {
       items.push_back(old_.items[j]);
     }
     try {
-      auto runner = std::make_shared<GraphRunner>(device_, std::move(items), own, vars_, device_.counters());
+      auto runner = std::make_shared<GraphRunner>(device_, std::move(items), own, vars_, device_.stats());
       const int number = static_cast<int>(made_.items.size());
       for (std::size_t k = 0; k < runner->replaced().size(); k++) made_replace_[{number, static_cast<int>(k)}] = runner->replaced()[k];
       std::vector<std::shared_ptr<const Buffer>> buffers(runner->replaced().size());

@@ -111,7 +111,7 @@ void SessionRun::run_calls() {
     std::vector<const Buffer*> buffers;
     JitItem& item = items[at(c)];
     const bool is_first = item.prg == nullptr;
-    if (is_first) item.prg = session_.runner(program_.kernels[at(call.kernel)].ast);
+    if (is_first) item.prg = session_.runner(program_.kernels[at(call.kernel)]);
     for (const int b : call.buffers()) {
       const Memory memory = memory_of(b);
       buffers.push_back(memory.get());

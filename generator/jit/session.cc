@@ -172,9 +172,10 @@ Session::Memory Session::constant(const Array& data) {
   return alike.emplace_back(data, std::make_shared<Buffer>(Buffer::fromCPU(*device_, data))).second;
 }
 
-std::shared_ptr<JITRunner> Session::runner(const LazyOp* ast) {
-  std::shared_ptr<JITRunner>& known = runners_[ast];
-  if (!known) known = device_->get_runner(ast, graph_);
+std::shared_ptr<JITRunner> Session::runner(const ProgramKernel& kernel) {
+  if (kernel.external != nullptr) return device_->get_runner(kernel.external, kernel.arguments, graph_);
+  std::shared_ptr<JITRunner>& known = runners_[kernel.ast];
+  if (!known) known = device_->get_runner(kernel.ast, graph_);
   return known;
 }
 

@@ -96,7 +96,7 @@ class Session {
   /// Realizes into `memory`, where it is given.
   std::vector<Tensor> realize(const std::vector<Tensor>& tensors, const std::vector<Memory>& memory);
   Memory constant(const Array& data);
-  std::shared_ptr<JITRunner> runner(const LazyOp* ast);
+  std::shared_ptr<JITRunner> runner(const ProgramKernel& kernel);
   void check_own(const Tensor& tensor) const;
   void forbid_host(const std::string& what) const;
   const Tensor& random_state();

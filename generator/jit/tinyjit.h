@@ -84,8 +84,7 @@ class TinyJit {
 class GraphRunner : public JITRunner {
  public:
   /// Throws GraphException if the device makes no graph of them.
-  GraphRunner(const Device& device, std::vector<JitItem> items, const InputReplace& replace, const VarValues& vars,
-              std::shared_ptr<GlobalCounters> counters);
+  GraphRunner(const Device& device, std::vector<JitItem> items, const InputReplace& replace, const VarValues& vars, Stats stats);
 
   /// For each of its buffers the position in the list that the calls' buffers come from.
   const std::vector<int>& replaced() const { return replaced_; }
@@ -93,7 +92,7 @@ class GraphRunner : public JITRunner {
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
-  void count(const VarValues& var_vals, std::optional<double> seconds) const override;
+  void count(std::size_t buffers, const VarValues& var_vals, std::optional<double> seconds) const override;
 
  private:
   const CompiledASTRunner& runner(std::size_t item) const;

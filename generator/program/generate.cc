@@ -65,6 +65,14 @@ ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, c
   return result;
 }
 
+UOpList uops_of(const ProgramKernel& kernel, const Language& language, const CodegenOptions& options) {
+  std::vector<KernelArgument> arguments = kernel.arguments;
+  for (KernelArgument& argument : arguments) argument.layout.reset();
+  UOpList uops = linearize_kernel(choose_opts(kernel.ast, arguments, options), arguments, language).linear.uops;
+  check(to_text(uops) == kernel.uops, "a kernel that is made again is the same");
+  return uops;
+}
+
 ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature) {
   ProgramKernel result;
   result.name = std::move(signature.function);

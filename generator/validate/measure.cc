@@ -9,6 +9,7 @@
 #include "base/tempdir.h"
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
+#include "emulator/tools.h"
 
 namespace etch {
 namespace {
@@ -77,13 +78,18 @@ std::string why_refused(const UserError& error, const fs::path& work) {
   return text;
 }
 
+// Why nothing can be measured or shown; empty if it can.
+std::string no_compiler(const MeasureRequest& request, const Target& target) {
+  if (request.probe.main.empty()) return "the device's driver compiles the kernels";
+  if (target_compiler(target)) return "";
+  return fmt::format("no compiler of the target is here ({})", fmt::join(target.toolchain.compilers, ", "));
+}
+
 }  // namespace
 
 Measure measure_with_compiler(const Target& target) {
   return [target](const MeasureRequest& request) -> FitMeasurement {
-    if (request.probe.main.empty()) return {std::nullopt, "the device's driver compiles the kernels"};
-    if (!target_compiler(target))
-      return {std::nullopt, fmt::format("no compiler of the target is here ({})", fmt::join(target.toolchain.compilers, ", "))};
+    if (std::string why = no_compiler(request, target); !why.empty()) return {std::nullopt, std::move(why)};
     const TempDir work("etch-measure");
     try {
       return {measured(request, target, work.path()), ""};
@@ -91,6 +97,24 @@ Measure measure_with_compiler(const Target& target) {
       return {std::nullopt, why_refused(error, work.path())};
     }
   };
+}
+
+std::string instructions_of(const MeasureRequest& request, const Target& target) {
+  if (const std::string why = no_compiler(request, target); !why.empty()) return "none are shown: " + why + "\n";
+  const TempDir work("etch-instructions");
+  try {
+    const CrossBuild build = build_probe(request, target, work.path());
+    if (!disassemble(target, build.elf)) return "none are shown: there is no objdump beside " + build.compiler + "\n";
+    std::string text;
+    for (const std::string& kernel : request.kernels) {
+      const std::string listing = disassemble(target, build.elf, kernel).value_or("");
+      const std::size_t title = listing.find("<" + kernel + ">:\n");
+      text += title == std::string::npos ? kernel + ": has no code of its own\n" : listing.substr(listing.rfind('\n', title) + 1);
+    }
+    return text;
+  } catch (const UserError& error) {
+    return "none are shown: " + why_refused(error, work.path()) + "\n";
+  }
 }
 
 }  // namespace etch

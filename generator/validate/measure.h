@@ -10,4 +10,7 @@ namespace etch {
 /// calls the run function. If the compiler is absent or fails, the measurement says so; nothing is thrown.
 Measure measure_with_compiler(const Target& target);
 
+/// The instructions of each kernel, as objdump of the target's tools lists them, or one line that says why there are none.
+std::string instructions_of(const MeasureRequest& request, const Target& target);
+
 }  // namespace etch

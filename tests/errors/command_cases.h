@@ -62,6 +62,20 @@ inline std::vector<ErrorCase> option_cases() {
   };
 }
 
+// What tells and draws.
+inline std::vector<ErrorCase> debug_cases() {
+  return {
+      {"debug_level_too_high",
+       {"run", "{m}", "--debug", "9"},
+       {"--debug 9: is no level from 0 to 6", "help: 1 tells what is loaded, 2 the time of each kernel, "}},
+      {"debug_level_no_number", {"compile", "{m}", "--debug", "x", "-o", "{d}/out"}, {"--debug x: is no level from 0 to 6"}},
+      {"debug_level_empty", {"validate", "{m}", "--backends", "interp", "--debug", ""}, {"--debug : is no level from 0 to 6"}},
+      {"debug_level_negative", {"inspect", "{m}", "--debug=-1"}, {"--debug -1: is no level from 0 to 6"}},
+      {"picture_is_a_file", {"inspect", "{m}", "--no-measure", "--picture", "{m}"}, {"{m}: "}},
+      {"picture_in_no_folder", {"compile", "{m}", "--picture", "/proc/etch/pictures", "-o", "{d}/out"}, {"/proc/etch"}},
+  };
+}
+
 inline std::vector<ErrorCase> command_cases() {
   const char* const with_suite = ": means nothing with --suite, which runs models on the backends with their own data";
   std::vector<ErrorCase> rows{

@@ -81,7 +81,7 @@ void run(Runner& runner, const json& request, const Frame& frame) {
   try {
     const RunResult result = runner.run(request.at("program"), spec, events);
     std::vector<std::span<const std::byte>> parts(result.outputs.begin(), result.outputs.end());
-    reply(FrameKind::Reply, {{"ok", true}, {"seconds", result.seconds}}, parts);
+    reply(FrameKind::Reply, {{"ok", true}, {"seconds", result.seconds}, {"memory", result.memory}}, parts);
   } catch (const GuardError& e) {
     reply(FrameKind::Reply, {{"ok", false}, {"error", e.what()}, {"buffer", e.buffer}});
   }

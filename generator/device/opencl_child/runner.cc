@@ -93,6 +93,12 @@ std::string log_of(cl_program program, cl_device_id device) {
   return std::string(log.c_str()).substr(0, kMaxLog);
 }
 
+std::int64_t bytes_in_use(const std::vector<DeviceMemory>& buffers) {
+  std::int64_t bytes = 0;
+  for (const DeviceMemory& b : buffers) bytes += b.bytes();
+  return bytes;
+}
+
 cl_mem mem_of(const DeviceMemory& buffer) { return static_cast<cl_mem>(buffer.opaque()); }
 
 }  // namespace
@@ -386,6 +392,7 @@ RunResult Runner::run(int program, const RunSpec& spec, const RunEvents& events)
     // A processor's driver runs kernels in this process: waiting tells which one crashed.
     if (info_.is_cpu || spec.tap || spec.guards || spec.seconds) ok(clFinish(queue_), "run");
     if (spec.seconds) result.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (spec.seconds) result.memory.push_back(bytes_in_use(buffers));
     for (int b : call.buffers)
       if (spec.guards) check_guard(buffer_of(b), bytes_of(b), b);
     for (std::size_t w = 0; spec.tap && w < call.writes.size(); w++) {

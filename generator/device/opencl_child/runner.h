@@ -65,7 +65,8 @@ struct RunSpec {
 
 struct RunResult {
   std::vector<std::vector<std::byte>> outputs;
-  std::vector<double> seconds;  // of each call, if asked for
+  std::vector<double> seconds;       // of each call, if asked for
+  std::vector<std::int64_t> memory;  // bytes in use at each call, without constants; then too
 };
 
 /// Called before each call, and after it with what it wrote (if asked for). `function` computes calls without a kernel: it gets what
