@@ -186,16 +186,17 @@ TEST_P(Realize, ThreefryGivesItsKnownAnswers) {
 }
 
 TEST_P(Realize, RandomNumbersAreUniformAndFollowTheSeed) {
+  const auto draw = [&] { return doubles(session().rand({1000})); };
   session().manual_seed(42);
-  const std::vector<double> a = doubles(session().rand({2000})), b = doubles(session().rand({2000}));
+  const std::vector<double> a = draw(), b = draw();
   EXPECT_NE(a, b);
   session().manual_seed(42);
-  EXPECT_EQ(doubles(session().rand({40, 50})), a);
-  std::vector<double> rest(b.begin() + 500, b.end());
-  doubles(session().rand({500}));
-  EXPECT_EQ(doubles(session().rand({1500})), rest);  // a draw goes on where the last one ended
+  EXPECT_EQ(doubles(session().rand({600})), std::vector<double>(a.begin(), a.begin() + 600));
+  std::vector<double> rest(a.begin() + 600, a.end());  // a draw goes on where the last one ended
+  rest.insert(rest.end(), b.begin(), b.begin() + 600);
+  EXPECT_EQ(draw(), rest);
   session().manual_seed(43);
-  EXPECT_NE(doubles(session().rand({2000})), a);
+  EXPECT_NE(draw(), a);
   double sum = 0;
   std::vector<int> tenths(10);
   for (const double v : a) {
@@ -203,10 +204,23 @@ TEST_P(Realize, RandomNumbersAreUniformAndFollowTheSeed) {
     sum += v;
     tenths[static_cast<std::size_t>(v * 10)]++;
   }
-  EXPECT_NEAR(sum / 2000, 0.5, 0.03);
-  for (const int count : tenths) EXPECT_NEAR(count, 200, 60);
-  for (const DType dtype : {DType::Float16, DType::BFloat16, DType::Float64})
-    for (const double v : doubles(session().rand({300}, dtype))) ASSERT_TRUE(v >= 0 && v < 1) << v;
+  EXPECT_NEAR(sum / 1000, 0.5, 0.04);
+  for (const int count : tenths) EXPECT_NEAR(count, 100, 45);
+}
+
+TEST_P(Realize, RandomNumbersOfOtherTypesStayBelowOne) {
+  std::vector<Tensor> drawn;
+  for (const DType dtype : {DType::Float16, DType::BFloat16, DType::Float64}) drawn.push_back(session().rand({300}, dtype));
+  for (const Tensor& t : drawn)
+    for (const double v : doubles(t)) ASSERT_TRUE(v >= 0 && v < 1) << v;
+  expect_error(error_of([&] {
+                 try {
+                   session().rand({2}, DType::Int8);
+                 } catch (const ShapeError& e) {
+                   throw DeviceError("rand", e.what());
+                 }
+               }),
+               "uniform numbers are of a float type, not int8");
 }
 
 }  // namespace
