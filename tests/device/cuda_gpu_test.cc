@@ -1,7 +1,10 @@
 // The CUDA device on a GPU, as far as that can be shown without one: which calls a driver gets, with a driver that only pretends.
 #include <gtest/gtest.h>
 
+#include "device/buffer.h"
+#include "device/compiled.h"
 #include "device/device.h"
+#include "device/kernel_graph.h"
 #include "support/device_checks.h"
 #include "support/fake_cuda.h"
 
@@ -56,6 +59,41 @@ TEST(CudaGpu, DrivesTheDriver) {
     EXPECT_EQ(loaded->run({floats({6}, {1, 2, 3, 4, 5, 6})}, {{"n", 5}})[0].doubles(), (std::vector<double>{11, 12, 13, 14, 15, 16}));
   }
   EXPECT_EQ(fake.log().substr(before), "load fill<3,1,1;2,1,1> wait fill<3,1,1;2,1,1> wait unload end release ");
+}
+
+TEST(CudaGpu, GraphsAreTheDrivers) {
+  const test::FakeCuda& fake = test::FakeCuda::instance();
+  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+  const std::size_t before = fake.log().size();
+  {
+    const auto device = make_device("cuda", on_gpu());
+    std::string why;
+    if (!device->available(&why)) GTEST_SKIP() << why;  // no NVRTC
+    const Program program = two_calls();
+    const auto library = dynamic_cast<const Compiled&>(*device).load_kernels(program.kernels);
+    const Buffer x = Buffer::fromCPU(*device, floats({6}, {1, 2, 3, 4, 5, 6})),
+                 other = Buffer::fromCPU(*device, floats({6}, {0, 0, 0, 0, 0, 0}));
+    const Buffer h(*device, 6, DType::Float32), y(*device, 6, DType::Float32);
+    const auto node = [&](const Buffer& to, const Buffer& from, std::int32_t n) {
+      return GraphNode{library, 0, {to.opaque(), from.opaque()}, {n}, {.groups = {3, 1, 1}, .local = {2, 1, 1}}};
+    };
+    const auto graph = device->make_graph({node(h, x, 5), node(y, h, 1)});
+    graph->launch();
+    EXPECT_EQ(y.toCPU().doubles(), (std::vector<double>{7, 8, 9, 10, 11, 12}));
+    graph->update(0, node(h, other, 2));
+    graph->launch();
+    graph->wait();
+    EXPECT_EQ(y.toCPU().doubles(), (std::vector<double>{3, 3, 3, 3, 3, 3}));
+    GraphNode nothing = node(h, other, 2);
+    nothing.size.groups[0] = 0;
+    graph->update(0, nothing);  // a graph has no empty grids: the other kernel is started by itself
+    graph->launch();
+    EXPECT_THROW(device->make_graph({nothing}), GraphException);
+  }
+  const std::string two = "fill<3,1,1;2,1,1> fill<3,1,1;2,1,1> ", one = "fill<3,1,1;2,1,1> ";
+  std::string said = fake.log().substr(before);
+  for (std::size_t at; (at = said.find("wait ")) != std::string::npos;) said.erase(at, 5);
+  EXPECT_EQ(said, "load graph replay " + two + "set replay " + two + one + "graph-end graph-end unload end release ");
 }
 
 TEST(CudaGpu, SaysWhichKernelFails) {
