@@ -174,7 +174,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   if (options.step) options.step("scheduling", 0, 0);
   constexpr std::int64_t kRowsOfAGrid = 256;
   frontend.schedule =
-      create_schedule(*frontend.model.graph, outputs, states, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0});
+      create_schedule(*frontend.model.graph, outputs, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0}, states);
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;

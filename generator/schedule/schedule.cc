@@ -139,12 +139,8 @@ void verify_item(const ScheduleItem& item) {
 
 }  // namespace
 
-Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options) {
-  return create_schedule(graph, outputs, {}, options);
-}
-
-Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const std::vector<StateSpec>& states,
-                         const ScheduleOptions& options) {
+Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options,
+                         const std::vector<StateSpec>& states) {
   std::vector<const LazyBuffer*> values;
   for (const OutputSpec& o : outputs) values.push_back(o.value.buffer());
   for (const StateSpec& s : states) values.push_back(s.next.buffer());

@@ -84,10 +84,9 @@ struct ScheduleOptions {
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most
 /// one reduction or several over the same axes, of which one may read what another gave (softmax). Kernels that read the same, or one what
 /// the other writes, become one with several outputs (see join.h). Constants are folded first (see fold.h).
-Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {});
-/// The same for a program with states. Each state has one StateSpec; a state that is read without one is an InternalError.
-Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const std::vector<StateSpec>& states,
-                         const ScheduleOptions& options = {});
+/// Each state of the graph that is read has one StateSpec, else it is an InternalError.
+Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& outputs, const ScheduleOptions& options = {},
+                         const std::vector<StateSpec>& states = {});
 
 /// Throws InternalError unless every input of an item is computed before the item runs and the ASTs match the buffers.
 void verify(const Schedule& schedule);

@@ -202,8 +202,9 @@ TEST(CustomOperator, IsNeverFusedAndNeverJoined) {
     EXPECT_EQ(ran.outputs.at(1).doubles(), (std::vector<double>{4, -2, 10}));
     EXPECT_EQ(ran.outputs.at(2).doubles(), (std::vector<double>{14, 5, 95}));
     for (const ProgramCall& call : ran.program.calls)
-      if (ran.program.kernels[static_cast<std::size_t>(call.kernel)].external != nullptr)
+      if (ran.program.kernels[static_cast<std::size_t>(call.kernel)].external != nullptr) {
         for (const CallArgument& a : call.arguments) EXPECT_EQ(a.may_alias, 0u);
+      }
   });
 }
 

@@ -194,7 +194,7 @@ TEST_F(Whole, StatesOutliveARun) {
     options.inputs = inputs;
     options.language = &language;
     options.codegen.has_local = language.local_memory;
-    const Program p = reorder(lower(graph, create_schedule(*graph, outputs, states), options));
+    const Program p = reorder(lower(graph, create_schedule(*graph, outputs, {}, states), options));
     EmitOptions o;
     o.name = "net";
     o.weights = weights;

@@ -139,7 +139,9 @@ TEST_P(Jit, OneRecordingServesAllValuesOfAVariable) {
     for (double& v : expected) v /= total;
     test::expect_near(doubles(attention({q, session().from(keys, {n, 4})})[0]), expected);
     if (attention.count() == 2) kernels = attention.jit_cache().items.size();
-    if (attention.count() > 2) EXPECT_EQ(attention.jit_cache().items.size(), kernels);
+    if (attention.count() > 2) {
+      EXPECT_EQ(attention.jit_cache().items.size(), kernels);
+    }
   }
 }
 
@@ -274,7 +276,9 @@ TEST_P(Jit, KernelsAreReplayedAsGraphs) {
       kernels_run();
       test::expect_near(doubles(f({a, b})[0]), expected);
       const std::int64_t run = kernels_run();
-      if (call > 0) EXPECT_EQ(run, kernels);
+      if (call > 0) {
+        EXPECT_EQ(run, kernels);
+      }
       kernels = run;
     }
     std::size_t graphs = 0, held = 0;
@@ -348,7 +352,9 @@ TEST(SharedPieces, RandomLivesNeverMeet) {
     for (std::size_t a = 0; a < holders.size(); a++) {
       EXPECT_GE(shared.bytes[static_cast<std::size_t>(shared.piece[a])], holders[a].bytes);
       for (std::size_t b = 0; b < a; b++)
-        if (shared.piece[a] == shared.piece[b]) EXPECT_TRUE(holders[a].last < holders[b].first || holders[b].last < holders[a].first);
+        if (shared.piece[a] == shared.piece[b]) {
+          EXPECT_TRUE(holders[a].last < holders[b].first || holders[b].last < holders[a].first);
+        }
     }
   }
 }

@@ -33,7 +33,7 @@ struct Streaming {
     return Tensor::state(*graph, name, dtype, std::move(shape), std::move(first));
   }
   Program lowered(const Language* language) const {
-    const Schedule schedule = create_schedule(*graph, outputs, states);
+    const Schedule schedule = create_schedule(*graph, outputs, {}, states);
     LowerOptions options;
     options.inputs = inputs;
     options.language = language;
@@ -174,7 +174,7 @@ TEST(StateSchedule, WrongStatesAreRefused) {
   EXPECT_THROW(Tensor::state(*keep, "s", DType::Float32, {2}, floats({3}, {1, 2, 3})), ShapeError);
   const Tensor s = Tensor::state(*keep, "s", DType::Float32, {2});
   EXPECT_THROW(create_schedule(*keep, {{"y", s + 1.0}}), InternalError);                                // what it becomes is missing
-  EXPECT_THROW(create_schedule(*keep, {{"y", s + 1.0}}, {{s, s.reshape({2, 1})}}, {}), InternalError);  // another shape
+  EXPECT_THROW(create_schedule(*keep, {{"y", s + 1.0}}, {}, {{s, s.reshape({2, 1})}}), InternalError);  // another shape
 }
 
 }  // namespace
