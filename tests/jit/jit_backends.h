@@ -50,6 +50,11 @@ class JitBackends : public testing::TestWithParam<std::string> {
 
 inline std::string name_of_backend(const testing::TestParamInfo<std::string>& row) { return row.param; }
 inline auto all_backends() { return testing::Values("interp", "c", "llvm", "opencl", "cuda"); }
+#ifdef ETCH_FURTHER_BACKENDS
+inline auto most_backends() { return testing::Values("opencl", "cuda"); }
+#else
+inline auto most_backends() { return testing::Values("interp", "c", "llvm"); }
+#endif
 
 inline void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance = 1e-5) {
   ASSERT_EQ(got.size(), expected.size());
