@@ -3,6 +3,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/installation.h"
+
 namespace etch {
 namespace {
 
@@ -13,11 +15,9 @@ constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an err
 std::filesystem::path find_child(const OpenClOptions& options) {
   if (!options.program.empty()) return options.program;
   std::error_code ignored;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Beside the tool; one folder up for the test programs of a build folder.
-  for (const auto& path : {self / "etch-opencl", self.parent_path() / "etch-opencl"})
-    if (std::filesystem::exists(path, ignored)) return path;
-  return self / "etch-opencl";
+  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", ignored).replace_filename("etch-opencl");
+  if (std::filesystem::exists(beside, ignored)) return beside;
+  return own_file("bin/etch-opencl", ETCH_BUILD_DIR "/etch-opencl");
 }
 
 }  // namespace
