@@ -125,10 +125,11 @@ static void jit() {
 static void views() {
   const ShapeTracker rows = ShapeTracker::from_shape({4, 3});
   const ShapeTracker columns = rows.permute({1, 0});
-  const ShapeTracker flat = columns.reshape({12});           // of a transposed matrix: no single view can say this
+  const ShapeTracker flat = columns.reshape({12});            // of a transposed matrix: no single view can say this
   const ShapeTracker padded = columns.pad({{0, 0}, {1, 1}});  // elements that are read as 0
   const ShapeTracker windows = ShapeTracker::from_shape({12}).stride({-2}).shrink({{1, 5}});
-  for (const auto& [name, st] : {std::pair("4x3", rows), {"transposed", columns}, {"as 12", flat}, {"padded", padded}, {"backwards", windows}})
+  for (const auto& [name, st] :
+       {std::pair("4x3", rows), {"transposed", columns}, {"as 12", flat}, {"padded", padded}, {"backwards", windows}})
     std::printf("%-11s %s\n", name, st.to_text().c_str());
 
   // The same by pointers: element (i, j) of the transposed matrix is element (j, i) of the matrix.
@@ -156,7 +157,8 @@ static void symbols() {
                                                        {"(a * 4 + b) % 4", floormod(a * 4 + b, 4)},
                                                        {"a + b * 10 < 60", lt(sum, 60)}};
   for (const auto& [name, x] : rows)
-    std::printf("%-18s = %-12s in %lld to %lld\n", name, to_text(x).c_str(), static_cast<long long>(x.min()), static_cast<long long>(x.max()));
+    std::printf("%-18s = %-12s in %lld to %lld\n", name, to_text(x).c_str(), static_cast<long long>(x.min()),
+                static_cast<long long>(x.max()));
   expect(floormod(sum, 10) == a && floordiv(sum, 10) == b, "digits are found");
 
   for (std::int64_t i = 0; i <= 9; i++)

@@ -52,9 +52,7 @@ static std::vector<double> numbers(std::size_t count, int seed) {
 }
 
 // Stage 2, the axes: one for each dimension, and steps that split them or change what they are.
-static void show_axes(const Kernel& kernel) {
-  std::printf("%-18s %s\n", kernel.shape_name().c_str(), to_text(kernel.applied()).c_str());
-}
+static void show_axes(const Kernel& kernel) { std::printf("%-18s %s\n", kernel.shape_name().c_str(), to_text(kernel.applied()).c_str()); }
 
 // The last stage, on a device: compile the text, copy the operands, run, copy back.
 static std::vector<double> run(const Device& device, const Kernel& kernel) {
@@ -81,8 +79,8 @@ int main() {
   const CodegenOptions options;  // plain scalar code
   Kernel kernel(ast, options);
   show_axes(kernel);
-  for (const Opt& step : {Opt{OptOp::Upcast, 1, 0},    // all four columns at once: four accumulators share each load of the left side
-                          Opt{OptOp::Upcast, 0, 2},    // two rows of them
+  for (const Opt& step : {Opt{OptOp::Upcast, 1, 0},     // all four columns at once: four accumulators share each load of the left side
+                          Opt{OptOp::Upcast, 0, 2},     // two rows of them
                           Opt{OptOp::Unroll, 0, 3}}) {  // three products behind each other
     kernel.apply(step);
     show_axes(kernel);
