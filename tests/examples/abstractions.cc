@@ -111,7 +111,7 @@ static void jit() {
   TinyJit add(session, [](const std::vector<Tensor>& in) { return std::vector{in[0] + in[1]}; });
   for (const double value : {2.0, 20.0, 200.0}) {
     const Tensor sum = add({session.from(number(value)), session.from(number(3))}).at(0);
-    std::printf("call %d: %g + 3 = %g, %zu kernels recorded\n", add.count() - 1, value, session.values(sum).double_at(0),
+    std::printf("call %d: %g + 3 = %g, kernels recorded: %zu\n", add.count() - 1, value, session.values(sum).double_at(0),
                 add.jit_cache().items.size());
     expect(session.values(sum) == number(value + 3), "every call adds what it is given");
   }

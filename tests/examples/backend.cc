@@ -1,6 +1,6 @@
 // backend: adds a backend to etch in one file. A backend is two rows: a language, whose function turns UOps into a text, and a device,
 // which compiles that text and runs it on buffers. Everything else then works with them: tensors, TinyJit, ONNX models, validation,
-// --debug.
+// --debug. (A third row, of project_forms(), would emit projects in the language.)
 // The machine of this backend is made up: it has registers that hold a number each, and takes one instruction after the other.
 //
 //   r3 = Load float32 b1 r2      register 3: the float32 at position r2 of buffer 1
