@@ -19,6 +19,12 @@
 //     const Frontend frontend = read_model(options);
 //     const WrittenProject written = write_audited("out", compile_project(frontend, options), options);
 //
+// Open sizes, states, frozen inputs and custom operators are in options.import (onnx/import.h). What was emitted can be checked by Clang
+// (audit/audit.h), and built by the target's own compiler and run on its emulator, or here (validate/target_run.h).
+//
+//     const AuditReport audited = audit_directory("out");
+//     const TargetResult tested = run_on_target("out", options.target, "tiny_run");
+//
 // DEVICES  interp (the reference), c, llvm, opencl, cuda: device/device.h. A device runs the very program that is emitted.
 //
 //     const std::shared_ptr<const Device> device = make_device("c");
@@ -38,6 +44,8 @@
 //     Session session(device);
 //     const Tensor a = session.from(values);
 //     const Array sums = session.values((a * a + 1.0).sum({1}));
+//     const Sint n = session.variable("n", 1, 16);  // an open size: one kernel for all that it may be
+//     const Array doubled = session.values(session.from(sums, {n}) * 2.0);
 //
 // TINYJIT  A function on tensors is recorded once, and its kernels are replayed: jit/tinyjit.h.
 //

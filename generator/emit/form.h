@@ -27,7 +27,7 @@ struct SelfTestParts {
   std::string declarations, checks;         // at the start of main()
   std::string call;                         // an expression of type etch_status
   bool runs_itself = false;                 // `call` runs the model as often as it is to
-  std::string reset;                        // of a program with states: a statement that gives them their first values; may be empty
+  std::string reset{};                      // of a program with states: a statement that gives them their first values; may be empty
 };
 
 struct ProjectForm {
