@@ -13,11 +13,7 @@ using nlohmann::json;
 constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
 
 std::filesystem::path find_child(const OpenClOptions& options) {
-  if (!options.program.empty()) return options.program;
-  std::error_code ignored;
-  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", ignored).replace_filename("etch-opencl");
-  if (std::filesystem::exists(beside, ignored)) return beside;
-  return own_file("bin/etch-opencl", ETCH_BUILD_DIR "/etch-opencl");
+  return options.program.empty() ? own_file("bin/etch-opencl", ETCH_BUILD_DIR "/etch-opencl") : options.program;
 }
 
 }  // namespace
