@@ -7,7 +7,6 @@
 #include "audit/audit.h"
 #include "base/error.h"
 #include "cli/model_options.h"
-#include "cli/project_paths.h"
 #include "conformance/conformance.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
@@ -48,7 +47,7 @@ int targets_command(const std::filesystem::path& targets_dir) {
 
 int conformance_command(const std::vector<std::filesystem::path>& files) {
   bool wrong = false;
-  const auto devices = devices_named({"all"}, device_options({}, find_target("host", default_targets_dir())));
+  const auto devices = devices_named({"all"}, device_options({}, find_target("host", own_targets_dir())));
   Progress progress;
   for (const auto& file : files) {
     progress.step("checking " + file.string());

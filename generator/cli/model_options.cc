@@ -13,7 +13,6 @@
 #include "base/naming.h"
 #include "base/nearest.h"
 #include "base/tempdir.h"
-#include "cli/project_paths.h"
 #include "driver/custom.h"
 
 namespace etch {

@@ -95,7 +95,7 @@ struct LlvmOptions {
 };
 
 struct OpenClOptions {
-  /// The program that talks to OpenCL. Empty: etch-opencl beside the running executable.
+  /// The program that talks to OpenCL. Empty: etch's own (base/installation.h).
   std::filesystem::path program;
   /// "gpu", "cpu", or part of a device's or platform's name. Empty: a GPU if there is one.
   std::string device;

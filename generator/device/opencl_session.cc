@@ -3,6 +3,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/installation.h"
+
 namespace etch {
 namespace {
 
@@ -11,13 +13,7 @@ using nlohmann::json;
 constexpr std::size_t kLogTail = 1500;  // bytes of the child's output in an error message
 
 std::filesystem::path find_child(const OpenClOptions& options) {
-  if (!options.program.empty()) return options.program;
-  std::error_code ignored;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Beside the tool; one folder up for the test programs of a build folder.
-  for (const auto& path : {self / "etch-opencl", self.parent_path() / "etch-opencl"})
-    if (std::filesystem::exists(path, ignored)) return path;
-  return self / "etch-opencl";
+  return options.program.empty() ? own_file("bin/etch-opencl", ETCH_BUILD_DIR "/etch-opencl") : options.program;
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ struct HeaderParts {
 
 /// The parts of selftest.c that depend on the form.
 struct SelfTestParts {
-  std::string includes = {}, memory = {}, functions = {};  // at file scope
-  std::string declarations = {}, checks = {};              // at the start of main()
-  std::string call = {};                                   // an expression of type etch_status
-  bool runs_itself = false;                                // `call` runs the model as often as it is to
-  std::string reset = {};  // of a program with states: a statement that gives them their first values; may be empty
+  std::string includes, memory, functions;  // at file scope
+  std::string declarations, checks;         // at the start of main()
+  std::string call;                         // an expression of type etch_status
+  bool runs_itself = false;                 // `call` runs the model as often as it is to
+  std::string reset{};                      // of a program with states: a statement that gives them their first values; may be empty
 };
 
 struct ProjectForm {

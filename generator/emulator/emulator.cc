@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/installation.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "emulator/elf.h"
@@ -27,12 +28,10 @@ std::string escaped(const std::string& text) {
 }
 
 std::filesystem::path find_plugin() {
+  const std::filesystem::path file = own_file("lib/etch/etch_qemu_plugin.so", ETCH_QEMU_PLUGIN);
   std::error_code bad;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", bad);
-  for (const std::filesystem::path& file : {std::filesystem::path(ETCH_QEMU_PLUGIN), self.parent_path() / "etch_qemu_plugin.so",
-                                            self.parent_path() / "../lib/etch/etch_qemu_plugin.so"})
-    if (std::filesystem::exists(file, bad)) return file;
-  throw UserError("etch_qemu_plugin.so", "the counting plugin is neither where it was built nor beside the tool",
+  if (std::filesystem::exists(file, bad)) return file;
+  throw UserError("etch_qemu_plugin.so", "the counting plugin is neither where it was built nor in the installation of etch",
                   "build the target etch_qemu_plugin");
 }
 

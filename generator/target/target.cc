@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/installation.h"
 #include "base/nearest.h"
 
 namespace etch {
@@ -64,6 +65,13 @@ std::vector<std::string> target_names(const std::filesystem::path& dir) {
     if (it->path().extension() == ".xml") names.push_back(it->path().stem().string());
   std::ranges::sort(names);
   return names;
+}
+
+std::filesystem::path own_targets_dir() { return own_file("share/etch/targets", ETCH_TARGETS_DIR); }
+
+std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& dir) {
+  if (dir.empty()) return {own_targets_dir()};
+  return {dir, own_targets_dir()};
 }
 
 std::vector<TargetFile> target_files(const std::vector<std::filesystem::path>& dirs) {

@@ -108,6 +108,11 @@ struct TargetFile {
 /// name.
 std::vector<TargetFile> target_files(const std::vector<std::filesystem::path>& dirs);
 
+/// The folder of the descriptions that come with etch.
+std::filesystem::path own_targets_dir();
+/// Where targets are looked for: in `dir`, if it is not empty, then in own_targets_dir().
+std::vector<std::filesystem::path> target_dirs(const std::filesystem::path& dir = {});
+
 /// Reads `name`.xml from the first of `dirs` that has it. An unknown name is a UserError that lists the known ones, and so is a
 /// first folder without any description.
 Target find_target(std::string_view name, const std::vector<std::filesystem::path>& dirs);
