@@ -18,7 +18,7 @@ class LoadOps : public test::JitBackends {
   /// Realizes them all at once, and compares.
   void expect(const std::vector<Tensor>& tensors, const std::vector<Array>& wanted) {
     const std::vector<Tensor> made = session().realize(tensors);
-    for (std::size_t k = 0; k < made.size(); k++) EXPECT_EQ(session().values(made[k]), wanted[k]) << name_of(wanted[k].dtype());
+    for (std::size_t k = 0; k < made.size(); k++) EXPECT_EQ(test::first_other(session().values(made[k]), wanted[k]), "");
   }
 };
 INSTANTIATE_TEST_SUITE_P(Ops, LoadOps, test::all_backends(), test::name_of_backend);
@@ -32,7 +32,7 @@ TEST_P(LoadOps, Empty) {
     EXPECT_EQ(any.shape(), (std::vector<std::int64_t>{3, 4}));
     const Array values = test::difficult_array(dtype, {3, 4});
     session().assign(x, session().from(values));
-    EXPECT_EQ(session().values(x), values) << "its memory is there to be written";
+    EXPECT_EQ(test::first_other(session().values(x), values), "") << "its memory is there to be written";
   }
   kernels_run();
   session().realize(session().empty(DType::Float32, {8}));
@@ -59,13 +59,7 @@ TEST_P(LoadOps, Const) {
     tensors.push_back(Tensor::full(session().graph(), {2, 3}, values.at(k)));
     wanted.push_back(test::picked(values, {2, 3}, [=](std::int64_t) { return k; }));
   }
-  const std::vector<Tensor> made = session().realize(tensors);
-  for (std::size_t d = 0; d < made.size(); d++) {
-    const Array got = session().values(made[d]);
-    if (!is_float(wanted[d].dtype())) EXPECT_EQ(got, wanted[d]);
-    for (std::int64_t e = 0; e < got.size() && is_float(got.dtype()); e++) EXPECT_TRUE(std::isnan(got.double_at(e)));  // any NaN
-    EXPECT_EQ(got.dtype(), wanted[d].dtype());
-  }
+  expect(tensors, wanted);
 }
 
 // The elements in the order of the view, in memory that the view's own memory has no part in.
@@ -83,7 +77,7 @@ TEST_P(LoadOps, Contiguous) {
     const RealizedBuffer* memory = Session::realized(made[k]);
     ASSERT_NE(memory, nullptr);
     EXPECT_NE(memory->buffer, Session::realized(sources[k])->buffer);
-    EXPECT_EQ(memory->buffer->toCPU({4, 3}), wanted[k]) << name_of(wanted[k].dtype());
+    EXPECT_EQ(test::first_other(memory->buffer->toCPU({4, 3}), wanted[k]), "");
   }
 }
 

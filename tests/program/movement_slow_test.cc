@@ -92,7 +92,7 @@ TEST_P(MovementOps, IsRightForEveryType) {
   options.codegen.has_local = options.language != nullptr && options.language->local_memory;
   const std::vector<Array> got = device->load(lower(graph, create_schedule(*graph, outputs), options))->run(values);
   ASSERT_EQ(got.size(), values.size());
-  for (std::size_t d = 0; d < got.size(); d++) EXPECT_EQ(got[d], test::picked(values[d], move.shape, move.from)) << outputs[d].name;
+  for (std::size_t d = 0; d < got.size(); d++) EXPECT_EQ(test::first_other(got[d], test::picked(values[d], move.shape, move.from)), "");
 }
 
 }  // namespace

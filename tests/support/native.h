@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -107,6 +108,16 @@ Array picked(const Array& a, std::vector<std::int64_t> shape, From from) {
       return value;
     });
   });
+}
+
+/// The first element whose bits differ, in words; empty if there is none. One NaN is as good as another.
+inline std::string first_other(const Array& got, const Array& wanted) {
+  if (got.dtype() != wanted.dtype() || got.shape() != wanted.shape()) return "another type or shape";
+  for (std::int64_t k = 0; k < got.size(); k++)
+    if (!(got.at(k) == wanted.at(k)) && !(got.at(k).is_nan() && wanted.at(k).is_nan()))
+      return std::string(name_of(got.dtype())) + " element " + std::to_string(k) + " is " + got.at(k).to_text() + ", not " +
+             wanted.at(k).to_text();
+  return "";
 }
 
 }  // namespace etch::test
