@@ -34,7 +34,9 @@ TEST(BugsOf08, AlgorithmsAreLinearAndConstantsAreFolded) {
   EXPECT_TRUE(Tensor::eye(graph, 8, 8, DType::Float32).evaluate().has_value());
   const Tensor ids = net.input(DType::Int32, {5}, {0, 999, 7, 500, 3});
   const Tensor table = net.input(DType::Float32, {1000, 4}, std::vector<double>(4000, 1));
-  for (const Tensor& y : {table.gather(0, ids), ids.one_hot(1000).cast(DType::Float32).matmul(table)}) {
+  const Tensor weight = Tensor::constant(graph, Array::of_doubles(DType::Float32, {1000, 4}, std::vector<double>(4000, 1)), "weight");
+  // A one-hot product with numbers that may be infinite is not a lookup (0 times infinity), with known weights it is.
+  for (const Tensor& y : {table.gather(0, ids), ids.one_hot(1000).cast(DType::Float32).matmul(weight)}) {
     EXPECT_EQ(net.kernels(y), 1u);
     EXPECT_LE(operations(y), 100) << "nothing grows with the table";
   }
@@ -55,10 +57,6 @@ std::string text_of(const std::vector<EmittedFile>& files, const std::string& na
 }
 
 TEST(BugsOf08, ExportPlansMemoryAndKeepsTypes) {
-  const auto build = [] {
-    auto net = std::make_unique<Net>();
-    return net;
-  };
   const auto program_of = [](Net& net) {
     const Tensor a = net.input(DType::Int8, {1000}, std::vector<double>(1000, 3));
     const Tensor weight = Tensor::constant(*net.graph, Array::of_doubles(DType::Float32, {1000}, std::vector<double>(1000, 0.5)), "weight");
@@ -66,9 +64,9 @@ TEST(BugsOf08, ExportPlansMemoryAndKeepsTypes) {
     for (int k = 0; k < 6; k++) x = (x.flip({0}).contiguous() + 1.0).contiguous();
     return net.program({x.cast(DType::Int16)});
   };
-  const auto net = build(), again = build();
+  Net net, again;
   MemoryPlan plan;
-  const std::vector<EmittedFile> files = project_of(program_of(*net), &plan);
+  const std::vector<EmittedFile> files = project_of(program_of(net), &plan);
   const std::string code = text_of(files, "net.c"), header = text_of(files, "net.h"), weights = text_of(files, "net_weights.c");
   // Bytes are bytes: at most two floats of 1000 live at once (there: the sum of all, four times).
   EXPECT_LE(plan.arena_bytes, 2 * 4000 + 64);
@@ -79,7 +77,7 @@ TEST(BugsOf08, ExportPlansMemoryAndKeepsTypes) {
   // A kernel is no symbol of the program's, and its name is the model's, not that of what was compiled before.
   EXPECT_EQ(test::count_of(code, "\nvoid k"), 0) << code;
   EXPECT_GE(test::count_of(code, "static void k0_"), 1) << code;
-  const std::vector<EmittedFile> same = project_of(program_of(*again));
+  const std::vector<EmittedFile> same = project_of(program_of(again));
   ASSERT_EQ(same.size(), files.size());
   for (std::size_t k = 0; k < files.size(); k++) EXPECT_EQ(same[k].text, files[k].text) << files[k].name;
 }
