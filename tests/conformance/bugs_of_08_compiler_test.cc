@@ -205,6 +205,9 @@ TEST(BugsOf08, CHasVectorsStaticFunctionsAndHalf) {
       Tensor::constant(*net.graph, Array::of_doubles(DType::Float32, {64, 16}, std::vector<double>(1024, 0.25)), "weight");
   EXPECT_NE(net.source({x.reshape({1, 64}).matmul(weight)}, vectors).find("etch_f32x8"), std::string::npos);
   EXPECT_TRUE(net.source({x * 2.0}).starts_with("static void "));
+  // An index that 32 bits don't hold has 64.
+  EXPECT_NE(net.source({x.reshape({64, 1}).expand({64, std::int64_t{1} << 33}).sum({1})}).find("for (int64_t k"), std::string::npos);
+  EXPECT_EQ(net.source({x.sum()}).find("int64_t"), std::string::npos);
   // There, an expression of 300 operations nests too deep for compilers.
   Tensor chain = x;
   double value = 0.5;
