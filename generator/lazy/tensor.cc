@@ -235,6 +235,24 @@ Tensor Tensor::at(int axis, Sint position) const {
   return {graph_, graph_->view(buffer_, buffer_->st.shrink(ranges).reshape(rest))};
 }
 
+Tensor Tensor::as_strided(Shape shape, const std::vector<std::int64_t>& strides, Sint offset) const {
+  const std::string what = "as_strided: " + shape_text(shape);
+  if (shape.size() != strides.size())
+    throw ShapeError(what + " has " + std::to_string(shape.size()) + " axes, strides has " + std::to_string(strides.size()));
+  Sint first = offset, last = offset;
+  std::vector<Sint> steps;
+  for (std::size_t k = 0; k < shape.size(); k++) {
+    if (!proves_nonnegative(shape[k])) throw ShapeError(what + ": a dimension is negative" + where_negative(shape[k]));
+    (strides[k] < 0 ? first : last) = (strides[k] < 0 ? first : last) + (shape[k] - 1) * strides[k];
+    steps.emplace_back(strides[k]);
+  }
+  if (is_empty(shape)) return full(*graph_, shape, Scalar::of_int(dtype(), 0));
+  if (!proves_nonnegative(first) || !proves_less(last, size()))
+    throw ShapeError(what + " reads elements " + to_text(first) + " to " + to_text(last) + " of " + to_text(size()));
+  const ShapeTracker above({View::create(std::move(shape), std::move(steps), offset)});
+  return {graph_, graph_->view(buffer_, graph_->stacked(graph_->reshaped(buffer_->st, {size()}), above))};
+}
+
 LoopResults Tensor::loop(LazyGraph& graph, Sint count, const std::vector<Tensor>& first,
                          const std::function<LoopTurn(Sint turn, const std::vector<Tensor>& carried)>& body) {
   if (count.is_int(1)) {

@@ -113,6 +113,9 @@ class Tensor {
   Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1) const;
   /// Element `position` along `axis`, which goes away: 0 <= position < dim(axis), proved for every value of its variables.
   Tensor at(int axis, Sint position) const;
+  /// Element (i, j, ...) is number offset + i * strides[0] + j * strides[1] + ... of this tensor's elements in row-major order. ShapeError
+  /// unless every one of them is proved to be there.
+  Tensor as_strided(Shape shape, const std::vector<std::int64_t>& strides, Sint offset = 0) const;
   Tensor squeeze(std::vector<int> axes) const;
   Tensor unsqueeze(int axis) const;
   Tensor flatten(int start = 0, int end = -1) const;

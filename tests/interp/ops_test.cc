@@ -1,35 +1,23 @@
-// Every operation on every type, against tables computed by numpy.
+// Every operation on every type, against tables computed by numpy and, for leaves and movement, where each element comes from.
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "interp/interp.h"
-#include "support/op_table.h"
+#include "support/every_op.h"
 #include "support/rounding_cases.h"
 
 namespace etch {
 namespace {
 
-TEST(Ops, AgreeWithNumpy) {
-  for (const test::OpRow& row : test::read_op_table(ETCH_TEST_DATA "/ops")) {
-    LazyOps ops;
-    const LazyOp* store = test::op_store(ops, row);
-    std::vector<const Array*> inputs;
-    for (const Array& a : row.args) inputs.push_back(&a);
-    EXPECT_EQ(test::op_mismatch(row, interp_evaluate(store, inputs), 1), "");
-  }
-}
+class EveryOp : public testing::TestWithParam<test::OpOnBackend> {};
+INSTANTIATE_TEST_SUITE_P(Ops, EveryOp, testing::ValuesIn(test::every_op_on({"interp"})), test::name_of_row);
 
-TEST(Ops, TheTableHasEveryLegalPair) {
-  std::set<std::pair<Op, DType>> seen;
-  for (const test::OpRow& row : test::read_op_table(ETCH_TEST_DATA "/ops")) seen.emplace(row.op, row.args.back().dtype());
-  for (int o = 0; o < static_cast<int>(std::size(kOps)); o++)
-    for (int d = 0; d < kDTypeCount; d++) {
-      const auto op = static_cast<Op>(o);
-      const auto dtype = static_cast<DType>(d);
-      if (!(is_elementwise(op) || is_reduce(op)) || !is_legal(op, dtype)) continue;
-      EXPECT_TRUE(seen.contains({op, dtype})) << name_of(op) << " " << name_of(dtype);
-    }
+TEST_P(EveryOp, IsRightForEveryType) {
+  LazyOps ops;
+  for (const test::OpKernel& kernel : test::kernels_of(ops, GetParam().op)) {
+    std::vector<const Array*> inputs;
+    for (const Array& a : kernel.row.args) inputs.push_back(&a);
+    EXPECT_EQ(test::op_mismatch(kernel.row, interp_evaluate(kernel.store, inputs), 1), "");
+  }
 }
 
 // Conversions that are undefined in C are defined by INTERP: truncated, then modulo 2^bits; NaN and infinity give 0. By hand.

@@ -210,6 +210,10 @@ constexpr Wrong kWrong[] = {
     {"einsum: 'ij,jk->ik' names 2 operands, given are 1", [](const Tensor& x) { return Tensor::einsum("ij,jk->ik", {x}); }},
     {"einsum: 'ij->ik': the result names an axis that no operand has", [](const Tensor& x) { return Tensor::einsum("ij->ik", {x}); }},
     {"another size", [](const Tensor& x) { return x.bitcast(DType::Int64); }},
+    {"as_strided: [2,2] has 2 axes, strides has 1", [](const Tensor& x) { return x.as_strided({2, 2}, {1}); }},
+    {"as_strided: [2,2] reads elements 2 to 6 of 6", [](const Tensor& x) { return x.as_strided({2, 2}, {1, 3}, 2); }},
+    {"as_strided: [3] reads elements -1 to 1 of 6", [](const Tensor& x) { return x.as_strided({3}, {-1}, 1); }},
+    {"as_strided: [-1]: a dimension is negative", [](const Tensor& x) { return x.as_strided({-1}, {1}); }},
 };
 
 TEST(Tensor, WhatCannotBeRightIsAShapeError) {

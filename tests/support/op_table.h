@@ -1,6 +1,6 @@
 // The tables of tests/data/ops (made by make.py with numpy): every operation on every type it exists for.
 //
-//   for (const OpRow& row : read_op_table(ETCH_TEST_DATA "/ops")) {
+//   for (const OpRow& row : read_op_rows(ETCH_TEST_DATA "/ops", Op::Add)) {
 //     const LazyOp* store = op_store(ops, row);       // the operands are buffers 1, 2, 3
 //     ... run it on row.args ...
 //     EXPECT_EQ(op_mismatch(row, got), "");
@@ -22,6 +22,9 @@
 
 namespace etch::test {
 
+/// Whether a table of its own has the rows of `op`: elementwise operations and reductions.
+inline bool has_operands(Op op) { return is_elementwise(op) || is_reduce(op); }
+
 struct OpRow {
   Op op{};
   std::vector<Array> args;  // of one size; for a reduction one array of shape `shape`
@@ -30,10 +33,12 @@ struct OpRow {
   std::vector<int> axes;            // of a reduction
   double ulp = 0;                   // how far a float result may be off
 
+  /// The type that decides whether the operation exists.
+  DType operand() const { return args.empty() || !has_operands(op) ? result.dtype() : args.back().dtype(); }
   /// "Add float32", for messages.
   std::string name() const {
-    std::string text = std::string(name_of(op)) + " " + std::string(name_of(args.back().dtype()));
-    if (result.dtype() != args.back().dtype()) text += " to " + std::string(name_of(result.dtype()));
+    std::string text = std::string(name_of(op)) + " " + std::string(name_of(operand()));
+    if (result.dtype() != operand()) text += " to " + std::string(name_of(result.dtype()));
     for (int axis : axes) text += " axis " + std::to_string(axis);
     return text;
   }
@@ -53,27 +58,34 @@ inline Array op_array(const nlohmann::json& packed, std::vector<std::int64_t> sh
   return {dtype, std::move(shape), std::move(bytes)};
 }
 
-/// All rows, in the order of ops.def.
+/// The rows of one operation. std::runtime_error if there is no table.
+inline std::vector<OpRow> read_op_rows(const std::filesystem::path& folder, Op op) {
+  std::vector<OpRow> rows;
+  const std::filesystem::path path = folder / (std::string(name_of(op)) + ".json");
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("no file " + path.string());
+  for (const auto& r : nlohmann::json::parse(file)) {
+    OpRow row;
+    row.op = op_named(r.at("op").get<std::string>()).value();
+    if (r.contains("axes")) {
+      row.axes = r.at("axes").get<std::vector<int>>();
+      row.shape = r.at("shape").get<std::vector<std::int64_t>>();
+    }
+    for (const auto& a : r.at("args")) row.args.push_back(op_array(a, row.shape));
+    row.shape = row.args[0].shape();
+    row.result = op_array(r.at("result"), {});
+    row.ulp = r.at("ulp");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Those of all operations that have operands, in the order of ops.def.
 inline std::vector<OpRow> read_op_table(const std::filesystem::path& folder) {
   std::vector<OpRow> rows;
-  for (const OpInfo& info : kOps) {
-    const std::filesystem::path path = folder / (std::string(info.name) + ".json");
-    if (info.group == OpGroup::Buffer || info.group == OpGroup::Movement) continue;
-    std::ifstream file(path);
-    if (!file) throw std::runtime_error("no file " + path.string());
-    for (const auto& r : nlohmann::json::parse(file)) {
-      OpRow row;
-      row.op = op_named(r.at("op").get<std::string>()).value();
-      if (r.contains("axes")) {
-        row.axes = r.at("axes").get<std::vector<int>>();
-        row.shape = r.at("shape").get<std::vector<std::int64_t>>();
-      }
-      for (const auto& a : r.at("args")) row.args.push_back(op_array(a, row.shape));
-      row.shape = row.args[0].shape();
-      row.result = op_array(r.at("result"), {});
-      row.ulp = r.at("ulp");
-      rows.push_back(std::move(row));
-    }
+  for (std::size_t op = 0; op < std::size(kOps); op++) {
+    if (!has_operands(static_cast<Op>(op))) continue;
+    for (OpRow& row : read_op_rows(folder, static_cast<Op>(op))) rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -109,7 +121,7 @@ inline std::string op_mismatch(const OpRow& row, const Array& got, double ulp = 
     const Scalar g = got.at(k), want = row.result.at(k);
     if (is_float(got.dtype()) ? ulp_distance(got.dtype(), g.as_double(), want.as_double()) <= ulp : g == want) continue;
     std::string text = row.name() + ": element " + std::to_string(k) + " is " + g.to_text() + ", expected " + want.to_text();
-    if (is_reduce(row.op)) return text;
+    if (!is_elementwise(row.op)) return text;
     for (const Array& a : row.args) text += (&a == &row.args[0] ? " of " : ", ") + a.at(k).to_text();
     return text;
   }
