@@ -83,7 +83,7 @@ TEST(BugsOf08, ViewsAreMergedWhereOneWouldDo) {
   const ShapeTracker row = ShapeTracker::from_shape({4, 6}).permute({1, 0}).reshape({24}).shrink({{4, 8}}).simplify();
   EXPECT_EQ(row.views().size(), 1u) << row.to_text();
   expect_cases("shapetracker_cases.json", check_shapetracker, 13,
-               [](const auto& row) { return row.contains("single_view_possible") && row.at("single_view_possible") == true; });
+               [](const auto& c) { return c.contains("single_view_possible") && c.at("single_view_possible") == true; });
 }
 
 TEST(BugsOf08, SymbolicDivisionsAndBoundsAreSound) {
