@@ -192,11 +192,13 @@ inline constexpr const char* kStandIn = R"cc(
 inline std::vector<std::pair<std::string, bool>> kernels_of(const std::string& text) {
   const std::string head = "extern \"C\" __global__ void ";
   std::vector<std::pair<std::string, bool>> result;
+  const bool in_functions = text.substr(0, text.find(head)).find("__syncthreads()") != std::string::npos;
   for (std::size_t begin = text.find(head); begin != std::string::npos;) {
     const std::size_t next = text.find(head, begin + 1);
     std::size_t name = begin + head.size();
     if (text.compare(name, 17, "__launch_bounds__") == 0) name = text.find(") ", name) + 2;
-    const bool barrier = text.substr(begin, next == std::string::npos ? next : next - begin).find("__syncthreads()") != std::string::npos;
+    const bool barrier =
+        in_functions || text.substr(begin, next == std::string::npos ? next : next - begin).find("__syncthreads()") != std::string::npos;
     result.emplace_back(text.substr(name, text.find('(', name) - name), barrier);
     begin = next;
   }

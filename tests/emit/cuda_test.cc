@@ -282,7 +282,8 @@ int main(int argc, char **argv) {
   const ProcessResult ran = run_on_cpu(temp.path(), batches);
   ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
 
-  const auto interp = make_reference_device()->load(lower_model(frontend, nullptr, options));
+  const Program reference = lower_model(frontend, nullptr, options);
+  const auto interp = make_reference_device()->load(reference);
   std::istringstream lines(ran.out);
   for (const std::string& text : batches)
     for (int session = 0; session < 2; session++) {
