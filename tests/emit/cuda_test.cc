@@ -64,7 +64,7 @@ TEST(CudaFiles, PassTheAuditAndAreTheSameEveryTime) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-TEST(CudaFiles, AreWrittenWithAndWithoutMistakesThatTheAuditFinds) {
+TEST(CudaFiles, TheAuditFindsMistakesInKernelsAndRuntime) {
   const struct {
     const char *file, *from, *to, *rule;
   } rows[] = {

@@ -131,6 +131,7 @@ TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
                                         {"whole", (h * 50).cast(DType::Int16)},
                                         {"root", (d * d).sqrt()}};
   expect_pass(emitted(lowered(outputs)));
+  test::cuda::expect_pass(emitted(lowered(outputs, kCuda)));
   if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const std::vector<EmittedFile> files = emitted(lowered(outputs, kOpenCl));
   const auto kernels = std::ranges::find(files, "net.cl", &EmittedFile::name);
