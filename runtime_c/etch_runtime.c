@@ -22,6 +22,9 @@ const char *etch_status_text(etch_status status) {
     "the device runs no work-groups as large",    /* ETCH_CL_DEVICE */
     "the session is not open",                    /* ETCH_CL_CLOSED */
     "an input or output is not aligned",          /* ETCH_IO_ALIGN */
+    "a CUDA function failed",                     /* ETCH_CUDA_ERROR */
+    "another GPU, or one of too small blocks",    /* ETCH_CUDA_DEVICE */
+    "the session is not open",                    /* ETCH_CUDA_CLOSED */
   };
   const size_t number = (size_t)status;
   return number < sizeof texts / sizeof texts[0] ? texts[number] : "unknown status";

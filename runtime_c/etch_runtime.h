@@ -92,7 +92,10 @@ typedef enum {
   ETCH_CL_BUILD = 12,    /* the device's compiler refuses the kernels: etch_cl_build_log has its words */
   ETCH_CL_DEVICE = 13,   /* the device runs no work-groups as large as a kernel needs */
   ETCH_CL_CLOSED = 14,   /* no NAME_open came before, or it failed, or NAME_close came already */
-  ETCH_IO_ALIGN = 15     /* the address of an input or output is not aligned as the type of its elements asks */
+  ETCH_IO_ALIGN = 15,    /* the address of an input or output is not aligned as the type of its elements asks */
+  ETCH_CUDA_ERROR = 16,  /* a CUDA function failed: the session has its name and CUDA's code */
+  ETCH_CUDA_DEVICE = 17, /* the GPU runs no blocks as large as a kernel needs, or the current one is not the session's */
+  ETCH_CUDA_CLOSED = 18  /* as ETCH_CL_CLOSED */
 } etch_status;
 
 #if ETCH_STATUS_TEXT
@@ -109,7 +112,7 @@ typedef enum {
   ETCH_ARENA, /* at: byte offset into the arena */
   ETCH_CONST, /* at: byte offset into the constants */
   ETCH_IO,    /* at: number of an input or output, inputs first; behind them those of states, pieces of the caller's block */
-  ETCH_STATE, /* at: number of a state, where a device holds it (etch_opencl) */
+  ETCH_STATE, /* at: number of a state, where a device holds it (etch_opencl, etch_cuda) */
   ETCH_VAR    /* at: number of a variable; those of counters follow, one for each loop */
 } etch_pool;
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "audit/cuda_header.h"
 #include "audit/opencl_header.h"
 #include "audit/unit.h"
 #include "base/error.h"
@@ -66,12 +67,18 @@ class Action : public clang::ASTFrontendAction {
   UnitFacts& facts_;
 };
 
-constexpr const char* kOpenCLHeaders = "/etch/opencl-headers";  // a folder in memory only
+constexpr const char* kDeviceHeaders = "/etch/device-headers";  // a folder in memory only
+constexpr const char* kCudaWords = "/etch/device-headers/etch_cuda_words.h";
 
-// The machine's files, and OpenCL's declarations if it has no OpenCL headers.
+// The machine's files, and the declarations of OpenCL and CUDA if it has no headers of theirs.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system() {
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> headers(new llvm::vfs::InMemoryFileSystem);
-  headers->addFile(std::string(kOpenCLHeaders) + "/CL/cl.h", 0, llvm::MemoryBuffer::getMemBuffer(opencl_header()));
+  const auto add = [&](const std::string& file, std::string_view text) {
+    headers->addFile(file, 0, llvm::MemoryBuffer::getMemBuffer(text));
+  };
+  add(std::string(kDeviceHeaders) + "/CL/cl.h", opencl_header());
+  add(std::string(kDeviceHeaders) + "/cuda_runtime_api.h", cuda_header());
+  add(kCudaWords, cuda_words());
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
   all->pushOverlay(headers);
   return all;
@@ -82,8 +89,11 @@ std::vector<std::string> command_line(const std::filesystem::path& file, const A
   const bool opencl = file.extension() == ".cl";
   if (opencl) {
     args.insert(args.end(), {"-x", "cl", "-cl-std=CL1.2"});
+  } else if (file.extension() == ".cu") {
+    // As C++ that needs no C++ library: what the kernels are made of is also that.
+    args.insert(args.end(), {"-x", "c++", "-std=c++17", "-nostdinc++", "-include", kCudaWords});
   } else {
-    args.insert(args.end(), {"-x", "c", "-std=c99", "-idirafter", kOpenCLHeaders});
+    args.insert(args.end(), {"-x", "c", "-std=c99", "-idirafter", kDeviceHeaders});
   }
   std::error_code bad;
   if (!opencl && !options.triple.empty() && std::filesystem::is_directory(options.system_includes, bad)) {
@@ -233,7 +243,7 @@ std::vector<std::filesystem::path> sources_below(const std::filesystem::path& di
     if (bad) break;
     if (it->is_directory() && (is_build_folder(it->path()) || it->path().filename() == "CMakeFiles")) it.disable_recursion_pending();
     const auto extension = it->path().extension();
-    if (it->is_regular_file() && (extension == ".c" || extension == ".cl")) files.push_back(it->path());
+    if (it->is_regular_file() && (extension == ".c" || extension == ".cl" || extension == ".cu")) files.push_back(it->path());
   }
   std::ranges::sort(files);
   return files;

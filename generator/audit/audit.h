@@ -79,10 +79,10 @@ struct AuditReport {
   bool ok() const { return findings.empty(); }
 };
 
-/// Audits C files (.c) and OpenCL C files (.cl) as one program. Throws UserError where a file can't be read.
+/// Audits C files (.c), OpenCL C files (.cl) and CUDA files (.cu) as one program. Throws UserError where a file can't be read.
 AuditReport audit_c(const std::vector<std::filesystem::path>& files, const AuditOptions& options = {});
 
-/// Audits every .c and .cl below `dir`, except in build folders (those with a CMakeCache.txt). File names in the report are relative
+/// Audits every .c, .cl and .cu below `dir`, except in build folders (those with a CMakeCache.txt). File names in the report are relative
 /// to `dir`. If options.prefixes is empty and `dir` holds etch_runtime.h, the prefixes are "etch_" and the name of each other header
 /// with a "_" ("net.h": "net_").
 AuditReport audit_directory(const std::filesystem::path& dir, AuditOptions options = {});

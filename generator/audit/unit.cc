@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "audit/cuda_header.h"
 #include "audit/loops.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -61,6 +62,14 @@ const FunctionType* pointee_function(QualType type) {
   return pointer == nullptr ? nullptr : pointer->getPointeeType()->getAs<FunctionType>();
 }
 
+/// CUDA is given its kernels as addresses of any type.
+bool is_gpu_kernel(const Expr* e) {
+  const auto* name = dyn_cast<DeclRefExpr>(e->IgnoreParenImpCasts());
+  if (name == nullptr) return false;
+  const auto* words = name->getDecl()->getAttr<AnnotateAttr>();
+  return words != nullptr && std::string_view(words->getAnnotation()) == kGpuKernel;
+}
+
 bool is_double(QualType type) {
   if (const auto* vector = type->getAs<VectorType>()) type = vector->getElementType();
   const auto* builtin = type->getAs<BuiltinType>();
@@ -68,11 +77,23 @@ bool is_double(QualType type) {
   return builtin != nullptr && (builtin->getKind() == BuiltinType::Double || builtin->getKind() == BuiltinType::LongDouble);
 }
 
+/// All declarations of the unit, those of C++'s extern "C" among them.
+std::vector<Decl*> all_decls(const ASTContext& context) {
+  std::vector<Decl*> result;
+  for (Decl* d : context.getTranslationUnitDecl()->decls()) {
+    if (const auto* block = dyn_cast<LinkageSpecDecl>(d))
+      result.insert(result.end(), block->decls_begin(), block->decls_end());
+    else
+      result.push_back(d);
+  }
+  return result;
+}
+
 /// The unit as a whole: names, places, and what is collected.
 class Unit {
  public:
   Unit(ASTContext& context, const AuditOptions& options) : context_(context), sources_(context.getSourceManager()), options_(options) {
-    for (const Decl* d : context.getTranslationUnitDecl()->decls())
+    for (const Decl* d : all_decls(context))
       if (const auto* f = dyn_cast<FunctionDecl>(d)) has_main_ |= f->isMain() && f->isThisDeclarationADefinition();
   }
 
@@ -209,7 +230,7 @@ class Body : public RecursiveASTVisitor<Body> {
     const bool converts =
         cast->getCastKind() == CK_BitCast || cast->getCastKind() == CK_PointerToIntegral || cast->getCastKind() == CK_IntegralToPointer;
     const bool null = cast->getSubExpr()->isNullPointerConstant(unit_.context_, Expr::NPC_NeverValueDependent) != Expr::NPCK_NotNull;
-    if (pointers && converts && !null)
+    if (pointers && converts && !null && !is_gpu_kernel(cast->getSubExpr()))
       found(cast, "function-pointer-cast", "a function pointer is converted: " + from.getAsString() + " to " + to.getAsString());
     if (is_double(to) != is_double(from)) {
       const CastKind kind = cast->getCastKind();
@@ -327,7 +348,7 @@ void Unit::check_name(const NamedDecl& d) {
 bool holds_numbers(const ASTContext& context, QualType type) { return context.getBaseElementType(type)->isArithmeticType(); }
 
 UnitFacts Unit::examine() {
-  for (Decl* d : context_.getTranslationUnitDecl()->decls()) {
+  for (Decl* d : all_decls(context_)) {
     if (!ours(d->getLocation())) continue;
     if (auto* f = dyn_cast<FunctionDecl>(d)) {
       if (f->isThisDeclarationADefinition() || !f->isImplicit()) check_name(*f);

@@ -148,7 +148,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
 
 ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   const Project p = make_project(program, plan, options);
-  return {probe_source(p), weights_stub_source(p)};
+  return {probe_source(p), weights_stub_source(p), std::string(p.form->unmeasured)};
 }
 
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
@@ -167,7 +167,8 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
     if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p), true});
   }
   for (const RuntimeFile& file : runtime_files())
-    if (file.name.starts_with("etch_math") ? uses_math(p) : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
+    if (file.name.starts_with("etch_math") ? uses_math(p) || p.form->math_file
+                                           : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});

@@ -19,6 +19,7 @@ struct EmittedFile {
   std::string name;         // without folder
   std::string text;         // any bytes
   bool is_weights = false;  // the weights themselves: their size is known, and they may be large
+  bool is_source = false;   // of kernels: one that is compiled with NAME.c
 };
 
 /// The form in which the weights are emitted.
@@ -74,6 +75,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
 /// kWeightsStubBytes in place of the weights, whose size is known anyway. Each is empty if it is not needed.
 struct ProbeSources {
   std::string main, weights;
+  std::string why_not;  // why there is no main
 };
 inline constexpr std::int64_t kWeightsStubBytes = 4;
 ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options);

@@ -41,9 +41,9 @@ std::string flags_text(const EmitOptions& options) {
 
 std::string build_command(const Project& p) {
   const EmitOptions& options = *p.options;
-  const char* sources = p.weights == WeightsForm::Incbin && p.has_constants() ? "*.c *.S" : "*.c";
+  const std::string sources = std::string(p.form->sources) + (p.weights == WeightsForm::Incbin && p.has_constants() ? " *.S" : "");
   if (options.build.compiler != "cc") return fmt::format("{} -std=c99 {} -c {}", options.build.compiler, flags_text(options), sources);
-  return fmt::format("cc -std=c99 {} {} {}-lm", flags_text(options), sources, p.form->link_flags);
+  return fmt::format("{} {} {} {}-lm", p.form->compile, flags_text(options), sources, p.form->link_flags);
 }
 
 std::string feature_guard(const Project& p) {

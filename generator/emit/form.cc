@@ -3,7 +3,7 @@
 namespace etch {
 
 Table<ProjectForm>& project_forms() {
-  static Table<ProjectForm> table{&kCForm, &kOpenClForm};
+  static Table<ProjectForm> table{&kCForm, &kOpenClForm, &kCudaForm};
   return table;
 }
 

@@ -32,11 +32,19 @@ struct SelfTestParts {
 
 struct ProjectForm {
   const Language* language = nullptr;
-  bool on_device = false;  // kernels run on a device: arena and weights are copied there, and no compiler tells the kernels' cost
+  bool on_device = false;         // kernels run on a device: arena and weights are copied there, and no compiler tells the kernels' cost
+  std::string_view device_tag{};  // in the names of that runtime: "cl" of etch_cl_open, and of session.cl
   std::string_view runtime = "etch_runtime";         // header and library of runtime_c that NAME is built on
   std::string_view callback = "etch_after_call";     // type of the function that NAME_profile calls after each call
   std::string_view callback_gets = "arguments";      // what that function gets besides the call's number
-  std::string_view link_flags{};                     // of the build command: "-lOpenCL "
+  std::string_view compile = "cc -std=c99";          // of the build command, before the flags
+  std::string_view sources = "*.c";                  // of it
+  std::string_view link_flags{};                     // of it: "-lOpenCL "
+  std::string_view unmeasured{};                     // why no compiler tells what the kernels cost
+  bool math_file = false;                            // a file of kernels includes etch_math.h
+  std::string_view cmake_version = "3.16";           // the oldest that its CMakeLists.txt is for
+  std::string_view cmake_first{};                    // text of CMakeLists.txt before project()
+  std::string_view cmake_languages{};                // besides C: " CUDA"
   std::string_view cmake_library{};                  // text of CMakeLists.txt that makes `runtime` a library, if it is not etch_runtime
   int no_device_status = 0;                          // exit status of a self-test that finds no device; 0: it needs none
   std::string_view no_device{}, device_help{};       // what is said then on the host, and what to do
@@ -55,7 +63,7 @@ struct ProjectForm {
   SelfTestParts (*selftest)(const Project& project, const std::string& run_arguments, int runs);
 };
 
-extern const ProjectForm kCForm, kOpenClForm;
+extern const ProjectForm kCForm, kOpenClForm, kCudaForm;
 
 Table<ProjectForm>& project_forms();
 /// Null if programs of that language can't be emitted.

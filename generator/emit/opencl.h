@@ -18,8 +18,6 @@ std::size_t opencl_text_pieces(const std::string& text);
 std::string opencl_source(const Project& project);
 /// In NAME.h: the session, and the functions around NAME_run.
 std::string opencl_session(const Project& project);
-/// In NAME.h: "etch_status NAME_close(...)".
-std::string opencl_close(const Project& project);
 /// In selftest.c: OpenCL's header.
 std::string opencl_include();
 /// In selftest.c: choose_device(), and run_on(device). `run`: the arguments of NAME_run.

@@ -2,10 +2,10 @@
 // inputs and outputs.
 #include <fmt/format.h>
 
-#include <limits>
 #include <map>
 
 #include "base/error.h"
+#include "emit/device_tables.h"
 #include "emit/form.h"
 #include "emit/opencl.h"
 
@@ -15,19 +15,6 @@ namespace {
 constexpr int kNoDevice = 77;  // as CTest takes it for a test that is skipped
 
 constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
-
-// The tables use the upper half of the 32-bit range for sizes that are expressions, so numbers must be below it.
-void check_sizes(const Program& program, const EmitOptions& options) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  for (const ProgramBuffer& b : program.buffers)
-    if (b.max_bytes() > kMost)
-      throw UserError(options.name, fmt::format("'{}' has {} bytes, at most {} can be emitted for OpenCL", b.name, b.max_bytes(), kMost));
-  for (const ProgramKernel& k : program.kernels)
-    for (Sint d : k.global_size)
-      if (d.max() > kMost)
-        throw UserError(options.name,
-                        fmt::format("kernel '{}' has up to {} work-groups, at most {} can be emitted", k.name, d.max(), kMost));
-}
 
 // Buffers of equal offset and size share one region; regions are sorted by offset. Buffers that replace each other in place have
 // equal size, so no kernel gets two regions that overlap.
@@ -50,7 +37,7 @@ void find_regions(Project& project) {
 void prepare(Project& project) {
   find_regions(project);
   std::string text = opencl_text(project), source = opencl_text_source(project, text);
-  project.kernel_files = {{project.name + ".cl", std::move(text)}, {project.name + "_kernels.c", std::move(source)}};
+  project.kernel_files = {{project.name + ".cl", std::move(text)}, {project.name + "_kernels.c", std::move(source), false, true}};
 }
 
 HeaderParts header(const Project& p) {
@@ -60,13 +47,8 @@ HeaderParts header(const Project& p) {
   parts.parameters = {p.name + "_session *session"};
   parts.promise = " Returns when they are there.\n";
   parts.before_run = opencl_session(p);
-  parts.after_run = opencl_close(p);
-  if (p.has_state())
-    parts.state = fmt::format(
-        "/* Gives the state on the device its first values, to start again; {0}_open has done it for the first run. What a run leaves in\n"
-        " * it, the next one reads. */\n"
-        "etch_status {0}_state_init({0}_session *session);\n\n",
-        p.name);
+  parts.after_run = device_close_declaration(p);
+  parts.state = device_state_declaration(p);
   return parts;
 }
 
@@ -78,7 +60,8 @@ SelfTestParts selftest(const Project& p, const std::string& run_arguments, int r
       .declarations = "  const cl_device_id device = choose_device();\n",
       .checks = fmt::format("  if (device == NULL) {{\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return {};\n  }}\n", kNoDevice),
       .call = "run_on(device)",
-      .runs_itself = true};
+      .runs_itself = true,
+      .reset = ""};
 }
 
 }  // namespace
@@ -86,10 +69,12 @@ SelfTestParts selftest(const Project& p, const std::string& run_arguments, int r
 constinit const ProjectForm kOpenClForm{
     .language = &kOpenCl,
     .on_device = true,
+    .device_tag = "cl",
     .runtime = "etch_opencl",
     .callback = "etch_cl_after_call",
     .callback_gets = "output",
     .link_flags = "-lOpenCL ",
+    .unmeasured = "the device's driver compiles the kernels",
     .cmake_library =
         "find_package(OpenCL REQUIRED)\n"
         "if(NOT TARGET etch_opencl)\n"
@@ -102,7 +87,7 @@ constinit const ProjectForm kOpenClForm{
     .no_device = "no OpenCL device is on this machine",
     .device_help = "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out",
     .reserved_names = kReserved,
-    .check = check_sizes,
+    .check = [](const Program& program, const EmitOptions& options) { check_device_sizes(program, options, "OpenCL"); },
     .prepare = prepare,
     .source = opencl_source,
     .kernel_files_note =

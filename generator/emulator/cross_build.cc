@@ -27,7 +27,9 @@ std::string read(const std::filesystem::path& file) {
   return text.str();
 }
 
-bool is_source(const std::filesystem::path& file) { return file.extension() == ".c" || file.extension() == ".S"; }
+bool is_source(const std::filesystem::path& file) {
+  return file.extension() == ".c" || file.extension() == ".S" || file.extension() == ".cu";
+}
 
 /// NAME_weights beside NAME.c; a model may be called my_weights.
 bool is_weights(const std::filesystem::path& file) {
@@ -79,9 +81,19 @@ bool tells_calls(const std::string& compiler) {
   return compiler.find("clang") == std::string::npos && compiler.find("gcc") != std::string::npos;
 }
 
+/// nvcc hands what it does not know on to the host's compiler only if told to, and takes no files in assembler.
+bool is_nvcc(const std::string& compiler) { return std::filesystem::path(compiler).filename() == "nvcc"; }
+
+std::vector<std::string> assemble(const Source& source) {
+  for (const char* compiler : {"gcc", "clang", "clang-19", "cc"})
+    if (find_program(compiler)) return {compiler, "-I.", "-c", source.file.string(), "-o", source.object.string()};
+  throw UserError(source.file.string(), "there is no assembler: none of gcc, clang, clang-19, cc is on PATH", "install gcc");
+}
+
 void compile(const Source& source, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
              const BuildOptions& options) {
   std::vector<std::string> command{compiler};
+  if (is_nvcc(compiler)) command.emplace_back("--forward-unknown-opts");
   command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   for (const char* flag : {"-ffunction-sections", "-fdata-sections"})
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
@@ -89,6 +101,7 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
+  if (is_nvcc(compiler) && source.file.extension() == ".S") command = assemble(source);
   require_ok(run_tool(command, dir, source.object.parent_path(), options.timeout_s), command, (dir / source.file).string());
 }
 
@@ -112,13 +125,17 @@ std::string overflow_of(const std::string& messages) {
 void link(const std::vector<Source>& sources, const std::filesystem::path& build_dir, const Target& target, CrossBuild& build,
           const BuildOptions& options) {
   std::vector<std::string> command{build.compiler};
+  if (is_nvcc(build.compiler)) command.emplace_back("--forward-unknown-opts");
   command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   for (const Source& source : sources) command.push_back(source.object.string());
   command.insert(command.end(), target.toolchain.link.begin(), target.toolchain.link.end());
   command.insert(command.end(), target.toolchain.libraries.begin(), target.toolchain.libraries.end());
   const std::filesystem::path map = build_dir / "program.map";
   for (const std::string& flag : {std::string("-Wl,--gc-sections"), "-Wl,-Map=" + map.string()})
-    if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
+    if (is_nvcc(build.compiler))
+      command.insert(command.end(), {"-Xlinker", flag.substr(4)});
+    else if (std::ranges::find(command, flag) == command.end())
+      command.push_back(flag);
   command.insert(command.end(), {"-o", build.elf.string()});
   if (options.may_overflow) command.push_back("-Wl,--noinhibit-exec");
   const ProcessResult result = run_tool(command, build_dir, build_dir, options.timeout_s);
@@ -172,8 +189,10 @@ CrossBuild build_project(const std::filesystem::path& dir, const Target& target,
   CrossBuild build;
   const auto compiler = target_compiler(target);
   if (!compiler)
-    throw UserError("target '" + target.name + "'", "its compiler " + target.toolchain.compilers.front() + " is not installed",
-                    "install it (Debian: apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi for Cortex-M), or leave --target out");
+    throw UserError(
+        "target '" + target.name + "'", "its compiler " + target.toolchain.compilers.front() + " is not installed",
+        "install it (Debian: apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi for Cortex-M; NVIDIA's CUDA toolkit, on PATH, for "
+        "nvcc), or leave --target out");
   build.compiler = *compiler;
   std::error_code bad;
   std::filesystem::create_directories(build_dir, bad);

@@ -80,7 +80,7 @@ std::string why_refused(const UserError& error, const fs::path& work) {
 
 // Why nothing can be measured or shown; empty if it can.
 std::string no_compiler(const MeasureRequest& request, const Target& target) {
-  if (request.probe.main.empty()) return "the device's driver compiles the kernels";
+  if (request.probe.main.empty()) return request.probe.why_not;
   if (target_compiler(target)) return "";
   return fmt::format("no compiler of the target is here ({})", fmt::join(target.toolchain.compilers, ", "));
 }

@@ -162,6 +162,25 @@ TEST(Audit, OpenCLIsParsedWithoutItsHeaders) {
   EXPECT_EQ(with.bounded_loops, without.bounded_loops);
 }
 
+// No CUDA toolkit is asked for either, and kernels are read as C++.
+TEST(Audit, CudaIsParsedWithoutItsHeaders) {
+  const std::filesystem::path runtime = std::filesystem::path(ETCH_SOURCE_DIR) / "runtime_c/etch_cuda.c";
+  const AuditReport report = audit_c({runtime});
+  for (const Finding& f : report.findings) ADD_FAILURE() << describe(f);
+  EXPECT_NE(function_named(report, "etch_cuda_open"), nullptr);
+  const TempDir dir;
+  const std::string kernel = "extern \"C\" __global__ void __launch_bounds__(32) k(float *y) {\n  y[threadIdx.x] = 1.0f;\n}\n";
+  std::ofstream(dir.path() / "good.cu") << kernel << "extern const void *const table[1];\n"
+                                        << "const void *const table[1] = {(const void *)k};\n";
+  std::ofstream(dir.path() / "bad.cu") << "void h(float *y) { y[0] = 1.0f; }\nextern const void *const table[1];\n"
+                                       << "const void *const table[1] = {(const void *)h};\n";
+  const AuditReport good = audit_c({dir.path() / "good.cu"}), bad = audit_c({dir.path() / "bad.cu"});
+  for (const Finding& f : good.findings) ADD_FAILURE() << describe(f);
+  EXPECT_NE(function_named(good, "k"), nullptr) << "what is in an extern \"C\" is seen";
+  ASSERT_EQ(bad.findings.size(), 1u) << "only of a kernel the address may be converted";
+  EXPECT_EQ(bad.findings[0].rule, "function-pointer-cast");
+}
+
 TEST(Audit, OneChangeInAProjectIsFound) {
   struct Row {
     const char *file, *from, *to, *rule;

@@ -39,6 +39,7 @@ const Found kAllowed{
     R"(generator/device/llvm.cc: "llvm")",
     R"(generator/device/opencl.cc: "opencl")",
     R"(generator/driver/compile.cc: "interp")",
+    R"(generator/emit/cuda_form.cc: "cuda")",
     R"(generator/emit/emit.cc: "c")",
     R"(generator/emit/emit.cc: "c")",
     R"(generator/renderer/languages.cc: "c")",

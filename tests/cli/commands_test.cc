@@ -32,7 +32,7 @@ TEST_F(Commands, compile_gives_the_same_bytes_in_another_folder_from_another_pat
   const fs::path other = work_.path() / "some" / "other place";
   fs::create_directories(other);
   fs::copy_file(a, other / "lenet.onnx");
-  for (const char* target : {"host", "cortex-m4f", "opencl"}) {
+  for (const char* target : {"host", "cortex-m4f", "opencl", "cuda"}) {
     const fs::path first = work_.path() / (std::string("one_") + target), second = other / (std::string("two_") + target);
     ASSERT_TRUE(etch_tool({"compile", a, "--target", target, "-o", first.string()}).ok());
     ASSERT_TRUE(etch_tool({"compile", (other / "lenet.onnx").string(), "--target", target, "-o", second.string()}).ok());

@@ -69,7 +69,7 @@ TEST_F(Fits, TheNameOfAModelDoesNotMatter) {
 
 TEST_F(Fits, AllFilesButTheVerdictAreTheSameWithoutACompiler) {
   const std::string model = zoo("lenet");
-  for (const char* target : {"host", "cortex-m4f", "opencl"}) {
+  for (const char* target : {"host", "cortex-m4f", "opencl", "cuda"}) {
     const auto with = compiled(model, {"--target", target}, "with");
     const auto without = compiled(model, {"--target", target, "--no-measure"}, "without");
     auto a = folder_content(work_.path() / "with"), b = folder_content(work_.path() / "without");

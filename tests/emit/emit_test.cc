@@ -313,8 +313,8 @@ TEST(Emit, RefusesWhatItCanNotEmit) {
   o.name = "mlp";
   p.language = nullptr;
   test::expect_error<UserError>([&] { emit(p, plan, o); }, "mlp: a program in no language can't be emitted");
-  p.language = &kCuda;
-  test::expect_error<UserError>([&] { emit(p, plan, o); }, "mlp: a program in cuda can't be emitted");
+  p.language = &kLlvm;
+  test::expect_error<UserError>([&] { emit(p, plan, o); }, "mlp: a program in llvm can't be emitted");
 }
 
 TEST(Emit, NamesOfTheModelCanNotBreakTheText) {

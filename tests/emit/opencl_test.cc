@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "emit/opencl_sizes.h"
+#include "emit/device_sizes.h"
 #include "opencl_build.h"
 #include "shape/c_expression.h"
 #include "support/expect_error.h"

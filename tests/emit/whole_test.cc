@@ -5,6 +5,7 @@
 
 #include "base/tempdir.h"
 #include "build.h"
+#include "cuda_build.h"
 #include "interp/interp.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
@@ -81,8 +82,8 @@ std::vector<EmittedFile> Whole::emitted(const Program& p, const VarValues& vars)
   EmitOptions o;
   o.name = "net";
   o.selftest = reference(interpreted, vars);
-  const bool opencl = p.language->grid;
-  return emit(p, plan_memory(p, {.align = opencl ? 512 : 16, .align_all = opencl}), o);
+  const bool grid = p.language->grid;
+  return emit(p, plan_memory(p, {.align = grid ? 512 : 16, .align_all = grid}), o);
 }
 
 void expect_pass(const std::vector<EmittedFile>& files) {
@@ -130,6 +131,7 @@ TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
                                         {"whole", (h * 50).cast(DType::Int16)},
                                         {"root", (d * d).sqrt()}};
   expect_pass(emitted(lowered(outputs)));
+  test::cuda::expect_pass(emitted(lowered(outputs, kCuda)));
   if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const std::vector<EmittedFile> files = emitted(lowered(outputs, kOpenCl));
   const auto kernels = std::ranges::find(files, "net.cl", &EmittedFile::name);
@@ -157,7 +159,7 @@ TEST_F(Whole, ResidualChainsRunInPlace) {
   expect_pass(emitted(p));
 }
 
-// A loop of a variable number of turns around one of a fixed number: the table of the emitted program, in C and on OpenCL.
+// A loop of a variable number of turns around one of a fixed number: the table of the emitted program, in C, CUDA and on OpenCL.
 TEST_F(Whole, LoopsInEachOther) {
   const Sint turns = graph->symbols().variable("turns", 1, 6);
   const Tensor x = input("x", DType::Float32, {turns, 8});
@@ -172,6 +174,7 @@ TEST_F(Whole, LoopsInEachOther) {
   const Program p = lowered(outputs);
   EXPECT_EQ(p.loops.size(), 2u);
   for (std::int64_t n : {1, 2, 6}) expect_pass(emitted(p, {{"turns", n}}));
+  test::cuda::expect_pass(emitted(lowered(outputs, kCuda), {{"turns", 6}}));
   if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const TempDir temp;
   put(temp.path(), emitted(lowered(outputs, kOpenCl), {{"turns", 6}}));
@@ -180,7 +183,7 @@ TEST_F(Whole, LoopsInEachOther) {
   EXPECT_EQ(test::run_opencl(temp.path(), "./test").out, "PASS\n");
 }
 
-// A moving average and a counter: each run of the emitted program goes on where the one before ended, in C and on OpenCL.
+// A moving average and a counter: each run of the emitted program goes on where the one before ended, in C, CUDA and on OpenCL.
 TEST_F(Whole, StatesOutliveARun) {
   const Tensor x = input("x", DType::Float32, {3});
   const Tensor window = Tensor::state(*graph, "window", DType::Float32, {2, 3},
@@ -211,6 +214,8 @@ TEST_F(Whole, StatesOutliveARun) {
     EXPECT_NE(header->text.find("#define NET_STATE_BYTES 26u\n"), std::string::npos) << header->text;
     expect_pass(files);
   }
+  test::cuda::expect_pass(project(kCuda, WeightsForm::C));
+  test::cuda::expect_pass(project(kCuda, WeightsForm::Blob), {"net_weights.bin"});
   if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const TempDir temp;
   put(temp.path(), project(kOpenCl, WeightsForm::C));

@@ -1,4 +1,4 @@
-#include "emit/opencl_sizes.h"
+#include "emit/device_sizes.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "emit/device_tables.h"
 #include "shape/c_expression.h"
 
 namespace etch {
@@ -28,10 +29,11 @@ std::string SizeTable::text(const Project& p) const {
   if (empty()) return "";
   std::map<std::string, std::string> names;
   for (std::size_t v = 0; v < p.program->variables.size(); v++) names[p.program->variables[v].name] = p.variable_names[v];
-  std::string text =
-      "#define SIZE(n) (ETCH_CL_SIZE + n)\n\n"
+  std::string text = fmt::format(
+      "#define SIZE(n) ({}_SIZE + n)\n\n"
       "/* The sizes that depend on variables. */\n"
-      "static uint32_t size_of(uint32_t number, const int32_t *variables) {\n";
+      "static uint32_t size_of(uint32_t number, const int32_t *variables) {{\n",
+      device_macro(p));
   const std::vector<const Node*> used = variables(sizes_);
   for (std::size_t v = 0; v < p.program->variables.size(); v++)
     if (std::ranges::any_of(used, [&](const Node* n) { return n->name == p.program->variables[v].name; }))

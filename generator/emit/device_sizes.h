@@ -1,4 +1,4 @@
-// Internal to emit/: the sizes of an OpenCL program; some are expressions of its variables.
+// Internal to emit/: the sizes of a program whose kernels run on a device; some are expressions of its variables.
 #pragma once
 
 #include <string>

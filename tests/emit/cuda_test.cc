@@ -1,0 +1,417 @@
+// Projects with kernels in CUDA: the emitted files, what nvcc says to them, and their results on a stand-in of CUDA's runtime.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "audit/audit.h"
+#include "base/error.h"
+#include "cuda_build.h"
+#include "device/device.h"
+#include "onnx/builder.h"
+#include "support/expect_error.h"
+
+namespace etch {
+namespace {
+
+using namespace test;
+using cuda::build_on_cpu;
+using cuda::expect_pass;
+using cuda::options_for;
+using cuda::project;
+using cuda::put_with_stand_in;
+using cuda::run_on_cpu;
+
+std::vector<EmittedFile> scaler(const Program& p = batch_program_cuda(), const std::string& name = "scaler") {
+  EmitOptions options = batch_options();
+  options.name = name;
+  return emit(p, plan_memory(p, {.align = 256, .align_all = true}), options);
+}
+
+void replace(std::vector<EmittedFile>& files, const std::string& name, const std::string& from, const std::string& to) {
+  const auto file = std::ranges::find(files, name, &EmittedFile::name);
+  ASSERT_NE(file, files.end()) << name;
+  const std::size_t at = file->text.find(from);
+  ASSERT_NE(at, std::string::npos) << name << " has no " << from;
+  file->text.replace(at, from.size(), to);
+}
+
+void set_main(std::vector<EmittedFile>& files, const std::string& text) {
+  std::ranges::find(files, "selftest.c", &EmittedFile::name)->text =
+      "#include <cuda_runtime_api.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+      "int fake_made(void);\nint fake_held(void);\nint fake_launches(void);\nstatic cudaStream_t stream;\n" +
+      text;
+}
+
+// --- what is emitted
+
+TEST(CudaFiles, PassTheAuditAndAreTheSameEveryTime) {
+  const TempDir temp;
+  const CompileOptions options = options_for("ds_cnn", WeightsForm::Auto);
+  std::vector<std::string> texts[2];
+  for (int turn = 0; turn < 2; turn++) {
+    const fs::path dir = temp.path() / std::to_string(turn);
+    const Report report = write_audited(dir, compile_project(read_model(options), options), options).report;
+    ASSERT_TRUE(report.audit);
+    EXPECT_TRUE(report.audit->findings.empty());
+    EXPECT_GT(report.audit->functions, 9 + 30) << "the kernels and the runtime are among them";
+    EXPECT_EQ(report.language, "cuda");
+    for (const char* name : {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cu", "ds_cnn_weights.c", "etch_cuda.c", "etch_math.h", "selftest.c",
+                             "CMakeLists.txt", "report.txt", "report.json"}) {
+      EXPECT_TRUE(fs::exists(dir / name)) << name;
+      texts[turn].push_back(content(dir / name));
+    }
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(CudaFiles, TheAuditFindsMistakesInKernelsAndRuntime) {
+  const struct {
+    const char *file, *from, *to, *rule;
+  } rows[] = {
+      {"scaler.cu", "2.0f * in[i]", "2.0f * undeclared", "parse"},
+      {"scaler.cu", "  if (i < batch * 32)", "  static int n; n++;\n  if (i < batch * 32)", "mutable-static"},
+      {"scaler.cu", "  if (i < batch * 32)", "  while (in[i] != 0.0f) ;\n  if (i < batch * 32)", "unbounded-loop"},
+      {"scaler.cu", "#define k0_double scaler_k0_double\n", "", "prefix"},
+      {"etch_cuda.c", "cudaFree(session->memory)", "cudaFreeAll(session->memory)", "parse"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.to);
+    std::vector<EmittedFile> files = scaler();
+    const TempDir good, bad;
+    put(good.path(), files);
+    EXPECT_TRUE(audit_directory(good.path()).ok());
+    replace(files, row.file, row.from, row.to);
+    put(bad.path(), files);
+    const AuditReport report = audit_directory(bad.path());
+    EXPECT_TRUE(std::ranges::any_of(report.findings, [&](const Finding& f) { return f.rule == row.rule; }));
+  }
+}
+
+TEST(CudaFiles, ModelNeedsNoCudaHeaders) {
+  for (const EmittedFile& f : project("lenet", WeightsForm::C))
+    EXPECT_EQ(f.text.find("cuda_runtime_api.h>") != std::string::npos, f.name == "etch_cuda.c" || f.name == "selftest.c") << f.name;
+}
+
+TEST(CudaFiles, AGridThatCudaDoesNotTakeIsRefused) {
+  Program p = batch_program_cuda();
+  p.kernels[0].global_size[1] = 65536;
+  expect_error<UserError>([&] { scaler(p); }, "kernel 'k0_double' has up to 65536 work-groups, at most 65535 can be emitted");
+}
+
+// --- what nvcc says
+
+class Nvcc : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!find_program("nvcc")) GTEST_SKIP() << "nvcc is not installed, so no CUDA project is compiled with it";
+  }
+};
+
+constexpr const char* kArchitectures =
+    "-gencode arch=compute_75,code=sm_75 -gencode arch=compute_87,code=sm_87 -gencode arch=compute_90,code=sm_90";
+
+// A product of halves big enough for the tensor cores.
+std::vector<EmittedFile> product_of_halves() {
+  GraphBuilder g("product", 17, 8);
+  g.input("a", DType::Float16, {64, 64});
+  g.input("b", DType::Float16, {64, 64});
+  g.output(g.node("MatMul", {"a", "b"}, {}, "product"), DType::Float16, {64, 64});
+  CompileOptions options = options_for("lenet", WeightsForm::C);
+  const TempDir temp;
+  g.write(temp.path() / "product.onnx");
+  options.import.path = temp.path() / "product.onnx";
+  options.import.bytes.clear();
+  return compile_project(read_model(options), options).files;
+}
+
+TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
+  const struct {
+    const char* name;
+    std::vector<EmittedFile> files;
+  } rows[] = {{"ds_cnn", project("ds_cnn", WeightsForm::C)}, {"product", product_of_halves()}, {"scaler", scaler()}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const TempDir temp;
+    put(temp.path(), row.files);
+    std::vector<std::string> sources = c_files(temp.path());
+    sources.push_back(std::string(row.name) + ".cu");
+    const ProcessResult built = run_in(
+        temp.path(), std::string("nvcc -O1 --Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -o test ") + kArchitectures, sources);
+    ASSERT_TRUE(built.ok()) << built.out << built.err;
+    EXPECT_EQ(built.out + built.err, "");
+    if (std::string(row.name) == "product")
+      EXPECT_NE(content(temp.path() / "product.cu").find("mma.sync"), std::string::npos) << "it uses the tensor cores";
+    const ProcessResult ran = run_in(temp.path(), "./test");
+    if (ran.exit_code == 77)
+      EXPECT_TRUE(ran.out.starts_with("SKIPPED no NVIDIA GPU: ")) << ran.out;
+    else
+      EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
+  }
+}
+
+TEST_F(Nvcc, BuildsByCMake) {
+  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  const TempDir temp;
+  put(temp.path() / "lenet", project("lenet", WeightsForm::Incbin));
+  put(temp.path() / "scaler", scaler());
+  // Both in one program of C, whose kernels have names of their own.
+  write_file(temp.path() / "CMakeLists.txt",
+             "cmake_minimum_required(VERSION 3.18)\nset(CMAKE_CUDA_ARCHITECTURES 75)\nproject(two C CUDA ASM)\nenable_testing()\n"
+             "add_subdirectory(lenet)\nset(SCALER_SELFTEST ON)\nadd_subdirectory(scaler)\n"
+             "add_executable(user user.c)\ntarget_link_libraries(user lenet scaler)\n");
+  write_file(temp.path() / "user.c",
+             "#include \"lenet.h\"\n#include \"scaler.h\"\nstatic lenet_session a;\nstatic scaler_session b;\n"
+             "int main(void) { return lenet_open(&a, NULL) + scaler_open(&b, NULL) == 2 * ETCH_CUDA_ERROR; }\n");
+  const ProcessResult configured = run_in(temp.path(), "cmake -B build");
+  ASSERT_TRUE(configured.ok()) << configured.err;
+  const ProcessResult built = run_in(temp.path(), "cmake --build build");
+  ASSERT_TRUE(built.ok()) << built.out << built.err;
+  const ProcessResult ran = run_in(temp.path(), "ctest --test-dir build");
+  EXPECT_TRUE(ran.ok()) << ran.out;
+  EXPECT_NE(ran.out.find("100% tests passed"), std::string::npos) << ran.out;
+}
+
+// --- what it computes
+
+TEST(CudaOnCpu, NetworksPassTheirSelfTest) {
+  expect_pass(project("ds_cnn", WeightsForm::C));
+  expect_pass(project("lenet", WeightsForm::Incbin));
+  expect_pass(project("lenet", WeightsForm::Blob), {"lenet_weights.bin"});
+  expect_pass(product_of_halves());
+  expect_pass(scaler());
+}
+
+// NOLOCALS: the grid is counted in work-items; the runtime divides it into blocks that CUDA takes.
+TEST(CudaOnCpu, TheRuntimeChoosesTheBlocks) {
+  Program p = batch_program_cuda();
+  for (ProgramKernel& k : p.kernels) {
+    k.global_size[0] = k.global_size[0] * 32;
+    k.local_size = {1, 1, 1};
+    k.driver_groups = true;
+  }
+  const std::vector<EmittedFile> files = scaler(p);
+  EXPECT_NE(std::ranges::find(files, "scaler.c", &EmittedFile::name)->text.find("{256, 0, 0}}"), std::string::npos);
+  expect_pass(files);
+}
+
+TEST(CudaOnCpu, SelfTestFailsWhereSomethingIsWrong) {
+  const struct {
+    const char *file, *from, *to, *says;
+  } rows[] = {
+      {"scaler.cu", "in[i] + 1.0f", "in[i] + 1.5f", "FAIL y["},
+      {"selftest.c", "expected_y[160] = {\n  ", "expected_y[160] = {\n  1", "FAIL y["},
+      {"scaler.c", "{32, 1, 1}}, /* k0", "{2048, 1, 1}}, /* k0", "FAIL status 17"},
+      {"scaler.c", "{SIZE(0), 1, 1}, {32, 1, 1}}, /* k0", "{SIZE(0), 65536, 1}, {32, 1, 1}}, /* k0",
+       "cudaLaunchKernel: CUDA error 9, some error\nFAIL status 16"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.to);
+    std::vector<EmittedFile> files = scaler();
+    replace(files, row.file, row.from, row.to);
+    const TempDir temp;
+    put_with_stand_in(temp.path(), files);
+    const ProcessResult built = build_on_cpu(temp.path());
+    ASSERT_TRUE(built.ok()) << built.err;
+    const ProcessResult ran = run_on_cpu(temp.path());
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_TRUE(ran.out.starts_with(row.says)) << ran.out;
+  }
+}
+
+TEST(CudaOnCpu, NoGpuIsSaidAndEveryFailureIsAStatus) {
+  const TempDir temp;
+  put_with_stand_in(temp.path(), scaler());
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  const ProcessResult none = run_on_cpu(temp.path(), {}, {{"FAKE_NO_GPU", "1"}});
+  EXPECT_EQ(none.out, "SKIPPED no NVIDIA GPU: old driver\n");
+  EXPECT_EQ(none.exit_code, 77);
+  for (const std::string function :
+       {"cudaGetDevice", "cudaFuncGetAttributes", "cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"}) {
+    const ProcessResult ran = run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}});
+    const std::string code = function == "cudaMalloc" ? "2" : "30";
+    EXPECT_EQ(ran.out, function + ": CUDA error " + code + ", some error\nFAIL status 16\n") << ran.err;
+    EXPECT_EQ(ran.exit_code, 1) << "and all memory was given back\n" << ran.err;
+  }
+  for (const char* function : {"cudaStreamCreate", "cudaFree", "cudaStreamDestroy"})
+    EXPECT_EQ(run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}}).out, "FAIL status 16\n") << function;
+}
+
+// One project for every value of its range, and several sessions; all memory is made by open, and none after it.
+TEST(CudaOnCpu, OneProjectForEveryBatchAllocatesInOpenAlone) {
+  CompileOptions options = options_for("mlp_batch", WeightsForm::C, {{"batch", 1, 16}});
+  options.import.name = "model";
+  const Frontend frontend = read_model(options);
+  std::vector<EmittedFile> files = compile_project(frontend, options).files;
+  set_main(files, R"c(
+#include "model.h"
+int main(int argc, char **argv) {
+  static model_session sessions[2];
+  static float x[MODEL_INPUT_COUNT];
+  int s, a, made, launches;
+  if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
+  if (model_open(&sessions[0], stream) != ETCH_OK || model_open(&sessions[1], stream) != ETCH_OK) return 2;
+  made = fake_made();
+  if (made != 2 || fake_held() != 2) return 3;
+  for (a = 1; a < argc; a++) {
+    const int batch = atoi(argv[a]);
+    for (s = 0; s < 2; s++) {
+      const size_t rows = batch < 1 ? 1u : (size_t)batch;
+      float *const y = (float *)malloc((rows + 1u) * 10 * sizeof(float));
+      size_t i;
+      for (i = 0; i < MODEL_INPUT_COUNT; i++) x[i] = (float)(i * 7 % 19) / 8.0f - 1.0f;
+      for (i = 0; i < (rows + 1u) * 10; i++) y[i] = -77.0f;
+      launches = fake_launches();
+      printf("%d", (int)model_run(&sessions[s], batch, x, y));
+      if ((fake_launches() != launches) != (batch >= 1 && batch <= 16)) return 5;
+      for (i = 0; i < (rows + 1u) * 10; i++) printf(" %.9g", (double)y[i]);
+      printf("\n");
+      free(y);
+    }
+  }
+  if (fake_made() != made) return 6; /* an allocation after open */
+  if (model_close(&sessions[0]) != ETCH_OK || model_close(&sessions[1]) != ETCH_OK) return 4;
+  return fake_held();
+}
+)c");
+  const TempDir temp;
+  put_with_stand_in(temp.path(), files);
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  const std::vector<std::string> batches{"16", "1", "0", "7", "17", "-1", "16"};
+  const ProcessResult ran = run_on_cpu(temp.path(), batches);
+  ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
+
+  const Program reference = lower_model(frontend, nullptr, options);
+  const auto interp = make_reference_device()->load(reference);
+  std::istringstream lines(ran.out);
+  for (const std::string& text : batches)
+    for (int session = 0; session < 2; session++) {
+      const int batch = std::stoi(text), rows = std::max(batch, 1);
+      const bool valid = batch >= 1 && batch <= 16;
+      std::vector<double> expected(static_cast<std::size_t>(rows + 1) * 10, -77);  // what is not written stays
+      if (valid) {
+        std::vector<double> x(static_cast<std::size_t>(batch) * 784);
+        for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i * 7 % 19) / 8 - 1;
+        const std::vector<double> y = interp->run({Array::of_doubles(DType::Float32, {batch, 784}, x)}, {{"batch", batch}})[0].doubles();
+        std::ranges::copy(y, expected.begin());
+      }
+      std::string line;
+      std::getline(lines, line);
+      std::istringstream words(line);
+      int status = -1;
+      words >> status;
+      EXPECT_EQ(status, valid ? 0 : 4) << "batch " << batch;  // ETCH_RANGE
+      for (double e : expected) {
+        double got = 0;
+        words >> got;
+        ASSERT_NEAR(got, e, 1e-5) << "batch " << batch << ", session " << session;
+      }
+    }
+}
+
+TEST(CudaOnCpu, HostileCallsGiveStatuses) {
+  std::vector<EmittedFile> files = scaler(batch_program_cuda(), "model");
+  set_main(files, R"c(
+#include "model.h"
+static void row(const char *what, int value) { printf("%s %d\n", what, value); }
+int main(void) {
+  static model_session session, other;
+  static float x[MODEL_X_COUNT] = {3}, y[MODEL_Y_COUNT];
+  if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
+  row("no session", (int)model_open(NULL, stream));
+  row("another stream", (int)model_open(&other, NULL));
+  row("close after it", (int)model_close(&other));
+  row("open", (int)model_open(&session, stream));
+  row("run without session", (int)model_run(NULL, 1, x, y));
+  row("run without input", (int)model_run(&session, 1, NULL, y));
+  row("run without output", (int)model_run(&session, 1, x, NULL));
+  row("batch 9", (int)model_run(&session, 9, x, y));
+  row("run", (int)model_run(&session, 1, x, y));
+  row("result", (int)y[0]);
+  setenv("FAKE_DEVICE", "1", 1);
+  row("run on another GPU", (int)model_run(&session, 1, x, y));
+  unsetenv("FAKE_DEVICE");
+  row("close", (int)model_close(&session));
+  row("close again", (int)model_close(&session));
+  row("close nothing", (int)model_close(NULL));
+  row("run when closed", (int)model_run(&session, 1, x, y));
+  row("open again", (int)model_open(&session, stream));
+  row("close", (int)model_close(&session));
+  row("held", fake_held());
+  return (int)cudaGetLastError(); /* statuses have told of all */
+}
+)c");
+  for (EmittedFile& f : files)
+    if (f.name == "selftest.c") f.text = "#define _POSIX_C_SOURCE 200112L\n" + f.text;
+  const TempDir temp;
+  put_with_stand_in(temp.path(), files);
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  const ProcessResult ran = run_on_cpu(temp.path());
+  EXPECT_TRUE(ran.ok()) << ran.err;
+  // Statuses by number: 0 ok, 1 null, 4 range, 16 CUDA error (of a stream that is not there), 17 device, 18 closed.
+  EXPECT_EQ(ran.out,
+            "no session 1\nanother stream 16\nclose after it 0\nopen 0\nrun without session 1\nrun without input 1\nrun without output 1\n"
+            "batch 9 4\nrun 0\nresult 7\nrun on another GPU 17\nclose 0\nclose again 0\nclose nothing 1\nrun when closed 18\nopen again 0\n"
+            "close 0\nheld 0\n");
+}
+
+TEST(CudaOnCpu, ABlobOfAnotherModelIsRefused) {
+  std::vector<EmittedFile> files = project("lenet", WeightsForm::Blob);
+  set_main(files, R"c(
+#include "lenet.h"
+int main(void) {
+  ETCH_ALIGNED(LENET_WEIGHTS_ALIGN) static unsigned char weights[LENET_WEIGHTS_BYTES + 8u];
+  static lenet_session session;
+  FILE *const file = fopen("lenet_weights.bin", "rb");
+  if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
+  if (file == NULL || fread(weights, 1, LENET_WEIGHTS_BYTES, file) != LENET_WEIGHTS_BYTES) return 2;
+  fclose(file);
+  printf("%d", (int)lenet_check_weights(weights, LENET_WEIGHTS_BYTES));
+  printf(" %d", (int)lenet_open(&session, stream, weights));
+  printf(" %d", (int)lenet_close(&session));
+  weights[16] ^= 1u;
+  printf(" %d", (int)lenet_open(&session, stream, weights));
+  weights[0] ^= 1u;
+  printf(" %d", (int)lenet_open(&session, stream, weights));
+  printf(" %d", (int)lenet_open(&session, stream, NULL));
+  printf(" %d", (int)lenet_open(&session, stream, weights + 4));
+  printf(" %d, %d made, %d held\n", (int)lenet_close(&session), fake_made(), fake_held());
+  return 0;
+}
+)c");
+  const TempDir temp;
+  put_with_stand_in(temp.path(), files);
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  // ok, ok, ok; another model's (by its hash), no blob, null, not aligned, closed
+  EXPECT_EQ(run_on_cpu(temp.path()).out, "0 0 0 7 6 1 9 0, 1 made, 0 held\n");
+}
+
+TEST(CudaOnCpu, ProfileNamesEveryCall) {
+  std::vector<EmittedFile> files = scaler();
+  set_main(files, R"c(
+#include "scaler.h"
+static void after(void *user, uint32_t call, const void *output) {
+  float value = 0;
+  if (cudaMemcpyAsync(&value, output, sizeof value, cudaMemcpyDeviceToHost, stream) != cudaSuccess) return;
+  if (cudaStreamSynchronize(stream) != cudaSuccess) return;
+  printf("%s %u %s %s %g\n", (const char *)user, (unsigned)call, scaler_calls[call].nodes, scaler_calls[call].output, (double)value);
+}
+int main(void) {
+  static scaler_session session;
+  static float x[SCALER_X_COUNT] = {3}, y[SCALER_Y_COUNT];
+  if (cudaStreamCreate(&stream) != cudaSuccess || scaler_open(&session, stream) != ETCH_OK) return 2;
+  return (int)scaler_profile(&session, 2, x, y, after, (void *)"after") + (int)scaler_close(&session);
+}
+)c");
+  const TempDir temp;
+  put_with_stand_in(temp.path(), files);
+  const ProcessResult built = build_on_cpu(temp.path(), "-DETCH_PROFILE=1");
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_on_cpu(temp.path()).out, "after 0 double twice 6\nafter 1 increment y 7\n");
+}
+
+}  // namespace
+}  // namespace etch
