@@ -40,6 +40,14 @@ TEST_F(Commands, compile_gives_the_same_bytes_in_another_folder_from_another_pat
   }
 }
 
+TEST_F(Commands, validate_on_a_gpu_passes_or_says_what_is_missing) {
+  const ProcessResult result = etch_tool({"validate", model("lenet"), "--target", "cuda"});
+  if (result.ok()) return;
+  EXPECT_EQ(result.exit_code, 1);
+  const char* missing = find_program("nvcc") ? "target cuda: no NVIDIA GPU is on this machine" : "its compiler nvcc is not installed";
+  EXPECT_NE(result.err.find(missing), std::string::npos) << result.out << result.err;
+}
+
 TEST_F(Commands, what_is_emitted_builds_with_one_line_and_passes_its_self_test) {
   for (const char* name : {"mlp", "lenet", "ds_cnn"}) {
     const fs::path out = work_.path() / name;

@@ -139,13 +139,15 @@ TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
         temp.path(), std::string("nvcc -O1 --Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -o test ") + kArchitectures, sources);
     ASSERT_TRUE(built.ok()) << built.out << built.err;
     EXPECT_EQ(built.out + built.err, "");
-    if (std::string(row.name) == "product")
+    if (std::string(row.name) == "product") {
       EXPECT_NE(content(temp.path() / "product.cu").find("mma.sync"), std::string::npos) << "it uses the tensor cores";
+    }
     const ProcessResult ran = run_in(temp.path(), "./test");
-    if (ran.exit_code == 77)
+    if (ran.exit_code == 77) {
       EXPECT_TRUE(ran.out.starts_with("SKIPPED no NVIDIA GPU: ")) << ran.out;
-    else
+    } else {
       EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
+    }
   }
 }
 
