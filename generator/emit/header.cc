@@ -25,8 +25,9 @@ std::string provenance(const Project& p) {
   for (std::size_t c = 0; c < turns.size(); c++) macs += (p.program->calls[c].macs * turns[c]).max();
   text += fmt::format(" *   work     {} calls of {} kernels, {} multiply-accumulates{}\n", p.program->calls.size(),
                       p.program->kernels.size(), grouped(macs), p.program->variables.empty() ? "" : " at most");
-  text += fmt::format(" *   memory   arena {} bytes (lower bound {}), constants {} bytes */\n", grouped(p.plan->arena_bytes),
-                      grouped(p.plan->lower_bound_bytes), grouped(p.constants_bytes));
+  text += fmt::format(" *   memory   arena {} bytes (lower bound {}){}, constants {} bytes */\n", grouped(p.plan->arena_bytes),
+                      grouped(p.plan->lower_bound_bytes), p.has_state() ? fmt::format(", state {} bytes", grouped(p.state_bytes)) : "",
+                      grouped(p.constants_bytes));
   return text;
 }
 

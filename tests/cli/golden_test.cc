@@ -80,7 +80,8 @@ TEST(GoldenProjects, AreWhatCompileWrites) {
     ASSERT_TRUE(compiled.ok()) << compiled.err;
     std::map<std::string, std::string> files = test::folder_content(work.path() / "out");
     int runtime = 0;
-    for (const char* file : {"etch_runtime.c", "etch_runtime.h", "etch_math.h", "etch_opencl.c", "etch_opencl.h", "etch_cuda.c", "etch_cuda.h"}) {
+    for (const char* file :
+         {"etch_runtime.c", "etch_runtime.h", "etch_math.h", "etch_opencl.c", "etch_opencl.h", "etch_cuda.c", "etch_cuda.h"}) {
       const auto found = files.find(file);
       if (found == files.end()) continue;
       EXPECT_EQ(found->second, test::content(fs::path(ETCH_SOURCE_DIR) / "runtime_c" / file)) << file << " is copied";
