@@ -156,7 +156,7 @@ int compile(const CompileArgs& args, Progress& progress) {
   if (!args.json) print_name(frontend.model);
   print_report(report, fit, args.json);
   if (args.json) return 0;
-  if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto)
+  if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto && report.macs > kMostInterpreted)
     fmt::print(
         "\nThe self-test prints a checksum: its result would take the reference {} multiply-accumulates, more than {}; --selftest interp\n"
         "computes it nevertheless.\n",

@@ -69,7 +69,10 @@ void* LRUAllocator::take_kept(std::int64_t bytes) {
 }
 
 void* LRUAllocator::alloc_own(std::int64_t bytes) {
-  if (void* memory = take_kept(bytes)) return memory;
+  while (void* memory = take_kept(bytes)) {
+    if (backing_->has(memory)) return memory;
+    backing_->free(memory, bytes);
+  }
   if (void* memory = backing_->try_alloc(bytes)) return memory;
   if (kept_bytes() == 0) return nullptr;
   free_cache();

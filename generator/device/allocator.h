@@ -32,6 +32,8 @@ class Allocator {
   virtual void copyout(std::span<std::byte> to, void* memory);
   /// Where this process reads and writes that memory itself; null where it can't.
   virtual std::byte* host_address(void* memory) const = 0;
+  /// Whether `memory` is still there: that of another process ends with the process.
+  virtual bool has(void* memory) const { return memory != nullptr; }
   /// Counts the memory that is in use from now on. Of an allocator and its backing one does.
   void count_in(std::shared_ptr<GlobalCounters> counters) { counters_ = std::move(counters); }
 
@@ -69,6 +71,7 @@ class LRUAllocator : public Allocator {
   void copyin(void* memory, std::span<const std::byte> from) override { backing_->copyin(memory, from); }
   void copyout(std::span<std::byte> to, void* memory) override { backing_->copyout(to, memory); }
   std::byte* host_address(void* memory) const override { return backing_->host_address(memory); }
+  bool has(void* memory) const override { return backing_->has(memory); }
   /// Returns all that is kept to the backing.
   void free_cache();
   std::int64_t kept_bytes() const;

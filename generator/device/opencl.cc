@@ -35,6 +35,7 @@ class OpenCLMemory : public Allocator {
     std::ranges::copy(content, to.begin());
   }
   std::byte* host_address(void*) const override { return nullptr; }
+  bool has(void* memory) const override { return session_->has(static_cast<int>(reinterpret_cast<std::uintptr_t>(memory) >> 32)); }
   /// Throws DeviceError if the process that had this memory has ended.
   static int number_of(const Session& session, void* memory) {
     const auto both = reinterpret_cast<std::uintptr_t>(memory);

@@ -51,11 +51,15 @@ class CacheCollector {
   /// A realized tensor's new memory.
   void add_output(const Memory& buffer) { outputs_.insert(buffer); }
   bool is_output(const Memory& buffer) const { return outputs_.contains(buffer); }
+  /// Values that Variables have in what was recorded.
+  void add_values(const VarValues& values) { values_.insert(values.begin(), values.end()); }
+  const VarValues& values() const { return values_; }
   /// What was recorded. Temporary memory is replaced by pieces that are shared.
   JitCache finish(const Device& device);
 
  private:
   JitCache cache_;
+  VarValues values_;
   std::set<Memory> temporary_, outputs_;  // look-up only
 };
 

@@ -1,7 +1,7 @@
 #include "jit/run.h"
 
 #include <algorithm>
-#include <ranges>
+#include <set>
 
 #include "device/loaded_kernel.h"
 #include "device/replay.h"
@@ -20,6 +20,7 @@ bool may_keep(const LazyBuffer* base) { return !base->constant && (is_computed(b
 }  // namespace
 
 std::vector<Tensor> SessionRun::run() {
+  check_carried();
   schedule_ = create_schedule(*session_.graph_, wanted_);
   program_ = lower(session_.graph_, schedule_, {});
   find_values();
@@ -28,6 +29,18 @@ std::vector<Tensor> SessionRun::run() {
   std::vector<Tensor> results = keep_results();
   copy_late(results);
   return results;
+}
+
+void SessionRun::check_carried() const {
+  std::vector<const LazyBuffer*> roots;
+  for (const OutputSpec& spec : wanted_) roots.push_back(spec.value.buffer()->base);
+  std::set<const LazyLoop*> run;
+  const std::vector<const LazyBuffer*> order = toposort_bases(roots);
+  for (const LazyBuffer* b : order)
+    if (b->kind == LazyKind::LoopResult) run.insert(b->loop);
+  for (const LazyBuffer* b : order)
+    if (b->kind == LazyKind::Carried && !run.contains(b->loop))
+      throw DeviceError("a carried value of a loop", "has no value outside of the loop's turns", "use what Tensor::loop returns");
 }
 
 // The values of variables are those that are bound, and those that realized inputs were made with.
@@ -40,7 +53,10 @@ void SessionRun::find_values() {
     if (!memory->buffer) throw DeviceError(where, "was released");
     for (const auto& [name, value] : memory->vars) add_value(name, value);
   }
+  for (const VarValues& vars : vars_)
+    for (const auto& [name, value] : vars) add_value(name, value);
   check_values("variable", program_.variables, values_);
+  if (session_.collector_ != nullptr) session_.collector_->add_values(values_);
 }
 
 void SessionRun::add_value(const std::string& name, std::int64_t value) {
@@ -119,11 +135,17 @@ void SessionRun::run_calls() {
     }
     item.prg->exec(buffers, values);
     for (const int b : call.buffers())
-      if (last_use[at(b)] == c && program_.buffers[at(b)].kind == BufferKind::Intermediate) memory_[at(b)].reset();
+      if (session_.collector_ == nullptr && last_use[at(b)] == c && program_.buffers[at(b)].kind == BufferKind::Intermediate)
+        memory_[at(b)].reset();
     if (session_.collector_ == nullptr) item.rawbufs.clear();
   });
   if (session_.collector_ == nullptr) return;
-  check(std::ranges::all_of(items, [](const JitItem& i) { return i.prg != nullptr; }), "each call ran");
+  for (std::size_t c = 0; c < items.size(); c++) {  // of loops without turns: a replay may have some
+    if (items[c].prg) continue;
+    const ProgramCall& call = program_.calls[c];
+    items[c].prg = session_.runner(program_.kernels[at(call.kernel)]);
+    for (const int b : call.buffers()) items[c].rawbufs.push_back(memory_of(b));
+  }
   session_.collector_->add(std::move(items), program_.loops);
 }
 
@@ -156,7 +178,12 @@ void SessionRun::copy_late(std::vector<Tensor>& results) {
     targets.push_back(late.target);
   }
   const std::vector<Tensor> copied = SessionRun(session_, copies, targets).run();
-  for (std::size_t k = 0; k < late_.size(); k++) results[late_[k].output] = copied[k];
+  for (std::size_t k = 0; k < late_.size(); k++) {
+    Tensor& result = results[late_[k].output];
+    auto* first = dynamic_cast<RealizedBuffer*>(result.buffer()->base->realized.get());
+    if (first != nullptr) first->buffer = late_[k].target;  // the memory in between is given back
+    result = copied[k];
+  }
 }
 
 }  // namespace etch

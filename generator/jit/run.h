@@ -15,8 +15,9 @@ class SessionRun {
   using Memory = std::shared_ptr<Buffer>;
 
   /// Realizes each of `wanted`, which are not empty: into `memory` where that is not null.
-  SessionRun(Session& session, std::vector<OutputSpec> wanted, std::vector<Memory> memory)
-      : session_(session), wanted_(std::move(wanted)), into_(std::move(memory)) {}
+  /// `vars`: values that Variables have in that memory.
+  SessionRun(Session& session, std::vector<OutputSpec> wanted, std::vector<Memory> memory, std::vector<VarValues> vars = {})
+      : session_(session), wanted_(std::move(wanted)), into_(std::move(memory)), vars_(std::move(vars)) {}
   std::vector<Tensor> run();
 
  private:
@@ -26,6 +27,7 @@ class SessionRun {
     Memory target;
   };
 
+  void check_carried() const;
   void find_values();
   void add_value(const std::string& name, std::int64_t value);
   void find_memory();
@@ -38,6 +40,7 @@ class SessionRun {
   Session& session_;
   std::vector<OutputSpec> wanted_;
   std::vector<Memory> into_;
+  std::vector<VarValues> vars_;
   Schedule schedule_;
   Program program_;
   VarValues values_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/naming.h"
 #include "jit/capture.h"
 #include "jit/jit_error.h"
 #include "jit/run.h"
@@ -25,12 +26,17 @@ Session::Session(std::shared_ptr<const Device> device) : device_(std::move(devic
   if (!device_->available(&why)) throw DeviceError("device " + device_->name(), "is not available: " + why);
 }
 
-Session::~Session() = default;
+Session::~Session() { graph_->forget_memory(); }  // devices keep the graph, whose kernels others may use
 
 Sint Session::variable(const std::string& name, std::int64_t min, std::int64_t max) {
   if (min < 0 || min > max)
     throw DeviceError("variable '" + name + "'", "goes from " + std::to_string(min) + " to " + std::to_string(max),
                       "accepted is 0 <= least <= largest");
+  const auto is_number = [](char c) { return c >= '0' && c <= '9'; };
+  const std::string stem(name.begin(), std::find_if(name.begin(), name.end(), is_number));
+  const bool is_arguments = (stem == "in" || stem == "out") && std::ranges::all_of(name.substr(stem.size()), is_number);
+  if (c_identifier(name) != name || is_arguments || !graph_->take_name(name))
+    throw DeviceError("variable '" + name + "'", "can't have that name", "accepted are identifiers of C that kernels and loops do not use");
   return graph_->symbols().variable(name, min, max);
 }
 
@@ -100,9 +106,12 @@ Tensor Session::empty(DType dtype, const Shape& shape) {
   return over(std::make_shared<Buffer>(*device_, product(shape).max(), dtype), shape, {});
 }
 
-std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors) { return realize(tensors, std::vector<Memory>(tensors.size())); }
+std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors) {
+  return realize(tensors, std::vector<Memory>(tensors.size()), {});
+}
 
-std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors, const std::vector<Memory>& memory) {
+std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors, const std::vector<Memory>& memory,
+                                     const std::vector<VarValues>& vars) {
   for (const Tensor& tensor : tensors) check_own(tensor);
   std::vector<Tensor> results = tensors;
   std::vector<OutputSpec> wanted;
@@ -115,7 +124,7 @@ std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors, const s
     into.push_back(memory[k]);
   }
   if (wanted.empty()) return results;
-  const std::vector<Tensor> made = SessionRun(*this, wanted, into).run();
+  const std::vector<Tensor> made = SessionRun(*this, wanted, into, vars).run();
   std::size_t next = 0;
   for (std::size_t k = 0; k < tensors.size(); k++) {
     if (next < wanted.size() && wanted[next].value.buffer() == tensors[k].buffer() && into[next] == memory[k])
@@ -137,6 +146,8 @@ Array Session::values(const Tensor& tensor) {
   VarValues vars = bound_;
   for (const auto& [name, value] : memory.vars) vars[name] = value;
   std::vector<std::int64_t> shape;
+  for (const Node* v : variables(ready.shape()))
+    if (!vars.contains(v->name)) throw DeviceError("variable '" + v->name + "'", "has no value", "bind it");
   for (const Sint& size : ready.shape()) shape.push_back(evaluate(size, vars));
   return memory.buffer->toCPU(std::move(shape));
 }
@@ -144,6 +155,7 @@ Array Session::values(const Tensor& tensor) {
 void Session::assign(const std::vector<Assignment>& assignments) {
   std::vector<Tensor> values;
   std::vector<Memory> memory;
+  std::vector<VarValues> vars;
   std::set<const Buffer*> seen;
   for (const auto& [target, value] : assignments) {
     check_own(target);
@@ -155,9 +167,10 @@ void Session::assign(const std::vector<Assignment>& assignments) {
       throw DeviceError(where, "the value is " + describe(value), "shape and type have to be the target's");
     if (!seen.insert(into->buffer.get()).second) throw DeviceError(where, "is there twice in one call");
     values.push_back(value);
+    vars.push_back(into->vars);
     memory.push_back(realized(value) == into ? nullptr : into->buffer);  // to itself: nothing to do
   }
-  realize(values, memory);
+  realize(values, memory, vars);
 }
 
 void Session::release(const Tensor& tensor) {
@@ -182,15 +195,16 @@ std::shared_ptr<JITRunner> Session::runner(const ProgramKernel& kernel) {
 void Session::manual_seed(std::uint64_t seed) {
   forbid_host("sets the seed of random numbers");
   seed_ = seed;
-  if (random_state_) release(random_state_);
-  random_state_ = Tensor();
+  if (random_state_) realized(random_state_)->buffer->copyin(first_random_state().bytes());  // recordings draw from it, too
+}
+
+Array Session::first_random_state() const {
+  const std::vector<std::int64_t> words{static_cast<std::int64_t>(seed_ & 0xFFFFFFFF), static_cast<std::int64_t>(seed_ >> 32), 0, 0};
+  return Array::of_ints(DType::UInt32, {4}, words);
 }
 
 const Tensor& Session::random_state() {
-  if (!random_state_) {
-    const std::vector<std::int64_t> words{static_cast<std::int64_t>(seed_ & 0xFFFFFFFF), static_cast<std::int64_t>(seed_ >> 32), 0, 0};
-    random_state_ = from(Array::of_ints(DType::UInt32, {4}, words));
-  }
+  if (!random_state_) random_state_ = from(first_random_state());
   return random_state_;
 }
 

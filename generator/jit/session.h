@@ -47,7 +47,7 @@ class Session {
 
   const Device& device() const { return *device_; }
   LazyGraph& graph() { return *graph_; }
-  /// A size that may be any of min to max.
+  /// A size that may be any of min to max; an identifier of C that no loop's counter has. Throws DeviceError.
   Sint variable(const std::string& name, std::int64_t min, std::int64_t max);
   /// From now on the variable has that value in everything that is realized; unbind takes it away.
   void bind(Sint variable, std::int64_t value);
@@ -69,14 +69,14 @@ class Session {
   /// computed is so itself. Throws DeviceError.
   std::vector<Tensor> realize(const std::vector<Tensor>& tensors);
   Tensor realize(const Tensor& tensor) { return realize(std::vector<Tensor>{tensor}).front(); }
-  /// The values, which are realized first, on the host.
+  /// The values, which are realized first, on the host. What has no other name keeps its memory until the session ends.
   Array values(const Tensor& tensor);
 
   struct Assignment {
     Tensor target, value;
   };
   /// Gives realized tensors new values of their shape and type, in the memory that they have. All values are computed from what the
-  /// targets were before. Throws DeviceError.
+  /// targets were before. A value that was not realized is its target's memory from then on. Throws DeviceError.
   void assign(const std::vector<Assignment>& assignments);
   void assign(const Tensor& target, const Tensor& value) { assign(std::vector<Assignment>{{target, value}}); }
   /// Returns the memory of a realized tensor, which can't be read any more.
@@ -88,13 +88,15 @@ class Session {
   Tensor over(std::shared_ptr<Buffer> buffer, const Shape& shape, VarValues vars);
   /// While it is not null, whatever runs is recorded there too.
   void collect(CacheCollector* collector) { collector_ = collector; }
+  bool is_recorded() const { return collector_ != nullptr; }
 
  private:
   friend class SessionRun;
   using Memory = std::shared_ptr<Buffer>;
 
-  /// Realizes into `memory`, where it is given.
-  std::vector<Tensor> realize(const std::vector<Tensor>& tensors, const std::vector<Memory>& memory);
+  /// Realizes into `memory`, where it is given; `vars`: values that the Variables have there.
+  std::vector<Tensor> realize(const std::vector<Tensor>& tensors, const std::vector<Memory>& memory, const std::vector<VarValues>& vars);
+  Array first_random_state() const;
   Memory constant(const Array& data);
   std::shared_ptr<JITRunner> runner(const ProgramKernel& kernel);
   void check_own(const Tensor& tensor) const;

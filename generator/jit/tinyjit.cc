@@ -42,6 +42,8 @@ void TinyJit::reset() {
   cache_ = {};
   replace_.clear();
   results_.clear();
+  captured_.clear();
+  written_.clear();
 }
 
 VarValues TinyJit::values_of(const std::vector<Tensor>& inputs) const {
@@ -67,6 +69,7 @@ TinyJit::Expected TinyJit::expected_of(const std::vector<Tensor>& inputs, const 
 
 std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
   const std::vector<Tensor> inputs = session_.realize(given);
+  if (session_.is_recorded()) return call(inputs);  // it becomes part of the recording around it
   std::vector<std::shared_ptr<const Buffer>> buffers;
   for (const Tensor& input : inputs) {
     const auto memory = memory_of(input);
@@ -81,16 +84,30 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
     if (got.inputs != expected_.inputs)
       throw JitError("recorded function",
                      "is called with " + list_text(got.inputs) + "; it was recorded for " + list_text(expected_.inputs), kShapesHelp);
-    if (got.variables != expected_.variables)
+    if (!std::ranges::includes(got.variables, expected_.variables))
       throw JitError("recorded function",
                      "is called with the variables " + list_text(got.variables) + "; it was recorded for " + list_text(expected_.variables),
                      kShapesHelp);
+    for (std::size_t k = 0; k < buffers.size(); k++)
+      if (written_.contains(buffers[k].get()))
+        throw JitError("argument " + std::to_string(k), "is memory that the recorded function writes by itself", "pass a copy");
     count_++;
     return replay(inputs, vars);
   }
-  std::vector<Tensor> outputs = count_ == 0 ? session_.realize(function_(inputs)) : record(inputs);
+  std::vector<Tensor> outputs = count_ == 0 ? call(inputs) : record(inputs);
   count_++;
   return outputs;
+}
+
+// Runs the function. A result that was there before, or that something else holds, is copied: later calls may write it.
+std::vector<Tensor> TinyJit::call(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> outputs = function_(inputs);
+  for (Tensor& output : outputs) {
+    const auto memory = output ? memory_of(output) : nullptr;
+    const bool is_input = std::ranges::any_of(inputs, [&](const Tensor& input) { return memory_of(input) == memory; });
+    if (memory != nullptr && !is_input) output = {&session_.graph(), session_.graph().copy(output.buffer())};
+  }
+  return session_.realize(outputs);
 }
 
 std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
@@ -98,9 +115,11 @@ std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> outputs;
   {
     const Recording recording(session_, collector);
-    outputs = session_.realize(function_(inputs));
+    outputs = call(inputs);
   }
-  const VarValues vars = values_of(inputs);
+  const VarValues given = values_of(inputs);
+  VarValues vars = given;
+  vars.insert(collector.values().begin(), collector.values().end());
   JitCache cache = collector.finish(session_.device());
   if (cache.items.empty()) throw JitError("recorded function", "ran no kernel, so there is nothing to replay");
   std::vector<std::shared_ptr<const Buffer>> buffers;
@@ -122,17 +141,28 @@ std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
     results.push_back(std::move(result));
   }
   InputReplace replace = get_input_replace(cache.items, buffers);
+  written_.clear();
+  for (std::size_t j = 0; j < cache.items.size(); j++) {
+    const auto* runner = dynamic_cast<const ASTRunner*>(cache.items[j].prg.get());
+    for (std::size_t i = 0; i < cache.items[j].rawbufs.size(); i++)
+      if (!replace.contains({static_cast<int>(j), static_cast<int>(i)}) &&
+          (runner == nullptr || runner->signature().arguments[i].access == Access::Write))
+        written_.insert(cache.items[j].rawbufs[i].get());
+  }
   if (options_.graphs) std::tie(cache, replace) = apply_graph_to_jit(session_.device(), cache, replace, vars, options_.batch_size);
   for (const auto& [place, position] : replace)  // the recording keeps no call's memory
     cache.items[static_cast<std::size_t>(place.first)].rawbufs[static_cast<std::size_t>(place.second)].reset();
-  expected_ = expected_of(inputs, vars);
+  expected_ = expected_of(inputs, given);
+  captured_ = std::move(vars);
   cache_ = std::move(cache);
   replace_ = std::move(replace);
   results_ = std::move(results);
   return outputs;
 }
 
-std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const VarValues& vars) {
+std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const VarValues& given) {
+  VarValues vars = given;
+  vars.insert(captured_.begin(), captured_.end());  // where the call gives none
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const Tensor& input : inputs) buffers.push_back(memory_of(input));
   for (const Result& result : results_)
@@ -156,7 +186,7 @@ std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const Var
       for (const Node* v : variables(result.shape)) own[v->name] = vars.at(v->name);
       outputs.push_back(session_.over(buffers[inputs.size() + static_cast<std::size_t>(result.fresh)], result.shape, std::move(own)));
     } else {
-      outputs.push_back(result.input >= 0 ? inputs[static_cast<std::size_t>(result.input)] : result.tensor);
+      outputs.push_back(result.input >= 0 ? inputs[static_cast<std::size_t>(result.input)].reshape(result.shape) : result.tensor);
     }
   }
   return outputs;

@@ -8,8 +8,9 @@
 //   for (const Array& batch : batches) session.values(step({session.from(batch)})[0]);
 //
 // What a call returns is memory of its own, which later calls leave alone; Session::release gives it back. Tensors that the function
-// reads without being given them are read anew in every call. One recording serves all values of the Variables in the shapes of its
-// inputs and of those that are bound.
+// reads without being given them are read anew in every call; if one of them is also an argument while it is recorded, it is that argument.
+// A recorded function that is called inside of another becomes part of it. One recording serves all values of the Variables in the shapes
+// of its inputs and of those that are bound.
 #pragma once
 
 #include <functional>
@@ -65,6 +66,7 @@ class TinyJit {
     std::int64_t elements = 0;
   };
 
+  std::vector<Tensor> call(const std::vector<Tensor>& inputs);
   std::vector<Tensor> record(const std::vector<Tensor>& inputs);
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs, const VarValues& vars);
   Expected expected_of(const std::vector<Tensor>& inputs, const VarValues& vars) const;
@@ -78,6 +80,8 @@ class TinyJit {
   JitCache cache_;
   InputReplace replace_;
   std::vector<Result> results_;
+  VarValues captured_;               // of Variables of tensors that the function read without being given them
+  std::set<const Buffer*> written_;  // memory that is not a call's, and that the recording writes
 };
 
 /// Several kernels that the device runs as one. Its buffers are those that differ from call to call, in the order of `replaced`.

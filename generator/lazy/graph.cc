@@ -200,6 +200,18 @@ void LazyGraph::realize(const LazyBuffer* base, std::shared_ptr<Realized> memory
   changed.realized = std::move(memory);
 }
 
+void LazyGraph::forget_memory() {
+  for (LazyBuffer& buffer : buffers_) buffer.realized.reset();
+}
+
+bool LazyGraph::take_name(const std::string& name) {
+  for (const LazyLoop& l : loops_)
+    for (const Node* v : variables(l.counter))
+      if (v->name == name) return false;
+  taken_names_.insert(name);
+  return true;
+}
+
 const LazyBuffer* LazyGraph::data(Array data, const std::string& name) {
   const std::vector<Sint> shape(data.shape().begin(), data.shape().end());
   if (data.size() == 0) return constant(Scalar::of_int(data.dtype(), 0), shape);
@@ -357,13 +369,14 @@ const LazyBuffer* LazyGraph::gather(const LazyBuffer* table, const LazyBuffer* i
 
 const LazyLoop* LazyGraph::loop(Sint count, int carried) {
   check(carried >= 0 && count.min() >= 0 && count.max() >= 2, "a loop has turns");
-  std::set<std::string> taken;  // "step", "step2", ... may be what a model calls its sizes
+  std::set<std::string> taken = taken_names_;  // "step", "step2", ... may be what a model calls its sizes
   for (const LazyBuffer& b : buffers_)
     if (b.kind == LazyKind::Input)
       for (const Sint& size : b.shape())
         for (const Node* v : variables(size)) taken.insert(v->name);
   for (const LazyLoop& l : loops_)
     for (const Node* v : variables(l.counter)) taken.insert(v->name);
+  for (const Node* v : variables(count)) taken.insert(v->name);
   std::string name = "step";
   for (int n = 2; taken.contains(name); n++) name = "step" + std::to_string(n);
   loops_.push_back({static_cast<int>(loops_.size()), count, symbols_.variable(name, 0, count - 1), carried});

@@ -127,6 +127,10 @@ class LazyGraph {
   /// The values of `base`, which depends on no constants alone, have been computed: it is an Input from now on, with that memory. Whatever
   /// is computed from it reads them there; an equal operation is computed again, as what it reads may have changed.
   void realize(const LazyBuffer* base, std::shared_ptr<Realized> memory);
+  /// Gives all memory back that realize() was given.
+  void forget_memory();
+  /// No loop's counter gets that name from now on; false if one has it.
+  bool take_name(const std::string& name);
   /// Equal data is the same buffer, under its first non-empty name.
   const LazyBuffer* data(Array data, const std::string& name = "");
   const LazyBuffer* constant(Scalar value, const std::vector<Sint>& shape);
@@ -195,6 +199,7 @@ class LazyGraph {
   LazyOps ops_;
   std::deque<LazyBuffer> buffers_;
   std::deque<LazyLoop> loops_;
+  std::set<std::string> taken_names_;
   std::unordered_multimap<std::size_t, const LazyBuffer*> interned_;
   std::unordered_map<const LazyBuffer*, Array> evaluated_;
   std::unordered_map<ShapeTracker, ShapeTracker, TrackerHash> simplified_;  // look-up only, like the next two

@@ -52,6 +52,7 @@ Tensor Tensor::size_value(LazyGraph& graph, Sint n, DType dtype) {
   if (n.is_int()) return full(graph, {}, Scalar::of_int(DType::Int64, n.as_int()).cast(dtype));
   // The last position of an axis of that size, plus one.
   const DType counter = is_legal(Op::Index, dtype) ? dtype : DType::Int64;
+  if (n.min() == 0) return arange(graph, n + 1, counter).shrink({{n, n + 1}}).reshape({}).cast(dtype);  // there may be no last one
   const Tensor last = arange(graph, n, counter).shrink({{n - 1, n}}).reshape({});
   return (last + 1.0).cast(dtype);
 }

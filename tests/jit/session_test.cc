@@ -145,6 +145,40 @@ TEST_P(Realize, MemoryIsGivenBack) {
   expect_error(error_of([&] { session().values(y + 1.0); }), "tensor float32 [1000]: was released");
 }
 
+TEST_P(RealizeOnHost, AssignmentsAndSessionsGiveMemoryBack) {
+  const std::int64_t before = counters_->values().mem_used;
+  {
+    Session other(device_);
+    const Tensor x = other.from(test::floats({1000}, std::vector<double>(1000, 1.0)));
+    const std::int64_t used = counters_->values().mem_used;
+    for (int k = 0; k < 4; k++) other.assign(x, x.flip({0}));  // not in place
+    EXPECT_EQ(counters_->values().mem_used, used);
+    other.realize(x + 1.0);
+  }
+  EXPECT_EQ(counters_->values().mem_used, before);
+}
+
+TEST_P(RealizeOnHost, SizesAndNamesOfVariablesAreChecked) {
+  const Sint n = session().variable("n", 0, 8);
+  const Tensor three = session().from(test::floats({3}, {1, 2, 3}), {n}), five = session().from(test::floats({5}, {1, 2, 3, 4, 5}), {n});
+  expect_error(error_of([&] { session().assign(three, five * 2.0); }), "variable 'n': is 5 and 3 at once");
+  expect_error(error_of([&] { session().values(session().empty(DType::Float32, {session().variable("k", 1, 2)})); }),
+               "variable 'k': has no value");
+  for (const char* name : {"out", "in1", "int", "a b", ""})
+    expect_error(error_of([&] { session().variable(name, 1, 4); }), "can't have that name");
+  session().bind(n, 2);
+  EXPECT_EQ(session().values(session().rand({n})).size(), 2);  // of a size that may be 0
+  const Sint step = session().variable("step", 0, 8);
+  session().bind(step, 3);
+  std::vector<Tensor> inside;
+  const LoopResults made = Tensor::loop(session().graph(), step, {floats({1}, {1})}, [&](Sint, const std::vector<Tensor>& now) {
+    inside = now;
+    return LoopTurn{{now[0] * 2.0}, {}};
+  });
+  EXPECT_EQ(doubles(made.carried[0]), (std::vector<double>{8}));
+  expect_error(error_of([&] { session().values(inside[0] * 2.0); }), "a carried value of a loop: has no value outside of the loop's turns");
+}
+
 TEST_P(RealizeOnHost, WrongUsesAreRefused) {
   const Tensor x = floats({2}, {1, 2});
   Session other(device_);

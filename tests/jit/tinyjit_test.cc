@@ -262,6 +262,79 @@ TEST_P(JitOnHost, WhatNoReplayRepeatsIsRefused) {
   EXPECT_EQ(doubles(numbers({1}, 0) * 0.0 + 3.0), (std::vector<double>{3}));  // the session goes on
 }
 
+TEST_P(JitOnHost, ARecordedFunctionInsideOfAnotherBecomesPartOfIt) {
+  TinyJit twice(session(), [&](const Tensors& in) { return Tensors{in[0] * 2.0}; });
+  for (const int before : {0, 3}) {
+    for (int call = 0; call < before; call++) twice({floats({1}, {1})});
+    TinyJit outer(session(), [&](const Tensors& in) { return Tensors{twice({in[0] + 1.0})[0] + 1.0}; });
+    for (int call = 1; call <= 5; call++) EXPECT_EQ(doubles(outer({floats({1}, {1.0 * call})})[0]), (std::vector<double>{2.0 * call + 3}));
+    twice.reset();
+  }
+}
+
+TEST_P(JitOnHost, MemoryThatTheRecordingWritesIsNoArgument) {
+  const Tensor w = floats({4}, {1, 2, 3, 4});
+  TinyJit f(session(), [&](const Tensors& in) {
+    session().assign(w, in[0].flip({0}) + w);
+    return Tensors{w * 1.0};
+  });
+  for (int call = 0; call < 2; call++) f({floats({4}, {0, 0, 0, 0})});
+  expect_error(error_of([&] { f({w}); }), "argument 0: is memory that the recorded function writes by itself");
+  EXPECT_EQ(doubles(f({floats({4}, {4, 3, 2, 1})})[0]), (std::vector<double>{2, 4, 6, 8}));
+}
+
+TEST_P(JitOnHost, SeedsReachRecordings) {
+  session().manual_seed(1);
+  const std::vector<double> first = doubles(session().rand({8})), second = doubles(session().rand({8}));
+  TinyJit f(session(), [&](const Tensors& in) { return Tensors{session().rand({8}) + in[0]}; });
+  const auto draw = [&] { return doubles(f({floats({8}, std::vector<double>(8, 0.0))})[0]); };
+  for (int call = 0; call < 4; call++) {
+    session().manual_seed(1);  // also between the plain call and the recording
+    EXPECT_EQ(draw(), first) << call;
+  }
+  EXPECT_EQ(doubles(session().rand({8})), second);
+}
+
+TEST_P(JitOnHost, ResultsAreNeitherTargetsNorShapesOfOtherCalls) {
+  const Tensor w = floats({2}, {0, 0});
+  TinyJit f(session(), [&](const Tensors& in) {
+    const Tensor value = w + in[0];
+    session().assign(w, value);
+    return Tensors{value, w, in[0].reshape({2, 1})};
+  });
+  std::vector<Tensors> results;
+  for (int call = 0; call < 5; call++) results.push_back(f({floats({2}, {1, 10})}));
+  for (int call = 0; call < 5; call++) {
+    const Tensors& r = results[static_cast<std::size_t>(call)];
+    const std::vector<double> expected{call + 1.0, 10 * (call + 1.0)};
+    EXPECT_EQ(doubles(r[0]), expected) << call;
+    EXPECT_EQ(doubles(r[1]), expected) << call;
+    EXPECT_EQ(session().values(r[2]), test::floats({2, 1}, {1, 10}));
+  }
+}
+
+TEST_P(JitOnHost, OpenSizesMayBeCapturedAndOtherVariablesBoundLater) {
+  const Sint n = session().variable("n", 1, 6);
+  const Tensor table = session().from(test::floats({3}, {1, 2, 3}), {n});
+  TinyJit f(session(), [&](const Tensors& in) { return Tensors{(table * 2.0).sum({0}) + in[0], (in[0] + 1.0).contiguous()}; });
+  for (int call = 0; call < 4; call++) EXPECT_EQ(doubles(f({floats({1}, {1.0 * call})})[0]), (std::vector<double>{12.0 + call}));
+  session().bind(session().variable("m", 1, 4), 2);
+  EXPECT_EQ(doubles(f({floats({1}, {5})})[0]), (std::vector<double>{17}));
+}
+
+TEST_P(JitOnHost, LoopsMayHaveNoTurnsWhileTheyAreRecorded) {
+  const Sint turns = session().variable("turns", 0, 8);
+  TinyJit f(session(), [&](const Tensors& in) {
+    return Tensors{
+        Tensor::loop(session().graph(), turns, {in[0]}, [&](Sint, const Tensors& now) { return LoopTurn{{now[0] * 2.0}, {}}; }).carried[0] +
+        0.5};
+  });
+  for (const std::int64_t count : {0, 0, 3, 0, 5}) {
+    session().bind(turns, count);
+    EXPECT_EQ(doubles(f({floats({1}, {1})})[0]), (std::vector<double>{static_cast<double>(1 << count) + 0.5})) << count;
+  }
+}
+
 // ---- graphs of kernels
 
 TEST_P(JitOnHost, KernelsAreReplayedAsGraphs) {
