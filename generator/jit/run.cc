@@ -110,6 +110,7 @@ SessionRun::Memory SessionRun::memory_of(int buffer) {
   const ProgramBuffer& wanted = program_.buffers[at(buffer)];
   if (wanted.kind == BufferKind::Constant) return memory = session_.constant(wanted.data);
   memory = std::make_shared<Buffer>(session_.device(), wanted.max_elements, wanted.dtype);
+  if (session_.made_ != nullptr && wanted.kind == BufferKind::Output) session_.made_->insert(memory);
   if (CacheCollector* collector = session_.collector_) {
     if (wanted.kind == BufferKind::Intermediate)
       collector->add_temporary(memory);

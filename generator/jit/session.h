@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,8 @@ class Session {
   /// While it is not null, whatever runs is recorded there too.
   void collect(CacheCollector* collector) { collector_ = collector; }
   bool is_recorded() const { return collector_ != nullptr; }
+  /// While it is not null, memory that is made for realized tensors is listed there; returns what was set before.
+  std::set<std::shared_ptr<Buffer>>* list_made(std::set<std::shared_ptr<Buffer>>* made) { return std::exchange(made_, made); }
 
  private:
   friend class SessionRun;
@@ -111,6 +114,7 @@ class Session {
   std::uint64_t seed_ = 0;
   Tensor random_state_;  // key and counter, two words each
   CacheCollector* collector_ = nullptr;
+  std::set<std::shared_ptr<Buffer>>* made_ = nullptr;
 };
 
 }  // namespace etch

@@ -26,6 +26,19 @@ class Recording {
   Session& session_;
 };
 
+/// While it lives, the memory that the session makes is listed.
+class MadeMemory {
+ public:
+  MadeMemory(Session& session, std::set<std::shared_ptr<Buffer>>& made) : session_(session), before_(session.list_made(&made)) {}
+  ~MadeMemory() { session_.list_made(before_); }
+  MadeMemory(const MadeMemory&) = delete;
+  MadeMemory& operator=(const MadeMemory&) = delete;
+
+ private:
+  Session& session_;
+  std::set<std::shared_ptr<Buffer>>* before_;
+};
+
 std::string list_text(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
@@ -99,13 +112,18 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
   return outputs;
 }
 
-// Runs the function. A result that was there before, or that something else holds, is copied: later calls may write it.
+// Runs the function. A result that was there before, or that was assigned, is copied: later calls may write it.
 std::vector<Tensor> TinyJit::call(const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> outputs = function_(inputs);
+  std::set<std::shared_ptr<Buffer>> made;
+  std::vector<Tensor> outputs;
+  {
+    const MadeMemory list(session_, made);
+    outputs = function_(inputs);
+  }
   for (Tensor& output : outputs) {
     const auto memory = output ? memory_of(output) : nullptr;
     const bool is_input = std::ranges::any_of(inputs, [&](const Tensor& input) { return memory_of(input) == memory; });
-    if (memory != nullptr && !is_input) output = {&session_.graph(), session_.graph().copy(output.buffer())};
+    if (memory != nullptr && !is_input && !made.contains(memory)) output = {&session_.graph(), session_.graph().copy(output.buffer())};
   }
   return session_.realize(outputs);
 }
