@@ -173,16 +173,6 @@ const LazyBuffer* LazyGraph::input(const std::string& name, DType dtype, const s
   return add(std::move(b));
 }
 
-void LazyGraph::make_state(const LazyBuffer* input, Array first) {
-  check(input->kind == LazyKind::Input && input->realized == nullptr && input->st.variables().empty(),
-        "a state was an input of fixed sizes");
-  check(first.size() == 0 || (first.dtype() == input->dtype && Sint(first.size()) == input->st.size()),
-        "a state starts with values of its own");
-  LazyBuffer& changed = *const_cast<LazyBuffer*>(input);  // safe: an input is never looked up
-  changed.kind = LazyKind::State;
-  changed.data = std::move(first);
-}
-
 void LazyGraph::realize(const LazyBuffer* base, std::shared_ptr<Realized> memory) {
   check(base->is_base() && !base->constant && base->kind != LazyKind::Carried, "values that a kernel has computed are realized");
   const auto [first, last] = interned_.equal_range(hash_of(*base));
@@ -198,18 +188,6 @@ void LazyGraph::realize(const LazyBuffer* base, std::shared_ptr<Realized> memory
   changed.scan = false;
   changed.loop = nullptr;
   changed.realized = std::move(memory);
-}
-
-void LazyGraph::forget_memory() {
-  for (LazyBuffer& buffer : buffers_) buffer.realized.reset();
-}
-
-bool LazyGraph::take_name(const std::string& name) {
-  for (const LazyLoop& l : loops_)
-    for (const Node* v : variables(l.counter))
-      if (v->name == name) return false;
-  taken_names_.insert(name);
-  return true;
 }
 
 const LazyBuffer* LazyGraph::data(Array data, const std::string& name) {
