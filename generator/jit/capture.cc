@@ -86,6 +86,13 @@ JitCache CacheCollector::finish(const Device& device) {
   return std::move(cache_);
 }
 
+VarValues CacheCollector::captured_values(const std::vector<Memory>& inputs) const {
+  VarValues values;
+  for (const auto& [memory, vars] : uses_)
+    if (!is_output(memory) && std::ranges::find(inputs, memory) == inputs.end()) values.insert(vars.begin(), vars.end());
+  return values;
+}
+
 InputReplace get_input_replace(const std::vector<JitItem>& items, const std::vector<std::shared_ptr<const Buffer>>& input_rawbuffers) {
   std::map<const Buffer*, int> position;  // look-up only
   for (std::size_t k = 0; k < input_rawbuffers.size(); k++)

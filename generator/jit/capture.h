@@ -51,15 +51,16 @@ class CacheCollector {
   /// A realized tensor's new memory.
   void add_output(const Memory& buffer) { outputs_.insert(buffer); }
   bool is_output(const Memory& buffer) const { return outputs_.contains(buffer); }
-  /// Values that Variables have in what was recorded.
-  void add_values(const VarValues& values) { values_.insert(values.begin(), values.end()); }
-  const VarValues& values() const { return values_; }
+  /// A realized tensor's memory that was read or assigned, with the values that Variables have in its shape.
+  void add_use(const Memory& buffer, const VarValues& values) { uses_.emplace(buffer, values); }
+  /// The values in memory that is neither in `inputs` nor was made by what was recorded: they are the same in every replay.
+  VarValues captured_values(const std::vector<Memory>& inputs) const;
   /// What was recorded. Temporary memory is replaced by pieces that are shared.
   JitCache finish(const Device& device);
 
  private:
   JitCache cache_;
-  VarValues values_;
+  std::map<Memory, VarValues> uses_;
   std::set<Memory> temporary_, outputs_;  // look-up only
 };
 

@@ -52,11 +52,11 @@ void SessionRun::find_values() {
     if (memory == nullptr) throw DeviceError(where + (input->name.empty() ? "" : " '" + input->name + "'"), "is an input without values");
     if (!memory->buffer) throw DeviceError(where, "was released");
     for (const auto& [name, value] : memory->vars) add_value(name, value);
+    if (session_.collector_ != nullptr) session_.collector_->add_use(memory->buffer, memory->vars);
   }
   for (const VarValues& vars : vars_)
     for (const auto& [name, value] : vars) add_value(name, value);
   check_values("variable", program_.variables, values_);
-  if (session_.collector_ != nullptr) session_.collector_->add_values(values_);
 }
 
 void SessionRun::add_value(const std::string& name, std::int64_t value) {
@@ -152,7 +152,6 @@ void SessionRun::run_calls() {
 
 std::vector<Tensor> SessionRun::keep_results() {
   std::vector<Tensor> results;
-  std::vector<const LazyBuffer*> kept;
   for (std::size_t k = 0; k < wanted_.size(); k++) {
     const Tensor& tensor = wanted_[k].value;
     const LazyBuffer* base = tensor.buffer()->base;

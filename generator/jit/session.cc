@@ -41,6 +41,7 @@ Sint Session::variable(const std::string& name, std::int64_t min, std::int64_t m
 }
 
 void Session::bind(Sint variable, std::int64_t value) {
+  forbid_host("binds a variable");
   if (variable.is_int()) return;  // it has one value
   check(variable.node()->kind == NodeKind::Variable, "a variable is bound");
   const Node& v = *variable.node();
@@ -51,6 +52,7 @@ void Session::bind(Sint variable, std::int64_t value) {
 }
 
 void Session::unbind(Sint variable) {
+  forbid_host("unbinds a variable");
   if (!variable.is_int()) bound_.erase(variable.node()->name);
 }
 
@@ -168,6 +170,7 @@ void Session::assign(const std::vector<Assignment>& assignments) {
     if (!seen.insert(into->buffer.get()).second) throw DeviceError(where, "is there twice in one call");
     values.push_back(value);
     vars.push_back(into->vars);
+    if (collector_ != nullptr) collector_->add_use(into->buffer, into->vars);
     memory.push_back(realized(value) == into ? nullptr : into->buffer);  // to itself: nothing to do
   }
   realize(values, memory, vars);

@@ -59,17 +59,18 @@ void TinyJit::reset() {
   written_.clear();
 }
 
-VarValues TinyJit::values_of(const std::vector<Tensor>& inputs) const {
+VarValues TinyJit::values_of(const std::vector<Tensor>& inputs, const VarValues& captured) const {
   VarValues vars = session_.bound();
-  for (const Tensor& input : inputs) {
-    const RealizedBuffer* memory = Session::realized(input);
-    if (memory == nullptr) continue;  // it has no elements, or is a constant
-    for (const auto& [name, value] : memory->vars) {
+  const auto add = [&](const VarValues& more) {
+    for (const auto& [name, value] : more) {
       const auto [known, added] = vars.try_emplace(name, value);
       if (!added && known->second != value)
         throw JitError("variable '" + name + "'", "is " + std::to_string(known->second) + " and " + std::to_string(value) + " at once");
     }
-  }
+  };
+  for (const Tensor& input : inputs)
+    if (const RealizedBuffer* memory = Session::realized(input)) add(memory->vars);
+  add(captured);
   return vars;
 }
 
@@ -91,7 +92,7 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
     buffers.push_back(memory);
   }
   get_input_replace({}, buffers);  // refuses arguments that share memory
-  const VarValues vars = values_of(inputs);
+  const VarValues vars = values_of(inputs, captured_);
   if (count_ >= 2) {
     const Expected got = expected_of(inputs, vars);
     if (got.inputs != expected_.inputs)
@@ -135,13 +136,12 @@ std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
     const Recording recording(session_, collector);
     outputs = call(inputs);
   }
-  const VarValues given = values_of(inputs);
-  VarValues vars = given;
-  vars.insert(collector.values().begin(), collector.values().end());
-  JitCache cache = collector.finish(session_.device());
-  if (cache.items.empty()) throw JitError("recorded function", "ran no kernel, so there is nothing to replay");
   std::vector<std::shared_ptr<const Buffer>> buffers;
   for (const Tensor& input : inputs) buffers.push_back(memory_of(input));
+  VarValues captured = collector.captured_values(buffers);
+  const VarValues vars = values_of(inputs, captured);
+  JitCache cache = collector.finish(session_.device());
+  if (cache.items.empty()) throw JitError("recorded function", "ran no kernel, so there is nothing to replay");
   std::vector<Result> results;
   for (const Tensor& output : outputs) {
     Result result{.tensor = output, .shape = output.shape(), .dtype = output.dtype()};
@@ -170,17 +170,15 @@ std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
   if (options_.graphs) std::tie(cache, replace) = apply_graph_to_jit(session_.device(), cache, replace, vars, options_.batch_size);
   for (const auto& [place, position] : replace)  // the recording keeps no call's memory
     cache.items[static_cast<std::size_t>(place.first)].rawbufs[static_cast<std::size_t>(place.second)].reset();
-  expected_ = expected_of(inputs, given);
-  captured_ = std::move(vars);
+  expected_ = expected_of(inputs, vars);
+  captured_ = std::move(captured);
   cache_ = std::move(cache);
   replace_ = std::move(replace);
   results_ = std::move(results);
   return outputs;
 }
 
-std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const VarValues& given) {
-  VarValues vars = given;
-  vars.insert(captured_.begin(), captured_.end());  // where the call gives none
+std::vector<Tensor> TinyJit::replay(const std::vector<Tensor>& inputs, const VarValues& vars) {
   std::vector<std::shared_ptr<Buffer>> buffers;
   for (const Tensor& input : inputs) buffers.push_back(memory_of(input));
   for (const Result& result : results_)

@@ -70,7 +70,8 @@ class TinyJit {
   std::vector<Tensor> record(const std::vector<Tensor>& inputs);
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs, const VarValues& vars);
   Expected expected_of(const std::vector<Tensor>& inputs, const VarValues& vars) const;
-  VarValues values_of(const std::vector<Tensor>& inputs) const;
+  /// The values that are bound, those of the inputs' shapes, and `captured`. Throws JitError where two differ.
+  VarValues values_of(const std::vector<Tensor>& inputs, const VarValues& captured) const;
 
   Session& session_;
   Function function_;
@@ -80,7 +81,7 @@ class TinyJit {
   JitCache cache_;
   InputReplace replace_;
   std::vector<Result> results_;
-  VarValues captured_;               // of Variables of tensors that the function read without being given them
+  VarValues captured_;               // of Variables in the shapes of tensors that the function read without being given them
   std::set<const Buffer*> written_;  // memory that is not a call's, and that the recording writes
 };
 

@@ -322,6 +322,23 @@ TEST_P(JitOnHost, OpenSizesMayBeCapturedAndOtherVariablesBoundLater) {
   EXPECT_EQ(doubles(f({floats({1}, {5})})[0]), (std::vector<double>{17}));
 }
 
+TEST_P(JitOnHost, ACapturedSizeHoldsForReplays) {
+  const Sint n = session().variable("n", 1, 6);
+  const Tensor table = session().from(test::floats({3}, {1, 2, 3}), {n});
+  TinyJit f(session(), [&](const Tensors& in) { return Tensors{(table * in[0]).sum({0})}; });
+  const auto call = [&](const std::vector<double>& x) {
+    return doubles(f({session().from(test::floats({static_cast<std::int64_t>(x.size())}, x), {n})})[0]);
+  };
+  for (int k = 0; k < 3; k++) EXPECT_EQ(call({1, 1, 2}), (std::vector<double>{9}));
+  expect_error(error_of([&] { call({1, 1, 2, 5, 5}); }), "variable 'n': is 5 and 3 at once");
+  TinyJit binds(session(), [&](const Tensors& in) {
+    session().bind(n, 2);
+    return Tensors{in[0] + 1.0};
+  });
+  binds({floats({1}, {1})});
+  expect_error(error_of([&] { binds({floats({1}, {1})}); }), "recorded function: binds a variable, which no replay would repeat");
+}
+
 TEST_P(JitOnHost, LoopsMayHaveNoTurnsWhileTheyAreRecorded) {
   const Sint turns = session().variable("turns", 0, 8);
   TinyJit f(session(), [&](const Tensors& in) {
