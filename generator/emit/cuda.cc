@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "codegen/argument.h"
-#include "emit/device_tables.h"
 
 namespace etch {
 namespace {
@@ -36,10 +33,6 @@ std::string program_table(const Project& p) {
   return device_program(p, arg_table(p), "#define ARENA(offset) {ETCH_ARENA, offset}\n", "", kernels, sizes, own);
 }
 
-std::string open_parameters(const Project& p) {
-  return fmt::format("{}_session *session, etch_cuda_stream stream{}", p.name, p.is_blob() ? ", const void *weights" : "");
-}
-
 }  // namespace
 
 std::string cuda_kernels(const Project& p) {
@@ -60,38 +53,25 @@ std::string cuda_kernels(const Project& p) {
   return text + fmt::format("\nconst void *const {}_kernels[{}] = {{\n{}}};\n", p.name, p.program->kernels.size(), table);
 }
 
-std::string cuda_session(const Project& p) {
-  const std::size_t buffers = p.program->inputs.size() + p.program->outputs.size() + p.constants.size() + p.states.size() + 1;
-  std::string text = fmt::format(
-      "/* The kernels of {0}.cu, as cudaLaunchKernel takes them. */\n"
-      "extern const void *const {0}_kernels[{1}];\n\n"
-      "/* What is kept between the calls below; no content is needed before. Not to be moved while it is open. */\n"
-      "typedef struct {{\n"
-      "  etch_cuda_session cuda; /* cuda.error: CUDA's code behind an ETCH_CUDA_ERROR, cuda.function: whose it is */\n"
-      "  void *buffers[{2}];\n"
-      "  void *arguments[{3}];\n"
-      "}} {0}_session;\n\n",
-      p.name, p.program->kernels.size(), buffers, 2 * p.max_args);
-  text +=
-      "/* Makes all memory on the current GPU, in one block. The stream (a cudaStream_t, null for the default stream) is the caller's and\n"
-      " * stays until close. After an error close still gives back what was made.";
-  if (p.is_blob())
-    text += fmt::format(
-        "\n * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at; they are copied\n"
-        " * to the GPU and not needed afterwards.",
-        p.name, p.macro);
-  return text + fmt::format(" */\netch_status {}_open({});\n\n", p.name, open_parameters(p));
+DeviceSession cuda_session(const Project& p) {
+  return {
+      .api = "CUDA",
+      .place = "the GPU",
+      .kernels = fmt::format("/* The kernels of {0}.cu, as cudaLaunchKernel takes them. */\nextern const void *const {0}_kernels[{1}];\n",
+                             p.name, p.program->kernels.size()),
+      .members = fmt::format("  void *buffers[{}];\n  void *arguments[{}];\n", device_buffer_count(p), 2 * p.max_args),
+      .open_note =
+          "Makes all memory on the current GPU, in one block. The stream (a cudaStream_t, null for the default stream) is the caller's "
+          "and\n"
+          " * stays until close. After an error close still gives back what was made.",
+      .open_parameters = "etch_cuda_stream stream"};
 }
 
 std::string cuda_source(const Project& p) {
-  std::string text = fmt::format("{0} The program; its kernels are in {1}.cu. */\n#include \"{1}.h\"\n", p.first_line(), p.name);
-  if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
-  return text + "\n" + arena_table(p) + program_table(p) + "\n" + blob_check(p) +
-         device_open(p, open_parameters(p),
-                     "  setup.stream = stream;\n"
-                     "  setup.buffers = session->buffers;\n"
-                     "  setup.arguments = session->arguments;\n") +
-         device_functions(p);
+  return device_source(p, p.name + ".cu", program_table(p), cuda_session(p),
+                       "  setup.stream = stream;\n"
+                       "  setup.buffers = session->buffers;\n"
+                       "  setup.arguments = session->arguments;\n");
 }
 
 }  // namespace etch

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "emit/device_tables.h"
 #include "emit/project.h"
 
 namespace etch {
@@ -12,7 +13,7 @@ namespace etch {
 std::string cuda_kernels(const Project& project);
 /// NAME.c
 std::string cuda_source(const Project& project);
-/// In NAME.h: the session, and NAME_open.
-std::string cuda_session(const Project& project);
+/// Of NAME.h and NAME_open.
+DeviceSession cuda_session(const Project& project);
 
 }  // namespace etch

@@ -3,28 +3,14 @@
 #include <fmt/format.h>
 
 #include "emit/cuda.h"
-#include "emit/device_tables.h"
 #include "emit/form.h"
 
 namespace etch {
 namespace {
 
-constexpr int kNoDevice = 77;  // as CTest takes it for a test that is skipped
-
 constexpr std::string_view kReserved[] = {"session", "stream", "devices", "error", "closed", "number"};
 
 void prepare(Project& project) { project.kernel_files = {{project.name + ".cu", cuda_kernels(project), false, true}}; }
-
-HeaderParts header(const Project& p) {
-  HeaderParts parts;
-  parts.arena_bytes = fmt::format("#define {}_ARENA_BYTES {}u /* on the GPU; {}_open makes it */\n", p.macro, p.plan->arena_bytes, p.name);
-  parts.parameters = {p.name + "_session *session"};
-  parts.promise = " Returns when they are there.\n";
-  parts.before_run = cuda_session(p);
-  parts.after_run = device_close_declaration(p);
-  parts.state = device_state_declaration(p);
-  return parts;
-}
 
 std::string selftest_functions(const Project& p, const std::string& run, int runs) {
   std::string text = fmt::format(
@@ -41,7 +27,7 @@ std::string selftest_functions(const Project& p, const std::string& run, int run
                     "static etch_status run_on(cudaStream_t stream) {{\n"
                     "  etch_status closed;\n{3}"
                     "  etch_status status = {0}_open(&session, stream{1});\n"
-                    "{2}"
+                    "  {2}"
                     "  if (status == ETCH_CUDA_ERROR) {{\n"
                     "    printf(\"%s: CUDA error %d, %s\\n\", session.cuda.function, (int)session.cuda.error,\n"
                     "           cudaGetErrorString((cudaError_t)session.cuda.error));\n"
@@ -56,23 +42,19 @@ std::string selftest_functions(const Project& p, const std::string& run, int run
                     "  if (stream != NULL && cudaStreamDestroy(stream) != cudaSuccess && status == ETCH_OK) status = ETCH_CUDA_ERROR;\n"
                     "  return status;\n"
                     "}}\n\n",
-                    p.name, p.is_blob() ? ", " + blob_address(p) : "",
-                    runs > 1
-                        ? fmt::format("  for (run = 0; run < {} && status == ETCH_OK; run++) status = {}_run({});\n", runs, p.name, run)
-                        : fmt::format("  if (status == ETCH_OK) status = {}_run({});\n", p.name, run),
-                    runs > 1 ? "  int run;\n" : "");
+                    p.name, p.is_blob() ? ", " + blob_address(p) : "", device_runs(p, run, runs), runs > 1 ? "  int run;\n" : "");
 }
 
 SelfTestParts selftest(const Project& p, const std::string& run_arguments, int runs) {
-  return {
-      .includes = "#include <cuda_runtime_api.h>\n",
-      .memory = "",
-      .functions = selftest_functions(p, run_arguments, runs),
-      .declarations = "  const char *const why = no_gpu();\n",
-      .checks = fmt::format("  if (why != NULL) {{\n    printf(\"SKIPPED no NVIDIA GPU: %s\\n\", why);\n    return {};\n  }}\n", kNoDevice),
-      .call = "run_on_gpu()",
-      .runs_itself = true,
-      .reset = ""};
+  return {.includes = "#include <cuda_runtime_api.h>\n",
+          .memory = "",
+          .functions = selftest_functions(p, run_arguments, runs),
+          .declarations = "  const char *const why = no_gpu();\n",
+          .checks = fmt::format("  if (why != NULL) {{\n    printf(\"SKIPPED no NVIDIA GPU: %s\\n\", why);\n    return {};\n  }}\n",
+                                kNoDeviceStatus),
+          .call = "run_on_gpu()",
+          .runs_itself = true,
+          .reset = ""};
 }
 
 }  // namespace
@@ -103,7 +85,7 @@ constinit const ProjectForm kCudaForm{
         "  set_target_properties(etch_cuda PROPERTIES C_STANDARD 99)\n"
         "  target_link_libraries(etch_cuda PUBLIC etch_runtime)\n"
         "endif()\n\n",
-    .no_device_status = kNoDevice,
+    .no_device_status = kNoDeviceStatus,
     .no_device = "no NVIDIA GPU is on this machine, or its driver is older than the CUDA toolkit",
     .device_help = "run etch where there is one (--backends cuda tries the kernels on the processor), or leave --target out",
     .reserved_names = kReserved,
@@ -113,9 +95,9 @@ constinit const ProjectForm kCudaForm{
     .kernel_files_note = [](const Project& p) { return fmt::format("Its kernels are in {}.cu.\n", p.name); },
     .arena_place = [](const Project& p,
                       int buffer) { return fmt::format("ARENA({})", p.plan->placements[static_cast<std::size_t>(buffer)].offset); },
-    .state_place = [](const Project&, std::size_t number) { return fmt::format("STATE({})", number); },
-    .header = header,
-    .selftest_arguments = [](const Project&) { return std::vector<std::string>{"&session"}; },
+    .state_place = device_state_place,
+    .header = [](const Project& p) { return device_header(p, cuda_session(p)); },
+    .selftest_arguments = device_selftest_arguments,
     .selftest = selftest,
 };
 

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "emit/form.h"
 #include "emit/literals.h"
 #include "emit/signature.h"
 
@@ -95,6 +94,51 @@ std::string session_function(const Project& p, const std::string& what) {
       p.name, what, device_prefix(p), p.form->device_tag);
 }
 
+std::string session_type(const Project& p, const DeviceSession& own) {
+  return fmt::format(
+      "/* What is kept between the calls below; no content is needed before. Not to be moved while it is open. */\n"
+      "typedef struct {{\n"
+      "  {1}_session {2}; /* {2}.error: {3}'s code behind an {4}_ERROR, {2}.function: whose it is */\n"
+      "{5}"
+      "}} {0}_session;\n\n",
+      p.name, device_prefix(p), p.form->device_tag, own.api, device_macro(p), own.members);
+}
+
+std::string open_parameters(const Project& p, const DeviceSession& own) {
+  return fmt::format("{}_session *session, {}{}", p.name, own.open_parameters, p.is_blob() ? ", const void *weights" : "");
+}
+
+std::string open_declaration(const Project& p, const DeviceSession& own) {
+  std::string text = "/* " + own.open_note;
+  if (p.is_blob())
+    text += fmt::format(
+        "\n * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at; they are copied\n"
+        " * to {2} and not needed afterwards.",
+        p.name, p.macro, own.place);
+  return text + fmt::format(" */\netch_status {}_open({});\n\n", p.name, open_parameters(p, own));
+}
+
+std::string open_function(const Project& p, const DeviceSession& own, const std::string& setup) {
+  std::string text = fmt::format("etch_status {}_open({}) {{\n", p.name, open_parameters(p, own));
+  text += fmt::format("  {}_setup setup;\n  if (session == NULL) return ETCH_NULL;\n{}", device_prefix(p), setup);
+  if (p.is_blob()) {
+    text += "  setup.constants = weights;\n  setup.blob = &blob;\n";
+  } else {
+    text += p.has_constants() ? fmt::format("  setup.constants = &{}_constants;\n", p.name) : "  setup.constants = NULL;\n";
+    text += "  setup.blob = NULL;\n";
+  }
+  return text + fmt::format("  return {}_open(&program, &session->{}, &setup);\n}}\n\n", device_prefix(p), p.form->device_tag);
+}
+
+std::string state_declaration(const Project& p) {
+  if (!p.has_state()) return "";
+  return fmt::format(
+      "/* Gives the state on the device its first values, to start again; {0}_open has done it for the first run. What a run leaves in\n"
+      " * it, the next one reads. */\n"
+      "etch_status {0}_state_init({0}_session *session);\n\n",
+      p.name);
+}
+
 }  // namespace
 
 std::string device_prefix(const Project& p) { return fmt::format("etch_{}", p.form->device_tag); }
@@ -147,37 +191,41 @@ std::string device_program(const Project& p, const ArgTable& args, const std::st
          range_table(p) + in_out + program_value(p, sizes, own);
 }
 
-std::string device_open(const Project& p, const std::string& parameters, const std::string& setup) {
-  std::string text = fmt::format("etch_status {}_open({}) {{\n", p.name, parameters);
-  text += fmt::format("  {}_setup setup;\n  if (session == NULL) return ETCH_NULL;\n{}", device_prefix(p), setup);
-  if (p.is_blob()) {
-    text += "  setup.constants = weights;\n  setup.blob = &blob;\n";
-  } else {
-    text += p.has_constants() ? fmt::format("  setup.constants = &{}_constants;\n", p.name) : "  setup.constants = NULL;\n";
-    text += "  setup.blob = NULL;\n";
-  }
-  return text + fmt::format("  return {}_open(&program, &session->{}, &setup);\n}}\n\n", device_prefix(p), p.form->device_tag);
-}
-
-std::string device_functions(const Project& p) {
-  return run_function(p, false) + (p.has_state() ? session_function(p, "state_init") : "") + session_function(p, "close") + call_infos(p) +
-         "\n" + run_function(p, true) + "#endif\n";
-}
-
-std::string device_close_declaration(const Project& p) {
-  return fmt::format(
+HeaderParts device_header(const Project& p, const DeviceSession& own) {
+  HeaderParts parts;
+  parts.arena_bytes =
+      fmt::format("#define {}_ARENA_BYTES {}u /* on {}; {}_open makes it */\n", p.macro, p.plan->arena_bytes, own.place, p.name);
+  parts.parameters = {p.name + "_session *session"};
+  parts.promise = " Returns when they are there.\n";
+  parts.before_run = own.kernels + "\n" + session_type(p, own) + open_declaration(p, own);
+  parts.after_run = fmt::format(
       "/* Gives back all that open made, whatever came of it; once more does nothing. */\n"
       "etch_status {0}_close({0}_session *session);\n\n",
       p.name);
+  parts.state = state_declaration(p);
+  return parts;
 }
 
-std::string device_state_declaration(const Project& p) {
-  if (!p.has_state()) return "";
-  return fmt::format(
-      "/* Gives the state on the device its first values, to start again; {0}_open has done it for the first run. What a run leaves in\n"
-      " * it, the next one reads. */\n"
-      "etch_status {0}_state_init({0}_session *session);\n\n",
-      p.name);
+std::size_t device_buffer_count(const Project& p) {
+  return p.program->inputs.size() + p.program->outputs.size() + p.constants.size() + p.states.size() + p.regions.size() + 1;
+}
+
+std::string device_source(const Project& p, const std::string& kernels, const std::string& program, const DeviceSession& own,
+                          const std::string& setup) {
+  std::string text = fmt::format("{} The program; its kernels are in {}. */\n#include \"{}.h\"\n", p.first_line(), kernels, p.name);
+  if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
+  text += "\n" + arena_table(p) + program + "\n" + blob_check(p) + open_function(p, own, setup) + run_function(p, false);
+  if (p.has_state()) text += session_function(p, "state_init");
+  return text + session_function(p, "close") + call_infos(p) + "\n" + run_function(p, true) + "#endif\n";
+}
+
+std::string device_state_place(const Project&, std::size_t number) { return fmt::format("STATE({})", number); }
+
+std::vector<std::string> device_selftest_arguments(const Project&) { return {"&session"}; }
+
+std::string device_runs(const Project& p, const std::string& run_arguments, int runs) {
+  if (runs <= 1) return fmt::format("if (status == ETCH_OK) status = {}_run({});\n", p.name, run_arguments);
+  return fmt::format("for (run = 0; run < {} && status == ETCH_OK; run++) status = {}_run({});\n", runs, p.name, run_arguments);
 }
 
 }  // namespace etch

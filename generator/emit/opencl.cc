@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "emit/device_tables.h"
 #include "emit/literals.h"
 
 namespace etch {
@@ -50,52 +49,30 @@ std::string program_table(const Project& p) {
   return device_program(p, arg_table(p), "#define ARENA(region) {ETCH_ARENA, region}\n", region_table(p), kernels, sizes, own);
 }
 
-std::string open_parameters(const Project& p) {
-  return fmt::format("{}_session *session, etch_cl_context context, etch_cl_device device, etch_cl_queue queue{}", p.name,
-                     p.is_blob() ? ", const void *weights" : "");
-}
-
-std::string open_function(const Project& p) {
-  return device_open(p, open_parameters(p),
-                     "  setup.context = context;\n"
-                     "  setup.device = device;\n"
-                     "  setup.queue = queue;\n"
-                     "  setup.kernels = session->kernels;\n"
-                     "  setup.buffers = session->buffers;\n");
-}
-
 }  // namespace
 
-std::string opencl_session(const Project& p) {
-  const std::size_t buffers =
-      p.program->inputs.size() + p.program->outputs.size() + p.constants.size() + p.states.size() + p.regions.size() + 1;
-  std::string text = fmt::format(
-      "/* The text of {0}.cl in pieces; {0}_open has the driver compile it. */\n"
-      "extern const char *const {0}_kernels[{1}];\n\n"
-      "/* What is kept between the calls below; no content is needed before. Not to be moved while it is open. */\n"
-      "typedef struct {{\n"
-      "  etch_cl_session cl; /* cl.error: OpenCL's code behind an ETCH_CL_ERROR, cl.function: whose it is */\n"
-      "  etch_cl_kernel kernels[{2}];\n"
-      "  etch_cl_mem buffers[{3}];\n"
-      "}} {0}_session;\n\n",
-      p.name, opencl_text_pieces(p.kernel_files.front().text), p.program->kernels.size(), buffers);
-  text +=
-      "/* Builds the kernels and makes all buffers on the device. Context, device and queue are cl_context, cl_device_id and\n"
-      " * cl_command_queue of the caller, and stay until close. After an error close still gives back what was made; until then\n"
-      " * etch_cl_build_log(&session->cl, ...) has what the device's compiler said.";
-  if (p.is_blob())
-    text += fmt::format(
-        "\n * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at; they are copied\n"
-        " * to the device and not needed afterwards.",
-        p.name, p.macro);
-  return text + fmt::format(" */\netch_status {}_open({});\n\n", p.name, open_parameters(p));
+DeviceSession opencl_session(const Project& p) {
+  return {.api = "OpenCL",
+          .place = "the device",
+          .kernels = fmt::format(
+              "/* The text of {0}.cl in pieces; {0}_open has the driver compile it. */\nextern const char *const {0}_kernels[{1}];\n",
+              p.name, opencl_text_pieces(p.kernel_files.front().text)),
+          .members =
+              fmt::format("  etch_cl_kernel kernels[{}];\n  etch_cl_mem buffers[{}];\n", p.program->kernels.size(), device_buffer_count(p)),
+          .open_note =
+              "Builds the kernels and makes all buffers on the device. Context, device and queue are cl_context, cl_device_id and\n"
+              " * cl_command_queue of the caller, and stay until close. After an error close still gives back what was made; until then\n"
+              " * etch_cl_build_log(&session->cl, ...) has what the device's compiler said.",
+          .open_parameters = "etch_cl_context context, etch_cl_device device, etch_cl_queue queue"};
 }
 
 std::string opencl_source(const Project& p) {
-  std::string text = fmt::format("{0} The program; its kernels are in {1}.cl, and as strings in {1}_kernels.c. */\n#include \"{1}.h\"\n",
-                                 p.first_line(), p.name);
-  if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
-  return text + "\n" + arena_table(p) + program_table(p) + "\n" + blob_check(p) + open_function(p) + device_functions(p);
+  return device_source(p, fmt::format("{0}.cl, and as strings in {0}_kernels.c", p.name), program_table(p), opencl_session(p),
+                       "  setup.context = context;\n"
+                       "  setup.device = device;\n"
+                       "  setup.queue = queue;\n"
+                       "  setup.kernels = session->kernels;\n"
+                       "  setup.buffers = session->buffers;\n");
 }
 
 }  // namespace etch

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "emit/device_tables.h"
 #include "emit/project.h"
 
 namespace etch {
@@ -16,8 +17,8 @@ std::string opencl_text_source(const Project& project, const std::string& text);
 std::size_t opencl_text_pieces(const std::string& text);
 /// NAME.c
 std::string opencl_source(const Project& project);
-/// In NAME.h: the session, and the functions around NAME_run.
-std::string opencl_session(const Project& project);
+/// Of NAME.h and NAME_open.
+DeviceSession opencl_session(const Project& project);
 /// In selftest.c: OpenCL's header.
 std::string opencl_include();
 /// In selftest.c: choose_device(), and run_on(device). `run`: the arguments of NAME_run.

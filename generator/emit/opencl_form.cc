@@ -5,14 +5,11 @@
 #include <map>
 
 #include "base/error.h"
-#include "emit/device_tables.h"
 #include "emit/form.h"
 #include "emit/opencl.h"
 
 namespace etch {
 namespace {
-
-constexpr int kNoDevice = 77;  // as CTest takes it for a test that is skipped
 
 constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
 
@@ -40,28 +37,16 @@ void prepare(Project& project) {
   project.kernel_files = {{project.name + ".cl", std::move(text)}, {project.name + "_kernels.c", std::move(source), false, true}};
 }
 
-HeaderParts header(const Project& p) {
-  HeaderParts parts;
-  parts.arena_bytes =
-      fmt::format("#define {}_ARENA_BYTES {}u /* on the device; {}_open makes it */\n", p.macro, p.plan->arena_bytes, p.name);
-  parts.parameters = {p.name + "_session *session"};
-  parts.promise = " Returns when they are there.\n";
-  parts.before_run = opencl_session(p);
-  parts.after_run = device_close_declaration(p);
-  parts.state = device_state_declaration(p);
-  return parts;
-}
-
 SelfTestParts selftest(const Project& p, const std::string& run_arguments, int runs) {
-  return {
-      .includes = opencl_include(),
-      .memory = "",
-      .functions = opencl_selftest(p, run_arguments, runs),
-      .declarations = "  const cl_device_id device = choose_device();\n",
-      .checks = fmt::format("  if (device == NULL) {{\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return {};\n  }}\n", kNoDevice),
-      .call = "run_on(device)",
-      .runs_itself = true,
-      .reset = ""};
+  return {.includes = opencl_include(),
+          .memory = "",
+          .functions = opencl_selftest(p, run_arguments, runs),
+          .declarations = "  const cl_device_id device = choose_device();\n",
+          .checks = fmt::format("  if (device == NULL) {{\n    printf(\"SKIPPED no OpenCL device\\n\");\n    return {};\n  }}\n",
+                                kNoDeviceStatus),
+          .call = "run_on(device)",
+          .runs_itself = true,
+          .reset = ""};
 }
 
 }  // namespace
@@ -83,7 +68,7 @@ constinit const ProjectForm kOpenClForm{
         "  set_target_properties(etch_opencl PROPERTIES C_STANDARD 99)\n"
         "  target_link_libraries(etch_opencl PUBLIC etch_runtime OpenCL::OpenCL)\n"
         "endif()\n\n",
-    .no_device_status = kNoDevice,
+    .no_device_status = kNoDeviceStatus,
     .no_device = "no OpenCL device is on this machine",
     .device_help = "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out",
     .reserved_names = kReserved,
@@ -93,9 +78,9 @@ constinit const ProjectForm kOpenClForm{
     .kernel_files_note =
         [](const Project& p) { return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", p.name); },
     .arena_place = [](const Project& p, int buffer) { return fmt::format("ARENA({})", p.region_of[static_cast<std::size_t>(buffer)]); },
-    .state_place = [](const Project&, std::size_t number) { return fmt::format("STATE({})", number); },
-    .header = header,
-    .selftest_arguments = [](const Project&) { return std::vector<std::string>{"&session"}; },
+    .state_place = device_state_place,
+    .header = [](const Project& p) { return device_header(p, opencl_session(p)); },
+    .selftest_arguments = device_selftest_arguments,
     .selftest = selftest,
 };
 

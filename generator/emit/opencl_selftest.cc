@@ -45,7 +45,7 @@ std::string opencl_selftest(const Project& p, const std::string& run, int runs) 
       "  if (error == CL_SUCCESS) {{\n"
       "    etch_status closed;\n{3}"
       "    status = {0}_open(&session, context, device, queue{1});\n"
-      "{2}"
+      "    {2}"
       "    if (status != ETCH_OK) print_problem();\n"
       "    closed = {0}_close(&session);\n"
       "    if (status == ETCH_OK) status = closed;\n"
@@ -54,10 +54,7 @@ std::string opencl_selftest(const Project& p, const std::string& run, int runs) 
       "  clReleaseContext(context);\n"
       "  return status;\n"
       "}}\n\n",
-      p.name, p.is_blob() ? ", " + blob_address(p) : "",
-      runs > 1 ? fmt::format("    for (run = 0; run < {} && status == ETCH_OK; run++) status = {}_run({});\n", runs, p.name, run)
-               : fmt::format("    if (status == ETCH_OK) status = {}_run({});\n", p.name, run),
-      runs > 1 ? "    int run;\n" : "");
+      p.name, p.is_blob() ? ", " + blob_address(p) : "", device_runs(p, run, runs), runs > 1 ? "    int run;\n" : "");
   return text;
 }
 
