@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/tempdir.h"
 #include "support/expect_error.h"
+#include "support/needs.h"
 #include "target/target.h"
 
 namespace etch {
@@ -138,7 +139,7 @@ TEST(Audit, ProjectIsCleanAndCounted) {
 
 TEST(Audit, ProjectAsTheTargetSeesIt) {
   const Target target = find_target("cortex-m4f", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
-  if (!std::filesystem::exists(target.toolchain.include)) GTEST_SKIP() << "picolibc-arm-none-eabi is not installed";
+  if (const std::string why = test::missing_package("picolibc-arm-none-eabi", target.toolchain.include); !why.empty()) GTEST_SKIP() << why;
   const AuditReport report = audit_directory(kData / "project", audit_options(target));
   for (const Finding& f : report.findings) ADD_FAILURE() << describe(f);
   EXPECT_EQ(function_named(report, "etch_walk")->stack_array_bytes, 4 * 4 + 8);  // pointers have 4 bytes here
@@ -148,15 +149,14 @@ TEST(Audit, ProjectAsTheTargetSeesIt) {
 TEST(Audit, OpenCLIsParsedWithoutItsHeaders) {
   const std::filesystem::path runtime = std::filesystem::path(ETCH_SOURCE_DIR) / "runtime_c/etch_opencl.c";
   const Target target = find_target("cortex-m4f", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
-  if (!std::filesystem::exists(target.toolchain.include)) GTEST_SKIP() << "picolibc-arm-none-eabi is not installed";
+  if (const std::string why = test::missing_package("picolibc-arm-none-eabi", target.toolchain.include); !why.empty()) GTEST_SKIP() << why;
   const AuditReport without = audit_c({runtime}, audit_options(target));
   for (const Finding& f : without.findings) ADD_FAILURE() << describe(f);
   EXPECT_NE(function_named(without, "etch_cl_open"), nullptr);
   const TempDir dir;
   std::ofstream(dir.path() / "x.c") << "#include <CL/cl.h>\ncl_int f(cl_mem m) { return clReleaseEverything(m); }\n";
   EXPECT_FALSE(audit_c({dir.path() / "x.c"}, audit_options(target)).ok()) << "what OpenCL does not have is still found";
-  std::ifstream in("/usr/include/CL/cl.h");
-  if (!in) GTEST_SKIP() << "OpenCL's headers are not installed, so not compared with";
+  if (const std::string why = test::missing_package("opencl-headers", "/usr/include/CL/cl.h"); !why.empty()) GTEST_SKIP() << why;
   const AuditReport with = audit_c({runtime});
   EXPECT_EQ(with.functions.size(), without.functions.size());
   EXPECT_EQ(with.bounded_loops, without.bounded_loops);

@@ -10,6 +10,7 @@
 #include "base/tempdir.h"
 #include "support/files.h"
 #include "support/made_once.h"
+#include "support/needs.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -63,7 +64,7 @@ TEST_F(Fits, TheNameOfAModelDoesNotMatter) {
     return compiled(model, {"--name", name, "--target", "host"}, name).at("flash").at("code_bytes");
   };
   const auto plain = code("the_model");
-  if (plain.is_null()) GTEST_SKIP() << "no compiler to measure with";
+  if (plain.is_null()) GTEST_SKIP() << "no C compiler to measure with: apt-get install gcc";
   EXPECT_EQ(code("my_weights"), plain);
 }
 
@@ -110,7 +111,7 @@ std::int64_t flash_by_size(const std::string& elf) {
 }
 
 TEST_F(Fits, FlashIsWhatTheImageGrowsBy) {
-  if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
+  if (const std::string why = test::missing({"arm-none-eabi-gcc"}); !why.empty()) GTEST_SKIP() << why;
   std::ofstream(work_.path() / "empty.c") << "int main(void) { return 0; }\n";
   ASSERT_TRUE(link_by_hand(work_.path(), {"empty.c"}, path("empty.elf")).ok());
   const std::int64_t empty = flash_by_size(path("empty.elf"));
@@ -152,8 +153,7 @@ g (float[8] x) => (float[8] y) { a = Sin (x) b = Tanh (a) c = Exp (b) d = Atan (
 }
 
 TEST_F(Fits, TheStackIsWhatValidateSays) {
-  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm"))
-    GTEST_SKIP() << "arm-none-eabi-gcc or qemu-system-arm is not installed";
+  if (const std::string why = test::missing({"arm-none-eabi-gcc", "qemu-system-arm"}); !why.empty()) GTEST_SKIP() << why;
   const std::string model = zoo("lenet");
   const auto fit = compiled(model, {"--target", "cortex-m4f"}, "out");
   const ProcessResult result = etch_tool({"validate", model, "--backends", "interp", "--target", "cortex-m4f", "--json"});
@@ -211,7 +211,7 @@ TEST_F(Fits, WhatDoesNotFitLeavesNoFolder) {
 
 // The weights alone fit but the code does not, which is known only after measuring.
 TEST_F(Fits, CodeThatDoesNotFitIsMeasured) {
-  if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
+  if (const std::string why = test::missing({"arm-none-eabi-gcc"}); !why.empty()) GTEST_SKIP() << why;
   const std::string model = write_text_model(work_.path() / "m.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[8] x) => (float[8] y) { a = Sin (x) b = Tanh (a) c = Exp (b) y = Erf (c) })");
   const fs::path boards = work_.path() / "boards";

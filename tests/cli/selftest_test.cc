@@ -3,6 +3,7 @@
 
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -70,7 +71,7 @@ TEST(SelfTestForm, UnknownFormIsNamed) {
 
 // Each step that may take long is named on a terminal, and nothing is said in a pipe.
 TEST(Progress, OnATerminalAlone) {
-  if (!find_program("script")) GTEST_SKIP() << "script(1) is not installed, which gives programs a terminal";
+  if (const std::string why = test::missing({"script"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir work("etch-progress");
   const std::string model = write_text_model(work.path() / "little.onnx", kLittleWork), out = (work.path() / "out").string();
   const ProcessResult piped = etch_tool({"compile", model, "--dim", "n=1..4", "-o", out});

@@ -11,6 +11,7 @@
 #include "ir/near.h"
 #include "renderer/cstyle.h"
 #include "support/compiled.h"
+#include "support/needs.h"
 #include "support/opt_chain.h"
 
 namespace etch {
@@ -201,7 +202,7 @@ TEST_F(AstCases, NothingUndefined) {
 
 // The text that PoCL gets is OpenCL C.
 TEST_F(AstCases, OpenClIsAccepted) {
-  if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
+  if (const std::string why = test::missing({"clang-19"}); !why.empty()) GTEST_SKIP() << why;
   CodegenOptions options;
   options.has_local = true;
   std::vector<std::string> helpers{"all"};

@@ -49,7 +49,7 @@ struct Fuzz {
 
 void fuzz(const Fuzz& f) {
   const auto device = test::backend(f.backend);
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   LazyOps ops;
   std::vector<test::AstCase> cases = test::read_ast_cases(ETCH_TEST_DATA "/conformance/ast_cases.json", ops);
   std::erase_if(cases, [](const test::AstCase& c) { return !is_small(c); });

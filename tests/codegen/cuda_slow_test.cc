@@ -10,6 +10,7 @@
 #include "device/cuda_driver.h"
 #include "device/cuda_libraries.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "support/on_device.h"
 
 namespace etch {
@@ -113,7 +114,7 @@ class CudaTexts : public testing::Test {
 
 TEST_F(CudaTexts, CompileByNvcc) {
   const std::filesystem::path nvcc = find_nvcc();
-  if (nvcc.empty()) GTEST_SKIP() << "nvcc is neither on PATH nor where CUDA is usually installed";
+  if (nvcc.empty()) GTEST_SKIP() << "nvcc is neither on PATH nor where CUDA is usually installed: apt-get install nvidia-cuda-toolkit";
   for (const char* architecture : {"sm_75", "sm_87", "sm_90"})
     EXPECT_EQ(compiled(files[0], {nvcc.string(), "-arch", architecture, "-cubin", kMeant}).substr(1, 3), "ELF");
   for (const File& file : files)
@@ -131,7 +132,7 @@ TEST_F(CudaTexts, CompileByNvrtc) {
 }
 
 TEST_F(CudaTexts, CompileByClang) {
-  if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
+  if (const std::string why = test::missing({"clang-19"}); !why.empty()) GTEST_SKIP() << why;
   for (const char* architecture : {"sm_53", "sm_75", "sm_87", "sm_90"})
     for (const File& file : files) {
       if (&file != files.data() && std::string_view(architecture) != "sm_75") continue;

@@ -54,7 +54,7 @@ class Grid : public testing::TestWithParam<const char*> {};
 
 TEST_P(Grid, DimensionsAreLimitedAndSplit) {
   const auto device = test::backend(GetParam());
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   LazyOps ops;
   std::vector<std::vector<Array>> inputs;
   std::vector<test::BackendKernel> kernels;

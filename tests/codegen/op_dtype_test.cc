@@ -6,6 +6,7 @@
 
 #include "interp/interp.h"
 #include "support/compiled.h"
+#include "support/needs.h"
 #include "support/op_cases.h"
 #include "support/rounding_cases.h"
 
@@ -70,7 +71,7 @@ TEST_F(OpDtype, CleanAsCpp) {
 }
 
 TEST_F(OpDtype, CleanUnderClang) {
-  if (!find_program("clang-19")) GTEST_SKIP() << "clang-19 is not installed";
+  if (const std::string why = test::missing({"clang-19"}); !why.empty()) GTEST_SKIP() << why;
   std::vector<std::string> flags = test::strict_flags();
   EXPECT_NO_THROW(test::Compiled(sources, flags, "clang-19"));
 }

@@ -13,7 +13,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, EveryOp, testing::ValuesIn(test::every_op_on({"c",
 
 TEST_P(EveryOp, IsRightForEveryType) {
   const auto device = test::backend(GetParam().backend);
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   LazyOps ops;
   const std::vector<test::OpKernel> rows = test::kernels_of(ops, GetParam().op);
   std::vector<test::BackendKernel> kernels;

@@ -239,7 +239,7 @@ class InPlace {
 
 void compare_in_place(const std::string& name, const Language& language, unsigned seed) {
   const auto device = test::backend(name);
-  if (!device) GTEST_SKIP() << name << " can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   Stages stages(seed);
   InPlace in_place(language);
   std::vector<std::unique_ptr<KnownAst>> cases;
@@ -260,7 +260,7 @@ TEST(Stages, LlvmInPlaceAgreesWithLoops) { compare_in_place("llvm", kLlvm, 8); }
 // Padded rows as a vector, with a value that is kept in the output: the last vector is not whole.
 TEST(Stages, KeptValuesOfPaddedVectors) {
   const auto device = test::backend("c");
-  if (!device) GTEST_SKIP() << "no C compiler";
+  if (!device) GTEST_SKIP() << device.why;
   KnownAst c;
   const ShapeTracker st = ShapeTracker::from_shape({3, 5});
   const LazyOp* e = c.ops.elementwise(Op::Exp, {c.ops.load(1, DType::Float32, st)});

@@ -131,15 +131,15 @@ Product random_halves(std::mt19937& rng) {
 
 class DotProducts : public testing::TestWithParam<const char*> {
  protected:
-  DotProducts() : device(test::backend(GetParam())) {
+  DotProducts() {
     if (device) options = codegen_options(test::target_named("x86-64-vnni"), *device->language());
   }
-  std::unique_ptr<Device> device;
+  const test::UsableDevice device = test::backend(GetParam());
   CodegenOptions options;
 };
 
 TEST_P(DotProducts, ByTheHeuristics) {
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   std::mt19937 rng(7);
   std::vector<Case> cases;
   for (int i = 0; i < 40; i++) cases.push_back({random_bytes(rng), i % 2 == 1, {}});
@@ -148,7 +148,7 @@ TEST_P(DotProducts, ByTheHeuristics) {
 }
 
 TEST_P(DotProducts, RandomChains) {
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   expect_random_chains(*device, options, random_bytes, 200, {"TC", "UPCAST", "UNROLL", "PADTO"});
 }
 
@@ -156,12 +156,12 @@ INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts, testing::Values("c", "llvm"), [](c
 
 class MatrixProducts : public testing::Test {
  protected:
-  std::unique_ptr<Device> device = test::backend("cuda");
+  const test::UsableDevice device = test::backend("cuda");
   CodegenOptions options = codegen_options(test::target_named("cuda"), kCuda);
 };
 
 TEST_F(MatrixProducts, ByTheHeuristics) {
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   std::mt19937 rng(9);
   std::vector<Case> cases;
   for (int i = 0; i < 10; i++) cases.push_back({random_halves(rng), i % 2 == 1, {}});
@@ -170,7 +170,7 @@ TEST_F(MatrixProducts, ByTheHeuristics) {
 }
 
 TEST_F(MatrixProducts, RandomChains) {
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   expect_random_chains(*device, options, random_halves, 100, {"TC", "UPCAST", "UNROLL", "PADTO", "LOCAL", "LASTLOCAL"});
 }
 
@@ -225,7 +225,7 @@ TEST_F(MatrixProducts, CompileForGpus) {
     EXPECT_NE(clang("sm_75").find("mma.sync.aligned.m16n8k8"), std::string::npos);
     EXPECT_NE(clang("sm_90").find("mma.sync.aligned.m16n8k16"), std::string::npos);
   }
-  if (compilers == 0) GTEST_SKIP() << "neither nvcc nor clang-19 is installed";
+  if (compilers == 0) GTEST_SKIP() << "neither nvcc nor clang-19 is installed: apt-get install clang-19";
 }
 
 }  // namespace

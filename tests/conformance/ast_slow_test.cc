@@ -12,8 +12,9 @@ namespace {
 
 void none_wrong(const std::string& language) {
   std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(test::backend(language));
-  if (!devices[0]) GTEST_SKIP() << "the device can't be used here";
+  test::UsableDevice device = test::backend(language);
+  if (!device) GTEST_SKIP() << device.why;
+  devices.push_back(std::move(device.device));
   std::ifstream file(ETCH_TEST_DATA "/conformance/ast_cases.json");
   const nlohmann::json cases = nlohmann::json::parse(file);
   const ConformanceReport report = check_ast(cases, devices);
@@ -36,7 +37,7 @@ TEST(KernelCases, AChangedRecordIsWrong) {
   one.at("output_samples").at(0).at(1) = one.at("output_samples").at(0).at(1).get<double>() + 1e3;
   cases.at("cases") = nlohmann::json::array({one});
   std::vector<std::unique_ptr<Device>> devices;
-  devices.push_back(test::backend("interp"));
+  devices.push_back(test::backend("interp").device);
   EXPECT_TRUE(check_ast(cases, devices).any_wrong());
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -57,10 +58,10 @@ struct Net {
     for (const ProgramKernel& kernel : program(outputs, &kC, std::move(codegen)).kernels) text += kernel.text.source;
     return text;
   }
-  /// All outputs on a device.
+  /// All outputs on a device; throws if it can't be used.
   std::vector<Array> run(const std::string& backend, const std::vector<Tensor>& outputs) const {
     const auto device = test::backend(backend);
-    if (!device) return {};
+    if (!device) throw std::runtime_error(device.why);
     CodegenOptions codegen;
     codegen.has_local = device->language() != nullptr && device->language()->local_memory;
     return device->load(program(outputs, device->language(), codegen))->run(values);

@@ -9,7 +9,9 @@
 #include "program/lower.h"
 #include "renderer/language.h"
 #include "schedule/schedule.h"
+#include "support/needs.h"
 #include "support/node_suite.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -107,9 +109,8 @@ int run(const Batch& batch) {
 
 TEST(NodeSuiteC, GivesTheExpectedOutputs) {
   const auto folders = test::node_suite_folders();
-  if (folders.empty()) GTEST_SKIP() << "package libonnx-testdata is not installed";
-  std::string why;
-  if (!make_device("c")->available(&why)) GTEST_SKIP() << why;
+  if (const std::string why = test::missing_package("libonnx-testdata", test::kNodeSuite); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string why = test::why_not(*make_device("c")); !why.empty()) GTEST_SKIP() << why;
   int passed = 0;
   Batch batch;
   const auto flush = [&] {

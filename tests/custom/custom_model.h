@@ -20,6 +20,7 @@
 #include "emit/build.h"
 #include "onnx/builder.h"
 #include "onnx/types.h"
+#include "support/usable.h"
 #include "target/target.h"
 
 namespace etch::test {
@@ -75,11 +76,9 @@ inline std::vector<std::unique_ptr<Device>> devices(DeviceOptions options = {}) 
   options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   std::vector<std::unique_ptr<Device>> made;
   for (const std::string& name : device_names()) {
-    made.push_back(make_device(name, options));
-    std::string why;
-    if (made.back()->available(&why)) continue;
-    std::cout << "skipped, no " << name << ": " << why << "\n";
-    made.pop_back();
+    UsableDevice row = usable(make_device(name, options));
+    if (row) made.push_back(std::move(row.device));
+    if (!row.why.empty()) std::cout << row.why << "\n";
   }
   return made;
 }

@@ -9,6 +9,7 @@
 #include "device/runner.h"
 #include "program/lower.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "validate/validate.h"
 
 namespace etch {
@@ -133,8 +134,8 @@ TEST(CustomOperator, ADeviceGoesOnAfterAFunctionFailed) {
 
 // A compiler that writes a line to a file each time it is called.
 TEST(CustomOperator, IsCompiledOnceForItsText) {
+  if (const std::string why = test::missing({"gcc"}); !why.empty()) GTEST_SKIP() << why;
   const auto gcc = find_program("gcc");
-  if (!gcc) GTEST_SKIP() << "no gcc";
   const TempDir work("etch-custom");
   const fs::path calls = work.path() / "calls", cc = work.path() / "cc";
   std::ofstream(cc) << "#!/bin/sh\necho call >> " << calls.string() << "\nexec " << gcc->string() << " \"$@\"\n";

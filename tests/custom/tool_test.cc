@@ -5,6 +5,7 @@
 
 #include "custom_model.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "support/text_model.h"
 
 namespace etch {
@@ -49,8 +50,7 @@ TEST(CustomOperator, EveryCommandOfTheToolTakesIt) {
 }
 
 TEST(CustomOperator, RunsOnAnEmulatedTarget) {
-  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm"))
-    GTEST_SKIP() << "no compiler or no emulator for the Cortex-M4F";
+  if (const std::string why = test::missing({"arm-none-eabi-gcc", "qemu-system-arm"}); !why.empty()) GTEST_SKIP() << why;
   const Files files;
   const ProcessResult validated =
       etch_tool(files.with({"validate", files.model, "--backends", "interp", "--target", "cortex-m4f", "-o", files.out}));

@@ -10,6 +10,7 @@
 #include "device/packed_folder.h"
 #include "support/device_checks.h"
 #include "support/files.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -166,8 +167,7 @@ class DeviceLayerCache : public testing::TestWithParam<std::string> {
     options_.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
     options_.of<CudaOptions>().device = "cpu";
     options_.cache.dir = dir_.path() / "cache";
-    std::string why;
-    if (!make_device(GetParam(), options_)->available(&why)) GTEST_SKIP() << why;
+    if (const std::string why = test::why_not(*make_device(GetParam(), options_)); !why.empty()) GTEST_SKIP() << why;
   }
   /// y = x + 1, and 2x + 1 by another text.
   Program program(const std::string& what) const {
@@ -268,8 +268,7 @@ TEST(DeviceLayer, CompilerIsNotStartedAgain) {
   const TempDir dir("etch-test");
   const std::string script = (dir.path() / "compiler").string(), log = (dir.path() / "log").string();
   DeviceOptions options;
-  std::string why;
-  if (!make_device("c", options)->available(&why)) GTEST_SKIP() << why;
+  if (const std::string why = test::why_not(*make_device("c", options)); !why.empty()) GTEST_SKIP() << why;
   write(script, "#!/bin/sh\necho started >> '" + log + "'\nexec cc \"$@\"\n");
   fs::permissions(script, fs::perms::owner_all);
   options.of<COptions>().cc = script;

@@ -7,6 +7,7 @@
 #include "device/kernel_graph.h"
 #include "support/device_checks.h"
 #include "support/fake_cuda.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -45,14 +46,19 @@ Program one_call(const std::string& name, const char* text, std::vector<Sint> gr
   return b.take();
 }
 
-TEST(CudaGpu, DrivesTheDriver) {
+class CudaGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fake.missing().empty()) GTEST_SKIP() << fake.missing();
+    if (const std::string why = test::why_not(*make_device("cuda", on_gpu())); !why.empty()) GTEST_SKIP() << why;  // no NVRTC
+  }
   const test::FakeCuda& fake = test::FakeCuda::instance();
-  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+};
+
+TEST_F(CudaGpu, DrivesTheDriver) {
   const std::size_t before = fake.log().size();
   {
     const auto device = make_device("cuda", on_gpu());
-    std::string why;
-    if (!device->available(&why)) GTEST_SKIP() << why;  // no NVRTC
     EXPECT_EQ(device->description(), "Fake (sm_90, CUDA 13.0)");
     const Program program = two_calls();
     const auto loaded = device->load(program);
@@ -61,14 +67,10 @@ TEST(CudaGpu, DrivesTheDriver) {
   EXPECT_EQ(fake.log().substr(before), "load fill<3,1,1;2,1,1> wait fill<3,1,1;2,1,1> wait unload end release ");
 }
 
-TEST(CudaGpu, GraphsAreTheDrivers) {
-  const test::FakeCuda& fake = test::FakeCuda::instance();
-  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+TEST_F(CudaGpu, GraphsAreTheDrivers) {
   const std::size_t before = fake.log().size();
   {
     const auto device = make_device("cuda", on_gpu());
-    std::string why;
-    if (!device->available(&why)) GTEST_SKIP() << why;  // no NVRTC
     const Program program = two_calls();
     const auto library = dynamic_cast<const Compiled&>(*device).load_kernels(program.kernels);
     const Buffer x = Buffer::fromCPU(*device, floats({6}, {1, 2, 3, 4, 5, 6})),
@@ -96,12 +98,8 @@ TEST(CudaGpu, GraphsAreTheDrivers) {
   EXPECT_EQ(said, "load graph replay " + two + "set replay " + two + one + "graph-end graph-end unload end release ");
 }
 
-TEST(CudaGpu, SaysWhichKernelFails) {
-  const test::FakeCuda& fake = test::FakeCuda::instance();
-  if (!fake.loaded()) GTEST_SKIP() << "there is a driver, or no C compiler";
+TEST_F(CudaGpu, SaysWhichKernelFails) {
   const auto device = make_device("cuda", on_gpu());
-  std::string why;
-  if (!device->available(&why)) GTEST_SKIP() << why;
   const struct {
     std::string name;
     const char* text;

@@ -11,6 +11,7 @@
 #include "device/runner.h"
 #include "program/generate.h"
 #include "support/device_checks.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -67,8 +68,7 @@ void expect_rates(const Row& row, std::int64_t ops, std::int64_t bytes) {
 class Debug : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    std::string why;
-    if (!make(0)->available(&why)) GTEST_SKIP() << why;
+    if (const std::string why = test::why_not(*make(0)); !why.empty()) GTEST_SKIP() << why;
   }
   /// A device of that level. What it tells is in told_.
   std::unique_ptr<Device> make(int level) {

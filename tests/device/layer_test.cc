@@ -7,6 +7,8 @@
 #include "device/compiled.h"
 #include "device/runner.h"
 #include "support/device_checks.h"
+#include "support/needs.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -20,9 +22,8 @@ class DeviceLayer : public testing::TestWithParam<std::string> {
     options_.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
     options_.of<CudaOptions>().device = "cpu";
     options_.counters = counters_;
-    std::string why;
-    if (!make()->available(&why)) GTEST_SKIP() << why;
     device_ = make();
+    if (const std::string why = test::why_not(*device_); !why.empty()) GTEST_SKIP() << why;
   }
   std::unique_ptr<Device> make() const { return make_device(GetParam(), options_); }
   /// The device, if it compiles kernels.
@@ -282,6 +283,8 @@ TEST_P(DeviceLayer, LinearizerIsChosenAndToProgramRunsIt) {
 
 TEST_P(DeviceLayer, DisassemblesWhatItCompiled) {
   if (compiled() == nullptr) return;
+  const bool is_text = GetParam() == "opencl";
+  if (const std::string why = test::missing({"objdump"}); !is_text && !why.empty()) GTEST_SKIP() << why;
   LazyOps ops;
   const auto runner = compiled()->to_program(compiled()->get_linearizer(product(ops)));
   const ProgramKernel& kernel = runner->kernel();
@@ -289,8 +292,6 @@ TEST_P(DeviceLayer, DisassemblesWhatItCompiled) {
   const std::vector<std::string> texts = compiled()->texts_of({&kernel, 1});
   ASSERT_EQ(texts.size(), 1u);
   const std::string shown = compiler->disassemble(compiler->compile(texts[0]));
-  const bool is_text = GetParam() == "opencl";
-  if (!is_text && shown.empty()) GTEST_SKIP() << "no objdump";
   EXPECT_NE(shown.find(is_text ? kernel.text.source : "ret"), std::string::npos) << shown;
 }
 

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "support/device_checks.h"
+#include "support/usable.h"
 
 namespace etch {
 namespace {
@@ -22,14 +23,13 @@ DeviceOptions options_for_tests() {
   return options;
 }
 
-// The device; nullptr, and a line that says why, if it is not available.
-std::unique_ptr<Device> device_or_skip(const DeviceOptions& options = options_for_tests()) {
-  auto device = make_device("opencl", options);
-  std::string why;
-  if (device->available(&why)) return device;
-  std::cout << "skipped, no OpenCL: " << why << "\n";
-  return nullptr;
-}
+class OpenCLDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device) GTEST_SKIP() << device.why;
+  }
+  const test::UsableDevice device = test::usable(make_device("opencl", options_for_tests()));
+};
 
 constexpr const char* kTwice =
     "__kernel void twice(__global float *o, __global const float *x) { int i = get_group_id(0); o[i] = 2.0f * x[i]; }\n";
@@ -47,9 +47,7 @@ Program one_call(const std::string& body) {
   return b.take();
 }
 
-TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
   EXPECT_FALSE(device->description().empty());
   const Program program = two_calls();
   const auto loaded = device->load(program);
@@ -60,17 +58,13 @@ TEST(OpenCLDevice, RunsCallsInOrderAndTapsEach) {
   EXPECT_EQ(loaded->run({floats({4}, {0, 0, 0, 2})})[0].doubles(), (std::vector<double>{10, 20, 30, 44}));
 }
 
-TEST(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, EvaluatesGridsAndPassesVariables) {
   test::expect_grids_by_variables(*device, "opencl",
                                   "__kernel void transpose(__global int *o, __global const int *x, const int n) {\n"
                                   "  int i = get_group_id(1), j = get_group_id(0); o[j * n + i] = x[i * 3 + j] + 100 * n; }\n");
 }
 
-TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, UsesLocalMemoryAndHelpers) {
   test::expect_sums_in_shared_memory(
       *device, "opencl",
       "__kernel void sum(__global float *o, __global const float *x) {\n"
@@ -80,9 +74,7 @@ TEST(OpenCLDevice, UsesLocalMemoryAndHelpers) {
 }
 
 // Found in a network: the vectorizer of LLVM 15 under PoCL 3.1 crashes while it compiles this kernel (a wrong free).
-TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
   constexpr const char* kConcat =
       "__kernel void concat(__global float *out, const __global float *a, const __global float *b) {\n"
       "  const int g = (int)get_group_id(0), l = (int)get_local_id(0), x = g * 32 + l;\n"
@@ -100,9 +92,7 @@ TEST(OpenCLDevice, CompilesMaskedCopiesOverWorkItems) {
   EXPECT_EQ(device->load(program)->run({floats({80}, first), floats({112}, second)})[0].doubles(), expected);
 }
 
-TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
   const Program good = two_calls();
   const auto loaded = device->load(good);
   const Program bad = one_call("if (x[0] > 0.0f) *(volatile __global float *)(0x10 + (size_t)x[1]) = 1.0f; o[0] = 7.0f; o[1] = x[1];");
@@ -117,9 +107,7 @@ TEST(OpenCLDevice, ACrashIsReportedAndTheNextRunWorks) {
   EXPECT_EQ(suspect->run({floats({2}, {0, 4})})[0].doubles(), (std::vector<double>{7, 4}));
 }
 
-TEST(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
   const Program program = one_call("volatile __global float *p = x; while (p[0] > 0.0f) { } o[0] = 7.0f; o[1] = 8.0f;");
   device->load(program)->run({floats({2}, {0, 0})});  // compiled now
   DeviceOptions options = options_for_tests();
@@ -132,9 +120,7 @@ TEST(OpenCLDevice, AHangIsReportedAfterTheTimeLimit) {
   EXPECT_EQ(loaded->run({floats({2}, {0, 0})})[0].doubles(), (std::vector<double>{7, 8}));
 }
 
-TEST(OpenCLDevice, ReportsWhatTheCompilerSays) {
-  const auto device = device_or_skip();
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+TEST_F(OpenCLDevice, ReportsWhatTheCompilerSays) {
   const Program program = one_call("o[0] = not_declared;");
   const std::string got = error_of([&] { device->load(program); });
   expect_error(got, "OPENCL, building the kernels: the kernels do not compile");
@@ -143,11 +129,10 @@ TEST(OpenCLDevice, ReportsWhatTheCompilerSays) {
   EXPECT_EQ(device->load(good)->run({floats({4}, {1, 2, 3, 4})})[0].doubles(), (std::vector<double>{12, 24, 36, 48}));
 }
 
-TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
+TEST_F(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
   DeviceOptions options = options_for_tests();
   options.guards = true;
-  const auto device = device_or_skip(options);
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  const auto guarded = make_device("opencl", options);
   const struct {
     const char* body;
     const char* expected;
@@ -158,7 +143,7 @@ TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
   };
   for (const auto& row : kRows) {
     const Program program = one_call(row.body);
-    const std::string got = error_of([&] { device->load(program)->run({floats({2}, {1, 2})}); });
+    const std::string got = error_of([&] { guarded->load(program)->run({floats({2}, {1, 2})}); });
     if (*row.expected == 0) {
       EXPECT_EQ(got, "");
     } else {
@@ -167,7 +152,7 @@ TEST(OpenCLDevice, GuardsNameTheKernelThatWritesOutside) {
   }
 }
 
-TEST(OpenCLDevice, SaysWhyItIsNotAvailable) {
+TEST(OpenCLProcess, ThatCannotBeUsedIsNamed) {
   DeviceOptions options = options_for_tests();
   options.of<OpenClOptions>().program = "/nowhere/etch-opencl";
   std::string why;
@@ -176,8 +161,11 @@ TEST(OpenCLDevice, SaysWhyItIsNotAvailable) {
   options.of<OpenClOptions>().program = "/bin/true";  // ends at once
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   EXPECT_EQ(why, "the process ended: exit status 0");
-  if (!device_or_skip()) GTEST_SKIP() << "the device can't be used here";
-  options = options_for_tests();
+}
+
+TEST_F(OpenCLDevice, AnUnknownOneIsNamedBesideThoseThatAreThere) {
+  DeviceOptions options = options_for_tests();
+  std::string why;
   options.of<OpenClOptions>().device = "no such device";
   EXPECT_FALSE(make_device("opencl", options)->available(&why));
   expect_error(why, "no OpenCL device is 'no such device'; there is ");

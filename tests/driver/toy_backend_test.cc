@@ -10,6 +10,7 @@
 #include "renderer/cstyle.h"
 #include "renderer/language.h"
 #include "support/files.h"
+#include "support/usable.h"
 #include "target/target.h"
 #include "validate/data_set.h"
 #include "validate/validate.h"
@@ -142,8 +143,7 @@ TEST_F(ToyBackend, CompilesAndValidatesWithThreeRows) {
   device_options.of<COptions>().flags = {"-std=gnu99", "-O1"};
   device_options.of<ToyOptions>().loads = &loads;
   const auto toy = make_device("toy", device_options);
-  std::string why;
-  if (!toy->available(&why)) GTEST_SKIP() << why;
+  if (const std::string why = test::why_not(*toy); !why.empty()) GTEST_SKIP() << why;
   const Program reference = lower_model(frontend, nullptr, compile);
   const Program program = lower_model(frontend, toy->language(), compile);
   const std::vector<DataSet> sets = random_data_sets(frontend.model, 1);

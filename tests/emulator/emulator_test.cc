@@ -14,6 +14,7 @@
 #include "emulator/elf.h"
 #include "emulator/tools.h"
 #include "support/expect_error.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -26,9 +27,7 @@ const std::filesystem::path kTargets = std::filesystem::path(ETCH_SOURCE_DIR) / 
 class Emulated : public testing::Test {
  protected:
   void SetUp() override {
-    std::string why;
-    if (!target_compiler(target)) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
-    if (!emulator_available(target, &why)) GTEST_SKIP() << why;
+    if (const std::string why = test::missing({"arm-none-eabi-gcc", "qemu-system-arm"}); !why.empty()) GTEST_SKIP() << why;
   }
   CrossBuild build(const std::filesystem::path& dir, const BuildOptions& options = {}) {
     return build_project(dir, target, temp.path() / "build", options);
@@ -229,7 +228,7 @@ TEST(EmulatorTools, MissingOnesAreNamed) {
 
 TEST(EmulatorTools, HostBuild) {
   const Target target = find_target("host", kTargets);
-  if (!target_compiler(target)) GTEST_SKIP() << "no C compiler is installed";
+  if (!target_compiler(target)) GTEST_SKIP() << "no C compiler is installed: apt-get install gcc";
   const TempDir temp;
   const CrossBuild program = build_project(kProject, target, temp.path() / "b");
   EXPECT_EQ(run_process({program.elf.string()}).out, "PASS\n");

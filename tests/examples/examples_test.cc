@@ -19,7 +19,7 @@ bool has_c_compiler() {
 }
 
 void expect_output(const std::string& name) {
-  if (!has_c_compiler()) GTEST_SKIP() << "no C compiler";
+  if (!has_c_compiler()) GTEST_SKIP() << "no C compiler is on PATH: apt-get install gcc";
   ProcessOptions options;
   options.timeout_s = 300;
   const ProcessResult result = run_process({ETCH_BUILD_DIR "/tests/examples/" + name}, options);

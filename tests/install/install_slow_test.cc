@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -82,7 +83,7 @@ int main() {
 )";
 
 TEST(Install, TheToolAndTheLibraryWorkFromAFolderOfTheirOwn) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir temp("etch-install");
   const fs::path first = temp.path() / "first", prefix = temp.path() / "moved here";
   const ProcessResult installed = run_in(temp.path(), {"cmake", "--install", ETCH_BUILD_DIR, "--prefix", first.string()});

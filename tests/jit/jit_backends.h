@@ -10,6 +10,7 @@
 
 #include "jit/session.h"
 #include "support/device_checks.h"
+#include "support/usable.h"
 
 namespace etch::test {
 
@@ -23,8 +24,7 @@ class JitBackends : public testing::TestWithParam<std::string> {
     options.of<COptions>().flags = {"-std=gnu11", "-O1"};
     options.counters = counters_;
     device_ = make_device(GetParam(), options);
-    std::string why;
-    if (!device_->available(&why)) GTEST_SKIP() << why;
+    if (const std::string why = why_not(*device_); !why.empty()) GTEST_SKIP() << why;
     session_ = std::make_unique<Session>(device_);
   }
   Session& session() { return *session_; }

@@ -13,6 +13,7 @@
 #include "onnx/builder.h"
 #include "onnx/import.h"
 #include "onnx/protobuf_file.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -136,7 +137,7 @@ void distort(onnx::GraphProto& graph, Random& random) {
 TEST(Fuzz, DistortedNodeTestsOfEveryOperator) {
   namespace fs = std::filesystem;
   const fs::path root = "/usr/share/libonnx-testdata/data/node";
-  if (!fs::exists(root)) GTEST_SKIP() << "package libonnx-testdata is not installed";
+  if (const std::string why = test::missing_package("libonnx-testdata", root); !why.empty()) GTEST_SKIP() << why;
   std::set<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(root)) folders.insert(entry.path());
   Random random(2);

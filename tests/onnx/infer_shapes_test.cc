@@ -10,6 +10,7 @@
 #include "onnx/import.h"
 #include "onnx/protobuf_file.h"
 #include "onnx/types.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -36,7 +37,7 @@ int compare(const ImportedModel& ours, const onnx::GraphProto& theirs, const std
 
 TEST(InferShapes, AgreesWithLibonnx) {
   const fs::path root = "/usr/share/libonnx-testdata/data/node";
-  if (!fs::exists(root)) GTEST_SKIP() << "package libonnx-testdata is not installed";
+  if (const std::string why = test::missing_package("libonnx-testdata", root); !why.empty()) GTEST_SKIP() << why;
   std::set<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(root)) folders.insert(entry.path());
   int models = 0, dims = 0;

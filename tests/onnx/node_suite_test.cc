@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/needs.h"
+
 namespace etch {
 namespace {
 
 TEST(NodeSuite, NothingFailsAndNoneMoreIsRefused) {
   const auto folders = test::node_suite_folders();
-  if (folders.empty()) GTEST_SKIP() << "package libonnx-testdata is not installed";
+  if (const std::string why = test::missing_package("libonnx-testdata", test::kNodeSuite); !why.empty()) GTEST_SKIP() << why;
   const int passed = test::run_node_cases(folders, std::filesystem::path(ETCH_BUILD_DIR) / "node_suite.txt");
   if (folders.size() == test::kNodeSuiteFolders)
     EXPECT_EQ(passed, test::kNodeSuitePassed) << "node_suite.txt in the build folder says which";

@@ -16,7 +16,7 @@ class RealModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(RealModel, GivesItsExpectedOutputs) {
   const auto found = downloaded_model(GetParam());
-  if (!found) GTEST_SKIP() << GetParam() << " is not there (ETCH_MODELS names a folder of models)";
+  if (!found) GTEST_SKIP() << GetParam() << " is not there: set ETCH_MODELS to a folder of models that has it";
   const fs::path& folder = *found;
   const ImportedModel model = import_onnx({.path = folder / "model.onnx"});
   int sets = 0;

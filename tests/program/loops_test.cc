@@ -256,7 +256,7 @@ std::size_t depth_of(const Program& program) {
 
 void expect_agreement(const std::string& name, int cases) {
   const auto device = test::backend(name, true);
-  if (device == nullptr) GTEST_SKIP() << "no " << name;
+  if (!device) GTEST_SKIP() << device.why;
   int loops = 0, nested = 0;
   for (int n = 0; n < cases; n++) {
     Case c(static_cast<unsigned>(1000 + n), 3 + n % 2);

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, MovementOps, testing::ValuesIn(every_move()),
 TEST_P(MovementOps, IsRightForEveryType) {
   const Move& move = *GetParam().move;
   const auto device = test::backend(GetParam().backend);
-  if (!device) GTEST_SKIP() << "the device can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   const auto graph = LazyGraph::create();
   std::vector<OutputSpec> outputs;
   std::vector<Array> values;

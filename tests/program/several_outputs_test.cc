@@ -100,7 +100,7 @@ const Row kRows[] = {
 /// The device named `name`, with vectors of the target x86-64-v3 or without any.
 void expect_agreement(const std::string& name, bool vectors) {
   const auto device = test::backend(name);
-  if (device == nullptr) GTEST_SKIP() << "no " << name;
+  if (!device) GTEST_SKIP() << device.why;
   const Target target = find_target("x86-64-v3", ETCH_SOURCE_DIR "/targets");
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.name);

@@ -45,8 +45,7 @@ struct Streaming {
 class State : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    device_ = test::backend(GetParam(), true);
-    if (!device_) GTEST_SKIP() << "no " << GetParam();
+    if (!device_) GTEST_SKIP() << device_.why;
   }
   /// Runs the network on `steps` one after the other; from the first state, twice.
   void expect_runs(const Streaming& net, const std::vector<std::vector<Array>>& steps,
@@ -65,7 +64,7 @@ class State : public testing::TestWithParam<std::string> {
       loaded->reset_state();
     }
   }
-  std::unique_ptr<Device> device_;
+  const test::UsableDevice device_ = test::backend(GetParam(), true);
 };
 INSTANTIATE_TEST_SUITE_P(Backends, State, testing::Values("interp", "c", "llvm", "opencl", "cuda"),
                          [](const auto& row) { return row.param; });

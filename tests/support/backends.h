@@ -1,7 +1,6 @@
 // For tests: many kernels as one program of a language, and the devices that run it.
 #pragma once
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "device/device.h"
 #include "program/generate.h"
 #include "renderer/cstyle.h"
+#include "support/usable.h"
 
 namespace etch::test {
 
@@ -66,19 +66,15 @@ inline CodegenOptions options_for(const Language& language) {
   return options;
 }
 
-/// The device, ready for generated programs; nullptr, and one line on the output, if it can't be used.
-inline std::unique_ptr<Device> backend(const std::string& name, bool guards = false) {
+/// The device, ready for generated programs.
+inline UsableDevice backend(const std::string& name, bool guards = false) {
   DeviceOptions options;
   options.guards = guards;
   options.of<COptions>().flags = {"-std=gnu11", "-O1"};
   options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
   options.of<CudaOptions>().flags = {"-std=c++17", "-O1"};
   options.timeout_s = 900;
-  auto device = make_device(name, options);
-  std::string why;
-  if (device->available(&why)) return device;
-  std::cout << "skipped, no " << name << ": " << why << "\n";
-  return nullptr;
+  return usable(make_device(name, options));
 }
 
 }  // namespace etch::test

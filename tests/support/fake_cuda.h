@@ -111,22 +111,27 @@ class FakeCuda {
     static const FakeCuda fake;
     return fake;
   }
-  /// False if it could not be compiled, or if the machine has a driver.
-  bool loaded() const { return log_ != nullptr; }
+  /// Why it is not loaded; empty if it is.
+  const std::string& missing() const { return missing_; }
   std::string log() const { return log_(); }
 
  private:
   FakeCuda() {
-    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+    if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) {
+      missing_ = "this machine has a CUDA driver, which etch takes instead of the one that pretends";
+      return;
+    }
     const TempDir dir("etch-test");
     const std::string source = (dir.path() / "fake.c").string(), library = (dir.path() / "libcuda.so.1").string();
     std::ofstream(source) << kFakeCuda;
-    if (!run_process({"cc", "-shared", "-fPIC", "-o", library, source, "-Wl,-soname,libcuda.so.1"}).ok()) return;
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const ProcessResult built = run_process({"cc", "-shared", "-fPIC", "-o", library, source, "-Wl,-soname,libcuda.so.1"});
+    void* handle = built.ok() ? dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
     if (handle != nullptr) log_ = reinterpret_cast<const char* (*)()>(dlsym(handle, "fake_log"));
+    if (log_ == nullptr) missing_ = "no CUDA driver that pretends could be compiled by cc: " + describe(built) + " " + built.err;
   }
 
   const char* (*log_)() = nullptr;
+  std::string missing_;
 };
 
 }  // namespace etch::test

@@ -129,7 +129,7 @@ inline void expect_reference_agrees(RandomAsts& asts, int count, DifferenceFrom 
 inline void expect_backend_agrees(const std::string& name, const Language& language, RandomAsts& asts, int count, int vector_bits,
                                   DifferenceFrom difference) {
   const auto device = backend(name);
-  if (!device) GTEST_SKIP() << name << " can't be used here";
+  if (!device) GTEST_SKIP() << device.why;
   CodegenOptions options = options_for(language);
   options.vector_bits = vector_bits;
   options.register_tiles = vector_bits > 0;

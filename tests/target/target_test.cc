@@ -11,6 +11,7 @@
 #include "base/tempdir.h"
 #include "support/expect_error.h"
 #include "support/files.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -286,7 +287,7 @@ TEST(Target, OwnOnesAndBundledOnes) {
 
 // Toolchain files read flags and memories from the description: CMake and etch must read the same.
 TEST(Target, ToolchainFilesReadTheDescription) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const Target t = find_target("cortex-m4f", kTargets);
   const TempDir dir;
   std::ofstream(dir.path() / "print.cmake") << "include(" << (kTargets.parent_path() / "toolchains/read_target.cmake").string() << ")\n"

@@ -12,6 +12,7 @@
 #include "emulator/emulator.h"
 #include "support/files.h"
 #include "support/made_once.h"
+#include "support/needs.h"
 #include "support/tool.h"
 #include "target/target.h"
 
@@ -32,9 +33,7 @@ ProcessResult run_in(const fs::path& dir, std::vector<std::string> command) {
 class CortexM : public testing::Test {
  protected:
   void SetUp() override {
-    std::string why;
-    if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not installed";
-    if (!emulator_available(target, &why)) GTEST_SKIP() << why;
+    if (const std::string why = test::missing({"arm-none-eabi-gcc", "qemu-system-arm"}); !why.empty()) GTEST_SKIP() << why;
     fs::copy(test::zoo_project("lenet", "cortex-m4f"), project(), fs::copy_options::recursive);
   }
   fs::path project() const { return temp.path() / "lenet"; }
@@ -47,7 +46,7 @@ class CortexM : public testing::Test {
 };
 
 TEST_F(CortexM, ToolchainFileBuildsTheProject) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const std::string toolchain = "-DCMAKE_TOOLCHAIN_FILE=" + (kSource / "toolchains/arm-none-eabi-gcc.cmake").string();
   for (const char* type : {"", "Release"}) {
     const fs::path build = temp.path() / ("build" + std::string(type));
@@ -66,7 +65,7 @@ TEST_F(CortexM, ToolchainFileBuildsTheProject) {
 
 // No C++ library is needed: a main with a class, a constructor before main, and a virtual function.
 TEST_F(CortexM, AProgramInCPlusPlusRuns) {
-  if (!find_program("cmake") || !find_program("arm-none-eabi-g++")) GTEST_SKIP() << "no cmake or arm-none-eabi-g++";
+  if (const std::string why = test::missing({"cmake", "arm-none-eabi-g++"}); !why.empty()) GTEST_SKIP() << why;
   std::ofstream(temp.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(firmware LANGUAGES C CXX)\n"
                                                    "add_subdirectory(lenet)\nadd_executable(firmware main.cc)\n"
                                                    "target_link_libraries(firmware etch::lenet)\n";

@@ -12,6 +12,7 @@
 #include "base/tempdir.h"
 #include "support/files.h"
 #include "support/made_once.h"
+#include "support/needs.h"
 #include "support/tool.h"
 #include "target/target.h"
 
@@ -22,7 +23,7 @@ bool has_avx2() { return test::content("/proc/cpuinfo").find(" avx2") != std::st
 
 // gcc 12 with -O3 and AVX: several masked loads with stores between them in the body of a loop.
 TEST(Compilers, MaskedLoadsBetweenStores) {
-  if (!find_program("gcc")) GTEST_SKIP() << "gcc is not installed";
+  if (const std::string why = test::missing({"gcc"}); !why.empty()) GTEST_SKIP() << why;
   if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
   const TempDir work("etch-compilers");
   onnx::ModelProto model;
@@ -44,7 +45,7 @@ g (float[1,16,1,3] x) => (float[1,17,2,4] y) {
 
 // picolibc computes these in double: a core with a single-precision FPU gets etch_math.h's.
 TEST(Compilers, NoDoubleOnASinglePrecisionCore) {
-  if (!find_program("arm-none-eabi-gcc") || !find_program("qemu-system-arm")) GTEST_SKIP() << "no Cortex-M compiler or emulator";
+  if (const std::string why = test::missing({"arm-none-eabi-gcc", "qemu-system-arm"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir work("etch-compilers");
   onnx::ModelProto model;
   const auto status = onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 18]>
@@ -72,9 +73,9 @@ g (float[8] x) => (float[8] y) {
 
 // The detector in a project that sets no flags: it is compiled with the same commands as with the target's own flags.
 TEST(Compilers, ADetectorHasTheFlagsOfItsTarget) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
-  if (!find_program("gcc") || !run_process({"gcc", "-march=x86-64-v4", "-E", "-x", "c", "/dev/null"}).ok())
-    GTEST_SKIP() << "no compiler for x86-64 here";
+  if (const std::string why = test::missing({"cmake", "gcc"}); !why.empty()) GTEST_SKIP() << why;
+  if (!run_process({"gcc", "-march=x86-64-v4", "-E", "-x", "c", "/dev/null"}).ok())
+    GTEST_SKIP() << "gcc makes no code for x86-64-v4, whose flags this test looks for";
   const TempDir work("etch-compilers");
   const std::string detector = test::zoo_project("detector", "x86-64-v4", {"--selftest", "checksum"}).string();
   std::ofstream(work.path() / "main.c") << "int main(void) { return 0; }\n";

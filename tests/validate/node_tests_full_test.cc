@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/tempdir.h"
+#include "support/needs.h"
 #include "support/node_tests.h"
 #include "support/tool.h"
 
@@ -24,7 +25,7 @@ void expect_suite(const std::filesystem::path& suite, int passed) {
 
 TEST(NodeTests, OfTheInstalledLibrary) {
   const std::filesystem::path suite = "/usr/share/libonnx-testdata/data/node";
-  if (!std::filesystem::exists(suite)) GTEST_SKIP() << "package libonnx-testdata is not installed";
+  if (const std::string why = test::missing_package("libonnx-testdata", suite); !why.empty()) GTEST_SKIP() << why;
   expect_suite(suite, 711);
 }
 

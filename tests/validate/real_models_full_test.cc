@@ -10,7 +10,7 @@ class LargeModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(LargeModel, IsRightOnEveryBackend) {
   const auto folder = downloaded_model(GetParam());
-  if (!folder) GTEST_SKIP() << GetParam() << " is not there (ETCH_MODELS names a folder of models)";
+  if (!folder) GTEST_SKIP() << GetParam() << " is not there: set ETCH_MODELS to a folder of models that has it";
   const ProcessResult result = etch_tool({"validate", (*folder / "model.onnx").string(), "--backends", "all", "--data", folder->string()});
   EXPECT_TRUE(result.ok()) << describe(result) << "\n" << result.err << "\n" << result.out;
 }

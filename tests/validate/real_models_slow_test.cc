@@ -49,7 +49,7 @@ class RealModel : public testing::TestWithParam<ModelCase> {};
 TEST_P(RealModel, agrees_with_its_expected_outputs) {
   const ModelCase& row = GetParam();
   const auto folder = downloaded_model(row.name);
-  if (!folder) GTEST_SKIP() << row.name << " is not there (ETCH_MODELS names a folder of models)";
+  if (!folder) GTEST_SKIP() << row.name << " is not there: set ETCH_MODELS to a folder of models that has it";
   const TempDir work("etch-models");
   std::filesystem::path model = *folder / "model.onnx";
   if (row.densify) {
