@@ -41,11 +41,21 @@ inline ProcessResult run_in(const fs::path& dir, const std::string& command, con
   return run_process(argv, options);
 }
 
-inline std::vector<std::string> c_files(const fs::path& dir) {
+/// The names of the files with this extension, sorted.
+inline std::vector<std::string> files_with(const fs::path& dir, const std::string& extension) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".c") names.push_back(entry.path().filename());
+    if (entry.path().extension() == extension) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+inline std::vector<std::string> c_files(const fs::path& dir) { return files_with(dir, ".c"); }
+
+/// Those that a C compiler gets: with the assembler file of the weights, if there is one.
+inline std::vector<std::string> c_sources(const fs::path& dir) {
+  std::vector<std::string> names = c_files(dir);
+  for (std::string& name : files_with(dir, ".S")) names.push_back(std::move(name));
   return names;
 }
 

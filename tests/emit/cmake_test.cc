@@ -7,6 +7,7 @@
 
 #include "base/tempdir.h"
 #include "build.h"
+#include "support/needs.h"
 #include "tiny.h"
 
 namespace etch {
@@ -40,8 +41,8 @@ bool is_x86() { return run_process({"cc", "-msse4.1", "-E", "-x", "c", "/dev/nul
 class UsersProject : public testing::Test {
  protected:
   void SetUp() override {
-    if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
-    if (!is_x86()) GTEST_SKIP() << "the flags of these tests are those of x86-64";
+    if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
+    if (!is_x86()) GTEST_SKIP() << "cc makes no code for x86-64, whose flags these tests look for";
     put(temp.path() / "mlp", emit_mlp());
     put(temp.path() / "scaler", emit_scaler());
     write_file(temp.path() / "main.c", "#include \"mlp.h\"\nint main(void) { return MLP_ARENA_BYTES == 0; }\n");

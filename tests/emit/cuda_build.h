@@ -9,10 +9,6 @@
 #include "base/tempdir.h"
 #include "build.h"
 #include "device/cuda_shim.h"
-#include "driver/compile.h"
-#include "models/zoo.h"
-#include "support/files.h"
-#include "tiny.h"
 
 namespace etch::test::cuda {
 
@@ -225,17 +221,11 @@ inline void put_with_stand_in(const fs::path& dir, const std::vector<EmittedFile
 inline ProcessResult build_on_cpu(const fs::path& dir, const std::string& flags = "") {
   const std::string sanitize = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I. ";
   const std::string strict = "gcc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " + sanitize;
-  std::vector<std::string> sources = c_files(dir);
-  for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".S") sources.push_back(entry.path().filename());
-  ProcessResult result = run_in(dir, strict + flags + " -c", sources);
+  ProcessResult result = run_in(dir, strict + flags + " -c", c_sources(dir));
   if (!result.ok()) return result;
   result = run_in(dir, "g++ -std=c++20 -Wno-attributes " + sanitize + flags + " -c stand_in.cc");
   if (!result.ok()) return result;
-  std::vector<std::string> objects;
-  for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".o") objects.push_back(entry.path().filename());
-  return run_in(dir, "g++ " + sanitize + "-o test", objects);
+  return run_in(dir, "g++ " + sanitize + "-o test", files_with(dir, ".o"));
 }
 
 inline ProcessResult run_on_cpu(const fs::path& dir, const std::vector<std::string>& arguments = {}, std::vector<EnvVar> env = {}) {
@@ -251,22 +241,6 @@ inline void expect_pass(const std::vector<EmittedFile>& files, const std::vector
   const ProcessResult ran = run_on_cpu(temp.path(), arguments);
   EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
   EXPECT_TRUE(ran.ok()) << ran.err;
-}
-
-inline CompileOptions options_for(const std::string& model, WeightsForm weights, std::vector<DimBinding> dims = {}) {
-  CompileOptions options;
-  options.import.path = model + ".onnx";
-  options.import.bytes = zoo_bytes(zoo_model(model));
-  options.import.dims = std::move(dims);
-  options.target = find_target("cuda", ETCH_SOURCE_DIR "/targets");
-  options.weights = weights;
-  options.tool_version = "0.1.0";
-  return options;
-}
-
-inline std::vector<EmittedFile> project(const std::string& model, WeightsForm weights) {
-  const CompileOptions options = options_for(model, weights);
-  return compile_project(read_model(options), options).files;
 }
 
 }  // namespace etch::test::cuda

@@ -6,9 +6,10 @@
 #include "audit/audit.h"
 #include "base/error.h"
 #include "cuda_build.h"
-#include "device/device.h"
+#include "device_project.h"
 #include "onnx/builder.h"
 #include "support/expect_error.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -16,52 +17,26 @@ namespace {
 using namespace test;
 using cuda::build_on_cpu;
 using cuda::expect_pass;
-using cuda::options_for;
-using cuda::project;
 using cuda::put_with_stand_in;
 using cuda::run_on_cpu;
 
 std::vector<EmittedFile> scaler(const Program& p = batch_program_cuda(), const std::string& name = "scaler") {
-  EmitOptions options = batch_options();
-  options.name = name;
-  return emit(p, plan_memory(p, {.align = 256, .align_all = true}), options);
-}
-
-void replace(std::vector<EmittedFile>& files, const std::string& name, const std::string& from, const std::string& to) {
-  const auto file = std::ranges::find(files, name, &EmittedFile::name);
-  ASSERT_NE(file, files.end()) << name;
-  const std::size_t at = file->text.find(from);
-  ASSERT_NE(at, std::string::npos) << name << " has no " << from;
-  file->text.replace(at, from.size(), to);
+  return emit_aligned(p, 256, name);
 }
 
 void set_main(std::vector<EmittedFile>& files, const std::string& text) {
-  std::ranges::find(files, "selftest.c", &EmittedFile::name)->text =
-      "#include <cuda_runtime_api.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-      "int fake_made(void);\nint fake_held(void);\nint fake_launches(void);\nstatic cudaStream_t stream;\n" +
-      text;
+  set_selftest(files,
+               "#include <cuda_runtime_api.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+               "int fake_made(void);\nint fake_held(void);\nint fake_launches(void);\nstatic cudaStream_t stream;\n" +
+                   text);
 }
 
 // --- what is emitted
 
 TEST(CudaFiles, PassTheAuditAndAreTheSameEveryTime) {
-  const TempDir temp;
-  const CompileOptions options = options_for("ds_cnn", WeightsForm::Auto);
-  std::vector<std::string> texts[2];
-  for (int turn = 0; turn < 2; turn++) {
-    const fs::path dir = temp.path() / std::to_string(turn);
-    const Report report = write_audited(dir, compile_project(read_model(options), options), options).report;
-    ASSERT_TRUE(report.audit);
-    EXPECT_TRUE(report.audit->findings.empty());
-    EXPECT_GT(report.audit->functions, 9 + 30) << "the kernels and the runtime are among them";
-    EXPECT_EQ(report.language, "cuda");
-    for (const char* name : {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cu", "ds_cnn_weights.c", "etch_cuda.c", "etch_math.h", "selftest.c",
-                             "CMakeLists.txt", "report.txt", "report.json"}) {
-      EXPECT_TRUE(fs::exists(dir / name)) << name;
-      texts[turn].push_back(content(dir / name));
-    }
-  }
-  EXPECT_EQ(texts[0], texts[1]);
+  expect_audited_and_the_same("cuda", "ds_cnn",
+                              {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cu", "ds_cnn_weights.c", "etch_cuda.c", "etch_math.h", "selftest.c",
+                               "CMakeLists.txt", "report.txt", "report.json"});
 }
 
 TEST(CudaFiles, TheAuditFindsMistakesInKernelsAndRuntime) {
@@ -88,7 +63,7 @@ TEST(CudaFiles, TheAuditFindsMistakesInKernelsAndRuntime) {
 }
 
 TEST(CudaFiles, ModelNeedsNoCudaHeaders) {
-  for (const EmittedFile& f : project("lenet", WeightsForm::C))
+  for (const EmittedFile& f : project("cuda", "lenet", WeightsForm::C))
     EXPECT_EQ(f.text.find("cuda_runtime_api.h>") != std::string::npos, f.name == "etch_cuda.c" || f.name == "selftest.c") << f.name;
 }
 
@@ -103,7 +78,7 @@ TEST(CudaFiles, AGridThatCudaDoesNotTakeIsRefused) {
 class Nvcc : public testing::Test {
  protected:
   void SetUp() override {
-    if (!find_program("nvcc")) GTEST_SKIP() << "nvcc is not installed, so no CUDA project is compiled with it";
+    if (const std::string why = test::missing({"nvcc"}); !why.empty()) GTEST_SKIP() << why;
   }
 };
 
@@ -116,7 +91,7 @@ std::vector<EmittedFile> product_of_halves() {
   g.input("a", DType::Float16, {64, 64});
   g.input("b", DType::Float16, {64, 64});
   g.output(g.node("MatMul", {"a", "b"}, {}, "product"), DType::Float16, {64, 64});
-  CompileOptions options = options_for("lenet", WeightsForm::C);
+  CompileOptions options = options_for("cuda", "lenet", WeightsForm::C);
   const TempDir temp;
   g.write(temp.path() / "product.onnx");
   options.import.path = temp.path() / "product.onnx";
@@ -128,7 +103,7 @@ TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
   const struct {
     const char* name;
     std::vector<EmittedFile> files;
-  } rows[] = {{"ds_cnn", project("ds_cnn", WeightsForm::C)}, {"product", product_of_halves()}, {"scaler", scaler()}};
+  } rows[] = {{"ds_cnn", project("cuda", "ds_cnn", WeightsForm::C)}, {"product", product_of_halves()}, {"scaler", scaler()}};
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
     const TempDir temp;
@@ -152,9 +127,9 @@ TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
 }
 
 TEST_F(Nvcc, BuildsByCMake) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir temp;
-  put(temp.path() / "lenet", project("lenet", WeightsForm::Incbin));
+  put(temp.path() / "lenet", project("cuda", "lenet", WeightsForm::Incbin));
   put(temp.path() / "scaler", scaler());
   // Both in one program of C, whose kernels have names of their own.
   write_file(temp.path() / "CMakeLists.txt",
@@ -164,35 +139,23 @@ TEST_F(Nvcc, BuildsByCMake) {
   write_file(temp.path() / "user.c",
              "#include \"lenet.h\"\n#include \"scaler.h\"\nstatic lenet_session a;\nstatic scaler_session b;\n"
              "int main(void) { return lenet_open(&a, NULL) + scaler_open(&b, NULL) == 2 * ETCH_CUDA_ERROR; }\n");
-  const ProcessResult configured = run_in(temp.path(), "cmake -B build");
-  ASSERT_TRUE(configured.ok()) << configured.err;
-  const ProcessResult built = run_in(temp.path(), "cmake --build build");
-  ASSERT_TRUE(built.ok()) << built.out << built.err;
-  const ProcessResult ran = run_in(temp.path(), "ctest --test-dir build");
-  EXPECT_TRUE(ran.ok()) << ran.out;
-  EXPECT_NE(ran.out.find("100% tests passed"), std::string::npos) << ran.out;
+  expect_cmake_passes([&](const std::string& command) { return run_in(temp.path(), command); });
 }
 
 // --- what it computes
 
 TEST(CudaOnCpu, NetworksPassTheirSelfTest) {
-  expect_pass(project("ds_cnn", WeightsForm::C));
-  expect_pass(project("lenet", WeightsForm::Incbin));
-  expect_pass(project("lenet", WeightsForm::Blob), {"lenet_weights.bin"});
+  expect_pass(project("cuda", "ds_cnn", WeightsForm::C));
+  expect_pass(project("cuda", "lenet", WeightsForm::Incbin));
+  expect_pass(project("cuda", "lenet", WeightsForm::Blob), {"lenet_weights.bin"});
   expect_pass(product_of_halves());
   expect_pass(scaler());
 }
 
-// NOLOCALS: the grid is counted in work-items; the runtime divides it into blocks that CUDA takes.
+// The runtime divides the grid into blocks that CUDA takes.
 TEST(CudaOnCpu, TheRuntimeChoosesTheBlocks) {
-  Program p = batch_program_cuda();
-  for (ProgramKernel& k : p.kernels) {
-    k.global_size[0] = k.global_size[0] * 32;
-    k.local_size = {1, 1, 1};
-    k.driver_groups = true;
-  }
-  const std::vector<EmittedFile> files = scaler(p);
-  EXPECT_NE(std::ranges::find(files, "scaler.c", &EmittedFile::name)->text.find("{256, 0, 0}}"), std::string::npos);
+  const std::vector<EmittedFile> files = scaler(without_groups(batch_program_cuda()));
+  EXPECT_NE(text_in(files, "scaler.c").find("{256, 0, 0}}"), std::string::npos);
   expect_pass(files);
 }
 
@@ -239,17 +202,12 @@ TEST(CudaOnCpu, NoGpuIsSaidAndEveryFailureIsAStatus) {
     EXPECT_EQ(run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}}).out, "FAIL status 16\n") << function;
 }
 
-// One project for every value of its range, and several sessions; all memory is made by open, and none after it.
+// Several sessions; all memory is made by open, and none after it.
 TEST(CudaOnCpu, OneProjectForEveryBatchAllocatesInOpenAlone) {
-  CompileOptions options = options_for("mlp_batch", WeightsForm::C, {{"batch", 1, 16}});
-  options.import.name = "model";
-  const Frontend frontend = read_model(options);
-  std::vector<EmittedFile> files = compile_project(frontend, options).files;
-  set_main(files, R"c(
-#include "model.h"
+  BatchModel model("cuda");
+  set_main(model.files, std::string("#include \"model.h\"\n") + kRunBatch + R"c(
 int main(int argc, char **argv) {
   static model_session sessions[2];
-  static float x[MODEL_INPUT_COUNT];
   int s, a, made, launches;
   if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
   if (model_open(&sessions[0], stream) != ETCH_OK || model_open(&sessions[1], stream) != ETCH_OK) return 2;
@@ -258,17 +216,9 @@ int main(int argc, char **argv) {
   for (a = 1; a < argc; a++) {
     const int batch = atoi(argv[a]);
     for (s = 0; s < 2; s++) {
-      const size_t rows = batch < 1 ? 1u : (size_t)batch;
-      float *const y = (float *)malloc((rows + 1u) * 10 * sizeof(float));
-      size_t i;
-      for (i = 0; i < MODEL_INPUT_COUNT; i++) x[i] = (float)(i * 7 % 19) / 8.0f - 1.0f;
-      for (i = 0; i < (rows + 1u) * 10; i++) y[i] = -77.0f;
       launches = fake_launches();
-      printf("%d", (int)model_run(&sessions[s], batch, x, y));
+      run_batch(&sessions[s], batch);
       if ((fake_launches() != launches) != (batch >= 1 && batch <= 16)) return 5;
-      for (i = 0; i < (rows + 1u) * 10; i++) printf(" %.9g", (double)y[i]);
-      printf("\n");
-      free(y);
     }
   }
   if (fake_made() != made) return 6; /* an allocation after open */
@@ -277,39 +227,12 @@ int main(int argc, char **argv) {
 }
 )c");
   const TempDir temp;
-  put_with_stand_in(temp.path(), files);
+  put_with_stand_in(temp.path(), model.files);
   const ProcessResult built = build_on_cpu(temp.path());
   ASSERT_TRUE(built.ok()) << built.err;
-  const std::vector<std::string> batches{"16", "1", "0", "7", "17", "-1", "16"};
-  const ProcessResult ran = run_on_cpu(temp.path(), batches);
+  const ProcessResult ran = run_on_cpu(temp.path(), kBatches);
   ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
-
-  const Program reference = lower_model(frontend, nullptr, options);
-  const auto interp = make_reference_device()->load(reference);
-  std::istringstream lines(ran.out);
-  for (const std::string& text : batches)
-    for (int session = 0; session < 2; session++) {
-      const int batch = std::stoi(text), rows = std::max(batch, 1);
-      const bool valid = batch >= 1 && batch <= 16;
-      std::vector<double> expected(static_cast<std::size_t>(rows + 1) * 10, -77);  // what is not written stays
-      if (valid) {
-        std::vector<double> x(static_cast<std::size_t>(batch) * 784);
-        for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i * 7 % 19) / 8 - 1;
-        const std::vector<double> y = interp->run({Array::of_doubles(DType::Float32, {batch, 784}, x)}, {{"batch", batch}})[0].doubles();
-        std::ranges::copy(y, expected.begin());
-      }
-      std::string line;
-      std::getline(lines, line);
-      std::istringstream words(line);
-      int status = -1;
-      words >> status;
-      EXPECT_EQ(status, valid ? 0 : 4) << "batch " << batch;  // ETCH_RANGE
-      for (double e : expected) {
-        double got = 0;
-        words >> got;
-        ASSERT_NEAR(got, e, 1e-5) << "batch " << batch << ", session " << session;
-      }
-    }
+  expect_batches(model, ran.out);
 }
 
 TEST(CudaOnCpu, HostileCallsGiveStatuses) {
@@ -344,8 +267,7 @@ int main(void) {
   return (int)cudaGetLastError(); /* statuses have told of all */
 }
 )c");
-  for (EmittedFile& f : files)
-    if (f.name == "selftest.c") f.text = "#define _POSIX_C_SOURCE 200112L\n" + f.text;
+  set_selftest(files, "#define _POSIX_C_SOURCE 200112L\n" + text_in(files, "selftest.c"));
   const TempDir temp;
   put_with_stand_in(temp.path(), files);
   const ProcessResult built = build_on_cpu(temp.path());
@@ -360,7 +282,7 @@ int main(void) {
 }
 
 TEST(CudaOnCpu, ABlobOfAnotherModelIsRefused) {
-  std::vector<EmittedFile> files = project("lenet", WeightsForm::Blob);
+  std::vector<EmittedFile> files = project("cuda", "lenet", WeightsForm::Blob);
   set_main(files, R"c(
 #include "lenet.h"
 int main(void) {

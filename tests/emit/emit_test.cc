@@ -16,6 +16,7 @@
 #include "emit/write.h"
 #include "support/expect_error.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "tiny.h"
 
 namespace etch {
@@ -150,7 +151,7 @@ TEST(Emit, SelfTestTellsInfinitiesAndNaNFromNumbers) {
 }
 
 TEST(Emit, BuildsByCMakeInEveryForm) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir temp;
   for (const auto& [name, form] :
        {std::pair("c", WeightsForm::C), std::pair("incbin", WeightsForm::Incbin), std::pair("blob", WeightsForm::Blob)}) {
@@ -167,7 +168,7 @@ TEST(Emit, BuildsByCMakeInEveryForm) {
 }
 
 TEST(Emit, TwoModelsAndOneRuntimeRunInTurns) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir temp;
   put(temp.path() / "mlp", emit_mlp(WeightsForm::Incbin));
   put(temp.path() / "scaler", emit_scaler());

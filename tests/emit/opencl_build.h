@@ -5,11 +5,8 @@
 
 #include "base/tempdir.h"
 #include "build.h"
-#include "device/device.h"
-#include "driver/compile.h"
-#include "models/zoo.h"
-#include "support/files.h"
-#include "tiny.h"
+#include "device_project.h"
+#include "support/needs.h"
 
 namespace etch::test {
 
@@ -21,15 +18,13 @@ inline ProcessResult run_opencl(const fs::path& dir, const std::string& command,
 }
 
 inline ProcessResult build(const fs::path& dir, const std::string& flags = "") {
-  std::vector<std::string> args = c_files(dir);
-  for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".S") args.push_back(entry.path().filename());
+  std::vector<std::string> args = c_sources(dir);
   args.insert(args.end(), {"-lOpenCL", "-lm"});
   return run_opencl(dir, "gcc " + std::string(kStrict) + " " + flags + " -o test", args);
 }
 
 // Why no OpenCL program can be run here; empty if one can.
-inline std::string missing() {
+inline std::string missing_opencl() {
   const TempDir temp;
   write_file(temp.path() / "probe.c", R"c(
 #define CL_TARGET_OPENCL_VERSION 120
@@ -41,60 +36,38 @@ int main(void) {
   return clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS;
 }
 )c");
-  if (!find_program("gcc")) return "gcc is not installed";
-  if (!run_opencl(temp.path(), "gcc -fsyntax-only probe.c").ok()) return "OpenCL's headers are not installed";
-  if (!run_opencl(temp.path(), "gcc -o probe probe.c -lOpenCL").ok()) return "there is no libOpenCL to link with";
-  return run_opencl(temp.path(), "./probe").ok() ? "" : "there is no OpenCL device";
+  if (const std::string why = missing({"gcc"}); !why.empty()) return why;
+  const struct {
+    const char *command, *otherwise;
+  } steps[] = {
+      {"gcc -fsyntax-only probe.c", "OpenCL's headers are not installed: apt-get install opencl-headers"},
+      {"gcc -o probe probe.c -lOpenCL", "there is no libOpenCL to link with: apt-get install ocl-icd-opencl-dev"},
+      {"./probe", "there is no OpenCL device: apt-get install pocl-opencl-icd"},
+  };
+  for (const auto& step : steps)
+    if (!run_opencl(temp.path(), step.command).ok()) return step.otherwise;
+  return "";
 }
 
 class OpenCL : public testing::Test {
  protected:
   void SetUp() override {
-    static const std::string why = missing();
+    static const std::string why = missing_opencl();
     if (!why.empty()) GTEST_SKIP() << why;
   }
 };
 
-inline CompileOptions options_for(const std::string& model, WeightsForm weights, std::vector<DimBinding> dims = {}) {
-  CompileOptions options;
-  options.import.path = model + ".onnx";
-  options.import.bytes = zoo_bytes(zoo_model(model));
-  options.import.dims = std::move(dims);
-  options.target = find_target("opencl", ETCH_SOURCE_DIR "/targets");
-  options.weights = weights;
-  options.tool_version = "0.1.0";
-  return options;
+inline std::vector<EmittedFile> scaler(const Program& p = batch_program_opencl(), const std::string& name = "scaler") {
+  return emit_aligned(p, 512, name);
 }
 
-inline std::vector<EmittedFile> project(const std::string& model, WeightsForm weights) {
-  const CompileOptions options = options_for(model, weights);
-  return compile_project(read_model(options), options).files;
-}
-
-inline std::vector<EmittedFile> scaler() {
-  const Program p = batch_program_opencl();
-  return emit(p, plan_memory(p, {.align = 512, .align_all = true}), batch_options());
-}
-
-inline void replace(std::vector<EmittedFile>& files, const std::string& name, const std::string& from, const std::string& to) {
-  for (EmittedFile& f : files) {
-    if (f.name != name) continue;
-    const std::size_t at = f.text.find(from);
-    ASSERT_NE(at, std::string::npos) << name << " has no " << from;
-    f.text.replace(at, from.size(), to);
-    return;
-  }
-  ADD_FAILURE() << "no file " << name;
-}
-
-// A main() around a model: it makes context, device and queue, and compares the context's reference count before and after.
+// In front of a main() around a model: makes context, device and queue, and tells how often the context is held.
 inline constexpr const char* kMain = R"c(
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "model.h"
 static cl_context context;
 static cl_device_id device;
 static cl_command_queue queue, wild;

@@ -10,6 +10,7 @@ using namespace test;
 
 // Wrong arguments and devices: each gives a status, and everything that was made is released.
 constexpr const char* kHostile = R"c(
+#include "model.h"
 static model_session session;
 static float x[MODEL_X_COUNT], y[MODEL_Y_COUNT];
 static void row(const char *what, int got) { printf("%s %d\n", what, got); }
@@ -74,15 +75,11 @@ TEST_F(OpenCL, HostileCallsGiveStatuses) {
       {"work-groups that are too large", "model.c", "{32, 1, 1}", "{1048576, 1048576, 1}", first + "open 13\n- 0\nlog 0\n" + refused},
       {"an arena with a part outside", "model.c", "{0, 1024}", "{512, 1024}", first + "open 11\nclCreateSubBuffer -30\nlog 0\n" + refused},
   };
-  const Program p = batch_program_opencl();
-  EmitOptions options = batch_options();
-  options.name = "model";
   for (const auto& row : rows) {
     SCOPED_TRACE(row.what);
-    std::vector<EmittedFile> files = emit(p, plan_memory(p, {.align = 512, .align_all = true}), options);
+    std::vector<EmittedFile> files = scaler(batch_program_opencl(), "model");
     if (*row.file != '\0') replace(files, row.file, row.from, row.to);
-    for (EmittedFile& f : files)
-      if (f.name == "selftest.c") f.text = std::string(kMain) + kHostile;
+    set_selftest(files, std::string(kMain) + kHostile);
     const TempDir temp;
     put(temp.path(), files);
     const ProcessResult built = build(temp.path(), "-Wno-unused-function -fsanitize=undefined");
@@ -93,12 +90,11 @@ TEST_F(OpenCL, HostileCallsGiveStatuses) {
 }
 
 TEST_F(OpenCL, ABlobOfAnotherModelIsRefused) {
-  CompileOptions options = options_for("lenet", WeightsForm::Blob);
+  CompileOptions options = options_for("opencl", "lenet", WeightsForm::Blob);
   options.import.name = "model";
   std::vector<EmittedFile> files = compile_project(read_model(options), options).files;
-  for (EmittedFile& f : files)
-    if (f.name == "selftest.c")
-      f.text = kMain + std::string(R"c(
+  set_selftest(files, kMain + std::string(R"c(
+#include "model.h"
 int main(void) {
   ETCH_ALIGNED(MODEL_WEIGHTS_ALIGN) static unsigned char weights[MODEL_WEIGHTS_BYTES + 8u];
   static model_session session;
@@ -121,7 +117,7 @@ int main(void) {
   printf(" %d, %u still held\n", (int)model_close(&session), held() - before);
   return 0;
 }
-)c");
+)c"));
   const TempDir temp;
   put(temp.path(), files);
   const ProcessResult built = build(temp.path());
@@ -132,9 +128,8 @@ int main(void) {
 
 TEST_F(OpenCL, ProfileNamesEveryCall) {
   std::vector<EmittedFile> files = scaler();
-  for (EmittedFile& f : files)
-    if (f.name == "selftest.c") {
-      f.text = kMain + std::string(R"c(
+  set_selftest(files, kMain + std::string(R"c(
+#include "scaler.h"
 static void after(void *user, uint32_t call, etch_cl_mem output) {
   float value = 0;
   clEnqueueReadBuffer(queue, output, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL);
@@ -146,9 +141,7 @@ int main(void) {
   if (!make() || scaler_open(&session, context, device, queue) != ETCH_OK) return 2;
   return (int)scaler_profile(&session, 2, x, y, after, (void *)"after") + (int)scaler_close(&session);
 }
-)c");
-      f.text.replace(f.text.find("\"model.h\""), 9, "\"scaler.h\"");
-    }
+)c"));
   const TempDir temp;
   put(temp.path(), files);
   const ProcessResult built = build(temp.path(), "-DETCH_PROFILE=1 -Wno-unused-function");

@@ -8,6 +8,7 @@
 #include "opencl_build.h"
 #include "shape/c_expression.h"
 #include "support/expect_error.h"
+#include "support/needs.h"
 
 namespace etch {
 namespace {
@@ -17,33 +18,19 @@ using namespace test;
 // --- what is emitted
 
 TEST(OpenCLFiles, PassTheAuditAndAreTheSameEveryTime) {
-  const TempDir temp;
-  const CompileOptions options = options_for("ds_cnn", WeightsForm::Auto);
-  std::vector<std::string> texts[2];
-  for (int turn = 0; turn < 2; turn++) {
-    const fs::path dir = temp.path() / std::to_string(turn);
-    const Report report = write_audited(dir, compile_project(read_model(options), options), options).report;
-    ASSERT_TRUE(report.audit);
-    EXPECT_TRUE(report.audit->findings.empty());
-    EXPECT_GT(report.audit->functions, 9 + 30) << "the kernels and the runtime are among them";
-    EXPECT_EQ(report.language, "opencl");
-    for (const char* name : {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cl", "ds_cnn_kernels.c", "ds_cnn_weights.c", "etch_opencl.c", "selftest.c",
-                             "CMakeLists.txt", "report.txt", "report.json"}) {
-      EXPECT_TRUE(fs::exists(dir / name)) << name;
-      texts[turn].push_back(content(dir / name));
-    }
-  }
-  EXPECT_EQ(texts[0], texts[1]);
+  expect_audited_and_the_same("opencl", "ds_cnn",
+                              {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cl", "ds_cnn_kernels.c", "ds_cnn_weights.c", "etch_opencl.c", "selftest.c",
+                               "CMakeLists.txt", "report.txt", "report.json"});
 }
 
 TEST(OpenCLFiles, ModelNeedsNoOpenCLHeaders) {
-  for (const EmittedFile& f : project("lenet", WeightsForm::C))
+  for (const EmittedFile& f : project("opencl", "lenet", WeightsForm::C))
     EXPECT_EQ(f.text.find("<CL/cl.h>") != std::string::npos, f.name == "etch_opencl.c" || f.name == "selftest.c") << f.name;
 }
 
 TEST_F(OpenCL, CompilesWithoutWarnings) {
   const TempDir temp;
-  put(temp.path() / "net", project("ds_cnn", WeightsForm::C));
+  put(temp.path() / "net", project("opencl", "ds_cnn", WeightsForm::C));
   put(temp.path() / "scaler", scaler());
   std::vector<std::string> files;
   for (const char* name : {"net", "scaler"})
@@ -74,7 +61,7 @@ TEST_F(OpenCL, NetworksPassTheirSelfTest) {
   for (const auto& row : rows) {
     SCOPED_TRACE(std::string(row.name) + row.arguments);
     const TempDir temp;
-    put(temp.path(), project(row.name, row.weights));
+    put(temp.path(), project("opencl", row.name, row.weights));
     const ProcessResult built = build(temp.path());
     ASSERT_TRUE(built.ok()) << built.err;
     const ProcessResult ran = run_opencl(temp.path(), "./test" + std::string(row.arguments));
@@ -82,17 +69,11 @@ TEST_F(OpenCL, NetworksPassTheirSelfTest) {
   }
 }
 
-// NOLOCALS: the grid is counted in work-items, and no size of a group is given.
 TEST_F(OpenCL, TheDriverChoosesTheWorkGroups) {
-  Program p = batch_program_opencl();
-  for (ProgramKernel& k : p.kernels) {
-    k.global_size[0] = k.global_size[0] * 32;
-    k.local_size = {1, 1, 1};
-    k.driver_groups = true;
-  }
+  const std::vector<EmittedFile> files = scaler(without_groups(batch_program_opencl()));
+  EXPECT_NE(text_in(files, "scaler.c").find("{0, 0, 0}}"), std::string::npos);
   const TempDir temp;
-  put(temp.path(), emit(p, plan_memory(p, {.align = 512, .align_all = true}), batch_options()));
-  EXPECT_NE(test::content(temp.path() / "scaler.c").find("{0, 0, 0}}"), std::string::npos);
+  put(temp.path(), files);
   const ProcessResult built = build(temp.path());
   ASSERT_TRUE(built.ok()) << built.err;
   const ProcessResult ran = run_opencl(temp.path(), "./test");
@@ -123,90 +104,40 @@ TEST_F(OpenCL, SelfTestFailsWhereSomethingIsWrong) {
 }
 
 TEST_F(OpenCL, BuildsByCMake) {
-  if (!find_program("cmake")) GTEST_SKIP() << "cmake is not installed";
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
   const TempDir temp;
-  put(temp.path(), project("lenet", WeightsForm::Blob));
-  const ProcessResult configured = run_opencl(temp.path(), "cmake -B build");
-  ASSERT_TRUE(configured.ok()) << configured.err;
-  const ProcessResult built = run_opencl(temp.path(), "cmake --build build");
-  ASSERT_TRUE(built.ok()) << built.out << built.err;
-  const ProcessResult ran = run_opencl(temp.path(), "ctest --test-dir build");
-  EXPECT_TRUE(ran.ok()) << ran.out;
-  EXPECT_NE(ran.out.find("100% tests passed"), std::string::npos) << ran.out;
+  put(temp.path(), project("opencl", "lenet", WeightsForm::Blob));
+  expect_cmake_passes([&](const std::string& command) { return run_opencl(temp.path(), command); });
 }
 
-// One project, run for every value of its range: several values in one session, and a second session on an out-of-order queue.
+// Several values in one session, and a second session on an out-of-order queue.
 TEST_F(OpenCL, OneProjectForEveryBatch) {
-  CompileOptions options = options_for("mlp_batch", WeightsForm::C, {{"batch", 1, 16}});
-  options.import.name = "model";
-  const Frontend frontend = read_model(options);
-  std::vector<EmittedFile> files = compile_project(frontend, options).files;
-  for (EmittedFile& f : files)
-    if (f.name == "selftest.c")
-      f.text = kMain + std::string(R"c(
+  BatchModel model("opencl");
+  set_selftest(model.files, std::string(kMain) + "#include \"model.h\"\n" + kRunBatch + R"c(
 int main(int argc, char **argv) {
   static model_session sessions[2];
-  static float x[MODEL_INPUT_COUNT];
   int s, a;
   if (!make() || model_open(&sessions[0], context, device, queue) != ETCH_OK) return 2;
   if (model_open(&sessions[1], context, device, wild != NULL ? wild : queue) != ETCH_OK) return 3;
   for (a = 1; a < argc; a++) {
-    const int batch = atoi(argv[a]);
-    for (s = 0; s < 2; s++) {
-      const size_t rows = batch < 1 ? 1u : (size_t)batch;
-      float *const y = (float *)malloc((rows + 1u) * 10 * sizeof(float));
-      size_t i;
-      for (i = 0; i < MODEL_INPUT_COUNT; i++) x[i] = (float)(i * 7 % 19) / 8.0f - 1.0f;
-      for (i = 0; i < (rows + 1u) * 10; i++) y[i] = -77.0f;
-      printf("%d", (int)model_run(&sessions[s], batch, x, y));
-      for (i = 0; i < (rows + 1u) * 10; i++) printf(" %.9g", (double)y[i]);
-      printf("\n");
-      free(y);
-    }
+    for (s = 0; s < 2; s++) run_batch(&sessions[s], atoi(argv[a]));
   }
   return model_close(&sessions[0]) == ETCH_OK && model_close(&sessions[1]) == ETCH_OK ? 0 : 4;
 }
 )c");
   const TempDir temp;
-  put(temp.path(), files);
+  put(temp.path(), model.files);
   const ProcessResult built = build(temp.path(), "-Wno-unused-function -fsanitize=undefined");
   ASSERT_TRUE(built.ok()) << built.err;
-  const std::vector<std::string> batches{"16", "1", "0", "7", "17", "-1", "16"};
-  const ProcessResult ran = run_opencl(temp.path(), "./test", batches);
+  const ProcessResult ran = run_opencl(temp.path(), "./test", kBatches);
   ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
-
-  const Program reference = lower_model(frontend, nullptr, options);
-  const auto interp = make_reference_device()->load(reference);
-  std::istringstream lines(ran.out);
-  for (const std::string& text : batches)
-    for (int session = 0; session < 2; session++) {
-      const int batch = std::stoi(text), rows = std::max(batch, 1);
-      const bool valid = batch >= 1 && batch <= 16;
-      std::vector<double> expected(static_cast<std::size_t>(rows + 1) * 10, -77);  // what is not written stays
-      if (valid) {
-        std::vector<double> x(static_cast<std::size_t>(batch) * 784);
-        for (std::size_t i = 0; i < x.size(); i++) x[i] = static_cast<double>(i * 7 % 19) / 8 - 1;
-        const std::vector<double> y = interp->run({Array::of_doubles(DType::Float32, {batch, 784}, x)}, {{"batch", batch}})[0].doubles();
-        std::ranges::copy(y, expected.begin());
-      }
-      std::string line;
-      std::getline(lines, line);
-      std::istringstream words(line);
-      int status = -1;
-      words >> status;
-      EXPECT_EQ(status, valid ? 0 : 4) << "batch " << batch;  // ETCH_RANGE
-      for (double e : expected) {
-        double got = 0;
-        words >> got;
-        ASSERT_NEAR(got, e, 1e-5) << "batch " << batch << ", session " << session;
-      }
-    }
+  expect_batches(model, ran.out);
 }
 
 // --- sizes
 
 TEST(OpenCLSizes, ExpressionsInCHaveTheValueOfTheSize) {
-  if (!find_program("gcc")) GTEST_SKIP() << "gcc is not installed";
+  if (const std::string why = test::missing({"gcc"}); !why.empty()) GTEST_SKIP() << why;
   Program p = batch_program_opencl();
   Symbols symbols;
   const Sint batch = symbols.variable("batch", 1, 8);

@@ -132,7 +132,7 @@ TEST_F(Whole, SeveralInputsAndOutputsOfManyTypes) {
                                         {"root", (d * d).sqrt()}};
   expect_pass(emitted(lowered(outputs)));
   test::cuda::expect_pass(emitted(lowered(outputs, kCuda)));
-  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  if (const std::string why = test::missing_opencl(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const std::vector<EmittedFile> files = emitted(lowered(outputs, kOpenCl));
   const auto kernels = std::ranges::find(files, "net.cl", &EmittedFile::name);
   ASSERT_NE(kernels, files.end());
@@ -175,7 +175,7 @@ TEST_F(Whole, LoopsInEachOther) {
   EXPECT_EQ(p.loops.size(), 2u);
   for (std::int64_t n : {1, 2, 6}) expect_pass(emitted(p, {{"turns", n}}));
   test::cuda::expect_pass(emitted(lowered(outputs, kCuda), {{"turns", 6}}));
-  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  if (const std::string why = test::missing_opencl(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const TempDir temp;
   put(temp.path(), emitted(lowered(outputs, kOpenCl), {{"turns", 6}}));
   const ProcessResult built = test::build(temp.path());
@@ -216,7 +216,7 @@ TEST_F(Whole, StatesOutliveARun) {
   }
   test::cuda::expect_pass(project(kCuda, WeightsForm::C));
   test::cuda::expect_pass(project(kCuda, WeightsForm::Blob), {"net_weights.bin"});
-  if (const std::string why = test::missing(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
+  if (const std::string why = test::missing_opencl(); !why.empty()) GTEST_SKIP() << "not on OpenCL: " << why;
   const TempDir temp;
   put(temp.path(), project(kOpenCl, WeightsForm::C));
   const ProcessResult built = test::build(temp.path());
