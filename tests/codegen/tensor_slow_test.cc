@@ -152,7 +152,7 @@ TEST_P(DotProducts, RandomChains) {
   expect_random_chains(*device, options, random_bytes, 200, {"TC", "UPCAST", "UNROLL", "PADTO"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts, testing::Values("c", "llvm"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts, testing::Values("c", "llvm"), [](const auto& row) { return std::string(row.param); });
 
 class MatrixProducts : public testing::Test {
  protected:

@@ -70,7 +70,7 @@ TEST(CudaDevice, SaysWhyThereIsNoGpu) {
   DeviceOptions gpu;
   gpu.of<CudaOptions>().device = "gpu";
   std::string why;
-  if (make_device("cuda", gpu)->available(&why)) GTEST_SKIP() << "this machine has a GPU, so there is nothing to say";
+  if (make_device("cuda", gpu)->available(&why)) GTEST_SKIP() << "there is a GPU, so nothing is missing";
   EXPECT_TRUE(why.starts_with("no GPU: ")) << why;
   EXPECT_EQ(why.find('\n'), std::string::npos) << why;
 }
