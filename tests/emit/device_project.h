@@ -170,7 +170,7 @@ inline void expect_batches(const BatchModel& model, const std::string& printed) 
       for (std::size_t i = 0; i < expected.size(); i++) {
         double got = 0;
         words >> got;
-        ASSERT_NEAR(got, expected[i], 1e-5) << "element " << i << " of: " << line;
+        ASSERT_NEAR(got, expected[i], 1e-5) << "element " << i;
       }
     }
 }
