@@ -67,6 +67,7 @@ void unpack_files(const std::string& packed, const fs::path& dir) {
     if (!bytes || !is_below(*name)) return;
     const fs::path path = dir / *name;
     std::error_code ignored;
+    if (fs::exists(path, ignored)) continue;  // a driver may have loaded it: writing would change code that is in use
     fs::create_directories(path.parent_path(), ignored);
     std::ofstream(path, std::ios::binary) << *bytes;
   }

@@ -11,7 +11,8 @@ namespace etch {
 std::set<std::string> files_below(const std::filesystem::path& dir);
 /// These files of `dir` with their contents. One that is gone meanwhile is left out.
 std::string pack_files(const std::filesystem::path& dir, const std::set<std::string>& files);
-/// Writes them into `dir`. What can't be written is left out, and so is all behind a text that is not of pack_files.
+/// Writes them into `dir`. A file that is there stays as it is. What can't be written is left out, and so is all behind a text that
+/// is not of pack_files.
 void unpack_files(const std::string& packed, const std::filesystem::path& dir);
 
 }  // namespace etch

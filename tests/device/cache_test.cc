@@ -247,6 +247,16 @@ TEST_P(DeviceLayerCache, KeepsWhatADriverMakesLater) {
   }
 }
 
+// One process of the device runs them all: what the driver has loaded stays as it is while equal programs come and go.
+TEST_P(DeviceLayerCache, EqualProgramsFollowEachOther) {
+  const auto device = make_device(GetParam(), options_);
+  const Program one = program("x + 1");
+  for (int k = 0; k < 3; k++) EXPECT_EQ(device->load(one)->run({test::floats({1}, {3})})[0].double_at(0), 4);
+  const auto first = device->load(one), second = device->load(one);
+  for (int k = 0; k < 2; k++)
+    for (const auto& loaded : {first.get(), second.get()}) EXPECT_EQ(loaded->run({test::floats({1}, {5})})[0].double_at(0), 6);
+}
+
 TEST(DeviceLayer, PackedFilesComeBack) {
   const TempDir from("etch-test"), to("etch-test");
   fs::create_directories(from.path() / "a" / "b");
@@ -258,6 +268,9 @@ TEST(DeviceLayer, PackedFilesComeBack) {
   unpack_files(packed, to.path() / "new");
   EXPECT_EQ(files_below(to.path()), (std::set<std::string>{"new/a/b/one", "new/two"}));
   EXPECT_EQ(content(to.path() / "new" / "a" / "b" / "one"), std::string("1\n\0x", 4));
+  write(to.path() / "new" / "two", "a driver has it");
+  unpack_files(packed, to.path() / "new");
+  EXPECT_EQ(content(to.path() / "new" / "two"), "a driver has it");
   for (const std::string bad : {"x", "3", "3\nab", "99\nabc", "6\n../bad1\nx", "7\na/../..1\nx", "-1\n", "4\n/bad1\nx"})
     unpack_files(bad, to.path() / "new");
   EXPECT_EQ(files_below(to.path()), (std::set<std::string>{"new/a/b/one", "new/two"}));
