@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "backends.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
@@ -187,6 +188,13 @@ void measure_speed(Context& context, const std::string& name, const fs::path& mo
   context.figures.push_back(under_limit(name + "_source_text", 5e6, text_bytes, "bytes"));
 }
 
+void measure_llvm(Context& context, const std::string& name, const fs::path& model) {
+  if (!find_program("clang-19"))
+    context.say(fmt::format("SKIPPED: {} by LLVM beside C (clang-19 is not installed)", name));
+  else
+    context.figures.push_back(llvm_beside_c(name, model, fastest_target()));
+}
+
 // Speed when the folder is added to a project without flags and build type, compared with the target's own flags.
 void measure_users_project(Context& context, const std::string& name, const fs::path& model) {
   Target target = fastest_target();
@@ -270,11 +278,13 @@ Figures measure(Context& context) {
     context.say(name);
     const fs::path model = zoo(context, {name}, std::string(name) + ".onnx");
     measure_speed(context, name, model, std::nullopt, false);
+    measure_llvm(context, name, model);
     measure_cortex_m(context, name, model, std::nullopt);
   }
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
+  measure_llvm(context, "detector", detector);
   measure_users_project(context, "detector", detector);
   if (!fs::exists(context.models)) {
     context.say("SKIPPED: figures of downloaded models (set ETCH_MODELS to a folder of models)");
@@ -283,6 +293,7 @@ Figures measure(Context& context) {
   context.say("resnet50");
   const fs::path dense = zoo(context, {"densify", (context.models / "light_resnet50" / "model.onnx").string()}, "light_resnet50.onnx");
   measure_speed(context, "resnet50", dense, 0.10, true);
+  measure_llvm(context, "resnet50", dense);
   measure_backends(context, "resnet50", dense, context.models / "light_resnet50" / "lcg");
   context.say("limits");
   measure_cortex_m(context, "kws_f32", context.models / "kws_f32" / "model.onnx", 24576.0);
