@@ -228,11 +228,11 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
 std::vector<std::unique_ptr<Device>> devices_named(const std::vector<std::string>& names, const DeviceOptions& options) {
   const bool all = names == std::vector<std::string>{"all"};
   std::vector<std::unique_ptr<Device>> devices;
-  for (const std::string& name : all ? device_names() : names) {
+  const std::vector<std::string> known = device_names();
+  for (const std::string& name : all ? known : names) {
+    if (std::ranges::find(known, name) == known.end())
+      throw UserError("backend " + name, "is unknown; the backends are " + nearest_text(name, known), "choose some of them, or all");
     auto device = make_device(name, options);
-    if (device == nullptr)
-      throw UserError("backend " + name, "is unknown; the backends are " + nearest_text(name, device_names()),
-                      "choose some of them, or all");
     std::string why;
     if (device->available(&why)) {
       devices.push_back(std::move(device));

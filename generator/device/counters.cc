@@ -17,12 +17,12 @@ void GlobalCounters::reset() {
   values_ = {.mem_used = values_.mem_used};
 }
 
-GlobalCounters::Values GlobalCounters::add_kernel(std::int64_t ops, std::int64_t mem, std::optional<double> seconds) {
+GlobalCounters::Values GlobalCounters::add_kernels(std::int64_t count, std::int64_t ops, std::int64_t mem, std::optional<double> seconds) {
   const std::lock_guard lock(mutex_);
   values_.global_ops += ops;
   values_.global_mem += mem;
   values_.time_sum_s += seconds.value_or(0);
-  values_.kernel_count++;
+  values_.kernel_count += count;
   return values_;
 }
 

@@ -27,8 +27,8 @@ class GlobalCounters {
   Values values() const;
   /// Everything is 0 again but mem_used: that memory is still in use.
   void reset();
-  /// One run of a kernel; `seconds` is absent where nobody waited for its end. Returns the values after it.
-  Values add_kernel(std::int64_t ops, std::int64_t mem, std::optional<double> seconds);
+  /// One run of `count` kernels together; `seconds` is absent where nobody waited for their end. Returns the values after it.
+  Values add_kernels(std::int64_t count, std::int64_t ops, std::int64_t mem, std::optional<double> seconds);
   void add_seconds(double seconds);
   /// Negative where memory is given back.
   void add_memory(std::int64_t bytes);

@@ -20,20 +20,29 @@ std::atomic<const DeviceRow*>& chosen_default() {
   return row;
 }
 
+std::string ranges_of(const std::vector<const Node*>& variables) {
+  std::string text;
+  for (const Node* v : variables) text += v->name + " " + std::to_string(v->min) + " " + std::to_string(v->max) + " ";
+  return text;
+}
+
 // Equal for equal ASTs alone: bits of constants and ranges of variables do not show in the text.
 std::string key_of(const LazyOp* ast) {
   std::string key = to_text(ast);
   for (const LazyOp* op : toposort(ast))
     if (op->op == Op::Const) key += std::to_string(op->constant().value.bits()) + " ";
-  for (const Node* v : variables(ast)) key += v->name + " " + std::to_string(v->min) + " " + std::to_string(v->max) + " ";
-  return key;
+  return key + ranges_of(variables(ast));
 }
 
+// Equal for equal functions with equal arguments alone.
 std::string key_of(const ProgramKernel& function) {
-  std::string key = function.external->declaration + "\n" + external_text(function);
-  for (const ExternalFile& file : *function.external->files) key += file.name + " " + std::to_string(file.text.size()) + "\n" + file.text;
-  for (const KernelArgument& a : function.arguments) key += to_text(a.elements) + " ";
-  return key;
+  std::string key = key_of(*function.external) + "\n" + external_text(function);
+  std::vector<Sint> sizes = sizes_of(*function.external);
+  for (const KernelArgument& a : function.arguments) {
+    key += to_text(a.elements) + " ";
+    sizes.push_back(a.elements);
+  }
+  return key + ranges_of(variables(sizes));
 }
 
 }  // namespace
@@ -131,7 +140,10 @@ Table<DeviceRow>& devices() {
 
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options) {
   const DeviceRow* row = name.empty() ? &Device::default_device() : devices().find(&DeviceRow::name, name);
-  return row == nullptr ? nullptr : row->make(*row, options);
+  if (row == nullptr)
+    throw DeviceError("device '" + std::string(name) + "'",
+                      "is unknown; the devices are " + nearest_text(std::string(name), device_names()));
+  return row->make(*row, options);
 }
 
 std::unique_ptr<Device> make_reference_device(const DeviceOptions& options) {

@@ -223,7 +223,7 @@ extern const DeviceRow kCudaDevice;    // CUDA, on a GPU or, where there is none
 
 /// All devices, the reference first.
 Table<DeviceRow>& devices();
-/// The device with that name, or Device::default_device() for an empty one; nullptr if there is none.
+/// The device with that name, or Device::default_device() for an empty one. Throws DeviceError for a name that no device has.
 std::unique_ptr<Device> make_device(std::string_view name, const DeviceOptions& options = {});
 /// The reference, which all others are compared with.
 std::unique_ptr<Device> make_reference_device(const DeviceOptions& options = {});

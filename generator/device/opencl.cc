@@ -102,10 +102,10 @@ class OpenCLCompiler : public Compiler {
 /// A program in the process, which is loaded again if the process is another one.
 class OpenCLKernels {
  public:
-  /// `binary` as the compiler made it. `constants`: buffers by number, with their content.
+  /// `binary` as the compiler made it. `constants`: buffers by number, with their content; with `has_states` some are written.
   OpenCLKernels(std::shared_ptr<Session> session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
-                std::span<const ProgramKernel> kernels, json constants, Parts parts)
-      : session_(std::move(session)), compiler_(std::move(compiler)), constants_(std::move(parts)) {
+                std::span<const ProgramKernel> kernels, json constants, Parts parts, bool has_states)
+      : session_(std::move(session)), compiler_(std::move(compiler)), constants_(std::move(parts)), has_states_(has_states) {
     session_->open();
     auto [source, made] = OpenCLCompiler::parts_of_binary(binary);
     if (session_->info().at("cpu").get<bool>())
@@ -133,12 +133,21 @@ class OpenCLKernels {
 
   /// Buffers by number get that content, as they had it when the program was loaded.
   void restore(const json& buffers, const Parts& parts) {
+    states_lost_ = false;
     if (!parts.empty()) session_->request({{"op", "restore"}, {"program", number()}, {"constants", buffers}}, parts, "resetting states");
+    states_lost_ = false;  // where the program was loaded anew
+  }
+  /// Throws DeviceError if the process that held the states is gone.
+  void check_states() const {
+    if (states_lost_)
+      throw DeviceError("OPENCL", "the states are lost: the process that held them ended after an error",
+                        "reset_state() gives them their first values");
   }
   /// Its number in the process. Throws DeviceError.
   int number() {
     session_->open();
     if (session_->has(generation_)) return number_;
+    states_lost_ = has_states_ && (states_lost_ || generation_ != 0);
     unpack_files(driver_files_, session_->driver_folder());
     before_ = files_below(session_->driver_folder());
     Parts parts{std::as_bytes(std::span(binary_.data(), binary_.size()))};
@@ -171,14 +180,15 @@ class OpenCLKernels {
   std::set<std::string> before_;  // files of the driver, before it got this program
   json message_;
   Parts constants_;
-  int number_ = 0, generation_ = 0;
+  bool has_states_, states_lost_ = false;
+  int number_ = 0, generation_ = 0;  // 0: not loaded yet
 };
 
 class OpenCLLibrary : public KernelLibrary {
  public:
   OpenCLLibrary(const std::shared_ptr<Session>& session, std::shared_ptr<const Compiler> compiler, const std::string& binary,
                 std::span<const ProgramKernel> kernels)
-      : session_(session), kernels_(session, std::move(compiler), binary, kernels, json::array(), {}) {
+      : session_(session), kernels_(session, std::move(compiler), binary, kernels, json::array(), {}, false) {
     for (const ProgramKernel& k : kernels) names_.push_back(k.name);
   }
   void launch(int kernel, std::span<void* const> buffers, std::span<const std::int32_t> values, const LaunchSize& size) const override {
@@ -276,7 +286,7 @@ class OpenCLProgram : public LoadedProgram {
       constant_bytes_ += static_cast<std::int64_t>(bytes.size());
     }
     kernels_ = std::make_unique<OpenCLKernels>(session, compiler, binary, without_external(program.kernels), std::move(list),
-                                               std::move(constants));
+                                               std::move(constants), !program.states.empty());
     stats_.counters->add_memory(constant_bytes_);
   }
   ~OpenCLProgram() override { stats_.counters->add_memory(-constant_bytes_); }
@@ -288,6 +298,7 @@ class OpenCLProgram : public LoadedProgram {
   std::vector<Array> run(const std::vector<Array>& inputs, const VarValues& vars, const RunOptions& options) override {
     check_run(*program_, inputs, vars);
     const int number = kernels_->number();
+    kernels_->check_states();
     const bool tells = stats_.tells(kDebugRuns);
     Parts parts;
     json message = {{"op", "run"},

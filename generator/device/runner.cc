@@ -10,9 +10,9 @@
 namespace etch {
 
 void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
-                  const KernelRun& run) {
+                  const KernelRun& run, std::int64_t kernels) {
   const std::int64_t ops = evaluate(estimate.ops, var_vals), mem = evaluate(estimate.mem, var_vals);
-  const GlobalCounters::Values after = stats.counters->add_kernel(ops, mem, seconds);
+  const GlobalCounters::Values after = stats.counters->add_kernels(kernels, ops, mem, seconds);
   if (stats.tells(kDebugRuns)) stats.debug->print_run(stats.device, run, ops, mem, seconds, after);
 }
 

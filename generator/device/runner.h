@@ -20,9 +20,9 @@ struct Estimate {
   Sint mem = 0;  // bytes that are read or written, each once
 };
 
-/// Counts one run of a kernel, and tells it: the estimates are evaluated for these values of the variables.
+/// Counts one run of a kernel, or of several as one, and tells it: the estimates are evaluated for these values of the variables.
 void update_stats(const Stats& stats, const Estimate& estimate, const VarValues& var_vals, std::optional<double> seconds,
-                  const KernelRun& run = {});
+                  const KernelRun& run = {}, std::int64_t kernels = 1);
 
 /// How a run of `kernel` is shown.
 KernelRun shown_run(const ProgramKernel& kernel, const VarValues& var_vals);
@@ -40,6 +40,8 @@ class JITRunner {
   std::optional<double> exec(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait = false);
   const Sint& op_estimate() const { return estimate_.ops; }
   const Sint& mem_estimate() const { return estimate_.mem; }
+  /// How many kernels one run starts.
+  virtual std::int64_t kernels() const { return 1; }
   /// How a run is shown in the table of DebugLog; exec() adds the number of buffers.
   virtual KernelRun shown(const VarValues&) const { return {}; }
 

@@ -88,8 +88,15 @@ JitCache CacheCollector::finish(const Device& device) {
 
 VarValues CacheCollector::captured_values(const std::vector<Memory>& inputs) const {
   VarValues values;
-  for (const auto& [memory, vars] : uses_)
-    if (!is_output(memory) && std::ranges::find(inputs, memory) == inputs.end()) values.insert(vars.begin(), vars.end());
+  for (const auto& [memory, vars] : uses_) {
+    if (is_output(memory) || std::ranges::find(inputs, memory) != inputs.end()) continue;
+    for (const auto& [name, value] : vars)
+      if (const auto [known, added] = values.try_emplace(name, value); !added && known->second != value)
+        throw JitError("variable '" + name + "'",
+                       "is " + std::to_string(known->second) + " and " + std::to_string(value) +
+                           " in tensors that the recorded function reads without being given them",
+                       "give their shapes a Variable each");
+  }
   return values;
 }
 
@@ -132,7 +139,7 @@ JitStats get_jit_stats(const JitCache& cache, const VarValues& var_vals) {
     const JITRunner& runner = *cache.items[static_cast<std::size_t>(j)].prg;
     sum.op_estimate += evaluate(runner.op_estimate(), values);
     sum.mem_estimate += evaluate(runner.mem_estimate(), values);
-    sum.kernels++;
+    sum.kernels += runner.kernels();
   });
   return sum;
 }

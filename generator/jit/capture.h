@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,15 +53,22 @@ class CacheCollector {
   void add_output(const Memory& buffer) { outputs_.insert(buffer); }
   bool is_output(const Memory& buffer) const { return outputs_.contains(buffer); }
   /// A realized tensor's memory that was read or assigned, with the values that Variables have in its shape.
-  void add_use(const Memory& buffer, const VarValues& values) { uses_.emplace(buffer, values); }
-  /// The values in memory that is neither in `inputs` nor was made by what was recorded: they are the same in every replay.
+  void add_use(const Memory& buffer, const VarValues& values) { uses_.emplace_back(buffer, values); }
+  /// The values in memory that is neither in `inputs` nor was made by what was recorded: they are the same in every replay. Throws JitError
+  /// where a Variable has two.
   VarValues captured_values(const std::vector<Memory>& inputs) const;
+  /// Variables that a schedule uses.
+  void add_variables(const std::vector<ProgramVariable>& variables) {
+    for (const ProgramVariable& v : variables) variables_.insert(v.name);
+  }
+  const std::set<std::string>& variables() const { return variables_; }
   /// What was recorded. Temporary memory is replaced by pieces that are shared.
   JitCache finish(const Device& device);
 
  private:
   JitCache cache_;
-  std::map<Memory, VarValues> uses_;
+  std::vector<std::pair<Memory, VarValues>> uses_;  // in their order
+  std::set<std::string> variables_;
   std::set<Memory> temporary_, outputs_;  // look-up only
 };
 

@@ -5,8 +5,24 @@
 
 namespace etch {
 
+namespace {
+
+Estimate sum_of(const std::vector<JitItem>& items) {
+  Estimate sum;
+  for (const JitItem& item : items) {
+    sum.ops += item.prg->op_estimate();
+    sum.mem += item.prg->mem_estimate();
+  }
+  return sum;
+}
+
+}  // namespace
+
 GraphRunner::GraphRunner(const Device& device, std::vector<JitItem> items, const InputReplace& replace, const VarValues& vars, Stats stats)
-    : JITRunner({}, std::move(stats)), items_(std::move(items)) {
+    : JITRunner(sum_of(items), std::move(stats)), items_(std::move(items)) {
+  for (std::size_t j = 0; j < items_.size(); j++)
+    for (const ProgramVariable& v : runner(j).signature().variables)
+      if (std::ranges::find(variables_, v.name, &ProgramVariable::name) == variables_.end()) variables_.push_back(v);
   std::set<std::size_t> updatable;
   for (const auto& [place, position] : replace) {
     const auto known = std::ranges::find(replaced_, position);
@@ -39,6 +55,7 @@ GraphNode GraphRunner::node_of(std::size_t item, const VarValues& var_vals) cons
 
 std::optional<double> GraphRunner::run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) {
   check(rawbufs.size() == replaced_.size(), "a graph gets each buffer that a call replaces");
+  check_values("graph of kernels", variables_, var_vals);
   for (const std::size_t j : updatable_) {
     GraphNode node = node_of(j, var_vals);
     for (std::size_t i = 0; i < node.buffers.size(); i++)
@@ -53,13 +70,17 @@ std::optional<double> GraphRunner::run(const std::vector<const Buffer*>& rawbufs
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// The kernels of a graph have no times of their own: it is one row of the table.
 void GraphRunner::count(std::size_t, const VarValues& var_vals, std::optional<double> seconds) const {
-  for (std::size_t j = 0; j < items_.size(); j++) {
-    KernelRun shown_as = stats().tells(kDebugRuns) ? items_[j].prg->shown(var_vals) : KernelRun();
-    shown_as.buffers = items_[j].rawbufs.size();
-    update_stats(stats(), {items_[j].prg->op_estimate(), items_[j].prg->mem_estimate()}, var_vals, j == 0 ? seconds : std::nullopt,
-                 shown_as);
-  }
+  std::size_t buffers = 0;
+  for (const JitItem& item : items_) buffers += item.rawbufs.size();
+  KernelRun shown_as = stats().tells(kDebugRuns) ? shown(var_vals) : KernelRun();
+  shown_as.buffers = buffers;
+  update_stats(stats(), {op_estimate(), mem_estimate()}, var_vals, seconds, shown_as, kernels());
+}
+
+KernelRun GraphRunner::shown(const VarValues&) const {
+  return {.name = "graph of " + std::to_string(items_.size()) + " kernels", .grid = std::nullopt};
 }
 
 namespace {

@@ -57,6 +57,7 @@ void SessionRun::find_values() {
   for (const VarValues& vars : vars_)
     for (const auto& [name, value] : vars) add_value(name, value);
   check_values("variable", program_.variables, values_);
+  if (session_.collector_ != nullptr) session_.collector_->add_variables(program_.variables);
 }
 
 void SessionRun::add_value(const std::string& name, std::int64_t value) {
@@ -110,7 +111,7 @@ SessionRun::Memory SessionRun::memory_of(int buffer) {
   const ProgramBuffer& wanted = program_.buffers[at(buffer)];
   if (wanted.kind == BufferKind::Constant) return memory = session_.constant(wanted.data);
   memory = std::make_shared<Buffer>(session_.device(), wanted.max_elements, wanted.dtype);
-  if (session_.made_ != nullptr && wanted.kind == BufferKind::Output) session_.made_->insert(memory);
+  if (session_.log_ != nullptr && wanted.kind == BufferKind::Output) session_.log_->made.insert(memory);
   if (CacheCollector* collector = session_.collector_) {
     if (wanted.kind == BufferKind::Intermediate)
       collector->add_temporary(memory);

@@ -29,14 +29,20 @@ Session::Session(std::shared_ptr<const Device> device) : device_(std::move(devic
 Session::~Session() { graph_->forget_memory(); }  // devices keep the graph, whose kernels others may use
 
 Sint Session::variable(const std::string& name, std::int64_t min, std::int64_t max) {
-  if (min < 0 || min > max)
-    throw DeviceError("variable '" + name + "'", "goes from " + std::to_string(min) + " to " + std::to_string(max),
-                      "accepted is 0 <= least <= largest");
+  const auto range_text = [](std::int64_t least, std::int64_t largest) {
+    return "goes from " + std::to_string(least) + " to " + std::to_string(largest);
+  };
+  if (min < 0 || min > max) throw DeviceError("variable '" + name + "'", range_text(min, max), "accepted is 0 <= least <= largest");
   const auto is_number = [](char c) { return c >= '0' && c <= '9'; };
   const std::string stem(name.begin(), std::find_if(name.begin(), name.end(), is_number));
   const bool is_arguments = (stem == "in" || stem == "out") && std::ranges::all_of(name.substr(stem.size()), is_number);
+  if (const auto known = ranges_.find(name); known != ranges_.end() && known->second != std::pair(min, max))
+    throw DeviceError("variable '" + name + "'",
+                      range_text(min, max) + "; where it was made first it " + range_text(known->second.first, known->second.second),
+                      "a variable has one range in a session");
   if (c_identifier(name) != name || is_arguments || !graph_->take_name(name))
     throw DeviceError("variable '" + name + "'", "can't have that name", "accepted are identifiers of C that kernels and loops do not use");
+  ranges_.emplace(name, std::pair(min, max));
   return graph_->symbols().variable(name, min, max);
 }
 
@@ -97,7 +103,7 @@ Tensor Session::from(const Array& values, const Shape& shape) {
     if (!is_variable || got < size.min() || got > size.max() || !vars.try_emplace(size.node()->name, got).second)
       throw refuse("can't hold its values: axis " + std::to_string(axis) + " is " + to_text(size));
   }
-  if (values.size() == 0 || is_empty(shape)) return Tensor::constant(*graph_, values);
+  if (is_empty(shape)) return Tensor::constant(*graph_, values);
   auto buffer = std::make_shared<Buffer>(*device_, product(shape).max(), values.dtype());
   buffer->copyin(values.bytes());
   return over(std::move(buffer), shape, std::move(vars));
@@ -158,12 +164,14 @@ void Session::assign(const std::vector<Assignment>& assignments) {
   std::vector<Tensor> values;
   std::vector<Memory> memory;
   std::vector<VarValues> vars;
+  std::vector<RealizedBuffer*> targets;
   std::set<const Buffer*> seen;
   for (const auto& [target, value] : assignments) {
     check_own(target);
     check_own(value);
     const std::string where = "assignment to " + describe(target);
     const RealizedBuffer* into = realized(target);
+    targets.push_back(dynamic_cast<RealizedBuffer*>(base_of(target)->realized.get()));
     if (into == nullptr) throw DeviceError(where, "its target is not realized", "call realize first, and assign to its result");
     if (value.shape() != target.shape() || value.dtype() != target.dtype())
       throw DeviceError(where, "the value is " + describe(value), "shape and type have to be the target's");
@@ -171,9 +179,12 @@ void Session::assign(const std::vector<Assignment>& assignments) {
     values.push_back(value);
     vars.push_back(into->vars);
     if (collector_ != nullptr) collector_->add_use(into->buffer, into->vars);
+    if (log_ != nullptr) log_->assigned.insert(into->buffer);
     memory.push_back(realized(value) == into ? nullptr : into->buffer);  // to itself: nothing to do
   }
-  realize(values, memory, vars);
+  const std::vector<Tensor> made = realize(values, memory, vars);
+  for (std::size_t k = 0; k < made.size(); k++)  // a target without values had none for its sizes either
+    if (memory[k] != nullptr) targets[k]->vars = realized(made[k])->vars;
 }
 
 void Session::release(const Tensor& tensor) {

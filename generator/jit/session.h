@@ -48,7 +48,8 @@ class Session {
 
   const Device& device() const { return *device_; }
   LazyGraph& graph() { return *graph_; }
-  /// A size that may be any of min to max; an identifier of C that no loop's counter has. Throws DeviceError.
+  /// A size that may be any of min to max; an identifier of C that no loop's counter has. A name that is known gives the same variable.
+  /// Throws DeviceError, also for a known name with another range.
   Sint variable(const std::string& name, std::int64_t min, std::int64_t max);
   /// From now on the variable has that value in everything that is realized; unbind takes it away.
   void bind(Sint variable, std::int64_t value);
@@ -90,8 +91,12 @@ class Session {
   /// While it is not null, whatever runs is recorded there too.
   void collect(CacheCollector* collector) { collector_ = collector; }
   bool is_recorded() const { return collector_ != nullptr; }
-  /// While it is not null, memory that is made for realized tensors is listed there; returns what was set before.
-  std::set<std::shared_ptr<Buffer>>* list_made(std::set<std::shared_ptr<Buffer>>* made) { return std::exchange(made_, made); }
+  /// Memory of realized tensors.
+  struct MemoryLog {
+    std::set<std::shared_ptr<Buffer>> made, assigned;
+  };
+  /// While it is not null, memory is listed there when it is made or assigned; returns what was set before.
+  MemoryLog* log_memory(MemoryLog* log) { return std::exchange(log_, log); }
 
  private:
   friend class SessionRun;
@@ -109,12 +114,13 @@ class Session {
   std::shared_ptr<const Device> device_;
   std::shared_ptr<LazyGraph> graph_;
   VarValues bound_;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges_;       // of variables, by name
   std::map<std::uint64_t, std::vector<std::pair<Array, Memory>>> constants_;  // by the hash of their content
   std::map<const LazyOp*, std::shared_ptr<JITRunner>> runners_;               // look-up only
   std::uint64_t seed_ = 0;
   Tensor random_state_;  // key and counter, two words each
   CacheCollector* collector_ = nullptr;
-  std::set<std::shared_ptr<Buffer>>* made_ = nullptr;
+  MemoryLog* log_ = nullptr;
 };
 
 }  // namespace etch

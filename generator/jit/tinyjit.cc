@@ -26,17 +26,24 @@ class Recording {
   Session& session_;
 };
 
-/// While it lives, the memory that the session makes is listed.
-class MadeMemory {
+/// While it lives, the memory that the session makes or assigns is listed, also for what goes on around it.
+class LoggedMemory {
  public:
-  MadeMemory(Session& session, std::set<std::shared_ptr<Buffer>>& made) : session_(session), before_(session.list_made(&made)) {}
-  ~MadeMemory() { session_.list_made(before_); }
-  MadeMemory(const MadeMemory&) = delete;
-  MadeMemory& operator=(const MadeMemory&) = delete;
+  explicit LoggedMemory(Session& session) : session_(session), before_(session.log_memory(&log_)) {}
+  ~LoggedMemory() {
+    session_.log_memory(before_);
+    if (before_ == nullptr) return;
+    before_->made.insert(log_.made.begin(), log_.made.end());
+    before_->assigned.insert(log_.assigned.begin(), log_.assigned.end());
+  }
+  LoggedMemory(const LoggedMemory&) = delete;
+  LoggedMemory& operator=(const LoggedMemory&) = delete;
+  const Session::MemoryLog& log() const { return log_; }
 
  private:
   Session& session_;
-  std::set<std::shared_ptr<Buffer>>* before_;
+  Session::MemoryLog log_;
+  Session::MemoryLog* before_;
 };
 
 std::string list_text(const std::vector<std::string>& items) {
@@ -56,7 +63,26 @@ void TinyJit::reset() {
   replace_.clear();
   results_.clear();
   captured_.clear();
-  written_.clear();
+  own_.clear();
+  written_inputs_.clear();
+}
+
+void TinyJit::note_memory(const JitCache& cache, const InputReplace& replace) {
+  own_.clear();
+  written_inputs_.clear();
+  for (std::size_t j = 0; j < cache.items.size(); j++) {
+    const auto* runner = dynamic_cast<const ASTRunner*>(cache.items[j].prg.get());
+    for (std::size_t i = 0; i < cache.items[j].rawbufs.size(); i++) {
+      const Access access = runner == nullptr ? Access::Write : runner->signature().arguments[i].access;
+      const auto replaced = replace.find({static_cast<int>(j), static_cast<int>(i)});
+      if (replaced == replace.end()) {
+        Access& known = own_.try_emplace(cache.items[j].rawbufs[i].get(), access).first->second;
+        if (access == Access::Write) known = access;
+      } else if (access == Access::Write) {
+        written_inputs_.insert(replaced->second);
+      }
+    }
+  }
 }
 
 VarValues TinyJit::values_of(const std::vector<Tensor>& inputs, const VarValues& captured) const {
@@ -102,9 +128,16 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
       throw JitError("recorded function",
                      "is called with the variables " + list_text(got.variables) + "; it was recorded for " + list_text(expected_.variables),
                      kShapesHelp);
-    for (std::size_t k = 0; k < buffers.size(); k++)
-      if (written_.contains(buffers[k].get()))
-        throw JitError("argument " + std::to_string(k), "is memory that the recorded function writes by itself", "pass a copy");
+    for (std::size_t k = 0; k < buffers.size(); k++) {
+      const auto known = own_.find(buffers[k].get());
+      if (known == own_.end()) continue;
+      const bool is_written = known->second == Access::Write;
+      if (is_written || written_inputs_.contains(static_cast<int>(k)))
+        throw JitError("argument " + std::to_string(k),
+                       is_written ? "is memory that the recorded function writes by itself"
+                                  : "is written by the recorded function, which also reads that memory by itself",
+                       "pass a copy");
+    }
     count_++;
     return replay(inputs, vars);
   }
@@ -115,16 +148,14 @@ std::vector<Tensor> TinyJit::operator()(const std::vector<Tensor>& given) {
 
 // Runs the function. A result that was there before, or that was assigned, is copied: later calls may write it.
 std::vector<Tensor> TinyJit::call(const std::vector<Tensor>& inputs) {
-  std::set<std::shared_ptr<Buffer>> made;
-  std::vector<Tensor> outputs;
-  {
-    const MadeMemory list(session_, made);
-    outputs = function_(inputs);
-  }
+  const LoggedMemory memory(session_);
+  std::vector<Tensor> outputs = function_(inputs);
   for (Tensor& output : outputs) {
-    const auto memory = output ? memory_of(output) : nullptr;
-    const bool is_input = std::ranges::any_of(inputs, [&](const Tensor& input) { return memory_of(input) == memory; });
-    if (memory != nullptr && !is_input && !made.contains(memory)) output = {&session_.graph(), session_.graph().copy(output.buffer())};
+    const auto own = output ? memory_of(output) : nullptr;
+    if (own == nullptr) continue;
+    const bool is_input = std::ranges::any_of(inputs, [&](const Tensor& input) { return memory_of(input) == own; });
+    const bool stays = !memory.log().assigned.contains(own) && (is_input || memory.log().made.contains(own));
+    if (!stays) output = {&session_.graph(), session_.graph().copy(output.buffer())};
   }
   return session_.realize(outputs);
 }
@@ -159,18 +190,12 @@ std::vector<Tensor> TinyJit::record(const std::vector<Tensor>& inputs) {
     results.push_back(std::move(result));
   }
   InputReplace replace = get_input_replace(cache.items, buffers);
-  written_.clear();
-  for (std::size_t j = 0; j < cache.items.size(); j++) {
-    const auto* runner = dynamic_cast<const ASTRunner*>(cache.items[j].prg.get());
-    for (std::size_t i = 0; i < cache.items[j].rawbufs.size(); i++)
-      if (!replace.contains({static_cast<int>(j), static_cast<int>(i)}) &&
-          (runner == nullptr || runner->signature().arguments[i].access == Access::Write))
-        written_.insert(cache.items[j].rawbufs[i].get());
-  }
+  note_memory(cache, replace);
   if (options_.graphs) std::tie(cache, replace) = apply_graph_to_jit(session_.device(), cache, replace, vars, options_.batch_size);
   for (const auto& [place, position] : replace)  // the recording keeps no call's memory
     cache.items[static_cast<std::size_t>(place.first)].rawbufs[static_cast<std::size_t>(place.second)].reset();
   expected_ = expected_of(inputs, vars);
+  std::erase_if(expected_.variables, [&](const std::string& name) { return !collector.variables().contains(name); });
   captured_ = std::move(captured);
   cache_ = std::move(cache);
   replace_ = std::move(replace);

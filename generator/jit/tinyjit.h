@@ -5,7 +5,11 @@
 //     session.assign(weight, weight - gradient(in[0]) * 0.01);
 //     return std::vector<Tensor>{loss(in[0])};
 //   });
-//   for (const Array& batch : batches) session.values(step({session.from(batch)})[0]);
+//   for (const Array& batch : batches) {
+//     const Tensor x = session.from(batch), loss = step({x})[0];
+//     report(session.values(loss));
+//     for (const Tensor& t : {x, loss}) session.release(t);
+//   }
 //
 // What a call returns is memory of its own, which later calls leave alone; Session::release gives it back. Tensors that the function
 // reads without being given them are read anew in every call; if one of them is also an argument while it is recorded, it is that argument.
@@ -37,7 +41,8 @@ class TinyJit {
   TinyJit(Session& session, Function function) : TinyJit(session, std::move(function), Options()) {}
 
   /// Inputs that are not realized are so first; the results are realized. Throws JitError if a replay gets other inputs than the recording
-  /// (their number, shapes, types, Variables), for inputs that share memory, and if the function ran no kernel.
+  /// (their number, shapes, types, Variables), for inputs that share memory or that the recording uses otherwise, and if the function ran
+  /// no kernel.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs);
 
   /// Calls so far.
@@ -69,6 +74,7 @@ class TinyJit {
   std::vector<Tensor> call(const std::vector<Tensor>& inputs);
   std::vector<Tensor> record(const std::vector<Tensor>& inputs);
   std::vector<Tensor> replay(const std::vector<Tensor>& inputs, const VarValues& vars);
+  void note_memory(const JitCache& cache, const InputReplace& replace);
   Expected expected_of(const std::vector<Tensor>& inputs, const VarValues& vars) const;
   /// The values that are bound, those of the inputs' shapes, and `captured`. Throws JitError where two differ.
   VarValues values_of(const std::vector<Tensor>& inputs, const VarValues& captured) const;
@@ -81,8 +87,9 @@ class TinyJit {
   JitCache cache_;
   InputReplace replace_;
   std::vector<Result> results_;
-  VarValues captured_;               // of Variables in the shapes of tensors that the function read without being given them
-  std::set<const Buffer*> written_;  // memory that is not a call's, and that the recording writes
+  VarValues captured_;                   // of Variables in the shapes of tensors that the function read without being given them
+  std::map<const Buffer*, Access> own_;  // memory that is not a call's: whether the recording writes it; look-up only
+  std::set<int> written_inputs_;         // positions of arguments whose memory it writes
 };
 
 /// Several kernels that the device runs as one. Its buffers are those that differ from call to call, in the order of `replaced`.
@@ -93,7 +100,8 @@ class GraphRunner : public JITRunner {
 
   /// For each of its buffers the position in the list that the calls' buffers come from.
   const std::vector<int>& replaced() const { return replaced_; }
-  std::size_t size() const { return items_.size(); }
+  std::int64_t kernels() const override { return static_cast<std::int64_t>(items_.size()); }
+  KernelRun shown(const VarValues& var_vals) const override;
 
  protected:
   std::optional<double> run(const std::vector<const Buffer*>& rawbufs, const VarValues& var_vals, bool wait) override;
@@ -107,6 +115,7 @@ class GraphRunner : public JITRunner {
   std::vector<int> replaced_;
   std::map<std::pair<int, int>, std::size_t> places_;  // (item, argument) -> number in replaced_
   std::vector<std::size_t> updatable_;                 // items that a call changes
+  std::vector<ProgramVariable> variables_;             // of all items
   std::unique_ptr<KernelGraph> graph_;
 };
 

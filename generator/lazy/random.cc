@@ -49,7 +49,7 @@ Tensor Tensor::uniform(LazyGraph& graph, const Shape& shape, DType dtype, const 
   if (key.dtype() != DType::UInt32 || counter.dtype() != DType::UInt32 || key.shape() != Shape{2} || counter.shape() != Shape{2})
     throw ShapeError("key and counter are two words of uint32 each");
   const Sint n = product(shape);
-  if (n.max() > (std::int64_t{1} << 32)) throw ShapeError("at most 2^32 random numbers are drawn at once, not " + to_text(n));
+  if (n.max() >= (std::int64_t{1} << 32)) throw ShapeError("fewer than 2^32 random numbers are drawn at once, not " + to_text(n));
   const auto word = [&](const Tensor& words, int k) { return words.slice(0, k, k + 1).expand({n}); };
   const Tensor low = word(counter, 0) + arange(graph, n, DType::UInt32);
   const Tensor carry = (low < word(counter, 0)).cast(DType::UInt32);

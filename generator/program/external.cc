@@ -60,6 +60,13 @@ std::vector<Sint> sizes_of(const ExternalKernel& external) {
   return sizes;
 }
 
+std::string key_of(const ExternalKernel& external) {
+  std::string key = external.op + "\n" + external.declaration + "\n";
+  for (const ExternalScalar& scalar : external.scalars) key += scalar.literal + "," + to_text(scalar.size) + ",";
+  for (const ExternalFile& file : *external.files) key += "\n" + file.name + " " + std::to_string(file.text.size()) + "\n" + file.text;
+  return key;
+}
+
 std::string external_declarations(std::span<const ProgramKernel> kernels) {
   std::vector<std::string> lines;
   for (const ProgramKernel& kernel : kernels) {

@@ -20,6 +20,8 @@ namespace etch {
 
 /// The kernel, of a program in any language: it has no text, see external_text.
 ProgramKernel external_kernel(std::shared_ptr<const ExternalKernel> external, KernelSignature signature);
+/// Equal for equal functions with equal numbers alone: their files count by what they hold.
+std::string key_of(const ExternalKernel& external);
 /// All sizes that the function's outputs and numbers are made of.
 std::vector<Sint> sizes_of(const ExternalKernel& external);
 

@@ -259,12 +259,6 @@ class Lowering {
     return generate_kernel(item.ast, std::move(signature), *language, options_.codegen);
   }
 
-  static std::string key_of(const ExternalKernel& external) {
-    std::string key = external.op + "," + external.declaration;
-    for (const ExternalScalar& scalar : external.scalars) key += "," + scalar.literal + to_text(scalar.size);
-    return key;
-  }
-
   // Names: "out", "out2", "in", "in2", "w" (a constant), "b" (a constant of one axis).
   std::vector<KernelArgument> arguments_of(const std::vector<const LazyBuffer*>& buffers, std::size_t outputs) {
     CNames names;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "base/naming.h"
@@ -111,6 +112,36 @@ void Renderer::count_uses() {
     open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
+  keep_loads_before_stores();
+}
+
+// An output may lie over an input that another output is computed from. So the text of a Load stays in front of the stores that follow
+// the Load; where it was to be inlined behind one, it, or the value that has it inlined, gets a name. A kernel with one output needs
+// nothing: a store there overwrites no element that is read later.
+void Renderer::keep_loads_before_stores() {
+  std::set<const UOp*> outputs;
+  for (const UOp* u : uops_.order)
+    if (u->uop == UOpKind::Store && u->src[0]->uop == UOpKind::DefineGlobal) outputs.insert(u->src[0]);
+  if (outputs.size() < 2) return;
+  const auto may_change = [&](const UOp* buffer) {
+    const auto number = static_cast<std::size_t>(buffer->number);
+    return buffer->uop == UOpKind::DefineGlobal && !signature_.arguments[number].is_constant;
+  };
+  int stores = 0;                             // so far
+  std::unordered_map<const UOp*, int> reads;  // of a text that holds Loads: the stores in front of the first of them
+  for (const UOp* u : uops_.order) {
+    const auto read_at = [&](int when) { reads[u] = reads.contains(u) ? std::min(reads[u], when) : when; };
+    for (const UOp* s : u->src) {
+      const auto found = reads.find(s);
+      if (found == reads.end() || !may_inline_.at(s) || s->uop == UOpKind::Phi) continue;
+      if (found->second < stores)
+        may_inline_[s] = false;
+      else
+        read_at(found->second);
+    }
+    if (u->uop == UOpKind::Load && may_change(u->src[0])) read_at(stores);
+    stores += u->uop == UOpKind::Store && outputs.contains(u->src[0]) ? 1 : 0;
+  }
 }
 
 void Renderer::line(const std::string& text) {

@@ -26,6 +26,7 @@ class Renderer {
   };
 
   void count_uses();
+  void keep_loads_before_stores();
   void head();
   void step(const UOp* u);
   void open(const std::string& text);

@@ -7,6 +7,7 @@
 #include "custom_model.h"
 #include "device/buffer.h"
 #include "device/runner.h"
+#include "jit/session.h"
 #include "program/lower.h"
 #include "support/files.h"
 #include "support/needs.h"
@@ -48,6 +49,9 @@ TEST(CustomOperator, RunsOnBuffersOfEveryDevice) {
     const auto runner = device->get_runner(reversed(n), arguments_of(n), graph);
     EXPECT_EQ(device->get_runner(reversed(n), arguments_of(n), graph), runner) << "the same call";
     EXPECT_NE(device->get_runner(reversed(n, "3.0f"), arguments_of(n), graph), runner) << "another header";
+    auto other = LazyGraph::create();
+    const Sint more = other->symbols().variable("n", 1, 9);
+    EXPECT_NE(device->get_runner(reversed(more), arguments_of(more), other), runner) << "another range";
     const Buffer x = Buffer::fromCPU(*device, Array::of_doubles(DType::Float32, {6}, std::vector<double>{1, 2, 3, 4, 5, 6}));
     const Buffer y = Buffer::fromCPU(*device, Array::of_doubles(DType::Float32, {6}, std::vector<double>(6, -1)));
     const Buffer how(*device, 1, DType::Int32);
@@ -88,6 +92,20 @@ struct Net {
 
 const Array kX = Array::of_doubles(DType::Float32, {5}, std::vector<double>{1, 2, 3, 4, 5});
 const std::vector<double> kY{11, 8, 5, 2, -1};  // 2 * (x[4-i] + 1) - x[i]
+
+// In one schedule, where both are declared alike.
+TEST(CustomOperator, OtherTextIsAnotherFunction) {
+  for (auto& device : test::devices()) {
+    SCOPED_TRACE(device->name());
+    Session session(std::shared_ptr<const Device>(std::move(device)));
+    const Tensor x = session.from(Array::of_doubles(DType::Float32, {3}, std::vector<double>{1, 2, 3}));
+    const Tensor twice = Tensor::external(session.graph(), reversed(3), {x})[0];
+    const Tensor thrice = Tensor::external(session.graph(), reversed(3, "3.0f"), {x})[0];
+    const std::vector<Tensor> results = session.realize({twice, thrice});
+    EXPECT_EQ(session.values(results[0]).doubles(), (std::vector<double>{6, 4, 2}));
+    EXPECT_EQ(session.values(results[1]).doubles(), (std::vector<double>{9, 6, 3}));
+  }
+}
 
 TEST(CustomOperator, EachCallIsCounted) {
   const Net net(reversed(5));

@@ -117,7 +117,7 @@ class ToyBackend : public testing::Test {
 
 TEST_F(ToyBackend, IsUnknownWithoutItsRows) {
   EXPECT_THROW(language_of(options().target), UserError);
-  EXPECT_EQ(make_device("toy"), nullptr);
+  EXPECT_THROW(make_device("toy"), DeviceError);
   EXPECT_THROW(Device::set_default("toy"), DeviceError);
 }
 

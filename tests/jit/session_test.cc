@@ -90,6 +90,26 @@ TEST_P(RealizeOnHost, AssignmentsAreMadeOfWhatWasBefore) {
   session().assign({{a, a + b}, {b, a - b}});
   EXPECT_EQ(doubles(a), (std::vector<double>{11, 22}));
   EXPECT_EQ(doubles(b), (std::vector<double>{9, 18}));
+  // The second kernel's operands are used once each, and one of them may be overwritten by its first output.
+  const Tensor c = floats({2}, {100, 200}), d = floats({2}, {0, 0});
+  session().assign({{a, a + c}, {d, a + c + c + b}});
+  EXPECT_EQ(doubles(a), (std::vector<double>{111, 222}));
+  EXPECT_EQ(doubles(d), (std::vector<double>{220, 440}));
+  session().assign({{c, a + b}, {d, a + b + b + c}});
+  EXPECT_EQ(doubles(c), (std::vector<double>{120, 240}));
+  EXPECT_EQ(doubles(d), (std::vector<double>{229, 458}));
+}
+
+TEST_P(RealizeOnHost, AnAssignedTensorHasTheSizesOfItsValues) {
+  const Sint n = session().variable("n", 0, 4);
+  const Tensor target = session().empty(DType::Float32, {n});
+  session().assign(target, session().from(test::floats({3}, {1, 2, 3}), {n}) * 2.0);
+  EXPECT_EQ(doubles(target), (std::vector<double>{2, 4, 6}));
+  const Tensor none = session().from(test::floats({0}, {}), {n});
+  EXPECT_EQ(doubles(none + 1.0), (std::vector<double>{}));
+  EXPECT_EQ(doubles(none.sum({0})), (std::vector<double>{0}));
+  expect_error(error_of([&] { session().variable("n", 1, 5); }),
+               "variable 'n': goes from 1 to 5; where it was made first it goes from 0 to 4");
 }
 
 TEST_P(RealizeOnHost, AnEqualExpressionSeesNewValues) {

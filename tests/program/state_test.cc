@@ -9,6 +9,9 @@
 #include "program/lower.h"
 #include "schedule/schedule.h"
 #include "support/backends.h"
+#include "support/device_checks.h"
+#include "support/expect_error.h"
+#include "support/programs.h"
 
 namespace etch {
 namespace {
@@ -76,6 +79,31 @@ TEST_P(State, Counter) {
   net.outputs = {{"runs", next}};
   net.states = {{count, next}};
   expect_runs(net, {{}, {}, {}, {}}, {{{1}}, {{2}}, {{3}}, {{4}}});
+}
+
+// The process that holds them is shared with other programs, and one of these may end it.
+TEST(StateOfOpenCL, ThatIsLostIsNotTakenForTheFirst) {
+  const auto device = test::backend("opencl");
+  if (!device) GTEST_SKIP() << "no opencl";
+  Streaming net;
+  const Tensor count = net.state("count", DType::Int32, {1}), next = count + 1.0;
+  net.outputs = {{"runs", next}};
+  net.states = {{count, next}};
+  const Program counter = net.lowered(device->language());
+  const auto loaded = device->load(counter);
+  for (const int runs : {1, 2, 3}) EXPECT_EQ(loaded->run({})[0].int_at(0), runs);
+  test::ProgramBuilder b("opencl");
+  const int x = b.input("x", DType::Float32, {1}), y = b.output("y", DType::Float32, {1});
+  b.call(b.kernel("suspect", "__kernel void suspect(__global float *o, __global float *x) { *(volatile __global float *)16 = *x; }\n", 2,
+                  {}, {1}),
+         {y, x});
+  const Program suspect = b.take();
+  const auto bad = device->load(suspect);
+  if (test::error_of([&] { bad->run({floats({1}, {1})}); }).empty()) GTEST_SKIP() << "this driver does not mind";
+  for (int time = 0; time < 2; time++)
+    test::expect_error(test::error_of([&] { loaded->run({}); }), "OPENCL: the states are lost: the process that held them ended");
+  loaded->reset_state();
+  for (const int runs : {1, 2}) EXPECT_EQ(loaded->run({})[0].int_at(0), runs);
 }
 
 // The mean of the last four samples: a window that moves on by one, and starts with values of its own.
