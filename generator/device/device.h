@@ -171,7 +171,8 @@ class Device {
   /// What runs `ast` on Buffers of this device; equal ASTs get the same runner. `owner` keeps alive what the AST points into (as
   /// Program::owner does), and null promises that it outlives the runner. Throws DeviceError. The runner may outlive the device.
   std::shared_ptr<JITRunner> get_runner(const LazyOp* ast, std::shared_ptr<const void> owner = nullptr) const;
-  /// The same for a function in C; `arguments`: its buffers, what it writes first. Equal calls get the same runner.
+  /// The same for a function in C; `arguments`: its buffers, what it writes first. Equal calls get the same runner. It calls the function,
+  /// also where a program on the reference device would take the function's own reference.
   std::shared_ptr<JITRunner> get_runner(const std::shared_ptr<const ExternalKernel>& function, const std::vector<KernelArgument>& arguments,
                                         std::shared_ptr<const void> owner = nullptr) const;
   /// Prepares these runs of kernels, which get_runner made, to be started as a whole. Throws GraphException if the device can't.

@@ -8,7 +8,8 @@
 //   session.assign(x, x - y);                // x has new values in the same memory
 //
 // A session and its tensors belong to one thread. Sizes may hold Variables: bind() gives them values, and so does an array that is
-// copied into a tensor of such a shape.
+// copied into a tensor of such a shape. What is realized keeps its memory until it is released; constants of expressions and the graph's
+// nodes stay until the session ends. So what is done again and again is recorded (jit/tinyjit.h): a replay adds a node for each result.
 #pragma once
 
 #include <map>

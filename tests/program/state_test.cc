@@ -84,7 +84,7 @@ TEST_P(State, Counter) {
 // The process that holds them is shared with other programs, and one of these may end it.
 TEST(StateOfOpenCL, ThatIsLostIsNotTakenForTheFirst) {
   const auto device = test::backend("opencl");
-  if (!device) GTEST_SKIP() << "no opencl";
+  if (!device) GTEST_SKIP() << device.why;
   Streaming net;
   const Tensor count = net.state("count", DType::Int32, {1}), next = count + 1.0;
   net.outputs = {{"runs", next}};
