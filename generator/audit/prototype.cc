@@ -74,6 +74,33 @@ std::string joined(const std::string& type, const std::string& name) {
   return type + (type.ends_with('*') || name.empty() ? "" : " ") + name;
 }
 
+/// C99 makes no external definition of a function that is inline everywhere (6.7.4).
+bool has_external_definition(const clang::FunctionDecl& f) {
+  return f.isExternallyVisible() && (!f.isInlined() || f.isInlineDefinitionExternallyVisible());
+}
+
+std::string why_not_callable(const clang::FunctionDecl& f) {
+  if (!f.isExternallyVisible()) return "it is static";
+  if (!has_external_definition(f)) return "it is inline, of which C makes no function that other files can call: drop inline";
+  if (const auto* label = f.getAttr<clang::AsmLabelAttr>()) return "its symbol is another, " + label->getLabel().str() + ": drop __asm__";
+  return "";
+}
+
+bool is_external_definition(const clang::Decl& d) {
+  if (d.hasAttr<clang::WeakAttr>()) return false;
+  if (const auto* f = clang::dyn_cast<clang::FunctionDecl>(&d)) return f->isThisDeclarationADefinition() && has_external_definition(*f);
+  const auto* v = clang::dyn_cast<clang::VarDecl>(&d);
+  return v != nullptr && v->isExternallyVisible() && v->isThisDeclarationADefinition() != clang::VarDecl::DeclarationOnly;
+}
+
+CDefinition read_definition(const clang::SourceManager& sources, const clang::NamedDecl& d) {
+  const auto* label = d.getAttr<clang::AsmLabelAttr>();
+  const clang::SourceLocation at = sources.getExpansionLoc(d.getLocation());
+  const std::string path = sources.getFilename(at).str();
+  return {label != nullptr ? label->getLabel().str() : d.getNameAsString(), path.substr(path.rfind('/') + 1),
+          static_cast<int>(sources.getExpansionLineNumber(at))};
+}
+
 Prototype read_function(const clang::ASTContext& context, const clang::FunctionDecl& f, const std::string& file) {
   Prototype p;
   p.function = f.getNameAsString();
@@ -81,7 +108,7 @@ Prototype read_function(const clang::ASTContext& context, const clang::FunctionD
   p.line = static_cast<int>(context.getSourceManager().getExpansionLineNumber(f.getLocation()));
   p.result = read_type(context, f.getReturnType());
   p.variadic = f.isVariadic();
-  p.is_static = !f.isExternallyVisible();
+  p.not_callable = why_not_callable(f);
   std::string parameters;
   for (const clang::ParmVarDecl* v : f.parameters()) {
     p.parameters.push_back({v->getNameAsString(), read_type(context, v->getType())});
@@ -90,36 +117,43 @@ Prototype read_function(const clang::ASTContext& context, const clang::FunctionD
   if (p.variadic) parameters += ", ...";
   const bool says_none = f.getType()->getAs<clang::FunctionProtoType>() != nullptr;
   if (parameters.empty() && says_none) parameters = "void";
-  p.text = (p.is_static ? "static " : "") + joined(p.result.text, p.function) + "(" + parameters + ")";
+  p.text = std::string(!f.isExternallyVisible() ? "static "
+                       : f.isInlineSpecified()  ? "inline "
+                                                : "") +
+           joined(p.result.text, p.function) + "(" + parameters + ")";
   return p;
 }
 
 class Consumer : public clang::ASTConsumer {
  public:
-  Consumer(std::vector<Prototype>& found, std::string file) : found_(found), file_(std::move(file)) {}
+  Consumer(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const clang::SourceManager& sources = context.getSourceManager();
     for (const clang::Decl* d : context.getTranslationUnitDecl()->decls()) {
+      if (is_external_definition(*d)) {
+        const CDefinition made = read_definition(sources, *clang::cast<clang::NamedDecl>(d));
+        if (std::ranges::find(found_.definitions, made) == found_.definitions.end()) found_.definitions.push_back(made);
+      }
       const auto* f = clang::dyn_cast<clang::FunctionDecl>(d);
       if (f == nullptr || !f->isThisDeclarationADefinition() || !sources.isInMainFile(sources.getExpansionLoc(f->getLocation()))) continue;
-      found_.push_back(read_function(context, *f, file_));
+      found_.functions.push_back(read_function(context, *f, file_));
     }
   }
 
  private:
-  std::vector<Prototype>& found_;
+  CContents& found_;
   std::string file_;
 };
 
 class Action : public clang::ASTFrontendAction {
  public:
-  Action(std::vector<Prototype>& found, std::string file) : found_(found), file_(std::move(file)) {}
+  Action(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
     return std::make_unique<Consumer>(found_, file_);
   }
 
  private:
-  std::vector<Prototype>& found_;
+  CContents& found_;
   std::string file_;
 };
 
@@ -155,14 +189,14 @@ void require_parsed(const CFile& file, const std::vector<std::string>& errors) {
 
 }  // namespace
 
-std::vector<Prototype> read_prototypes(const std::vector<CFile>& files) {
+CContents read_c(const std::vector<CFile>& files) {
   require_clang_headers();
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> given(new llvm::vfs::InMemoryFileSystem);
   for (const CFile& file : files)
     given->addFile(std::string(kFolder) + "/" + file.name, 0, llvm::MemoryBuffer::getMemBufferCopy(file.text));
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(new llvm::vfs::OverlayFileSystem(llvm::vfs::getRealFileSystem()));
   all->pushOverlay(given);
-  std::vector<Prototype> found;
+  CContents found;
   for (const CFile& file : files) {
     if (file.name.ends_with(".h")) continue;
     llvm::IntrusiveRefCntPtr<clang::FileManager> manager(new clang::FileManager(clang::FileSystemOptions(), all));

@@ -1,4 +1,4 @@
-// Reads C files that a user gives and says which functions they define, with which parameters.
+// Reads C files that a user gives and says what they define: the functions with their parameters, and every external name.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct CParameter {
   CType type;
 };
 
-/// A function with external linkage that a file defines.
+/// A function that a file defines.
 struct Prototype {
   std::string function;
   std::string file;
@@ -36,11 +36,23 @@ struct Prototype {
   CType result;
   std::vector<CParameter> parameters;
   bool variadic = false;
-  bool is_static = false;
-  std::string text;  // "void leaky(float *y, const float *x)"
+  std::string not_callable;  // why no other file can call it: "it is static"; empty: they can
+  std::string text;          // "void leaky(float *y, const float *x)"
 };
 
-/// All functions that the files define, in their order. UserError with the first errors of a file that does not parse as C99.
-std::vector<Prototype> read_prototypes(const std::vector<CFile>& files);
+/// A function or object that a linker finds by its name.
+struct CDefinition {
+  std::string name, file;
+  int line = 0;
+  bool operator==(const CDefinition&) const = default;
+};
+
+struct CContents {
+  std::vector<Prototype> functions;      // of the files themselves
+  std::vector<CDefinition> definitions;  // also of headers that they include; none that is weak, which gives way to another
+};
+
+/// What the files define, in their order. UserError with the first errors of a file that does not parse as C99.
+CContents read_c(const std::vector<CFile>& files);
 
 }  // namespace etch

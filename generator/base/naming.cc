@@ -168,9 +168,9 @@ bool is_one_of(const std::string_view (&words)[N], std::string_view text) {
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
 }
 
-// Families of macros: limits of types (INT8_MAX, SIG_ATOMIC_MIN), constants of <math.h> and <float.h>.
+// Families of macros: limits of types (INT8_MAX, SIG_ATOMIC_MIN), constants of <math.h> and <float.h>, of CUDA.
 bool begins_macro_family(std::string_view text) {
-  constexpr std::string_view kBegin[] = {"DBL_", "FLT_", "FP_", "HUGE_", "LDBL_", "MATH_", "MB_", "M_", "SNANF"};
+  constexpr std::string_view kBegin[] = {"CUDART", "CUDA_", "NV_", "DBL_", "FLT_", "FP_", "HUGE_", "LDBL_", "MATH_", "MB_", "M_", "SNANF"};
   return std::any_of(std::begin(kBegin), std::end(kBegin), [&](std::string_view word) { return text.starts_with(word); });
 }
 
@@ -262,14 +262,22 @@ std::string UniqueNames::add(const std::string& name) {
   return candidate;
 }
 
+std::vector<std::string> project_symbols(std::string_view project) {
+  std::vector<std::string> symbols;
+  for (const char* what : {"_calls", "_check_weights", "_close", "_constants", "_kernels", "_open", "_profile", "_run", "_state_init"})
+    symbols.push_back(std::string(project) + what);
+  return symbols;
+}
+
 CNames::CNames(std::string_view project) {
   // Parameters, locals and tables of the emitted sources; NET_CALL_COUNT is no count of an input "call".
-  constexpr std::string_view kOwn[] = {"after", "arena",   "arena_bytes", "arg", "args",   "blob",      "call", "calls",
-                                       "frame", "program", "ranges",      "io",  "status", "variables", "user", "weights"};
+  constexpr std::string_view kOwn[] = {"after",     "arena",   "arena_bytes", "arg",    "args",     "blob",      "call",  "calls",
+                                       "constants", "frame",   "in_out",      "io",     "io_align", "kernels",   "loops", "program",
+                                       "ranges",    "regions", "size_of",     "states", "status",   "variables", "user",  "weights"};
   for (std::string_view word : kOwn) taken_.emplace(word);
   const std::string name = in_lower_case(project);
-  for (const char* what : {"_calls", "_check_weights", "_close", "_constants", "_open", "_profile", "_run", "_session"})
-    taken_.insert(name + what);
+  for (const std::string& symbol : project_symbols(name)) taken_.insert(symbol);
+  taken_.insert(name + "_session");  // a type
   for (char c : name) macro_prefix_ += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   macro_prefix_ += '_';
 }

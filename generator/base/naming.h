@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace etch {
 
@@ -23,6 +24,10 @@ std::string size_identifier(std::string_view name);
 /// The same for a project: also none of the names of its files, of targets in a build system or of headers of the C library ("test",
 /// "selftest", "math"), and at most 60 characters.
 std::string project_identifier(std::string_view name);
+
+/// The names that a linker sees of the files of the project `project`, but for those of the runtime: "net_run", "net_constants". No
+/// project has all of them.
+std::vector<std::string> project_symbols(std::string_view project);
 
 /// Makes names differ: "a", "a_2", "a_3". Numbers go on where the last equal name left off.
 class UniqueNames {

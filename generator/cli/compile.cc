@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "audit/audit.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "driver/pictures.h"
 #include "emit/literals.h"
 #include "emit/write.h"
+#include "picture/picture.h"
 #include "validate/measure.h"
 
 namespace etch {
@@ -130,16 +132,44 @@ void print_report(Report report, const Fit& fit, bool as_json) {
   fmt::print("{}\n", text_of(json));
 }
 
-void write_pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) {
+// Pictures that lie ready; what goes wrong afterwards leaves none.
+class Pictures {
+ public:
+  Pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) : args_(args) {
+    if (args.picture.empty()) return;
+    progress.step("drawing");
+    const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name, options);
+    count_ = files.size();
+    waiting_.emplace(args.picture, files, kPictureMark);
+    progress.clear();
+  }
+  void commit() {
+    if (!waiting_) return;
+    waiting_->commit();
+    if (!args_.json) fmt::print("{} pictures in {}: schedule.svg, and the UOps of each kernel\n", count_, args_.picture.string());
+  }
+
+ private:
+  const CompileArgs& args_;
+  std::size_t count_ = 0;
+  std::optional<WaitingFiles> waiting_;
+};
+
+// The output folder holds what its report names, and nothing else.
+void require_folder_of_its_own(const CompileArgs& args) {
   if (args.picture.empty()) return;
-  progress.step("drawing");
-  const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name, options);
-  write_into(args.picture, files);
-  progress.clear();
-  if (!args.json) fmt::print("{} pictures in {}: schedule.svg, and the UOps of each kernel\n", files.size(), args.picture.string());
+  std::error_code error;
+  const auto real = [&](const std::filesystem::path& p) { return (std::filesystem::weakly_canonical(p, error) / "").lexically_normal(); };
+  const std::string picture = real(std::filesystem::absolute(args.picture, error)),
+                    output = real(std::filesystem::absolute(args.output, error));
+  if (picture.starts_with(output))
+    throw UserError(
+        "--picture " + args.picture.string(), "lies in the output folder, which holds the project and nothing else",
+        "choose a folder beside it, for example --picture " + (args.output / "").lexically_normal().parent_path().string() + "-pictures");
 }
 
 int compile(const CompileArgs& args, Progress& progress) {
+  require_folder_of_its_own(args);
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
   if (args.measure) options.measure = measure_with_compiler(options.target);
@@ -150,9 +180,10 @@ int compile(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
-  write_pictures(args, project, options, progress);
+  Pictures pictures(args, project, options, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
+  pictures.commit();
   if (!args.json) print_name(frontend.model);
   print_report(report, fit, args.json);
   if (args.json) return 0;
@@ -189,7 +220,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = schedule_model(std::move(model), options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
-  write_pictures(args, project, options, progress);
+  Pictures(args, project, options, progress).commit();
   const Fit fit = fit_of(project, options);
   progress.clear();
   print_report(project.report, fit, args.json);

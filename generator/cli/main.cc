@@ -96,7 +96,9 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
 }
 
 void add_picture(CLI::App& app, std::filesystem::path& folder) {
-  app.add_option("--picture", folder, "folder for pictures (SVG): schedule.svg, and the UOps of each kernel")->type_name("DIR");
+  app.add_option("--picture", folder, "folder for pictures (SVG): schedule.svg, and the UOps of each kernel")
+      ->check([](const std::string& text) { return text.empty() ? std::string("names no folder") : std::string(); })
+      ->type_name("DIR");
 }
 
 struct Commands {

@@ -43,6 +43,8 @@ class DeviceOptions {
  public:
   /// Seconds after which a compiler or a run in a child process is stopped. Zero: never.
   double timeout_s = 300;
+  /// Seconds after which one call of a custom operator's function is stopped. Zero: never.
+  double custom_timeout_s = 20;
   /// Finds stores out of bounds and names the kernel: after each call all memory that the call may not write is checked, and memory that
   /// was never written holds NaN.
   bool guards = false;

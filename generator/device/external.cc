@@ -180,9 +180,21 @@ std::string table_unit(std::span<const ProgramKernel> kernels) {
   return text + "extern " + head + ";\n" + head + " = {\n" + table + "};\n";
 }
 
+/// That the files parse is known: what a compiler or linker refuses now is theirs to mend.
+std::string compiled(const HostCompiler& compiler, const std::string& text, const std::string& names) {
+  try {
+    return compiler.compile_cached(text);
+  } catch (const DeviceError& error) {
+    throw DeviceError(
+        "--custom-file " + names, error.where() + " can't build it: " + error.problem(),
+        "define what is missing in a file of --custom-file, or correct what is shown; the C library and its <math.h> are there");
+  }
+}
+
 }  // namespace
 
-ExternalLibrary::ExternalLibrary(std::span<const ProgramKernel> kernels, const DeviceOptions& options) : timeout_s_(options.timeout_s) {
+ExternalLibrary::ExternalLibrary(std::span<const ProgramKernel> kernels, const DeviceOptions& options)
+    : timeout_s_(options.custom_timeout_s) {
   for (const ProgramKernel& kernel : kernels) {
     check(kernel.external != nullptr, "a library of functions in C has no other kernels");
     functions_.push_back({"custom function " + kernel.external->place(), kernel.arguments, kernel.variables});
@@ -198,8 +210,13 @@ ExternalLibrary::ExternalLibrary(std::span<const ProgramKernel> kernels, const D
                            .files = {}};
   host.flags.emplace_back("-Wl,-Bsymbolic");  // a function keeps its meaning, whatever this process calls its own functions
   host.flags.emplace_back("-Wl,-z,defs");     // what it calls has to be there
-  for (const ExternalFile& file : external_files(kernels)) host.files.push_back({kFolder + file.name, file.text});
-  object_ = std::make_unique<SharedObject>(HostCompiler(std::move(host), options.cache).compile_cached(table_unit(kernels)));
+  std::string names;                          // of the files in C
+  for (const ExternalFile& file : external_files(kernels)) {
+    host.files.push_back({kFolder + file.name, file.text});
+    if (file.name.ends_with(".c")) names += (names.empty() ? "" : ", ") + file.name;
+  }
+  const HostCompiler compiler(std::move(host), options.cache);
+  object_ = std::make_unique<SharedObject>(compiled(compiler, table_unit(kernels), names));
 }
 
 ExternalLibrary::~ExternalLibrary() = default;

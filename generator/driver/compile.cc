@@ -199,6 +199,7 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
   verify(program);
+  require_own_names(program, frontend.model.name);
   if (language != nullptr) dump_kernels(program, options);
   return program;
 }

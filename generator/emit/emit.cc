@@ -58,12 +58,37 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
                                                 std::numeric_limits<std::int32_t>::max()));
 }
 
+// Each input, output, state and constant has a buffer of its own there.
+std::int64_t bytes_on_device(const Project& p) {
+  const auto rounded = [&](int buffer) {
+    return align_up(p.program->buffers[static_cast<std::size_t>(buffer)].max_bytes(), p.plan->align);
+  };
+  std::int64_t bytes = align_up(p.plan->arena_bytes, p.plan->align);
+  for (const auto* group : {&p.program->inputs, &p.program->outputs})
+    for (int b : *group) bytes += rounded(b);
+  for (const StateMember& s : p.states) bytes += rounded(s.state.buffer);
+  for (const ConstantMember& c : p.constants) bytes += rounded(c.buffer);
+  return bytes;
+}
+
 std::string lower_case(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return text;
 }
 
-// A project has names of its own, and may not have two functions of one name.
+// What a linker sees of the files, which may be more than the functions that nodes are bound to.
+void require_own_symbols(const Program& program, const std::string& name) {
+  const std::vector<std::string> symbols = project_symbols(name);
+  for (const ExternalFile& file : external_files(program.kernels))
+    for (const ExternalSymbol& defined : file.defines)
+      if (defined.name.starts_with("etch_") || std::ranges::find(symbols, defined.name) != symbols.end())
+        throw UserError(fmt::format("--custom-file {}, line {}", file.name, defined.line),
+                        fmt::format("it defines {}, a name that the files of the project have for themselves", defined.name),
+                        "make it static, or rename it");
+}
+
+}  // namespace
+
 void require_own_names(const Program& program, const std::string& name) {
   CNames names(name);
   for (const ProgramKernel& kernel : program.kernels) names.add(kernel.name);
@@ -75,7 +100,10 @@ void require_own_names(const Program& program, const std::string& name) {
       throw UserError("custom function " + kernel.external->place(), "the files of the project have something of this name",
                       "rename the function, or the project by --name");
   }
+  require_own_symbols(program, name);
 }
+
+namespace {
 
 // The user's files keep their names, which some file systems do not tell apart by case.
 void add_external_files(const Program& program, const std::string& name, std::vector<EmittedFile>& files) {
@@ -122,6 +150,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.state_bytes = p.state_bytes;
   r.weights_bytes = p.constants_bytes;
   r.weights_form = form_text(p);
+  if (r.on_device) r.device_bytes = bytes_on_device(p);
   r.functions = static_cast<int>(program.kernels.size());
   for (const ProgramKernel& k : program.kernels) {
     r.indices_proved += k.indices_proved;
@@ -153,6 +182,7 @@ ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const
 
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   check_acceptable(program, plan, options);
+  require_own_names(program, options.name);
   Project p = make_project(program, plan, options);
   if (p.form->check != nullptr) p.form->check(program, options);
   if (p.form->prepare != nullptr) p.form->prepare(p);
@@ -172,7 +202,6 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
       files.push_back({std::string(file.name), std::string(file.text)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
-  require_own_names(program, options.name);
   add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
   files.push_back({"report.txt", to_text(report)});

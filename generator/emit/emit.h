@@ -68,6 +68,10 @@ struct EmitOptions {
   std::optional<SelfTest> selftest;
 };
 
+/// Throws UserError where a function of the user's, or something else that his files define, is called as something in the files of the
+/// project `name`. Holds for a program in any language, and before there is a plan.
+void require_own_names(const Program& program, const std::string& name);
+
 /// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 

@@ -79,7 +79,10 @@ std::string ram_parts(const Fit& fit) {
   std::string text =
       fmt::format("arena {}, inputs {}, outputs {}", grouped(fit.arena_bytes), grouped(sum(fit.inputs)), grouped(sum(fit.outputs)));
   if (fit.state_bytes > 0) text += ", state " + grouped(fit.state_bytes);
-  if (const auto& m = fit.measurement.measured) {
+  if (fit.on_device) {
+    const std::int64_t known = fit.arena_bytes + sum(fit.inputs) + sum(fit.outputs) + fit.state_bytes + fit.weights_bytes;
+    text += fmt::format(", weights {}, rounding {}", grouped(fit.weights_bytes), grouped(fit.device_bytes - known));
+  } else if (const auto& m = fit.measurement.measured) {
     text += m->stack_bytes ? ", stack " + grouped(*m->stack_bytes) : ", and the stack";
     if (m->variable_bytes > 0) text += ", variables of libraries " + grouped(m->variable_bytes);
   } else {
@@ -163,6 +166,7 @@ const char* verdict_text(const Fit& fit) {
 
 std::int64_t Fit::ram_bytes() const {
   const auto& m = measurement.measured;
+  if (on_device) return device_bytes;
   return arena_bytes + state_bytes + sum(inputs) + sum(outputs) + (m ? m->stack_bytes.value_or(0) + m->variable_bytes : 0);
 }
 
@@ -184,6 +188,7 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   fit.arena_bytes = report.arena_bytes;
   fit.state_bytes = report.state_bytes;
   fit.weights_bytes = report.weights_bytes;
+  fit.device_bytes = report.device_bytes;
   fit.inputs = report.inputs;
   fit.outputs = report.outputs;
   fit.weights_in_flash = report.weights_form != "blob";

@@ -34,13 +34,14 @@ struct Fit {
   bool on_device = false;  // kernels run on a device with memory of its own; see ProjectForm::on_device
   std::vector<Memory> memories;
   std::int64_t arena_bytes = 0, state_bytes = 0, weights_bytes = 0;
+  std::int64_t device_bytes = 0;              // if on_device, of all that is there: each buffer has a multiple of some bytes
   std::vector<std::int64_t> inputs, outputs;  // bytes of each
   bool weights_in_flash = true;               // false: a blob, which the caller places
   FitMeasurement measurement;
   std::vector<std::string> problems;  // why it can't fit
 
   bool fits() const { return problems.empty(); }
-  /// Sum of arena, state, inputs, outputs and, if they were measured, stack and variables.
+  /// Sum of arena, state, inputs, outputs and, if they were measured, stack and variables. On a device: all that is there.
   std::int64_t ram_bytes() const;
   /// Sum of the weights, unless they are a blob, and of code and libraries if they were measured.
   std::int64_t flash_bytes() const;

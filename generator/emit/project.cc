@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::int64_t kIncbinFrom = 1 << 20;  // bytes of constants; above it C text takes long to compile
 
-std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
-
 // C99 distinguishes identifiers by their first 63 characters; names of weights from converters can be much longer.
 constexpr std::size_t kLongestName = 48;
 

@@ -32,6 +32,9 @@ struct ArenaRegion {
 
 struct ProjectForm;
 
+/// The next multiple of `align`.
+inline std::int64_t align_up(std::int64_t bytes, std::int64_t align) { return (bytes + align - 1) / align * align; }
+
 struct Project {
   const ProjectForm* form = nullptr;
   const Program* program = nullptr;

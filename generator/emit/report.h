@@ -41,6 +41,7 @@ struct Report {
   std::int64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;  // bytes of each
   std::int64_t state_bytes = 0;               // kept from run to run
+  std::int64_t device_bytes = 0;              // if on_device: arena, inputs, outputs, states and weights, each buffer rounded up
   std::int64_t weights_bytes = 0;
   std::string weights_form;  // "c", "incbin", "blob", "none"
   std::int64_t macs = 0;

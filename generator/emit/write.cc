@@ -127,6 +127,16 @@ std::vector<std::string> names_in(const fs::path& dir) {
   return names;
 }
 
+// Whether a file has the text in its first kilobyte.
+bool begins_with_mark(const fs::path& file, std::string_view mark) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return false;
+  std::string begin(1024, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin.find(mark) != std::string::npos;
+}
+
 }  // namespace
 
 void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, const std::function<void(const fs::path&)>& inspect) {
@@ -155,22 +165,40 @@ void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, c
   folders.keep();
 }
 
-void write_into(const fs::path& dir, const std::vector<EmittedFile>& files) {
-  const fs::path target = real_folder(dir);
-  MadeFolders folders(target);
-  {
-    const TempDir made(target, ".etch-new");
-    std::vector<std::string> names, old;
-    for (const EmittedFile& file : files) {
-      write_file(made.path() / file.name, file.text);
-      names.push_back(file.name);
-      const fs::file_status status = fs::symlink_status(target / file.name);
-      if (fs::is_directory(status)) fail(target / file.name, "is there already and is a folder");
-      if (fs::exists(status)) old.push_back(file.name);
-    }
-    exchange(target, old, made.path(), names);
+struct WaitingFiles::State {
+  explicit State(const fs::path& dir) : target(real_folder(dir)), folders(target), made(target, ".etch-new") {}
+  fs::path target;
+  MadeFolders folders;
+  TempDir made;
+  std::vector<std::string> names, old;
+};
+
+WaitingFiles::WaitingFiles(const fs::path& dir, const std::vector<EmittedFile>& files, std::string_view mark)
+    : state_(std::make_unique<State>(dir)) {
+  State& s = *state_;
+  for (const EmittedFile& file : files) {
+    write_file(s.made.path() / file.name, file.text);
+    s.names.push_back(file.name);
+    const fs::path there = s.target / file.name;
+    const fs::file_status status = fs::symlink_status(there);
+    if (fs::is_directory(status)) fail(there, "is there already and is a folder");
+    if (!fs::exists(status)) continue;
+    if (!mark.empty() && !begins_with_mark(there, mark))
+      throw UserError(there.string(), "is there already, and etch did not write it", "move it to another place, or choose another folder");
+    s.old.push_back(file.name);
   }
-  folders.keep();
+  if (mark.empty()) return;
+  for (const std::string& name : names_in(s.target))
+    if (std::ranges::find(s.names, name) == s.names.end() && begins_with_mark(s.target / name, mark)) s.old.push_back(name);
 }
+
+WaitingFiles::~WaitingFiles() = default;
+
+void WaitingFiles::commit() {
+  exchange(state_->target, state_->old, state_->made.path(), state_->names);
+  state_->folders.keep();
+}
+
+void write_into(const fs::path& dir, const std::vector<EmittedFile>& files) { WaitingFiles(dir, files).commit(); }
 
 }  // namespace etch

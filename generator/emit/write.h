@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -18,6 +20,23 @@ namespace etch {
 /// from it has the same effect as an error of writing.
 void write_project(const std::filesystem::path& dir, const std::vector<EmittedFile>& files,
                    const std::function<void(const std::filesystem::path&)>& inspect = {});
+
+/// Files that lie complete in a temporary folder below theirs until commit() moves them there. What was not committed leaves nothing,
+/// nor does an error.
+class WaitingFiles {
+ public:
+  /// With a `mark`, a text in the first lines of each of `files`, only files that have it too are replaced: another one of the same name
+  /// is a UserError. commit() then also removes the files of the folder that have the mark and are none of `files`.
+  WaitingFiles(const std::filesystem::path& dir, const std::vector<EmittedFile>& files, std::string_view mark = {});
+  ~WaitingFiles();
+  WaitingFiles(const WaitingFiles&) = delete;
+  WaitingFiles& operator=(const WaitingFiles&) = delete;
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Writes `files` into folder `dir`, which is made if it does not exist; other files in it stay. On a UserError none of `files` is
 /// there, and a folder that was made is removed.

@@ -14,9 +14,17 @@
 
 namespace etch {
 
+/// A function or object that other files of C find by its name.
+struct ExternalSymbol {
+  std::string name;
+  int line = 0;  // of the file that defines it
+  bool operator==(const ExternalSymbol&) const = default;
+};
+
 /// A file of C that comes with a program, named without folder. Those that end in .h are only included.
 struct ExternalFile {
   std::string name, text;
+  std::vector<ExternalSymbol> defines = {};
   bool operator==(const ExternalFile&) const = default;
 };
 

@@ -14,6 +14,7 @@
 #include "lazy/graph.h"
 #include "onnx/header.h"
 #include "onnx/imported_node.h"
+#include "onnx/limits.h"
 
 namespace etch {
 namespace {
@@ -84,6 +85,7 @@ ExternalOutput declared_output(const ImportedNode& node, const onnx::GraphProto&
                             dim.dim_param().empty() ? "unknown" : "'" + dim.dim_param() + "', which no input has"),
                 "declare it as a number, or by the name of a dimension of an input");
   }
+  require_sane_shape(declared.shape, node.place() + ": output '" + value + "'");
   return declared;
 }
 
@@ -101,7 +103,7 @@ class Match {
   }
 
   ExternalKernel run() {
-    if (found_.is_static) wrong("it is static");
+    if (!found_.not_callable.empty()) wrong(found_.not_callable);
     if (found_.variadic) wrong("it takes a variable number of arguments");
     if (found_.result.kind != CType::Kind::Void || found_.result.pointer) wrong("it returns " + found_.result.text + ", not void");
     match_pointers();
@@ -281,7 +283,7 @@ class Match {
 
 void require_simple(const ImportedNode& node, const onnx::NodeProto& proto) {
   if (node.output_count() == 0) node.fail("it has no output, a custom function writes at least one", "remove the node");
-  for (int i = 0; i < node.output_count(); i++)
+  for (int i = 0; i < proto.output_size(); i++)
     if (proto.output(i).empty()) node.fail(fmt::format("its output {} is left out, a custom function writes all", i), "give it a name");
   for (int i = 0; i < node.input_count(); i++)
     if (!node.has_input(i)) node.fail(fmt::format("its input {} is left out, a custom function gets all", i), "give it a tensor");

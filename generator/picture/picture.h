@@ -10,6 +10,9 @@
 
 namespace etch {
 
+/// In the second line of every picture.
+inline constexpr std::string_view kPictureMark = "<!-- drawn by etch -->";
+
 /// The schedule of a program: a box for each call, with its kernel, work, bytes, the constants that it reads and the values that it
 /// writes; an edge for each value that it reads; a frame around each loop, with broken lines for what a turn leaves to the next.
 std::string schedule_picture(const Program& program, std::string_view title);

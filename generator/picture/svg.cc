@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "picture/picture.h"
+
 namespace etch {
 namespace {
 
@@ -125,6 +127,7 @@ class Writer {
     const std::int64_t width = std::max({drawing_.width, head_width(), text_width(picture_.title, kTitle)}) + 2 * kMargin;
     const std::int64_t height = drawing_.height + kHead + 2 * kMargin;
     add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}">)", width, height);
+    add("{}", kPictureMark);
     add("<title>{}</title>", escaped(picture_.title));
     text_ +=
         "<style>\n"

@@ -261,14 +261,16 @@ TEST(Audit, SymbolsThatAreNamedNeedNoPrefix) {
 }
 
 TEST(Prototype, IsReadWithItsTypes) {
-  const std::vector<Prototype> found = read_prototypes({
+  const CContents contents = read_c({
       {"a.c",
        "#include \"a.h\"\nvoid declared(int x);\nnumber *f(const number *restrict a, int8_t b[3], _Bool c, size_t, double d) { return 0; "
        "}\n"
-       "static void g(void) { }\nvoid h() { }\n"},
-      {"a.h", "#include <stdint.h>\n#include <stddef.h>\ntypedef float number;\nstatic void of_header(void) { }\n"},
+       "static void g(void) { }\nvoid h() { }\ninline void i(void) { }\n"
+       "int tentative, given = 1;\nextern int elsewhere;\nstatic int own;\n__attribute__((weak)) int weak;\nint named __asm__(\"foo\");\n"},
+      {"a.h", "#include <stdint.h>\n#include <stddef.h>\ntypedef float number;\nstatic void of_header(void) { }\nint of_all;\n"},
   });
-  ASSERT_EQ(found.size(), 3u);
+  const std::vector<Prototype>& found = contents.functions;
+  ASSERT_EQ(found.size(), 4u);
   const Prototype& f = found[0];
   EXPECT_EQ(f.text, "number *f(const number *restrict a, int8_t *b, _Bool c, size_t, double d)");
   EXPECT_EQ(f.file, "a.c");
@@ -292,9 +294,15 @@ TEST(Prototype, IsReadWithItsTypes) {
     EXPECT_EQ(p.type.number, rows[i].number);
     EXPECT_EQ(p.name, rows[i].name);
   }
-  EXPECT_TRUE(found[1].is_static);
+  EXPECT_EQ(found[1].not_callable, "it is static");
   EXPECT_EQ(found[1].text, "static void g(void)");
   EXPECT_EQ(found[2].text, "void h()");
+  EXPECT_EQ(found[2].not_callable, "");
+  EXPECT_EQ(found[3].text, "inline void i(void)");
+  EXPECT_NE(found[3].not_callable, "");
+  const std::vector<CDefinition> want{{"of_all", "a.h", 5},    {"f", "a.c", 3},     {"h", "a.c", 5},
+                                      {"tentative", "a.c", 7}, {"given", "a.c", 7}, {"foo", "a.c", 11}};
+  EXPECT_EQ(contents.definitions, want);
 }
 
 // The vectors of FIPS 180-4's examples, and the empty message.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/files.h"
 #include "base/tempdir.h"
 #include "support/files.h"
 #include "support/made_once.h"
@@ -132,6 +133,32 @@ TEST(Picture, CompileAndInspectWritePictures) {
   ASSERT_TRUE(inspected.ok()) << inspected.err;
   EXPECT_TRUE(nlohmann::json::accept(inspected.out));
   EXPECT_EQ(test::folder_content(two), files);
+}
+
+// Those of a model replace those of another, and nothing else.
+TEST(Picture, OnlyPicturesByEtchAreReplaced) {
+  const TempDir work("etch-picture");
+  const fs::path pictures = work.path() / "pictures";
+  const auto inspect = [&](const std::string& net) {
+    return etch_tool({"inspect", test::zoo_model(net).string(), "--no-measure", "--picture", pictures.string()});
+  };
+  ASSERT_TRUE(inspect("mlp").ok());
+  const auto of_mlp = test::folder_content(pictures);
+  write_file(pictures / "own.svg", "<svg/>");
+  ASSERT_TRUE(inspect("lenet").ok());
+  auto of_lenet = test::folder_content(pictures);
+  EXPECT_EQ(of_lenet.at("own.svg"), "<svg/>");
+  ASSERT_TRUE(inspect("mlp").ok());
+  fs::remove(pictures / "own.svg");
+  EXPECT_EQ(test::folder_content(pictures), of_mlp) << "none of lenet is left";
+  write_file(pictures / "schedule.svg", "<svg/>");
+  const auto before = test::folder_content(pictures);
+  const ProcessResult refused = inspect("lenet");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(
+      refused.err.starts_with("etch: error: " + (pictures / "schedule.svg").string() + ": is there already, and etch did not write it"))
+      << refused.err;
+  EXPECT_EQ(test::folder_content(pictures), before);
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(CustomOperator, NamesOfItsFilesMayNotBeThoseOfTheProject) {
 }
 
 TEST(CustomOperator, ItsFunctionMayNotBeCalledAsSomethingInTheProject) {
-  for (const char* name : {"net_run", "calls", "net_constants", "k0_conv"}) {
+  for (const char* name : {"net_run", "calls", "net_constants", "net_state_init", "io_align", "arg", "k0_conv"}) {
     std::string source = kBlend;
     source.replace(source.find("blend("), 5, name);
     const CompileOptions options =
@@ -179,6 +179,20 @@ TEST(CustomOperator, ItsFunctionMayNotBeCalledAsSomethingInTheProject) {
         error.starts_with(std::string("custom function ") + name + "() of b.c: the files of the project have something of this name"))
         << error;
   }
+}
+
+// The functions of nodes call others, and a linker sees all that their files define.
+TEST(CustomOperator, ItsFilesMayNotDefineWhatTheProjectDefines) {
+  for (const char* defined : {"void net_run(void) { }", "int net_constants[3];", "float etch_blob_open(void) { return 0; }"}) {
+    const CompileOptions options = test::options_for(
+        network(), customs({{"blend.c", kBlend + std::string(defined) + "\n"}, {"blend.h", kBlendHeader}}, kBlendBinding));
+    const std::string error = test::error_of([&] { compile_project(read_model(options), options); });
+    EXPECT_TRUE(error.starts_with("--custom-file blend.c, line 9: it defines ")) << defined << "\n" << error;
+  }
+  const CompileOptions fine = test::options_for(
+      network(), customs({{"blend.c", kBlend + std::string("static void net_run(void) { }\nint calls;\n")}, {"blend.h", kBlendHeader}},
+                         kBlendBinding));
+  EXPECT_EQ(test::error_of([&] { compile_project(read_model(fine), fine); }), "");
 }
 
 // Every type of C that a tensor can have, and a half as its bits.

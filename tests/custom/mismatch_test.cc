@@ -1,6 +1,7 @@
 // Functions of custom operators that do not fit, or misbehave: the error shows what is expected and what was found, or names the function
 // and the node.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "custom_model.h"
 
@@ -59,6 +60,8 @@ const Mismatch kMismatches[] = {
      "parameter 5 'float x_count' is for the number of elements of x, an integer up to 4", kRight},
     {"int scale(float *y, const float *x, float alpha, int32_t steps)", "it returns int, not void", kRight},
     {"static void scale(float *y, const float *x, float alpha, int32_t steps)", "it is static", kRight},
+    {"inline void scale(float *y, const float *x, float alpha, int32_t steps)",
+     "it is inline, of which C makes no function that other files can call: drop inline", kRight},
     {"void scale(float *y, const float *x, float alpha, int32_t steps, ...)", "it takes a variable number of arguments", kRight},
     {"void scale(float *y, float *x, double alpha)",
      "parameter 2 'float *x' is for input 0 ('x', float32), which it only reads: const is missing; the attribute steps, the integer 3, is "
@@ -82,6 +85,14 @@ TEST(CustomOperator, TakesAnyWordsForATypeThatIsTheSameEverywhere) {
             "");
   EXPECT_EQ(accepts("void scale(float out[4], const float in[static 4], float alpha, long steps, unsigned in_dim0, int out_count) { }\n"),
             "");
+  EXPECT_EQ(accepts("inline void scale(float *y, const float *x, float alpha, int32_t steps) { }\n"
+                    "extern inline void scale(float *y, const float *x, float alpha, int32_t steps);\n"),
+            "")
+      << "an external definition";
+  EXPECT_NE(accepts("void scale(float *y, const float *x, float alpha, int32_t steps) __asm__(\"foo\");\n"
+                    "void scale(float *y, const float *x, float alpha, int32_t steps) { }\n")
+                .find("its symbol is another, foo: drop __asm__"),
+            std::string::npos);
   EXPECT_NE(accepts("void scale(float *y, const long *x, float alpha, int32_t steps) { }\n"), "");
   EXPECT_NE(accepts("void scale(float *y, const struct s *x, float alpha, int32_t steps) { }\n"), "");
 }
@@ -94,6 +105,19 @@ TEST(CustomOperator, AFileThatDoesNotParseIsNamedWithItsErrors) {
   EXPECT_EQ(error_of([&] { options_with("#include \"mine.h\"\n"); }),
             "--custom-file scale.c: it is not C99 that compiles:\n  scale.c:2: 'mine.h' file not found\n"
             "  help: name the header too: --custom-file FILE.h");
+}
+
+TEST(CustomOperator, FilesThatNoBuildTakesAreRefused) {
+  for (const char* name : {"my file.c", "a;b.c", "q\"x.c", "(x).c", "a#b.c", "x\\y.c", "a$b.c", "-x.c"}) {
+    const std::string error = error_of([&] { customs({{name, "void scale(void) { }\n"}}, {{"com.example.Scale", "scale"}}); });
+    EXPECT_NE(error.find("its name has more than letters, digits, '_', '-' and '.', or begins with '-'"), std::string::npos)
+        << name << error;
+  }
+  const TempDir dir("etch-custom");
+  const std::filesystem::path pipe = dir.path() / "pipe.c";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(error_of([&] { read_custom_operators({pipe}, {}); }),
+            "--custom-file " + pipe.string() + ": is a pipe, a device or the like, not a file\n  help: name a file of C");
 }
 
 TEST(CustomOperator, AFunctionThatIsNotThereIsNamedWithThoseThatAre) {
@@ -110,13 +134,16 @@ TEST(CustomOperator, AFunctionThatIsNotThereIsNamedWithThoseThatAre) {
             "--custom com.example.Scale=scale: the function is defined in a.c and in b.c\n  help: keep one");
   EXPECT_EQ(error({{"a.c", "void scale(void) { }\nint main(void) { return 0; }\n"}}, "scale"),
             "--custom-file a.c: it defines main, which programs that run the model have\n  help: move main to a file of its own");
+  EXPECT_EQ(error({{"a.c", "void scale(void) { }\nint table[2];\n"}, {"b.c", "static int a;\n\nvoid table(void) { }\n"}}, "scale"),
+            "--custom-file b.c, line 3: it defines table, which a.c defines in line 2\n  help: keep one, or make it static");
   EXPECT_TRUE(error({{"a.c", "void expf2(void) { }\n"}}, "for").starts_with("--custom com.example.Scale=for: the function's name is no "));
 }
 
-std::string error_with(const std::string& node, const OnnxDim& declared, bool declares = true) {
+std::string error_with(const std::string& node, const OnnxDim& declared, bool declares = true,
+                       const std::vector<std::string>& outputs = {"h"}) {
   GraphBuilder g("net", 17);
   const auto x = g.input("x", DType::Float32, {"n"});
-  g.node_with_outputs("Scale", {x}, {"h"}, {{node, std::string("text")}}, "h", "com.example");
+  g.node_with_outputs("Scale", {x}, outputs, {{node, std::string("text")}}, "h", "com.example");
   if (node.empty()) g.proto().mutable_graph()->mutable_node(0)->clear_attribute();
   if (declares) test::declare(g, "h", {declared});
   g.output(g.relu("h"), DType::Float32, {"n"});
@@ -135,6 +162,10 @@ TEST(CustomOperator, NodesThatItCannotComputeAreRefused) {
   EXPECT_EQ(error_with("", OnnxDim("k")), place +
                                               "the model declares the size at axis 0 of its output 'h' as 'k', which no input has\n"
                                               "  help: declare it as a number, or by the name of a dimension of an input");
+  EXPECT_EQ(error_with("", OnnxDim(-5)), place + "output 'h': its shape [-5] has the size -5 at axis 0, sizes are >= 0");
+  EXPECT_TRUE(error_with("", OnnxDim(std::int64_t{1} << 40)).starts_with(place + "output 'h': its shape [1099511627776] has more than "));
+  EXPECT_TRUE(
+      error_with("", OnnxDim("n"), true, {"h", ""}).starts_with(place + "its output 1 is left out, a custom function writes all\n"));
   EXPECT_EQ(error_with("mode", OnnxDim("n")), place +
                                                   "attribute mode is no float and no integer, which a custom function takes as numbers\n"
                                                   "  help: export the node with numbers alone, or with the values as an input");
@@ -153,7 +184,7 @@ const Misbehaviour kMisbehaviours[] = {
     {"*(volatile int *)0 = 1;", "it crashes: killed by signal 11 (Segmentation fault)"},
     {"abort();", "it crashes: killed by signal 6 (Aborted)"},
     {"exit(3);", "it ends the process: exit status 3"},
-    {"for (;;) { }", "it does not return: timed out after 8 s"},
+    {"for (;;) { }", "it does not return: timed out after 2 s"},
     {"y[4] = 0;", "it writes outside of its output, at index 4, there are 4 elements"},
     {"y[100] = 0;", "it writes outside of its output, at index 100, there are 4 elements"},
     {"y[-2] = 0;", "it writes outside of its output, at index -2, there are 4 elements"},
@@ -167,7 +198,7 @@ TEST(CustomOperator, WhatAFunctionCallsHasToBeThere) {
       options_with("float helper(float x);\nvoid scale(float *y, const float *x, float alpha, int32_t steps) { y[0] = helper(x[0]); }\n");
   const Program program = lower_model(read_model(options), nullptr, options);
   const std::string error = error_of([&] { make_reference_device()->load(program); });
-  EXPECT_TRUE(error.starts_with("C compiler for custom functions ")) << error;
+  EXPECT_TRUE(error.starts_with("--custom-file scale.c: C compiler for custom functions ")) << error;
   EXPECT_NE(error.find("helper"), std::string::npos) << error;
 }
 
@@ -189,7 +220,7 @@ TEST(CustomOperator, AFunctionThatMisbehavesIsNamedWithItsNode) {
     const Frontend frontend = read_model(options);
     const bool hangs = std::string(row.body).starts_with("for");
     DeviceOptions device_options;
-    device_options.timeout_s = hangs ? 8 : 60;
+    if (hangs) device_options.custom_timeout_s = 2;
     for (const auto& device : test::devices(device_options)) {
       if (hangs && device->name() != device_names().front()) continue;  // it takes as long on each
       const Program program = lower_model(frontend, device->language(), options);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "custom_model.h"
 #include "support/files.h"
 #include "support/needs.h"
@@ -67,6 +69,21 @@ TEST(CustomOperator, CompileWritesAProjectThatTheAuditAccepts) {
   EXPECT_NE(test::content(files.out + "/leaky_net.h").find("--custom com.example.Leaky=leaky --custom-file leaky.c"), std::string::npos);
   const ProcessResult audited = etch_tool({"audit", files.out});
   EXPECT_TRUE(audited.ok()) << audited.out;
+}
+
+// The function that the README shows.
+TEST(CustomOperator, TheExampleOfTheReadmeCompiles) {
+  std::istringstream lines(test::content(ETCH_SOURCE_DIR "/README.md"));
+  std::string line, example;
+  while (std::getline(lines, line) && line != "## Operators of your own") {
+  }
+  while (std::getline(lines, line) && !line.starts_with("    build/etch"))
+    if (line.starts_with("    ")) example += line.substr(4) + "\n";
+  ASSERT_NE(example.find("leaky("), std::string::npos) << example;
+  const Files files;
+  write_file(files.c, example);
+  const ProcessResult ran = etch_tool(files.with({"run", files.model, "--backend", "interp", "--set", "n=1"}));
+  EXPECT_TRUE(ran.ok()) << ran.err;
 }
 
 }  // namespace

@@ -31,12 +31,20 @@ inline std::vector<ErrorCase> custom_cases() {
              {place, "writes outside of its output, at index 4, there are 4 elements"}),
       custom("function_not_defined", "void scales(void) { }\n",
              {"--custom com.example.Scale=scale: no file of --custom-file defines the function; they define 'scales'"}),
+      custom("function_that_calls_what_is_not_there", "void a(float *);\nvoid scale(float *y, const float *x, float alpha) { a(y); }\n",
+             {"--custom-file custom.c: C compiler for custom functions ", "help: define what is missing in a file of --custom-file"}),
       custom("custom_file_that_does_not_parse", "void scale(float *y {\n",
              {"--custom-file custom.c: it is not C99 that compiles:\n  custom.c:1: expected ')'"}),
-      custom("custom_file_absent", right, {"--custom-file {d}/no.c: can't be read"}, {"--custom-file", "{d}/no.c"}),
+      custom("custom_file_absent", right, {"--custom-file {d}/no.c: is not there"}, {"--custom-file", "{d}/no.c"}),
+      custom("custom_file_is_a_folder", right, {"--custom-file {d}: is a folder"}, {"--custom-file", "{d}"}),
+      custom("custom_file_is_a_device", right, {"--custom-file /dev/null: is a pipe, a device or the like"},
+             {"--custom-file", "/dev/null"}),
       custom("custom_file_of_another_kind", right, {"--custom-file {m}: is neither NAME.c nor NAME.h"}, {"--custom-file", "{m}"}),
       custom("custom_file_twice", right, {"--custom-file {c}: is the second file called custom.c"}, {"--custom-file", "{c}"}),
   };
+  rows.push_back(custom("function_called_as_a_parameter", "void arg(float *y, const float *x, float alpha) { y[0] = alpha * x[0]; }\n",
+                        {"custom function arg() of custom.c: the files of the project have something of this name"}));
+  rows.back().args[5] = "com.example.Scale=arg";
   rows.push_back(
       custom("custom_without_file", nullptr, {"--custom com.example.Scale=scale: no file of --custom-file defines the function"}));
   rows.back().args = {"run", "{m}", "--custom", "com.example.Scale=scale"};
