@@ -236,6 +236,8 @@ static void set_arguments(const etch_cuda_program *program, etch_cuda_session *s
   }
 }
 
+#define MOST_ITEMS_DEEP 64u /* in the third dimension of a block, says CUDA */
+
 /* The largest number of threads, at most `most`, that divides `threads`. */
 static uint32_t threads_of_block(uint32_t threads, uint32_t most) {
   uint32_t items = most < threads ? most : threads;
@@ -259,7 +261,7 @@ static etch_status start_call(const etch_cuda_program *program, etch_cuda_sessio
     items[d] = entry->items[d];
     if (groups[d] == 0u) return ETCH_OK; /* nothing to compute for these sizes */
     if (entry->items[1] != 0u) continue;
-    items[d] = threads_of_block(groups[d], most);
+    items[d] = threads_of_block(groups[d], d == 2u && most > MOST_ITEMS_DEEP ? MOST_ITEMS_DEEP : most);
     groups[d] /= items[d];
     most /= items[d];
   }

@@ -1,5 +1,6 @@
 /* etch runtime for CUDA: what a model emitted for an NVIDIA GPU needs beside etch_runtime. C99, no heap, no mutable state of its
- * own, no recursion; it does not include CUDA's headers, only etch_cuda.c does. CUDA 11.0 or newer.
+ * own, no recursion; it does not include CUDA's headers, only etch_cuda.c does. CUDA 11.8 or newer
+ * for all architectures of the emitted CMakeLists.txt.
  *
  * A model is data here too: a table of kernels with their blocks, and a table of calls with places for their arguments.
  * NAME_open makes all memory on the GPU, one block of it; NAME_run copies the inputs, starts every call, copies the outputs back

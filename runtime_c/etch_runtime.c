@@ -20,11 +20,11 @@ const char *etch_status_text(etch_status status) {
     "an OpenCL function failed",                  /* ETCH_CL_ERROR */
     "the device's compiler refuses the kernels",  /* ETCH_CL_BUILD */
     "the device runs no work-groups as large",    /* ETCH_CL_DEVICE */
-    "the session is not open",                    /* ETCH_CL_CLOSED */
-    "an input or output is not aligned",          /* ETCH_IO_ALIGN */
+    "the OpenCL session is not open",             /* ETCH_CL_CLOSED */
+    "an input, output or state is not aligned",   /* ETCH_IO_ALIGN */
     "a CUDA function failed",                     /* ETCH_CUDA_ERROR */
     "another GPU, or one of too small blocks",    /* ETCH_CUDA_DEVICE */
-    "the session is not open",                    /* ETCH_CUDA_CLOSED */
+    "the CUDA session is not open",               /* ETCH_CUDA_CLOSED */
   };
   const size_t number = (size_t)status;
   return number < sizeof texts / sizeof texts[0] ? texts[number] : "unknown status";

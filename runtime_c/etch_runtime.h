@@ -5,7 +5,8 @@
  *   ETCH_ALIGNED(KWS_ARENA_ALIGN) static unsigned char arena[KWS_ARENA_BYTES];
  *   if (kws_run(arena, sizeof arena, features, scores) != ETCH_OK) { ... }
  *
- * All memory that is written belongs to the caller: arena, outputs, and the state of models that have one. Two runs with two arenas may overlap in time. */
+ * All memory that is written belongs to the caller: arena, outputs, and the state of models that have one. Two runs with two
+ * arenas, and two states where the model has one, may overlap in time. */
 #ifndef ETCH_RUNTIME_H
 #define ETCH_RUNTIME_H
 
@@ -92,7 +93,7 @@ typedef enum {
   ETCH_CL_BUILD = 12,    /* the device's compiler refuses the kernels: etch_cl_build_log has its words */
   ETCH_CL_DEVICE = 13,   /* the device runs no work-groups as large as a kernel needs */
   ETCH_CL_CLOSED = 14,   /* no NAME_open came before, or it failed, or NAME_close came already */
-  ETCH_IO_ALIGN = 15,    /* the address of an input or output is not aligned as the type of its elements asks */
+  ETCH_IO_ALIGN = 15,    /* the address of an input, an output or the state is not aligned as its elements ask */
   ETCH_CUDA_ERROR = 16,  /* a CUDA function failed: the session has its name and CUDA's code */
   ETCH_CUDA_DEVICE = 17, /* the GPU runs no blocks as large as a kernel needs, or the current one is not the session's */
   ETCH_CUDA_CLOSED = 18  /* as ETCH_CL_CLOSED */

@@ -18,12 +18,17 @@ LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars) {
   return size;
 }
 
+namespace {
+constexpr std::int64_t kDeepestGroup = 64;  // items in the third dimension, says CUDA
+}
+
 LaunchSize in_groups(const LaunchSize& size) {
   LaunchSize result = size;
   result.driver_groups = false;
   std::int64_t most = kDriverItems;
   for (std::size_t d = 0; d < 3 && size.driver_groups; d++) {
-    std::int64_t items = std::min(most, std::max<std::int64_t>(size.groups[d], 1));
+    const std::int64_t allowed = d == 2 ? std::min(most, kDeepestGroup) : most;
+    std::int64_t items = std::min(allowed, std::max<std::int64_t>(size.groups[d], 1));
     while (size.groups[d] % items != 0) items--;
     result.groups[d] = size.groups[d] / items;
     result.local[d] = items;

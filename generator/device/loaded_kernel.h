@@ -22,7 +22,8 @@ struct LaunchSize {
 };
 /// The grid of `kernel` for these values of its variables.
 LaunchSize launch_size(const ProgramKernel& kernel, const VarValues& vars);
-/// The same work-items in groups of at most kDriverItems: dimension after dimension by the largest number that divides its size.
+/// The same work-items in groups of at most kDriverItems: dimension after dimension by the largest number that divides its size, in the
+/// third at most 64.
 LaunchSize in_groups(const LaunchSize& size);
 /// Throws DeviceError, which names `where`, for more work-groups or work-items than the limits.
 void check_size(const LaunchSize& size, const GridLimits& limits, const std::string& where);

@@ -83,7 +83,10 @@ constinit const ProjectForm kCudaForm{
         "  target_include_directories(etch_cuda PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
         "  target_include_directories(etch_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})\n"
         "  set_target_properties(etch_cuda PROPERTIES C_STANDARD 99)\n"
-        "  target_link_libraries(etch_cuda PUBLIC etch_runtime)\n"
+        "  target_link_libraries(etch_cuda PUBLIC etch_runtime CUDA::cudart_static)\n"
+        "  if(NOT MSVC)\n"
+        "    target_link_libraries(etch_cuda PUBLIC stdc++) # of nvcc's files, in programs that are linked as C\n"
+        "  endif()\n"
         "endif()\n\n",
     .no_device_status = kNoDeviceStatus,
     .no_device = "no NVIDIA GPU is on this machine, or its driver is older than the CUDA toolkit",

@@ -44,6 +44,7 @@ std::string io_table(const Project& p, SizeTable& sizes) {
       rows.emplace_back(fmt::format("{{{}, {}}},", buffer.max_bytes(), sizes.add(product(buffer.shape) * bytes_of(buffer.dtype))),
                         p.buffer_names[at(b)]);
     }
+  if (rows.empty()) return "";
   return fmt::format("/* Inputs and outputs: bytes at most, bytes. */\nstatic const {}_io in_out[{}] = {{\n{}}};\n\n", device_prefix(p),
                      rows.size(), with_comments(rows));
 }
@@ -63,10 +64,10 @@ std::string program_value(const Project& p, const SizeTable& sizes, const Device
   std::string text = fmt::format(
       "static const {}_program program = {{\n"
       "  {}_kernels, kernels, calls, args,\n"
-      "  {}, {}, {}, in_out,\n"
+      "  {}, {}, {}, {},\n"
       "  {},\n",
       device_prefix(p), p.name, program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges",
-      sizes.empty() ? "NULL" : "size_of", own.pointers);
+      sizes.empty() ? "NULL" : "size_of", program.inputs.empty() && program.outputs.empty() ? "NULL" : "in_out", own.pointers);
   for (const auto& [number, comment] : numbers) text += fmt::format("  {}, /* {} */\n", number, comment);
   return text + "};\n";
 }

@@ -100,6 +100,12 @@ bool uses_bool(const Project& p) {
          std::any_of(p.program->outputs.begin(), p.program->outputs.end(), is_bool);
 }
 
+// The files whose ABI has to be that of the model.
+std::string runtime_files_of(const Project& p) {
+  const std::string own = fmt::format("{0}.h and {0}.c", p.form->runtime);
+  return p.form->runtime == "etch_runtime" ? own : "etch_runtime.h, etch_runtime.c, " + own;
+}
+
 }  // namespace
 
 std::string count_macro(const Project& p, int buffer) {
@@ -135,10 +141,10 @@ std::string model_header(const Project& p) {
   text += fmt::format(
       "#include \"{1}.h\"\n"
       "#if ETCH_RUNTIME_ABI != {2}\n"
-      "#error \"{0}.h was generated for etch runtime ABI {2}: take etch_runtime.h and etch_runtime.c from the same folder\"\n"
+      "#error \"{0}.h was generated for etch runtime ABI {2}: take {3} from the same folder\"\n"
       "#endif\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name, p.form->runtime, runtime_abi());
+      p.name, p.form->runtime, runtime_abi(), runtime_files_of(p));
   const HeaderParts parts = p.form->header(p);
   text += sizes(p, parts) + "\n" + io_macros(p) + "\n" + blob_functions(p);
   text += parts.before_run;

@@ -349,14 +349,16 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   text += test.runs > 1 ? fmt::format(" Runs the model {} times on one input, which its state tells apart, and ", test.runs)
                         : " Runs the model on one input and ";
   text += compares ? "compares with the host's reference. */\n"
-                   : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
+          : p.program->outputs.empty()
+              ? "compares nothing: all that it computes is its state. */\n"
+              : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
   const SelfTestParts parts = p.form->selftest(p, call_arguments(p, test), test.runs);
   text += parts.includes;
   text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
   text += parts.memory;
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
-  if (!compares) text += checksum_text();
+  if (!compares && !checksum_calls(p, test).empty()) text += checksum_text();
   if (!fill.empty()) text += fill + "\n";
   if (p.is_blob()) text += blob_text(p);
   text += parts.functions;

@@ -21,6 +21,7 @@ inline constexpr const char* kStandIn = R"cc(
 #include <vector>
   namespace {
   int made, held, launches, waits;
+  size_t asked; /* bytes of all blocks */
   int last_error;
   std::vector<std::function<const char*()>> queue; /* of the one stream */
   struct Block {
@@ -79,6 +80,7 @@ inline constexpr const char* kStandIn = R"cc(
   int fake_made(void) { return made; }
   int fake_held(void) { return held; }
   int fake_launches(void) { return launches; }
+  size_t fake_asked(void) { return asked; }
   cudaError_t cudaGetLastError(void) {
     const int e = last_error;
     last_error = 0;
@@ -125,6 +127,7 @@ inline constexpr const char* kStandIn = R"cc(
     *memory = pages + whole - bytes;
     blocks.push_back({pages, whole, 4096, *memory});
     mprotect(pages, whole + 4096, PROT_NONE);
+    asked += bytes;
     made++;
     held++;
     return static_cast<cudaError_t>(0);

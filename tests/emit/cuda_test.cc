@@ -25,10 +25,11 @@ std::vector<EmittedFile> scaler(const Program& p = batch_program_cuda(), const s
 }
 
 void set_main(std::vector<EmittedFile>& files, const std::string& text) {
-  set_selftest(files,
-               "#include <cuda_runtime_api.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-               "int fake_made(void);\nint fake_held(void);\nint fake_launches(void);\nstatic cudaStream_t stream;\n" +
-                   text);
+  set_selftest(
+      files,
+      "#include <cuda_runtime_api.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+      "int fake_made(void);\nint fake_held(void);\nint fake_launches(void);\nsize_t fake_asked(void);\nstatic cudaStream_t stream;\n" +
+          text);
 }
 
 // --- what is emitted
@@ -128,18 +129,21 @@ TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
 
 TEST_F(Nvcc, BuildsByCMake) {
   if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
-  const TempDir temp;
-  put(temp.path() / "lenet", project("cuda", "lenet", WeightsForm::Incbin));
-  put(temp.path() / "scaler", scaler());
-  // Both in one program of C, whose kernels have names of their own.
-  write_file(temp.path() / "CMakeLists.txt",
-             "cmake_minimum_required(VERSION 3.18)\nset(CMAKE_CUDA_ARCHITECTURES 75)\nproject(two C CUDA ASM)\nenable_testing()\n"
-             "add_subdirectory(lenet)\nset(SCALER_SELFTEST ON)\nadd_subdirectory(scaler)\n"
-             "add_executable(user user.c)\ntarget_link_libraries(user lenet scaler)\n");
-  write_file(temp.path() / "user.c",
-             "#include \"lenet.h\"\n#include \"scaler.h\"\nstatic lenet_session a;\nstatic scaler_session b;\n"
-             "int main(void) { return lenet_open(&a, NULL) + scaler_open(&b, NULL) == 2 * ETCH_CUDA_ERROR; }\n");
-  expect_cmake_passes([&](const std::string& command) { return run_in(temp.path(), command); });
+  for (const std::string languages : {"C CUDA ASM", "C"}) {
+    SCOPED_TRACE(languages);
+    const TempDir temp;
+    put(temp.path() / "lenet", project("cuda", "lenet", WeightsForm::Incbin));
+    put(temp.path() / "scaler", scaler());
+    // Both in one program of C, whose kernels have names of their own.
+    write_file(temp.path() / "CMakeLists.txt",
+               "cmake_minimum_required(VERSION 3.18)\nset(CMAKE_CUDA_ARCHITECTURES 75)\nproject(two " + languages +
+                   ")\nenable_testing()\nadd_subdirectory(lenet)\nset(SCALER_SELFTEST ON)\nadd_subdirectory(scaler)\n"
+                   "add_executable(user user.c)\ntarget_link_libraries(user etch::lenet etch::scaler)\n");
+    write_file(temp.path() / "user.c",
+               "#include \"lenet.h\"\n#include \"scaler.h\"\nstatic lenet_session a;\nstatic scaler_session b;\n"
+               "int main(void) { return lenet_open(&a, NULL) + scaler_open(&b, NULL) == 2 * ETCH_CUDA_ERROR; }\n");
+    expect_cmake_passes([&](const std::string& command) { return run_in(temp.path(), command); });
+  }
 }
 
 // --- what it computes
@@ -154,9 +158,45 @@ TEST(CudaOnCpu, NetworksPassTheirSelfTest) {
 
 // The runtime divides the grid into blocks that CUDA takes.
 TEST(CudaOnCpu, TheRuntimeChoosesTheBlocks) {
-  const std::vector<EmittedFile> files = scaler(without_groups(batch_program_cuda()));
+  std::vector<EmittedFile> files = scaler(without_groups(batch_program_cuda()));
   EXPECT_NE(text_in(files, "scaler.c").find("{256, 0, 0}}"), std::string::npos);
   expect_pass(files);
+  // 128 items in the third dimension, where a block may have 64. All that has to be right of this grid is that CUDA takes it.
+  replace(files, "scaler.c", "{SIZE(0), 1, 1}, {256", "{1, 1, 128}, {256");
+  const TempDir temp;
+  put_with_stand_in(temp.path(), files);
+  ASSERT_TRUE(build_on_cpu(temp.path()).ok());
+  EXPECT_TRUE(run_on_cpu(temp.path()).out.starts_with("FAIL y["));
+}
+
+TEST(CudaOnCpu, StateStartsAgainByStateInit) {
+  CompiledProject made = project_with_state("cuda", true);
+  set_main(made.files, std::string(kRunWithState) + R"c(
+int main(void) {
+  if (cudaStreamCreate(&stream) != cudaSuccess || mean_open(&session, stream) != ETCH_OK) return 2;
+  printf("%u bytes ", (unsigned)fake_asked());
+  runs();
+  if (mean_close(&session) != ETCH_OK) return 3;
+  after_close();
+  return fake_held();
+}
+)c");
+  const TempDir temp;
+  put_with_stand_in(temp.path(), made.files);
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  const Fit fit = make_fit(made.report, find_target("cuda", ETCH_SOURCE_DIR "/targets"), {});
+  const std::string bytes = std::to_string(fit.ram_bytes()) + " bytes ";
+  EXPECT_EQ(run_on_cpu(temp.path()).out, bytes + kRunsPrinted + "18 1\n") << "the report's bytes; ETCH_CUDA_CLOSED, ETCH_NULL";
+  EXPECT_EQ(to_text(fit).find("and the stack"), std::string::npos) << to_text(fit);
+}
+
+TEST(CudaOnCpu, AModelOfStateAloneBuilds) {
+  const TempDir temp;
+  put_with_stand_in(temp.path(), project_with_state("cuda", false).files);
+  const ProcessResult built = build_on_cpu(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_on_cpu(temp.path()).out, "RAN, no result to compare with\n");
 }
 
 TEST(CudaOnCpu, SelfTestFailsWhereSomethingIsWrong) {

@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "driver/compile.h"
 #include "models/zoo.h"
+#include "onnx/builder.h"
 #include "support/files.h"
 #include "tiny.h"
 
@@ -77,6 +78,47 @@ inline void set_selftest(std::vector<EmittedFile>& files, const std::string& tex
   ASSERT_NE(file, files.end()) << "no selftest.c";
   file->text = text;
 }
+
+/// A network that keeps mean = 0.75 * mean + 0.25 * x from run to run, for a target. With `x`: its input, and the output y = mean;
+/// else x is 8, and nothing is left for the caller.
+inline CompiledProject project_with_state(const std::string& target, bool with_x) {
+  GraphBuilder g("mean", 17, 8);
+  const auto number = [&](const char* name, double value) {
+    return g.initializer(name, Array::of_doubles(DType::Float32, {1}, std::vector<double>{value}));
+  };
+  const auto mean = g.input("mean_in", DType::Float32, {1}), x = with_x ? g.input("x", DType::Float32, {1}) : number("x", 8);
+  const auto kept = g.node("Mul", {mean, number("keep", 0.75)});
+  g.node_with_outputs("Add", {kept, g.node("Mul", {x, number("take", 0.25)})}, {"mean_out"}, {}, "add");
+  g.output("mean_out", DType::Float32, {1});
+  if (with_x) {
+    g.node_with_outputs("Identity", {"mean_out"}, {"y"}, {}, "copy");
+    g.output("y", DType::Float32, {1});
+  }
+  CompileOptions options = options_for(target, "lenet", WeightsForm::C);
+  options.import.path = "mean.onnx";
+  options.import.bytes = g.bytes();
+  options.import.states = {{"mean_in", "mean_out"}};
+  return compile_project(read_model(options), options);
+}
+
+/// In C: three runs with x = 8, the last one after the state has its first values again.
+inline constexpr const char* kRunWithState = R"c(
+#include "mean.h"
+static mean_session session;
+static void runs(void) {
+  static const float x[MEAN_X_COUNT] = {8};
+  float y[MEAN_Y_COUNT] = {-1};
+  int turn, status;
+  for (turn = 0; turn < 3; turn++) {
+    if (turn == 2) printf("init %d ", (int)mean_state_init(&session));
+    status = (int)mean_run(&session, x, y);
+    printf("%d %g ", status, (double)y[0]);
+  }
+}
+static void after_close(void) { printf("%d %d\n", (int)mean_state_init(&session), (int)mean_state_init(NULL)); }
+)c";
+/// What runs() prints: 0.25 * 8, and 0.75 * 2 + 2.
+inline constexpr const char* kRunsPrinted = "0 2 0 3.5 init 0 0 2 ";
 
 /// The audit finds nothing in the network's project, which has these `names` among its files and is the same every time.
 inline void expect_audited_and_the_same(const std::string& target, const std::string& model, const std::vector<std::string>& names) {

@@ -52,6 +52,32 @@ int main(void) {
 }
 )c";
 
+TEST_F(OpenCL, StateStartsAgainByStateInit) {
+  std::vector<EmittedFile> files = project_with_state("opencl", true).files;
+  set_selftest(files, std::string(kMain) + kRunWithState + R"c(
+int main(void) {
+  if (!make() || mean_open(&session, context, device, queue) != ETCH_OK) return 2;
+  runs();
+  if (mean_close(&session) != ETCH_OK) return 3;
+  after_close();
+  return 0;
+}
+)c");
+  const TempDir temp;
+  put(temp.path(), files);
+  const ProcessResult built = build(temp.path(), "-Wno-unused-function");
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_opencl(temp.path(), "./test").out, kRunsPrinted + std::string("14 1\n")) << "ETCH_CL_CLOSED, ETCH_NULL";
+}
+
+TEST_F(OpenCL, AModelOfStateAloneBuilds) {
+  const TempDir temp;
+  put(temp.path(), project_with_state("opencl", false).files);
+  const ProcessResult built = build(temp.path());
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_opencl(temp.path(), "./test").out, "RAN, no result to compare with\n");
+}
+
 TEST_F(OpenCL, HostileCallsGiveStatuses) {
   // Statuses by number: 0 ok, 1 null, 4 range, 10 no space, 11 OpenCL error, 12 build, 13 device, 14 closed.
   const std::string first = "no session 1\nno context 1\nrun after it 14\nclose after it 0\nno device 1\nno queue 1\n";

@@ -8,7 +8,7 @@
 
 #include "etch_cuda.h"
 #if ETCH_RUNTIME_ABI != 4
-#error "network.h was generated for etch runtime ABI 4: take etch_runtime.h and etch_runtime.c from the same folder"
+#error "network.h was generated for etch runtime ABI 4: take etch_runtime.h, etch_runtime.c, etch_cuda.h and etch_cuda.c from the same folder"
 #endif
 
 #ifdef __cplusplus
