@@ -190,16 +190,31 @@ void staged(Kernel& k) {
   if (k.options().has_local) locals(k);
 }
 
-}  // namespace
+// Where no axis became local a work-group would be one item; of an axis of open size only the driver can choose a part.
+void leave_to_driver(Kernel& k) {
+  bool open = false;
+  for (int axis = 0; axis < static_cast<int>(k.axes().size()); axis++)
+    open = open || (k.axes()[at(axis)].kind == AxisKind::Global && !is_int(k, axis));
+  if (open && k.options().has_local) k.try_apply({OptOp::NoLocals});
+}
 
-void hand_coded_optimizations(Kernel& k) {
-  if (k.is_staged()) return staged(k);
+void single(Kernel& k) {
   if (matvec(k) || group(k)) return;
   upcast_masked(k);
   upcast_shared(k);
   unroll(k);
   upcast_last(k);
   if (k.options().has_local) locals(k);
+}
+
+}  // namespace
+
+void hand_coded_optimizations(Kernel& k) {
+  if (k.is_staged())
+    staged(k);
+  else
+    single(k);
+  leave_to_driver(k);
 }
 
 }  // namespace etch

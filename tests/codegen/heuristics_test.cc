@@ -69,6 +69,23 @@ TEST(Heuristics, ChooseWhatTinygradChooses) {
                          "ast137: UPCAST 2 0;UNROLL 1 0;UNROLL 0 0;LOCAL 0 4; not UPCAST 3 0;UNROLL 1 0;UNROLL 0 0;LOCAL 0 4;LOCAL 0 3;"}));
 }
 
+// Sizes that are open have no divisor that is known; a local axis is enough for a work-group.
+TEST(Heuristics, WorkGroupsOfOpenSizesAreLeftToTheDriver) {
+  Symbols symbols;
+  const Sint n = symbols.variable("n", 1, 100), m = symbols.variable("m", 1, 100);
+  const struct {
+    std::vector<Sint> shape;
+    const char* grid;
+  } rows[] = {{{n}, "NOLOCALS;"}, {{n, m}, "NOLOCALS;"}, {{n, 3}, "LOCAL 1 3;"}, {{7}, ""}};
+  for (const auto& row : rows) {
+    LazyOps ops;
+    const ShapeTracker view = ShapeTracker::from_shape(row.shape);
+    const Chosen got = chosen(ops.store(0, ops.elementwise(Op::Sqrt, {ops.load(1, DType::Float32, view)}), view));
+    EXPECT_EQ(got.grid, row.grid) << row.shape.size();
+    EXPECT_EQ(got.scalar.find("NOLOCALS"), std::string::npos) << "C has no work-groups";
+  }
+}
+
 // Tiles of a scalar core with 32 registers: sums fill them, and each loaded value is used for several sums.
 TEST(Heuristics, TilesFillTheRegisters) {
   const struct {

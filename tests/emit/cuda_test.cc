@@ -169,6 +169,20 @@ TEST(CudaOnCpu, TheRuntimeChoosesTheBlocks) {
   EXPECT_TRUE(run_on_cpu(temp.path()).out.starts_with("FAIL y["));
 }
 
+// Rows and columns both open: no kernel is left with one thread a block.
+TEST(CudaOnCpu, KernelsOverOpenSizesHaveBlocks) {
+  GraphBuilder g("open", 17, 8);
+  const auto x = g.input("x", DType::Float32, {"n", "m"});
+  const auto turned = g.node("Transpose", {g.node("Softmax", {x}, {{"axis", std::int64_t{1}}})});
+  g.output(g.node("MatMul", {x, turned}), DType::Float32, {"n", "n"});
+  CompileOptions options = options_for("cuda", "lenet", WeightsForm::C, {{"n", 1, 7}, {"m", 1, 300}});
+  options.import.path = "open.onnx";
+  options.import.bytes = g.bytes();
+  const std::vector<EmittedFile> files = compile_project(read_model(options), options).files;
+  EXPECT_EQ(text_in(files, "open.cu").find("__launch_bounds__(1)"), std::string::npos) << text_in(files, "open.cu");
+  expect_pass(files);
+}
+
 TEST(CudaOnCpu, StateStartsAgainByStateInit) {
   CompiledProject made = project_with_state("cuda", true);
   set_main(made.files, std::string(kRunWithState) + R"c(

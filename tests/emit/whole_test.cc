@@ -6,6 +6,7 @@
 #include "base/tempdir.h"
 #include "build.h"
 #include "cuda_build.h"
+#include "device_project.h"
 #include "interp/interp.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
@@ -54,6 +55,14 @@ class Whole : public testing::Test {
   Program interpreted;  // the program that was lowered last, for INTERP
   std::vector<const LazyBuffer*> inputs;
 };
+
+TEST(WholeProject, AModelOfStateAloneBuilds) {
+  const TempDir temp;
+  put(temp.path(), test::project_with_state("c99", false).files);
+  const ProcessResult built = run_in(temp.path(), kStrict, c_files(temp.path()));
+  ASSERT_TRUE(built.ok()) << built.err;
+  EXPECT_EQ(run_in(temp.path(), "./test").out, "RAN, no result to compare with\n");
+}
 
 std::vector<std::int64_t> shape_of(const ProgramBuffer& buffer, const VarValues& vars) {
   std::vector<std::int64_t> shape;
