@@ -135,7 +135,7 @@ void upcast_last(Kernel& k) {
   if (k.first_upcast() == static_cast<int>(k.axes().size())) k.try_apply({OptOp::Upcast, last, 4});
 }
 
-void locals(Kernel& k) {
+void locals(Kernel& k, std::int64_t items = 1) {
   struct Rank {
     bool shared;
     int axis;
@@ -147,7 +147,6 @@ void locals(Kernel& k) {
   }
   std::ranges::sort(ranking, [](const Rank& a, const Rank& b) { return std::tie(b.shared, b.axis) < std::tie(a.shared, a.axis); });
   std::vector<std::pair<int, std::int64_t>> chosen;
-  std::int64_t items = 1;
   for (const Rank& r : ranking) {
     for (std::int64_t size : {32, 16, 8, 4, 3, 2}) {
       if ((size == 32 && r.axis != 0) || size_of(k, r.axis) % size != 0 || items * size > 128) continue;
@@ -165,6 +164,19 @@ void locals(Kernel& k) {
   }
 }
 
+// Few rows, long ones: neighbouring work-items have neighbouring elements of a row. The number of items in a group.
+std::int64_t group_rows(Kernel& k) {
+  constexpr std::int64_t kManyRows = 2048;
+  const auto rows = outputs(k);
+  if (!k.options().has_local || !rows || *rows >= kManyRows) return 1;
+  int axis = -1;  // the innermost of the first stage
+  for (int i = k.first_reduce(); i < k.first_upcast(); i++)
+    if (k.axes()[at(i)].kind == AxisKind::Reduce && k.axes()[at(i)].stage == 0) axis = i;
+  if (axis < 0 || !is_int(k, axis)) return 1;
+  const std::int64_t items = items_of_row(size_of(k, axis));
+  return items > 1 && k.try_apply({OptOp::Group, axis - k.first_reduce(), items}) ? items : 1;
+}
+
 // Several stages: a vector of rows if they are adjacent everywhere, else a few copies of the innermost loop of each stage.
 void staged(Kernel& k) {
   constexpr std::int64_t kCopies = 4;
@@ -178,6 +190,7 @@ void staged(Kernel& k) {
   if (outer > 0 && k.options().vector_bits > 0 && moves_as_vector(outer - 1) &&
       k.try_apply({OptOp::Vector, outer - 1, k.options().vector_bits / 32}))
     return;
+  const std::int64_t items = group_rows(k);
   for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--) {
     const Axis& a = k.axes()[at(axis)];
     const bool innermost = axis + 1 == k.first_upcast() || k.axes()[at(axis + 1)].stage != a.stage;
@@ -187,7 +200,7 @@ void staged(Kernel& k) {
     else
       k.try_apply({OptOp::Unroll, axis - k.first_reduce(), kCopies});
   }
-  if (k.options().has_local) locals(k);
+  if (k.options().has_local) locals(k, items);
 }
 
 // Where no axis became local a work-group would be one item; of an axis of open size only the driver can choose a part.
@@ -208,6 +221,14 @@ void single(Kernel& k) {
 }
 
 }  // namespace
+
+std::int64_t items_of_row(std::int64_t size) {
+  constexpr std::int64_t kFew = 8, kMany = 256, kShort = 32, kSumsOfElement = 16;
+  if (size < kShort) return 1;
+  std::int64_t items = std::min(kMany, size);
+  while (size % items != 0 || items > kSumsOfElement * (size / items)) items--;
+  return items < kFew ? 1 : items;
+}
 
 void hand_coded_optimizations(Kernel& k) {
   if (k.is_staged())

@@ -235,19 +235,45 @@ int Kernel::lanes() const {
   return axes_.empty() || axes_.back().kind != AxisKind::Vector ? 1 : static_cast<int>(axes_.back().size.as_int());
 }
 
-void Kernel::shift_to(int axis, std::int64_t amount, bool top, int insert_before, AxisKind kind) {
+void Kernel::shift_to(int axis, std::int64_t amount, int insert_before, AxisKind kind) {
   Axis& from = axes_[at(axis)];
   const std::int64_t rest = from.size.as_int() / amount;
   Axis part = from;
   part.kind = kind;
   part.size = amount;
-  if (top)
-    part.multiplier = from.multiplier * rest;
-  else
-    from.multiplier *= amount;
+  from.multiplier *= amount;
   from.size = rest;
   axes_.insert(axes_.begin() + insert_before, part);
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
+}
+
+bool Kernel::is_same_part(const Axis& a, const Axis& b) {
+  const auto is_loop = [](const Axis& axis) { return axis.kind == AxisKind::Reduce || axis.kind == AxisKind::Inner; };
+  return is_loop(a) && is_loop(b) && a.dim == b.dim && a.size == b.size && a.multiplier == b.multiplier;
+}
+
+bool Kernel::is_alike_in_stages(int axis) const {
+  const auto same = std::ranges::count_if(axes_, [&](const Axis& a) { return is_same_part(a, axes_[at(axis)]); });
+  return same == reduce_stages_ + (stores_reduced_dims_ ? 1 : 0);
+}
+
+// Every stage is split alike, so that a work-item has the same elements in each: what one stage keeps in the output the same item reads
+// in another.
+void Kernel::group(int axis, std::int64_t amount, bool top) {
+  const Axis whole = axes_[at(axis)];
+  const std::int64_t rest = whole.size.as_int() / amount;
+  Axis part = whole;
+  part.kind = AxisKind::Group;
+  part.size = amount;
+  part.stage = Axis::kOuter;
+  if (top) part.multiplier = whole.multiplier * rest;
+  for (Axis& a : axes_) {
+    if (!is_same_part(a, whole)) continue;
+    a.size = rest;
+    if (!top) a.multiplier *= amount;
+  }
+  if (rest == 1) std::erase_if(axes_, [&](const Axis& a) { return a.dim == whole.dim && a.size.is_int(1); });
+  axes_.insert(axes_.begin() + first_reduce() + count(AxisKind::Group), part);
 }
 
 // UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
@@ -282,11 +308,14 @@ std::vector<Kernel::Rule> Kernel::group_rules_of(OptOp op, int axis, std::int64_
   std::vector<Rule> rules{{options_->has_local, "the language has work-groups"}};
   if (op == OptOp::Group || op == OptOp::GroupTop) {
     rules.push_back({kind == AxisKind::Reduce, "only a reduced axis can be grouped"});
-    rules.push_back({!is_staged(), "a kernel of several stages is not grouped"});
+    rules.push_back({!is_scan(), "a scan is not grouped"});
+    rules.push_back({axes_[at(axis)].stage == 0, "the axes of the first stage are grouped, and those of the others with them"});
+    rules.push_back({is_alike_in_stages(axis), "all stages have that part of the axis: none is split in another way"});
     rules.push_back({!tensor_, kNotTensor});
     rules.push_back({count(AxisKind::Vector) == 0, "a vector is not grouped"});
   } else if (op == OptOp::UpcastMid) {
     rules.push_back({count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"});
+    rules.push_back({!is_staged(), "in a kernel of several stages all work-items of a group go on"});
     rules.push_back({kind == AxisKind::Global, "only a global axis can be shared while reducing"});
     rules.push_back({amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"});
   } else {
@@ -307,7 +336,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
-              {shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
+              {kind == AxisKind::Inner || shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
@@ -342,8 +371,8 @@ std::int64_t Kernel::shared_bytes(OptOp op, std::int64_t amount) const {
   if (!groups && count(AxisKind::Group) == 0) return 0;
   std::int64_t bytes = adds || op == OptOp::Upcast || op == OptOp::UpcastMid ? amount : 1;
   for (const Axis& a : axes_) {
-    const bool counts = a.kind == AxisKind::Local || a.kind == AxisKind::Group || a.kind == AxisKind::Mid || a.kind == AxisKind::Upcast;
-    if (counts) bytes = saturating_mul(bytes, a.size.as_int());
+    const bool is_item = a.kind == AxisKind::Local || a.kind == AxisKind::Group || a.kind == AxisKind::Mid;
+    if (is_item || (a.kind == AxisKind::Upcast && a.stage == Axis::kOuter)) bytes = saturating_mul(bytes, a.size.as_int());
   }
   std::int64_t of_one = 0;
   for (const LazyOp* r : reduces_) of_one += bytes_of(r->dtype);
@@ -382,23 +411,23 @@ bool Kernel::try_apply(const Opt& opt) {
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
   switch (opt.op) {
     case OptOp::Upcast:
-      shift_to(axis, amount, false, last, AxisKind::Upcast);
+      shift_to(axis, amount, last, AxisKind::Upcast);
       break;
     case OptOp::Unroll:
-      shift_to(axis, amount, false, last, AxisKind::Unroll);
+      shift_to(axis, amount, last, AxisKind::Unroll);
       break;
     case OptOp::Local:
-      shift_to(axis, amount, false, first_reduce() - tile_items(), AxisKind::Local);
+      shift_to(axis, amount, first_reduce() - tile_items(), AxisKind::Local);
       break;
     case OptOp::LastLocal:
-      shift_to(axis, amount, false, count(AxisKind::Global), AxisKind::Local);
+      shift_to(axis, amount, count(AxisKind::Global), AxisKind::Local);
       break;
     case OptOp::Group:
     case OptOp::GroupTop:
-      shift_to(axis, amount, opt.op == OptOp::GroupTop, first_reduce() + count(AxisKind::Group), AxisKind::Group);
+      group(axis, amount, opt.op == OptOp::GroupTop);
       break;
     case OptOp::UpcastMid:
-      shift_to(axis, amount, false, first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid), AxisKind::Mid);
+      shift_to(axis, amount, first_reduce() + count(AxisKind::Group) + count(AxisKind::Mid), AxisKind::Mid);
       break;
     case OptOp::NoLocals:
       no_locals_ = true;
@@ -407,7 +436,7 @@ bool Kernel::try_apply(const Opt& opt) {
       pad_to(axis, amount);
       break;
     case OptOp::Vector:
-      shift_to(axis, amount, false, static_cast<int>(axes_.size()), AxisKind::Vector);
+      shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
       break;
     case OptOp::Tensor:
       apply_tensor(opt);

@@ -29,7 +29,8 @@ enum class AxisKind : std::uint8_t {
   Vector
 };
 
-/// Part of dimension `dim`: its index times `multiplier` is added to the dimension's. All stages are inside of the outer axes.
+/// Part of dimension `dim`: its index times `multiplier` is added to the dimension's. All stages are inside of the outer axes, which a
+/// Group axis is one of: a work-item has the same part of the dimension in every stage.
 struct Axis {
   AxisKind kind{};
   int dim = 0;
@@ -90,6 +91,8 @@ class Kernel {
   int reduce_stages() const { return reduce_stages_; }
   /// Whether its reduced axes are passed through by several reductions, or by a reduction and what is stored, as in a scan.
   bool is_staged() const { return reduce_stages_ > 1 || stores_reduced_dims_ || is_scan(); }
+  /// Whether work-items that share the reduced axes go on behind reduction stage `stage`: each has a part of them in the stage that follows.
+  bool all_go_on_behind(int stage) const { return stage + 1 < reduce_stages_ || stores_reduced_dims_; }
   /// Whether it stores a scan: in the loop over the reduced axis, not behind it.
   bool is_scan() const { return !reduces_.empty() && etch::is_scan(reduces_[0]); }
   /// Dimensions of the merged AST come first, then those that PADTO made.
@@ -137,7 +140,12 @@ class Kernel {
   std::string shape_name() const;
 
  private:
-  void shift_to(int axis, std::int64_t amount, bool top, int insert_before, AxisKind kind);
+  void shift_to(int axis, std::int64_t amount, int insert_before, AxisKind kind);
+  void group(int axis, std::int64_t amount, bool top);
+  /// Whether two loops, of different stages, are over the same part of the same dimension.
+  static bool is_same_part(const Axis& a, const Axis& b);
+  /// Whether each stage has a loop over that part of the dimension.
+  bool is_alike_in_stages(int axis) const;
   struct Rule {
     bool holds;
     const char* text;

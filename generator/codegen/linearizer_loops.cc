@@ -45,7 +45,8 @@ void Linearizer::name_axes() {
     int parts = 0;
     const auto [kind, stage] = std::pair(k_.axes()[static_cast<std::size_t>(i)].kind, k_.axes()[static_cast<std::size_t>(i)].stage);
     for (int other = 0; other < n; other++)
-      parts += k_.root_dim(other) == k_.root_dim(i) && k_.axes()[static_cast<std::size_t>(other)].stage == stage ? 1 : 0;
+      if (const int of = k_.axes()[static_cast<std::size_t>(other)].stage; of == stage || of == Axis::kOuter)
+        parts += k_.root_dim(other) == k_.root_dim(i) ? 1 : 0;
     std::string name = letters(i);
     if (name.empty()) name = "i";
     if (kind == AxisKind::Vector)

@@ -6,7 +6,24 @@
 
 namespace etch {
 
-void Linearizer::define_accumulators(const std::string& name) {
+// A kernel of several stages has sums of several reductions next to each other: "own_largest", "each_largest", "largest".
+std::string Linearizer::name_of(const LazyOp* reduce, Sums sums) const {
+  const bool is_only = k_.reduces().size() == 1, has_shared = k_.is_staged() && k_.count(AxisKind::Group) > 0;
+  const std::string word(info(reduce->op).word);
+  switch (sums) {
+    case Sums::Own:
+      return is_only ? "acc" : (has_shared ? "own_" : "") + word;
+    case Sums::OfItems:
+      return is_only || !has_shared ? "sums" : "each_" + word;
+    case Sums::OfPart:
+      return is_only ? "part" : "part_" + word;
+    case Sums::Total:
+      return is_only ? "total" : word;
+  }
+  return word;
+}
+
+void Linearizer::define_accumulators(Sums sums) {
   constexpr std::int64_t kInLine = 4;
   const std::vector<int> upcast = copied_axes();
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
@@ -14,7 +31,7 @@ void Linearizer::define_accumulators(const std::string& name) {
   for (const LazyOp* op : k_.reduces_of(stage_)) {
     for_each(upcast, [&] {
       UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start_of(op->op, op->dtype)};
-      acc.name = k_.reduces().size() == 1 ? name : std::string(info(op->op).word);
+      acc.name = name_of(op, sums);
       if (!is_scan(op)) acc.hint = copy_of(op);
       acc.size = position(upcast).as_int() / row;
       accumulators_[accumulator_of(op)] = b_.add(std::move(acc));
@@ -51,7 +68,7 @@ void Linearizer::reduce() {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
   std::vector<const LazyOp*> summed;
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
-  define_accumulators("acc");
+  define_accumulators(Sums::Own);
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Reduce);
@@ -128,45 +145,78 @@ Sint Linearizer::position(const std::vector<int>& axes) const {
   return p;
 }
 
-// Each work-item stores its sums in shared memory; the first one of each group adds them up and continues alone. From there on it has
-// copies for what the others had along the Mid axes.
+// Each work-item stores its sums in shared memory. If the result is one for the group, its first item adds them up and goes on alone, with
+// copies for what the others had along the Mid axes. Else every item adds up all of them, in one order, and goes on with the same totals.
+// Each reduction has an array of its own, so that no item has to wait until the others have read what an earlier stage left there.
 void Linearizer::reduce_group() {
-  const std::vector<int> local = axes_of(AxisKind::Local), group = axes_of(AxisKind::Group), mid = axes_of(AxisKind::Mid),
-                         upcast = axes_of(AxisKind::Upcast);
-  std::vector<int> copied = mid;
-  copied.insert(copied.end(), upcast.begin(), upcast.end());
-  const std::int64_t items = count(group), copies = count(copied);
-  const Sint first = position(local) * items, mine = position(group);
-  std::int64_t number = 0;
-  std::vector<const UOp*> shared;
-  for (const LazyOp* op : k_.reduces()) {
-    shared.push_back(b_.add(
-        UOp{.uop = UOpKind::DefineLocal, .dtype = op->dtype, .number = number++, .size = count(local) * items * copies, .name = "sums"}));
-    for_each(upcast, [&] {
-      const UOp* sum = accumulators_.at(accumulator_of(op));
-      b_.add(UOp{.uop = UOpKind::Store,
-                 .dtype = op->dtype,
-                 .src = {shared.back(), index_.integer((first + mine) * copies + position(copied)), sum}});
-    });
+  SharedSums sums{.arrays = {}, .items = count(axes_of(AxisKind::Group)), .copied = axes_of(AxisKind::Mid)};
+  const std::vector<int> mid = sums.copied, upcast = axes_of(AxisKind::Upcast);
+  sums.copied.insert(sums.copied.end(), upcast.begin(), upcast.end());
+  const std::vector<int> local = axes_of(AxisKind::Local);
+  const Sint mine = position(axes_of(AxisKind::Group));
+  sums.first = position(local) * sums.items;
+  for (const LazyOp* op : k_.reduces_of(stage_)) {
+    sums.arrays.push_back(b_.add(UOp{.uop = UOpKind::DefineLocal,
+                                     .dtype = op->dtype,
+                                     .number = shared_++,
+                                     .size = count(local) * sums.items * count(sums.copied),
+                                     .name = name_of(op, Sums::OfItems)}));
+    for_each(upcast, [&] { store_shared(sums, sums.arrays.size() - 1, mine, accumulators_.at(accumulator_of(op))); });
   }
   b_.add(UOp{.uop = UOpKind::Barrier});
+  if (k_.all_go_on_behind(stage_)) {
+    add_in_parts(sums, mine);
+    return add_shared(sums, Sums::Total, 0, sums.items, 1);
+  }
   std::vector<Sint> alone{lt(mine, 1)};
   if (!mid.empty()) alone.push_back(lt(position(mid), 1));
   open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(ands(alone))}}));
   is_behind_group_ = true;
   for (int axis : mid) axis_index_[static_cast<std::size_t>(axis)] = 0;
-  accumulators_.clear();
-  define_accumulators("total");
+  add_shared(sums, Sums::Total, 0, sums.items, 1);
+}
+
+// Many sums take two steps: some items add up a part each, then all add up the parts.
+void Linearizer::add_in_parts(SharedSums& sums, Sint mine) {
+  constexpr std::int64_t kFew = 32;
+  if (sums.items <= kFew) return;
+  std::int64_t parts = 1;  // the divisor that makes both steps together shortest
+  for (std::int64_t p = 2; p < sums.items; p++)
+    if (sums.items % p == 0 && p + sums.items / p < parts + sums.items / parts) parts = p;
+  if (parts == 1) return;
+  const UOp* some = b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(lt(mine, parts))}});
+  open_.push_back(some);
+  add_shared(sums, Sums::OfPart, mine, sums.items / parts, parts);
+  const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  for (std::size_t r = 0; r < reduces.size(); r++)
+    for_each(sums.copied, [&] { store_shared(sums, r, mine, accumulators_.at(accumulator_of(reduces[r]))); });
+  close(some);
+  b_.add(UOp{.uop = UOpKind::Barrier});
+  sums.items = parts;
+}
+
+Sint Linearizer::place_of(const SharedSums& sums, Sint item) const {
+  return (sums.first + item) * count(sums.copied) + position(sums.copied);
+}
+
+void Linearizer::store_shared(const SharedSums& sums, std::size_t array, Sint item, const UOp* sum) {
+  const UOp* to = sums.arrays[array];
+  b_.add(UOp{.uop = UOpKind::Store, .dtype = to->dtype, .src = {to, index_.integer(place_of(sums, item)), sum}});
+}
+
+// New accumulators of the stage: the sums of `n` items from `from` on, `step` apart.
+void Linearizer::add_shared(const SharedSums& sums, Sums kind, Sint from, std::int64_t n, std::int64_t step) {
+  const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  for (const LazyOp* op : reduces) std::erase_if(accumulators_, [&](const auto& a) { return a.first.first == number_.at(op); });
+  define_accumulators(kind);
   const std::string name = free_name("item");
-  const UOp* loop = open_loop(name, items, 1, name);
-  const Sint other = symbols_->variable(name, 0, items - 1);
-  for (std::size_t r = 0; r < k_.reduces().size(); r++) {
-    const LazyOp* op = k_.reduces()[r];
-    for_each(copied, [&] {
-      const UOp* at = index_.integer((first + other) * copies + position(copied));
-      accumulate(op, b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {shared[r], at}}));
+  const UOp* loop = open_loop(name, n, 1, name);
+  const Sint item = from + symbols_->variable(name, 0, n - 1) * step;
+  for (std::size_t r = 0; r < reduces.size(); r++)
+    for_each(sums.copied, [&] {
+      const UOp* at = index_.integer(place_of(sums, item));
+      accumulate(reduces[r], b_.add(UOp{.uop = UOpKind::Load, .dtype = reduces[r]->dtype, .src = {sums.arrays[r], at}}));
     });
-  }
   close(loop);
 }
 

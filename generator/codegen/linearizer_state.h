@@ -125,9 +125,23 @@ class Linearizer {
   const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
 
   // linearizer_reduce.cc
+  /// Of a reduction: those of one work-item, the array of those of all that share it, those of some and of all of them together.
+  enum class Sums : std::uint8_t { Own, OfItems, OfPart, Total };
+  /// Arrays in shared memory, one for each reduction of the stage.
+  struct SharedSums {
+    std::vector<const UOp*> arrays;
+    Sint first = 0;           // of this work-item's group
+    std::int64_t items = 1;   // that share a sum
+    std::vector<int> copied;  // axes along which an item has several sums
+  };
   void reduce();
   void reduce_group();
-  void define_accumulators(const std::string& name);
+  void add_in_parts(SharedSums& sums, Sint mine);
+  void add_shared(const SharedSums& sums, Sums kind, Sint from, std::int64_t n, std::int64_t step);
+  void store_shared(const SharedSums& sums, std::size_t array, Sint item, const UOp* sum);
+  Sint place_of(const SharedSums& sums, Sint item) const;
+  std::string name_of(const LazyOp* reduce, Sums sums) const;
+  void define_accumulators(Sums sums);
   void open_reduce_loops(const std::vector<Sint>& guards);
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);
@@ -162,6 +176,7 @@ class Linearizer {
   std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: the latest Phi, at first the DefineAcc
   std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
   std::int64_t defined_ = 0;  // number of accumulators so far
+  std::int64_t shared_ = 0;   // and of arrays that work-items share
 };
 
 template <class F>

@@ -33,6 +33,10 @@ struct Opt {
 std::string to_text(const Opt& opt);                // "UPCAST 0 4"
 std::string to_text(const std::vector<Opt>& opts);  // joined by commas
 
+/// How many work-items the heuristics let share a row of `size` elements in a kernel of several stages; 1: one computes it alone. Each of
+/// them adds up the sums of all, which is little work beside its own part.
+std::int64_t items_of_row(std::int64_t size);
+
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
   int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only

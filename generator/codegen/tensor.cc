@@ -142,11 +142,11 @@ void Kernel::apply_tensor(const Opt& opt) {
   const TensorChoice choice = tensor_choices(row)[at(opt.axis)];
   tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b};
   // The reduced axis stands behind the others, so these keep their positions.
-  shift_to(choice.k, row.is_matrix() ? row.k : row.macs, false, static_cast<int>(axes_.size()), AxisKind::Tensor);
+  shift_to(choice.k, row.is_matrix() ? row.k : row.macs, static_cast<int>(axes_.size()), AxisKind::Tensor);
   if (row.is_matrix())
     split_tile(choice, row);
   else
-    shift_to(choice.n, row.lanes, false, static_cast<int>(axes_.size()), AxisKind::Vector);
+    shift_to(choice.n, row.lanes, static_cast<int>(axes_.size()), AxisKind::Vector);
 }
 
 }  // namespace etch

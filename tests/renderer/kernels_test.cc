@@ -85,12 +85,15 @@ Made depthwise(Maker& m) {
   return {m.store(m.sum(m.op(Op::Mul, {x, m.view(2, all, {9, 0, 0, 3, 1})}), {3, 4})), {72, 72, 18}};
 }
 
-Made softmax(Maker& m) {
-  const Shape all{3, 8};
+Made softmax_of(Maker& m, const Shape& all) {
   const LazyOp* x = m.load(1, all);
   const LazyOp* e = m.op(Op::Exp, {m.op(Op::Sub, {x, m.ops.expand(m.ops.reduce(Op::ReduceMax, x, {1}), all)})});
-  return {m.store(m.op(Op::Div, {e, m.ops.expand(m.sum(e, {1}), all)})), {24, 24}};
+  return {m.store(m.op(Op::Div, {e, m.ops.expand(m.sum(e, {1}), all)})), {all[0] * all[1], all[0] * all[1]}};
 }
+
+Made softmax(Maker& m) { return softmax_of(m, {3, 8}); }
+
+Made grouped_softmax(Maker& m) { return softmax_of(m, {3, 4096}); }
 
 Made layer_norm(Maker& m) {
   const Shape all{3, 8}, one{3, 1};
@@ -160,6 +163,7 @@ TEST(Golden, TypicalKernels) {
       {"conv3x3", conv3x3, {{OptOp::Local, 1, 3}, {OptOp::Upcast, 0, 2}}},
       {"depthwise", depthwise, {{OptOp::Local, 0, 2}, {OptOp::LastLocal, 0, 3}}},
       {"softmax", softmax},
+      {"grouped_softmax", grouped_softmax, {}, "cl cu"},
       {"layer_norm", layer_norm},
       {"max_pool", max_pool, {{OptOp::NoLocals}}},
       {"gather", gather},

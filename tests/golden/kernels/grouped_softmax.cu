@@ -1,0 +1,72 @@
+extern "C" __global__ void __launch_bounds__(256) grouped_softmax(float *out, const float *x) {
+  const int n = (int)blockIdx.x;
+  const int k_item = (int)threadIdx.x;
+  float own_largest = -INFINITY;
+  const int at_nk = n * 4096 + k_item;
+  for (int k_tile = 0; k_tile < 4; k_tile++) {
+    const int k = k_tile * 1024;
+    const int x_at = at_nk + k;
+    const float x_k0 = x[x_at];
+    own_largest = own_largest < x_k0 || x_k0 != x_k0 ? x_k0 : own_largest;
+    const float x_k256 = x[x_at + 256];
+    own_largest = own_largest < x_k256 || x_k256 != x_k256 ? x_k256 : own_largest;
+    const float x_k512 = x[x_at + 512];
+    own_largest = own_largest < x_k512 || x_k512 != x_k512 ? x_k512 : own_largest;
+    const float x_k768 = x[x_at + 768];
+    own_largest = own_largest < x_k768 || x_k768 != x_k768 ? x_k768 : own_largest;
+  }
+  __shared__ float each_largest[256];
+  each_largest[k_item] = own_largest;
+  __syncthreads();
+  const bool k_below_16 = k_item < 16;
+  if (k_below_16) {
+    float part_largest = -INFINITY;
+    for (int item = 0; item < 16; item++) {
+      const float each_largest_kitem = each_largest[k_item + item * 16];
+      const float larger = part_largest < each_largest_kitem || each_largest_kitem != each_largest_kitem ? each_largest_kitem
+          : part_largest;
+      part_largest = larger;
+    }
+    each_largest[k_item] = part_largest;
+  }
+  __syncthreads();
+  float largest = -INFINITY;
+  for (int item_2 = 0; item_2 < 16; item_2++) {
+    const float each_largest_item = each_largest[item_2];
+    largest = largest < each_largest_item || each_largest_item != each_largest_item ? each_largest_item : largest;
+  }
+  float own_sum = 0.0f;
+  for (int k_tile_2 = 0; k_tile_2 < 4; k_tile_2++) {
+    const int k_2 = k_tile_2 * 1024;
+    const int at = at_nk + k_2;
+    const float exp_value_k0 = expf(x[at] - largest); out[at] = exp_value_k0;
+    own_sum += exp_value_k0;
+    const float exp_value_k256 = expf(x[at + 256] - largest); out[at + 256] = exp_value_k256;
+    own_sum += exp_value_k256;
+    const float exp_value_k512 = expf(x[at + 512] - largest); out[at + 512] = exp_value_k512;
+    own_sum += exp_value_k512;
+    const float exp_value_k768 = expf(x[at + 768] - largest); out[at + 768] = exp_value_k768;
+    own_sum += exp_value_k768;
+  }
+  __shared__ float each_sum[256];
+  each_sum[k_item] = own_sum;
+  __syncthreads();
+  if (k_below_16) {
+    float part_sum = 0.0f;
+    for (int item_3 = 0; item_3 < 16; item_3++) {
+      const float each_sum_kitem = each_sum[k_item + item_3 * 16]; part_sum += each_sum_kitem;
+    }
+    each_sum[k_item] = part_sum;
+  }
+  __syncthreads();
+  float sum = 0.0f;
+  for (int item_4 = 0; item_4 < 16; item_4++) {
+    const float each_sum_item = each_sum[item_4]; sum += each_sum_item;
+  }
+  for (int k_tile_3 = 0; k_tile_3 < 4; k_tile_3++) {
+    const int k_3 = k_tile_3 * 1024;
+    const int out_at = at_nk + k_3;
+    out[out_at] = out[out_at] / sum; out[out_at + 256] = out[out_at + 256] / sum; out[out_at + 512] = out[out_at + 512] / sum;
+    out[out_at + 768] = out[out_at + 768] / sum;
+  }
+}
