@@ -91,7 +91,8 @@ class Kernel {
   int reduce_stages() const { return reduce_stages_; }
   /// Whether its reduced axes are passed through by several reductions, or by a reduction and what is stored, as in a scan.
   bool is_staged() const { return reduce_stages_ > 1 || stores_reduced_dims_ || is_scan(); }
-  /// Whether work-items that share the reduced axes go on behind reduction stage `stage`: each has a part of them in the stage that follows.
+  /// Whether work-items that share the reduced axes go on behind reduction stage `stage`: each has a part of them in the stage that
+  /// follows.
   bool all_go_on_behind(int stage) const { return stage + 1 < reduce_stages_ || stores_reduced_dims_; }
   /// Whether it stores a scan: in the loop over the reduced axis, not behind it.
   bool is_scan() const { return !reduces_.empty() && etch::is_scan(reduces_[0]); }

@@ -173,8 +173,10 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
   if (options.step) options.step("scheduling", 0, 0);
   constexpr std::int64_t kRowsOfAGrid = 256;
-  frontend.schedule =
-      create_schedule(*frontend.model.graph, outputs, {.min_rows = language_of(options.target).grid ? kRowsOfAGrid : 0}, states);
+  const Language& language = language_of(options.target);
+  const auto shares_row = [](std::int64_t elements) { return items_of_row(elements) > 1; };
+  const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0, .shares_row = language.local_memory ? +shares_row : nullptr};
+  frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;

@@ -217,9 +217,12 @@ class Chooser {
            (e.view->shape() == whole || is_row);
   }
 
-  /// Whether a kernel of several stages may start with `reduction`: on a grid each row is the work of one item.
+  /// Whether a kernel of several stages may start with `reduction`: on a grid each row is the work of one item, or of a group.
   bool has_enough_rows(const LazyBuffer* reduction) const {
-    return reduction->st.size().min() >= options_.min_rows || reduction->src[0]->st.size().max() <= reduction->st.size().max() * kShortRow;
+    if (reduction->st.size().min() >= options_.min_rows) return true;
+    if (reduction->src[0]->st.size().max() <= reduction->st.size().max() * kShortRow) return true;
+    const Sint innermost = reduction->src[0]->shape()[static_cast<std::size_t>(reduction->axes.back())];
+    return options_.shares_row != nullptr && innermost.is_int() && options_.shares_row(innermost.as_int());
   }
 
   /// The post-dominator of `reduction` among the values that stay in its rows; nullptr if its result is not expanded on the way. A value

@@ -76,8 +76,10 @@ struct Schedule {
 struct ScheduleOptions {
   int max_inputs = 15;  // buffers that one kernel may read
   int max_nodes = 256;  // operations and leaves of one kernel
-  /// A kernel of several stages has at least so many rows, or short ones: on a grid one work-item computes a row.
+  /// A kernel of several stages has at least so many rows, short ones, or ones that work-items can share: else, on a grid, one work-item
+  /// computes a row.
   std::int64_t min_rows = 0;
+  bool (*shares_row)(std::int64_t elements) = nullptr;
   int max_outputs = 4;  // buffers that one kernel may write
 };
 

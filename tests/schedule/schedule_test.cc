@@ -215,16 +215,22 @@ TEST(Schedule, KernelCounts) {
   }
 }
 
-// On a grid one work-item computes a row: a long single row is left to several kernels.
+// On a grid one work-item computes a row, or a group of them if its length can be divided: else a long single row is left to several
+// kernels.
 TEST(Schedule, StagesOfAGridHaveManyRows) {
-  const auto kernels = [](std::int64_t rows, std::int64_t length) {
+  bool (*shares_row)(std::int64_t) = nullptr;
+  const auto kernels = [&](std::int64_t rows, std::int64_t length) {
     const auto graph = LazyGraph::create();
     const Tensor x = Tensor::input(*graph, "x", DType::Float32, {rows, length});
-    return create_schedule(*graph, {{"y", x.softmax(1)}}, {.min_rows = 256}).items.size();
+    return create_schedule(*graph, {{"y", x.softmax(1)}}, {.min_rows = 256, .shares_row = shares_row}).items.size();
   };
-  EXPECT_EQ(kernels(256, 1000), 1u);
-  EXPECT_EQ(kernels(1, 10), 1u);
-  EXPECT_GT(kernels(1, 32000), 1u);
+  for (const bool shares : {false, true}) {
+    shares_row = shares ? [](std::int64_t elements) { return elements == 32000; } : static_cast<bool (*)(std::int64_t)>(nullptr);
+    EXPECT_EQ(kernels(256, 1000), 1u);
+    EXPECT_EQ(kernels(1, 10), 1u);
+    EXPECT_EQ(kernels(1, 32000) == 1u, shares);
+    EXPECT_GT(kernels(1, 31991), 1u);
+  }
 }
 
 // Sums that select are lookups, without work that grows with the number of positions. What is expected is written out.
