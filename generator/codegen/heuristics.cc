@@ -135,7 +135,8 @@ void upcast_last(Kernel& k) {
   if (k.first_upcast() == static_cast<int>(k.axes().size())) k.try_apply({OptOp::Upcast, last, 4});
 }
 
-void locals(Kernel& k, std::int64_t items = 1) {
+// A group has at most `most` items.
+void locals(Kernel& k, std::int64_t most = 128) {
   struct Rank {
     bool shared;
     int axis;
@@ -147,9 +148,10 @@ void locals(Kernel& k, std::int64_t items = 1) {
   }
   std::ranges::sort(ranking, [](const Rank& a, const Rank& b) { return std::tie(b.shared, b.axis) < std::tie(a.shared, a.axis); });
   std::vector<std::pair<int, std::int64_t>> chosen;
+  std::int64_t items = 1;
   for (const Rank& r : ranking) {
     for (std::int64_t size : {32, 16, 8, 4, 3, 2}) {
-      if ((size == 32 && r.axis != 0) || size_of(k, r.axis) % size != 0 || items * size > 128) continue;
+      if ((size == 32 && r.axis != 0) || size_of(k, r.axis) % size != 0 || items * size > most) continue;
       chosen.emplace_back(r.axis, size);
       items *= size;
       break;
@@ -164,7 +166,7 @@ void locals(Kernel& k, std::int64_t items = 1) {
   }
 }
 
-// Few rows, long ones: neighbouring work-items have neighbouring elements of a row. The number of items in a group.
+// Few rows, long ones: neighbouring work-items have neighbouring elements of a row. The number of items that share one.
 std::int64_t group_rows(Kernel& k) {
   constexpr std::int64_t kManyRows = 2048;
   const auto rows = outputs(k);
@@ -200,7 +202,10 @@ void staged(Kernel& k) {
     else
       k.try_apply({OptOp::Unroll, axis - k.first_reduce(), kCopies});
   }
-  if (k.options().has_local) locals(k, items);
+  // Rows that are shared by fewer work-items than run in step fill these up; others spread over the device.
+  constexpr std::int64_t kInStep = 32;
+  if (k.options().has_local && items == 1) locals(k);
+  if (items > 1 && items < kInStep) locals(k, kInStep / items);
 }
 
 // Where no axis became local a work-group would be one item; of an axis of open size only the driver can choose a part.

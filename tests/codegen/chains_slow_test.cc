@@ -11,6 +11,7 @@
 #include "support/ast_cases.h"
 #include "support/backends.h"
 #include "support/opt_chain.h"
+#include "support/random_stages.h"
 
 namespace etch {
 namespace {
@@ -94,6 +95,13 @@ TEST(RandomChains, OpenCL) {
 TEST(RandomChains, CUDA) {
   fuzz({"cuda", 4, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO"}});
 }
+// Kernels of several stages: in most of half of them work-items share rows.
+void fuzz_stages(const char* name, const Language& language, unsigned seed) {
+  test::Stages stages(seed);
+  test::expect_backend_agrees(name, language, stages, 300, 0, test::first_difference, 90);
+}
+TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21); }
+TEST(RandomChainsOfStages, CUDA) { fuzz_stages("cuda", kCuda, 22); }
 // As many as in C.
 TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
 TEST(RandomChains, LLVMVectors) { fuzz({"llvm", 2, 500, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}}); }

@@ -8,14 +8,18 @@
 
 namespace etch::test {
 
-/// Up to six steps that the kernel of `ast` takes one after the other; at most `copies` copies of the arithmetic are made.
-inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, const CodegenOptions& options, std::int64_t copies = 48) {
+/// Up to six steps that the kernel of `ast` takes one after the other; at most `copies` copies of the arithmetic are made. `groups_first`:
+/// the first one is GROUP or GROUPTOP, if one is found that is legal.
+inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, const CodegenOptions& options, std::int64_t copies = 48,
+                                         bool groups_first = false) {
   static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,    OptOp::Group,
                                    OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::NoLocals, OptOp::Vector};
   static constexpr std::int64_t kAmounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 16, 32};
   Kernel kernel(ast, options);
   const auto pick = [&](auto& from) { return from[std::uniform_int_distribution<std::size_t>(0, std::size(from) - 1)(rng)]; };
   const auto steps = std::uniform_int_distribution<std::size_t>(1, 6)(rng);
+  for (int tries = 0; groups_first && tries < 60 && kernel.applied().empty(); tries++)
+    kernel.try_apply({tries % 2 == 0 ? OptOp::Group : OptOp::GroupTop, std::uniform_int_distribution<int>(0, 1)(rng), pick(kAmounts)});
   for (int tries = 0; tries < 60 && kernel.applied().size() < steps; tries++) {
     Opt opt{pick(kOps), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
     if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;

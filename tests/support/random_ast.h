@@ -125,10 +125,10 @@ inline void expect_reference_agrees(RandomAsts& asts, int count, DifferenceFrom 
 }
 
 /// `count` of them as one program: every third kernel with the heuristics, the others with random OptOps. All kinds of OptOps have to
-/// come up.
+/// come up, and GROUP or GROUPTOP in at least `grouped` kernels; if that is not 0, half of the chains start with one.
 inline void expect_backend_agrees(const std::string& name, const Language& language, RandomAsts& asts, int count, int vector_bits,
-                                  DifferenceFrom difference) {
-  const auto device = backend(name);
+                                  DifferenceFrom difference, int grouped = 0) {
+  const auto device = backend(name, grouped > 0);
   if (!device) GTEST_SKIP() << device.why;
   CodegenOptions options = options_for(language);
   options.vector_bits = vector_bits;
@@ -139,13 +139,15 @@ inline void expect_backend_agrees(const std::string& name, const Language& langu
     cases.push_back(asts.next());
     const KnownAst& c = *cases.back();
     BackendKernel kernel{c.store, &c.inputs, static_cast<std::int64_t>(c.expected.size()), {}};
-    if (i % 3 > 0) kernel.opts = random_opt_chain(c.store, asts.rng(), options, 16);
+    if (i % 3 > 0) kernel.opts = random_opt_chain(c.store, asts.rng(), options, 16, grouped > 0 && i % 3 == 1);
     kernels.push_back(kernel);
   }
   const Program program = program_of(kernels, language, options, true);
   for (const char* step : {"UPCAST", "UNROLL", "PADTO", vector_bits > 0 ? "VECTOR" : "UPCAST", language.grid ? "LOCAL" : "UPCAST"})
     EXPECT_TRUE(std::ranges::any_of(program.kernels, [&](const ProgramKernel& k) { return k.opts.find(step) != std::string::npos; }))
         << step << " never came up";
+  const auto is_grouped = [](const ProgramKernel& k) { return k.opts.find("GROUP") != std::string::npos; };
+  EXPECT_GE(std::ranges::count_if(program.kernels, is_grouped), grouped);
   const std::vector<Array> got = device->load(program)->run({});
   for (std::size_t k = 0; k < cases.size(); k++)
     ASSERT_EQ(difference(got[k], cases[k]->expected), "") << k << ", " << program.kernels[k].opts << "\n"
