@@ -164,10 +164,8 @@ void Linearizer::reduce_group() {
     for_each(upcast, [&] { store_shared(sums, sums.arrays.size() - 1, mine, accumulators_.at(accumulator_of(op))); });
   }
   b_.add(UOp{.uop = UOpKind::Barrier});
-  if (k_.all_go_on_behind(stage_)) {
-    add_in_parts(sums, mine);
-    return add_shared(sums, Sums::Total, 0, sums.items, 1);
-  }
+  if (k_.is_staged()) add_in_parts(sums, mine);
+  if (k_.all_go_on_behind(stage_)) return add_shared(sums, Sums::Total, 0, sums.items, 1);
   std::vector<Sint> alone{lt(mine, 1)};
   if (!mid.empty()) alone.push_back(lt(position(mid), 1));
   open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {index_.condition(ands(alone))}}));
