@@ -190,7 +190,7 @@ const Misbehaviour kMisbehaviours[] = {
     {"y[-2] = 0;", "it writes outside of its output, at index -2, there are 4 elements"},
     {"((float *)x)[5] = 0;", "it writes outside of its input 0, at index 5, there are 4 elements"},
     {"((float *)x)[1] = 7;", "it writes into its input 0, at index 1, which it may only read"},
-    {"y[2000000] = 0;", "it crashes: killed by signal 11 (Segmentation fault)"},
+    {"y[(int64_t)1 << 44] = 0;", "it crashes: killed by signal 11 (Segmentation fault)"},
 };
 
 TEST(CustomOperator, WhatAFunctionCallsHasToBeThere) {
