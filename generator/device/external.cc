@@ -34,7 +34,7 @@ class SharedMemory {
   explicit SharedMemory(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
     void* made = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED)
-      throw DeviceError("memory", fmt::format("there are no {} bytes for a custom function: {}", bytes, std::strerror(errno)),
+      throw DeviceError("memory", fmt::format("there are no {} bytes for a function in C: {}", bytes, std::strerror(errno)),
                         "run on a machine with more memory");
     memory_ = static_cast<std::byte*>(made);
     std::memset(memory_, static_cast<int>(kGuardByte), bytes_);
@@ -127,7 +127,7 @@ bool call_in_child(KernelFunction function, void* const* arg, volatile unsigned 
   std::fflush(nullptr);  // else both processes would write what waits to be written
   const pid_t parent = getpid(), child = fork();
   if (child < 0)
-    throw DeviceError("a process for a custom function", std::string("can't be started: ") + std::strerror(errno), "raise ulimit -u");
+    throw DeviceError("a process for a function in C", std::string("can't be started: ") + std::strerror(errno), "raise ulimit -u");
   if (child == 0) {
     become_plain(parent);
     function(arg);
@@ -180,11 +180,12 @@ std::string table_unit(std::span<const ProgramKernel> kernels) {
   return text + "extern " + head + ";\n" + head + " = {\n" + table + "};\n";
 }
 
-/// That the files parse is known: what a compiler or linker refuses now is theirs to mend.
+/// That a user's files parse is known: what a compiler or linker refuses now is theirs to mend.
 std::string compiled(const HostCompiler& compiler, const std::string& text, const std::string& names) {
   try {
     return compiler.compile_cached(text);
   } catch (const DeviceError& error) {
+    if (names.empty()) throw;
     throw DeviceError(
         "--custom-file " + names, error.where() + " can't build it: " + error.problem(),
         "define what is missing in a file of --custom-file, or correct what is shown; the C library and its <math.h> are there");
@@ -197,12 +198,13 @@ ExternalLibrary::ExternalLibrary(std::span<const ProgramKernel> kernels, const D
     : timeout_s_(options.custom_timeout_s) {
   for (const ProgramKernel& kernel : kernels) {
     check(kernel.external != nullptr, "a library of functions in C has no other kernels");
-    functions_.push_back({"custom function " + kernel.external->place(), kernel.arguments, kernel.variables});
+    functions_.push_back(
+        {(kernel.external->is_custom() ? "custom function " : "") + kernel.external->place(), kernel.arguments, kernel.variables});
   }
   const COptions own = options.get<COptions>();
   const auto program = find_c_compiler(own.cc);
-  if (!program) throw DeviceError("custom functions", "there is no C compiler to compile them", "install gcc or clang");
-  HostCompilerOptions host{.what = "C compiler for custom functions",
+  if (!program) throw DeviceError(functions_.front().place, "there is no C compiler to compile it", "install gcc or clang");
+  HostCompilerOptions host{.what = "C compiler for functions in C",
                            .program = *program,
                            .flags = own.flags,
                            .timeout_s = options.timeout_s,
@@ -210,10 +212,10 @@ ExternalLibrary::ExternalLibrary(std::span<const ProgramKernel> kernels, const D
                            .files = {}};
   host.flags.emplace_back("-Wl,-Bsymbolic");  // a function keeps its meaning, whatever this process calls its own functions
   host.flags.emplace_back("-Wl,-z,defs");     // what it calls has to be there
-  std::string names;                          // of the files in C
+  std::string names;                          // of the user's files in C
   for (const ExternalFile& file : external_files(kernels)) {
     host.files.push_back({kFolder + file.name, file.text});
-    if (file.name.ends_with(".c")) names += (names.empty() ? "" : ", ") + file.name;
+    if (file.name.ends_with(".c") && !file.of_runtime) names += (names.empty() ? "" : ", ") + file.name;
   }
   const HostCompiler compiler(std::move(host), options.cache);
   object_ = std::make_unique<SharedObject>(compiled(compiler, table_unit(kernels), names));

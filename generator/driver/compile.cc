@@ -239,7 +239,8 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
     if (options.step) options.step("checking the C that was written", 0, 0);
     AuditOptions auditing = audit_options(options.target);
     std::vector<std::string> of_user;  // files; what is found there is the user's to judge
-    for (const ExternalFile& file : external_files(project.program.kernels)) of_user.push_back(file.name);
+    for (const ExternalFile& file : external_files(project.program.kernels))
+      if (!file.of_runtime) of_user.push_back(file.name);
     auditing.symbols = report.custom_functions;
     const AuditReport audit = audit_directory(written, std::move(auditing));
     ReportAudit section{static_cast<int>(audit.functions.size()), audit.bounded_loops, {}};

@@ -29,6 +29,14 @@ std::string level_text(const Project& p) {
       p.name, p.macro);
 }
 
+// Libraries of the runtime, one for each file of C that kernels are functions of.
+std::vector<std::string> runtime_kernels(const Project& p) {
+  std::vector<std::string> names;
+  for (const ExternalFile& file : external_files(p.program->kernels))
+    if (file.of_runtime && file.name.ends_with(".c")) names.push_back(file.name.substr(0, file.name.size() - 2));
+  return names;
+}
+
 // CMake text for the runtime, which all models of a build share, and for linking the model to it.
 std::string runtime_text(const Project& p) {
   std::string text = fmt::format(
@@ -46,7 +54,17 @@ std::string runtime_text(const Project& p) {
       "    \"generate all models of a build with one version of etch\")\n"
       "endif()\n\n",
       p.name, p.macro, runtime_abi(), optimize_text("  ", "etch_runtime", p.macro));
-  return text + std::string(p.form->cmake_library);
+  text += p.form->cmake_library;
+  for (const std::string& kernel : runtime_kernels(p)) {
+    text += fmt::format(
+        "if(NOT TARGET {0})\n"
+        "  add_library({0} STATIC ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}.c)\n"
+        "  set_target_properties({0} PROPERTIES C_STANDARD 99)\n"
+        "{1}"
+        "endif()\n\n",
+        kernel, optimize_text("  ", kernel, p.macro));
+  }
+  return text;
 }
 
 bool has_target_flags(const Project& p) { return !p.form->on_device && !p.options->build.code.empty(); }
@@ -100,7 +118,7 @@ std::string build_file(const Project& p) {
   for (const EmittedFile& file : p.kernel_files)
     if (file.is_source) sources += " " + file.name;
   for (const ExternalFile& file : external_files(p.program->kernels))
-    if (file.name.ends_with(".c")) sources += " " + file.name;
+    if (file.name.ends_with(".c") && !file.of_runtime) sources += " " + file.name;
   if (p.has_constants() && p.weights == WeightsForm::C) sources += fmt::format(" {}_weights.c", p.name);
   if (incbin) sources += fmt::format(" {}_weights.S", p.name);
   std::string text = fmt::format(
@@ -120,6 +138,8 @@ std::string build_file(const Project& p) {
       p.name, p.options->tool_version, incbin ? " ASM" : "", p.macro, target_flags_option(p), p.form->cmake_version, p.form->cmake_first,
       p.form->cmake_languages);
   text += level_text(p) + runtime_text(p);
+  std::vector<std::string> libraries = runtime_kernels(p);
+  libraries.insert(libraries.begin(), std::string(p.form->runtime));
   text += fmt::format(
       "add_library({0} STATIC {1})\n"
       "add_library(etch::{0} ALIAS {0})\n"
@@ -129,7 +149,7 @@ std::string build_file(const Project& p) {
       "if(NOT MSVC)\n"
       "  target_link_libraries({0} PUBLIC m)\n"
       "endif()\n",
-      p.name, sources, p.form->runtime);
+      p.name, sources, fmt::join(libraries, " "));
   text += optimize_text("", p.name, p.macro) + target_flags_text(p);
   if (incbin) {
     text += fmt::format(

@@ -79,7 +79,7 @@ std::string lower_case(std::string text) {
 // What a linker sees of the files, which may be more than the functions that nodes are bound to.
 void require_own_symbols(const Program& program, const std::string& name) {
   const std::vector<std::string> symbols = project_symbols(name);
-  for (const ExternalFile& file : external_files(program.kernels))
+  for (const ExternalFile& file : external_files(program.kernels))  // those of runtime_c list none
     for (const ExternalSymbol& defined : file.defines)
       if (defined.name.starts_with("etch_") || std::ranges::find(symbols, defined.name) != symbols.end())
         throw UserError(fmt::format("--custom-file {}, line {}", file.name, defined.line),
@@ -94,7 +94,9 @@ void require_own_names(const Program& program, const std::string& name) {
   for (const ProgramKernel& kernel : program.kernels) names.add(kernel.name);
   std::vector<std::string> functions;
   for (const ProgramKernel& kernel : program.kernels) {
-    if (kernel.external == nullptr || std::ranges::find(functions, kernel.external->function) != functions.end()) continue;
+    if (kernel.external == nullptr || !kernel.external->is_custom() ||
+        std::ranges::find(functions, kernel.external->function) != functions.end())
+      continue;
     functions.push_back(kernel.external->function);
     if (names.add(kernel.external->function) != kernel.external->function)
       throw UserError("custom function " + kernel.external->place(), "the files of the project have something of this name",
@@ -105,13 +107,13 @@ void require_own_names(const Program& program, const std::string& name) {
 
 namespace {
 
-// The user's files keep their names, which some file systems do not tell apart by case.
+// Files of runtime_c are there as they are. The user's files keep their names, which some file systems do not tell apart by case.
 void add_external_files(const Program& program, const std::string& name, std::vector<EmittedFile>& files) {
   std::vector<std::string> taken{"report.txt", "report.json", "fit.json", name + "_weights.c", name + "_weights.s"};
   for (const EmittedFile& file : files) taken.push_back(lower_case(file.name));
   for (const RuntimeFile& file : runtime_files()) taken.push_back(lower_case(std::string(file.name)));
   for (const ExternalFile& file : external_files(program.kernels)) {
-    if (std::ranges::find(taken, lower_case(file.name)) != taken.end())
+    if (!file.of_runtime && std::ranges::find(taken, lower_case(file.name)) != taken.end())
       throw UserError("--custom-file " + file.name, "the project has a file of this name already", "rename it, or the project by --name");
     files.push_back({file.name, file.text});
   }
@@ -154,7 +156,8 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.functions = static_cast<int>(program.kernels.size());
   for (const ProgramKernel& k : program.kernels) {
     r.indices_proved += k.indices_proved;
-    if (k.external != nullptr && std::ranges::find(r.custom_functions, k.external->function) == r.custom_functions.end())
+    if (k.external == nullptr || !k.external->is_custom()) continue;
+    if (std::ranges::find(r.custom_functions, k.external->function) == r.custom_functions.end())
       r.custom_functions.push_back(k.external->function);
   }
   const std::vector<Sint> turns = turns_of_calls(program);

@@ -4,6 +4,7 @@
 //   void leaky(float *y, const float *x, int32_t x_count, float alpha);
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@ struct ExternalSymbol {
 struct ExternalFile {
   std::string name, text;
   std::vector<ExternalSymbol> defines = {};
+  bool of_runtime = false;  // of runtime_c, not a user's: all models of an image share it
   bool operator==(const ExternalFile&) const = default;
 };
 
@@ -41,6 +43,7 @@ struct ExternalScalar {
 struct ExternalOutput {
   DType dtype{};
   std::vector<Sint> shape;
+  bool is_scratch = false;  // room to work in: nobody reads what is left there
   bool operator==(const ExternalOutput&) const = default;
 };
 
@@ -60,6 +63,10 @@ struct ExternalKernel {
 
   /// "leaky() of leaky.c"
   std::string place() const { return function + "() of " + file; }
+  /// Whether a user gave the function; else it is of runtime_c.
+  bool is_custom() const {
+    return std::ranges::none_of(*files, [](const ExternalFile& of) { return of.of_runtime; });
+  }
   bool operator==(const ExternalKernel& o) const {
     return op == o.op && function == o.function && declaration == o.declaration && outputs == o.outputs && scalars == o.scalars &&
            files == o.files;

@@ -32,7 +32,7 @@ inline std::vector<ErrorCase> custom_cases() {
       custom("function_not_defined", "void scales(void) { }\n",
              {"--custom com.example.Scale=scale: no file of --custom-file defines the function; they define 'scales'"}),
       custom("function_that_calls_what_is_not_there", "void a(float *);\nvoid scale(float *y, const float *x, float alpha) { a(y); }\n",
-             {"--custom-file custom.c: C compiler for custom functions ", "help: define what is missing in a file of --custom-file"}),
+             {"--custom-file custom.c: C compiler for functions in C ", "help: define what is missing in a file of --custom-file"}),
       custom("custom_file_that_does_not_parse", "void scale(float *y {\n",
              {"--custom-file custom.c: it is not C99 that compiles:\n  custom.c:1: expected ')'"}),
       custom("custom_file_absent", right, {"--custom-file {d}/no.c: is not there"}, {"--custom-file", "{d}/no.c"}),

@@ -190,6 +190,7 @@ TEST(OnnxLinear, Determinants) {
   // a permutation times a diagonal: odd permutation (0 2 1 3 4) of 1..5
   expect_node({"Det", 11, {floats({5, 5}, {1, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 5})}},
               {floats({}, {-120})});
+  expect_node({"Det", 11, {floats({0, 5, 5}, {})}}, {floats({0}, {})});
   expect_refused({"Det", 11, {floats({2, 3}, Doubles(6, 1))}}, "square matrices are expected");
 }
 

@@ -53,6 +53,8 @@ class GraphEvaluator {
         arrays.emplace(b, inputs_.at(b->name).reshaped(numbers(b->shape(), vars)));
       else if (b->kind == LazyKind::LoopResult)
         arrays.emplace(b, loop_result(b, vars, carried, [&](const LazyBuffer* s) { return compute(s, true); }));
+      else if (b->kind == LazyKind::External)
+        arrays.emplace(b, by_reference(b, vars, [&](const LazyBuffer* s) { return arrays.contains(s) ? arrays.at(s) : compute(s, true); }));
       else
         arrays.emplace(b, compute(b, false));
     }
@@ -62,6 +64,18 @@ class GraphEvaluator {
   }
 
  private:
+  /// One output of a function in C.
+  template <class Compute>
+  static Array by_reference(const LazyBuffer* b, const VarValues& vars, const Compute& compute) {
+    std::vector<Array> read;
+    for (const LazyBuffer* source : b->src) read.push_back(compute(source));
+    std::vector<const Array*> inputs;
+    for (const Array& array : read) inputs.push_back(&array);
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const ExternalOutput& output : b->external->outputs) shapes.push_back(numbers(output.shape, vars));
+    return b->external->reference(inputs, shapes).at(static_cast<std::size_t>(b->slot));
+  }
+
   /// The bases below `roots`, sources first; of a loop only what its carried values start with.
   static std::vector<const LazyBuffer*> order_below(const std::vector<const LazyBuffer*>& roots) {
     const auto below = [](const LazyBuffer* b) {
@@ -86,7 +100,7 @@ class GraphEvaluator {
       for (const LazyBuffer* s : b->src) below += memory[s->base];
       const bool leaf = b->kind == LazyKind::Const || b->kind == LazyKind::Index;
       const std::int64_t size = etch::evaluate(product(b->shape()), vars);
-      const bool needed = tables.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous;
+      const bool needed = tables.contains(b) || b->is_reduction() || b->kind == LazyKind::Contiguous || b->kind == LazyKind::External;
       const bool store = is_memory(b) || needed || (!leaf && size <= below);
       if (store) stored.insert(b);
       memory[b] = store ? size : leaf ? 1 : below;
