@@ -30,10 +30,12 @@ static uint32_t bytes_of(const etch_cuda_program *program, uint32_t index) {
 }
 
 /* Up to the next buffer's first byte. */
-static size_t room_of(const etch_cuda_program *program, uint32_t index) {
+static size_t room_for(const etch_cuda_program *program, uint32_t bytes) {
   const size_t align = program->align;
-  return ((size_t)bytes_of(program, index) + align - 1u) / align * align;
+  return ((size_t)bytes + align - 1u) / align * align;
 }
+
+static size_t room_of(const etch_cuda_program *program, uint32_t index) { return room_for(program, bytes_of(program, index)); }
 
 /* One block for all, which starts at a multiple of 256, as all that cudaMalloc gives. */
 static etch_status make_buffers(const etch_cuda_program *program, etch_cuda_session *session) {
@@ -53,6 +55,15 @@ static etch_status make_buffers(const etch_cuda_program *program, etch_cuda_sess
     at += room_of(program, i);
   }
   return ETCH_OK;
+}
+
+/* Locked in memory, so that the GPU copies by itself. */
+static etch_status make_staging(const etch_cuda_program *program, etch_cuda_session *session) {
+  cudaError_t error;
+  if (program->host == NULL) return ETCH_OK;
+  error = cudaMallocHost(&session->staging, program->host->staging_bytes);
+  if (error != cudaSuccess) session->staging = NULL;
+  return checked(session, "cudaMallocHost", error);
 }
 
 static etch_status copy_constants(const etch_cuda_program *program, etch_cuda_session *session, const void *constants) {
@@ -111,6 +122,7 @@ static void clear(const etch_cuda_program *program, etch_cuda_session *session, 
   uint32_t i;
   session->stream = setup->stream;
   session->memory = NULL;
+  session->staging = NULL;
   session->buffers = setup->buffers;
   session->arguments = setup->arguments;
   session->device = -1;
@@ -137,6 +149,7 @@ etch_status etch_cuda_open(const etch_cuda_program *program, etch_cuda_session *
   if (status == ETCH_OK) status = look_at_device(session);
   if (status == ETCH_OK) status = look_at_kernels(program, session);
   if (status == ETCH_OK) status = make_buffers(program, session);
+  if (status == ETCH_OK) status = make_staging(program, session);
   if (status == ETCH_OK) status = copy_constants(program, session, constants);
   if (status == ETCH_OK) status = reset_states(program, session);
   if (session->memory != NULL) { /* whatever happened: afterwards the GPU no longer reads the caller's weights */
@@ -168,7 +181,12 @@ etch_status etch_cuda_close(const etch_cuda_program *program, etch_cuda_session 
   etch_status status = ETCH_OK;
   if (program == NULL || session == NULL) return ETCH_NULL;
   session->is_open = 0;
-  if (session->memory != NULL) status = checked(session, "cudaFree", cudaFree(session->memory));
+  if (session->staging != NULL) status = checked(session, "cudaFreeHost", cudaFreeHost(session->staging));
+  session->staging = NULL;
+  if (session->memory != NULL) {
+    const etch_status freed = checked(session, "cudaFree", cudaFree(session->memory));
+    if (status == ETCH_OK) status = freed;
+  }
   session->memory = NULL;
   return status;
 }
@@ -276,13 +294,59 @@ static etch_status start_call(const etch_cuda_program *program, etch_cuda_sessio
                  cudaLaunchKernel(program->functions[call->kernel], grid, block, session->arguments, 0, session->stream));
 }
 
+static uint32_t host_bytes(const etch_cuda_program *program, const etch_cuda_host_kernel *kernel, uint32_t buffer,
+                           const int32_t *variables) {
+  return value_of(program, program->host->bytes[kernel->first_bytes + buffer], variables);
+}
+
+/* A function in C gets its buffers in the staging memory, one behind the other. */
+static void stage_arguments(const etch_cuda_program *program, etch_cuda_session *session, const etch_cuda_call *call,
+                            const etch_cuda_host_kernel *kernel, int32_t *variables) {
+  unsigned char *next = (unsigned char *)session->staging;
+  uint32_t i;
+  for (i = 0; i < kernel->buffers; i++) {
+    session->arguments[i] = next;
+    next += room_for(program, host_bytes(program, kernel, i, variables));
+  }
+  for (; i < call->arg_count; i++) session->arguments[i] = &variables[program->args[call->first_arg + i].at];
+}
+
+/* Copies argument i of such a call between the GPU and the staging memory. */
+static etch_status copy_argument(etch_cuda_session *session, uint32_t i, void *on_gpu, uint32_t bytes, enum cudaMemcpyKind kind) {
+  void *const staged = session->arguments[i];
+  const int is_read = kind == cudaMemcpyDeviceToHost;
+  if (bytes == 0u) return ETCH_OK;
+  return checked(session, "cudaMemcpyAsync",
+                 cudaMemcpyAsync(is_read ? staged : on_gpu, is_read ? on_gpu : staged, bytes, kind, session->stream));
+}
+
+static etch_status call_function(const etch_cuda_program *program, etch_cuda_session *session, const etch_cuda_call *call,
+                                 int32_t *variables) {
+  const etch_cuda_host_kernel *const kernel = &program->host->kernels[call->kernel - program->kernel_count];
+  const etch_ref *const args = &program->args[call->first_arg];
+  etch_status status = ETCH_OK;
+  uint32_t i;
+  stage_arguments(program, session, call, kernel, variables);
+  for (i = kernel->writes; i < kernel->buffers && status == ETCH_OK; i++)
+    status = copy_argument(session, i, buffer_of(program, session, args[i]), host_bytes(program, kernel, i, variables),
+                           cudaMemcpyDeviceToHost);
+  if (status == ETCH_OK) status = wait(session);
+  if (status != ETCH_OK) return status;
+  kernel->function(session->arguments);
+  for (i = 0; i < kernel->writes && status == ETCH_OK; i++)
+    status = copy_argument(session, i, buffer_of(program, session, args[i]), host_bytes(program, kernel, i, variables),
+                           cudaMemcpyHostToDevice);
+  return status;
+}
+
 static etch_status start_calls(const etch_cuda_program *program, etch_cuda_session *session, const etch_cuda_run_frame *frame) {
   etch_walk walk;
   uint64_t left;
   left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
   for (; left > 0u; left--) {
     const etch_cuda_call *const call = &program->calls[walk.call];
-    const etch_status status = start_call(program, session, call, frame->variables);
+    const etch_status status = call->kernel < program->kernel_count ? start_call(program, session, call, frame->variables)
+                                                                    : call_function(program, session, call, frame->variables);
     if (status != ETCH_OK) return status;
 #if ETCH_PROFILE
     if (frame->after != NULL) {

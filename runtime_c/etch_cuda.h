@@ -4,7 +4,8 @@
  *
  * A model is data here too: a table of kernels with their blocks, and a table of calls with places for their arguments.
  * NAME_open makes all memory on the GPU, one block of it; NAME_run copies the inputs, starts every call, copies the outputs back
- * and waits; NAME_close gives everything back.
+ * and waits; NAME_close gives everything back. A kernel may also be a function in C: NAME_run copies its inputs back, waits for
+ * them, calls it and copies its outputs to the GPU, by way of memory of the processor that NAME_open has made.
  *
  *   static kws_session session;
  *   if (kws_open(&session, stream) == ETCH_OK) status = kws_run(&session, features, scores);
@@ -38,10 +39,25 @@ typedef struct {
 } etch_cuda_entry;
 
 typedef struct {
-  uint32_t kernel; /* into the program's kernels */
+  uint32_t kernel; /* into the program's kernels, and behind them into those of the host */
   uint32_t first_arg;
   uint32_t arg_count;
 } etch_cuda_call;
+
+/* A kernel that is a function in C: those of its buffers that it writes come first. */
+typedef struct {
+  etch_kernel function;
+  uint32_t first_bytes; /* into the host's bytes */
+  uint32_t writes;
+  uint32_t buffers;
+} etch_cuda_host_kernel;
+
+/* What the processor computes between kernels of the GPU. */
+typedef struct {
+  const etch_cuda_host_kernel *kernels;
+  const uint32_t *bytes;  /* of each of their buffers: sizes */
+  uint32_t staging_bytes; /* for the buffers of one call at most, each at a multiple of the program's align */
+} etch_cuda_host;
 
 /* Bytes of the constants. */
 typedef struct {
@@ -74,6 +90,7 @@ typedef struct {
   const etch_cuda_io *io;          /* inputs, then outputs */
   const etch_cuda_span *constants; /* null: there are none */
   const etch_cuda_state *states;   /* null: there are none */
+  const etch_cuda_host *host;      /* null: every kernel runs on the GPU */
   uint32_t kernel_count;
   uint32_t call_count;
   uint32_t loop_count;
@@ -93,6 +110,7 @@ typedef struct {
 typedef struct {
   etch_cuda_stream stream;
   void *memory;     /* all of the session's memory on the GPU */
+  void *staging;    /* memory of the processor that the GPU copies from and to, for functions in C; null: no kernel is one */
   void **buffers;   /* in it: inputs, outputs, constants, states, and the arena */
   void **arguments; /* of one call: where each is, then the addresses of the buffers among them */
   int32_t device;   /* the GPU's number */
@@ -124,11 +142,11 @@ typedef struct {
 /* The session needs no content before. After an error it still has to be closed, which gives back what had been made. */
 etch_status etch_cuda_open(const etch_cuda_program *program, etch_cuda_session *session, const etch_cuda_setup *setup);
 
-/* As etch_run: a name for each ABI and value of ETCH_PROFILE. */
+/* As etch_run: a name for each form of the structs above, of which this is the fifth, and value of ETCH_PROFILE. */
 #if ETCH_PROFILE
-#define etch_cuda_run etch_cuda_run_abi4_profile
+#define etch_cuda_run etch_cuda_run_abi5_profile
 #else
-#define etch_cuda_run etch_cuda_run_abi4
+#define etch_cuda_run etch_cuda_run_abi5
 #endif
 
 /* Arguments are tested first: when one is wrong, nothing has been written. Returns when the outputs are there. Allocates nothing. */

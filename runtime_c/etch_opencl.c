@@ -123,6 +123,7 @@ static etch_status make_io(const etch_cl_program *program, etch_cl_session *sess
 
 static etch_status build(const etch_cl_program *program, etch_cl_session *session) {
   cl_int error = CL_SUCCESS;
+  if (program->kernel_count == 0u) return ETCH_OK;
   /* OpenCL's parameter lacks a const; it only reads the text. */
   session->built = clCreateProgramWithSource(session->context, program->text_count, (const char **)(uintptr_t)program->text, NULL, &error);
   if (error != CL_SUCCESS) return failed(session, "clCreateProgramWithSource", error);
@@ -158,6 +159,7 @@ static void clear(const etch_cl_program *program, etch_cl_session *session, cons
   session->built = NULL;
   session->kernels = setup->kernels;
   session->buffers = setup->buffers;
+  session->arguments = program->host == NULL ? NULL : setup->arguments;
   session->barriers = 0;
   session->is_open = 0;
   session->error = 0;
@@ -180,6 +182,7 @@ etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *sessio
   if (program == NULL || session == NULL || setup == NULL || setup->kernels == NULL || setup->buffers == NULL) return ETCH_NULL;
   clear(program, session, setup);
   if (setup->context == NULL || setup->device == NULL || setup->queue == NULL) return ETCH_NULL;
+  if (program->host != NULL && session->arguments == NULL) return ETCH_NULL;
   constants = setup->constants;
   if (setup->blob != NULL) status = etch_blob_open(setup->blob, setup->constants, &constants);
   if (status == ETCH_OK) status = look_at_queue(session);
@@ -328,13 +331,57 @@ static etch_status start_call(const etch_cl_program *program, etch_cl_session *s
   return barrier(session);
 }
 
+/* Maps the buffers of a call of a function in C, and counts those that are mapped. Where commands run in order, the last one comes
+ * behind all others. */
+static etch_status map_buffers(const etch_cl_program *program, etch_cl_session *session, const etch_cl_call *call,
+                               const int32_t *variables, uint32_t *mapped) {
+  const etch_cl_host_kernel *const kernel = &program->host->kernels[call->kernel - program->kernel_count];
+  uint32_t i;
+  for (i = 0; i < kernel->buffers; i++) {
+    const uint32_t bytes = value_of(program, program->host->bytes[kernel->first_bytes + i], variables);
+    const cl_map_flags access = i < kernel->writes ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+    const cl_bool waits = i + 1u == kernel->buffers || session->barriers != 0u ? CL_TRUE : CL_FALSE;
+    cl_int error = CL_SUCCESS;
+    session->arguments[i] = clEnqueueMapBuffer(session->queue, buffer_of(program, session, program->args[call->first_arg + i]), waits,
+                                               access, 0, at_least_1(bytes), 0, NULL, NULL, &error);
+    if (error != CL_SUCCESS) return failed(session, "clEnqueueMapBuffer", error);
+    *mapped = i + 1u;
+  }
+  return ETCH_OK;
+}
+
+/* Gives the first `mapped` buffers of the call back to the device, also after an error, which stays the one that is told. */
+static etch_status unmap_buffers(const etch_cl_program *program, etch_cl_session *session, const etch_cl_call *call, uint32_t mapped,
+                                 etch_status status) {
+  uint32_t i;
+  for (i = 0; i < mapped; i++) {
+    const etch_cl_mem buffer = buffer_of(program, session, program->args[call->first_arg + i]);
+    const cl_int error = clEnqueueUnmapMemObject(session->queue, buffer, session->arguments[i], 0, NULL, NULL);
+    if (status == ETCH_OK) status = worse(session, status, "clEnqueueUnmapMemObject", error);
+  }
+  return status == ETCH_OK ? barrier(session) : status;
+}
+
+static etch_status call_function(const etch_cl_program *program, etch_cl_session *session, const etch_cl_call *call, int32_t *variables) {
+  const etch_cl_host_kernel *const kernel = &program->host->kernels[call->kernel - program->kernel_count];
+  uint32_t mapped = 0;
+  uint32_t i;
+  const etch_status status = map_buffers(program, session, call, variables, &mapped);
+  if (status == ETCH_OK) {
+    for (i = kernel->buffers; i < call->arg_count; i++) session->arguments[i] = &variables[program->args[call->first_arg + i].at];
+    kernel->function(session->arguments);
+  }
+  return unmap_buffers(program, session, call, mapped, status);
+}
+
 static etch_status start_calls(const etch_cl_program *program, etch_cl_session *session, const etch_cl_run_frame *frame) {
   etch_walk walk;
   uint64_t left;
   left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
   for (; left > 0u; left--) {
     const etch_cl_call *const call = &program->calls[walk.call];
-    const etch_status status = start_call(program, session, call, frame->variables);
+    const etch_status status = call->kernel < program->kernel_count ? start_call(program, session, call, frame->variables)
+                                                                    : call_function(program, session, call, frame->variables);
     if (status != ETCH_OK) return status;
 #if ETCH_PROFILE
     if (frame->after != NULL) {

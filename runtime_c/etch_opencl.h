@@ -3,7 +3,8 @@
  *
  * A model is data here too: a table of kernels with their work-groups, and a table of calls with places for their arguments.
  * NAME_open builds the kernels and makes all memory on the device; NAME_run writes the inputs, starts every call, reads the
- * outputs and waits; NAME_close gives everything back.
+ * outputs and waits; NAME_close gives everything back. A kernel may also be a function in C: NAME_run waits for its inputs and
+ * calls it on the mapped buffers.
  *
  *   static kws_session session;
  *   if (kws_open(&session, context, device, queue) == ETCH_OK) status = kws_run(&session, features, scores);
@@ -43,10 +44,24 @@ typedef struct {
 } etch_cl_entry;
 
 typedef struct {
-  uint32_t kernel; /* into the program's kernels */
+  uint32_t kernel; /* into the program's kernels, and behind them into those of the host */
   uint32_t first_arg;
   uint32_t arg_count;
 } etch_cl_call;
+
+/* A kernel that is a function in C: those of its buffers that it writes come first. */
+typedef struct {
+  etch_kernel function;
+  uint32_t first_bytes; /* into the host's bytes */
+  uint32_t writes;
+  uint32_t buffers;
+} etch_cl_host_kernel;
+
+/* What the processor computes between kernels of the device. */
+typedef struct {
+  const etch_cl_host_kernel *kernels;
+  const uint32_t *bytes; /* of each of their buffers: sizes */
+} etch_cl_host;
 
 /* Bytes of the arena, or of the constants. */
 typedef struct {
@@ -80,6 +95,7 @@ typedef struct {
   const etch_cl_span *constants; /* null: there are none */
   const etch_cl_span *regions;   /* of the arena; null: there are none */
   const etch_cl_state *states;   /* null: there are none */
+  const etch_cl_host *host;      /* null: every kernel runs on the device */
   uint32_t text_count;
   uint32_t kernel_count;
   uint32_t call_count;
@@ -104,6 +120,7 @@ typedef struct {
   etch_cl_built built;
   etch_cl_kernel *kernels;
   etch_cl_mem *buffers; /* inputs, outputs, constants, states, regions, and the arena that regions are parts of */
+  void **arguments;     /* of one call of a function in C: where its buffers are mapped; null: no kernel is one */
   uint32_t barriers;    /* 1: the queue may change the order of commands, so a barrier stands between them */
   uint32_t is_open;
   int32_t error;        /* OpenCL's code of the call that failed last, 0: none did */
@@ -117,6 +134,7 @@ typedef struct {
   etch_cl_queue queue;
   etch_cl_kernel *kernels;    /* room for the program's kernels */
   etch_cl_mem *buffers;       /* room for all buffers */
+  void **arguments;           /* room for those of the function in C that has most; not looked at where no kernel is one */
   const void *constants;      /* copied to the device; null: there are none */
   const etch_blob_info *blob; /* null: `constants` is their address, else that of a blob which holds them */
 } etch_cl_setup;
@@ -136,11 +154,11 @@ typedef struct {
  * then the build log can be read. */
 etch_status etch_cl_open(const etch_cl_program *program, etch_cl_session *session, const etch_cl_setup *setup);
 
-/* As etch_run: a name for each ABI and value of ETCH_PROFILE. */
+/* As etch_run: a name for each form of the structs above, of which this is the fifth, and value of ETCH_PROFILE. */
 #if ETCH_PROFILE
-#define etch_cl_run etch_cl_run_abi4_profile
+#define etch_cl_run etch_cl_run_abi5_profile
 #else
-#define etch_cl_run etch_cl_run_abi4
+#define etch_cl_run etch_cl_run_abi5
 #endif
 
 /* Arguments are tested first: when one is wrong, nothing has been written. Returns when the outputs are there. */

@@ -15,6 +15,7 @@ typedef cl_uint cl_bool;
 typedef cl_ulong cl_bitfield;
 typedef cl_bitfield cl_device_type;
 typedef cl_bitfield cl_mem_flags;
+typedef cl_bitfield cl_map_flags;
 typedef cl_bitfield cl_command_queue_properties;
 typedef cl_uint cl_device_info;
 typedef cl_uint cl_command_queue_info;
@@ -46,6 +47,8 @@ typedef struct {
 #define CL_MEM_READ_WRITE (1 << 0)
 #define CL_MEM_READ_ONLY (1 << 2)
 #define CL_BUFFER_CREATE_TYPE_REGION 0x1220
+#define CL_MAP_READ (1 << 0)
+#define CL_MAP_WRITE_INVALIDATE_REGION (1 << 2)
 #define CL_PROGRAM_BUILD_LOG 0x1183
 #define CL_KERNEL_WORK_GROUP_SIZE 0x11B0
 cl_int clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *);
@@ -74,6 +77,8 @@ cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, c
 cl_int clEnqueueReadBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *);
 cl_int clEnqueueFillBuffer(cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *);
 cl_int clEnqueueCopyBuffer(cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *);
+void *clEnqueueMapBuffer(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event *, cl_event *, cl_int *);
+cl_int clEnqueueUnmapMemObject(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *);
 cl_int clEnqueueBarrierWithWaitList(cl_command_queue, cl_uint, const cl_event *, cl_event *);
 cl_int clFinish(cl_command_queue);
 #endif

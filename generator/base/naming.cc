@@ -271,9 +271,10 @@ std::vector<std::string> project_symbols(std::string_view project) {
 
 CNames::CNames(std::string_view project) {
   // Parameters, locals and tables of the emitted sources; NET_CALL_COUNT is no count of an input "call".
-  constexpr std::string_view kOwn[] = {"after",     "arena",   "arena_bytes", "arg",    "args",     "blob",      "call",  "calls",
-                                       "constants", "frame",   "in_out",      "io",     "io_align", "kernels",   "loops", "program",
-                                       "ranges",    "regions", "size_of",     "states", "status",   "variables", "user",  "weights"};
+  constexpr std::string_view kOwn[] = {"after",   "arena",     "arena_bytes", "arg",        "args",         "blob",         "call",
+                                       "calls",   "constants", "frame",       "host_bytes", "host_kernels", "host_program", "in_out",
+                                       "io",      "io_align",  "kernels",     "loops",      "program",      "ranges",       "regions",
+                                       "size_of", "states",    "status",      "variables",  "user",         "weights"};
   for (std::string_view word : kOwn) taken_.emplace(word);
   const std::string name = in_lower_case(project);
   for (const std::string& symbol : project_symbols(name)) taken_.insert(symbol);

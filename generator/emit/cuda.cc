@@ -4,19 +4,25 @@
 
 #include "base/error.h"
 #include "codegen/argument.h"
+#include "emit/device_host.h"
+#include "emit/literals.h"
 
 namespace etch {
 namespace {
+
+// Elements of NAME_kernels: C has no arrays of none.
+std::size_t room_for_kernels(const Project& p) { return std::max<std::size_t>(device_kernels(p).size(), 1); }
 
 // Where CUDA divides nothing by itself, the runtime does, into blocks of at most kDriverItems threads: that is what the kernel's
 // __launch_bounds__ promises.
 std::string kernel_table(const Project& p, SizeTable& sizes) {
   std::vector<std::pair<std::string, std::string>> rows;
-  for (const ProgramKernel& k : p.program->kernels) {
-    for (Sint d : k.local_size) check(d.is_int(), "the work-items of a work-group are a number");
-    const std::string items = k.driver_groups ? fmt::format("{{{}, 0, 0}}", kDriverItems) : device_dimensions(k.local_size, sizes);
-    rows.emplace_back(fmt::format("{{{}, {}}},", device_dimensions(k.global_size, sizes), items), k.name);
+  for (const ProgramKernel* k : device_kernels(p)) {
+    for (Sint d : k->local_size) check(d.is_int(), "the work-items of a work-group are a number");
+    const std::string items = k->driver_groups ? fmt::format("{{{}, 0, 0}}", kDriverItems) : device_dimensions(k->local_size, sizes);
+    rows.emplace_back(fmt::format("{{{}, {}}},", device_dimensions(k->global_size, sizes), items), k->name);
   }
+  if (rows.empty()) return "";
   return fmt::format("/* Kernels: blocks, and threads in each. */\nstatic const etch_cuda_entry kernels[{}] = {{\n{}}};\n\n", rows.size(),
                      with_comments(rows));
 }
@@ -26,6 +32,7 @@ std::string program_table(const Project& p) {
   const std::string kernels = kernel_table(p, sizes);
   DeviceProgram own;
   own.pointers = fmt::format("{}, {}", p.has_constants() ? "constants" : "NULL", p.has_state() ? "states" : "NULL");
+  own.host = fmt::format(", {}", staging_bytes(p));
   own.last = {{static_cast<std::int64_t>(p.states.size()), "states"},
               {static_cast<std::int64_t>(p.max_args), "arguments of a call at most"},
               {p.plan->arena_bytes, "bytes of arena"},
@@ -39,31 +46,38 @@ std::string cuda_kernels(const Project& p) {
   std::string text = fmt::format(
       "{0} The kernels, for nvcc, and the table of their addresses. */\n"
       "#include \"{1}.h\"\n"
-      "#include \"etch_math.h\"\n\n"
-      "/* Names that the kernels of no other model have. */\n",
+      "#include \"etch_math.h\"\n\n",
       p.first_line(), p.name);
   std::string table;
-  for (const ProgramKernel& k : p.program->kernels) {
-    text += fmt::format("#define {1} {0}_{1}\n", p.name, k.name);
-    table += fmt::format("  (const void *){},\n", k.name);
+  const std::vector<const ProgramKernel*> kernels = device_kernels(p);
+  if (kernels.empty()) table = "  NULL, /* there are none */\n";
+  if (!kernels.empty()) text += "/* Names that the kernels of no other model have. */\n";
+  for (const ProgramKernel* k : kernels) {
+    text += fmt::format("#define {1} {0}_{1}\n", p.name, k->name);
+    table += fmt::format("  (const void *){},\n", k->name);
   }
   text += "\n" + banner("kernels");
   if (const std::string definitions = definitions_of(*p.program); !definitions.empty()) text += definitions + "\n";
-  text += kernel_texts(p) + "\n" + banner("table");
-  return text + fmt::format("\nconst void *const {}_kernels[{}] = {{\n{}}};\n", p.name, p.program->kernels.size(), table);
+  text += kernel_texts(p, [](const ProgramKernel& k) { return k.external == nullptr; }) + "\n" + banner("table");
+  return text + fmt::format("\nconst void *const {}_kernels[{}] = {{\n{}}};\n", p.name, room_for_kernels(p), table);
 }
 
 DeviceSession cuda_session(const Project& p) {
+  const std::int64_t bytes = staging_bytes(p);
+  const std::string staging = bytes == 0 ? ""
+                                         : fmt::format(" {} bytes of the processor's memory are locked, for what {} gets and gives.",
+                                                       grouped(bytes), host_names(p));
   return {
       .api = "CUDA",
       .place = "the GPU",
       .kernels = fmt::format("/* The kernels of {0}.cu, as cudaLaunchKernel takes them. */\nextern const void *const {0}_kernels[{1}];\n",
-                             p.name, p.program->kernels.size()),
+                             p.name, room_for_kernels(p)),
       .members = fmt::format("  void *buffers[{}];\n  void *arguments[{}];\n", device_buffer_count(p), 2 * p.max_args),
       .open_note =
           "Makes all memory on the current GPU, in one block. The stream (a cudaStream_t, null for the default stream) is the caller's "
           "and\n"
-          " * stays until close. After an error close still gives back what was made.",
+          " * stays until close. After an error close still gives back what was made." +
+          staging,
       .open_parameters = "etch_cuda_stream stream"};
 }
 

@@ -2,7 +2,11 @@
 // memory except inputs and outputs.
 #include <fmt/format.h>
 
+#include <limits>
+
+#include "base/error.h"
 #include "emit/cuda.h"
+#include "emit/device_host.h"
 #include "emit/form.h"
 
 namespace etch {
@@ -10,7 +14,13 @@ namespace {
 
 constexpr std::string_view kReserved[] = {"session", "stream", "devices", "error", "closed", "number"};
 
-void prepare(Project& project) { project.kernel_files = {{project.name + ".cu", cuda_kernels(project), false, true}}; }
+void prepare(Project& project) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (const std::int64_t bytes = staging_bytes(project); bytes > kMost)
+    throw UserError(project.name,
+                    fmt::format("what a function in C reads and writes has {} bytes, at most {} can be emitted for CUDA", bytes, kMost));
+  project.kernel_files = {{project.name + ".cu", cuda_kernels(project), false, true}};
+}
 
 std::string selftest_functions(const Project& p, const std::string& run, int runs) {
   std::string text = fmt::format(
@@ -95,7 +105,7 @@ constinit const ProjectForm kCudaForm{
     .check = [](const Program& program, const EmitOptions& options) { check_device_sizes(program, options, "CUDA"); },
     .prepare = prepare,
     .source = cuda_source,
-    .kernel_files_note = [](const Project& p) { return fmt::format("Its kernels are in {}.cu.\n", p.name); },
+    .kernel_files_note = [](const Project& p) { return fmt::format("Its kernels are in {}.cu.{}\n", p.name, host_note(p)); },
     .arena_place = [](const Project& p,
                       int buffer) { return fmt::format("ARENA({})", p.plan->placements[static_cast<std::size_t>(buffer)].offset); },
     .state_place = device_state_place,

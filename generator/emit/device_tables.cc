@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "emit/device_host.h"
 #include "emit/literals.h"
 #include "emit/signature.h"
 
@@ -27,10 +28,11 @@ std::string state_table(const Project& p) {
 
 std::string call_table(const Project& p, const ArgTable& args) {
   std::vector<std::pair<std::string, std::string>> rows;
+  const std::vector<std::size_t> numbers = kernel_numbers(p);
   for (std::size_t c = 0; c < p.program->calls.size(); c++) {
     const ProgramCall& call = p.program->calls[c];
     const ProgramKernel& kernel = p.program->kernels[at(call.kernel)];
-    rows.emplace_back(fmt::format("{{{}, {}, {}}},", call.kernel, args.first[c], kernel.argument_count()), kernel.name);
+    rows.emplace_back(fmt::format("{{{}, {}, {}}},", numbers[at(call.kernel)], args.first[c], kernel.argument_count()), kernel.name);
   }
   return fmt::format("/* Kernel, first argument, arguments. */\nstatic const {}_call calls[{}] = {{\n{}}};\n\n", device_prefix(p),
                      rows.size(), with_comments(rows));
@@ -53,7 +55,8 @@ std::string program_value(const Project& p, const SizeTable& sizes, const Device
   const Program& program = *p.program;
   std::vector<std::pair<std::int64_t, std::string>> numbers = own.first;
   const auto add = [&](std::size_t count, const char* what) { numbers.emplace_back(static_cast<std::int64_t>(count), what); };
-  add(program.kernels.size(), "kernels");
+  const std::size_t kernels = device_kernels(p).size();
+  add(kernels, "kernels");
   add(program.calls.size(), "calls");
   add(program.loops.size(), "loops");
   add(program.variables.size(), "variables");
@@ -63,11 +66,12 @@ std::string program_value(const Project& p, const SizeTable& sizes, const Device
   numbers.insert(numbers.end(), own.last.begin(), own.last.end());
   std::string text = fmt::format(
       "static const {}_program program = {{\n"
-      "  {}_kernels, kernels, calls, args,\n"
+      "  {}_kernels, {}, calls, args,\n"
       "  {}, {}, {}, {},\n"
-      "  {},\n",
-      device_prefix(p), p.name, program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges",
-      sizes.empty() ? "NULL" : "size_of", program.inputs.empty() && program.outputs.empty() ? "NULL" : "in_out", own.pointers);
+      "  {}, {},\n",
+      device_prefix(p), p.name, kernels == 0 ? "NULL" : "kernels", program.loops.empty() ? "NULL" : "loops",
+      program.variables.empty() ? "NULL" : "ranges", sizes.empty() ? "NULL" : "size_of",
+      program.inputs.empty() && program.outputs.empty() ? "NULL" : "in_out", own.pointers, host_pointer(p));
   for (const auto& [number, comment] : numbers) text += fmt::format("  {}, /* {} */\n", number, comment);
   return text + "};\n";
 }
@@ -181,14 +185,14 @@ std::string device_dimensions(const std::vector<Sint>& sizes, SizeTable& table) 
 
 std::string device_program(const Project& p, const ArgTable& args, const std::string& macros, const std::string& regions,
                            const std::string& kernels, SizeTable& sizes, const DeviceProgram& own) {
-  const std::string in_out = io_table(p, sizes);
+  const std::string in_out = io_table(p, sizes), host = host_tables(p, sizes, own.host);
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (args.arena) text += macros;
   if (args.constant) text += "#define CONSTANT(member) {ETCH_CONST, at_##member}\n";
   if (args.state) text += "#define STATE(n) {ETCH_STATE, n}\n";
   text += variable_macros(p, args);
   text += sizes.empty() ? "\n" : sizes.text(p);
-  return text + device_constants(p) + state_table(p) + regions + kernels + args.text + "\n" + call_table(p, args) + loop_table(p) +
+  return text + device_constants(p) + state_table(p) + regions + kernels + host + args.text + "\n" + call_table(p, args) + loop_table(p) +
          range_table(p) + in_out + program_value(p, sizes, own);
 }
 
@@ -198,6 +202,8 @@ HeaderParts device_header(const Project& p, const DeviceSession& own) {
       fmt::format("#define {}_ARENA_BYTES {}u /* on {}; {}_open makes it */\n", p.macro, p.plan->arena_bytes, own.place, p.name);
   parts.parameters = {p.name + "_session *session"};
   parts.promise = " Returns when they are there.\n";
+  if (const std::string names = host_names(p); !names.empty())
+    parts.notes = fmt::format(" * The processor computes {}, in the thread that calls this.\n", names);
   parts.before_run = own.kernels + "\n" + session_type(p, own) + open_declaration(p, own);
   parts.after_run = fmt::format(
       "/* Gives back all that open made, whatever came of it; once more does nothing. */\n"
@@ -213,9 +219,11 @@ std::size_t device_buffer_count(const Project& p) {
 
 std::string device_source(const Project& p, const std::string& kernels, const std::string& program, const DeviceSession& own,
                           const std::string& setup) {
-  std::string text = fmt::format("{} The program; its kernels are in {}. */\n#include \"{}.h\"\n", p.first_line(), kernels, p.name);
+  std::string text = fmt::format("{} The program; its kernels are in {}{}. */\n#include \"{}.h\"\n", p.first_line(), kernels,
+                                 host_kernels(p).empty() ? "" : ", those of the processor here", p.name);
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
-  text += "\n" + arena_table(p) + program + "\n" + blob_check(p) + open_function(p, own, setup) + run_function(p, false);
+  text += host_includes(p) + "\n" + arena_table(p) + host_functions(p) + program + "\n" + blob_check(p) + open_function(p, own, setup) +
+          run_function(p, false);
   if (p.has_state()) text += session_function(p, "state_init");
   return text + session_function(p, "close") + call_infos(p) + "\n" + run_function(p, true) + "#endif\n";
 }

@@ -33,6 +33,7 @@ std::string device_dimensions(const std::vector<Sint>& sizes, SizeTable& table);
 /// What differs in the value `program`: pointers besides those that all have, and numbers with their comments.
 struct DeviceProgram {
   std::string pointers;
+  std::string host{};                                             // more fields of `host_program`: ", 512"
   std::vector<std::pair<std::int64_t, std::string>> first, last;  // before and after the numbers that all have
 };
 /// Macros, tables and the value `program`. `macros` defines ARENA; `regions` stands before the kernels; `kernels` is their table,

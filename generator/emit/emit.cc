@@ -45,13 +45,6 @@ void check_acceptable(const Program& program, const MemoryPlan& plan, const Emit
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (plan.arena_bytes > kMost)
     throw UserError(options.name, fmt::format("the arena has {} bytes, at most {} can be emitted", plan.arena_bytes, kMost));
-  if (form_of(program.language)->on_device)
-    for (const ProgramCall& call : program.calls)
-      if (const auto& external = program.kernels[static_cast<std::size_t>(call.kernel)].external)
-        throw UnsupportedError(
-            nodes_text(call.nodes) + " (" + external->op + ")",
-            fmt::format("it is computed by {}, which runs on a processor, the kernels of this target run on a device", external->place()),
-            "choose a target whose kernels are in C (etch targets lists them)", "custom operators on a device");
   for (const ProgramVariable& v : program.variables)
     if (v.max > std::numeric_limits<std::int32_t>::max())
       throw UserError(options.name, fmt::format("size '{}' goes up to {}, at most {} can be emitted", v.name, v.max,
@@ -91,6 +84,8 @@ void require_own_symbols(const Program& program, const std::string& name) {
 
 void require_own_names(const Program& program, const std::string& name) {
   CNames names(name);
+  if (const ProjectForm* form = form_of(program.language))
+    for (std::string_view word : form->reserved_names) names.add(word);
   for (const ProgramKernel& kernel : program.kernels) names.add(kernel.name);
   std::vector<std::string> functions;
   for (const ProgramKernel& kernel : program.kernels) {

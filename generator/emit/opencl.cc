@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "emit/device_host.h"
 #include "emit/literals.h"
 
 namespace etch {
@@ -25,12 +26,14 @@ std::string region_table(const Project& p) {
 }
 
 std::string kernel_table(const Project& p, SizeTable& sizes) {
-  std::string text = fmt::format("/* Kernels: work-groups, and work-items in each. */\nstatic const etch_cl_entry kernels[{}] = {{\n",
-                                 p.program->kernels.size());
-  for (const ProgramKernel& k : p.program->kernels) {
-    for (Sint d : k.local_size) check(d.is_int(), "the work-items of a work-group are a number");
-    const std::string items = k.driver_groups ? "{0, 0, 0}" : device_dimensions(k.local_size, sizes);
-    text += fmt::format("  {{\"{}\", {}, {}}},\n", k.name, device_dimensions(k.global_size, sizes), items);
+  const std::vector<const ProgramKernel*> kernels = device_kernels(p);
+  if (kernels.empty()) return "";
+  std::string text =
+      fmt::format("/* Kernels: work-groups, and work-items in each. */\nstatic const etch_cl_entry kernels[{}] = {{\n", kernels.size());
+  for (const ProgramKernel* k : kernels) {
+    for (Sint d : k->local_size) check(d.is_int(), "the work-items of a work-group are a number");
+    const std::string items = k->driver_groups ? "{0, 0, 0}" : device_dimensions(k->local_size, sizes);
+    text += fmt::format("  {{\"{}\", {}, {}}},\n", k->name, device_dimensions(k->global_size, sizes), items);
   }
   return text + "};\n\n";
 }
@@ -52,13 +55,15 @@ std::string program_table(const Project& p) {
 }  // namespace
 
 DeviceSession opencl_session(const Project& p) {
+  const std::size_t arguments = host_arguments(p);
   return {.api = "OpenCL",
           .place = "the device",
           .kernels = fmt::format(
               "/* The text of {0}.cl in pieces; {0}_open has the driver compile it. */\nextern const char *const {0}_kernels[{1}];\n",
               p.name, opencl_text_pieces(p.kernel_files.front().text)),
-          .members =
-              fmt::format("  etch_cl_kernel kernels[{}];\n  etch_cl_mem buffers[{}];\n", p.program->kernels.size(), device_buffer_count(p)),
+          .members = fmt::format("  etch_cl_kernel kernels[{}];\n  etch_cl_mem buffers[{}];\n{}",
+                                 std::max<std::size_t>(device_kernels(p).size(), 1), device_buffer_count(p),
+                                 arguments == 0 ? "" : fmt::format("  void *arguments[{}];\n", arguments)),
           .open_note =
               "Builds the kernels and makes all buffers on the device. Context, device and queue are cl_context, cl_device_id and\n"
               " * cl_command_queue of the caller, and stay until close. After an error close still gives back what was made; until then\n"
@@ -67,12 +72,14 @@ DeviceSession opencl_session(const Project& p) {
 }
 
 std::string opencl_source(const Project& p) {
-  return device_source(p, fmt::format("{0}.cl, and as strings in {0}_kernels.c", p.name), program_table(p), opencl_session(p),
-                       "  setup.context = context;\n"
-                       "  setup.device = device;\n"
-                       "  setup.queue = queue;\n"
-                       "  setup.kernels = session->kernels;\n"
-                       "  setup.buffers = session->buffers;\n");
+  std::string setup =
+      "  setup.context = context;\n"
+      "  setup.device = device;\n"
+      "  setup.queue = queue;\n"
+      "  setup.kernels = session->kernels;\n"
+      "  setup.buffers = session->buffers;\n";
+  if (host_arguments(p) > 0) setup += "  setup.arguments = session->arguments;\n";
+  return device_source(p, fmt::format("{0}.cl, and as strings in {0}_kernels.c", p.name), program_table(p), opencl_session(p), setup);
 }
 
 }  // namespace etch

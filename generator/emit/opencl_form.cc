@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "emit/device_host.h"
 #include "emit/form.h"
 #include "emit/opencl.h"
 
@@ -76,7 +77,9 @@ constinit const ProjectForm kOpenClForm{
     .prepare = prepare,
     .source = opencl_source,
     .kernel_files_note =
-        [](const Project& p) { return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.\n", p.name); },
+        [](const Project& p) {
+          return fmt::format("Its kernels are in {0}.cl to read, and in {0}_kernels.c for the program.{1}\n", p.name, host_note(p));
+        },
     .arena_place = [](const Project& p, int buffer) { return fmt::format("ARENA({})", p.region_of[static_cast<std::size_t>(buffer)]); },
     .state_place = device_state_place,
     .header = [](const Project& p) { return device_header(p, opencl_session(p)); },

@@ -141,11 +141,16 @@ std::string arena_table(const Project& p) {
 }
 
 std::string kernel_texts(const Project& p) {
+  return kernel_texts(p, [](const ProgramKernel&) { return true; });
+}
+
+std::string kernel_texts(const Project& p, bool (*are)(const ProgramKernel&)) {
   std::string text;
   std::vector<std::vector<std::size_t>> calls(p.program->kernels.size());
   for (std::size_t c = 0; c < p.program->calls.size(); c++) calls[at(p.program->calls[c].kernel)].push_back(c);
   for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
     const ProgramKernel& kernel = p.program->kernels[k];
+    if (!are(kernel)) continue;
     const std::string source = kernel.external == nullptr ? kernel.text.source : external_text(kernel);
     text += "\n" + kernel_comment(p, k, calls[k]) + source;
     if (!source.ends_with('\n')) text += '\n';

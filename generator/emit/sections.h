@@ -16,6 +16,8 @@ std::string with_comments(const std::vector<std::pair<std::string, std::string>>
 std::string arena_table(const Project& project);
 /// Every kernel, each after a comment with its nodes and its formula.
 std::string kernel_texts(const Project& project);
+/// Those alone for which `are` holds.
+std::string kernel_texts(const Project& project, bool (*are)(const ProgramKernel&));
 
 /// "static const etch_ref args[...]", written with IO(n), ARENA(n), CONSTANT(member), VARIABLE(n), COUNTER(loop).
 struct ArgTable {
