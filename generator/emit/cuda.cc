@@ -46,12 +46,12 @@ std::string cuda_kernels(const Project& p) {
   std::string text = fmt::format(
       "{0} The kernels, for nvcc, and the table of their addresses. */\n"
       "#include \"{1}.h\"\n"
-      "#include \"etch_math.h\"\n\n",
+      "#include \"etch_math.h\"\n",
       p.first_line(), p.name);
   std::string table;
   const std::vector<const ProgramKernel*> kernels = device_kernels(p);
   if (kernels.empty()) table = "  NULL, /* there are none */\n";
-  if (!kernels.empty()) text += "/* Names that the kernels of no other model have. */\n";
+  if (!kernels.empty()) text += "\n/* Names that the kernels of no other model have. */\n";
   for (const ProgramKernel* k : kernels) {
     text += fmt::format("#define {1} {0}_{1}\n", p.name, k->name);
     table += fmt::format("  (const void *){},\n", k->name);
@@ -64,9 +64,10 @@ std::string cuda_kernels(const Project& p) {
 
 DeviceSession cuda_session(const Project& p) {
   const std::int64_t bytes = staging_bytes(p);
-  const std::string staging = bytes == 0 ? ""
-                                         : fmt::format(" {} bytes of the processor's memory are locked, for what {} gets and gives.",
-                                                       grouped(bytes), host_names(p));
+  const std::string staging =
+      bytes == 0 ? ""
+                 : fmt::format("\n * It also locks {} bytes of the processor's memory: what {} get and give passes through them.",
+                               grouped(bytes), host_names(p));
   return {
       .api = "CUDA",
       .place = "the GPU",

@@ -96,6 +96,6 @@ std::string host_names(const Project& p) {
   return list_text(names);
 }
 
-std::string host_note(const Project& p) { return host_kernels(p).empty() ? "" : fmt::format(" The processor computes {}.", host_names(p)); }
+std::string host_note(const Project& p) { return host_kernels(p).empty() ? "" : fmt::format(" The processor runs {}.", host_names(p)); }
 
 }  // namespace etch

@@ -32,7 +32,7 @@ std::string host_pointer(const Project& project);
 
 /// "leaky(), crop()": the functions, each once.
 std::string host_names(const Project& project);
-/// For the report, behind where the kernels are: " The processor computes leaky()."
+/// For the report, behind where the kernels are: " The processor runs leaky()."
 std::string host_note(const Project& project);
 
 }  // namespace etch

@@ -203,7 +203,7 @@ HeaderParts device_header(const Project& p, const DeviceSession& own) {
   parts.parameters = {p.name + "_session *session"};
   parts.promise = " Returns when they are there.\n";
   if (const std::string names = host_names(p); !names.empty())
-    parts.notes = fmt::format(" * The processor computes {}, in the thread that calls this.\n", names);
+    parts.notes = fmt::format(" * The processor runs {}, in the thread that calls this.\n", names);
   parts.before_run = own.kernels + "\n" + session_type(p, own) + open_declaration(p, own);
   parts.after_run = fmt::format(
       "/* Gives back all that open made, whatever came of it; once more does nothing. */\n"
@@ -219,8 +219,9 @@ std::size_t device_buffer_count(const Project& p) {
 
 std::string device_source(const Project& p, const std::string& kernels, const std::string& program, const DeviceSession& own,
                           const std::string& setup) {
-  std::string text = fmt::format("{} The program; its kernels are in {}{}. */\n#include \"{}.h\"\n", p.first_line(), kernels,
-                                 host_kernels(p).empty() ? "" : ", those of the processor here", p.name);
+  std::string text =
+      fmt::format("{} The program{} are in {}. */\n#include \"{}.h\"\n", p.first_line(),
+                  host_kernels(p).empty() ? "; its kernels" : ", and kernels that the processor runs; the others", kernels, p.name);
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
   text += host_includes(p) + "\n" + arena_table(p) + host_functions(p) + program + "\n" + blob_check(p) + open_function(p, own, setup) +
           run_function(p, false);

@@ -318,13 +318,5 @@ TEST(CustomOperator, RunsInALoop) {
   }
 }
 
-TEST(CustomOperator, IsRefusedForTargetsWhoseKernelsRunOnADevice) {
-  const CompileOptions on_device = test::options_for(network(), customs(kBlendFiles, kBlendBinding), "opencl");
-  EXPECT_EQ(
-      test::error_of([&] { compile_project(read_model(on_device), on_device); }),
-      "blend (com.example.Blend): it is computed by blend() of blend.c, which runs on a processor, the kernels of this target run on a "
-      "device\n  help: choose a target whose kernels are in C (etch targets lists them)");
-}
-
 }  // namespace
 }  // namespace etch

@@ -1,6 +1,7 @@
 // Building emitted CUDA projects: with nvcc where it is, and with the host's compilers on a stand-in of CUDA's runtime, which runs the
 // kernels on this processor. The stand-in queues what a stream is given until the stream is waited for, keeps its memory out of the
-// host's reach until then, counts what is made, and fails where it is told to.
+// host's reach until then, counts what is made, and fails where it is told to: FAKE_FAIL names a function, FAKE_FAIL_AT the number of
+// its only call that fails, if not all do.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ inline constexpr const char* kStandIn = R"cc(
 #include <tuple>
 #include <vector>
   namespace {
-  int made, held, launches, waits;
+  int made, held, launches, waits, calls_told;
   size_t asked; /* bytes of all blocks */
   int last_error;
   std::vector<std::function<const char*()>> queue; /* of the one stream */
@@ -29,14 +30,15 @@ inline constexpr const char* kStandIn = R"cc(
     size_t bytes, guard;
     void* start;
   };
-  std::vector<Block> blocks;
+  std::vector<Block> blocks, locked; /* of the GPU, and of the processor */
   cudaStream_t const only = reinterpret_cast<cudaStream_t>(&made);
   void reach(int how) {
     for (const Block& b : blocks) mprotect(b.pages, b.bytes, how);
   }
   cudaError_t told(const char* function, int otherwise = 0) {
-    const char* fails = getenv("FAKE_FAIL");
-    const int error = fails != nullptr && strcmp(fails, function) == 0 ? 30 : otherwise;
+    const char *fails = getenv("FAKE_FAIL"), *number = getenv("FAKE_FAIL_AT");
+    const bool is_told = fails != nullptr && strcmp(fails, function) == 0 && (number == nullptr || atoi(number) == ++calls_told);
+    const int error = is_told ? 30 : otherwise;
     if (error != 0) last_error = error;
     return static_cast<cudaError_t>(error);
   }
@@ -70,7 +72,7 @@ inline constexpr const char* kStandIn = R"cc(
   struct AtEnd {
     ~AtEnd() {
       if (held != 0) {
-        fprintf(stderr, "LEAK: %d blocks of the GPU's memory\n", held);
+        fprintf(stderr, "LEAK: %d blocks of memory\n", held);
         _exit(9);
       }
     }
@@ -118,34 +120,57 @@ inline constexpr const char* kStandIn = R"cc(
     return error;
   }
   /* The block's end is the end of a page, and the page behind it can't be reached. */
-  cudaError_t cudaMalloc(void** memory, size_t bytes) {
-    if (told("cudaMalloc") != 0) return static_cast<cudaError_t>(2);
+  static Block make_block(void** memory, size_t bytes) {
     const size_t whole = (bytes + 4095) / 4096 * 4096;
     char* pages = static_cast<char*>(mmap(nullptr, whole + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (bytes == 0 || bytes % 256 != 0 || pages == MAP_FAILED) abort();
     memset(pages, 0xff, whole); /* NaN */
     *memory = pages + whole - bytes;
-    blocks.push_back({pages, whole, 4096, *memory});
-    mprotect(pages, whole + 4096, PROT_NONE);
-    asked += bytes;
+    mprotect(pages + whole, 4096, PROT_NONE);
     made++;
     held++;
+    return {pages, whole, 4096, *memory};
+  }
+  static void free_block(std::vector<Block>& of, void* memory) {
+    for (size_t i = 0; i < of.size(); i++) {
+      if (of[i].start != memory) continue;
+      munmap(of[i].pages, of[i].bytes + of[i].guard);
+      of.erase(of.begin() + static_cast<long>(i));
+      held--;
+      return;
+    }
+    abort();
+  }
+  cudaError_t cudaMalloc(void** memory, size_t bytes) {
+    if (told("cudaMalloc") != 0) return static_cast<cudaError_t>(2);
+    blocks.push_back(make_block(memory, bytes));
+    mprotect(blocks.back().pages, blocks.back().bytes, PROT_NONE);
+    asked += bytes;
     return static_cast<cudaError_t>(0);
   }
   cudaError_t cudaFree(void* memory) {
-    for (size_t i = 0; i < blocks.size(); i++) {
-      if (blocks[i].start != memory) continue;
-      munmap(blocks[i].pages, blocks[i].bytes + blocks[i].guard);
-      blocks.erase(blocks.begin() + static_cast<long>(i));
-      held--;
-      return told("cudaFree");
-    }
-    abort();
+    free_block(blocks, memory);
+    return told("cudaFree");
+  }
+  cudaError_t cudaMallocHost(void** memory, size_t bytes) {
+    if (told("cudaMallocHost") != 0) return static_cast<cudaError_t>(2);
+    locked.push_back(make_block(memory, bytes));
+    return static_cast<cudaError_t>(0);
+  }
+  cudaError_t cudaFreeHost(void* memory) {
+    free_block(locked, memory);
+    return told("cudaFreeHost");
+  }
+  /* A copy from locked memory reads it when its turn comes, and not the copy of it that pageable memory gets at once. */
+  static bool is_locked(const void* at) {
+    for (const Block& b : locked)
+      if (at >= b.pages && at < b.pages + b.bytes) return true;
+    return false;
   }
   cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {
     if (s != only) return told("cudaMemcpyAsync", 33);
     if (told("cudaMemcpyAsync") != 0) return static_cast<cudaError_t>(30);
-    if (kind == cudaMemcpyHostToDevice) {
+    if (kind == cudaMemcpyHostToDevice && !is_locked(from)) {
       const char* const begin = static_cast<const char*>(from);
       queue.push_back([to, now = std::vector<char>(begin, begin + bytes)] {
         memcpy(to, now.data(), now.size());

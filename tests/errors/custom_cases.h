@@ -51,9 +51,10 @@ inline std::vector<ErrorCase> custom_cases() {
   rows.push_back(custom("custom_not_given", nullptr,
                         {"{m}: node 'y' (Scale): its operator is of the domain 'com.example'", "--custom com.example.Scale=FUNCTION"}));
   rows.back().args = {"run", "{m}"};
-  rows.push_back(
-      custom("custom_for_a_device", right, {"y (com.example.Scale): it is computed by scale() of custom.c, which runs on a processor"}));
-  rows.back().args = {"compile",       "{m}", "--target", "opencl", "-o", "{d}/out", "--custom", "com.example.Scale=scale",
+  rows.push_back(custom("function_called_as_a_parameter_on_a_device",
+                        "void queue(float *y, const float *x, float alpha) { y[0] = alpha * x[0]; }\n",
+                        {"custom function queue() of custom.c: the files of the project have something of this name"}));
+  rows.back().args = {"compile",       "{m}", "--target", "opencl", "-o", "{d}/out", "--custom", "com.example.Scale=queue",
                       "--custom-file", "{c}"};
   return rows;
 }
