@@ -60,7 +60,7 @@ static const etch_cuda_io in_out[2] = {
 static const etch_cuda_program program = {
   network_kernels, kernels, calls, args,
   NULL, NULL, NULL, in_out,
-  constants, NULL,
+  constants, NULL, NULL,
   4, /* kernels */
   4, /* calls */
   0, /* loops */

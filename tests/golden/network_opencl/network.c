@@ -67,7 +67,7 @@ static const etch_cl_io in_out[2] = {
 static const etch_cl_program program = {
   network_kernels, kernels, calls, args,
   NULL, NULL, NULL, in_out,
-  constants, regions, NULL,
+  constants, regions, NULL, NULL,
   5, /* pieces of text */
   4, /* kernels */
   4, /* calls */
