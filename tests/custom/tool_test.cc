@@ -71,6 +71,27 @@ TEST(CustomOperator, CompileWritesAProjectThatTheAuditAccepts) {
   EXPECT_TRUE(audited.ok()) << audited.out;
 }
 
+TEST(CustomOperator, CompileWritesProjectsForDevices) {
+  for (const char* target : {"opencl", "cuda"}) {
+    const Files files;
+    const ProcessResult compiled = etch_tool(files.with({"compile", files.model, "--target", target, "-o", files.out}));
+    EXPECT_TRUE(compiled.ok()) << compiled.err;
+    EXPECT_EQ(test::content(files.out + "/leaky.c"), kLeaky);
+    const ProcessResult audited = etch_tool({"audit", files.out});
+    EXPECT_TRUE(audited.ok()) << audited.out;
+  }
+}
+
+TEST(CustomOperator, RunsInAnOpenCLProject) {
+  const Files files;
+  const ProcessResult validated =
+      etch_tool(files.with({"validate", files.model, "--backends", "interp", "--target", "opencl", "-o", files.out}));
+  if (validated.out.find("no OpenCL") != std::string::npos || validated.err.find("no OpenCL") != std::string::npos)
+    GTEST_SKIP() << "there is no OpenCL device: apt-get install pocl-opencl-icd";
+  EXPECT_TRUE(validated.ok()) << validated.out << validated.err;
+  EXPECT_NE(validated.out.find("opencl"), std::string::npos) << validated.out;
+}
+
 // The function that the README shows.
 TEST(CustomOperator, TheExampleOfTheReadmeCompiles) {
   std::istringstream lines(test::content(ETCH_SOURCE_DIR "/README.md"));
