@@ -76,6 +76,7 @@ TEST(CustomInCuda, NvccBuildsByCMake) {
 TEST(CustomInCuda, PassesTheSelfTest) {
   expect_pass(project_of(stages_for("cuda")));
   expect_pass(project_of(negated_for("cuda")));
+  expect_pass(project_of(determinants_for("cuda")));
   expect_pass(loop_project(kCuda, 256));
 }
 

@@ -149,6 +149,14 @@ inline CompileOptions negated_for(const std::string& target) {
   return options_for(g.bytes(), customs({{"negated.c", text}}, {{"com.example.Negated", "negated"}}), target);
 }
 
+/// Determinants between two kernels: by a function of the runtime, that has room to work in.
+inline CompileOptions determinants_for(const std::string& target) {
+  GraphBuilder g("net", 17, 8);
+  const auto x = g.node("Relu", {g.input("x", DType::Float32, {3, 5, 5})});
+  g.output(g.node("Neg", {g.node("Det", {x})}), DType::Float32, {3});
+  return options_for(g.bytes(), {}, target);
+}
+
 /// As project_with_state(): mean = 0.75 * mean + 0.25 * x, by a function that reads the state and writes the next one.
 inline CompileOptions mean_for(const std::string& target) {
   GraphBuilder g("mean", 17, 8);

@@ -66,6 +66,7 @@ TEST_F(OpenCL, FunctionsBetweenKernelsCompileWithoutWarnings) {
 TEST_F(OpenCL, FunctionsPassTheSelfTest) {
   expect_selftest_passes(project_of(stages_for("opencl")));
   expect_selftest_passes(project_of(negated_for("opencl")));
+  expect_selftest_passes(project_of(determinants_for("opencl")));
   expect_selftest_passes(loop_project(kOpenCl, 512));
 }
 
