@@ -14,6 +14,7 @@
 #include "program/external.h"
 #include "program/loops.h"
 #include "program/lower.h"
+#include "quant/integers.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -170,6 +171,9 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     states.push_back({state.state.tensor, state.next});
     buffers.push_back(state.next.buffer());
   }
+  buffers = to_integers(*frontend.model.graph, buffers);
+  for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
+  for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
   if (options.step) options.step("scheduling", 0, 0);
   constexpr std::int64_t kRowsOfAGrid = 256;

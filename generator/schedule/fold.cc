@@ -8,7 +8,7 @@
 
 #include "interp/interp.h"
 #include "ir/contraction.h"
-#include "schedule/rewrite.h"
+#include "lazy/rewrite.h"
 #include "schedule/widening.h"
 
 namespace etch {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "ir/lazyop.h"
-#include "schedule/rewrite.h"
+#include "lazy/rewrite.h"
 
 namespace etch {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "interp/interp.h"
-#include "schedule/rewrite.h"
+#include "lazy/rewrite.h"
 
 namespace etch {
 namespace {

@@ -1,4 +1,4 @@
-#include "schedule/rewrite.h"
+#include "lazy/rewrite.h"
 
 #include "base/toposort.h"
 

@@ -1,4 +1,4 @@
-// Internal to schedule/: rebuilding a graph from its sources up.
+// Rebuilding a graph from its sources up.
 #pragma once
 
 #include <functional>

@@ -1,0 +1,80 @@
+#include "quant/bounds.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+std::optional<IntegerBounds> difference_of(const IntegerBounds& a, const IntegerBounds& b) {
+  IntegerBounds r;
+  if (__builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high)) return std::nullopt;
+  return r;
+}
+
+}  // namespace
+
+IntegerBounds bounds_of_type(DType dtype) {
+  if (dtype == DType::Bool) return {0, 1};
+  if (dtype == DType::UInt64) return {0, int_max(DType::Int64)};  // read as int64
+  return {int_min(dtype), int_max(dtype)};
+}
+
+std::optional<IntegerBounds> sum_of(const IntegerBounds& a, const IntegerBounds& b) {
+  IntegerBounds r;
+  if (__builtin_add_overflow(a.low, b.low, &r.low) || __builtin_add_overflow(a.high, b.high, &r.high)) return std::nullopt;
+  return r;
+}
+
+std::optional<IntegerBounds> product_of(const IntegerBounds& a, const IntegerBounds& b) {
+  std::array<std::int64_t, 4> ends{};
+  std::size_t k = 0;
+  for (const std::int64_t x : {a.low, a.high})
+    for (const std::int64_t y : {b.low, b.high})
+      if (__builtin_mul_overflow(x, y, &ends[k++])) return std::nullopt;
+  return IntegerBounds{*std::ranges::min_element(ends), *std::ranges::max_element(ends)};
+}
+
+IntegerBounds BoundsFinder::of(const LazyBuffer* buffer) {
+  check(!is_float(buffer->dtype), "bounds are of integers");
+  if (const auto found = known_.find(buffer); found != known_.end()) return found->second;
+  const IntegerBounds bounds = computed(buffer);
+  known_.emplace(buffer, bounds);
+  return bounds;
+}
+
+IntegerBounds BoundsFinder::computed(const LazyBuffer* buffer) {
+  if (buffer->is_base()) return of_base(buffer);
+  IntegerBounds bounds = of(buffer->base);
+  if (is_masked(buffer->st)) bounds = {std::min<std::int64_t>(bounds.low, 0), std::max<std::int64_t>(bounds.high, 0)};
+  return bounds;
+}
+
+IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
+  const IntegerBounds type = bounds_of_type(base->dtype);
+  if (base->dtype == DType::UInt64) return type;
+  if (base->kind == LazyKind::Const) return {base->value.as_int(), base->value.as_int()};
+  if (base->kind == LazyKind::Data && base->data.size() > 0) {
+    const std::vector<std::int64_t> values = base->data.ints();
+    const auto [low, high] = std::ranges::minmax_element(values);
+    return {*low, *high};
+  }
+  if (base->kind != LazyKind::Compute || base->is_reduction() || base->op == Op::Bitcast) return type;
+  std::vector<IntegerBounds> src;
+  for (const LazyBuffer* s : base->src) {
+    if (is_float(s->dtype)) return type;
+    src.push_back(of(s));
+  }
+  std::optional<IntegerBounds> bounds;
+  if (base->op == Op::Cast) bounds = src[0];
+  if (base->op == Op::Add) bounds = sum_of(src[0], src[1]);
+  if (base->op == Op::Sub) bounds = difference_of(src[0], src[1]);
+  if (base->op == Op::Mul) bounds = product_of(src[0], src[1]);
+  if (base->op == Op::Max) bounds = {std::max(src[0].low, src[1].low), std::max(src[0].high, src[1].high)};
+  if (base->op == Op::Min) bounds = {std::min(src[0].low, src[1].low), std::min(src[0].high, src[1].high)};
+  return bounds && bounds->within(type) ? *bounds : type;  // what does not fit wraps around
+}
+
+}  // namespace etch

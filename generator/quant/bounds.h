@@ -1,0 +1,38 @@
+// Internal to quant/: the least and the largest value of integers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "lazy/graph.h"
+
+namespace etch {
+
+struct IntegerBounds {
+  std::int64_t low = 0, high = 0;
+  bool within(const IntegerBounds& other) const { return low >= other.low && high <= other.high; }
+  bool operator==(const IntegerBounds&) const = default;
+};
+
+/// All values of an integer type.
+IntegerBounds bounds_of_type(DType dtype);
+
+/// nullopt: the result does not fit 64 bits.
+std::optional<IntegerBounds> sum_of(const IntegerBounds& a, const IntegerBounds& b);
+std::optional<IntegerBounds> product_of(const IntegerBounds& a, const IntegerBounds& b);
+
+/// Bounds of buffers of integer types, never wider than the type: exact for data, by the operation for Cast, Add, Sub, Mul, Max, Min and
+/// for views, else those of the type. Each is computed once; whoever asks from the sources up never waits for a long chain.
+class BoundsFinder {
+ public:
+  IntegerBounds of(const LazyBuffer* buffer);
+
+ private:
+  IntegerBounds computed(const LazyBuffer* buffer);
+  IntegerBounds of_base(const LazyBuffer* base);
+
+  std::unordered_map<const LazyBuffer*, IntegerBounds> known_;
+};
+
+}  // namespace etch

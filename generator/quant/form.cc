@@ -1,0 +1,247 @@
+#include "quant/form.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace etch {
+namespace {
+
+constexpr IntegerBounds kInt32{-2147483647 - 1, 2147483647};
+constexpr std::int64_t kLargestScale = 1 << 16;  // elements of a scale
+// A bias has the scale of the product that it is added to, as its exporter rounded it.
+constexpr double kSameScale = 1e-5;
+
+bool is_one_value(const Tensor& t) {
+  return std::ranges::all_of(t.shape(), [](const Sint& d) { return d.is_int(1); });
+}
+
+/// An axis along which all elements are the same gets size 1.
+Tensor collapsed(const Tensor& t) {
+  const auto strides = t.buffer()->st.real_strides();
+  Padding ranges;
+  bool cuts = false;
+  for (std::size_t axis = 0; axis < strides.size(); axis++) {
+    const bool cut = strides[axis] && strides[axis]->is_int(0) && !t.shape()[axis].is_int(1);
+    ranges.emplace_back(0, cut ? Sint(1) : t.shape()[axis]);
+    cuts = cuts || cut;
+  }
+  return cuts ? t.shrink(ranges) : t;
+}
+
+/// `t`, whose axes have size 1 or that of `shape`, as a tensor of that shape.
+Tensor expanded(const Tensor& t, const Shape& shape) { return t.expand(shape); }
+
+Tensor as_int32(const Tensor& t) { return t.cast(DType::Int32); }
+
+/// The values of scales / divisors, at the shape of both together.
+std::vector<double> quotient(const IntegerForm& form) {
+  Tensor q = product_of(form.scales);
+  if (!q) return {};
+  if (const Tensor d = product_of(form.divisors)) q = q / d;
+  const std::optional<Array> values = q.evaluate();
+  return values ? values->doubles() : std::vector<double>();
+}
+
+/// Whether both have the same scale everywhere: equal shapes of their factors, values nearly equal.
+bool same_scale(const IntegerForm& a, const IntegerForm& b) {
+  const std::vector<double> x = quotient(a), y = quotient(b);
+  if (x.empty() || y.empty()) return false;
+  if (x.size() != y.size() && x.size() != 1 && y.size() != 1) return false;
+  for (std::size_t i = 0; i < std::max(x.size(), y.size()); i++) {
+    const double p = x[x.size() == 1 ? 0 : i], q = y[y.size() == 1 ? 0 : i];
+    if (std::abs(p - q) > kSameScale * p) return false;
+  }
+  return true;
+}
+
+/// Of constants alone.
+bool is_known(const IntegerForm& form) { return form.value.buffer()->base->constant; }
+
+}  // namespace
+
+Tensor product_of(const std::vector<Tensor>& factors) {
+  Tensor product;
+  for (const Tensor& factor : factors) product = product ? product * factor : factor;
+  return product;
+}
+
+const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
+  auto found = known_.find(buffer);
+  if (found == known_.end()) found = known_.emplace(buffer, find(buffer)).first;
+  return found->second ? &*found->second : nullptr;
+}
+
+std::optional<IntegerForm> FormFinder::find(const LazyBuffer* buffer) {
+  if (buffer->dtype != DType::Float32 || is_empty(buffer->shape())) return std::nullopt;
+  if (!buffer->is_base()) return of_view(buffer);
+  if (buffer->kind != LazyKind::Compute || buffer->scan) return std::nullopt;
+  switch (buffer->op) {
+    case Op::Cast:
+      return of_cast(buffer);
+    case Op::Mul:
+      return of_product(buffer);
+    case Op::Div:
+      return of_quotient(buffer);
+    case Op::Add:
+      return of_sum(buffer);
+    case Op::Max:
+      return of_rectified(buffer);
+    case Op::Where:
+      return of_padded(buffer);
+    case Op::ReduceSum:
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+      return of_reduction(buffer);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Tensor> FormFinder::scale_of(const LazyBuffer* constant) {
+  if (!constant->base->constant || constant->dtype != DType::Float32) return std::nullopt;
+  const Tensor scale = collapsed({&graph_, constant});
+  if (!scale.size().is_int() || scale.size().as_int() > kLargestScale) return std::nullopt;
+  const std::optional<Array> values = scale.evaluate();
+  if (!values || !std::ranges::all_of(values->doubles(), [](double v) { return v > 0 && std::isfinite(v); })) return std::nullopt;
+  return scale;
+}
+
+std::optional<Tensor> FormFinder::seen(const Tensor& scale, const LazyBuffer* view) {
+  if (is_one_value(scale)) return scale.reshape(Shape(view->shape().size(), Sint(1)));
+  if (is_masked(view->st)) return std::nullopt;
+  const Tensor whole = expanded(scale, view->base->shape());
+  Tensor through = collapsed({&graph_, graph_.view(whole.buffer(), graph_.stacked(whole.buffer()->st, view->st))});
+  if (!through.size().is_int() || through.size().as_int() > kLargestScale) return std::nullopt;
+  return through;
+}
+
+std::optional<IntegerForm> FormFinder::of_view(const LazyBuffer* view) {
+  const IntegerForm* below = of(view->base);
+  if (below == nullptr) return std::nullopt;
+  const auto through = [&](const Tensor& t) {
+    return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st)));
+  };
+  if (below->fill != 0 && is_masked(view->st)) return std::nullopt;
+  IntegerForm form{through(below->value), below->bounds, {}, {}, below->fill};
+  for (const auto& [from, to] : {std::pair(&below->scales, &form.scales), std::pair(&below->divisors, &form.divisors)})
+    for (const Tensor& scale : *from) {
+      std::optional<Tensor> moved = seen(scale, view);
+      if (!moved) return std::nullopt;
+      to->push_back(*std::move(moved));
+    }
+  if (is_masked(view->st)) {
+    form.bounds = {std::min<std::int64_t>(form.bounds.low, 0), std::max<std::int64_t>(form.bounds.high, 0)};
+  } else if (below->stored) {
+    form.stored = through(below->stored);
+    form.zero = below->zero;
+  }
+  return form;
+}
+
+/// float(integers): where these are what is stored less a constant zero point, or what is stored itself, that is remembered.
+std::optional<IntegerForm> FormFinder::of_cast(const LazyBuffer* cast) {
+  const LazyBuffer* integers = cast->src[0];
+  if (is_float(integers->dtype) || integers->dtype == DType::Bool) return std::nullopt;
+  const IntegerBounds bounds = bounds_.of(integers);
+  if (!bounds.within(kInt32)) return std::nullopt;
+  IntegerForm form{as_int32({&graph_, integers}), bounds, {}, {}};
+  const LazyBuffer* difference = integers->base;
+  if (bytes_of(integers->dtype) <= 2) {
+    form.stored = {&graph_, integers};
+  } else if (is_op(difference, Op::Sub) && integers->is_base() && is_op(difference->src[0]->base, Op::Cast)) {
+    const LazyBuffer *wide = difference->src[0], *zero = difference->src[1];
+    const LazyBuffer* narrow = wide->base->src[0];
+    const IntegerBounds zeros = zero->base->constant ? bounds_.of(zero) : bounds_of_type(zero->dtype);
+    if (wide->is_base() && !is_float(narrow->dtype) && bytes_of(narrow->dtype) <= 2 && zeros.low == zeros.high) {
+      form.stored = {&graph_, narrow};
+      form.zero = zeros.low;
+    }
+  }
+  return form;
+}
+
+std::optional<IntegerForm> FormFinder::of_product(const LazyBuffer* product) {
+  const LazyBuffer *a = product->src[0], *b = product->src[1];
+  const IntegerForm *left = of(a), *right = of(b);
+  if (left != nullptr && right != nullptr) {
+    if (left->fill != 0 || right->fill != 0) return std::nullopt;
+    const std::optional<IntegerBounds> bounds = product_of(left->bounds, right->bounds);
+    if (!bounds || !bounds->within(kInt32)) return std::nullopt;
+    IntegerForm form{left->value * right->value, *bounds, left->scales, left->divisors};
+    form.scales.insert(form.scales.end(), right->scales.begin(), right->scales.end());
+    form.divisors.insert(form.divisors.end(), right->divisors.begin(), right->divisors.end());
+    return form;
+  }
+  if (left == nullptr) std::swap(left, right), std::swap(a, b);
+  if (left == nullptr) return std::nullopt;
+  std::optional<Tensor> scale = scale_of(b);
+  if (!scale) return std::nullopt;
+  IntegerForm form = *left;
+  form.scales.push_back(*std::move(scale));
+  return form;
+}
+
+std::optional<IntegerForm> FormFinder::of_quotient(const LazyBuffer* quotient) {
+  const IntegerForm* below = of(quotient->src[0]);
+  if (below == nullptr) return std::nullopt;
+  std::optional<Tensor> divisor = scale_of(quotient->src[1]);
+  if (!divisor) return std::nullopt;
+  IntegerForm form = *below;
+  form.divisors.push_back(*std::move(divisor));
+  return form;
+}
+
+std::optional<IntegerForm> FormFinder::of_sum(const LazyBuffer* sum) {
+  const IntegerForm *a = of(sum->src[0]), *b = of(sum->src[1]);
+  if (a == nullptr || b == nullptr || a->fill != 0 || b->fill != 0) return std::nullopt;
+  if (is_known(*a)) std::swap(a, b);  // the scale of what is computed counts, not that of a bias
+  const std::optional<IntegerBounds> bounds = sum_of(a->bounds, b->bounds);
+  if (!bounds || !bounds->within(kInt32) || !same_scale(*a, *b)) return std::nullopt;
+  return IntegerForm{a->value + b->value, *bounds, a->scales, a->divisors};
+}
+
+/// max(x, 0)
+std::optional<IntegerForm> FormFinder::of_rectified(const LazyBuffer* max) {
+  for (const std::size_t k : {0, 1}) {
+    const IntegerForm* x = of(max->src[k]);
+    const Scalar* zero = const_value(max->src[1 - k]);
+    if (x == nullptr || x->fill != 0 || zero == nullptr || zero->as_double() != 0) continue;
+    const IntegerBounds bounds{std::max<std::int64_t>(x->bounds.low, 0), std::max<std::int64_t>(x->bounds.high, 0)};
+    return IntegerForm{x->value.maximum(x->value.full_like(0)), bounds, x->scales, x->divisors};
+  }
+  return std::nullopt;
+}
+
+/// inside ? x : -infinity, or infinity: what pads a window of which the largest, or least, value is taken.
+std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
+  const IntegerForm* x = of(where->src[1]);
+  const Scalar* fill = const_value(where->src[2]);
+  if (x == nullptr || x->fill != 0 || fill == nullptr || !std::isinf(fill->as_double())) return std::nullopt;
+  const bool is_low = fill->as_double() < 0;
+  const Tensor bound = x->value.full_like(static_cast<double>(is_low ? x->bounds.low : x->bounds.high));
+  return IntegerForm{Tensor(&graph_, where->src[0]).where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1};
+}
+
+std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction) {
+  const IntegerForm* x = of(reduction->src[0]);
+  if (x == nullptr || (x->fill == -1 && reduction->op != Op::ReduceMax) || (x->fill == 1 && reduction->op != Op::ReduceMin)) return std::nullopt;
+  Sint count = 1;
+  for (const int axis : reduction->axes) {
+    const auto is_the_same = [axis](const Tensor& scale) { return scale.shape()[static_cast<std::size_t>(axis)].is_int(1); };
+    const bool one = x->value.shape()[static_cast<std::size_t>(axis)].is_int(1);
+    if (!one && !(std::ranges::all_of(x->scales, is_the_same) && std::ranges::all_of(x->divisors, is_the_same))) return std::nullopt;
+    count = count * reduction->src[0]->shape()[static_cast<std::size_t>(axis)];
+  }
+  IntegerBounds bounds = x->bounds;
+  if (reduction->op == Op::ReduceSum) {
+    const std::optional<IntegerBounds> sum = product_of(bounds, {count.min(), count.max()});
+    if (!sum || !sum->within(kInt32)) return std::nullopt;
+    bounds = *sum;
+  }
+  return IntegerForm{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors,
+                     x->fill};
+}
+
+}  // namespace etch

@@ -1,0 +1,56 @@
+// Internal to quant/: floats that are integers times constant scales.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "lazy/tensor.h"
+#include "quant/bounds.h"
+
+namespace etch {
+
+/// A float value: `value` times all of `scales`, divided by all of `divisors`.
+struct IntegerForm {
+  Tensor value;           // int32, of the float's shape
+  IntegerBounds bounds;   // of `value`
+  /// Positive, finite constants in float32, of the float's rank; an axis along which one is the same everywhere has size 1.
+  std::vector<Tensor> scales, divisors;
+  /// -1: bounds.low also stands for -infinity, which pads windows of which the largest value is taken; 1: bounds.high for infinity; 0: neither.
+  int fill = 0;
+  /// If the value is quantised in memory: `value` is stored - zero, elementwise.
+  Tensor stored = {};
+  std::int64_t zero = 0;
+};
+
+/// The forms of a graph's buffers, each found once; whoever asks from the sources up never waits for a long chain.
+class FormFinder {
+ public:
+  explicit FormFinder(LazyGraph& graph) : graph_(graph) {}
+  /// nullptr: `buffer` is no such value.
+  const IntegerForm* of(const LazyBuffer* buffer);
+  BoundsFinder& bounds() { return bounds_; }
+
+ private:
+  std::optional<IntegerForm> find(const LazyBuffer* buffer);
+  std::optional<IntegerForm> of_view(const LazyBuffer* view);
+  std::optional<IntegerForm> of_cast(const LazyBuffer* cast);
+  std::optional<IntegerForm> of_product(const LazyBuffer* product);
+  std::optional<IntegerForm> of_quotient(const LazyBuffer* quotient);
+  std::optional<IntegerForm> of_sum(const LazyBuffer* sum);
+  std::optional<IntegerForm> of_rectified(const LazyBuffer* max);
+  std::optional<IntegerForm> of_padded(const LazyBuffer* where);
+  std::optional<IntegerForm> of_reduction(const LazyBuffer* reduction);
+  std::optional<Tensor> scale_of(const LazyBuffer* constant);
+  /// The same scale as a view of `view` sees it; nullopt if it differs where the view is masked, or in ways that have no short form.
+  std::optional<Tensor> seen(const Tensor& scale, const LazyBuffer* view);
+
+  LazyGraph& graph_;
+  BoundsFinder bounds_;
+  std::unordered_map<const LazyBuffer*, std::optional<IntegerForm>> known_;
+};
+
+/// The product of all, in float32 in their order; of none: nothing.
+Tensor product_of(const std::vector<Tensor>& factors);
+
+}  // namespace etch

@@ -1,0 +1,25 @@
+// Quantised graphs in integer arithmetic. An importer gives what ONNX says: (q - zero) * scale in float, operations on floats, and
+// saturate(rint(x / scale) + zero). Here values that are integers times constant scales are found again, and whatever ends in a
+// quantisation is computed from the integers:
+//
+//   sum(dequantise(x) * dequantise(w)) + dequantise(bias)   ->  v = sum((x - zx) * (w - zw)) + bias, exact in int32
+//   quantise(that)                                           ->  saturate(rint(float(v) * M) + zy), M = (sx * sw) / sy in float32
+//
+// Both roundings (of v to float32, of the product) are part of the definition: it is that of QLinearConv and QLinearMatMul.
+#pragma once
+
+#include <vector>
+
+#include "lazy/graph.h"
+
+namespace etch {
+
+/// What replaces `outputs`:
+///   - quantised sums, products, averages, largest values and everything that only moves elements, as above
+///   - bounds by constants (Relu, Clip) before a quantisation, by bounds of the integers after it
+///   - a quantisation of what has the same scale and zero point already, by nothing
+///   - other functions of one quantised value of 8 bits, by a table of their 256 results where that is less work
+/// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
+std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+
+}  // namespace etch
