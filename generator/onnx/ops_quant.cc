@@ -78,11 +78,16 @@ DType float_attribute(NodeContext& node, const std::string& name, DType fallback
   return dtype;
 }
 
+/// `zero`, made of input `input`; empty if that is constant and 0 everywhere.
+Tensor unless_zero(const NodeContext& node, int input, const Tensor& zero) { return all_zero(node, input) ? Tensor() : zero; }
+
 /// int32 matrix product of a and b minus their zero points.
 Tensor integer_matmul(const NodeContext& node, int a, int b, int a_zero, int b_zero) {
   const Tensor left = node.input(a), right = node.input(b);
-  const Tensor left_zero = a_zero >= 0 && node.has_input(a_zero) ? matrix_parameter(node, a_zero, left, true) : Tensor();
-  const Tensor right_zero = b_zero >= 0 && node.has_input(b_zero) ? matrix_parameter(node, b_zero, right, false) : Tensor();
+  const auto zero_of = [&](int input, const Tensor& operand, bool per_row) {
+    return input < 0 || !node.has_input(input) ? Tensor() : unless_zero(node, input, matrix_parameter(node, input, operand, per_row));
+  };
+  const Tensor left_zero = zero_of(a_zero, left, true), right_zero = zero_of(b_zero, right, false);
   return centred(left, left_zero).matmul(centred(right, right_zero));
 }
 
@@ -196,9 +201,10 @@ Outputs conv_integer(NodeContext& node) {
   require_inputs(node, 2, 4);
   require_type(node, 0, kBytes);
   require_type(node, 1, kBytes);
-  const Tensor x = centred(node.input(0), node.has_input(2) ? one_number(node, 2, "zero point of x") : Tensor());
-  const Tensor weight =
-      centred(node.input(1), node.has_input(3) ? parameter_along(node, node.input(3), node.input(1), 0, 0, "zero point") : Tensor());
+  const Tensor x_zero = node.has_input(2) ? unless_zero(node, 2, one_number(node, 2, "zero point of x")) : Tensor();
+  const Tensor zero =
+      node.has_input(3) ? unless_zero(node, 3, parameter_along(node, node.input(3), node.input(1), 0, 0, "zero point")) : Tensor();
+  const Tensor x = centred(node.input(0), x_zero), weight = centred(node.input(1), zero);
   return {convolution(node, x, weight, Tensor())};
 }
 
@@ -210,8 +216,9 @@ Outputs qlinear_conv(NodeContext& node) {
   require_type(node, 7, kBytes);
   if (node.has_input(8)) require_type(node, 8, {DType::Int32});
   const Tensor weight = node.input(3);
-  const Tensor sum = convolution(node, centred(node.input(0), one_number(node, 2, "zero point of x")),
-                                 centred(weight, parameter_along(node, node.input(5), weight, 0, 0, "zero point")),
+  const Tensor x_zero = unless_zero(node, 2, one_number(node, 2, "zero point of x"));
+  const Tensor zero = unless_zero(node, 5, parameter_along(node, node.input(5), weight, 0, 0, "zero point"));
+  const Tensor sum = convolution(node, centred(node.input(0), x_zero), centred(weight, zero),
                                  node.has_input(8) ? node.input(8) : Tensor());
   const Tensor factor =
       one_number(node, 1, "scale of x") * parameter_along(node, node.input(4), sum, 1, 0, "scale") / one_number(node, 6, "scale of y");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "quant/collapse.h"
 
 namespace etch {
 namespace {
@@ -15,19 +16,6 @@ constexpr double kSameScale = 1e-5;
 
 bool is_one_value(const Tensor& t) {
   return std::ranges::all_of(t.shape(), [](const Sint& d) { return d.is_int(1); });
-}
-
-/// An axis along which all elements are the same gets size 1.
-Tensor collapsed(const Tensor& t) {
-  const auto strides = t.buffer()->st.real_strides();
-  Padding ranges;
-  bool cuts = false;
-  for (std::size_t axis = 0; axis < strides.size(); axis++) {
-    const bool cut = strides[axis] && strides[axis]->is_int(0) && !t.shape()[axis].is_int(1);
-    ranges.emplace_back(0, cut ? Sint(1) : t.shape()[axis]);
-    cuts = cuts || cut;
-  }
-  return cuts ? t.shrink(ranges) : t;
 }
 
 /// `t`, whose axes have size 1 or that of `shape`, as a tensor of that shape.
@@ -74,6 +62,7 @@ const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
 }
 
 std::optional<IntegerForm> FormFinder::find(const LazyBuffer* buffer) {
+  OriginScope scope(graph_, buffer->origins);
   if (buffer->dtype != DType::Float32 || is_empty(buffer->shape())) return std::nullopt;
   if (!buffer->is_base()) return of_view(buffer);
   if (buffer->kind != LazyKind::Compute || buffer->scan) return std::nullopt;
@@ -157,6 +146,7 @@ std::optional<IntegerForm> FormFinder::of_cast(const LazyBuffer* cast) {
     if (wide->is_base() && !is_float(narrow->dtype) && bytes_of(narrow->dtype) <= 2 && zeros.low == zeros.high) {
       form.stored = {&graph_, narrow};
       form.zero = zeros.low;
+      form.value = as_int32(form.stored) - Tensor::full(graph_, form.stored.shape(), Scalar::of_int(DType::Int32, form.zero));
     }
   }
   return form;

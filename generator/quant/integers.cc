@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "lazy/rewrite.h"
 #include "quant/form.h"
+#include "quant/zero_points.h"
 
 namespace etch {
 namespace {
@@ -115,14 +116,20 @@ class Rewriter {
     if (q.zero == nullptr) return Tensor::full(graph_, Shape(q.x->shape().size(), Sint(1)), Scalar::of_int(DType::Int32, 0));
     const LazyBuffer* source = q.zero->base;
     if (!is_op(source, Op::Cast) || is_float(source->src[0]->dtype)) return {};
-    return Tensor(&graph_, graph_.view(graph_.cast(source->src[0], DType::Int32), q.zero->st));
+    return as_one_value(Tensor(&graph_, graph_.view(graph_.cast(source->src[0], DType::Int32), q.zero->st)));
+  }
+
+  /// A constant that is the same everywhere needs no memory.
+  Tensor as_one_value(const Tensor& constant) {
+    if (!constant.buffer()->base->st.size().is_int(1) || is_masked(constant.buffer()->st)) return constant;
+    return Tensor::full(graph_, constant.shape(), graph_.evaluate(constant.buffer()->base).at(0));
   }
 
   /// saturate(rint(float(value) * M) + zero) with M = scales / divisors.
   std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
     const Tensor scale = product_of(form.scales), divisor = product_of(form.divisors);
     if (!scale) return std::nullopt;
-    const Tensor factor = divisor ? scale / divisor : scale;
+    const Tensor factor = as_one_value(divisor ? scale / divisor : scale);
     const std::optional<Array> known = factor.evaluate();
     if (!known) return std::nullopt;
     const std::vector<double> values = known->doubles();
@@ -185,7 +192,12 @@ class Rewriter {
 
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
   Rewriter rewriter(graph);
-  return rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
+  const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
+  return rewrite(graph, integers, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+    OriginScope scope(graph, rebuilt->origins);
+    const LazyBuffer* without = without_zero_point(graph, rebuilt);
+    return without == nullptr ? rebuilt : without;
+  });
 }
 
 }  // namespace etch

@@ -108,8 +108,8 @@ class Chooser {
     return !is_computed(index);
   }
 
-  /// From the outputs down: stores bases whose elements a view repeats. If such a base is a widening cast, its source is stored instead,
-  /// in the smaller type.
+  /// From the outputs down: stores bases whose elements a view repeats. If such a base is cheap to compute from a narrow one, that is stored
+  /// instead.
   void force_expanded() {
     const auto cost = positions_cost();
     BufferSet expanded;
@@ -119,8 +119,9 @@ class Chooser {
       bool more = expanded.contains(b);
       for (const Edge& e : consumers_[b]) more = more || seen_elements(e.view->st) > b->st.size().max();
       if (!more) continue;
-      if (b->kind == LazyKind::Compute && is_widening(b) && !forced_.contains(b))
-        expanded.insert(b->src[0]->base);
+      const LazyBuffer* narrow = narrow_source(b);
+      if (narrow != nullptr && !forced_.contains(b))
+        expanded.insert(narrow);
       else
         forced_.insert(b);
     }
@@ -258,10 +259,20 @@ class Chooser {
       std::vector<const LazyBuffer*> inside;
       const LazyBuffer* last = last_stage(b, inside);
       if (last == nullptr) last = last_behind(b, inside);
+      last = narrowed(last, inside);
       for (const LazyBuffer* i : inside) owner_.emplace(i, b);
       owner_.emplace(last, b);
       realized_.insert(last);
     }
+  }
+
+  /// The narrow value among `inside` that `last` is cheap to compute from, else `last`; what is behind it leaves `inside`.
+  const LazyBuffer* narrowed(const LazyBuffer* last, std::vector<const LazyBuffer*>& inside) const {
+    const LazyBuffer* narrow = realized_.contains(last) ? nullptr : narrow_source(last);
+    const auto at = std::ranges::find(inside, narrow);
+    if (narrow == nullptr || at == inside.end()) return last;
+    inside.erase(at, inside.end());
+    return narrow;
   }
 
   /// Splits kernels that are too large by storing a value in them. True if there was one.

@@ -1,5 +1,7 @@
-// Internal to schedule/: casts that are cheaper to repeat than to store.
+// Internal to schedule/: values in a wide type that are cheaper to compute again from a narrow one than to store.
 #pragma once
+
+#include <algorithm>
 
 #include "lazy/graph.h"
 
@@ -8,6 +10,29 @@ namespace etch {
 /// Whether `b` is a cast to a type of more bytes that is exact for every value (int8 to int32, float16 to float32).
 inline bool is_widening(const LazyBuffer* b) {
   return is_op(b, Op::Cast) && is_lossless(b->src[0]->dtype, b->dtype) && bytes_of(b->dtype) > bytes_of(b->src[0]->dtype);
+}
+
+/// The operand of `b`, a cheap operation on it and constants; nullptr if it is none.
+inline const LazyBuffer* only_operand(const LazyBuffer* b) {
+  if (b->kind != LazyKind::Compute || b->is_reduction() || b->op == Op::Bitcast || is_library_call(b->op)) return nullptr;
+  const LazyBuffer* only = nullptr;
+  for (const LazyBuffer* s : b->src) {
+    if (s->base->constant) continue;
+    if (only != nullptr || !shows_base(s)) return nullptr;
+    only = s->base;
+  }
+  return only;
+}
+
+/// The narrow value that `b` is computed from, if that is a widening cast and at most three cheap operations with constants (a quantised
+/// value less its zero point, times its scale); else nullptr.
+inline const LazyBuffer* narrow_source(const LazyBuffer* b) {
+  constexpr int kMost = 4;
+  for (int i = 0; i < kMost && b != nullptr; i++) {
+    if (is_widening(b)) return shows_base(b->src[0]) ? b->src[0]->base : nullptr;
+    b = only_operand(b);
+  }
+  return nullptr;
 }
 
 }  // namespace etch
