@@ -144,6 +144,28 @@ ETCH_INLINE int32_t etch_f32_to_i32(float x) {
 ETCH_INLINE uint32_t etch_f32_to_u32(float x) {
   return x > -1.0f && x < 4294967296.0f ? (uint32_t)x : (uint32_t)(etch_f32_to_u64(x) & 0xffffffffu);
 }
+
+/* etch_f32_to_i32 of the nearest whole number, ties to even. */
+#if defined(__OPENCL_VERSION__)
+ETCH_INLINE int32_t etch_rint_i32(float x) { return etch_f32_to_i32(rint(x)); }
+#elif defined(ETCH_CUDA) || defined(__ARM_FEATURE_DIRECTED_ROUNDING) || defined(__SSE4_1__) || defined(__aarch64__) || \
+    (defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0)
+ETCH_INLINE int32_t etch_rint_i32(float x) { return etch_f32_to_i32(rintf(x)); }
+#else /* no instruction rounds */
+ETCH_INLINE int32_t etch_rint_i32(float x) {
+  /* From 2^23 to 2^24 the last bit of a float is worth 1, so this sum rounds. It must not be computed in one step with a product
+   * that x may be. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+  const float sum = __builtin_assoc_barrier(x) + 12582912.0f; /* 1.5 * 2^23 */
+#else
+  const volatile float alone = x;
+  const float sum = alone + 12582912.0f; /* 1.5 * 2^23 */
+#endif
+  const uint32_t n = etch_f32_bits(sum) - 0x4b400000u;
+  return n + 0x400000u < 0x800000u ? (int32_t)n : etch_f32_to_i32(rintf(x));
+}
+#endif
+
 ETCH_INLINE int16_t etch_f32_to_i16(float x) { return (int16_t)etch_f32_to_i32(x); }
 ETCH_INLINE uint16_t etch_f32_to_u16(float x) { return (uint16_t)etch_f32_to_i32(x); }
 ETCH_INLINE int8_t etch_f32_to_i8(float x) { return (int8_t)etch_f32_to_i32(x); }

@@ -112,7 +112,15 @@ void Renderer::count_uses() {
     open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
+  for (const UOp* u : uops_.order)
+    if (rounds(u) && may_inline_.at(u->src[0])) rounded_.insert(u->src[0]);
   keep_loads_before_stores();
+}
+
+// int32(rint(x))
+bool Renderer::rounds(const UOp* u) {
+  const UOp* x = u->uop == UOpKind::Cast ? u->src[0] : nullptr;
+  return x != nullptr && x->uop == UOpKind::Alu && x->op == Op::Rint && x->dtype == DType::Float32 && x->lanes == 1 && u->dtype == DType::Int32;
 }
 
 // An output may lie over an input that another output is computed from. So the text of a Load stays in front of the stores that follow
@@ -345,7 +353,9 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Alu:
-      return define(u, alu(u));
+      if (!rounded_.contains(u)) return define(u, alu(u));
+      exprs_[u] = expr(u->src[0]);
+      return;
     case UOpKind::Cast:
       return define(u, cast(u, kCastTexts));
     case UOpKind::Bitcast:

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/naming.h"
@@ -41,6 +42,7 @@ class Renderer {
   const Expr& expr(const UOp* u) const { return exprs_.at(u); }
   std::string unique(const std::string& wanted);
   void name_loops();
+  static bool rounds(const UOp* u);
   std::string type_of(const UOp* u);
   std::string operand(const UOp* u, int precedence);
   void force_name(const UOp* u);
@@ -81,6 +83,7 @@ class Renderer {
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
+  std::unordered_set<const UOp*> rounded_;  // Rint that only a conversion to int32 needs, which rounds itself
 };
 
 unsigned class_of(DType dtype);

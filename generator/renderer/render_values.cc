@@ -166,6 +166,7 @@ Renderer::Expr Renderer::alu(const UOp* u) {
 
 Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   const DType from = u->src[0]->dtype;
+  if (rounded_.contains(u->src[0])) return fill("#rint_i32($0)", kAtom, {}, u, u->dtype);
   for (const CastText& row : rows) {
     if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
     if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
