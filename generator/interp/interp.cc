@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/error.h"
 #include "interp/reduce.h"
@@ -37,6 +38,23 @@ Domain domain_of(const std::vector<std::int64_t>& shape) {
   return domain;
 }
 
+// Whether elements that follow each other in the store's shape do so in memory; where the first one lies is the caller's to know.
+bool stores_in_order(const LazyOp* store) {
+  const std::vector<View>& views = store->st().views();
+  return views.size() == 1 && views[0].strides == View::create(views[0].shape).strides;
+}
+
+// Elements [at, at + n) of a store, from a block of their own to where the store's view has them.
+void scatter(const Access& access, std::int64_t at, std::int64_t n, std::int64_t width, const std::byte* from, std::byte* out) {
+  access.walk(
+      at, n,
+      [&](std::int64_t element, std::int64_t position, std::int64_t step, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; i++)
+          std::copy_n(from + (element + i) * width, width, out + (position + i * step) * width);
+      },
+      [](std::int64_t, std::int64_t) { check(false, "a store writes each of its elements"); });
+}
+
 }  // namespace
 
 void interp_evaluate_into(const LazyOp* store, const std::vector<InterpInput>& inputs, const VarValues& vars, std::byte* out,
@@ -52,9 +70,13 @@ void interp_evaluate_into(const LazyOp* store, const std::vector<InterpInput>& i
   for (const LazyOp* op : toposort(store))
     if (is_reduce(op->op)) leaves.reduced.emplace(op, reduce(op, leaves));
   BlockProgram program(store->src[0], domain, leaves);
+  std::optional<Access> access;
+  if (!stores_in_order(store)) access.emplace(fixed(store->st(), vars), domain);
+  std::vector<std::byte> block(access ? static_cast<std::size_t>(kBlock * bytes_of(store->dtype)) : 0);
   for (std::int64_t at = 0; at < size; at += kBlock) {
     const std::int64_t n = std::min(kBlock, size - at);
-    write_block(store->dtype, program.run(at, n), n, out, at);
+    write_block(store->dtype, program.run(at, n), n, access ? block.data() : out, access ? 0 : at);
+    if (access) scatter(*access, at, n, bytes_of(store->dtype), block.data(), out);
   }
 }
 

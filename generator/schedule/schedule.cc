@@ -11,6 +11,7 @@
 #include "schedule/fold.h"
 #include "schedule/join.h"
 #include "schedule/loops.h"
+#include "schedule/memory_order.h"
 #include "schedule/order.h"
 #include "schedule/realize.h"
 #include "schedule/region.h"
@@ -165,6 +166,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
+  choose_memory_orders(graph, schedule);
   verify(schedule);
   return schedule;
 }

@@ -1,0 +1,176 @@
+#include "schedule/memory_order.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "ir/contraction.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool has_fixed_shape(const LazyBuffer* b) {
+  return std::ranges::all_of(b->shape(), [](const Sint& d) { return d.is_int(); });
+}
+
+/// The strides of a buffer of `shape` whose axis `last` is the innermost in memory, the others in their order.
+ShapeTracker ordered(const std::vector<Sint>& shape, int last) {
+  std::vector<Sint> strides(shape.size());
+  Sint stride = shape[at(last)];
+  strides[at(last)] = 1;
+  for (int axis = static_cast<int>(shape.size()) - 1; axis >= 0; axis--) {
+    if (axis == last) continue;
+    strides[at(axis)] = stride;
+    stride = stride * shape[at(axis)];
+  }
+  return ShapeTracker({View::create(shape, strides)});
+}
+
+/// A buffer that may get another order, and what its consumers want.
+struct Candidate {
+  std::map<int, std::int64_t> products;  // that want the axis to be the last
+  bool is_free = true;                   // nobody needs the order that it has
+};
+
+class Orders {
+ public:
+  Orders(LazyGraph& graph, Schedule& schedule) : graph_(graph), schedule_(schedule) {}
+
+  void choose() {
+    find_candidates();
+    for (const ScheduleItem& item : schedule_.items) ask(item);
+    for (const auto& [buffer, number] : by_number_) consider(buffer, candidates_[number]);
+    if (chosen_.empty()) return;
+    for (ScheduleItem& item : schedule_.items)
+      if (item.ast != nullptr) item.ast = *rewritten(item, chosen_);
+  }
+
+ private:
+  void find_candidates() {
+    for (const ScheduleItem& item : schedule_.items) {
+      if (item.external != nullptr) continue;
+      for (const LazyBuffer* out : item.outs()) {
+        const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
+        if (!is_computed(out) || !is_small_integer || !has_fixed_shape(out)) continue;
+        by_number_.emplace_back(out, candidates_.size());
+        number_of_[out] = candidates_.size();
+        candidates_.emplace_back();
+      }
+    }
+    for (const ScheduledOutput& output : schedule_.outputs) keep(output.buffer);
+    for (const ScheduleItem& item : schedule_.items) {
+      if (item.external != nullptr)
+        for (const LazyBuffer* b : item.inputs) keep(b);
+    }
+  }
+
+  void keep(const LazyBuffer* b) {
+    if (const auto found = number_of_.find(b); found != number_of_.end()) candidates_[found->second].is_free = false;
+  }
+
+  Candidate* candidate(const LazyBuffer* b) {
+    const auto found = number_of_.find(b);
+    return found == number_of_.end() ? nullptr : &candidates_[found->second];
+  }
+
+  void ask(const ScheduleItem& item) {
+    if (item.ast == nullptr) return;
+    for (const LazyOp* op : toposort(item.ast)) {
+      if (is_indexed(op)) keep(item.input_of(op));
+      const auto sum = contraction_of(op);
+      if (!sum) continue;
+      std::int64_t products = 1;
+      for (const Sint& d : sum->product->shape) products *= d.max();
+      for (const LazyOp* load : toposort(sum->product))
+        if (load->op == Op::Load)
+          if (Candidate* c = candidate(item.input_of(load)); c != nullptr)
+            if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes())) c->products[*axis] += products;
+    }
+  }
+
+  /// The axis of the buffer that the sum runs along, of several the longest; its last one if the sum runs along a part of that (a window).
+  static std::optional<int> wanted(const LazyOp* load, const LazyBuffer* buffer, const std::vector<int>& reduced) {
+    const auto strides = load->st().real_strides(true);
+    const std::vector<Sint> own = View::create(buffer->shape()).strides;
+    std::optional<int> best;
+    for (const int r : reduced) {
+      const auto& stride = strides[at(r)];
+      if (!stride || !stride->is_int() || stride->is_int(0)) continue;
+      for (int axis = 0; axis < static_cast<int>(own.size()); axis++) {
+        const Sint& size = buffer->shape()[at(axis)];
+        const bool is_along = !size.is_int(1) && own[at(axis)] == *stride && size == load->shape[at(r)];
+        if (is_along && (!best || size.as_int() > buffer->shape()[at(*best)].as_int())) best = axis;
+      }
+    }
+    if (best) return best;
+    const auto is_unit = [&](int r) { return strides[at(r)] && strides[at(r)]->is_int(1); };
+    return std::ranges::any_of(reduced, is_unit) ? std::optional(static_cast<int>(own.size()) - 1) : std::nullopt;
+  }
+
+  void consider(const LazyBuffer* buffer, const Candidate& candidate) {
+    if (!candidate.is_free || candidate.products.empty()) return;
+    const auto most = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; });
+    const int last = most->first;
+    const auto is_one = [](const Sint& d) { return d.is_int(1); };
+    if (std::all_of(buffer->shape().begin() + last + 1, buffer->shape().end(), is_one)) return;  // it is the last one
+    const std::unordered_map<const LazyBuffer*, ShapeTracker> alone{{buffer, ordered(buffer->shape(), last)}};
+    for (const ScheduleItem& item : schedule_.items)
+      if (item.ast != nullptr && (item.writes(buffer) || std::ranges::find(item.inputs, buffer) != item.inputs.end()) &&
+          !rewritten(item, alone))
+        return;
+    chosen_.insert(alone.begin(), alone.end());
+  }
+
+  /// The item's AST where buffers lie in the orders of `orders`; nullopt if a Load or a Store would need more views than it has.
+  std::optional<const LazyOp*> rewritten(const ScheduleItem& item, const std::unordered_map<const LazyBuffer*, ShapeTracker>& orders) {
+    const std::vector<const LazyBuffer*> outs = item.outs();
+    std::unordered_map<const LazyOp*, const LazyOp*> done;
+    bool fits = true;
+    const auto seen = [&](const LazyBuffer* buffer, const ShapeTracker& st) {
+      const auto order = orders.find(buffer);
+      if (order == orders.end()) return st;
+      ShapeTracker moved = (order->second + st).simplify();
+      fits = fits && moved.views().size() <= std::max<std::size_t>(st.views().size(), 1);
+      return moved;
+    };
+    const auto store = [&](const LazyOp* op, const std::vector<const LazyOp*>& others) {
+      const auto k = at(op->mem().index);
+      return graph_.ops().store(op->mem().index, done.at(op->src[0]), seen(outs[k], op->st()), others);
+    };
+    for (const LazyOp* op : toposort(item.ast)) {
+      if (op->op == Op::Load && op->src.empty()) {
+        done[op] = graph_.ops().load(op->mem().index, op->dtype, seen(item.input_of(op), op->st()));
+      } else if (op->op == Op::Load) {
+        done[op] = graph_.ops().load_at(op->mem().index, op->dtype, op->st(), done.at(op->src[0]));
+      } else if (op->op == Op::Store) {
+        std::vector<const LazyOp*> others;
+        for (std::size_t k = 1; k < op->src.size(); k++) others.push_back(done.at(op->src[k]));
+        done[op] = store(op, others);
+      } else if (op->src.empty()) {
+        done[op] = op;
+      } else {
+        std::vector<const LazyOp*> src;
+        for (const LazyOp* s : op->src) src.push_back(done.at(s));
+        done[op] = graph_.ops().rebuild(op, src, op->shape);
+      }
+    }
+    return fits ? std::optional(done.at(item.ast)) : std::nullopt;
+  }
+
+  LazyGraph& graph_;
+  Schedule& schedule_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::pair<const LazyBuffer*, std::size_t>> by_number_;
+  std::unordered_map<const LazyBuffer*, std::size_t> number_of_;      // for look-up only
+  std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;        // for look-up only
+};
+
+}  // namespace
+
+void choose_memory_orders(LazyGraph& graph, Schedule& schedule) { Orders(graph, schedule).choose(); }
+
+}  // namespace etch

@@ -1,0 +1,14 @@
+// Internal to schedule/: the order in which intermediates lie in memory.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace etch {
+
+/// Gives intermediates of integers another order of their axes where the sums that read them ask for it: the longest axis that a sum of
+/// products runs along becomes the last one (channels last, for a convolution), so that what is multiplied one after the other lies
+/// side by side. Of several consumers the one with most products decides. Only the views of Loads and Stores change; a buffer stays as it
+/// is if one of them would no longer be a single view.
+void choose_memory_orders(LazyGraph& graph, Schedule& schedule);
+
+}  // namespace etch
