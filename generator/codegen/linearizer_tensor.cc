@@ -22,21 +22,22 @@ void Linearizer::multiply_by_instruction() {
 // The bytes for all lanes one after the other, or those of one lane if all have the same.
 const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   const KernelBuf& buf = k_.buf_of(load_op);
-  const auto tensor = static_cast<std::size_t>(k_.axes().size() - 2);
+  const auto tensor = static_cast<std::size_t>(k_.axes().size()) - (lanes_ > 1 ? 2 : 1);
   check(k_.axes()[tensor].kind == AxisKind::Tensor, "the products of a lane stand in front of the lanes");
-  const auto along = k_.stride(buf, static_cast<int>(tensor) + 1);
+  const auto along = lanes_ > 1 ? k_.stride(buf, static_cast<int>(tensor) + 1) : std::nullopt;
   const int lanes = along && along->is_int(0) ? 1 : lanes_;
   std::vector<Place> places;
   for (int lane = 0; lane < lanes; lane++)
     for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++) {
-      axis_index_.back() = lane;
+      if (lanes_ > 1) axis_index_.back() = lane;
       axis_index_[tensor] = mac;
       places.push_back(place_of(buf));
     }
   axis_index_.back() = 0;
   axis_index_[tensor] = 0;
   const int count = static_cast<int>(places.size());
-  if (is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], count);
+  const bool is_loaded = lanes_ > 1 ? !places[0].valid.is_int(0) : places[0].valid.is_int(1);
+  if (is_vector(places) && is_loaded) return load(buf, places[0], count);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = load_op->dtype, .lanes = count};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   return b_.add(std::move(vector));

@@ -145,7 +145,7 @@ void Kernel::apply_tensor(const Opt& opt) {
   shift_to(choice.k, row.is_matrix() ? row.k : row.macs, static_cast<int>(axes_.size()), AxisKind::Tensor);
   if (row.is_matrix())
     split_tile(choice, row);
-  else
+  else if (row.lanes > 1)
     shift_to(choice.n, row.lanes, static_cast<int>(axes_.size()), AxisKind::Vector);
 }
 

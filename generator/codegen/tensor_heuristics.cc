@@ -18,6 +18,7 @@ bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, con
   const auto along_lanes = k.stride(buf, c.n), along_macs = k.stride(buf, c.k);
   if (!along_lanes || !along_macs) return false;
   if (can_be_laid_out(k, buf, arguments)) return true;
+  if (row.lanes == 1) return is_step(along_macs, 1);
   return is_step(along_macs, 1) && (is_step(along_lanes, 0) || is_step(along_lanes, row.macs));
 }
 
@@ -45,6 +46,14 @@ void upcast_rows(Kernel& k) {
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
 }
 
+// Sums of one lane: some of those that share one operand times some of those that share the other, as many as there are registers for,
+// so that each element that is loaded is used several times.
+void upcast_sums(Kernel& k) {
+  constexpr std::int64_t kAlongB = 4, kAlongA = 2;
+  upcast_where_it_stays(k, k.tensor()->a, kAlongB);
+  upcast_where_it_stays(k, k.tensor()->b, kAlongA);
+}
+
 void upcast_tiles(Kernel& k) {
   std::vector<int> outer;
   for (int axis = 0; axis < k.count(AxisKind::Global); axis++) outer.push_back(axis);
@@ -63,7 +72,10 @@ bool tensor_optimizations(Kernel& k, const std::vector<KernelArgument>& argument
     for (std::size_t c = 0; c < choices.size(); c++) {
       if (!is_good(k, choices[c], row, arguments)) continue;
       if (!k.try_apply({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(r)})) continue;
-      row.is_matrix() ? upcast_tiles(k) : upcast_rows(k);
+      if (row.is_matrix())
+        upcast_tiles(k);
+      else
+        row.lanes == 1 ? upcast_sums(k) : upcast_rows(k);
       return true;
     }
   }

@@ -49,8 +49,7 @@ void scatter(const Access& access, std::int64_t at, std::int64_t n, std::int64_t
   access.walk(
       at, n,
       [&](std::int64_t element, std::int64_t position, std::int64_t step, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; i++)
-          std::copy_n(from + (element + i) * width, width, out + (position + i * step) * width);
+        for (std::int64_t i = 0; i < count; i++) std::copy_n(from + (element + i) * width, width, out + (position + i * step) * width);
       },
       [](std::int64_t, std::int64_t) { check(false, "a store writes each of its elements"); });
 }

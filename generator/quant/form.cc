@@ -109,9 +109,7 @@ std::optional<Tensor> FormFinder::seen(const Tensor& scale, const LazyBuffer* vi
 std::optional<IntegerForm> FormFinder::of_view(const LazyBuffer* view) {
   const IntegerForm* below = of(view->base);
   if (below == nullptr) return std::nullopt;
-  const auto through = [&](const Tensor& t) {
-    return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st)));
-  };
+  const auto through = [&](const Tensor& t) { return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st))); };
   if (below->fill != 0 && is_masked(view->st)) return std::nullopt;
   IntegerForm form{through(below->value), below->bounds, {}, {}, below->fill};
   for (const auto& [from, to] : {std::pair(&below->scales, &form.scales), std::pair(&below->divisors, &form.divisors)})
@@ -216,7 +214,8 @@ std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
 
 std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction) {
   const IntegerForm* x = of(reduction->src[0]);
-  if (x == nullptr || (x->fill == -1 && reduction->op != Op::ReduceMax) || (x->fill == 1 && reduction->op != Op::ReduceMin)) return std::nullopt;
+  if (x == nullptr || (x->fill == -1 && reduction->op != Op::ReduceMax) || (x->fill == 1 && reduction->op != Op::ReduceMin))
+    return std::nullopt;
   Sint count = 1;
   for (const int axis : reduction->axes) {
     const auto is_the_same = [axis](const Tensor& scale) { return scale.shape()[static_cast<std::size_t>(axis)].is_int(1); };
@@ -230,8 +229,7 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
     if (!sum || !sum->within(kInt32)) return std::nullopt;
     bounds = *sum;
   }
-  return IntegerForm{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors,
-                     x->fill};
+  return IntegerForm{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors, x->fill};
 }
 
 }  // namespace etch

@@ -12,11 +12,12 @@ namespace etch {
 
 /// A float value: `value` times all of `scales`, divided by all of `divisors`.
 struct IntegerForm {
-  Tensor value;           // int32, of the float's shape
-  IntegerBounds bounds;   // of `value`
+  Tensor value;          // int32, of the float's shape
+  IntegerBounds bounds;  // of `value`
   /// Positive, finite constants in float32, of the float's rank; an axis along which one is the same everywhere has size 1.
   std::vector<Tensor> scales, divisors;
-  /// -1: bounds.low also stands for -infinity, which pads windows of which the largest value is taken; 1: bounds.high for infinity; 0: neither.
+  /// -1: bounds.low also stands for -infinity, which pads windows of which the largest value is taken; 1: bounds.high for infinity; 0:
+  /// neither.
   int fill = 0;
   /// If the value is quantised in memory: `value` is stored - zero, elementwise.
   Tensor stored = {};

@@ -169,7 +169,8 @@ class Rewriter {
   }
 
   /// A bound c of what is quantised is a bound of the result: both are monotonic. The innermost comes first.
-  std::optional<Tensor> with_bounds(Tensor result, const IntegerForm& form, const std::vector<Bound>& bounds, const Tensor& zero, DType dtype) {
+  std::optional<Tensor> with_bounds(Tensor result, const IntegerForm& form, const std::vector<Bound>& bounds, const Tensor& zero,
+                                    DType dtype) {
     if (bounds.empty()) return result;
     const Tensor divisor = form.divisors.back();
     const IntegerBounds type = bounds_of_type(dtype);

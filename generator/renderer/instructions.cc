@@ -101,6 +101,29 @@ DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool
   return made;
 }
 
+DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& row) {
+  const auto type = [&](const std::string& name) { return style.value_type[static_cast<std::size_t>(*dtype_named(name))]; };
+  DotFunction made{"etch_" + row.name, ""};
+  for (const InstructionText& t : row.texts)
+    if (!t.header.empty()) made.definition += fmt::format("#if {}\n#include <{}>\n#endif\n", t.when, t.header);
+  made.definition +=
+      fmt::format("/* sum + the products of {0} elements of a and b. */\n{1}{2} {3}({2} sum, const {4} *a, const {5} *b) {{\n", row.macs,
+                  style.function_prefix, type(row.sum), made.name, type(row.a), type(row.b));
+  const auto instruction = [&](const InstructionText& t) {
+    const std::pair<char, std::string> values[] = {{'0', "sum"}, {'1', "a_word"}, {'2', "b_word"}};
+    return fmt::format(
+        "  uint32_t a_word, b_word;\n"
+        "  memcpy(&a_word, a, sizeof a_word);\n"
+        "  memcpy(&b_word, b, sizeof b_word);\n"
+        "  return {};\n",
+        substitute(t.text, values));
+  };
+  const std::string plain = fmt::format(
+      "  int i;\n  for (i = 0; i < {}; i++) sum = (int32_t)((uint32_t)sum + (uint32_t)(a[i] * b[i]));\n  return sum;\n", row.macs);
+  made.definition += by_condition(row, instruction, plain) + "}\n";
+  return made;
+}
+
 std::string matrix_function(const CStyle& style, const TargetInstruction& row) {
   std::string parameters, arrays;
   for (const auto& [name, part] : {std::pair('a', &row.of_a), std::pair('b', &row.of_b)}) {

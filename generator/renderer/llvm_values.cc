@@ -252,7 +252,9 @@ llvm::Function* LlvmValues::dot_function(const UOp& u, const TargetInstruction& 
     std::vector<int> elements;
     for (int lane = 0; lane < u.lanes; lane++) elements.push_back(lane * static_cast<int>(row.macs) + mac);
     const auto wide = [&](unsigned operand) {
-      Value* some = body.CreateShuffleVector(made->getArg(operand), elements);
+      Value* all = made->getArg(operand);
+      Value* some =
+          u.lanes == 1 ? body.CreateExtractElement(all, static_cast<std::uint64_t>(mac)) : body.CreateShuffleVector(all, elements);
       return is_unsigned(u.src[operand]->dtype) ? body.CreateZExt(some, sum) : body.CreateSExt(some, sum);
     };
     Value* a_wide = wide(1);  // one after the other: the order of arguments is the compiler's

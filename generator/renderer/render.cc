@@ -114,13 +114,16 @@ void Renderer::count_uses() {
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
   for (const UOp* u : uops_.order)
     if (rounds(u) && may_inline_.at(u->src[0])) rounded_.insert(u->src[0]);
+  for (const UOp* u : uops_.order)
+    if (u->uop == UOpKind::Dot && u->lanes == 1) pointed_.insert({u->src[1], u->src[2]});
   keep_loads_before_stores();
 }
 
 // int32(rint(x))
 bool Renderer::rounds(const UOp* u) {
   const UOp* x = u->uop == UOpKind::Cast ? u->src[0] : nullptr;
-  return x != nullptr && x->uop == UOpKind::Alu && x->op == Op::Rint && x->dtype == DType::Float32 && x->lanes == 1 && u->dtype == DType::Int32;
+  return x != nullptr && x->uop == UOpKind::Alu && x->op == Op::Rint && x->dtype == DType::Float32 && x->lanes == 1 &&
+         u->dtype == DType::Int32;
 }
 
 // An output may lie over an input that another output is computed from. So the text of a Load stays in front of the stores that follow

@@ -84,6 +84,7 @@ class Renderer {
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
   std::unordered_set<const UOp*> rounded_;  // Rint that only a conversion to int32 needs, which rounds itself
+  std::unordered_set<const UOp*> pointed_;  // operands of dot products of one lane, which take addresses
 };
 
 unsigned class_of(DType dtype);

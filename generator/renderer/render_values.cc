@@ -181,6 +181,10 @@ void Renderer::load(const UOp* u) {
   const std::string buffer = expr(u->src[0]).text;
   const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
   const int depth = std::max(expr(u->src[1]).depth, u->src.size() == 4 ? expr(u->src[2]).depth : 0) + 1;
+  if (pointed_.contains(u)) {
+    exprs_[u] = {"&" + buffer + "[" + expr(u->src[1]).text + "]", kUnary, depth};
+    return;
+  }
   if (u->lanes > 1) {
     const std::string place = "*(const " + vector_type(u) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
     if (u->src.size() == 2) return define(u, {place, kUnary, depth});
@@ -223,12 +227,24 @@ void Renderer::store(const UOp* u) {
 void Renderer::vectorize(const UOp* u) {
   std::string lanes;
   for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + expr(s).text;
-  bind(u, "{" + lanes + "}");
+  if (!pointed_.contains(u)) return bind(u, "{" + lanes + "}");
+  const std::string name = unique(local_names_.of(u));
+  line("const " + std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]) + " " + name + "[" + std::to_string(u->lanes) +
+       "] = {" + lanes + "};");
+  exprs_[u] = {name};
 }
 
 // The sum is an accumulator, to which the function adds.
 void Renderer::dot(const UOp* u) {
   const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u->number)];
+  const std::string sum = expr(u->src[0]).text;
+  if (u->lanes == 1) {
+    const DotFunction function = scalar_dot_function(style_, row);
+    definitions_.insert(function.definition);
+    line(sum + " = " + function.name + "(" + sum + ", " + expr(u->src[1]).text + ", " + expr(u->src[2]).text + ");");
+    exprs_[u] = {sum};
+    return;
+  }
   const DotFunction function = dot_function(style_, row, u->src[1]->lanes == u->size, u->src[2]->lanes == u->size);
   definitions_.insert(function.definition);
   vector_type(u);
@@ -236,9 +252,8 @@ void Renderer::dot(const UOp* u) {
     vector_type(s);
     force_name(s);
   }
-  const std::string acc = expr(u->src[0]).text;
-  line(function.name + "(&" + acc + ", &" + expr(u->src[1]).text + ", &" + expr(u->src[2]).text + ");");
-  exprs_[u] = {acc};
+  line(function.name + "(&" + sum + ", &" + expr(u->src[1]).text + ", &" + expr(u->src[2]).text + ");");
+  exprs_[u] = {sum};
 }
 
 void Renderer::wmma(const UOp* u) {

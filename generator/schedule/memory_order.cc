@@ -165,8 +165,8 @@ class Orders {
   Schedule& schedule_;
   std::vector<Candidate> candidates_;
   std::vector<std::pair<const LazyBuffer*, std::size_t>> by_number_;
-  std::unordered_map<const LazyBuffer*, std::size_t> number_of_;      // for look-up only
-  std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;        // for look-up only
+  std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // for look-up only
+  std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;    // for look-up only
 };
 
 }  // namespace

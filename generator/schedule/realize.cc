@@ -108,8 +108,8 @@ class Chooser {
     return !is_computed(index);
   }
 
-  /// From the outputs down: stores bases whose elements a view repeats. If such a base is cheap to compute from a narrow one, that is stored
-  /// instead.
+  /// From the outputs down: stores bases whose elements a view repeats. If such a base is cheap to compute from a narrow one, that is
+  /// stored instead.
   void force_expanded() {
     const auto cost = positions_cost();
     BufferSet expanded;

@@ -9,7 +9,8 @@
 namespace etch {
 
 /// One way to write an instruction.
-///   dot     an expression: $0 the sum, $1 and $2 the operands, all vectors of `lanes` numbers of the type of the sum
+///   dot     an expression: $0 the sum, $1 and $2 the operands, all vectors of `lanes` numbers of the type of the sum; of one lane, a number
+///           each, the operands as uint32_t that hold their elements in the order of memory
 ///   matrix  statements: d[0], d[1], ... the sums of a work-item, a[0], ... and b[0], ... the bits of its operands
 struct InstructionText {
   std::string when;    // condition for the preprocessor: "defined(__AVX512VNNI__)"
@@ -37,7 +38,7 @@ struct TargetInstruction {
   std::string a, b, sum;               // types of the operands and of the sum: "uint8", "int8", "int32"
   std::vector<InstructionText> texts;  // the first one whose condition holds
 
-  /// Dot products: lane l of the sum gets the products of elements l * macs to l * macs + macs - 1 of a and b.
+  /// Dot products: lane l of the sum (one lane: a number) gets the products of elements l * macs to l * macs + macs - 1 of a and b.
   std::int64_t macs = 0, lanes = 0;
   std::string intrinsic, feature;  // the same in LLVM IR, and the feature of the processor that it needs; may be empty
 

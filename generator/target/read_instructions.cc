@@ -90,8 +90,8 @@ TargetInstruction read_dot(const Reader& in, const Element& e) {
   row.b = type_of(in, e, "b", {"uint8", "int8"});
   row.sum = type_of(in, e, "sum", {"int32"});
   row.macs = in.number(e, "macs", 4, 4, 4);
-  constexpr std::int64_t kLanes[] = {4, 8, 16};
-  row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"4", "8", "16"})];
+  constexpr std::int64_t kLanes[] = {1, 4, 8, 16};
+  row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"1", "4", "8", "16"})];
   if (const Element* function = e.FirstChildElement("intrinsic")) {
     row.intrinsic = in.attribute(*function, "name");
     row.feature = in.attribute(*function, "feature");
