@@ -25,7 +25,8 @@ class ScaleFolder {
 
   const LazyBuffer* visit(const LazyBuffer* old, const LazyBuffer* rebuilt) {
     const LazyBuffer* result = rebuilt;
-    if (old->kind == LazyKind::Compute && !is_known(rebuilt) && is_float(rebuilt->dtype) && rebuilt->kind == LazyKind::Compute) {
+    const bool has_scales = is_float(rebuilt->dtype) || is_op(rebuilt, Op::Add) || is_op(rebuilt, Op::Sub);
+    if (old->kind == LazyKind::Compute && !is_known(rebuilt) && has_scales && rebuilt->kind == LazyKind::Compute) {
       OriginScope scope(graph_, rebuilt->origins);
       if (const LazyBuffer* folded = fold(rebuilt)) result = folded;
     }
@@ -158,7 +159,7 @@ class ScaleFolder {
   /// Whether `value`, which is op(src...), may replace its sources: all elements are finite, and no product or inverse of normal numbers
   /// has become 0 or subnormal. (The run-time factor may be as large as the constant is small.)
   bool is_in_range(Op op, const std::vector<const LazyBuffer*>& src, const LazyBuffer* value) {
-    if (op == Op::Neg) return true;
+    if (op == Op::Neg || is_int(value->dtype)) return true;
     const double normal = smallest_normal(value->dtype);
     const Array result = values_of(value), first = values_of(src[0]), second = values_of(src[1]);
     for (std::int64_t i = 0; i < result.size(); i++) {

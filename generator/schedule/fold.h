@@ -11,7 +11,7 @@ namespace etch {
 /// Equal outputs from fewer operations:
 ///   sum(a * w) * s         ->  sum(a * (w * s))        w, s constant; the sum is used nowhere else
 ///   (y + c) * s            ->  y * s + c * s           c, s constant, y * s folds as above
-///   (y + c) + d            ->  y + (c + d)             c, d constant
+///   (y + c) + d            ->  y + (c + d)             c, d constant; of integers too
 /// Skipped where folding would overflow or underflow a weight: the new constant infinite or NaN, or 0 or subnormal though w is a
 /// normal number and s is not 0.
 std::vector<const LazyBuffer*> fold_scales(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
