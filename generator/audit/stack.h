@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/listing.h"
+
 namespace etch {
 
 struct StackFunction {
@@ -27,9 +29,9 @@ StackGraph parse_callgraph_info(std::string_view text);
 /// gcc or clang -fstack-usage: one .su file, functions with bytes, no calls.
 StackGraph parse_stack_usage(std::string_view text);
 
-/// objdump -d --no-show-raw-insn of Arm code, for library functions, which have no .ci or .su file. A function's bytes are the sum
-/// of everything that its instructions subtract from the stack pointer: an upper bound.
-StackGraph parse_arm_disassembly(std::string_view text);
+/// objdump -d --no-show-raw-insn, for library functions, which have no .ci or .su file. A function's bytes are the sum of everything
+/// that its instructions subtract from the stack pointer: an upper bound.
+StackGraph parse_disassembly(std::string_view text, const InstructionSet& set);
 
 /// The union of both graphs. A function has the callees of both, and the bytes that `first` gives, else those of `second`. A bare
 /// name in `second` means the static function of that name in `first` if there is exactly one.

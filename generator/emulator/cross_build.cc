@@ -165,10 +165,10 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
     std::filesystem::path info = source.object;
     graph = merge(graph, parse_callgraph_info(read(info.replace_extension(".ci"))));
   }
-  const bool arm = target.toolchain.triple.starts_with("thumb") || target.toolchain.triple.starts_with("arm");
-  if (const auto listing = arm ? disassemble(target, build.elf) : std::nullopt) {
+  const InstructionSet* set = instruction_set(target.toolchain.triple);
+  if (const auto listing = set != nullptr ? disassemble(target, build.elf) : std::nullopt) {
     const auto symbols = read_elf_symbols(build.elf);
-    StackGraph library = parse_arm_disassembly(by_function(*listing, symbols));
+    StackGraph library = parse_disassembly(by_function(*listing, symbols), *set);
     for (const auto& [name, first] : function_aliases(symbols))
       if (library.contains(first)) library[name] = library[first];
     graph = merge(graph, library);

@@ -41,12 +41,13 @@ std::string plugin_arguments(const Target& target, const std::filesystem::path& 
   std::string text;
   const auto low = symbols.find("__bss_end"), high = symbols.find("__stack");
   if (low != symbols.end() && high != symbols.end()) text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
+  const InstructionSet* set = instruction_set(target.toolchain.triple);
   for (const std::string& name : options.functions) {
     const auto symbol = symbols.find(name);
     if (symbol == symbols.end())
       throw UserError(elf.string(), "there is no function '" + name + "' in this program", "name an external function");
     const auto listing = disassemble(target, elf, name);
-    const FrameProbe probe = (listing ? find_frame_probe(*listing, name) : std::nullopt).value_or(FrameProbe{});
+    const FrameProbe probe = (listing && set ? find_frame_probe(*listing, name, *set) : std::nullopt).value_or(FrameProbe{});
     text += ",watch=" + name + ":" + hex(symbol->second.address) + ":" + hex(probe.address) + ":" +
             hex(static_cast<std::uint64_t>(probe.taken));
   }

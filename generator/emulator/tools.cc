@@ -3,7 +3,6 @@
 #include <cctype>
 #include <charconv>
 
-#include "audit/stack.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "emulator/cross_build.h"
@@ -15,22 +14,6 @@ namespace {
 std::string objdump_of(const std::string& compiler) {
   const std::size_t dash = compiler.rfind("-gcc");
   return dash == std::string::npos ? "objdump" : compiler.substr(0, dash) + "-objdump";
-}
-
-/// The address in front of a listing's line: " 378:\tpush..." is 0x378.
-std::optional<std::uint64_t> address_of(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(' ');
-  const std::size_t colon = line.find(":\t");
-  if (begin == std::string_view::npos || colon == std::string_view::npos || begin == 0) return std::nullopt;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, value, 16);
-  return error == std::errc() && end == line.data() + colon ? std::optional(value) : std::nullopt;
-}
-
-/// Bytes that the instruction in this line subtracts from the stack pointer.
-std::int64_t taken_by(std::string_view line) {
-  const StackGraph one = parse_arm_disassembly("00000000 <f>:\n" + std::string(line) + "\n");
-  return one.at("f").bytes.value_or(0);
 }
 
 struct Extent {
@@ -96,28 +79,20 @@ std::optional<std::string> disassemble(const Target& target, const std::filesyst
   return result.ok() ? std::optional(result.out) : std::nullopt;
 }
 
-std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function) {
+std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function, const InstructionSet& set) {
   const std::size_t title = listing.find("<" + std::string(function) + ">:\n");
   if (title == std::string_view::npos) return std::nullopt;
   listing.remove_prefix(listing.find('\n', title) + 1);
   FrameProbe probe;
   while (!listing.empty() && listing[0] != '\n') {
-    const std::string_view line = listing.substr(0, listing.find('\n'));
-    listing.remove_prefix(std::min(line.size() + 1, listing.size()));
-    const auto address = address_of(line);
-    const std::string_view text = line.substr(std::min(line.find('\t'), line.size() - 1) + 1);
-    if (!address || text.starts_with("b")) return std::nullopt;
-    const std::int64_t taken = taken_by(line);
-    probe.taken += taken;
-    probe.address = *address;
-    if (taken > 0 && !text.starts_with("sub")) return probe;
-    // After `sub sp, #16`, `str r0, [sp, #4]` stores 12 below.
-    const std::size_t slot = text.find("[sp");
-    if (!text.starts_with("st") && !text.starts_with("vst")) continue;
-    if (slot == std::string_view::npos || probe.taken == 0) continue;
-    std::int64_t offset = 0;
-    if (text.substr(slot).starts_with("[sp, #")) std::from_chars(text.data() + slot + 6, text.data() + text.size(), offset);
-    probe.taken -= offset;
+    const auto i = listed_instruction(take_listed_line(listing));
+    if (!i || set.flow(*i) != Flow::Next) return std::nullopt;
+    const auto taken = set.taken(*i), stored = set.stored(*i);
+    if (!taken) return std::nullopt;
+    probe.taken += *taken;
+    if (!stored || probe.taken == 0) continue;
+    probe.address = i->address;
+    probe.taken -= *stored;  // after `sub sp, #16`, `str r0, [sp, #4]` stores 12 below
     return probe.taken > 0 ? std::optional(probe) : std::nullopt;
   }
   return std::nullopt;

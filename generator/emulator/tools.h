@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "audit/listing.h"
 #include "emulator/elf.h"
 #include "target/target.h"
 
@@ -31,6 +32,6 @@ struct FrameProbe {
 };
 
 /// nullopt if the listing shows no such instruction before the first jump.
-std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function);
+std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function, const InstructionSet& set);
 
 }  // namespace etch

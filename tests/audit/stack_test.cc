@@ -76,7 +76,7 @@ constexpr std::string_view kLibrary =
 StackGraph all() {
   StackGraph graph = merge(parse_callgraph_info(kNet), parse_callgraph_info(kRuntime));
   graph = merge(graph, parse_callgraph_info(kOdd));
-  return merge(graph, parse_arm_disassembly(kLibrary));
+  return merge(graph, parse_disassembly(kLibrary, kArm));
 }
 
 struct Row {
@@ -155,12 +155,53 @@ TEST(Stack, Reachable) {
   EXPECT_EQ(reachable(all(), "again"), (std::vector<std::string>{"again", "back"}));
 }
 
+/// One function `f` of each listing: what it takes, and where it goes.
+TEST(Stack, ListingsOfEveryArchitecture) {
+  struct Listing {
+    const InstructionSet* set;
+    const char* code;
+    std::optional<std::int64_t> bytes;
+    std::set<std::string> callees;
+    bool indirect;
+  };
+  const Listing listings[] = {
+      {&kArm, "10000100:\tpush\t{r4, lr}\n10000102:\tbl\t10000200 <g>\n10000106:\tbx\tlr\n", 8, {"g"}, false},
+      {&kArm, " 100:\tsub\tsp, #8\n 102:\tbne.n\t10a <f+0xa>\n 104:\tb.w\t200 <g>\n 108:\tbx\tr3\n", 8, {"g"}, true},
+      {&kRiscV,
+       "80000100:\taddi\tsp,sp,-32\n80000102:\tsw\tra,28(sp)\n80000104:\tjal\tra,80000200 <g>\n80000108:\taddi\tsp,sp,32\n",
+       32,
+       {"g"},
+       false},
+      {&kRiscV, "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n", 0, {"g"}, true},
+      {&kRiscV, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
+      {&kAArch64,
+       "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
+       4160,
+       {"g"},
+       false},
+      {&kAArch64, "  400100:\tb.eq\t400108 <f+0x8>  // b.none\n  400104:\tb\t400200 <g>\n  400108:\tbr\tx1\n", 0, {"g"}, true},
+      {&kAArch64, "  400100:\tsub\tsp, sp, x12\n  400104:\tret\n", std::nullopt, {}, false},
+  };
+  for (const Listing& row : listings) {
+    SCOPED_TRACE(row.code);
+    const StackGraph graph = parse_disassembly("00000100 <f>:\n" + std::string(row.code), *row.set);
+    ASSERT_EQ(graph.size(), 1u);
+    EXPECT_EQ(graph.at("f").bytes, row.bytes);
+    EXPECT_EQ(graph.at("f").callees, row.callees);
+    EXPECT_EQ(graph.at("f").indirect, row.indirect);
+  }
+  EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);
+  EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV);
+  EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);
+  EXPECT_EQ(instruction_set("x86_64-linux-gnu"), nullptr);
+}
+
 TEST(Stack, GarbageIsNoCrash) {
   for (const char* text :
        {"", "\n", "node:", "node: { title: \"", "edge: { sourcename: \"a\"", "x\ty", "000 <f>:\n 1:\tpush\t{", " 1:\tb"}) {
     parse_callgraph_info(text);
     parse_stack_usage(text);
-    parse_arm_disassembly(text);
+    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV}) parse_disassembly(text, *set);
   }
 }
 

@@ -238,25 +238,36 @@ TEST(EmulatorTools, HostBuild) {
 
 TEST(EmulatorTools, FrameProbe) {
   struct Row {
+    const InstructionSet* set;
     const char* code;
     std::uint64_t address;
     std::int64_t taken;
   };
-  constexpr Row kRows[] = {
-      {" 100:\tpush\t{r4, lr}\n", 0x100, 8},
-      {" 100:\tmov\tr3, r0\n 102:\tstmdb\tsp!, {r4, r5, r6, lr}\n", 0x102, 16},
-      {" 100:\tvpush\t{d8-d9}\n", 0x100, 16},
-      {" 100:\tsub\tsp, #8\n 102:\tpush\t{r4, lr}\n", 0x102, 16},
-      {" 100:\tstr.w\tlr, [sp, #-8]!\n", 0x100, 8},
-      {" 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp, #4]\n", 0x102, 12},
-      {" 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp]\n", 0x102, 16},
-      {" 100:\tbx\tlr\n", 0, 0},
-      {" 100:\tb.n\t200 <g>\n 102:\tpush\t{r4, lr}\n", 0, 0},
-      {"", 0, 0},
+  const Row rows[] = {
+      {&kArm, " 100:\tpush\t{r4, lr}\n", 0x100, 8},
+      {&kArm, "10000100:\tpush\t{r4, lr}\n", 0x10000100, 8},
+      {&kArm, " 100:\tmov\tr3, r0\n 102:\tstmdb\tsp!, {r4, r5, r6, lr}\n", 0x102, 16},
+      {&kArm, " 100:\tvpush\t{d8-d9}\n", 0x100, 16},
+      {&kArm, " 100:\tsub\tsp, #8\n 102:\tpush\t{r4, lr}\n", 0x102, 16},
+      {&kArm, " 100:\tstr.w\tlr, [sp, #-8]!\n", 0x100, 8},
+      {&kArm, " 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp, #4]\n", 0x102, 12},
+      {&kArm, " 100:\tsub\tsp, #16\n 102:\tstr\tr0, [sp]\n", 0x102, 16},
+      {&kArm, " 100:\tbx\tlr\n", 0, 0},
+      {&kArm, " 100:\tb.n\t200 <g>\n 102:\tpush\t{r4, lr}\n", 0, 0},
+      {&kArm, "", 0, 0},
+      {&kRiscV, "80000100:\taddi\tsp,sp,-32\n80000102:\tmv\ta5,a0\n80000104:\tsw\tra,28(sp)\n", 0x80000104, 4},
+      {&kRiscV, "80000100:\tadd\tsp,sp,-32\n80000102:\tsw\ts0,24(sp)\n", 0x80000102, 8},
+      {&kRiscV, "80000100:\tsw\ta0,0(a1)\n80000102:\tret\n80000104:\tsw\tra,28(sp)\n", 0, 0},
+      {&kRiscV, "80000100:\tsub\tsp,sp,t0\n80000104:\tsw\tra,28(sp)\n", 0, 0},
+      {&kAArch64, "  400100:\tstp\tx29, x30, [sp, #-64]!\n", 0x400100, 64},
+      {&kAArch64, "  400100:\tsub\tsp, sp, #0x40\n  400104:\tstp\tx29, x30, [sp, #48]\n", 0x400104, 16},
+      {&kAArch64, "  400100:\tsub\tsp, sp, #0x1, lsl #12\n  400104:\tstr\tx19, [sp]\n", 0x400104, 4096},
+      {&kAArch64, "  400100:\tcbz\tx0, 400200 <g>\n  400104:\tstp\tx29, x30, [sp, #-64]!\n", 0, 0},
   };
-  for (const Row& row : kRows) {
+  for (const Row& row : rows) {
     SCOPED_TRACE(row.code);
-    const auto probe = find_frame_probe("x\n00000100 <f>:\n" + std::string(row.code) + "\n00000300 <g>:\n 300:\tpush\t{r4, lr}\n", "f");
+    const std::string listing = "x\n00000100 <f>:\n" + std::string(row.code) + "\n00000300 <g>:\n 300:\tpush\t{r4, lr}\n";
+    const auto probe = find_frame_probe(listing, "f", *row.set);
     EXPECT_EQ(probe.has_value(), row.taken != 0);
     if (!probe) continue;
     EXPECT_EQ(probe->address, row.address);

@@ -1,0 +1,50 @@
+// Listings of machine code as GNU objdump writes them (-d --no-show-raw-insn), for Arm, AArch64 and RISC-V: what an instruction does
+// to the stack, and where it goes. One row of functions an architecture; who reads a listing knows nothing else of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace etch {
+
+struct ListedInstruction {
+  std::uint64_t address = 0;
+  std::string_view mnemonic, operands;  // "push", "{r4, lr}"; without comments
+};
+
+enum class Flow {
+  Next,     // goes on behind it
+  Call,     // comes back; the operands name the place
+  Jump,     // within the function, or to another one instead of a call
+  Pointer,  // to a place that a register holds
+  Return,
+};
+
+struct InstructionSet {
+  /// Bytes that an instruction subtracts from the stack pointer, 0 if it adds some; nullopt if their number is unknown.
+  std::optional<std::int64_t> (*taken)(const ListedInstruction&);
+  /// Distance from the stack pointer (as it is after the instruction) to the lowest byte that it stores; nullopt if it stores nothing
+  /// relative to the stack pointer.
+  std::optional<std::int64_t> (*stored)(const ListedInstruction&);
+  Flow (*flow)(const ListedInstruction&);
+};
+
+extern const InstructionSet kArm, kAArch64, kRiscV;
+
+/// The architecture of `triple` ("thumbv7em-none-eabihf", "riscv32-unknown-elf"); nullptr for others and for no triple.
+const InstructionSet* instruction_set(std::string_view triple);
+
+/// The instruction in a line such as " 378:\tpush\t{r4, lr}"; nullopt for other lines.
+std::optional<ListedInstruction> listed_instruction(std::string_view line);
+
+/// The function's name in "00000374 <expf>:"; empty for other lines.
+std::string_view listed_function(std::string_view line);
+
+/// Removes the first line from `text` and returns it.
+std::string_view take_listed_line(std::string_view& text);
+
+/// The decimal or 0x number in front of `text`; nullopt if there is none.
+std::optional<std::int64_t> listed_number(std::string_view text);
+
+}  // namespace etch

@@ -1,0 +1,54 @@
+// AArch64 as GNU objdump lists it:
+//   400718:	stp	x29, x30, [sp, #-64]!                takes 64
+//   40071c:	sub	sp, sp, #0x40                        takes 64; "#0x1, lsl #12" is 4096
+//   400720:	str	x19, [sp, #16]                       stores 16 above the stack pointer
+//   400724:	bl	400a10 <memcpy>                       calls; "b" goes there for good
+//   400728:	blr	x1                                   through a pointer
+#include "audit/listing.h"
+
+namespace etch {
+namespace {
+
+bool pushes(const ListedInstruction& i) {
+  return i.mnemonic.starts_with("st") && i.operands.find("[sp, #-") != std::string_view::npos && i.operands.ends_with("]!");
+}
+
+std::optional<std::int64_t> immediate(std::string_view operands) {
+  const std::size_t at = operands.find('#');
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto value = listed_number(operands.substr(at + 1));
+  return value && operands.ends_with(", lsl #12") ? std::optional(*value * 4096) : value;
+}
+
+std::optional<std::int64_t> taken(const ListedInstruction& i) {
+  if (pushes(i)) return -immediate(i.operands).value_or(0);
+  if (!i.operands.starts_with("sp, ")) return 0;
+  if (i.mnemonic == "sub") return immediate(i.operands);
+  if (i.mnemonic == "add") return immediate(i.operands) ? std::optional<std::int64_t>(0) : std::nullopt;
+  if (i.mnemonic == "mov") return i.operands == "sp, x29" ? std::optional<std::int64_t>(0) : std::nullopt;
+  return i.mnemonic == "and" ? std::nullopt : std::optional<std::int64_t>(0);
+}
+
+std::optional<std::int64_t> stored(const ListedInstruction& i) {
+  if (!i.mnemonic.starts_with("st")) return std::nullopt;
+  if (pushes(i)) return 0;
+  const std::size_t slot = i.operands.find("[sp");
+  if (slot == std::string_view::npos) return std::nullopt;
+  const std::string_view place = i.operands.substr(slot);
+  if (place.starts_with("[sp, #")) return listed_number(place.substr(6));
+  return place.starts_with("[sp]") ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
+Flow flow(const ListedInstruction& i) {
+  if (i.mnemonic == "ret") return Flow::Return;
+  if (i.mnemonic == "blr" || i.mnemonic == "br") return Flow::Pointer;
+  if (i.mnemonic == "bl") return Flow::Call;
+  const bool tests = i.mnemonic == "cbz" || i.mnemonic == "cbnz" || i.mnemonic == "tbz" || i.mnemonic == "tbnz";
+  return tests || i.mnemonic == "b" || i.mnemonic.starts_with("b.") ? Flow::Jump : Flow::Next;
+}
+
+}  // namespace
+
+const InstructionSet kAArch64 = {taken, stored, flow};
+
+}  // namespace etch

@@ -1,0 +1,48 @@
+// RISC-V as GNU objdump lists it:
+//   800001a4:	addi	sp,sp,-32                        takes 32 ("add" in listings of older binutils)
+//   800001a6:	sw	ra,28(sp)                           stores 28 above the stack pointer
+//   800001a8:	jal	ra,80000a10 <memcpy>               calls; "j" and "tail" go there for good
+//   800001ac:	jalr	a5                                through a pointer
+#include <algorithm>
+#include <iterator>
+
+#include "audit/listing.h"
+
+namespace etch {
+namespace {
+
+std::optional<std::int64_t> taken(const ListedInstruction& i) {
+  if (!i.operands.starts_with("sp,")) return 0;
+  const bool adds = i.mnemonic == "addi" || i.mnemonic == "add" || i.mnemonic == "c.addi16sp";
+  if (adds && i.operands.starts_with("sp,sp,")) {
+    const auto added = listed_number(i.operands.substr(6));
+    return added ? std::optional(*added < 0 ? -*added : 0) : std::nullopt;  // by a register: a frame of more than 2 KiB
+  }
+  if (adds && i.operands.starts_with("sp,s0,")) return 0;  // back from the frame pointer
+  constexpr std::string_view kWriters[] = {"add", "addi", "sub", "mv", "li", "lui", "auipc", "and", "andi", "lw", "ld", "la"};
+  return std::ranges::find(kWriters, i.mnemonic) == std::end(kWriters) ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
+std::optional<std::int64_t> stored(const ListedInstruction& i) {
+  constexpr std::string_view kStores[] = {"sb", "sh", "sw", "sd", "fsw", "fsd"};
+  if (std::ranges::find(kStores, i.mnemonic) == std::end(kStores) || !i.operands.ends_with("(sp)")) return std::nullopt;
+  return listed_number(i.operands.substr(i.operands.find(',') + 1));
+}
+
+Flow flow(const ListedInstruction& i) {
+  const bool named = i.operands.find('<') != std::string_view::npos;
+  if (i.mnemonic == "ret" || i.mnemonic == "mret") return Flow::Return;
+  if (i.mnemonic == "jr" || i.mnemonic == "jalr") {
+    if (i.mnemonic == "jr" && i.operands == "ra") return Flow::Return;
+    return named ? (i.mnemonic == "jr" ? Flow::Jump : Flow::Call) : Flow::Pointer;
+  }
+  if (i.mnemonic == "jal" || i.mnemonic == "call") return i.operands.starts_with("zero,") ? Flow::Jump : Flow::Call;
+  const bool branch = i.mnemonic.starts_with("b") && named;
+  return branch || i.mnemonic == "j" || i.mnemonic == "tail" ? Flow::Jump : Flow::Next;
+}
+
+}  // namespace
+
+const InstructionSet kRiscV = {taken, stored, flow};
+
+}  // namespace etch
