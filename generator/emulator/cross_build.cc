@@ -76,10 +76,10 @@ void require_ok(const ProcessResult& result, const std::vector<std::string>& com
     throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
 }
 
-/// gcc reports frame sizes and calls; clang reports only frame sizes, which are of no use without the calls.
-bool tells_calls(const std::string& compiler) {
-  return compiler.find("clang") == std::string::npos && compiler.find("gcc") != std::string::npos;
-}
+bool is_clang(const std::string& compiler) { return compiler.find("clang") != std::string::npos; }
+
+/// gcc reports frame sizes and calls; clang reports only frame sizes, which are of use where a listing of the program shows the calls.
+bool tells_calls(const std::string& compiler) { return !is_clang(compiler) && compiler.find("gcc") != std::string::npos; }
 
 /// nvcc hands what it does not know on to the host's compiler only if told to, and takes no files in assembler.
 bool is_nvcc(const std::string& compiler) { return std::filesystem::path(compiler).filename() == "nvcc"; }
@@ -98,6 +98,7 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
   for (const char* flag : {"-ffunction-sections", "-fdata-sections"})
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
   if (tells_calls(compiler)) command.insert(command.end(), {"-fstack-usage", "-fcallgraph-info=su"});
+  if (is_clang(compiler) && instruction_set(target.toolchain.triple) != nullptr) command.emplace_back("-fstack-usage");
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
@@ -124,9 +125,10 @@ std::string overflow_of(const std::string& messages) {
 
 void link(const std::vector<Source>& sources, const std::filesystem::path& build_dir, const Target& target, CrossBuild& build,
           const BuildOptions& options) {
-  std::vector<std::string> command{build.compiler};
+  const bool alone = target.toolchain.linker.empty();
+  std::vector<std::string> command{alone ? build.compiler : target.toolchain.linker};
   if (is_nvcc(build.compiler)) command.emplace_back("--forward-unknown-opts");
-  command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  if (alone) command.insert(command.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   for (const Source& source : sources) command.push_back(source.object.string());
   command.insert(command.end(), target.toolchain.link.begin(), target.toolchain.link.end());
   command.insert(command.end(), target.toolchain.libraries.begin(), target.toolchain.libraries.end());
@@ -160,12 +162,13 @@ void count_sizes(const std::vector<Source>& sources, CrossBuild& build) {
 
 StackGraph graph_of(const std::vector<Source>& sources, const Target& target, const CrossBuild& build) {
   StackGraph graph;
-  if (!tells_calls(build.compiler)) return graph;
+  const InstructionSet* set = instruction_set(target.toolchain.triple);
+  if (!tells_calls(build.compiler) && (!is_clang(build.compiler) || set == nullptr)) return graph;
   for (const Source& source : sources) {
     std::filesystem::path info = source.object;
-    graph = merge(graph, parse_callgraph_info(read(info.replace_extension(".ci"))));
+    graph = merge(graph, tells_calls(build.compiler) ? parse_callgraph_info(read(info.replace_extension(".ci")))
+                                                     : parse_stack_usage(read(info.replace_extension(".su"))));
   }
-  const InstructionSet* set = instruction_set(target.toolchain.triple);
   if (const auto listing = set != nullptr ? disassemble(target, build.elf) : std::nullopt) {
     const auto symbols = read_elf_symbols(build.elf);
     StackGraph library = parse_disassembly(by_function(*listing, symbols), *set);
@@ -179,9 +182,17 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
 }  // namespace
 
 std::optional<std::string> target_compiler(const Target& target) {
+  if (!target.toolchain.linker.empty() && !find_program(target.toolchain.linker)) return std::nullopt;
   for (const std::string& compiler : target.toolchain.compilers)
     if (find_program(compiler)) return compiler;
   return std::nullopt;
+}
+
+std::string missing_compiler(const Target& target) {
+  if (target_compiler(target)) return "";
+  for (const std::string& compiler : target.toolchain.compilers)
+    if (find_program(compiler)) return target.toolchain.linker;
+  return target.toolchain.compilers.front();
 }
 
 CrossBuild build_project(const std::filesystem::path& dir, const Target& target, const std::filesystem::path& build_dir,
@@ -189,10 +200,8 @@ CrossBuild build_project(const std::filesystem::path& dir, const Target& target,
   CrossBuild build;
   const auto compiler = target_compiler(target);
   if (!compiler)
-    throw UserError(
-        "target '" + target.name + "'", "its compiler " + target.toolchain.compilers.front() + " is not installed",
-        "install it (Debian: apt-get install gcc-arm-none-eabi picolibc-arm-none-eabi for Cortex-M; NVIDIA's CUDA toolkit, on PATH, for "
-        "nvcc), or leave --target out");
+    throw UserError("target '" + target.name + "'", "its compiler " + missing_compiler(target) + " is not installed",
+                    install_help(target.toolchain.package));
   build.compiler = *compiler;
   std::error_code bad;
   std::filesystem::create_directories(build_dir, bad);

@@ -34,12 +34,15 @@ struct CrossBuild {
   std::int64_t code_bytes = 0;
   /// Of the files of weights.
   std::int64_t weights_bytes = 0;
-  /// Calls and frame sizes: from the compiler if it reports both (gcc), and for libraries from the disassembly (Arm).
+  /// Calls and frame sizes: from the compiler if it reports both (gcc), and for libraries from the disassembly (Arm, AArch64,
+  /// RISC-V). Of clang, frame sizes are the compiler's and calls those of the disassembly.
   StackGraph stack;
 };
 
-/// The first of the target's compilers that is installed; nullopt if none is.
+/// The first of the target's compilers that is installed; nullopt if none is, or if the linker isn't that it needs.
 std::optional<std::string> target_compiler(const Target& target);
+/// The command that target_compiler() misses; empty if none.
+std::string missing_compiler(const Target& target);
 
 /// Compiles every .c and .S in `dir` and links them into `build_dir`/program.elf. Throws UserError where no compiler is
 /// installed, and where it refuses the code (with its first messages).

@@ -35,12 +35,17 @@ std::filesystem::path find_plugin() {
                   "build the target etch_qemu_plugin");
 }
 
+constexpr std::uint64_t kProcessStack = 8 << 20;  // bytes that qemu-user gives a program
+
 /// The plugin's arguments: where the stack is, and each function's entry and frame.
 std::string plugin_arguments(const Target& target, const std::filesystem::path& elf, const EmulatorOptions& options) {
   const auto symbols = read_elf_symbols(elf);
   std::string text;
   const auto low = symbols.find("__bss_end"), high = symbols.find("__stack");
-  if (low != symbols.end() && high != symbols.end()) text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
+  if (target.emulator.kind == EmulatorKind::Process)
+    text += ",stack_size=" + hex(kProcessStack);
+  else if (low != symbols.end() && high != symbols.end())
+    text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
   const InstructionSet* set = instruction_set(target.toolchain.triple);
   for (const std::string& name : options.functions) {
     const auto symbol = symbols.find(name);
@@ -88,9 +93,7 @@ bool emulator_available(const Target& target, std::string* why) {
 
 EmulatorResult run_emulated(const Target& target, const std::filesystem::path& elf, const EmulatorOptions& options) {
   std::string why;
-  if (!emulator_available(target, &why))
-    throw UserError("target '" + target.name + "'", why,
-                    "install it (Debian: apt-get install qemu-system-arm for Cortex-M), or leave --target out");
+  if (!emulator_available(target, &why)) throw UserError("target '" + target.name + "'", why, install_help(target.emulator.package));
   std::error_code bad;
   if (!std::filesystem::is_regular_file(elf, bad)) throw UserError(elf.string(), "there is no such program", "build it first");
   const TempDir temp("etch-emulator");
@@ -98,12 +101,14 @@ EmulatorResult run_emulated(const Target& target, const std::filesystem::path& e
   const std::filesystem::path program = std::filesystem::absolute(elf);
   std::vector<std::string> command{target.emulator.program};
   command.insert(command.end(), target.emulator.args.begin(), target.emulator.args.end());
-  command.insert(command.end(), {"-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program.string()});
+  if (target.emulator.kind == EmulatorKind::Board)
+    command.insert(command.end(), {"-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program.string()});
   if (!options.functions.empty()) {
     const std::string plugin = std::filesystem::absolute(find_plugin()).string();
     command.insert(command.end(),
                    {"-plugin", escaped(plugin) + ",out=" + escaped(counts.string()) + plugin_arguments(target, program, options)});
   }
+  if (target.emulator.kind == EmulatorKind::Process) command.push_back(program.string());
   ProcessOptions process;
   process.cwd = options.cwd;
   process.timeout_s = options.timeout_s;

@@ -1,5 +1,6 @@
-// Runs a linked program on an emulated board. Console, files and exit status go through semihosting. The instructions of a function
-// are counted exactly and are the same in every run, because the emulator's clock is the count of instructions.
+// Runs a linked program on an emulated board, where console, files and exit status go through semihosting, or as a process of another
+// processor. The instructions of a function are counted exactly and are the same in every run: a board's clock is the count of
+// instructions, and a process is told none.
 #pragma once
 
 #include <cstdint>

@@ -42,6 +42,10 @@ std::string place(const std::map<std::uint64_t, Extent>& functions, std::uint64_
 
 }  // namespace
 
+std::string install_help(const std::string& package) {
+  return (package.empty() ? "install it" : "install it (Debian: apt-get install " + package + ")") + ", or leave --target out";
+}
+
 std::string by_function(std::string_view listing, const std::map<std::string, ElfSymbol>& symbols) {
   const auto functions = functions_by_address(symbols);
   std::string text;
@@ -72,7 +76,8 @@ std::map<std::string, std::string> function_aliases(const std::map<std::string, 
 std::optional<std::string> disassemble(const Target& target, const std::filesystem::path& elf, std::string_view function) {
   const auto compiler = target_compiler(target);
   if (!compiler) return std::nullopt;
-  std::vector<std::string> command{objdump_of(*compiler), "-d", "--no-show-raw-insn"};
+  std::vector<std::string> command{objdump_of(target.toolchain.linker.empty() ? *compiler : target.toolchain.linker), "-d",
+                                   "--no-show-raw-insn"};
   if (!function.empty()) command.back() = "--disassemble=" + std::string(function), command.push_back("--no-show-raw-insn");
   command.push_back(elf.string());
   const ProcessResult result = run_process(command);

@@ -14,6 +14,9 @@
 
 namespace etch {
 
+/// What to do without a program of Debian's `package`.
+std::string install_help(const std::string& package);
+
 /// objdump's listing of the whole program, or of one function. nullopt if the toolchain's objdump is not installed.
 std::optional<std::string> disassemble(const Target& target, const std::filesystem::path& elf, std::string_view function = "");
 

@@ -104,6 +104,8 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
     in.fail(tools.GetLineNum(), "<toolchain>: triple is '" + t.toolchain.triple + "', which names no machine that Clang knows",
             "write it as clang does: thumbv7em-none-eabihf, x86_64-linux-gnu");
   t.toolchain.include = in.attribute(tools, "include");
+  t.toolchain.package = in.attribute(tools, "package");
+  t.toolchain.linker = in.attribute(tools, "linker");
   t.toolchain.compilers = in.texts(tools, "compiler");
   constexpr FlagKind kKinds[] = {FlagKind::Code, FlagKind::Abi, FlagKind::Build};
   for (const Element* e = tools.FirstChildElement("flag"); e != nullptr; e = e->NextSiblingElement("flag")) {
@@ -128,6 +130,9 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   if (const Element* e = root.FirstChildElement("emulator")) {
     t.emulator.program = in.attribute(*e, "program");
     t.emulator.args = in.texts(*e, "arg");
+    t.emulator.package = in.attribute(*e, "package");
+    constexpr EmulatorKind kEmulators[] = {EmulatorKind::Board, EmulatorKind::Process};
+    t.emulator.kind = kEmulators[in.choice(*e, "kind", in.attribute(*e, "kind", "board"), {"board", "process"})];
   }
 }
 

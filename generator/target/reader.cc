@@ -38,12 +38,12 @@ constexpr Rule kSchema[] = {
     {"matrix", "items", true, false, {"a", "b", "sum"}, {}, false},
     {"matrix", "registers", true, false, {"a", "b", "sum"}, {}, false},
     {"matrix", "text", false, true, {"when"}, {"header"}, true},
-    {"target", "toolchain", true, false, {"file"}, {"triple", "include"}, false},
+    {"target", "toolchain", true, false, {"file"}, {"triple", "include", "linker", "package"}, false},
     {"toolchain", "compiler", true, true, {}, {}, true},
     {"toolchain", "flag", false, true, {}, {"kind"}, true},
     {"toolchain", "link", false, true, {}, {}, true},
     {"toolchain", "library", false, true, {}, {}, true},
-    {"target", "emulator", false, false, {"program"}, {}, false},
+    {"target", "emulator", false, false, {"program"}, {"kind", "package"}, false},
     {"emulator", "arg", false, true, {}, {}, true},
 };
 

@@ -44,9 +44,11 @@ std::string_view text(FlagKind kind);  // "code", "abi", "build"
 
 /// How emitted C becomes a program. `compilers` are command names, best first.
 struct Toolchain {
+  std::string package;                 // Debian's packages of all that it needs, with spaces between; may be empty
   std::string file;                    // in toolchains/, for CMAKE_TOOLCHAIN_FILE
   std::vector<std::string> compilers;  // use the first that is installed
-  std::vector<std::string> flags;      // of every compilation, and of linking; all kinds, in the order of the file
+  std::string linker;                  // the command that links where the compiler can't: with `link` but not `flags`; mostly empty
+  std::vector<std::string> flags;      // of every compilation, and of linking by the compiler; all kinds, in the order of the file
   std::vector<FlagKind> flag_kinds;    // of each of `flags`
   std::vector<std::string> link;       // of linking only, before the libraries; memories are filled in already
   std::vector<std::string> libraries;  // last on the link line
@@ -57,8 +59,15 @@ struct Toolchain {
   std::vector<std::string> flags_of(FlagKind kind) const;
 };
 
+/// What an emulator is given.
+///   Board    an image for a machine without operating system: console, files and exit status go through semihosting
+///   Process  a program for Linux: its system calls are those of the host
+enum class EmulatorKind { Board, Process };
+
 /// The program that stands in for the board. If `program` is empty, what is built runs on the host itself.
 struct Emulator {
+  EmulatorKind kind = EmulatorKind::Board;
+  std::string package;            // Debian's package that has it; may be empty
   std::string program;            // "qemu-system-arm"
   std::vector<std::string> args;  // machine and devices; the caller adds what concerns the run
 };

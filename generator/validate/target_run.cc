@@ -15,6 +15,7 @@
 #include "emit/form.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
+#include "emulator/tools.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -99,7 +100,7 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   result.name = target.name;
   std::string why;
   if (!target.is_host() && !emulator_available(target, &why))
-    throw UserError("target " + target.name, why, "install it: apt-get install qemu-system-arm");
+    throw UserError("target " + target.name, why, install_help(target.emulator.package));
   const TempDir work("etch-target");
   if (step) step("building for " + target.name, 0, 0);
   const CrossBuild build = build_project(dir, target, work.path());

@@ -29,14 +29,14 @@ constexpr std::string_view kGood = R"(<target name="t">
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
 <arena align="8"/>
 <math double="exp2f log2f"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
-<toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf">
+<toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf" linker="ld" package="cc ld">
 <compiler>first</compiler>
 <compiler><!-- after the first --> second </compiler>
 <flag>-O2</flag><flag kind="code">-mcpu=cortex-m7</flag><flag kind="abi">-mfloat-abi=hard</flag><flag kind="build">-DA="b c"</flag>
 <link>-Wl,--defsym=a={itcm.origin},{ram.size}</link>
 <library>-lm</library>
 </toolchain>
-<emulator program="qemu"><arg>-M</arg><arg>board</arg></emulator>
+<emulator program="qemu" kind="process" package="q"><arg>-M</arg><arg>board</arg></emulator>
 <dot name="dp4" a="uint8" b="int8" sum="int32" macs="4" lanes="8"><text when="A" header="h.h">f($0, $1, $2)</text></dot>
 <matrix name="mm" a="float16" b="float16" sum="float32" size="4x2x2">
 <items a="m2x2" b="n2x1" sum="m2x1"/>
@@ -83,7 +83,11 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.toolchain.flags_of(FlagKind::Build), (std::vector<std::string>{"-O2", "-DA=\"b c\""}));
   EXPECT_EQ(t.toolchain.link, (std::vector<std::string>{"-Wl,--defsym=a=4096,2097152"}));
   EXPECT_EQ(t.toolchain.libraries, (std::vector<std::string>{"-lm"}));
+  EXPECT_EQ(t.toolchain.linker, "ld");
+  EXPECT_EQ(t.toolchain.package, "cc ld");
   EXPECT_EQ(t.emulator.program, "qemu");
+  EXPECT_EQ(t.emulator.package, "q");
+  EXPECT_EQ(t.emulator.kind, EmulatorKind::Process);
   EXPECT_EQ(t.emulator.args, (std::vector<std::string>{"-M", "board"}));
   EXPECT_FALSE(t.is_host());
   ASSERT_EQ(t.instructions.size(), 2u);
@@ -166,6 +170,7 @@ constexpr BadRow kBad[] = {
     {"{ram.size}", "{rom.size}", 15, "names no memory of this target"},
     {"{ram.size}", "{ram.end}", 15, "names no memory of this target"},
     {"program=\"qemu\"", "", 18, "<emulator> needs the attribute program"},
+    {"kind=\"process\"", "kind=\"user\"", 18, "<emulator>: kind is 'user', accepted are board, process"},
     {"name=\"dp4\"", "name=\"4dp\"", 19, "<dot>: name is '4dp', accepted is a name of C"},
     {"name=\"mm\"", "name=\"dp4\"", 20, "<matrix>: the name 'dp4' is taken"},
     {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 4, 8, 16"},

@@ -4,6 +4,7 @@
 // Arguments (numbers in hex):
 //   out=FILE
 //   stack=LOW-HIGH                 the stack's region; HIGH is not in it
+//   stack_size=BYTES               instead: it is known from the first store of a watched function's frame on
 //   watch=NAME:ENTRY:PROBE:TAKEN   the function's name and address; PROBE is the address of its first instruction that stores
 //                                  to the stack, TAKEN how far below the caller's stack pointer the lowest of those bytes lies
 //                                  (the plugin interface shows addresses of stores, but no registers); 0:0 if it has none
@@ -71,7 +72,7 @@ struct Block {
 
 struct Plugin {
   std::string out;
-  std::uint64_t stack_low = 0, stack_high = 0;
+  std::uint64_t stack_low = 0, stack_high = 0, stack_size = 0;
   std::vector<Watch> watches;
   Counts total;
   std::uint64_t previous_end = 0;  // of the block before this one: a call ends a block, and returns to its end
@@ -135,6 +136,11 @@ void at_access(unsigned, std::uint32_t access, std::uint64_t address, void* data
   }
   p.total.stores++;
   p.total.store_bytes += bytes;
+  if (data != nullptr && p.stack_size != 0) {
+    const Watch& probed = *static_cast<Watch*>(data);
+    p.stack_low = address - p.stack_size;
+    p.stack_high = address + probed.taken;
+  }
   if (address < p.stack_low || address >= p.stack_high) return;
   for (Watch& w : p.watches)
     if (w.inside && address < w.lowest) w.lowest = address;
@@ -193,6 +199,8 @@ int qemu_plugin_install(PluginId id, const QemuInfo*, int argc, char** argv) {
       p.out = argv[i] + 4;
     } else if (strncmp(argv[i], "stack=", 6) == 0) {
       good = sscanf(argv[i], "stack=%" SCNx64 "-%" SCNx64, &p.stack_low, &p.stack_high) == 2;
+    } else if (strncmp(argv[i], "stack_size=", 11) == 0) {
+      good = sscanf(argv[i], "stack_size=%" SCNx64, &p.stack_size) == 1;
     } else if (strncmp(argv[i], "watch=", 6) == 0) {
       good = parse_watch(argv[i] + 6, p.watches);
     } else {
