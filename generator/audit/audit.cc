@@ -266,7 +266,7 @@ AuditOptions audit_options(const Target& target) {
   options.triple = target.toolchain.triple;
   options.system_includes = target.toolchain.include;
   if (target.core != "native") options.core = target.core;
-  options.single_precision = target.fpu == Fpu::Single;
+  options.single_precision = target.fpu != Fpu::Double;
   return options;
 }
 

@@ -18,6 +18,14 @@ std::string_view target(std::string_view operands, std::string_view inside) {
   return plus != std::string_view::npos && name == inside ? std::string_view() : name;
 }
 
+/// Whether it is one of libgcc's functions of arithmetic (__divsf3, __muldi3): they have jump tables, but no pointers to functions.
+bool is_arithmetic(std::string_view name) {
+  if (!name.starts_with("__")) return false;
+  for (std::string_view ending : {"sf2", "sf3", "df2", "df3", "si2", "si3", "di2", "di3"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
 }  // namespace
 
 const InstructionSet* instruction_set(std::string_view triple) {
@@ -85,7 +93,7 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     if (!bytes) unknown.insert(name);
     *f->bytes += bytes.value_or(0);
     const Flow flow = set.flow(*i);
-    if (flow == Flow::Pointer) f->indirect = true;
+    if (flow == Flow::Pointer && !is_arithmetic(name)) f->indirect = true;
     if (flow != Flow::Call && flow != Flow::Jump) continue;
     const std::string_view to = target(i->operands, name);
     if (!to.empty() && (flow == Flow::Call || to != name)) f->callees.insert(std::string(to));

@@ -94,9 +94,9 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   return emit;
 }
 
-// UserError if a target with a single-precision FPU would have to compute double in software.
+// UserError if a target whose FPU is not of double precision would have to compute double in software.
 void require_no_double(const Program& program, const Target& target) {
-  if (target.fpu != Fpu::Single) return;
+  if (target.fpu == Fpu::Double) return;
   std::vector<std::string> nodes;  // all of them, so that one error is enough
   for (const ProgramCall& call : program.calls) {
     const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
@@ -107,8 +107,11 @@ void require_no_double(const Program& program, const Target& target) {
       if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
   }
   if (nodes.empty()) return;
-  throw UnsupportedError(nodes_text(nodes), "computed in float64, the FPU of target " + target.name + " is single",
-                         "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+  throw UnsupportedError(
+      nodes_text(nodes),
+      fmt::format("computed in float64, {}",
+                  target.fpu == Fpu::None ? "target " + target.name + " has no FPU" : "the FPU of target " + target.name + " is single"),
+      "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
 }
 
 void dump_kernels(const Program& program, const CompileOptions& options) {

@@ -173,6 +173,11 @@ TEST(Stack, ListingsOfEveryArchitecture) {
        {"g"},
        false},
       {&kRiscV, "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n", 0, {"g"}, true},
+      {&kRiscV,
+       "80000100:\tjal\tt0,80000300 <__riscv_save_4>\n80000104:\taddi\tsp,sp,-16\n80000106:\tj\t80000400 <__riscv_restore_4>\n",
+       48 + 16,
+       {},
+       false},
       {&kRiscV, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
       {&kAArch64,
        "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
@@ -190,6 +195,7 @@ TEST(Stack, ListingsOfEveryArchitecture) {
     EXPECT_EQ(graph.at("f").callees, row.callees);
     EXPECT_EQ(graph.at("f").indirect, row.indirect);
   }
+  EXPECT_FALSE(parse_disassembly("00000100 <__divsf3>:\n80000100:\tjr\ta5\n", kRiscV).at("__divsf3").indirect) << "a jump table";
   EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);
   EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV);
   EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
+#include "double_math.h"
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
 #include "emulator/tools.h"
@@ -156,20 +157,7 @@ TEST_F(Emulated, HeapAndDoubleShowInTheMap) {
   EXPECT_TRUE(soft_double_symbols(reachable(program.stack, "net_run")).empty());
 }
 
-/// The target's list of float functions that compute in double agrees with the symbols of a linked program.
-TEST_F(Emulated, DoubleMathIsAsTheTargetSays) {
-  constexpr const char* kFunctions[] = {"expf",  "exp2f",  "logf",  "log2f", "log10f", "log1pf", "expm1f", "sinf",  "cosf",    "tanf",
-                                        "tanhf", "asinf",  "acosf", "atanf", "asinhf", "acoshf", "atanhf", "sinhf", "coshf",   "erff",
-                                        "sqrtf", "floorf", "ceilf", "rintf", "roundf", "truncf", "fabsf",  "cbrtf", "lgammaf", "tgammaf"};
-  for (const char* function : kFunctions) {
-    SCOPED_TRACE(function);
-    const TempDir dir;
-    std::ofstream(dir.path() / "main.c")
-        << "#include <math.h>\nextern volatile float x;\nvolatile float x = 1;\nint main(void) { return (int)" << function << "(x); }\n";
-    const CrossBuild program = build_project(dir.path(), target, dir.path() / "build");
-    EXPECT_EQ(!soft_double_symbols(program.map.library_symbols).empty(), target.computes_in_double(function));
-  }
-}
+TEST_F(Emulated, DoubleMathIsAsTheTargetSays) { test::expect_double_math_as_said(target); }
 
 TEST_F(Emulated, HangIsEnded) {
   const CrossBuild program = build(kData / "hang");

@@ -1,0 +1,54 @@
+// For tests: the targets that an emulator runs.
+#pragma once
+
+#include <filesystem>
+#include <iterator>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "emulator/cross_build.h"
+#include "emulator/emulator.h"
+#include "target/target.h"
+
+namespace etch::test {
+
+struct BoardRow {
+  const char* target;
+  /// Flags of a lesser core, for which NAME.c is refused; empty if the target's code needs nothing of its core.
+  std::vector<std::string> lesser;
+};
+inline void PrintTo(const BoardRow& row, std::ostream* out) { *out << row.target; }
+
+/// The first is the one on which everything is tested each time, the others are among the long tests.
+inline const BoardRow kBoards[] = {
+    {"cortex-m4f", {"--specs=picolibc.specs"}},
+    {"cortex-m3", {}},
+};
+
+inline std::vector<BoardRow> first_board() { return {kBoards[0]}; }
+inline std::vector<BoardRow> other_boards() { return {std::begin(kBoards) + 1, std::end(kBoards)}; }
+
+/// A name for GoogleTest: "cortex_m4f".
+struct BoardName {
+  template <class Info>
+  std::string operator()(const Info& info) const {
+    std::string name = info.param.target;
+    for (char& c : name) c = c == '-' ? '_' : c;
+    return name;
+  }
+};
+
+inline Target board_target(const std::string& name) { return find_target(name, std::filesystem::path(ETCH_SOURCE_DIR) / "targets"); }
+
+/// "qemu-system-arm is not installed: apt-get install qemu-system-arm", of the target's compiler or emulator; empty if both are.
+inline std::string missing_tools(const Target& target) {
+  const std::string compiler = missing_compiler(target);
+  if (!compiler.empty()) return compiler + " is not installed: apt-get install " + target.toolchain.package;
+  if (!find_program(target.emulator.program))
+    return target.emulator.program + " is not installed: apt-get install " + target.emulator.package;
+  return "";
+}
+
+}  // namespace etch::test

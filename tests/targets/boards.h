@@ -1,0 +1,38 @@
+// What every emulated target has to show: a model is built by its compiler, gives its expected outputs in its emulator, and its costs are
+// measured and agree with each other.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/boards.h"
+#include "support/tool.h"
+
+namespace etch::test {
+
+/// Validates `model` on the target, with its data if `data` names them, and checks the costs.
+inline void expect_valid_on(const Target& target, const std::string& model, const std::string& data = "") {
+  std::vector<std::string> args{"validate", model, "--backends", "interp", "--target", target.name, "--json"};
+  if (!data.empty()) args.insert(args.end(), {"--data", data});
+  const ProcessResult run = etch_tool(args);
+  ASSERT_TRUE(run.ok()) << describe(run) << "\n" << run.err << run.out;
+  const auto all = nlohmann::json::parse(run.out), json = all.at("target"), fit = all.at("fit");
+  EXPECT_TRUE(json.at("ok")) << json;
+  EXPECT_EQ(json.at("heap_symbols"), nlohmann::json::array());
+  EXPECT_EQ(json.at("soft_double_symbols"), nlohmann::json::array());
+  const auto instructions = json.at("instructions").get<std::int64_t>(), loads = json.at("loads").get<std::int64_t>();
+  EXPECT_GT(instructions, 1000);
+  EXPECT_GT(loads, 100);
+  EXPECT_LT(loads, instructions);
+  ASSERT_TRUE(json.at("stack_bytes").is_number() && json.at("stack_bound_bytes").is_number()) << json;
+  EXPECT_GT(json.at("stack_bytes"), 32);
+  EXPECT_LE(json.at("stack_bytes"), json.at("stack_bound_bytes"));
+  EXPECT_EQ(fit.at("fits"), true) << fit;
+  EXPECT_EQ(fit.at("ram").at("stack_bytes"), json.at("stack_bound_bytes"));
+  EXPECT_EQ(fit.at("flash").at("code_bytes"), json.at("code_bytes"));
+  EXPECT_EQ(fit.at("compiler"), *target_compiler(target));
+}
+
+}  // namespace etch::test
