@@ -25,6 +25,7 @@ inline void PrintTo(const BoardRow& row, std::ostream* out) { *out << row.target
 inline const BoardRow kBoards[] = {
     {"cortex-m4f", {"--specs=picolibc.specs"}},
     {"cortex-m3", {}},
+    {"cortex-m0plus", {}},
 };
 
 inline std::vector<BoardRow> first_board() { return {kBoards[0]}; }
