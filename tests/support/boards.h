@@ -26,6 +26,7 @@ inline const BoardRow kBoards[] = {
     {"cortex-m4f", {"--specs=picolibc.specs"}},
     {"cortex-m3", {}},
     {"cortex-m0plus", {}},
+    {"cortex-m7", {"--specs=picolibc.specs"}},
 };
 
 inline std::vector<BoardRow> first_board() { return {kBoards[0]}; }
