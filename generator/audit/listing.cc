@@ -31,7 +31,8 @@ bool is_arithmetic(std::string_view name) {
 const InstructionSet* instruction_set(std::string_view triple) {
   if (triple.starts_with("thumb") || (triple.starts_with("arm") && !triple.starts_with("arm64"))) return &kArm;
   if (triple.starts_with("aarch64")) return &kAArch64;
-  if (triple.starts_with("riscv")) return &kRiscV;
+  if (triple.starts_with("riscv32")) return &kRiscV32;
+  if (triple.starts_with("riscv64")) return &kRiscV64;
   return nullptr;
 }
 

@@ -30,7 +30,7 @@ struct InstructionSet {
   Flow (*flow)(const ListedInstruction&);
 };
 
-extern const InstructionSet kArm, kAArch64, kRiscV;
+extern const InstructionSet kArm, kAArch64, kRiscV32, kRiscV64;
 
 /// The architecture of `triple` ("thumbv7em-none-eabihf", "riscv32-unknown-elf"); nullptr for others and for no triple.
 const InstructionSet* instruction_set(std::string_view triple);

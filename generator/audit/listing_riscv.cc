@@ -12,13 +12,19 @@
 namespace etch {
 namespace {
 
-/// libgcc's functions that push and pop a function's registers: save_4 pushes ra and s0 to s3.
+/// libgcc's functions that push and pop registers for the function that calls them: save_4 pushes ra and s0 to s3.
 constexpr std::string_view kSave = "<__riscv_save_", kRestore = "<__riscv_restore_";
 
-std::optional<std::int64_t> taken(const ListedInstruction& i) {
+/// What the save functions take for a moment: `few` those up to number `last_of_few`, the others room for all registers, of which they
+/// give back what they don't need.
+struct Saves {
+  std::int64_t last_of_few, few, all;
+};
+
+std::optional<std::int64_t> taken(const ListedInstruction& i, const Saves& saves) {
   if (const std::size_t at = i.operands.find(kSave); at != std::string_view::npos && i.mnemonic == "jal") {
-    const auto last = listed_number(i.operands.substr(at + kSave.size()));
-    return last ? std::optional((*last * 8 + 8 + 15) / 16 * 16) : std::nullopt;  // of 8 bytes: a bound where they have 4
+    const auto number = listed_number(i.operands.substr(at + kSave.size()));
+    return number ? std::optional(*number <= saves.last_of_few ? saves.few : saves.all) : std::nullopt;
   }
   if (!i.operands.starts_with("sp,")) return 0;
   const bool adds = i.mnemonic == "addi" || i.mnemonic == "add" || i.mnemonic == "c.addi16sp";
@@ -30,6 +36,9 @@ std::optional<std::int64_t> taken(const ListedInstruction& i) {
   constexpr std::string_view kWriters[] = {"add", "addi", "sub", "mv", "li", "lui", "auipc", "and", "andi", "lw", "ld", "la"};
   return std::ranges::find(kWriters, i.mnemonic) == std::end(kWriters) ? std::optional<std::int64_t>(0) : std::nullopt;
 }
+
+std::optional<std::int64_t> taken_32(const ListedInstruction& i) { return taken(i, {3, 16, 64}); }
+std::optional<std::int64_t> taken_64(const ListedInstruction& i) { return taken(i, {1, 16, 112}); }
 
 std::optional<std::int64_t> stored(const ListedInstruction& i) {
   constexpr std::string_view kStores[] = {"sb", "sh", "sw", "sd", "fsw", "fsd"};
@@ -53,6 +62,6 @@ Flow flow(const ListedInstruction& i) {
 
 }  // namespace
 
-const InstructionSet kRiscV = {taken, stored, flow};
+const InstructionSet kRiscV32 = {taken_32, stored, flow}, kRiscV64 = {taken_64, stored, flow};
 
 }  // namespace etch

@@ -30,6 +30,8 @@ struct FunctionRun {
   std::int64_t load_bytes = 0, store_bytes = 0;
   /// Deepest use of the stack below the caller's stack pointer; nullopt if the function's frame can't be found.
   std::optional<std::int64_t> stack_bytes;
+
+  bool operator==(const FunctionRun&) const = default;
 };
 
 struct EmulatorResult {

@@ -167,18 +167,22 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   const Listing listings[] = {
       {&kArm, "10000100:\tpush\t{r4, lr}\n10000102:\tbl\t10000200 <g>\n10000106:\tbx\tlr\n", 8, {"g"}, false},
       {&kArm, " 100:\tsub\tsp, #8\n 102:\tbne.n\t10a <f+0xa>\n 104:\tb.w\t200 <g>\n 108:\tbx\tr3\n", 8, {"g"}, true},
-      {&kRiscV,
+      {&kRiscV32,
        "80000100:\taddi\tsp,sp,-32\n80000102:\tsw\tra,28(sp)\n80000104:\tjal\tra,80000200 <g>\n80000108:\taddi\tsp,sp,32\n",
        32,
        {"g"},
        false},
-      {&kRiscV, "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n", 0, {"g"}, true},
-      {&kRiscV,
+      {&kRiscV32,
+       "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n",
+       0,
+       {"g"},
+       true},
+      {&kRiscV32,
        "80000100:\tjal\tt0,80000300 <__riscv_save_4>\n80000104:\taddi\tsp,sp,-16\n80000106:\tj\t80000400 <__riscv_restore_4>\n",
-       48 + 16,
+       64 + 16,
        {},
        false},
-      {&kRiscV, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
+      {&kRiscV32, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
       {&kAArch64,
        "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
        4160,
@@ -195,9 +199,9 @@ TEST(Stack, ListingsOfEveryArchitecture) {
     EXPECT_EQ(graph.at("f").callees, row.callees);
     EXPECT_EQ(graph.at("f").indirect, row.indirect);
   }
-  EXPECT_FALSE(parse_disassembly("00000100 <__divsf3>:\n80000100:\tjr\ta5\n", kRiscV).at("__divsf3").indirect) << "a jump table";
+  EXPECT_FALSE(parse_disassembly("00000100 <__divsf3>:\n80000100:\tjr\ta5\n", kRiscV32).at("__divsf3").indirect) << "a jump table";
   EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);
-  EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV);
+  EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV32);
   EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);
   EXPECT_EQ(instruction_set("x86_64-linux-gnu"), nullptr);
 }
@@ -207,7 +211,7 @@ TEST(Stack, GarbageIsNoCrash) {
        {"", "\n", "node:", "node: { title: \"", "edge: { sourcename: \"a\"", "x\ty", "000 <f>:\n 1:\tpush\t{", " 1:\tb"}) {
     parse_callgraph_info(text);
     parse_stack_usage(text);
-    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV}) parse_disassembly(text, *set);
+    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV32, &kRiscV64}) parse_disassembly(text, *set);
   }
 }
 

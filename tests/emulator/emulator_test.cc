@@ -14,6 +14,7 @@
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
 #include "emulator/tools.h"
+#include "support/boards.h"
 #include "support/expect_error.h"
 #include "support/needs.h"
 
@@ -68,6 +69,35 @@ TEST_F(Emulated, CountsAreExact) {
     EXPECT_EQ(run.store_bytes, kRows[i].store_bytes);
     EXPECT_EQ(run.stack_bytes, kRows[i].stack_bytes);
   }
+}
+
+/// The same function written for the other architectures; the counts are those that stand in its count.S.
+TEST(OtherArchitectures, CountsAreExact) {
+  struct Row {
+    const char *target, *folder;
+    FunctionRun ten, one;  // of sum(10), of sum(1)
+  };
+  const Row rows[] = {
+      {"rv32imc", "counts_riscv", {"sum", true, 59, 12, 2, 48, 8, 16}, {"sum", true, 14, 3, 2, 12, 8, 16}},
+  };
+  std::string skipped;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.target);
+    const Target target = find_target(row.target, kTargets);
+    if (const std::string why = test::missing_tools(target); !why.empty()) {
+      skipped = why;
+      continue;
+    }
+    const TempDir temp;
+    const CrossBuild program = build_project(kData / row.folder, target, temp.path() / "build");
+    const EmulatorResult result = run_emulated(target, program.elf, {.functions = {"sum"}, .cwd = {}});
+    ASSERT_TRUE(result.ok()) << result.console;
+    EXPECT_EQ(result.console, "56\n");
+    ASSERT_EQ(result.runs.size(), 2u);
+    EXPECT_EQ(result.runs[0], row.ten);
+    EXPECT_EQ(result.runs[1], row.one);
+  }
+  if (!skipped.empty()) GTEST_SKIP() << skipped;
 }
 
 TEST_F(Emulated, EqualInEveryRun) {
@@ -243,10 +273,10 @@ TEST(EmulatorTools, FrameProbe) {
       {&kArm, " 100:\tbx\tlr\n", 0, 0},
       {&kArm, " 100:\tb.n\t200 <g>\n 102:\tpush\t{r4, lr}\n", 0, 0},
       {&kArm, "", 0, 0},
-      {&kRiscV, "80000100:\taddi\tsp,sp,-32\n80000102:\tmv\ta5,a0\n80000104:\tsw\tra,28(sp)\n", 0x80000104, 4},
-      {&kRiscV, "80000100:\tadd\tsp,sp,-32\n80000102:\tsw\ts0,24(sp)\n", 0x80000102, 8},
-      {&kRiscV, "80000100:\tsw\ta0,0(a1)\n80000102:\tret\n80000104:\tsw\tra,28(sp)\n", 0, 0},
-      {&kRiscV, "80000100:\tsub\tsp,sp,t0\n80000104:\tsw\tra,28(sp)\n", 0, 0},
+      {&kRiscV32, "80000100:\taddi\tsp,sp,-32\n80000102:\tmv\ta5,a0\n80000104:\tsw\tra,28(sp)\n", 0x80000104, 4},
+      {&kRiscV32, "80000100:\tadd\tsp,sp,-32\n80000102:\tsw\ts0,24(sp)\n", 0x80000102, 8},
+      {&kRiscV32, "80000100:\tsw\ta0,0(a1)\n80000102:\tret\n80000104:\tsw\tra,28(sp)\n", 0, 0},
+      {&kRiscV32, "80000100:\tsub\tsp,sp,t0\n80000104:\tsw\tra,28(sp)\n", 0, 0},
       {&kAArch64, "  400100:\tstp\tx29, x30, [sp, #-64]!\n", 0x400100, 64},
       {&kAArch64, "  400100:\tsub\tsp, sp, #0x40\n  400104:\tstp\tx29, x30, [sp, #48]\n", 0x400104, 16},
       {&kAArch64, "  400100:\tsub\tsp, sp, #0x1, lsl #12\n  400104:\tstr\tx19, [sp]\n", 0x400104, 4096},

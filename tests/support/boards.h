@@ -23,8 +23,12 @@ inline void PrintTo(const BoardRow& row, std::ostream* out) { *out << row.target
 
 /// The first is the one on which everything is tested each time, the others are among the long tests.
 inline const BoardRow kBoards[] = {
-    {"cortex-m4f", {"--specs=picolibc.specs"}}, {"cortex-m3", {}}, {"cortex-m0plus", {}}, {"cortex-m7", {"--specs=picolibc.specs"}},
+    {"cortex-m4f", {"--specs=picolibc.specs"}},
+    {"cortex-m3", {}},
+    {"cortex-m0plus", {}},
+    {"cortex-m7", {"--specs=picolibc.specs"}},
     {"cortex-m33", {"--specs=picolibc.specs"}},
+    {"rv32imc", {"-march=rv32ic", "-mabi=ilp32", "--specs=picolibc.specs"}},
 };
 
 inline std::vector<BoardRow> first_board() { return {kBoards[0]}; }
