@@ -30,6 +30,7 @@ inline const BoardRow kBoards[] = {
     {"cortex-m33", {"--specs=picolibc.specs"}},
     {"rv32imc", {"-march=rv32ic", "-mabi=ilp32", "--specs=picolibc.specs"}},
     {"cortex-m55", {"--target=thumbv7m-none-eabi", "-isystem/usr/lib/picolibc/arm-none-eabi/include"}},
+    {"cortex-a55", {"-mcpu=cortex-a53"}},
 };
 
 inline std::vector<BoardRow> first_board() { return {kBoards[0]}; }

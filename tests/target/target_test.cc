@@ -241,13 +241,21 @@ struct ShippedRow {
 
 // Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
 constexpr ShippedRow kShipped[] = {
-    {"c99", Fpu::Double, 64, 0, 0, 8, true},           {"cortex-m0plus", Fpu::None, 32, 0, 0, 8, false},
-    {"cortex-m3", Fpu::None, 32, 0, 0, 8, false},      {"cortex-m33", Fpu::Single, 32, 0, 0, 8, false},
-    {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},   {"cortex-m55", Fpu::Double, 32, 0, 0, 16, false},
-    {"cortex-m7", Fpu::Double, 32, 0, 0, 8, false},    {"cuda", Fpu::Double, 64, 0, 0, 256, true},
-    {"host", Fpu::Double, 64, 128, 16, 16, true},      {"opencl", Fpu::Double, 64, 0, 0, 512, true},
-    {"rv32imc", Fpu::None, 32, 0, 0, 8, false},        {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
-    {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true}, {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
+    {"c99", Fpu::Double, 64, 0, 0, 8, true},
+    {"cortex-a55", Fpu::Double, 64, 128, 32, 16, false},
+    {"cortex-m0plus", Fpu::None, 32, 0, 0, 8, false},
+    {"cortex-m3", Fpu::None, 32, 0, 0, 8, false},
+    {"cortex-m33", Fpu::Single, 32, 0, 0, 8, false},
+    {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
+    {"cortex-m55", Fpu::Double, 32, 0, 0, 16, false},
+    {"cortex-m7", Fpu::Double, 32, 0, 0, 8, false},
+    {"cuda", Fpu::Double, 64, 0, 0, 256, true},
+    {"host", Fpu::Double, 64, 128, 16, 16, true},
+    {"opencl", Fpu::Double, 64, 0, 0, 512, true},
+    {"rv32imc", Fpu::None, 32, 0, 0, 8, false},
+    {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
+    {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
+    {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
 };
 
 TEST(Target, ShippedOnes) {
@@ -283,8 +291,9 @@ TEST(Target, OwnOnesAndBundledOnes) {
     names.push_back(f.name);
     EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"host", "zz", "c99", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f", "cortex-m55",
-                                             "cortex-m7", "cuda", "opencl", "rv32imc", "x86-64-v3", "x86-64-v4", "x86-64-vnni"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"host", "zz", "c99", "cortex-a55", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
+                                      "cortex-m55", "cortex-m7", "cuda", "opencl", "rv32imc", "x86-64-v3", "x86-64-v4", "x86-64-vnni"}));
   EXPECT_EQ(find_target("host", dirs).description, "mine");
   EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");
   test::expect_error<UserError>([&] { find_target("z80", dirs); }, "unknown target 'z80', known are 'zz'");
