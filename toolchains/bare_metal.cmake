@@ -24,20 +24,22 @@ endforeach()
 string(JOIN " " CMAKE_EXE_LINKER_FLAGS_INIT ${link})
 
 # Without a C++ library (Debian's of GCC: libstdc++-arm-none-eabi-picolibc) C++ is what the compiler does alone: no exceptions, no type
-# information, nothing from libstdc++; the C compiler links, since the C++ compiler would ask for that library.
+# information, nothing from libstdc++; the C compiler links, since the C++ compiler would ask for that library. A call of a pure virtual
+# function then faults.
 if(CMAKE_CXX_COMPILER)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${flags} -print-file-name=libstdc++.a
     OUTPUT_VARIABLE cxx_library OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT EXISTS "${cxx_library}")
     string(APPEND CMAKE_CXX_FLAGS_INIT " -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit")
+    set(alone "-Wl,--defsym=__cxa_pure_virtual=0")
     set(CMAKE_CXX_LINK_EXECUTABLE
-      "${CMAKE_C_COMPILER} <FLAGS> <CMAKE_CXX_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
+      "${CMAKE_C_COMPILER} <FLAGS> ${alone} <CMAKE_CXX_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
   endif()
 endif()
 if(ETCH_LINKER) # it takes its own flags, not the compiler's
   foreach(language C CXX)
     set(CMAKE_${language}_LINK_EXECUTABLE
-      "${ETCH_LINKER} <CMAKE_${language}_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
+      "${ETCH_LINKER} ${alone} <CMAKE_${language}_LINK_FLAGS> <LINK_FLAGS> <OBJECTS> -o <TARGET> <LINK_LIBRARIES>")
   endforeach()
 endif()
 

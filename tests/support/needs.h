@@ -17,6 +17,9 @@ struct ProgramPackage {
 inline constexpr ProgramPackage kProgramPackages[] = {
     {"arm-none-eabi-gcc", "gcc-arm-none-eabi picolibc-arm-none-eabi"},
     {"arm-none-eabi-g++", "gcc-arm-none-eabi picolibc-arm-none-eabi"},
+    {"aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu"},
+    {"riscv64-unknown-elf-g++", "gcc-riscv64-unknown-elf"},
+    {"clang++-19", "clang-19"},
     {"nvcc", "nvidia-cuda-toolkit"},
     {"objdump", "binutils"},
     {"script", "bsdutils"},

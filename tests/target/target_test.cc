@@ -247,7 +247,7 @@ constexpr ShippedRow kShipped[] = {
     {"cortex-m3", Fpu::None, 32, 0, 0, 8, false},
     {"cortex-m33", Fpu::Single, 32, 0, 0, 8, false},
     {"cortex-m4f", Fpu::Single, 32, 0, 0, 8, false},
-    {"cortex-m55", Fpu::Double, 32, 0, 0, 16, false},
+    {"cortex-m55", Fpu::Double, 32, 128, 8, 16, false},
     {"cortex-m7", Fpu::Double, 32, 0, 0, 8, false},
     {"cuda", Fpu::Double, 64, 0, 0, 256, true},
     {"host", Fpu::Double, 64, 128, 16, 16, true},

@@ -73,9 +73,10 @@ TEST_P(Board, ToolchainFileBuildsTheProject) {
     const ProcessResult built = run_in(temp.path(), {"cmake", "--build", build.string()});
     ASSERT_TRUE(built.ok()) << built.out << built.err;
     EXPECT_EQ(console(build / ("lenet_selftest" + ending())), "PASS\n");
+    const std::string wanted = *type == 0 ? "-O2" : level;  // of the description, and -O2 where no build type is chosen
     const std::string commands = test::content(build / "compile_commands.json");
-    EXPECT_EQ(commands.find(level == "-O2" ? "-O3" : "-O2"), std::string::npos) << "the level is that of the description, " << level;
-    EXPECT_NE(commands.find(level), std::string::npos);
+    EXPECT_EQ(commands.find(wanted == "-O2" ? "-O3" : "-O2"), std::string::npos) << "the level is " << wanted;
+    EXPECT_NE(commands.find(wanted), std::string::npos);
   }
 }
 
@@ -146,6 +147,7 @@ TEST_P(Board, BothCompilersBuildItWithAndWithoutAlignment) {
   }
   for (const auto& compiler : compilers) {
     for (const char* define : {"-DETCH_PROFILE=0", "-DETCH_ALIGNED(n)="}) {
+      if (target.arena_align > 8 && std::string_view(define).starts_with("-DETCH_ALIGNED")) continue;  // no array is by itself
       SCOPED_TRACE(compiler[0] + " " + define);
       std::vector<std::string> link = target.toolchain.linker.empty() ? compilers[0] : std::vector{target.toolchain.linker};
       for (const auto& entry : fs::directory_iterator(project())) {
