@@ -37,10 +37,10 @@ int targets_command(const std::filesystem::path& targets_dir) {
     std::string runs = "runs on this machine";
     if (!target.is_host()) runs = emulator_available(target, &why) ? "runs in " + target.emulator.program : why;
     fmt::print(
-        "{:<12} {}\n{:<12}   {}; {}\n", found.name, target.description, "",
+        "{:<14} {}\n{:<14}   {}; {}\n", found.name, target.description, "",
         compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")),
         runs);
-    if (!found.hides.empty()) fmt::print("{:<12}   {} is used, {} is hidden by it\n", "", found.file.string(), found.hides.string());
+    if (!found.hides.empty()) fmt::print("{:<14}   {} is used, {} is hidden by it\n", "", found.file.string(), found.hides.string());
   }
   return 0;
 }
