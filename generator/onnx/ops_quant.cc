@@ -1,5 +1,8 @@
 // Quantisation, and operators on quantised tensors. Sums are exact integers; only the scaling is float.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "onnx/convolution.h"
 #include "onnx/operators.h"
@@ -17,6 +20,19 @@ bool all_zero(const NodeContext& node, int input) {
   if (!value) return false;
   const std::vector<double> values = value->doubles();
   return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
+}
+
+/// A scale is a finite number above 0; one that is not a constant is not known yet.
+void require_scale(const NodeContext& node, int input, const std::string& what) {
+  const std::optional<Array> value = node.constant(input);
+  if (!value || !is_float(value->dtype())) return;
+  for (std::int64_t i = 0; i < value->size(); i++) {
+    const double scale = value->at(i).as_double();
+    if (std::isfinite(scale) && scale > 0) continue;
+    node.fail(fmt::format("the {} is {}{}", what, scale, value->size() > 1 ? fmt::format(" at element {}", i) : ""),
+              "a scale is a finite number above 0: quantise the model again, with data for which this tensor is not constant, or correct "
+              "the scale");
+  }
 }
 
 /// Each element of `parameter` (same rank as x) `block` times along `axis`, cut to the size of x.
@@ -95,6 +111,7 @@ Tensor integer_matmul(const NodeContext& node, int a, int b, int a_zero, int b_z
 
 QuantParameters quant_parameters(const NodeContext& node, const Tensor& x, int scale_input, int zero_input, int axis, std::int64_t block) {
   QuantParameters p;
+  require_scale(node, scale_input, "scale");
   p.scale = parameter_along(node, node.input(scale_input), x, axis, block, "scale");
   if (!node.has_input(zero_input)) return p;
   p.zero = parameter_along(node, node.input(zero_input), x, axis, block, "zero point");
@@ -157,6 +174,8 @@ Outputs dequantize_linear(NodeContext& node) {
   const Tensor x = node.input(0);
   const QuantAttributes a = quant_attributes(node, x);
   if (node.has_input(2)) require_same_type(node, 0, 2);
+  if (x.dtype() == DType::Int32 && node.has_input(2) && node.constant(2) && !all_zero(node, 2))
+    node.fail("x is int32 and its zero point is not 0", "ONNX defines no other: subtract it from x, and leave the zero point out");
   const QuantParameters p = quant_parameters(node, x, 1, 2, a.axis, a.block);
   const DType dtype = float_attribute(node, "output_dtype", p.scale.dtype());
   const Tensor wide = widened(p.scale.cast(dtype));
@@ -189,6 +208,8 @@ Outputs qlinear_matmul(NodeContext& node) {
   require_type(node, 0, kBytes);
   require_type(node, 3, kBytes);
   require_type(node, 7, kBytes);
+  for (const auto& [input, what] : {std::pair(1, "scale of a"), std::pair(4, "scale of b"), std::pair(6, "scale of y")})
+    require_scale(node, input, what);
   const Tensor sum = integer_matmul(node, 0, 3, 2, 5);
   const Tensor a_scale = matrix_parameter(node, 1, node.input(0), true), b_scale = matrix_parameter(node, 4, node.input(3), false);
   const Tensor y_scale = matrix_parameter(node, 6, sum, true), y_zero = matrix_parameter(node, 7, sum, true);
@@ -215,11 +236,12 @@ Outputs qlinear_conv(NodeContext& node) {
   require_type(node, 3, kBytes);
   require_type(node, 7, kBytes);
   if (node.has_input(8)) require_type(node, 8, {DType::Int32});
+  for (const auto& [input, what] : {std::pair(1, "scale of x"), std::pair(4, "scale of w"), std::pair(6, "scale of y")})
+    require_scale(node, input, what);
   const Tensor weight = node.input(3);
   const Tensor x_zero = unless_zero(node, 2, one_number(node, 2, "zero point of x"));
   const Tensor zero = unless_zero(node, 5, parameter_along(node, node.input(5), weight, 0, 0, "zero point"));
-  const Tensor sum = convolution(node, centred(node.input(0), x_zero), centred(weight, zero),
-                                 node.has_input(8) ? node.input(8) : Tensor());
+  const Tensor sum = convolution(node, centred(node.input(0), x_zero), centred(weight, zero), node.has_input(8) ? node.input(8) : Tensor());
   const Tensor factor =
       one_number(node, 1, "scale of x") * parameter_along(node, node.input(4), sum, 1, 0, "scale") / one_number(node, 6, "scale of y");
   return {saturated(sum.cast(factor.dtype()) * factor, one_number(node, 7, "zero point of y"), node.input(7).dtype())};

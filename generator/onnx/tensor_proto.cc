@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -96,6 +98,19 @@ std::vector<std::byte> external_bytes(const TensorProto& proto, const std::strin
   return result;
 }
 
+/// Integers are stored in wider fields: what does not fit the type is an error.
+template <class To, class Field>
+void require_range(const Field& field, DType dtype, const std::string& where) {
+  for (int i = 0; i < field.size(); i++) {
+    if (std::in_range<To>(field.Get(i))) continue;
+    throw UserError(where,
+                    "its element " + std::to_string(i) + " is " + std::to_string(field.Get(i)) + ", " + std::string(name_of(dtype)) +
+                        " holds " + std::to_string(std::numeric_limits<To>::min()) + " to " +
+                        std::to_string(std::numeric_limits<To>::max()),
+                    "write the tensor with a wider type, or with numbers of this one");
+  }
+}
+
 /// Copies a typed field, each element converted to the type in memory.
 template <class To, class Field>
 std::vector<std::byte> field_bytes(const Field& field) {
@@ -107,7 +122,13 @@ std::vector<std::byte> field_bytes(const Field& field) {
   return bytes;
 }
 
-std::vector<std::byte> typed_bytes(const TensorProto& proto, DType dtype) {
+template <class To, class Field>
+std::vector<std::byte> integer_bytes(const Field& field, DType dtype, const std::string& where) {
+  require_range<To>(field, dtype, where);
+  return field_bytes<To>(field);
+}
+
+std::vector<std::byte> typed_bytes(const TensorProto& proto, DType dtype, const std::string& where) {
   switch (dtype) {
     case DType::Bool: {
       std::vector<std::byte> bytes = field_bytes<std::uint8_t>(proto.int32_data());
@@ -115,19 +136,20 @@ std::vector<std::byte> typed_bytes(const TensorProto& proto, DType dtype) {
       return bytes;
     }
     case DType::Int8:
-      return field_bytes<std::int8_t>(proto.int32_data());
+      return integer_bytes<std::int8_t>(proto.int32_data(), dtype, where);
     case DType::UInt8:
-      return field_bytes<std::uint8_t>(proto.int32_data());
+      return integer_bytes<std::uint8_t>(proto.int32_data(), dtype, where);
     case DType::Int16:
-      return field_bytes<std::int16_t>(proto.int32_data());
+      return integer_bytes<std::int16_t>(proto.int32_data(), dtype, where);
     case DType::UInt16:
+      return integer_bytes<std::uint16_t>(proto.int32_data(), dtype, where);
     case DType::Float16:
     case DType::BFloat16:
       return field_bytes<std::uint16_t>(proto.int32_data());
     case DType::Int32:
       return field_bytes<std::int32_t>(proto.int32_data());
     case DType::UInt32:
-      return field_bytes<std::uint32_t>(proto.uint64_data());
+      return integer_bytes<std::uint32_t>(proto.uint64_data(), dtype, where);
     case DType::Int64:
       return field_bytes<std::int64_t>(proto.int64_data());
     case DType::UInt64:
@@ -170,7 +192,7 @@ Array array_of_proto(const TensorProto& proto, const std::string& where, const s
     if (have != bytes) fail_size(where, have, "bytes", bytes, dims);
     return Array(*dtype, dims, raw_bytes(proto.raw_data(), *dtype));
   }
-  std::vector<std::byte> values = typed_bytes(proto, *dtype);
+  std::vector<std::byte> values = typed_bytes(proto, *dtype, where);
   const std::int64_t have = static_cast<std::int64_t>(values.size()) / bytes_of(*dtype);
   if (have != count) fail_size(where, have, "values", count, dims);
   return Array(*dtype, dims, std::move(values));

@@ -78,6 +78,7 @@ TEST_P(Errors, is_clear_and_leaves_nothing) {
 std::string name_of_row(const testing::TestParamInfo<ErrorCase>& row) { return row.param.name; }
 INSTANTIATE_TEST_SUITE_P(Files, Errors, testing::ValuesIn(file_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Graphs, Errors, testing::ValuesIn(graph_cases()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Quantisation, Errors, testing::ValuesIn(quantisation_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Sizes, Errors, testing::ValuesIn(size_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Options, Errors, testing::ValuesIn(option_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(CustomOperator, Errors, testing::ValuesIn(custom_cases()), name_of_row);

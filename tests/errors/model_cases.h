@@ -150,4 +150,51 @@ inline std::vector<ErrorCase> size_cases() {
   };
 }
 
+/// A scale or a zero point that ONNX does not define, in the middle of a quantised graph.
+inline std::vector<ErrorCase> quantisation_cases() {
+  const char* const help = "help: a scale is a finite number above 0";
+  return {
+      graph("scale_of_0",
+            "(float[4] x) => (uint8[4] y) { s = Constant <value = float {0}> () z = Constant <value = uint8 {3}> () y = QuantizeLinear (x, "
+            "s, z) }",
+            {"{m}: node 'y' (QuantizeLinear): the scale is 0", help}),
+      graph("negative_scale", "(int8[4] x) => (float[4] y) { s = Constant <value = float {-0.5}> () y = DequantizeLinear (x, s) }",
+            {"{m}: node 'y' (DequantizeLinear): the scale is -0.5", help}),
+      graph("scale_of_a_channel",
+            "(int8[3,2] x) => (float[3,2] y) { s = Constant <value = float[3] {1, 0.5, 0}> () y = DequantizeLinear <axis = 0> (x, s) }",
+            {"{m}: node 'y' (DequantizeLinear): the scale is 0 at element 2", help}),
+      graph("infinite_scale",
+            "(int8[4] x) => (float[4] y) { a = Constant <value = float {1}> () b = Constant <value = float {0}> () s = Div (a, b) "
+            "y = DequantizeLinear (x, s) }",
+            {"{m}: node 'y' (DequantizeLinear): the scale is inf", help}),
+      graph("scale_that_is_no_number",
+            "(int8[4] x) => (float[4] y) { b = Constant <value = float {0}> () s = Div (b, b) y = DequantizeLinear (x, s) }",
+            {"{m}: node 'y' (DequantizeLinear): the scale is", "nan", help}),
+      graph("scale_of_a_quantised_operator",
+            "(int8[2,3] a, int8[3,2] b) => (int8[2,2] y) { s = Constant <value = float {0.5}> () n = Constant <value = float {0}> () "
+            "z = Constant <value = int8 {3}> () y = QLinearMatMul (a, s, z, b, s, z, n, z) }",
+            {"{m}: node 'y' (QLinearMatMul): the scale of y is 0", help}),
+      graph("zero_point_of_another_type",
+            "(int8[2,3] a, int8[3,2] b) => (int8[2,2] y) { s = Constant <value = float {0.5}> () u = Constant <value = uint8 {3}> () "
+            "z = Constant <value = int8 {3}> () y = QLinearMatMul (a, s, u, b, s, z, s, z) }",
+            {"{m}: node 'y' (QLinearMatMul): input 0 is int8 and input 2 is uint8, ONNX wants one type for both"}),
+      graph("zero_point_of_a_dequantisation",
+            "(int8[4] x) => (float[4] y) { s = Constant <value = float {0.5}> () z = Constant <value = uint8 {3}> () "
+            "y = DequantizeLinear (x, s, z) }",
+            {"{m}: node 'y' (DequantizeLinear): input 0 is int8 and input 2 is uint8, ONNX wants one type for both"}),
+      graph("zero_point_of_a_quantisation",
+            "(float[4] x) => (int32[4] y) { s = Constant <value = float {0.5}> () z = Constant <value = int32 {3}> () "
+            "y = QuantizeLinear (x, s, z) }",
+            {"{m}: node 'y' (QuantizeLinear): its input 2 is int32, QuantizeLinear takes int8, uint8 at opset 17"}),
+      graph("zero_point_of_int32",
+            "(int32[4] x) => (float[4] y) { s = Constant <value = float {0.5}> () z = Constant <value = int32 {3}> () "
+            "y = DequantizeLinear (x, s, z) }",
+            {"{m}: node 'y' (DequantizeLinear): x is int32 and its zero point is not 0", "help: ONNX defines no other"}),
+      graph("zero_point_outside_of_its_type",
+            "(int8[4] x) => (float[4] y) { s = Constant <value = float {0.5}> () z = Constant <value = int8 {300}> () "
+            "y = DequantizeLinear (x, s, z) }",
+            {"{m}: node 'z'", "element 0 is 300, int8 holds -128 to 127"}),
+  };
+}
+
 }  // namespace etch

@@ -154,7 +154,9 @@ class Graph:
             return self.draw.integers(info.min, info.max, size=shape, endpoint=True).astype(dtype)
         if kind < 0.8:
             return np.clip(self.draw.normal(size=shape) * 12, info.min, info.max).astype(dtype)
-        if kind < 0.92:
+        if kind < 0.87:
+            return self.draw.choice([info.min, 0, 64, info.min // 2, 32], size=shape).astype(dtype)  # ties
+        if kind < 0.94:
             return self.draw.choice([info.min, info.max, 0, 1], size=shape).astype(dtype)
         return np.full(shape, self.rng.randint(info.min, info.max), dtype)
 
@@ -261,18 +263,16 @@ class Graph:
         graph = helper.make_graph(
             nodes,
             "g",
-            [self.info(v) for v in inputs],
-            [self.info(v) for v in outputs],
+            [self._info(v, True) for v in inputs],
+            [self._info(v, False) for v in outputs],
             [i for i in self.initializers if i.name in read],
         )
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=harness.IR_VERSION)
 
-    def info(self, value):
+    def _info(self, value, comes_in):
         shape = list(value.shape)
-        if self.open and any(value.name == v.name for v in self.inputs):
-            shape[0] = "batch"
-        elif self.open:
-            shape = [None] * len(shape)
+        if self.open and shape:
+            shape = ["batch", *shape[1:]] if comes_in else [None] * len(shape)
         return helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
 
 

@@ -283,6 +283,16 @@ def dynamic_input(draw, shape, kind, size):
     return array.astype(F32)
 
 
+@layer(1)
+def dequantise(g):
+    """An output in float."""
+    x = g.pick()
+    if x is None:
+        raise Rejected("nothing is quantised")
+    name = g.node("DequantizeLinear", [x.name, g.const(x.scale), g.const(x.dtype.type(x.zero))])
+    return g.result("DequantizeLinear", name, lambda how, a: (reference.dequantise(a, x.scale, x.zero), None), [x], None, 0, 0)
+
+
 @layer(3)
 def average_pool(g):
     x = _image(g)

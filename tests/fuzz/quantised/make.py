@@ -5,6 +5,8 @@ import numpy as np
 from quantised import layers  # noqa: F401
 from quantised.builder import KINDS, Graph, Rejected, evaluate
 
+MOST = 4  # an open size
+
 FUNCTIONS = [f for _, f in layers.LAYERS]
 WEIGHTS = [w for w, _ in layers.LAYERS]
 
@@ -23,7 +25,7 @@ class Case:
         g = self.graph
         read = {n for layer in g.layers for n in layer.inputs}
         for _ in range(15):
-            batch = g.rng.randint(1, 4)
+            batch = g.rng.randint(1, MOST)
             inputs = {v.name: v.fill(g.draw, (batch, *v.shape[1:]) if g.open else v.shape, kind) for v in g.inputs}
             try:
                 values, doubts = evaluate(g.layers, inputs)

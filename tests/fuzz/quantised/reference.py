@@ -93,4 +93,4 @@ def dynamic_quantise(x):
     low, high = min(x.min(), F32(0)), max(x.max(), F32(0))
     scale = F32(F32(high - low) / F32(255))
     zero = int(_saturate(np.rint(F32(F32(0) - low) / scale), np.uint8))
-    return quantise(x, scale, zero, np.uint8), scale, np.uint8(zero)
+    return quantise(x, scale, zero, np.uint8), np.asarray(scale), np.asarray(zero, np.uint8)
