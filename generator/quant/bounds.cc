@@ -61,7 +61,8 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
     const auto [low, high] = std::ranges::minmax_element(values);
     return {*low, *high};
   }
-  if (base->kind != LazyKind::Compute || base->is_reduction() || base->op == Op::Bitcast) return type;
+  if (base->kind != LazyKind::Compute || base->op == Op::Bitcast) return type;
+  if (base->is_reduction()) return of_reduction(base);
   std::vector<IntegerBounds> src;
   for (const LazyBuffer* s : base->src) {
     if (is_float(s->dtype)) return type;
@@ -75,6 +76,28 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
   if (base->op == Op::Max) bounds = {std::max(src[0].low, src[1].low), std::max(src[0].high, src[1].high)};
   if (base->op == Op::Min) bounds = {std::min(src[0].low, src[1].low), std::min(src[0].high, src[1].high)};
   return bounds && bounds->within(type) ? *bounds : type;  // what does not fit wraps around
+}
+
+IntegerBounds BoundsFinder::of_reduction(const LazyBuffer* reduction) {
+  const IntegerBounds type = bounds_of_type(reduction->dtype);
+  const LazyBuffer* x = reduction->src[0];
+  if (is_float(x->dtype) || is_empty(x->shape())) return type;
+  const IntegerBounds one = of(x);
+  switch (reduction->op) {
+    case Op::ReduceMax:
+    case Op::ReduceMin:
+      return one;
+    case Op::ReduceSum: {
+      std::optional<IntegerBounds> sum = one;
+      for (const int axis : reduction->axes) {
+        const Sint& count = x->shape()[static_cast<std::size_t>(axis)];
+        sum = sum ? product_of(*sum, {count.min(), count.max()}) : std::nullopt;
+      }
+      return sum && sum->within(type) ? *sum : type;
+    }
+    default:
+      return type;
+  }
 }
 
 }  // namespace etch

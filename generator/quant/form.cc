@@ -11,6 +11,7 @@ namespace {
 
 constexpr IntegerBounds kInt32{-2147483647 - 1, 2147483647};
 constexpr std::int64_t kLargestScale = 1 << 16;  // elements of a scale
+constexpr std::int64_t kLargestMask = 1 << 22;   // elements of windows
 // A bias has the scale of the product that it is added to, as its exporter rounded it.
 constexpr double kSameScale = 1e-5;
 
@@ -42,6 +43,15 @@ bool same_scale(const IntegerForm& a, const IntegerForm& b) {
     if (std::abs(p - q) > kSameScale * p) return false;
   }
   return true;
+}
+
+/// A constant that masks alone make different: axes that no mask depends on have size 1.
+Tensor along_masks(const Tensor& t) {
+  if (t.buffer()->base->kind != LazyKind::Const) return t;
+  const std::vector<bool> masked = t.buffer()->st.masked_axes();
+  Padding ranges;
+  for (int axis = 0; axis < t.rank(); axis++) ranges.emplace_back(0, masked[static_cast<std::size_t>(axis)] ? t.dim(axis) : Sint(1));
+  return t.shrink(ranges);
 }
 
 /// Of constants alone.
@@ -112,6 +122,7 @@ std::optional<IntegerForm> FormFinder::of_view(const LazyBuffer* view) {
   const auto through = [&](const Tensor& t) { return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st))); };
   if (below->fill != 0 && is_masked(view->st)) return std::nullopt;
   IntegerForm form{through(below->value), below->bounds, {}, {}, below->fill};
+  if (below->inside) form.inside = through(below->inside);
   for (const auto& [from, to] : {std::pair(&below->scales, &form.scales), std::pair(&below->divisors, &form.divisors)})
     for (const Tensor& scale : *from) {
       std::optional<Tensor> moved = seen(scale, view);
@@ -184,7 +195,9 @@ std::optional<IntegerForm> FormFinder::of_quotient(const LazyBuffer* quotient) {
 std::optional<IntegerForm> FormFinder::of_sum(const LazyBuffer* sum) {
   const IntegerForm *a = of(sum->src[0]), *b = of(sum->src[1]);
   if (a == nullptr || b == nullptr || a->fill != 0 || b->fill != 0) return std::nullopt;
-  if (is_known(*a)) std::swap(a, b);  // the scale of what is computed counts, not that of a bias
+  if (is_known(*a)) std::swap(a, b);
+  // The scale of what is computed counts, not that of a bias. All other values are dequantised before they are added.
+  if (!is_known(*b) || b->stored || a->scales.size() < 2) return std::nullopt;
   const std::optional<IntegerBounds> bounds = sum_of(a->bounds, b->bounds);
   if (!bounds || !bounds->within(kInt32) || !same_scale(*a, *b)) return std::nullopt;
   return IntegerForm{a->value + b->value, *bounds, a->scales, a->divisors};
@@ -209,7 +222,8 @@ std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
   if (x == nullptr || x->fill != 0 || fill == nullptr || !std::isinf(fill->as_double())) return std::nullopt;
   const bool is_low = fill->as_double() < 0;
   const Tensor bound = x->value.full_like(static_cast<double>(is_low ? x->bounds.low : x->bounds.high));
-  return IntegerForm{Tensor(&graph_, where->src[0]).where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1};
+  const Tensor inside(&graph_, where->src[0]);
+  return IntegerForm{inside.where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1, inside};
 }
 
 std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction) {
@@ -229,7 +243,19 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
     if (!sum || !sum->within(kInt32)) return std::nullopt;
     bounds = *sum;
   }
-  return IntegerForm{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors, x->fill};
+  IntegerForm form{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors};
+  if (x->fill != 0) reduce_inside(*x, reduction, form);
+  return form;
+}
+
+void FormFinder::reduce_inside(const IntegerForm& x, const LazyBuffer* reduction, IntegerForm& form) {
+  const Tensor masks = along_masks(x.inside).cast(DType::UInt8);
+  const Tensor inside(&graph_, graph_.reduce(Op::ReduceMax, masks.buffer(), reduction->axes));
+  const bool is_known = inside.buffer()->base->constant && masks.size().is_int() && masks.size().as_int() <= kLargestMask;
+  const std::optional<Array> windows = is_known ? inside.evaluate() : std::nullopt;
+  if (windows && std::ranges::all_of(windows->ints(), [](std::int64_t v) { return v != 0; })) return;
+  form.fill = x.fill;
+  form.inside = expanded(inside, form.value.shape()).cast(DType::Bool);
 }
 
 }  // namespace etch

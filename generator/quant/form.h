@@ -19,6 +19,7 @@ struct IntegerForm {
   /// -1: bounds.low also stands for -infinity, which pads windows of which the largest value is taken; 1: bounds.high for infinity; 0:
   /// neither.
   int fill = 0;
+  Tensor inside = {};  // where the value is another than the fill: bool, of the float's shape; empty if fill is 0
   /// If the value is quantised in memory: `value` is stored - zero, elementwise.
   Tensor stored = {};
   std::int64_t zero = 0;
@@ -42,6 +43,8 @@ class FormFinder {
   std::optional<IntegerForm> of_rectified(const LazyBuffer* max);
   std::optional<IntegerForm> of_padded(const LazyBuffer* where);
   std::optional<IntegerForm> of_reduction(const LazyBuffer* reduction);
+  /// The form of a largest or least value of windows that padding fills, of `x`; no fill is left if each window has an element of its own.
+  void reduce_inside(const IntegerForm& x, const LazyBuffer* reduction, IntegerForm& form);
   std::optional<Tensor> scale_of(const LazyBuffer* constant);
   /// The same scale as a view of `view` sees it; nullopt if it differs where the view is masked, or in ways that have no short form.
   std::optional<Tensor> seen(const Tensor& scale, const LazyBuffer* view);

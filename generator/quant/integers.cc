@@ -136,13 +136,19 @@ class Rewriter {
     if (!std::ranges::all_of(values, [](double m) { return m > 0 && std::isfinite(m); })) return std::nullopt;
     const auto [least, most] = std::ranges::minmax(values);
     const double reach = std::max(std::abs(static_cast<double>(form.bounds.low)), std::abs(static_cast<double>(form.bounds.high)));
-    if (reach * most >= kSafeFloat || !fills_saturate(form, zero, least, dtype)) return std::nullopt;
-    if (least == 1 && most == 1) {
-      if (is_stored_so(form, zero, dtype)) return form.stored;
-      return saturated(form.value + zero.expand(form.value.shape()), dtype);
+    const bool is_safe = reach * most < kSafeFloat;
+    const Shape& shape = form.value.shape();
+    Tensor result;
+    if (least != 1 || most != 1 || !is_safe) {
+      const Tensor rounded = (form.value.cast(DType::Float32) * factor.expand(shape)).unary(Op::Rint);
+      const Tensor whole = is_safe ? rounded.cast(DType::Int32) : rounded;  // else saturated as a float
+      result = saturated(whole + zero.cast(whole.dtype()).expand(shape), dtype);
+    } else {
+      result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(shape), dtype);
     }
-    const Tensor product = form.value.cast(DType::Float32) * factor.expand(form.value.shape());
-    return saturated(product.unary(Op::Rint).cast(DType::Int32) + zero.expand(form.value.shape()), dtype);
+    if (fills_saturate(form, zero, least, dtype)) return result;
+    const IntegerBounds type = bounds_of_type(dtype);
+    return form.inside.where(result, result.full_like(static_cast<double>(form.fill < 0 ? type.low : type.high)));
   }
 
   /// Whether what stands for an infinity ends at the bound of the type.

@@ -400,9 +400,14 @@ def movement(g):
     return _mover(g, x, kind, lambda a: a[index(a)], emit_resize)
 
 
+def _span(dtype, zero):
+    """Least and largest of q - zero."""
+    return int(np.iinfo(dtype).min) - zero, int(np.iinfo(dtype).max) - zero
+
+
 @layer(6)
 def binary(g):
-    x = g.pick() or _image(g)
+    x = g.pick(lambda v: v.rank >= 1) or _image(g)
     kind = g.choice(["Add", "Add", "Add", "Mul", "Sub"])
     y = g.pick(lambda v: v.shape == x.shape and v.name != x.name, 0.8) if g.maybe(0.8) else None
     constant = y is None and g.maybe(0.4)
@@ -440,9 +445,20 @@ def binary(g):
         names = [g.dq(x), name()]
         return g.node(kind, names)
 
+    if kind == "Mul":
+        reach = [_span(v.dtype, v.zero) for v in inputs]
+        if constant:
+            centred = array.astype(np.int64) - zero
+            reach.append((int(centred.min()), int(centred.max())))
+        if all(-(2**31) <= p * q < 2**31 for p in reach[0] for q in reach[1]):
+            # A sum of one product: what a convolution by one weight gives, to the bit.
+            sums = lambda a, b=None: left(a) * ((array if b is None else b).astype(np.int64) - zero)  # noqa: E731
+            return finish_sums(g, "Mul" + (" of a constant" if constant else ""), inputs, sums, x.scale * scale, emit, x)
+    near = abs(float(scale) / float(x.scale) - 1)
+    suffix = " of a constant" if constant else " of one scale" if near == 0 else " of nearly one scale" if near < 1e-4 else ""
     return finish_float(
         g,
-        kind + (" of a constant" if constant else ""),
+        kind + suffix,
         inputs,
         real,
         emit,

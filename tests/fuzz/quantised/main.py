@@ -127,7 +127,8 @@ def by_oracle(case):
     return found
 
 
-def check_chunk(etch, numbers, keep, oracle):
+def check_chunk(etch, numbers, keep, oracle, only):
+    """Outcomes of these graphs."""
     np.seterr(all="ignore")
     outcomes = []
     with tempfile.TemporaryDirectory(prefix="etch-quantised-") as work:
@@ -136,6 +137,9 @@ def check_chunk(etch, numbers, keep, oracle):
         for number in numbers:
             try:
                 cases[number] = make.make(number)
+                if only and not any(layer.kind.startswith(only) for layer in cases[number].graph.layers):
+                    del cases[number]
+                    continue
                 harness.write_case(work / "cases" / str(number), cases[number].model, cases[number].written())
             except Exception:
                 cases.pop(number, None)
@@ -184,6 +188,7 @@ def main():
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the cases that fail")
+    parser.add_argument("--only", default="", help="only graphs with a layer whose kind begins so")
     parser.add_argument("--oracle", action="store_true", help="compare ONNX Runtime with the reference, too")
     args = parser.parse_args()
     has_vnni = "vnni" in pathlib.Path("/proc/cpuinfo").read_text() if pathlib.Path("/proc/cpuinfo").exists() else False
@@ -193,7 +198,7 @@ def main():
     numbers = list(range(args.first, args.first + args.count))
     chunks = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
-        jobs = [pool.submit(check_chunk, args.etch, c, args.keep, args.oracle) for c in chunks]
+        jobs = [pool.submit(check_chunk, args.etch, c, args.keep, args.oracle, args.only) for c in chunks]
         outcomes = [o for job in jobs for o in job.result()]
     sys.exit(1 if report(outcomes) else 0)
 
