@@ -135,7 +135,9 @@ class Graph:
         """(scale, zero, dtype) of a result whose real values spread like `spread` (a positive float)."""
         dtype = self.dtype()
         if scale is None or self.maybe(0.9):
-            wanted = spread / (np.iinfo(dtype).max - np.iinfo(dtype).min) * self.choice([1, 1, 2, 0.5, 8, 0.05])
+            wanted = spread / (np.iinfo(dtype).max - np.iinfo(dtype).min) * self.choice([1, 1, 1, 2, 0.5, 8, 0.05])
+            if self.maybe(0.04):
+                wanted *= 10 ** self.rng.uniform(-8, 3)  # nearly everything saturates, or is the zero point
             if not np.isfinite(wanted) or wanted < 1e-30 or wanted > 1e30 or self.maybe(0.05):
                 wanted = self.scale()
             elif self.powers or self.maybe(0.15):

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from quantised import layers  # noqa: F401
+from quantised import floats, moving, products  # noqa: F401: they register their layers
 from quantised.builder import KINDS, Graph, Rejected, evaluate
+from quantised.operands import LAYERS
 
 MOST = 4  # an open size
 
-FUNCTIONS = [f for _, f in layers.LAYERS]
-WEIGHTS = [w for w, _ in layers.LAYERS]
+FUNCTIONS = [f for _, f in LAYERS]
+WEIGHTS = [w for w, _ in LAYERS]
 
 
 class Case:
