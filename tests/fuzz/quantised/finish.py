@@ -11,6 +11,23 @@ def _normal(factor):
     return bool(np.all(np.isfinite(factor) & (factor > 1e-35) & (factor < 1e30)))
 
 
+def _near_a_tie(g, real, scale, zero, dtype):
+    """A scale near this one, for which one of the real values lies as near as can be to a half: there, each rounding on the way counts."""
+    if g.powers or not g.maybe(0.8):
+        return scale
+    info = np.iinfo(dtype)
+    quotients = np.abs(np.asarray(real, F64).reshape(-1)) / F64(scale)
+    seen = np.asarray(real, F64).reshape(-1) / F64(scale) + zero
+    found = quotients[(quotients > 0.6) & (seen > info.min) & (seen < info.max)]
+    if found.size == 0:
+        return scale
+    quotient = float(g.draw.choice(found))
+    tied = F32(float(scale) * quotient / (np.floor(quotient) + 0.5))
+    for _ in range(g.choice([0, 0, 0, 1, 2])):
+        tied = np.nextafter(tied, F32(g.choice([0, np.inf])), dtype=F32)
+    return tied
+
+
 def _bounds(g, spread):
     """(operator, low, high) of a Relu or Clip before the quantisation; None is no bound."""
     kind = g.choice(["", "", "", "Relu", "Relu", "Clip"])
@@ -66,6 +83,7 @@ def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_opera
         real = first * F64(product) / (1 if counts is None else counts)
     spread = float(np.abs(real).max()) or float(np.max(product))
     scale, zero, dtype = g.parameters(2 * spread, like.scale if like else None, like.zero if like else None)
+    scale = _near_a_tie(g, real, scale, zero, dtype)
     if quantised_operator and dtype.itemsize == 2:
         raise Rejected("operators of this form have 8 bits")
 
@@ -104,6 +122,7 @@ def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, c
     if not np.isfinite(first).all() or spread > 1e30 or spread < 1e-25:
         raise Rejected("out of float32")
     scale, zero, dtype = g.parameters(2 * spread, like.scale if like else None, like.zero if like else None)
+    scale = _near_a_tie(g, first, scale, zero, dtype) if exact else scale
     if not _normal(scale) or not _normal(F32(spread) / scale):
         raise Rejected("factors out of float32")
     bounds = _bounds(g, spread) if bounded else None

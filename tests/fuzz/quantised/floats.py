@@ -28,7 +28,7 @@ def _other(g, x):
         array = g.weights([1] + [d if g.maybe(0.7) else 1 for d in x.shape[1:]], g.dtype())
         return Value("", array, F32(float(x.scale) * g.choice([1, 0.5, 0.1, 2, 3])), g.zero(array.dtype)), True
     y = g.input([x.shape[0], *[d if g.maybe(0.8) else 1 for d in x.shape[1:]]])
-    if g.maybe(0.3) and y.name in {v.name for v in g.inputs}:  # the same scale, or nearly
+    if g.maybe(0.5) and y.name in {v.name for v in g.inputs}:  # the same scale, or nearly
         y.scale = F32(x.scale * F32(g.choice([1, 1, 1 + 2e-6])))
     return y, False
 
@@ -141,7 +141,7 @@ def bounded(g):
 @layer(2)
 def slopes(g):
     """LeakyRelu, PRelu: one product that is rounded."""
-    x = g.pick() or image(g)
+    x = g.pick(lambda v: v.rank >= 1) or image(g)
     if g.maybe():
         kind, inputs, attributes = "LeakyRelu", [], {"alpha": g.choice([0.01, 0.1, 0.25, 1.5])}
         slope = F32(attributes["alpha"])

@@ -45,7 +45,7 @@ def difference(got, want, doubt=None):
         wrong &= ~(doubt & (np.abs(got.astype(np.float64) - want.astype(np.float64)) <= 1))
     if not wrong.any():
         return ""
-    at = tuple(int(i[0]) for i in np.nonzero(wrong))
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
     return f"{list(at)} is {got[at]}, expected {want[at]} ({int(wrong.sum())} of {wrong.size} elements)"
 
 
