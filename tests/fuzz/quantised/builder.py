@@ -90,7 +90,7 @@ class Graph:
         self.draw = np.random.default_rng(self.rng.getrandbits(32))
         self.opset = self.rng.choice([13, 17, 18, 21, 22])
         self.values, self.inputs, self.initializers, self.layers, self.nodes = [], [], [], [], []
-        self.dequantised, self.tops, self.count = {}, [], 0
+        self.dequantised, self.count = {}, 0
         self.activation = self.rng.choice([INT8, INT8, INT8, UINT8, UINT8, INT16, UINT16] if self.opset >= 21 else [INT8, INT8, UINT8])
         self.powers = self.maybe(0.25)  # all scales are powers of two: exact ties
         self.open = self.maybe(0.1)  # the batch is an open size
@@ -244,7 +244,8 @@ class Graph:
         return (self.values[:], self.inputs[:], self.initializers[:], self.layers[:], dict(self.dequantised))
 
     def restore(self, mark):
-        self.values, self.inputs, self.initializers, self.layers, self.dequantised = mark[0][:], mark[1][:], mark[2][:], mark[3][:], dict(mark[4])
+        self.values, self.inputs, self.initializers, self.layers = (items[:] for items in mark[:4])
+        self.dequantised = dict(mark[4])
         self.nodes = []
 
     def ends(self):

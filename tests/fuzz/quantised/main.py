@@ -174,9 +174,10 @@ def report(outcomes):
             print(f"FAILED graph {o.number}: {o.verdict}: {o.text} ({', '.join(o.kinds)})")
             print(f"    again: tests/fuzz/in_venv quantised/main.py --etch ETCH --first {o.number} --count 1 --keep FOLDER")
     failures = sum(verdicts[v] for v in FAILURES)
+    layers = sum(len(o.kinds) for o in outcomes)
     print(
-        f"{len(outcomes)} quantised graphs of {sum(len(o.kinds) for o in outcomes)} layers of {len(kinds)} kinds: {verdicts['right']} equal to "
-        f"the reference in every bit, {verdicts['contracted']} where the C compiler contracts a sum of two scales, {failures} failures"
+        f"{len(outcomes)} quantised graphs of {layers} layers of {len(kinds)} kinds: {verdicts['right']} equal to the reference in every bit, "
+        f"{verdicts['contracted']} where the C compiler contracts a sum of two scales, {failures} failures"
     )
     return failures
 

@@ -33,8 +33,9 @@ def dequantise(q, scale, zero):
 
 def requantise(sums, factor, zero, dtype):
     """`sums` in int64, `factor` in float32, one number or an array that broadcasts to the sums."""
-    assert np.abs(sums).max(initial=0) < 2**31, "sums fit int32"
-    assert np.asarray(factor).dtype == F32, "one product of float32"
+    if np.abs(sums).max(initial=0) >= 2**31:
+        raise OverflowError("a sum does not fit int32")
+    assert np.asarray(factor).dtype == F32, "the factor is rounded to float32"
     return _saturate(np.rint(sums.astype(F32) * factor).astype(F64) + zero, dtype)
 
 
@@ -43,7 +44,7 @@ def doubtful(real, scale, zero, dtype):
     quotient = real / F64(F32(scale))
     half = np.floor(quotient) + 0.5
     info = np.iinfo(dtype)
-    margin = 1e-5 * np.abs(quotient) + 1e-12
+    margin = DOUBT * np.abs(quotient) + 1e-12
     inside = (quotient + zero > info.min - 1) & (quotient + zero < info.max + 1)
     return inside & (np.abs(quotient - half) <= margin)
 
