@@ -14,6 +14,12 @@ std::optional<IntegerBounds> difference_of(const IntegerBounds& a, const Integer
   return r;
 }
 
+IntegerBounds of_values(const Array& array) {
+  const std::vector<std::int64_t> values = array.ints();
+  const auto [low, high] = std::ranges::minmax_element(values);
+  return {*low, *high};
+}
+
 }  // namespace
 
 IntegerBounds bounds_of_type(DType dtype) {
@@ -56,11 +62,8 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
   const IntegerBounds type = bounds_of_type(base->dtype);
   if (base->dtype == DType::UInt64) return type;
   if (base->kind == LazyKind::Const) return {base->value.as_int(), base->value.as_int()};
-  if (base->kind == LazyKind::Data && base->data.size() > 0) {
-    const std::vector<std::int64_t> values = base->data.ints();
-    const auto [low, high] = std::ranges::minmax_element(values);
-    return {*low, *high};
-  }
+  if (base->kind == LazyKind::Data && base->data.size() > 0) return of_values(base->data);
+  if (base->kind == LazyKind::Compute && base->constant && !is_empty(base->shape())) return of_values(graph_.evaluate(base));
   if (base->kind != LazyKind::Compute || base->op == Op::Bitcast) return type;
   if (base->is_reduction()) return of_reduction(base);
   std::vector<IntegerBounds> src;

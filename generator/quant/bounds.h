@@ -22,11 +22,12 @@ IntegerBounds bounds_of_type(DType dtype);
 std::optional<IntegerBounds> sum_of(const IntegerBounds& a, const IntegerBounds& b);
 std::optional<IntegerBounds> product_of(const IntegerBounds& a, const IntegerBounds& b);
 
-/// Bounds of buffers of integer types, never wider than the type: exact for data, by the operation for Cast, Add, Sub, Mul, Max, Min,
+/// Bounds of buffers of integer types, never wider than the type: exact for constants, by the operation for Cast, Add, Sub, Mul, Max, Min,
 /// sums, largest and least values and for views, else those of the type. Each is computed once; whoever asks from the sources up never
 /// waits for a long chain.
 class BoundsFinder {
  public:
+  explicit BoundsFinder(LazyGraph& graph) : graph_(graph) {}
   IntegerBounds of(const LazyBuffer* buffer);
 
  private:
@@ -34,6 +35,7 @@ class BoundsFinder {
   IntegerBounds of_base(const LazyBuffer* base);
   IntegerBounds of_reduction(const LazyBuffer* reduction);
 
+  LazyGraph& graph_;
   std::unordered_map<const LazyBuffer*, IntegerBounds> known_;
 };
 

@@ -28,7 +28,7 @@ struct IntegerForm {
 /// The forms of a graph's buffers, each found once; whoever asks from the sources up never waits for a long chain.
 class FormFinder {
  public:
-  explicit FormFinder(LazyGraph& graph) : graph_(graph) {}
+  explicit FormFinder(LazyGraph& graph) : graph_(graph), bounds_(graph) {}
   /// nullptr: `buffer` is no such value.
   const IntegerForm* of(const LazyBuffer* buffer);
   BoundsFinder& bounds() { return bounds_; }
