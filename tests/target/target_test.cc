@@ -173,7 +173,7 @@ constexpr BadRow kBad[] = {
     {"kind=\"process\"", "kind=\"user\"", 18, "<emulator>: kind is 'user', accepted are board, process"},
     {"name=\"dp4\"", "name=\"4dp\"", 19, "<dot>: name is '4dp', accepted is a name of C"},
     {"name=\"mm\"", "name=\"dp4\"", 20, "<matrix>: the name 'dp4' is taken"},
-    {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 4, 8, 16"},
+    {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 1, 4, 8, 16"},
     {"lanes=\"8\"", "", 19, "<dot> needs the attribute lanes"},
     {"macs=\"4\"", "macs=\"2\"", 19, "<dot>: macs is '2', accepted is a number from 4 to 4"},
     {"a=\"uint8\"", "a=\"uint9\"", 19, "<dot>: a is 'uint9', accepted are uint8, int8"},
