@@ -260,7 +260,7 @@ inline void add_quantised(std::vector<NodeModel>& bases) {
        28,
        {counts({2, 4}, 9, DType::Int8), floats({4}, {1, 2, 3, 4}), counts({4}, 3, DType::Int8)},
        {{"axis", 1}, {"block_size", 0}, {"output_dtype", 1}}},
-      {"DequantizeLinear", 28, {counts({2, 4}, 9, DType::Int8), ramp({2, 2})}, {{"axis", 1}, {"block_size", 2}}},
+      {"DequantizeLinear", 28, {counts({2, 4}, 9, DType::Int8), floats({2, 2}, {0.5, 1, 2, 3})}, {{"axis", 1}, {"block_size", 2}}},
       {"DequantizeLinear", 10, {counts({2, 4}, 9, DType::Int8), floats({}, {2}), ints({}, {1}, DType::Int8)}},
       {"QuantizeLinear",
        28,
