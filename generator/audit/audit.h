@@ -23,7 +23,7 @@ struct Target;
 ///   prefix                 an external symbol without one of the prefixes (only where prefixes are given)
 ///   indirect-call          a call through a pointer whose type is not one of the runtime's typedefs
 ///   function-pointer-cast  a function pointer converted to another type
-///   asm                    an assembler statement in a function
+///   asm                    an assembler statement in a function that is more than one value in a register from others
 /// A file that defines main() is a test program around the audited code: it may own static objects and use double.
 struct AuditOptions {
   std::vector<std::filesystem::path> include_dirs;

@@ -158,7 +158,19 @@ class Body : public RecursiveASTVisitor<Body> {
     return true;
   }
   bool VisitIndirectGotoStmt(IndirectGotoStmt* s) { return found(s, "unbounded-loop", "goto jumps to a computed place"); }
-  bool VisitGCCAsmStmt(GCCAsmStmt* s) { return found(s, "asm", "assembler can't be checked: use the compiler's intrinsic functions"); }
+  bool VisitGCCAsmStmt(GCCAsmStmt* s) {
+    if (is_of_registers(*s)) return true;
+    return found(s, "asm", "assembler that may do more than compute registers from registers can't be checked: use the compiler's intrinsic functions");
+  }
+  /// Whether the compiler may take the statement as a function of values in registers: it is not volatile, has no memory and no clobbers.
+  static bool is_of_registers(const GCCAsmStmt& s) {
+    if (s.isVolatile() || s.isAsmGoto() || s.getNumClobbers() > 0 || s.getNumOutputs() == 0) return false;
+    for (unsigned i = 0; i < s.getNumOutputs(); i++)
+      if (const llvm::StringRef c = s.getOutputConstraint(i); c != "=r" && c != "=t") return false;
+    for (unsigned i = 0; i < s.getNumInputs(); i++)
+      if (const llvm::StringRef c = s.getInputConstraint(i); c != "r" && c != "t") return false;
+    return true;
+  }
 
   // --- writes ---
   bool VisitBinaryOperator(BinaryOperator* op) {

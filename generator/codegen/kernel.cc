@@ -68,7 +68,7 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",    "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP",
+  static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP", "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP",
                                            "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
   return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
@@ -247,6 +247,25 @@ void Kernel::shift_to(int axis, std::int64_t amount, int insert_before, AxisKind
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
 }
 
+void Kernel::overlap(int axis, std::int64_t amount, int insert_before) {
+  Axis& tiles = axes_[at(axis)];
+  Axis part = tiles;
+  part.kind = AxisKind::Upcast;
+  part.size = amount;
+  const std::int64_t size = tiles.size.as_int();
+  tiles.multiplier *= amount;
+  tiles.size = ceil_div(size, amount);
+  tiles.tile_size = amount;
+  tiles.overlap = tiles.size.as_int() * amount - size;
+  axes_.insert(axes_.begin() + insert_before, part);
+}
+
+bool Kernel::may_be_in_place() const {
+  return std::ranges::any_of(bufs_, [&](const KernelBuf& load) {
+    return std::ranges::any_of(stores_of(ast_), [&](const LazyOp* store) { return reads_in_place(load.op, store); });
+  });
+}
+
 bool Kernel::is_same_part(const Axis& a, const Axis& b) {
   const auto is_loop = [](const Axis& axis) { return axis.kind == AxisKind::Reduce || axis.kind == AxisKind::Inner; };
   return is_loop(a) && is_loop(b) && a.dim == b.dim && a.size == b.size && a.multiplier == b.multiplier;
@@ -337,6 +356,11 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
               {kind == AxisKind::Inner || shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
+    case OptOp::Overlap:
+      return {{kind == AxisKind::Global && !options_->has_local, "a loop over an axis that is not reduced is cut into tiles that overlap"},
+              {amount < size && size % amount != 0, "the amount is less than the size and does not divide it"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              {!may_be_in_place(), "what is computed twice is not written over what it is computed from"}};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
@@ -397,7 +421,9 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
-  if (opt.op != OptOp::PadTo && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
+  if (axes_[at(axis)].overlap > 0) return "an axis whose tiles overlap stays whole";
+  const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap;
+  if (divides && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
   for (const Rule& rule : rules_of(opt.op, axis, amount))
     if (!rule.holds) return rule.text;
   return std::nullopt;
@@ -412,6 +438,9 @@ bool Kernel::try_apply(const Opt& opt) {
   switch (opt.op) {
     case OptOp::Upcast:
       shift_to(axis, amount, last, AxisKind::Upcast);
+      break;
+    case OptOp::Overlap:
+      overlap(axis, amount, last);
       break;
     case OptOp::Unroll:
       shift_to(axis, amount, last, AxisKind::Unroll);

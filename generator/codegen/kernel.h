@@ -38,6 +38,8 @@ struct Axis {
   std::int64_t multiplier = 1;
   int stage = kOuter;
   char tile = 0;  // m or n: a part of that axis of a matrix instruction's tile
+  /// Of a loop over tiles of `tile_size` elements of which the last one begins so many elements early, as OVERLAP makes it; else 0.
+  std::int64_t overlap = 0, tile_size = 1;
   static constexpr int kOuter = -1;
   bool operator==(const Axis&) const = default;
 };
@@ -142,6 +144,9 @@ class Kernel {
 
  private:
   void shift_to(int axis, std::int64_t amount, int insert_before, AxisKind kind);
+  void overlap(int axis, std::int64_t amount, int insert_before);
+  /// Whether what is stored may lie over what is read, so that nothing can be computed twice.
+  bool may_be_in_place() const;
   void group(int axis, std::int64_t amount, bool top);
   /// Whether two loops, of different stages, are over the same part of the same dimension.
   static bool is_same_part(const Axis& a, const Axis& b);

@@ -54,7 +54,7 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
     const auto stride = k.stride(b, axis);
     if (!stride || !stride->is_int() || !k.axes()[at(axis)].size.is_int()) return std::nullopt;
     if (stride->is_int(0) || k.axes()[at(axis)].size.is_int(1)) continue;
-    if (k.axes()[at(axis)].dim >= k.ast_dims()) return std::nullopt;  // padded
+    if (k.axes()[at(axis)].dim >= k.ast_dims() || k.axes()[at(axis)].overlap > 0) return std::nullopt;  // padded, or read twice
     moving.push_back(axis);
     shape.push_back(k.axes()[at(axis)].size);
     old_strides.push_back(*stride);

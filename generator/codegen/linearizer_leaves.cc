@@ -17,7 +17,7 @@ std::vector<Sint> Linearizer::dim_indices() const {
   std::vector<Sint> idx(dims.size(), 0);
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& a = k_.axes()[i];
-    idx[static_cast<std::size_t>(a.dim)] += axis_index_[i] * a.multiplier;
+    idx[static_cast<std::size_t>(a.dim)] += axis_index_[i] * (a.overlap > 0 ? a.multiplier / a.tile_size : a.multiplier);
   }
   for (std::size_t d = dims.size(); d-- > 0;)
     if (dims[d].parent >= 0) idx[static_cast<std::size_t>(dims[d].parent)] += idx[d] * dims[d].multiplier;

@@ -61,9 +61,14 @@ void Linearizer::name_axes() {
 
 void Linearizer::make_variable(int axis) {
   const auto i = static_cast<std::size_t>(axis);
-  const Sint size = k_.axes()[i].size;
-  axis_index_[i] = size.is_int(1) ? Sint(0) : symbols_->variable(axis_names_[i], 0, size - 1);
+  const Axis& a = k_.axes()[i];
+  if (a.overlap > 0)
+    axis_index_[i] = symbols_->variable(start_of_tile(axis), 0, a.size * a.tile_size - a.overlap - a.tile_size);
+  else
+    axis_index_[i] = a.size.is_int(1) ? Sint(0) : symbols_->variable(axis_names_[i], 0, a.size - 1);
 }
+
+std::string Linearizer::start_of_tile(int axis) const { return axis_names_[static_cast<std::size_t>(axis)] + "_start"; }
 
 void Linearizer::make_variables(AxisKind kind) {
   for (int axis : axes_of(kind)) make_variable(axis);
@@ -72,7 +77,16 @@ void Linearizer::make_variables(AxisKind kind) {
 void Linearizer::open_axis(int axis) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
-  open_loop(axis_names_[i], k_.axes()[i].size, k_.root_multiplier(axis), letters);
+  const Axis& a = k_.axes()[i];
+  const UOp* tile = open_loop(axis_names_[i], a.size, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
+  if (a.overlap == 0) return;
+  // The last tile ends where the axis ends.
+  const auto integer = [&](Sint n) { return index_.integer(n); };
+  const UOp* is_before = b_.add(UOp{.uop = UOpKind::Alu, .dtype = DType::Bool, .src = {tile, integer(a.size - 1)}, .op = Op::CmpLt, .exact = true});
+  const UOp* start = b_.add(
+      UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {tile, integer(a.tile_size)}, .op = Op::Mul, .exact = true});
+  const UOp* last = integer(a.size * a.tile_size - a.overlap - a.tile_size);
+  index_.declare(start_of_tile(axis), b_.add(UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {is_before, start, last}, .op = Op::Where, .exact = true, .hint = letters}));
 }
 
 void Linearizer::close(const UOp* start) {

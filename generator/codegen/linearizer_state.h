@@ -39,6 +39,8 @@ class Linearizer {
   void make_variable(int axis);
   void make_variables(AxisKind kind);
   void open_axis(int axis);
+  /// The variable of an axis whose tiles overlap: the element at which the tile begins.
+  std::string start_of_tile(int axis) const;
   void open_grid();
   std::vector<std::vector<int>> grid_axes(const std::vector<int>& axes, const std::array<std::int64_t, 3>& most) const;
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);

@@ -13,6 +13,7 @@ namespace etch {
 /// One step of the optimiser: UPCAST axis by amount (0 = the whole axis).
 enum class OptOp : std::uint8_t {
   Upcast,     // copies of the arithmetic for elements that are not reduced
+  Overlap,    // the same for an amount that does not divide the size: the last copies begin at size - amount, some of them done before
   Unroll,     // copies of the arithmetic for elements of a reduced axis
   Local,      // the work-items of a group share an axis: the innermost of those that they share
   LastLocal,  // the same, but the outermost of them

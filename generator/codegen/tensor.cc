@@ -46,7 +46,7 @@ bool stays(const Kernel& k, const LazyOp* load, int axis) {
 std::vector<int> axes_for(const Kernel& k, AxisKind kind, std::int64_t amount) {
   std::vector<int> found;
   for (int i = static_cast<int>(k.axes().size()) - 1; i >= 0; i--)
-    if (k.axes()[at(i)].kind == kind && has_multiple(k, i, amount)) found.push_back(i);
+    if (k.axes()[at(i)].kind == kind && k.axes()[at(i)].overlap == 0 && has_multiple(k, i, amount)) found.push_back(i);
   return found;
 }
 

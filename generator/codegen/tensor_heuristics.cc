@@ -29,11 +29,11 @@ bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& ro
 }
 
 // The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums.
-void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most) {
+void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
   for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
     if (!is_step(k.stride(k.buf_of(load), axis), 0)) continue;
     for (std::int64_t amount = most; amount > 1; amount--)
-      if (k.try_apply({OptOp::Upcast, axis, amount})) return;
+      if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return;
   }
 }
 
@@ -51,7 +51,7 @@ void upcast_rows(Kernel& k) {
 void upcast_sums(Kernel& k) {
   constexpr std::int64_t kAlongB = 4, kAlongA = 2;
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
-  upcast_where_it_stays(k, k.tensor()->b, kAlongA);
+  upcast_where_it_stays(k, k.tensor()->b, kAlongA, true);
 }
 
 void upcast_tiles(Kernel& k) {

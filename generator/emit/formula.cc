@@ -247,6 +247,7 @@ class Writer {
   }
 
   Text named_call(const LazyOp* op) const {
+    if (op->op == Op::RintSmall) return call("rint", op);
     std::string name(name_of(op->op));
     for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return call(name, op);
@@ -293,7 +294,7 @@ class Writer {
       case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin:
       case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh:
       case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sqrt: case Op::Floor:
-      case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::Min: case Op::Pow: case Op::MulAcc:
+      case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Min: case Op::Pow: case Op::MulAcc:
         // clang-format on
         return named_call(op);
       case Op::Expand:

@@ -15,6 +15,8 @@ namespace {
 
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
+/// What RintSmall takes.
+constexpr double kSmallFloat = 1 << 22;
 
 /// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included.
 struct Quantisation {
@@ -140,7 +142,7 @@ class Rewriter {
     const Shape& shape = form.value.shape();
     Tensor result;
     if (least != 1 || most != 1 || !is_safe) {
-      const Tensor rounded = (form.value.cast(DType::Float32) * factor.expand(shape)).unary(Op::Rint);
+      const Tensor rounded = (form.value.cast(DType::Float32) * factor.expand(shape)).unary(reach * most <= kSmallFloat ? Op::RintSmall : Op::Rint);
       const Tensor whole = is_safe ? rounded.cast(DType::Int32) : rounded;  // else saturated as a float
       result = saturated(whole + zero.cast(whole.dtype()).expand(shape), dtype);
     } else {

@@ -50,6 +50,7 @@ constexpr LlvmOp kRows[] = {
     {Op::Ceil, &LlvmValues::intrinsic, Intrinsic::ceil},
     {Op::Trunc, &LlvmValues::intrinsic, Intrinsic::trunc},
     {Op::Rint, &LlvmValues::intrinsic, Intrinsic::rint},
+    {Op::RintSmall, &LlvmValues::intrinsic, Intrinsic::rint},
     {Op::Exp, &LlvmValues::library, 0, 0, 0, "exp"},
     {Op::Expm1, &LlvmValues::library, 0, 0, 0, "expm1"},
     {Op::Sin, &LlvmValues::library, 0, 0, 0, "sin"},

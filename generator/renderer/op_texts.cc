@@ -131,6 +131,7 @@ constexpr OpText kOpRows[] = {
     {Op::Ceil, kFloats, "ceil$F($0)", kAtom},
     {Op::Trunc, kFloats, "trunc$F($0)", kAtom},
     {Op::Rint, kFloats, "rint$F($0)", kAtom},
+    {Op::RintSmall, kFloats, "rint$F($0)", kAtom},
 };
 
 // float16 and bfloat16 values are floats that have been rounded.

@@ -113,17 +113,9 @@ void Renderer::count_uses() {
   }
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
   for (const UOp* u : uops_.order)
-    if (rounds(u) && may_inline_.at(u->src[0])) rounded_.insert(u->src[0]);
-  for (const UOp* u : uops_.order)
     if (u->uop == UOpKind::Dot && u->lanes == 1) pointed_.insert({u->src[1], u->src[2]});
   keep_loads_before_stores();
-}
-
-// int32(rint(x))
-bool Renderer::rounds(const UOp* u) {
-  const UOp* x = u->uop == UOpKind::Cast ? u->src[0] : nullptr;
-  return x != nullptr && x->uop == UOpKind::Alu && x->op == Op::Rint && x->dtype == DType::Float32 && x->lanes == 1 &&
-         u->dtype == DType::Int32;
+  for (const UOp* u : uops_.order) find_fused(u);
 }
 
 // An output may lie over an input that another output is computed from. So the text of a Load stays in front of the stores that follow
@@ -356,11 +348,9 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Alu:
-      if (!rounded_.contains(u)) return define(u, alu(u));
-      exprs_[u] = expr(u->src[0]);
-      return;
+      return parts_.contains(u) ? pass_on(u) : define(u, alu(u));
     case UOpKind::Cast:
-      return define(u, cast(u, kCastTexts));
+      return parts_.contains(u) ? pass_on(u) : define(u, cast(u, kCastTexts));
     case UOpKind::Bitcast:
       return define(u, cast(u, kBitcastTexts));
     case UOpKind::Dot:

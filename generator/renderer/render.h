@@ -42,7 +42,16 @@ class Renderer {
   const Expr& expr(const UOp* u) const { return exprs_.at(u); }
   std::string unique(const std::string& wanted);
   void name_loops();
-  static bool rounds(const UOp* u);
+  /// A function of etch_math.h that does several steps, the last of which is a conversion.
+  struct Fused {
+    std::string function;
+    std::vector<const UOp*> operands;
+  };
+  void find_fused(const UOp* u);
+  void find_rounding(const UOp* u);
+  Expr fused(const Fused& f);
+  std::optional<Expr> zero_point_added(const UOp* u);
+  void pass_on(const UOp* u) { exprs_[u] = expr(u->src[0]); }
   std::string type_of(const UOp* u);
   std::string operand(const UOp* u, int precedence);
   void force_name(const UOp* u);
@@ -83,7 +92,8 @@ class Renderer {
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
-  std::unordered_set<const UOp*> rounded_;  // Rint that only a conversion to int32 needs, which rounds itself
+  std::unordered_map<const UOp*, Fused> fused_;
+  std::unordered_set<const UOp*> parts_;  // of what such a function does: they have no text of their own
   std::unordered_set<const UOp*> pointed_;  // operands of dot products of one lane, which take addresses
 };
 

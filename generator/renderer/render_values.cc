@@ -155,6 +155,7 @@ bool is_range_test(const UOp* u) {
 Renderer::Expr Renderer::alu(const UOp* u) {
   UOp in_order = *u;  // 3 < x && x < 53
   if (is_range_test(u)) std::swap(in_order.src[0], in_order.src[1]);
+  if (std::optional<Expr> sum = zero_point_added(u)) return *sum;
   u = &in_order;
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
@@ -166,7 +167,7 @@ Renderer::Expr Renderer::alu(const UOp* u) {
 
 Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   const DType from = u->src[0]->dtype;
-  if (rounded_.contains(u->src[0])) return fill("#rint_i32($0)", kAtom, {}, u, u->dtype);
+  if (const auto found = fused_.find(u); found != fused_.end()) return fused(found->second);
   for (const CastText& row : rows) {
     if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
     if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
@@ -241,6 +242,9 @@ void Renderer::dot(const UOp* u) {
   if (u->lanes == 1) {
     const DotFunction function = scalar_dot_function(style_, row);
     definitions_.insert(function.definition);
+    for (const InstructionText& text : row.texts)
+      for (std::size_t at = text.text.find("etch_"); at != std::string::npos; at = text.text.find("etch_", at + 1))
+        helpers_.insert(text.text.substr(at, text.text.find('(', at) - at));
     line(sum + " = " + function.name + "(" + sum + ", " + expr(u->src[1]).text + ", " + expr(u->src[2]).text + ");");
     exprs_[u] = {sum};
     return;
