@@ -12,6 +12,7 @@
 #include "schedule/join.h"
 #include "schedule/loops.h"
 #include "schedule/memory_order.h"
+#include "schedule/padding.h"
 #include "schedule/order.h"
 #include "schedule/realize.h"
 #include "schedule/region.h"
@@ -166,6 +167,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
+  write_padding_once(graph, schedule);
   choose_memory_orders(graph, schedule);
   verify(schedule);
   return schedule;

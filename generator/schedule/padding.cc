@@ -1,0 +1,173 @@
+#include "schedule/padding.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "ir/contraction.h"
+#include "schedule/order.h"
+
+namespace etch {
+namespace {
+
+constexpr std::int64_t kProducts = 16;  // of one element from which on writing it once more is little beside the tests that it saves
+
+/// Where(inside, x, padding): x is read through a view with a mask, of which other views show windows.
+struct Padded {
+  const LazyOp *where = nullptr, *load = nullptr;
+  Scalar padding;
+  ShapeTracker padded, windows;  // of the buffer; of what is written
+};
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool has_fixed_shape(const View& v) {
+  return std::ranges::all_of(v.shape, [](const Sint& d) { return d.is_int(); });
+}
+
+/// Nothing but the first view of `st` has a mask.
+bool is_padded_first(const ShapeTracker& st) {
+  const std::vector<View>& views = st.views();
+  return views.size() > 1 && views[0].mask && std::all_of(views.begin() + 1, views.end(), [](const View& v) { return !v.mask; });
+}
+
+std::optional<Padded> padded_by(const LazyOp* where) {
+  if (where->op != Op::Where) return std::nullopt;
+  const LazyOp *inside = where->src[0], *x = where->src[1], *padding = where->src[2];
+  const LazyOp* load = x->op == Op::Cast ? x->src[0] : x;
+  if (inside->op != Op::Const || inside->constant().value.as_int() != 1 || load->op != Op::Load || is_indexed(load) || padding->op != Op::Const)
+    return std::nullopt;
+  if (!is_int(load->dtype) || bytes_of(load->dtype) > 2 || !is_padded_first(load->st()) || !is_padded_first(inside->st())) return std::nullopt;
+  const std::vector<View>&views = load->st().views(), &masks = inside->st().views();
+  const auto same_windows = [&] { return std::equal(views.begin() + 1, views.end(), masks.begin() + 1, masks.end()); };
+  if (views[0].shape != masks[0].shape || views[0].mask != masks[0].mask || !same_windows() || !has_fixed_shape(views[0])) return std::nullopt;
+  const Scalar value = padding->constant().value;
+  if (!is_int(value.dtype()) || value.as_int() < int_min(load->dtype) || value.as_int() > int_max(load->dtype)) return std::nullopt;
+  return Padded{where, load, Scalar::of_int(load->dtype, value.as_int()), ShapeTracker({views[0]}),
+                ShapeTracker(std::vector<View>(views.begin() + 1, views.end()))};
+}
+
+/// The padded operand of the sum of products of an item, if it is worth a kernel.
+std::optional<Padded> padded_operand(const ScheduleItem& item) {
+  if (item.ast == nullptr || !item.loops.empty()) return std::nullopt;
+  for (const LazyOp* op : toposort(item.ast)) {
+    const auto sum = contraction_of(op);
+    if (!sum) continue;
+    for (const LazyOp* side : {sum->a(), sum->b()}) {
+      std::optional<Padded> found = padded_by(side);
+      if (found && product(sum->product->shape).max() >= kProducts * found->padded.size().max()) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+class PaddingWriter {
+ public:
+  PaddingWriter(LazyGraph& graph, Schedule& schedule) : graph_(graph), schedule_(schedule) {
+    for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
+  }
+
+  void write_once() {
+    if (!schedule_.loops.empty()) return;
+    const std::int64_t peak = peak_bytes(schedule_.items, outputs_);
+    for (std::size_t i = 0; i < schedule_.items.size(); i++) {
+      const std::optional<Padded> found = padded_operand(schedule_.items[i]);
+      if (!found) continue;
+      std::vector<ScheduleItem> items = schedule_.items;
+      const LazyBuffer* x = items[i].input_of(found->load);
+      const ScheduleItem writes = item_of(*found, x, items[i]);
+      items[i] = reading(items[i], *found, writes.out);
+      items.insert(items.begin() + static_cast<std::ptrdiff_t>(i), writes);
+      if (peak_bytes(items, outputs_) > peak) continue;
+      schedule_.items = std::move(items);
+      i++;
+    }
+  }
+
+ private:
+  /// The kernel that writes `x` with its padding, a part of the work of the nodes of `reader`.
+  ScheduleItem item_of(const Padded& p, const LazyBuffer* x, const ScheduleItem& reader) {
+    const std::vector<Sint>& shape = p.padded.shape();
+    OriginScope scope(graph_, reader.main_node);
+    const LazyBuffer* everywhere = graph_.constant(Scalar::of_int(DType::Bool, 1), x->shape());
+    const LazyBuffer* out = graph_.elementwise(
+        Op::Where, {graph_.view(everywhere, graph_.stacked(everywhere->st, p.padded)), graph_.view(x, graph_.stacked(x->st, p.padded)),
+                    graph_.constant(p.padding, shape)});
+    LazyOps& ops = graph_.ops();
+    std::vector<Sint> none(shape.size(), Sint(0));
+    const View& seen = p.padded.views()[0];
+    const LazyOp* inside = ops.constant(Scalar::of_int(DType::Bool, 1), ShapeTracker({View::create(shape, none, 0, seen.mask)}));
+    const LazyOp* padding = ops.constant(p.padding, ShapeTracker({View::create(shape, none)}));
+    const LazyOp* value = ops.elementwise(Op::Where, {inside, ops.load(1, x->dtype, p.padded), padding});
+    ScheduleItem item;
+    item.ast = ops.store(0, value, ShapeTracker::from_shape(shape));
+    item.out = out;
+    item.inputs = {x};
+    item.nodes = {reader.main_node};
+    item.main_node = reader.main_node;
+    return item;
+  }
+
+  /// `item`, where what is padded is read from `buffer`.
+  ScheduleItem reading(ScheduleItem item, const Padded& p, const LazyBuffer* buffer) {
+    const int added = static_cast<int>(item.outs().size() + item.inputs.size());
+    item.inputs.push_back(buffer);
+    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
+    for (const LazyOp* op : toposort(item.ast)) {
+      std::vector<const LazyOp*> src;
+      for (const LazyOp* s : op->src) src.push_back(done.at(s));
+      if (op == p.where) {
+        const LazyOp* load = graph_.ops().load(added, buffer->dtype, p.windows);
+        done[op] = op->dtype == buffer->dtype ? load : graph_.ops().cast(load, op->dtype);
+      } else {
+        done[op] = src == op->src ? op : with_sources(op, src);
+      }
+    }
+    item.ast = done.at(item.ast);
+    drop_unread(item);
+    return item;
+  }
+
+  const LazyOp* with_sources(const LazyOp* op, const std::vector<const LazyOp*>& src) {
+    if (op->op == Op::Load) return graph_.ops().load_at(op->mem().index, op->dtype, op->st(), src[0]);
+    if (op->op == Op::Store) return graph_.ops().store(op->mem().index, src[0], op->st(), {src.begin() + 1, src.end()});
+    return graph_.ops().rebuild(op, src, op->shape);
+  }
+
+  /// Inputs that no Load reads any more leave; those behind them move forward.
+  void drop_unread(ScheduleItem& item) {
+    const int first = static_cast<int>(item.outs().size());
+    std::vector<bool> is_read(item.inputs.size(), false);
+    for (const LazyOp* op : toposort(item.ast))
+      if (op->op == Op::Load) is_read[at(op->mem().index - first)] = true;
+    std::vector<int> moved(is_read.size());
+    std::vector<const LazyBuffer*> inputs;
+    for (std::size_t k = 0; k < is_read.size(); k++) {
+      moved[k] = first + static_cast<int>(inputs.size());
+      if (is_read[k]) inputs.push_back(item.inputs[k]);
+    }
+    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
+    for (const LazyOp* op : toposort(item.ast)) {
+      std::vector<const LazyOp*> src;
+      for (const LazyOp* s : op->src) src.push_back(done.at(s));
+      if (op->op == Op::Load) {
+        const int index = moved[at(op->mem().index - first)];
+        done[op] = src.empty() ? graph_.ops().load(index, op->dtype, op->st()) : graph_.ops().load_at(index, op->dtype, op->st(), src[0]);
+      } else {
+        done[op] = src == op->src ? op : with_sources(op, src);
+      }
+    }
+    item.ast = done.at(item.ast);
+    item.inputs = std::move(inputs);
+  }
+
+  LazyGraph& graph_;
+  Schedule& schedule_;
+  std::vector<const LazyBuffer*> outputs_;
+};
+
+}  // namespace
+
+void write_padding_once(LazyGraph& graph, Schedule& schedule) { PaddingWriter(graph, schedule).write_once(); }
+
+}  // namespace etch
