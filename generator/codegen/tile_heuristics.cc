@@ -18,13 +18,15 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
     for (const LazyOp* op : toposort(r->src[0])) below.insert(op);
   std::vector<const KernelBuf*> bufs;
   for (const KernelBuf& b : k.bufs())
-    if (below.contains(b.op)) bufs.push_back(&b);
+    if (below.contains(b.op) && (is_float(b.op->dtype) || b.op->op == Op::Load)) bufs.push_back(&b);  // what pads integers is no operand
   return bufs;
 }
 
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
+// Registers that a loop's own indices leave to integers. Vectors hold floats alone.
+constexpr std::int64_t kIntegerRegisters = 11;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
 
 struct Tile {
@@ -37,7 +39,8 @@ struct Tile {
 
 class Search {
  public:
-  Search(const Kernel& k, const std::vector<KernelArgument>& arguments) : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, arguments)) {}
+  Search(const Kernel& k, const std::vector<KernelArgument>& arguments)
+      : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, arguments)), is_integer_(is_int(k.reduces()[0]->dtype)) {}
 
   std::optional<Tile> best() const {
     std::optional<Tile> best;
@@ -80,7 +83,7 @@ class Search {
 
   // Chooses the best second axis and amounts for `tile` and returns the share of arithmetic in its work.
   double choose_rows(Tile& tile) const {
-    const std::int64_t registers = k_.options().float_registers;
+    const std::int64_t registers = is_integer_ ? kIntegerRegisters : k_.options().float_registers;
     double best = 0;
     for (int other = -1; other < k_.first_reduce(); other++) {
       if (other == tile.axis || (other >= 0 && !shares(tile.axis, other))) continue;
@@ -128,7 +131,12 @@ class Search {
   const Kernel& k_;
   std::vector<const KernelBuf*> bufs_;
   std::vector<bool> layouts_;  // for each of bufs_: whether it can get a new layout
+  bool is_integer_;
 };
+
+bool is_sum_of_int32(const Kernel& k) {
+  return k.reduces().size() == 1 && k.reduces()[0]->dtype == DType::Int32 && contraction_of(k.reduces()[0]);
+}
 
 // Applies the steps for lanes, rows and registers; false if one is illegal.
 bool make_tile(Kernel& k, const Tile& tile) {
@@ -150,7 +158,8 @@ bool make_tile(Kernel& k, const Tile& tile) {
 bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (k.is_staged()) return false;
   const std::optional<Contraction> product = product_of_loads(k);
-  if (!product || product->sum->dtype != DType::Float32) return false;
+  const bool in_floats = product && product->sum->dtype == DType::Float32;
+  if (!in_floats && !(k.options().vector_bits == 0 && is_sum_of_int32(k))) return false;
   const std::optional<Tile> tile = Search(k, arguments).best();
   if (!tile) return false;
   // Without vectors, one row of sums over a window (depthwise) is better unrolled over the whole window, as the other heuristics do.
