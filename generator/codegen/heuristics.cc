@@ -123,6 +123,13 @@ void unroll(Kernel& k) {
   const int last = k.first_upcast() - 1;
   if (!is_int(k, last)) return;
   const std::int64_t size = size_of(k, last);
+  // A window of integers is added row by row: sums and the elements of one row are what core registers have room for.
+  const bool is_window = last > first && is_int(k, last - 1) && size <= 3 && size_of(k, last - 1) <= 3;
+  if (is_window && k.options().vector_bits == 0 && etch::is_int(k.reduces()[0]->dtype)) {
+    k.try_apply({OptOp::Unroll, last - 1 - first, 0});
+    k.try_apply({OptOp::Unroll, last - 1 - first, 0});
+    return;
+  }
   if (!k.try_apply({OptOp::Unroll, last - first, 0})) {
     k.try_apply({OptOp::Unroll, last - first, 4});
   } else if (first < k.first_upcast() && size <= 3 && is_int(k, last - 1) && size_of(k, last - 1) <= 3) {
