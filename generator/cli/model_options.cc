@@ -107,6 +107,7 @@ std::string options_text(const ModelArgs& args) {
   for (const std::string& custom : args.customs) text += " --custom " + custom;
   for (const std::filesystem::path& file : args.custom_files) text += " --custom-file " + file.filename().string();
   if (args.weights != "auto") text += " --weights " + args.weights;
+  if (args.goal != "speed") text += " --optimize " + args.goal;
   if (!args.optimize) text += " --no-optimize";
   return text;
 }
@@ -157,6 +158,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
+  options.wide_weights = args.optimize && args.goal == "speed";
   options.weights = weights_form(args.weights);
   options.tool_version = ETCH_VERSION;
   options.options_text = options_text(args);

@@ -231,6 +231,11 @@ Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
 
 bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.masked[at(root_dim(axis))]; }
 
+int Kernel::steps_axis() const {
+  const auto found = std::ranges::find(axes_, 's', &Axis::tile);
+  return found == axes_.end() ? -1 : static_cast<int>(found - axes_.begin());
+}
+
 int Kernel::lanes() const {
   return axes_.empty() || axes_.back().kind != AxisKind::Vector ? 1 : static_cast<int>(axes_.back().size.as_int());
 }
@@ -443,7 +448,8 @@ bool Kernel::try_apply(const Opt& opt) {
       overlap(axis, amount, last);
       break;
     case OptOp::Unroll:
-      shift_to(axis, amount, last, AxisKind::Unroll);
+      // The steps of a dot product follow each other.
+      shift_to(axis, amount, steps_axis() < 0 ? last : steps_axis(), AxisKind::Unroll);
       break;
     case OptOp::Local:
       shift_to(axis, amount, first_reduce() - tile_items(), AxisKind::Local);

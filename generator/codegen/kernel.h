@@ -37,7 +37,7 @@ struct Axis {
   Sint size = 1;
   std::int64_t multiplier = 1;
   int stage = kOuter;
-  char tile = 0;  // m or n: a part of that axis of a matrix instruction's tile
+  char tile = 0;  // m or n: a part of that axis of a matrix instruction's tile; s: the steps of a dot product
   /// Of a loop over tiles of `tile_size` elements of which the last one begins so many elements early, as OVERLAP makes it; else 0.
   std::int64_t overlap = 0, tile_size = 1;
   static constexpr int kOuter = -1;
@@ -130,6 +130,8 @@ class Kernel {
   /// What TC has placed, or nullopt.
   const std::optional<TensorCore>& tensor() const { return tensor_; }
   const TargetInstruction& instruction() const { return options_->instructions[static_cast<std::size_t>(tensor_->row)]; }
+  /// The axis of the steps of its dot product, or -1.
+  int steps_axis() const;
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
 

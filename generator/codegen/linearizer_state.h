@@ -123,6 +123,7 @@ class Linearizer {
   void add_dot_product(const LazyOp* sum);
   void multiply_tiles(const LazyOp* sum);
   const UOp* dot_operand(const LazyOp* load);
+  std::vector<Place> places_of_steps(const KernelBuf& buf, std::size_t steps, std::size_t tensor);
   /// The bits of the element of an operand that this work-item has in register number `reg`.
   const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
 

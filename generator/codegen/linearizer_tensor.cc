@@ -19,6 +19,21 @@ void Linearizer::multiply_by_instruction() {
   });
 }
 
+// The elements of all steps, in the order of memory.
+std::vector<Linearizer::Place> Linearizer::places_of_steps(const KernelBuf& buf, std::size_t steps, std::size_t tensor) {
+  std::vector<Place> places;
+  const Sint step = axis_index_[steps];
+  for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++)
+    for (std::int64_t s = 0; s < k_.instruction().steps; s++) {
+      axis_index_[steps] = s;
+      axis_index_[tensor] = mac;
+      places.push_back(place_of(buf));
+    }
+  axis_index_[steps] = step;
+  axis_index_[tensor] = 0;
+  return places;
+}
+
 // The bytes for all lanes one after the other, or those of one lane if all have the same.
 const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   const KernelBuf& buf = k_.buf_of(load_op);
@@ -27,13 +42,15 @@ const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   const auto along = lanes_ > 1 ? k_.stride(buf, static_cast<int>(tensor) + 1) : std::nullopt;
   const int lanes = along && along->is_int(0) ? 1 : lanes_;
   std::vector<Place> places;
-  for (int lane = 0; lane < lanes; lane++)
+  const int steps = load_op == k_.tensor()->a ? k_.steps_axis() : -1;
+  if (steps >= 0) places = places_of_steps(buf, static_cast<std::size_t>(steps), tensor);
+  for (int lane = 0; steps < 0 && lane < lanes; lane++)
     for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++) {
       if (lanes_ > 1) axis_index_.back() = lane;
       axis_index_[tensor] = mac;
       places.push_back(place_of(buf));
     }
-  axis_index_.back() = 0;
+  if (lanes_ > 1) axis_index_.back() = 0;
   axis_index_[tensor] = 0;
   const int count = static_cast<int>(places.size());
   const bool is_loaded = lanes_ > 1 ? !places[0].valid.is_int(0) : places[0].valid.is_int(1);
@@ -48,12 +65,15 @@ void Linearizer::add_dot_product(const LazyOp* sum) {
   const UOp *a = dot_operand(k_.tensor()->a), *b = dot_operand(k_.tensor()->b);
   const UOp*& newest = accumulators_.at(accumulator_of(sum));
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
+  const bool in_steps = k_.steps_axis() >= 0;
+  const std::int64_t step = in_steps ? axis_index_[static_cast<std::size_t>(k_.steps_axis())].as_int() : 0;
   const UOp* next = b_.add(UOp{.uop = UOpKind::Dot,
                                .dtype = sum->dtype,
                                .lanes = lanes_,
                                .src = {newest, a, b},
                                .number = k_.tensor()->row,
                                .size = row.macs,
+                               .value = in_steps ? std::optional(Scalar::of_int(DType::Int32, step)) : std::nullopt,
                                .name = row.name});
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }

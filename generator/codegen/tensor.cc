@@ -57,7 +57,7 @@ std::vector<TensorChoice> Kernel::tensor_choices(const TargetInstruction& row) c
   std::vector<TensorChoice> choices;
   if (a == nullptr) return choices;
   if (!row.is_matrix()) {
-    for (int k : axes_for(*this, AxisKind::Reduce, row.macs))
+    for (int k : axes_for(*this, AxisKind::Reduce, row.macs * row.steps))
       for (int n : axes_for(*this, AxisKind::Global, row.lanes)) choices.push_back({-1, n, k, a, b});
     return choices;
   }
@@ -93,7 +93,7 @@ std::optional<std::string> Kernel::why_no_tensor(const Opt& opt) const {
     return row.is_matrix() ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
                                  std::to_string(row.k) + " of which each operand has two"
                            : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
-                                 std::to_string(row.macs);
+                                 std::to_string(row.macs * row.steps);
   if (opt.axis < 0 || opt.axis >= choices) return "there is no such choice of axes, but " + std::to_string(choices);
   std::int64_t copies = row.is_matrix() ? count_of(row.of_sum.registers) : 1, items = row.is_matrix() ? count_of(row.of_sum.items) : 1;
   for (const Axis& a : axes_) {
@@ -142,7 +142,11 @@ void Kernel::apply_tensor(const Opt& opt) {
   const TensorChoice choice = tensor_choices(row)[at(opt.axis)];
   tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b};
   // The reduced axis stands behind the others, so these keep their positions.
-  shift_to(choice.k, row.is_matrix() ? row.k : row.macs, static_cast<int>(axes_.size()), AxisKind::Tensor);
+  shift_to(choice.k, row.is_matrix() ? row.k : row.macs * row.steps, static_cast<int>(axes_.size()), AxisKind::Tensor);
+  if (row.steps > 1) {
+    shift_to(static_cast<int>(axes_.size()) - 1, row.steps, static_cast<int>(axes_.size()) - 1, AxisKind::Unroll);
+    axes_[axes_.size() - 2].tile = 's';
+  }
   if (row.is_matrix())
     split_tile(choice, row);
   else if (row.lanes > 1)

@@ -17,8 +17,9 @@ bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, con
   const KernelBuf& buf = k.buf_of(load);
   const auto along_lanes = k.stride(buf, c.n), along_macs = k.stride(buf, c.k);
   if (!along_lanes || !along_macs) return false;
-  if (can_be_laid_out(k, buf, arguments)) return true;
-  if (row.lanes == 1) return is_step(along_macs, 1);
+  const bool in_memory_order = row.steps > 1 && load == c.a;
+  if (can_be_laid_out(k, buf, arguments)) return !in_memory_order;
+  if (row.lanes == 1) return is_step(along_macs, 1) && (row.steps == 1 || load == c.a);
   return is_step(along_macs, 1) && (is_step(along_lanes, 0) || is_step(along_lanes, row.macs));
 }
 
@@ -49,9 +50,13 @@ void upcast_rows(Kernel& k) {
 // Sums of one lane: some of those that share one operand times some of those that share the other, as many as there are registers for,
 // so that each element that is loaded is used several times.
 void upcast_sums(Kernel& k) {
-  constexpr std::int64_t kAlongB = 4, kAlongA = 2;
+  constexpr std::int64_t kAlongB = 4, kAlongA = 2, kBlocks = 4;
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
   upcast_where_it_stays(k, k.tensor()->b, kAlongA, true);
+  if (k.instruction().steps == 1) return;
+  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)  // the innermost loop
+    for (std::int64_t amount = kBlocks; amount > 1; amount--)
+      if (k.try_apply({OptOp::Unroll, axis - k.first_reduce(), amount})) return;
 }
 
 void upcast_tiles(Kernel& k) {

@@ -16,6 +16,7 @@
 #include "program/lower.h"
 #include "quant/integers.h"
 #include "renderer/language.h"
+#include "schedule/wide_weights.h"
 
 namespace etch {
 namespace {
@@ -91,6 +92,7 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   emit.target_name = options.target.name;
   emit.build = emit_build(options.target);
   emit.weights = options.weights;
+  emit.widened_bytes = frontend.widened_bytes;
   return emit;
 }
 
@@ -158,6 +160,12 @@ Frontend read_model(const CompileOptions& options) {
   return schedule_model(import_onnx(options.import), options);
 }
 
+CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {
+  CodegenOptions codegen = codegen_options(options.target, language);
+  codegen.optimize = options.optimize;
+  return codegen;
+}
+
 Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   Frontend frontend;
   frontend.model = std::move(model);
@@ -184,15 +192,10 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   const auto shares_row = [](std::int64_t elements) { return items_of_row(elements) > 1; };
   const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0, .shares_row = language.local_memory ? +shares_row : nullptr};
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
+  if (options.wide_weights) frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;
-}
-
-CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {
-  CodegenOptions codegen = codegen_options(options.target, language);
-  codegen.optimize = options.optimize;
-  return codegen;
 }
 
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options) {

@@ -52,7 +52,8 @@ using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
 struct CompileOptions {
   ImportOptions import;
   Target target;
-  bool optimize = true;  // false: no OptOps
+  bool optimize = true;      // false: no OptOps
+  bool wide_weights = true;  // weights may take more flash for fewer instructions
   WeightsForm weights = WeightsForm::Auto;
   std::string tool_version;
   std::string options_text;  // for the header: "--target cortex-m4f"
@@ -69,6 +70,7 @@ struct Frontend {
   ImportedModel model;
   Schedule schedule;
   std::string file, sha256;  // without folder; of the file's bytes
+  std::int64_t widened_bytes = 0;  // that the constants of the schedule take more than those of the model, for speed
 };
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.

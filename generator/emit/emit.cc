@@ -146,6 +146,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   for (std::int64_t bytes : r.outputs) r.output_bytes += bytes;
   r.state_bytes = p.state_bytes;
   r.weights_bytes = p.constants_bytes;
+  r.widened_bytes = options.widened_bytes;
   r.weights_form = form_text(p);
   if (r.on_device) r.device_bytes = bytes_on_device(p);
   r.functions = static_cast<int>(program.kernels.size());

@@ -65,6 +65,7 @@ struct EmitOptions {
   std::string target_name;   // may be empty
   EmitBuild build;
   WeightsForm weights = WeightsForm::Auto;
+  std::int64_t widened_bytes = 0;  // of the weights: what they take more than those of the model
   std::optional<SelfTest> selftest;
 };
 

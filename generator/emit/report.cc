@@ -58,6 +58,7 @@ std::string to_json(const Report& r) {
   j["output_bytes"] = r.output_bytes;
   if (r.state_bytes > 0) j["state_bytes"] = r.state_bytes;
   j["weights_bytes"] = r.weights_bytes;
+  if (r.widened_bytes > 0) j["widened_bytes"] = r.widened_bytes;
   j["weights_form"] = r.weights_form;
   j["macs"] = r.macs;
   j["indices_proved"] = r.indices_proved;
@@ -106,6 +107,7 @@ std::string to_text(const Report& r) {
                    on_device ? "bytes on the device, kept from run to run" : "bytes of RAM, the caller's, kept from run to run");
   const char* weights = on_device ? "bytes, as {}, copied to the device" : "bytes of flash, as {}";
   text += figure("weights", r.weights_bytes, fmt::format(fmt::runtime(weights), r.weights_form).c_str());
+  if (r.widened_bytes > 0) text += figure("  widened", r.widened_bytes, "bytes of that for speed; --optimize flash leaves them out");
   text += figure("code", r.code_bytes, on_device ? "bytes of the host's program" : "bytes of flash");
   text += figure("stack, seen", r.stack_bytes, "bytes");
   text += figure("stack, worst case", r.stack_bound_bytes, "bytes");

@@ -42,7 +42,7 @@ struct Report {
   std::vector<std::int64_t> inputs, outputs;  // bytes of each
   std::int64_t state_bytes = 0;               // kept from run to run
   std::int64_t device_bytes = 0;              // if on_device: arena, inputs, outputs, states and weights, each buffer rounded up
-  std::int64_t weights_bytes = 0;
+  std::int64_t weights_bytes = 0, widened_bytes = 0;  // the second is the part of the first that speed costs
   std::string weights_form;  // "c", "incbin", "blob", "none"
   std::int64_t macs = 0;
   std::int64_t indices_proved = 0;

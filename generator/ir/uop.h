@@ -49,7 +49,7 @@ struct UOp {
   bool exact = false;
   std::int64_t number = 0;        // see uops.def
   std::int64_t size = 0;          // see uops.def
-  std::optional<Scalar> value{};  // Const, DefineAcc
+  std::optional<Scalar> value{};  // Const, DefineAcc, Dot in steps
   std::string name{};             // DefineVar, Loop, Special, DefineLocal, DefineAcc
   /// Only for names in the text: for a value that exists in several copies its suffix ("_c0_x2"), for a Loop or Special its axis, for
   /// an index its name ("c").

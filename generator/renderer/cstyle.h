@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -102,7 +103,7 @@ struct DotFunction {
 };
 DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool a_is_one, bool b_is_one);
 /// The same for a row of one lane: sum NAME(sum, const a *, const b *) returns the new sum.
-DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& row);
+DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& row, std::optional<std::int64_t> step);
 /// The definition of the function that a Wmma calls: void etch_NAME(float (&d)[sums], bits of a ..., bits of b ...).
 std::string matrix_function(const CStyle& style, const TargetInstruction& row);
 

@@ -101,14 +101,18 @@ DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool
   return made;
 }
 
-DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& row) {
+DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& row, std::optional<std::int64_t> step) {
   const auto type = [&](const std::string& name) { return style.value_type[static_cast<std::size_t>(*dtype_named(name))]; };
-  DotFunction made{"etch_" + row.name, ""};
-  for (const InstructionText& t : row.texts)
+  const char* which = !step ? "" : *step == 0 ? "even" : "odd";
+  DotFunction made{"etch_" + row.name + (step ? "_" : "") + which, ""};
+  TargetInstruction own = row;
+  std::erase_if(own.texts, [&](const InstructionText& t) { return t.step != step.value_or(0); });
+  for (const InstructionText& t : own.texts)
     if (!t.header.empty()) made.definition += fmt::format("#if {}\n#include <{}>\n#endif\n", t.when, t.header);
-  made.definition +=
-      fmt::format("/* sum + the products of {0} elements of a and b. */\n{1}{2} {3}({2} sum, const {4} *a, const {5} *b) {{\n", row.macs,
-                  style.function_prefix, type(row.sum), made.name, type(row.a), type(row.b));
+  made.definition += step ? fmt::format("/* sum + the products of the {} of {} elements of a and those of b. */\n", which, 2 * row.macs)
+                          : fmt::format("/* sum + the products of {} elements of a and b. */\n", row.macs);
+  made.definition += fmt::format("{0}{1} {2}({1} sum, const {3} *a, const {4} *b) {{\n", style.function_prefix, type(row.sum), made.name,
+                                 type(row.a), type(row.b));
   const auto instruction = [&](const InstructionText& t) {
     const std::pair<char, std::string> values[] = {{'0', "sum"}, {'1', "a_word"}, {'2', "b_word"}};
     return fmt::format(
@@ -118,9 +122,11 @@ DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& ro
         "  return {};\n",
         substitute(t.text, values));
   };
-  const std::string plain = fmt::format(
-      "  int i;\n  for (i = 0; i < {}; i++) sum = (int32_t)((uint32_t)sum + (uint32_t)(a[i] * b[i]));\n  return sum;\n", row.macs);
-  made.definition += by_condition(row, instruction, plain) + "}\n";
+  const std::string element = !step ? "i" : *step == 0 ? "2 * i" : "2 * i + 1";
+  const std::string plain =
+      fmt::format("  int i;\n  for (i = 0; i < {}; i++) sum = (int32_t)((uint32_t)sum + (uint32_t)(a[{}] * b[i]));\n  return sum;\n",
+                  row.macs, element);
+  made.definition += by_condition(own, instruction, plain) + "}\n";
   return made;
 }
 

@@ -275,7 +275,13 @@ Value* LlvmValues::dot(const UOp& u, Value* sum, Value* a, Value* b) {
     for (int i = 0; i < count; i++) elements.push_back(i % static_cast<int>(u.size));
     return builder_.CreateShuffleVector(v, elements);
   };
-  a = whole(u.src[1], a);
+  if (u.value) {  // the elements of the step
+    std::vector<int> elements;
+    for (int i = 0; i < count; i++) elements.push_back(2 * i + static_cast<int>(u.value->as_int()));
+    a = builder_.CreateShuffleVector(a, elements);
+  } else {
+    a = whole(u.src[1], a);
+  }
   b = whole(u.src[2], b);
   return builder_.CreateCall(dot_function(u, row, sum->getType(), a->getType(), b->getType()), {sum, a, b});
 }

@@ -240,7 +240,7 @@ void Renderer::dot(const UOp* u) {
   const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u->number)];
   const std::string sum = expr(u->src[0]).text;
   if (u->lanes == 1) {
-    const DotFunction function = scalar_dot_function(style_, row);
+    const DotFunction function = scalar_dot_function(style_, row, u->value ? std::optional(u->value->as_int()) : std::nullopt);
     definitions_.insert(function.definition);
     for (const InstructionText& text : row.texts)
       for (std::size_t at = text.text.find("etch_"); at != std::string::npos; at = text.text.find("etch_", at + 1))

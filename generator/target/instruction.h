@@ -16,6 +16,7 @@ struct InstructionText {
   std::string when;    // condition for the preprocessor: "defined(__AVX512VNNI__)"
   std::string header;  // to be included for it: "immintrin.h"; may be empty
   std::string text;
+  std::int64_t step = 0;  // of the instruction's steps, the one that this is a text of
 };
 
 /// A digit of the number of a work-item or of a register, the fastest digit first: it has `size` values, and each step moves `step`
@@ -39,7 +40,9 @@ struct TargetInstruction {
   std::vector<InstructionText> texts;  // the first one whose condition holds
 
   /// Dot products: lane l of the sum (one lane: a number) gets the products of elements l * macs to l * macs + macs - 1 of a and b.
-  std::int64_t macs = 0, lanes = 0;
+  /// With two steps, of one lane: a has macs * 2 adjacent elements, of which step 0 takes those of even numbers, step 1 the others; b has
+  /// the macs elements of one step.
+  std::int64_t macs = 0, lanes = 0, steps = 1;
   std::string intrinsic, feature;  // the same in LLVM IR, and the feature of the processor that it needs; may be empty
 
   /// Matrix products of some work-items together: m x n sums, each of k products. The items have the same digits in all three parts.

@@ -16,7 +16,8 @@ std::string type_of(const Reader& in, const Element& e, const char* name, const 
 
 void read_texts(const Reader& in, const Element& e, TargetInstruction& row) {
   for (const Element* t = e.FirstChildElement("text"); t != nullptr; t = t->NextSiblingElement("text"))
-    row.texts.push_back({in.attribute(*t, "when"), in.attribute(*t, "header"), Reader::text_of(*t)});
+    row.texts.push_back({in.attribute(*t, "when"), in.attribute(*t, "header"), Reader::text_of(*t),
+                         static_cast<std::int64_t>(in.choice(*t, "step", in.attribute(*t, "step", "0"), {"0", "1"}))});
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -87,11 +88,16 @@ void require_whole(const Reader& in, const Element& e, const TilePart& part, con
 TargetInstruction read_dot(const Reader& in, const Element& e) {
   TargetInstruction row;
   row.a = type_of(in, e, "a", {"uint8", "int8"});
-  row.b = type_of(in, e, "b", {"uint8", "int8"});
+  row.b = type_of(in, e, "b", {"uint8", "int8", "int16"});
   row.sum = type_of(in, e, "sum", {"int32"});
-  row.macs = in.number(e, "macs", 4, 4, 4);
+  row.steps = in.number(e, "steps", 1, 2, 1);
+  row.macs = in.number(e, "macs", 2, 4, 4);
   constexpr std::int64_t kLanes[] = {1, 4, 8, 16};
   row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"1", "4", "8", "16"})];
+  // Both operands are one word: four bytes, or two numbers of 16 bits of which each step has its own.
+  const bool is_word = row.b == "int16" ? row.steps == 2 && row.macs == 2 : row.steps == 1 && row.macs == 4;
+  if (!is_word || (row.steps > 1 && row.lanes != 1))
+    in.fail(e.GetLineNum(), Reader::quoted(e) + ": accepted are 4 macs of bytes, or 2 macs in 2 steps and 1 lane where b is int16");
   if (const Element* function = e.FirstChildElement("intrinsic")) {
     row.intrinsic = in.attribute(*function, "name");
     row.feature = in.attribute(*function, "feature");

@@ -1,0 +1,104 @@
+#include "schedule/wide_weights.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "ir/contraction.h"
+
+namespace etch {
+namespace {
+
+const LazyOp* load_below(const LazyOp* factor) {
+  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
+  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
+}
+
+class Widening {
+ public:
+  Widening(LazyGraph& graph, Schedule& schedule, const std::vector<TargetInstruction>& instructions)
+      : graph_(graph), schedule_(schedule), instructions_(instructions) {}
+
+  std::int64_t run() {
+    for (ScheduleItem& item : schedule_.items)
+      if (item.ast != nullptr)
+        if (const LazyOp* weights = weights_of(item)) widen(item, weights);
+    return added_;
+  }
+
+ private:
+  /// The Load of the constant that is to be widened, the only reader of its buffer in the item; nullptr if there is none.
+  const LazyOp* weights_of(const ScheduleItem& item) const {
+    for (const LazyOp* op : toposort(item.ast)) {
+      const auto sum = contraction_of(op);
+      if (!sum || !sum->casts.empty()) continue;
+      const LazyOp *a = load_below(sum->a()), *b = load_below(sum->b());
+      if (a == nullptr || b == nullptr) return nullptr;
+      if (item.input_of(a)->kind == LazyKind::Data) std::swap(a, b);
+      const auto same = [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == b->mem().index; };
+      const bool is_alone = std::ranges::count_if(toposort(item.ast), same) == 1;
+      const bool is_constant = item.input_of(b)->kind == LazyKind::Data && item.input_of(a)->kind != LazyKind::Data;
+      return is_constant && is_alone && fits(*sum, a, b) ? b : nullptr;
+    }
+    return nullptr;
+  }
+
+  bool fits(const Contraction& sum, const LazyOp* a, const LazyOp* b) const {
+    if (b->dtype != DType::Int8 && b->dtype != DType::UInt8) return false;
+    const auto strides = a->st().real_strides();
+    return std::ranges::any_of(instructions_, [&](const TargetInstruction& row) {
+      if (row.steps < 2 || row.b != name_of(DType::Int16) || row.a != name_of(a->dtype) || row.sum != name_of(sum.sum->dtype)) return false;
+      return std::ranges::any_of(sum.sum->axes(), [&](int axis) {
+        const auto k = static_cast<std::size_t>(axis);
+        const Sint& size = a->shape[k];
+        return strides[k] && strides[k]->is_int(1) && size.is_int() && size.as_int() % (row.macs * row.steps) == 0;
+      });
+    });
+  }
+
+  void widen(ScheduleItem& item, const LazyOp* weights) {
+    const LazyBuffer* narrow = item.input_of(weights);
+    const LazyBuffer*& wide = wide_[narrow];
+    if (wide == nullptr) {
+      OriginScope scope(graph_, narrow->origins);
+      wide = graph_.data(Array::of_ints(DType::Int16, narrow->data.shape(), narrow->data.ints()), narrow->name);
+      added_ += narrow->data.size();
+    }
+    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
+    for (const LazyOp* op : toposort(item.ast)) {
+      std::vector<const LazyOp*> src;
+      for (const LazyOp* s : op->src) src.push_back(done.at(s));
+      LazyOps& ops = graph_.ops();
+      if (op == weights)
+        done[op] = ops.load(op->mem().index, DType::Int16, op->st());
+      else if (src == op->src)
+        done[op] = op;
+      else if (op->op == Op::Cast)
+        done[op] = ops.cast(src[0], op->dtype);
+      else if (op->op == Op::Store)
+        done[op] = ops.store(op->mem().index, src[0], op->st(), {src.begin() + 1, src.end()});
+      else if (op->op == Op::Load)
+        done[op] = ops.load_at(op->mem().index, op->dtype, op->st(), src[0]);
+      else
+        done[op] = ops.rebuild(op, src, op->shape);
+    }
+    item.ast = done.at(item.ast);
+    for (const LazyBuffer*& input : item.inputs)
+      if (input == narrow) input = wide;
+  }
+
+  LazyGraph& graph_;
+  Schedule& schedule_;
+  const std::vector<TargetInstruction>& instructions_;
+  std::unordered_map<const LazyBuffer*, const LazyBuffer*> wide_;  // by the narrow one; look-up only
+  std::int64_t added_ = 0;
+};
+
+}  // namespace
+
+std::int64_t widen_weights(LazyGraph& graph, Schedule& schedule, const std::vector<TargetInstruction>& instructions) {
+  return Widening(graph, schedule, instructions).run();
+}
+
+}  // namespace etch
