@@ -194,20 +194,31 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rint((
 ETCH_INLINE uint64_t etch_shift_rounded(uint64_t x, int n) {
   return (x + (UINT64_C(1) << (n - 1)) - 1 + (x >> n & 1)) >> n;
 }
+/* x, below 2^62, with the 24 bits that a float has. */
+ETCH_INLINE uint64_t etch_float_rounded(uint64_t x) {
+  int n = 0, i;
+  for (i = 24; i < 62; i++) n += x >> i != 0;
+  return n > 0 ? etch_shift_rounded(x, n) << n : x;
+}
+/* |v| * m24 / 2^n with both roundings. */
+ETCH_INLINE uint32_t etch_requantise_exactly(uint32_t v, uint32_t m24, int n) {
+  const uint64_t product = etch_float_rounded(etch_float_rounded(v) * m24);
+  return (uint32_t)(n <= 0 ? product << -n : n < 64 ? etch_shift_rounded(product, n) : 0);
+}
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
-  const uint32_t bits = etch_f32_bits(m);
-  const int exponent = (int)(bits >> 23) - 150; /* m is a number of 24 bits times 2^exponent */
-  uint64_t x = v < 0 ? 0 - (uint32_t)v : (uint32_t)v;
-  int i;
-  for (i = 0; i < 2; i++) {
-    uint32_t above = (uint32_t)(x >> 24); /* bits that a float has no place for */
-    int n = 0;
-    for (; above != 0; above >>= 1) n++;
-    if (n > 0) x = etch_shift_rounded(x, n) << n;
-    if (i == 0) x *= (bits & 0x7fffffu) | 0x800000u;
+  const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;
+  const int n = 150 - (int)(bits >> 23); /* m is m24 / 2^n */
+  const uint32_t size = v < 0 ? 0 - (uint32_t)v : (uint32_t)v;
+  uint32_t q;
+  if (size < 0x1000000u && n > 8 && n < 64) {
+    /* In units of 1/256. A small product that is no neighbour of a tie is rounded as if nothing had been rounded before. */
+    const uint64_t fine = (uint64_t)size * m24 >> (n - 8);
+    const int is_clear = fine < 0x400000u && ((uint32_t)fine & 0xffu) - 0x7fu > 1u;
+    q = is_clear ? ((uint32_t)fine + 0x80u) >> 8 : etch_requantise_exactly(size, m24, n);
+  } else {
+    q = etch_requantise_exactly(size, m24, n);
   }
-  x = exponent >= 0 ? x << exponent : exponent > -64 ? etch_shift_rounded(x, -exponent) : 0;
-  return v < 0 ? -(int32_t)x : (int32_t)x;
+  return v < 0 ? -(int32_t)q : (int32_t)q;
 }
 #elif defined(__ARM_FP) && defined(__GNUC__) && !defined(__aarch64__)
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {

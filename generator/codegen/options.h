@@ -42,6 +42,7 @@ std::int64_t items_of_row(std::int64_t size);
 struct CodegenOptions {
   int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
+  int integer_registers = 11;                   // the same for sums of integers, beside what indices take
   bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
   bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
   bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's

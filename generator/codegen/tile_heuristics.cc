@@ -25,8 +25,6 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
-// Registers that a loop's own indices leave to integers. Vectors hold floats alone.
-constexpr std::int64_t kIntegerRegisters = 11;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
 
 struct Tile {
@@ -83,7 +81,7 @@ class Search {
 
   // Chooses the best second axis and amounts for `tile` and returns the share of arithmetic in its work.
   double choose_rows(Tile& tile) const {
-    const std::int64_t registers = is_integer_ ? kIntegerRegisters : k_.options().float_registers;
+    const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
     double best = 0;
     for (int other = -1; other < k_.first_reduce(); other++) {
       if (other == tile.axis || (other >= 0 && !shares(tile.axis, other))) continue;

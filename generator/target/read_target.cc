@@ -33,6 +33,7 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   t.parallelism = in.number(core, "threads", 1, 4096, 1);
   constexpr std::int64_t kPointers[] = {16, 32, 64};
   t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];
+  t.integer_registers = in.number(*root.FirstChildElement("registers"), "integer", 3, 1024, 11);
   t.float_registers = in.number(*root.FirstChildElement("registers"), "float", 0, 1024, 0);
   if (const Element* e = root.FirstChildElement("vector")) {
     constexpr std::int64_t kWidths[] = {0, 64, 128, 256, 512, 1024};

@@ -25,7 +25,7 @@ constexpr Rule kSchema[] = {
     {"target", "description", true, false, {}, {}, true},
     {"target", "language", false, false, {}, {}, true},
     {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer"}, false},
-    {"target", "registers", true, false, {"float"}, {}, false},
+    {"target", "registers", true, false, {"float"}, {"integer"}, false},
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
