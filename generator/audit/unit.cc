@@ -160,7 +160,9 @@ class Body : public RecursiveASTVisitor<Body> {
   bool VisitIndirectGotoStmt(IndirectGotoStmt* s) { return found(s, "unbounded-loop", "goto jumps to a computed place"); }
   bool VisitGCCAsmStmt(GCCAsmStmt* s) {
     if (is_of_registers(*s)) return true;
-    return found(s, "asm", "assembler that may do more than compute registers from registers can't be checked: use the compiler's intrinsic functions");
+    return found(
+        s, "asm",
+        "assembler that may do more than compute registers from registers can't be checked: use the compiler's intrinsic functions");
   }
   /// Whether the compiler may take the statement as a function of values in registers: it is not volatile, has no memory and no clobbers.
   static bool is_of_registers(const GCCAsmStmt& s) {

@@ -68,8 +68,8 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP", "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP",
-                                           "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
+  static constexpr const char* kNames[] = {"UPCAST",   "OVERLAP",   "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP",
+                                           "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
   return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }

@@ -82,11 +82,15 @@ void Linearizer::open_axis(int axis) {
   if (a.overlap == 0) return;
   // The last tile ends where the axis ends.
   const auto integer = [&](Sint n) { return index_.integer(n); };
-  const UOp* is_before = b_.add(UOp{.uop = UOpKind::Alu, .dtype = DType::Bool, .src = {tile, integer(a.size - 1)}, .op = Op::CmpLt, .exact = true});
-  const UOp* start = b_.add(
-      UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {tile, integer(a.tile_size)}, .op = Op::Mul, .exact = true});
+  const UOp* is_before =
+      b_.add(UOp{.uop = UOpKind::Alu, .dtype = DType::Bool, .src = {tile, integer(a.size - 1)}, .op = Op::CmpLt, .exact = true});
+  const UOp* start =
+      b_.add(UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {tile, integer(a.tile_size)}, .op = Op::Mul, .exact = true});
   const UOp* last = integer(a.size * a.tile_size - a.overlap - a.tile_size);
-  index_.declare(start_of_tile(axis), b_.add(UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {is_before, start, last}, .op = Op::Where, .exact = true, .hint = letters}));
+  index_.declare(
+      start_of_tile(axis),
+      b_.add(UOp{
+          .uop = UOpKind::Alu, .dtype = tile->dtype, .src = {is_before, start, last}, .op = Op::Where, .exact = true, .hint = letters}));
 }
 
 void Linearizer::close(const UOp* start) {

@@ -69,7 +69,7 @@ struct CompileOptions {
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
-  std::string file, sha256;  // without folder; of the file's bytes
+  std::string file, sha256;        // without folder; of the file's bytes
   std::int64_t widened_bytes = 0;  // that the constants of the schedule take more than those of the model, for speed
 };
 Frontend read_model(const CompileOptions& options);

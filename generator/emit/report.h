@@ -39,11 +39,11 @@ struct Report {
   std::string files_note;     // one line that says where the kernels are, or empty if they are in NAME.c
   std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, arena_align = 1;
   std::int64_t input_bytes = 0, output_bytes = 0;
-  std::vector<std::int64_t> inputs, outputs;  // bytes of each
-  std::int64_t state_bytes = 0;               // kept from run to run
-  std::int64_t device_bytes = 0;              // if on_device: arena, inputs, outputs, states and weights, each buffer rounded up
+  std::vector<std::int64_t> inputs, outputs;          // bytes of each
+  std::int64_t state_bytes = 0;                       // kept from run to run
+  std::int64_t device_bytes = 0;                      // if on_device: arena, inputs, outputs, states and weights, each buffer rounded up
   std::int64_t weights_bytes = 0, widened_bytes = 0;  // the second is the part of the first that speed costs
-  std::string weights_form;  // "c", "incbin", "blob", "none"
+  std::string weights_form;                           // "c", "incbin", "blob", "none"
   std::int64_t macs = 0;
   std::int64_t indices_proved = 0;
   int functions = 0;  // distinct kernels

@@ -61,7 +61,9 @@ const char* broken_load_rule(const UOp& u) {
 const char* broken_dot_rule(const UOp& u) {
   const auto n = u.src.size();
   if (n != 3 || u.src[0]->dtype != u.dtype || u.src[0]->lanes != u.lanes) return "a dot product has a sum of its type and two operands";
-  if (u.value) return u.lanes == 1 && u.src[1]->lanes == 2 * u.size && u.src[2]->lanes == u.size ? nullptr : "a step has two elements of a for each of b";
+  if (u.value)
+    return u.lanes == 1 && u.src[1]->lanes == 2 * u.size && u.src[2]->lanes == u.size ? nullptr
+                                                                                      : "a step has two elements of a for each of b";
   for (std::size_t i = 1; i < n; i++)
     if (u.src[i]->lanes != u.size && u.src[i]->lanes != u.size * u.lanes) return "an operand has its elements for one lane or for all";
   return nullptr;

@@ -142,7 +142,8 @@ class Rewriter {
     const Shape& shape = form.value.shape();
     Tensor result;
     if (least != 1 || most != 1 || !is_safe) {
-      const Tensor rounded = (form.value.cast(DType::Float32) * factor.expand(shape)).unary(reach * most <= kSmallFloat ? Op::RintSmall : Op::Rint);
+      const Tensor rounded =
+          (form.value.cast(DType::Float32) * factor.expand(shape)).unary(reach * most <= kSmallFloat ? Op::RintSmall : Op::Rint);
       const Tensor whole = is_safe ? rounded.cast(DType::Int32) : rounded;  // else saturated as a float
       result = saturated(whole + zero.cast(whole.dtype()).expand(shape), dtype);
     } else {

@@ -93,7 +93,7 @@ class Renderer {
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
   std::unordered_map<const UOp*, Fused> fused_;
-  std::unordered_set<const UOp*> parts_;  // of what such a function does: they have no text of their own
+  std::unordered_set<const UOp*> parts_;    // of what such a function does: they have no text of their own
   std::unordered_set<const UOp*> pointed_;  // operands of dot products of one lane, which take addresses
 };
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kProducts = 16;  // of one element from which on writing it once more is little beside the tests that it saves
 
-/// Where(inside, x, padding): x is read through a view with a mask, of which other views show windows.
+/// x is read through a view with a mask, of which other views show windows; outside there is a number.
 struct Padded {
-  const LazyOp *where = nullptr, *load = nullptr;
+  const LazyOp *replaced = nullptr, *load = nullptr;  // what gives x with its padding; the Load of x
   Scalar padding;
   ShapeTracker padded, windows;  // of the buffer; of what is written
 };
@@ -31,20 +31,32 @@ bool is_padded_first(const ShapeTracker& st) {
   return views.size() > 1 && views[0].mask && std::all_of(views.begin() + 1, views.end(), [](const View& v) { return !v.mask; });
 }
 
-std::optional<Padded> padded_by(const LazyOp* where) {
-  if (where->op != Op::Where) return std::nullopt;
-  const LazyOp *inside = where->src[0], *x = where->src[1], *padding = where->src[2];
+bool is_padded_load(const LazyOp* op) {
+  return op->op == Op::Load && !is_indexed(op) && is_int(op->dtype) && bytes_of(op->dtype) <= 2 && is_padded_first(op->st()) &&
+         has_fixed_shape(op->st().views()[0]);
+}
+
+Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padding) {
+  const std::vector<View>& views = load->st().views();
+  return {replaced, load, Scalar::of_int(load->dtype, padding), ShapeTracker({views[0]}),
+          ShapeTracker(std::vector<View>(views.begin() + 1, views.end()))};
+}
+
+/// A factor that is padded by its zero point, or by 0.
+std::optional<Padded> padded_by(const LazyOp* factor) {
+  const LazyOp* below = factor->op == Op::Cast ? factor->src[0] : factor;
+  if (is_padded_load(below)) return padded_load(below, below, 0);
+  if (factor->op != Op::Where) return std::nullopt;
+  const LazyOp *inside = factor->src[0], *x = factor->src[1], *padding = factor->src[2];
   const LazyOp* load = x->op == Op::Cast ? x->src[0] : x;
-  if (inside->op != Op::Const || inside->constant().value.as_int() != 1 || load->op != Op::Load || is_indexed(load) || padding->op != Op::Const)
+  if (!is_padded_load(load) || inside->op != Op::Const || inside->constant().value.as_int() != 1 || padding->op != Op::Const)
     return std::nullopt;
-  if (!is_int(load->dtype) || bytes_of(load->dtype) > 2 || !is_padded_first(load->st()) || !is_padded_first(inside->st())) return std::nullopt;
   const std::vector<View>&views = load->st().views(), &masks = inside->st().views();
-  const auto same_windows = [&] { return std::equal(views.begin() + 1, views.end(), masks.begin() + 1, masks.end()); };
-  if (views[0].shape != masks[0].shape || views[0].mask != masks[0].mask || !same_windows() || !has_fixed_shape(views[0])) return std::nullopt;
+  const bool same_windows = std::equal(views.begin() + 1, views.end(), masks.begin() + 1, masks.end());
+  if (!same_windows || views[0].shape != masks[0].shape || views[0].mask != masks[0].mask) return std::nullopt;
   const Scalar value = padding->constant().value;
   if (!is_int(value.dtype()) || value.as_int() < int_min(load->dtype) || value.as_int() > int_max(load->dtype)) return std::nullopt;
-  return Padded{where, load, Scalar::of_int(load->dtype, value.as_int()), ShapeTracker({views[0]}),
-                ShapeTracker(std::vector<View>(views.begin() + 1, views.end()))};
+  return padded_load(factor, load, value.as_int());
 }
 
 /// The padded operand of the sum of products of an item, if it is worth a kernel.
@@ -90,9 +102,9 @@ class PaddingWriter {
     const std::vector<Sint>& shape = p.padded.shape();
     OriginScope scope(graph_, reader.main_node);
     const LazyBuffer* everywhere = graph_.constant(Scalar::of_int(DType::Bool, 1), x->shape());
-    const LazyBuffer* out = graph_.elementwise(
-        Op::Where, {graph_.view(everywhere, graph_.stacked(everywhere->st, p.padded)), graph_.view(x, graph_.stacked(x->st, p.padded)),
-                    graph_.constant(p.padding, shape)});
+    const LazyBuffer* out =
+        graph_.elementwise(Op::Where, {graph_.view(everywhere, graph_.stacked(everywhere->st, p.padded)),
+                                       graph_.view(x, graph_.stacked(x->st, p.padded)), graph_.constant(p.padding, shape)});
     LazyOps& ops = graph_.ops();
     std::vector<Sint> none(shape.size(), Sint(0));
     const View& seen = p.padded.views()[0];
@@ -116,7 +128,7 @@ class PaddingWriter {
     for (const LazyOp* op : toposort(item.ast)) {
       std::vector<const LazyOp*> src;
       for (const LazyOp* s : op->src) src.push_back(done.at(s));
-      if (op == p.where) {
+      if (op == p.replaced) {
         const LazyOp* load = graph_.ops().load(added, buffer->dtype, p.windows);
         done[op] = op->dtype == buffer->dtype ? load : graph_.ops().cast(load, op->dtype);
       } else {

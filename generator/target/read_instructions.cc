@@ -85,6 +85,17 @@ void require_whole(const Reader& in, const Element& e, const TilePart& part, con
                                 std::to_string(rows.second) + " x " + std::to_string(columns.second) + " elements once");
 }
 
+/// Each step of a dot product has a text, and nothing else has one.
+void require_texts_of_steps(const Reader& in, const Element& e, const TargetInstruction& row) {
+  for (const InstructionText& t : row.texts)
+    if (t.step >= row.steps)
+      in.fail(e.GetLineNum(), Reader::quoted(e) + ": step " + std::to_string(t.step) + " has a text, but there are " +
+                                  std::to_string(row.steps) + " steps");
+  for (std::int64_t step = 0; step < row.steps && !row.texts.empty(); step++)
+    if (std::ranges::find(row.texts, step, &InstructionText::step) == row.texts.end())
+      in.fail(e.GetLineNum(), Reader::quoted(e) + ": step " + std::to_string(step) + " has no text");
+}
+
 TargetInstruction read_dot(const Reader& in, const Element& e) {
   TargetInstruction row;
   row.a = type_of(in, e, "a", {"uint8", "int8"});
@@ -153,6 +164,7 @@ void read_instructions(const Reader& in, const Element& root, Target& t) {
     if (std::ranges::find(t.instructions, row.name, &TargetInstruction::name) != t.instructions.end())
       in.fail(e->GetLineNum(), Reader::quoted(*e) + ": the name '" + row.name + "' is taken");
     read_texts(in, *e, row);
+    require_texts_of_steps(in, *e, row);
     t.instructions.push_back(std::move(row));
   }
 }

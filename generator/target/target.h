@@ -85,10 +85,10 @@ struct Target {
   std::int64_t pointer_bits = 64;
   Vector vector;
   std::int64_t integer_registers = 11;  // core registers that a loop's indices and pointers leave to a tile of integers
-  std::int64_t float_registers = 16;  // of 32 bits, for scalars: the FPU's; without FPU the core registers that a call keeps
-  std::int64_t arena_align = 16;      // bytes: the widest aligned access of a kernel
-  std::vector<Memory> memories;       // empty: no limits are known
-  std::vector<std::string> features;  // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
+  std::int64_t float_registers = 16;    // of 32 bits, for scalars: the FPU's; without FPU the core registers that a call keeps
+  std::int64_t arena_align = 16;        // bytes: the widest aligned access of a kernel
+  std::vector<Memory> memories;         // empty: no limits are known
+  std::vector<std::string> features;    // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
   std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
   std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"
   Toolchain toolchain;

@@ -135,6 +135,9 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::Upcast, 2, 2}, "only an axis that is not reduced can be upcast"},
     {{OptOp::Upcast, 0, 3}, "the amount divides the size 8"},
     {{OptOp::Upcast, 0, 1}, "the amount is more than 1"},
+    {{OptOp::Overlap, 0, 4}, "the amount is less than the size and does not divide it"},
+    {{OptOp::Overlap, 0, 9}, "the amount is less than the size and does not divide it"},
+    {{OptOp::Overlap, 2, 4}, "a loop over an axis that is not reduced is cut into tiles that overlap"},
     {{OptOp::Unroll, 1, 2}, "there is no such axis"},
     {{OptOp::Unroll, 0, 4}, "the amount divides the size 6"},
     {{OptOp::Local, 0, 4}, "the language has work-groups"},
@@ -247,14 +250,32 @@ std::int64_t visits(const Kernel& kernel) {
 }
 
 // Tries every step on the kernels of the conformance data, and every seventh after some of the legal ones: why_illegal, try_apply and
+// What two tiles compute is stored twice: that must not lie over what it is computed from. And an axis of tiles is not cut again.
+TEST(OptOps, TilesOverlapWhereNothingIsInPlace) {
+  LazyOps ops;
+  const CodegenOptions options;
+  const ShapeTracker rows = ShapeTracker::from_shape({7, 5}), columns = ShapeTracker::from_shape({5, 7}).permute({1, 0});
+  const auto kernel_of = [&](const ShapeTracker& read) {
+    return Kernel(ops.store(0, ops.elementwise(Op::Neg, {ops.load(1, DType::Float32, read)}), rows), options);
+  };
+  const char* twice = "what is computed twice is not written over what it is computed from";
+  EXPECT_EQ(kernel_of(rows).why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), twice);
+  Kernel moved = kernel_of(columns);
+  EXPECT_EQ(moved.why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), "legal");
+  moved.apply({OptOp::Overlap, 0, 3});
+  EXPECT_EQ(moved.shape_name(), "E_3_5_3");
+  for (const Opt& opt : {Opt{OptOp::Upcast, 0, 3}, Opt{OptOp::Overlap, 0, 2}, Opt{OptOp::PadTo, 0, 2}})
+    EXPECT_EQ(moved.why_illegal(opt).value_or("legal"), "an axis whose tiles overlap stays whole") << to_text(opt);
+}
+
 // apply must agree, an illegal step changes nothing, and a legal one keeps the number of iterations (PADTO increases it).
 TEST(OptOps, TryApplyAgreesWithApply) {
   LazyOps ops;
   CodegenOptions grid, vectors;
   grid.has_local = true;
   vectors.vector_bits = 256;
-  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local, OptOp::Group,
-                                   OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector};
+  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,  OptOp::Group,
+                                   OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap};
   std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}};
   for (OptOp op : kOps)
     for (int axis : {-1, 0, 1, 2, 3, 7, std::numeric_limits<int>::max()})
@@ -265,7 +286,7 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   const auto count = [&](const Kernel& kernel, const Opt& opt) {
     std::optional<Kernel> next = after(kernel, opt);
     (next ? legal : illegal)++;
-    if (next && opt.op != OptOp::PadTo) {
+    if (next && opt.op != OptOp::PadTo && opt.op != OptOp::Overlap) {
       EXPECT_EQ(visits(*next), visits(kernel)) << to_text(opt);
     }
     return next;

@@ -95,6 +95,8 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_FALSE(dot.is_matrix());
   EXPECT_EQ(dot.name + dot.a + dot.b + dot.sum, "dp4uint8int8int32");
   EXPECT_EQ(dot.macs * 100 + dot.lanes, 408);
+  EXPECT_EQ(dot.steps, 1);
+  EXPECT_EQ(t.integer_registers, 11);
   EXPECT_EQ(dot.texts[0].when + dot.texts[0].header + dot.texts[0].text, "Ah.hf($0, $1, $2)");
   EXPECT_TRUE(matrix.is_matrix());
   EXPECT_EQ(matrix.m * 100 + matrix.n * 10 + matrix.k, 422);
@@ -175,7 +177,14 @@ constexpr BadRow kBad[] = {
     {"name=\"mm\"", "name=\"dp4\"", 20, "<matrix>: the name 'dp4' is taken"},
     {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 1, 4, 8, 16"},
     {"lanes=\"8\"", "", 19, "<dot> needs the attribute lanes"},
-    {"macs=\"4\"", "macs=\"2\"", 19, "<dot>: macs is '2', accepted is a number from 4 to 4"},
+    {"macs=\"4\"", "macs=\"2\"", 19, "<dot>: accepted are 4 macs of bytes, or 2 macs in 2 steps and 1 lane where b is int16"},
+    {"macs=\"4\"", "macs=\"5\"", 19, "<dot>: macs is '5', accepted is a number from 2 to 4"},
+    {"macs=\"4\"", "macs=\"4\" steps=\"3\"", 19, "<dot>: steps is '3', accepted is a number from 1 to 2"},
+    {"macs=\"4\"", "macs=\"4\" steps=\"2\"", 19, "<dot>: accepted are 4 macs of bytes, or 2 macs in 2 steps and 1 lane where b is int16"},
+    {"b=\"int8\"", "b=\"int16\"", 19, "<dot>: accepted are 4 macs of bytes, or 2 macs in 2 steps and 1 lane where b is int16"},
+    {"<text when=\"A\"", "<text step=\"1\" when=\"A\"", 19, "<dot>: step 1 has a text, but there are 1 steps"},
+    {"<registers float=\"32\"/>", "<registers float=\"32\" integer=\"2\"/>", 4,
+     "<registers>: integer is '2', accepted is a number from 3 to 1024"},
     {"a=\"uint8\"", "a=\"uint9\"", 19, "<dot>: a is 'uint9', accepted are uint8, int8"},
     {"<text when=\"A\"", "<text", 19, "<text> needs the attribute when"},
     {"<text when=\"A\" header=\"h.h\">f($0, $1, $2)</text>", "", 19, "<dot> needs an element <text>"},

@@ -1,0 +1,172 @@
+// OptOp TC: dot products of one lane, of bytes and in steps with weights of 16 bits. Sums by plain loops are the reference.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "support/backends.h"
+#include "support/compiled.h"
+#include "support/instructions.h"
+
+namespace etch {
+namespace {
+
+using test::Product;
+using test::store_of;
+
+CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }
+
+struct Case {
+  Product product;
+  std::vector<Opt> opts;
+  bool may_lay_out = true;  // b
+};
+
+// Each row of the target, by itself and among other steps.
+std::vector<Case> cases() {
+  const std::vector<TargetInstruction> rows = m4().instructions;
+  std::vector<Case> all;
+  std::mt19937 rng(11);
+  const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
+  for (std::size_t r = 0; r < rows.size(); r++) {
+    const Opt tc{OptOp::Tensor, 0, static_cast<std::int64_t>(r)};
+    const std::vector<std::vector<Opt>> chains{
+        {tc},
+        {tc, {OptOp::Upcast, 1, 4}, {OptOp::Overlap, 0, 2}},
+        {tc, {OptOp::Unroll, 0, 2}, {OptOp::Upcast, 1, 2}},
+        {{OptOp::Unroll, 0, 2}, tc, {OptOp::Overlap, 0, 4}},
+        {tc, {OptOp::PadTo, 0, 4}, {OptOp::Upcast, 0, 4}},
+    };
+    for (const std::vector<Opt>& chain : chains)
+      for (const bool b_rows : {false, true}) {
+        Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32, 2 * pick(2, 4) + 1, 4 * pick(1, 3), 16 * pick(1, 4)};
+        p.b_rows = b_rows;
+        p.b_first = pick(0, 1) == 1;
+        all.push_back({p, chain, pick(0, 3) > 0});
+      }
+  }
+  return all;
+}
+
+Array numbers(DType dtype, std::int64_t n, std::mt19937& rng) {
+  if (dtype != DType::Int16) return test::random_numbers(dtype, n, rng);
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 0; i < n; i++) values.push_back(static_cast<std::int64_t>(rng() % 256) - 128);  // a byte, widened
+  return Array::of_ints(dtype, {n}, values);
+}
+
+TEST(DotOfOneLane, GivesTheSums) {
+  LazyOps ops;
+  std::mt19937 rng(12);
+  const std::vector<Case> all = cases();
+  EXPECT_EQ(all.size(), 50u);
+  std::vector<std::string> sources;
+  std::set<std::string> definitions;
+  std::vector<std::vector<Array>> inputs;
+  std::vector<test::ProductSums> wanted;
+  for (const Case& c : all) {
+    const Product& p = c.product;
+    CodegenOptions options = m4();
+    options.opts = c.opts;
+    const LazyOp* store = store_of(ops, p);
+    const std::string name = "k" + std::to_string(sources.size());
+    const ProgramKernel kernel = generate_kernel(
+        store, test::signature_of(name, store, {p.m * p.n, p.m * p.k, p.k * p.n}, {false, false, c.may_lay_out}), kC, options);
+    EXPECT_NE(kernel.uops.find(" = Dot int32"), std::string::npos) << to_text(c.opts);
+    sources.push_back(kernel.text.source);
+    definitions.insert(kernel.text.definitions.begin(), kernel.text.definitions.end());
+    const Array a = numbers(p.a, p.m * p.k, rng), b = numbers(p.b, p.k * p.n, rng);
+    wanted.push_back(test::sums_of(p, a, b));
+    inputs.push_back({a, kernel.arguments[2].layout ? relayout(b, *kernel.arguments[2].layout) : b});
+  }
+  std::string text;
+  for (const std::string& d : definitions) text += d;
+  const std::string first = sources[0];
+  sources[0] = text + first;
+  const test::Compiled compiled(sources, test::strict_flags(), "cc");
+  for (std::size_t i = 0; i < all.size(); i++) {
+    const Product& p = all[i].product;
+    const Array got = compiled.run(static_cast<int>(i), DType::Int32, p.m * p.n, inputs[i]);
+    for (std::int64_t e = 0; e < got.size(); e++)
+      ASSERT_EQ(got.double_at(e), wanted[i].sums[static_cast<std::size_t>(e)]) << to_text(all[i].opts) << "\n" << sources[i];
+  }
+}
+
+TEST(DotOfOneLane, GivesTheSumsInLlvm) {
+  LazyOps ops;
+  std::mt19937 rng(13);
+  const std::vector<Case> all = cases();
+  const std::unique_ptr<Device> device = make_device("llvm", {});
+  std::vector<std::vector<Array>> inputs;
+  std::vector<test::BackendKernel> kernels;
+  for (const Case& c : all)
+    inputs.push_back({numbers(c.product.a, c.product.m * c.product.k, rng), numbers(c.product.b, c.product.k * c.product.n, rng)});
+  for (std::size_t i = 0; i < all.size(); i++)
+    kernels.push_back({store_of(ops, all[i].product), &inputs[i], all[i].product.m * all[i].product.n, all[i].opts});
+  const auto outputs = device->load(test::program_of(kernels, *device->language(), m4(), true))->run({});
+  for (std::size_t i = 0; i < all.size(); i++) {
+    const test::ProductSums want = test::sums_of(all[i].product, inputs[i][0], inputs[i][1]);
+    for (std::int64_t e = 0; e < outputs[i].size(); e++)
+      ASSERT_EQ(outputs[i].double_at(e), want.sums[static_cast<std::size_t>(e)]) << to_text(all[i].opts);
+  }
+}
+
+// With steps, b has to lie in the order of the steps: constants alone can; a keeps the order of memory.
+TEST(DotOfOneLane, HeuristicsPlaceTiles) {
+  LazyOps ops;
+  const CodegenOptions options = m4();
+  struct Row {
+    DType b;
+    std::int64_t m, k;
+    bool b_is_constant;
+    const char* opts;
+  };
+  const Row rows[] = {
+      {DType::Int8, 8, 32, true, "TC 0 0, UPCAST 1 4, UPCAST 0 2"},
+      {DType::Int8, 125, 32, true, "TC 0 0, UPCAST 1 4, OVERLAP 0 2"},
+      {DType::Int16, 125, 64, true, "TC 0 3, UPCAST 1 4, OVERLAP 0 2, UNROLL 0 4"},
+      {DType::Int16, 125, 64, false, ""},
+      {DType::Int16, 125, 62, true, ""},
+  };
+  for (const Row& row : rows) {
+    const Product p{DType::Int8, row.b, DType::Int32, row.m, 16, row.k};
+    Kernel kernel(store_of(ops, p), options);
+    std::vector<KernelArgument> arguments(3);
+    arguments[1].elements = p.m * p.k;
+    arguments[2].elements = p.k * p.n;
+    arguments[2].is_constant = row.b_is_constant;
+    EXPECT_EQ(tensor_optimizations(kernel, arguments), *row.opts != '\0');
+    EXPECT_EQ(to_text(kernel.applied()), row.opts);
+  }
+}
+
+// The compiler of the target uses the instructions, and its text is C without warnings.
+TEST(DotOfOneLane, TheTargetsCompilerUsesTheInstructions) {
+  const Target target = test::target_named("cortex-m4f");
+  if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not there: install gcc-arm-none-eabi";
+  LazyOps ops;
+  const TempDir dir("etch-test");
+  for (const std::size_t r : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+    CodegenOptions options = m4();
+    const TargetInstruction& row = options.instructions[r];
+    options.opts = {{{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}}};
+    const Product p{*dtype_named(row.a), *dtype_named(row.b), DType::Int32, 4, 4, 16};
+    const LazyOp* store = store_of(ops, p);
+    const ProgramKernel kernel = generate_kernel(store, test::signature_of("k0", store, {16, 64, 64}, {false, false, true}), kC, options);
+    const std::string file = (dir.path() / "k.c").string(), out = (dir.path() / "k.s").string();
+    std::string text = "#include \"etch_math.h\"\n";
+    for (const std::string& d : kernel.text.definitions) text += d;
+    std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
+    const ProcessResult result =
+        run_process({"arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-O2", "-Wall",
+                     "-Wextra", "-Werror", "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
+    ASSERT_TRUE(result.ok()) << describe(result) << result.err.substr(0, 2000);
+    std::ifstream assembly(out);
+    const std::string code{std::istreambuf_iterator<char>(assembly), {}};
+    EXPECT_NE(code.find("smlad"), std::string::npos) << row.name;
+    EXPECT_NE(code.find("ror #8"), std::string::npos) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace etch

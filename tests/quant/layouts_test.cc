@@ -1,0 +1,185 @@
+// How quantised sums read their operands: padding that is written once, weights of 16 bits. Wanted numbers are loops of this file.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "device/device.h"
+#include "driver/compile.h"
+#include "onnx/builder.h"
+#include "target/target.h"
+
+namespace etch {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using Value = GraphBuilder::Value;
+
+Ints bytes(std::int64_t n, std::mt19937& rng) {
+  Ints values;
+  for (std::int64_t i = 0; i < n; i++) values.push_back(static_cast<std::int64_t>(rng() % 256) - 128);
+  return values;
+}
+
+/// A QLinearConv of int8 of size x size elements, padded so that the size stays: weights [outputs, channels / groups, kernel, kernel].
+struct Conv {
+  std::int64_t channels = 1, outputs = 1, size = 1, kernel = 1, groups = 1;
+  Ints weights;
+  std::int64_t x_zero = 0, y_zero = 0;
+  static constexpr float kScale = 0.004f;
+
+  Value add(GraphBuilder& g, const std::string& name, const Value& x) const {
+    const auto point = [&](const std::string& what, std::int64_t v) {
+      return g.initializer(name + what, Array::of_ints(DType::Int8, {}, Ints{v}));
+    };
+    const auto scale = [&](const std::string& what, double v) {
+      return g.initializer(name + what, Array::of_doubles(DType::Float32, {}, std::vector<double>{v}));
+    };
+    const Value w = g.initializer(name + "_w", Array::of_ints(DType::Int8, {outputs, channels / groups, kernel, kernel}, weights));
+    const std::int64_t pad = kernel / 2;
+    return g.node(
+        "QLinearConv",
+        {x, scale("_sx", 1), point("_zx", x_zero), w, scale("_sw", kScale), point("_zw", 0), scale("_sy", 1), point("_zy", y_zero)},
+        {{"pads", Ints{pad, pad, pad, pad}}, {"group", groups}}, name);
+  }
+
+  Ints of(const Ints& x) const {
+    Ints y;
+    const std::int64_t each = channels / groups, pad = kernel / 2;
+    const auto at = [&](std::int64_t a) { return static_cast<std::size_t>(a); };
+    for (std::int64_t o = 0; o < outputs; o++)
+      for (std::int64_t r = 0; r < size; r++)
+        for (std::int64_t c = 0; c < size; c++) {
+          std::int64_t acc = 0;
+          for (std::int64_t k = 0; k < each; k++)
+            for (std::int64_t i = 0; i < kernel; i++)
+              for (std::int64_t j = 0; j < kernel; j++) {
+                const std::int64_t yy = r + i - pad, xx = c + j - pad, channel = o / (outputs / groups) * each + k;
+                if (yy < 0 || yy >= size || xx < 0 || xx >= size) continue;
+                acc += (x[at((channel * size + yy) * size + xx)] - x_zero) * weights[at(((o * each + k) * kernel + i) * kernel + j)];
+              }
+          y.push_back(std::clamp<std::int64_t>(std::lrint(static_cast<float>(acc) * kScale) + y_zero, -128, 127));
+        }
+    return y;
+  }
+};
+
+struct Net {
+  CompileOptions options;
+  Frontend frontend;
+};
+
+Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_weights = true) {
+  GraphBuilder g("net", 13);
+  const auto shape = [](std::int64_t channels, std::int64_t size) { return std::vector<OnnxDim>{1, channels, size, size}; };
+  Value x = g.input("x", DType::Int8, shape(convs[0].channels, convs[0].size));
+  for (std::size_t i = 0; i < convs.size(); i++) x = convs[i].add(g, "conv" + std::to_string(i), x);
+  g.output(x, DType::Int8, shape(convs.back().outputs, convs.back().size));
+  Net net;
+  net.options.import.bytes = g.bytes();
+  net.options.import.path = "net.onnx";
+  net.options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
+  net.options.wide_weights = wide_weights;
+  net.frontend = read_model(net.options);
+  return net;
+}
+
+/// INTERP, C and LLVM give what the loops give.
+void expect_right(const Net& net, const std::vector<Conv>& convs, std::mt19937& rng) {
+  const Conv& first = convs[0];
+  Ints x = bytes(first.channels * first.size * first.size, rng);
+  const Array input = Array::of_ints(DType::Int8, {1, first.channels, first.size, first.size}, x);
+  for (const Conv& c : convs) x = c.of(x);
+  const auto interp = make_reference_device();
+  EXPECT_EQ(interp->load(lower_model(net.frontend, nullptr, net.options))->run({input}).at(0).ints(), x);
+  for (const char* name : {"c", "llvm"}) {
+    const auto device = make_device(name, {});
+    EXPECT_EQ(device->load(lower_model(net.frontend, device->language(), net.options))->run({input}).at(0).ints(), x) << name;
+  }
+}
+
+Conv random_conv(std::mt19937& rng, std::int64_t channels, std::int64_t outputs, std::int64_t size, std::int64_t kernel,
+                 std::int64_t groups = 1) {
+  Conv c{channels, outputs, size, kernel, groups, bytes(outputs * channels / groups * kernel * kernel, rng)};
+  c.x_zero = static_cast<std::int64_t>(rng() % 256) - 128;
+  c.y_zero = static_cast<std::int64_t>(rng() % 256) - 128;
+  return c;
+}
+
+/// The convolutions in turn, each with the zero point that the one before it gives.
+std::vector<Conv> chain(std::vector<Conv> convs) {
+  for (std::size_t i = 1; i < convs.size(); i++) convs[i].x_zero = convs[i - 1].y_zero;
+  return convs;
+}
+
+bool reads_through_a_mask(const Schedule& schedule, std::size_t item) {
+  for (const LazyOp* op : toposort(schedule.items[item].ast))
+    if (op->op == Op::Load && op->st().views()[0].mask) return true;
+  return false;
+}
+
+// To many channels, what is padded is read often, and the peak is elsewhere: one kernel more, and none of the sums tests anything.
+TEST(Padding, IsWrittenOnceForManySums) {
+  std::mt19937 rng(1);
+  for (const std::int64_t zero : {std::int64_t{-128}, std::int64_t{0}, std::int64_t{83}}) {
+    std::vector<Conv> convs = chain({random_conv(rng, 2, 16, 8, 3), random_conv(rng, 16, 16, 8, 1)});
+    convs[0].x_zero = zero;
+    const Net net = net_of(convs, "c99");
+    ASSERT_EQ(net.frontend.schedule.items.size(), 3u) << to_text(net.frontend.schedule);
+    EXPECT_EQ(net.frontend.schedule.items[0].out->shape(), (std::vector<Sint>{1, 2, 10, 10}));
+    EXPECT_TRUE(reads_through_a_mask(net.frontend.schedule, 0));
+    EXPECT_FALSE(reads_through_a_mask(net.frontend.schedule, 1));
+    expect_right(net, convs, rng);
+  }
+}
+
+TEST(Padding, StaysInTheSumWhereItIsReadSeldomOrMemoryWouldGrow) {
+  std::mt19937 rng(2);
+  const std::vector<std::vector<Conv>> nets{
+      chain({random_conv(rng, 16, 16, 8, 3, 16), random_conv(rng, 16, 16, 8, 1)}),  // nine products an element
+      {random_conv(rng, 16, 4, 8, 3)},                                              // the output is smaller than its padded input
+  };
+  for (const std::vector<Conv>& convs : nets) {
+    const Net net = net_of(convs, "c99");
+    EXPECT_EQ(net.frontend.schedule.items.size(), convs.size()) << to_text(net.frontend.schedule);
+    EXPECT_TRUE(reads_through_a_mask(net.frontend.schedule, 0));
+    expect_right(net, convs, rng);
+  }
+}
+
+// Twice the memory for what a dot product in steps multiplies, on targets that have one, unless flash counts more. The channels of the
+// graph's own input do not lie side by side.
+TEST(WideWeights, AreForDotProductsInSteps) {
+  std::mt19937 rng(3);
+  const std::vector<Conv> convs =
+      chain({random_conv(rng, 16, 12, 5, 1), random_conv(rng, 12, 12, 5, 3, 12), random_conv(rng, 12, 6, 5, 1)});
+  struct Row {
+    const char* target;
+    bool wide;
+    std::int64_t bytes;
+  };
+  const Row rows[] = {{"cortex-m4f", true, 12 * 6}, {"cortex-m4f", false, 0}, {"cortex-m3", true, 0}, {"c99", true, 0}};
+  for (const Row& row : rows) {
+    const Net net = net_of(convs, row.target, row.wide);
+    EXPECT_EQ(net.frontend.widened_bytes, row.bytes) << row.target;
+    expect_right(net, convs, rng);
+  }
+}
+
+// Whatever the sizes: tiles that overlap, sums of a length that no instruction divides, one channel.
+TEST(WideWeights, AreRightInRandomNetworks) {
+  std::mt19937 rng(4);
+  const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
+  for (int i = 0; i < 12; i++) {
+    const std::int64_t size = pick(1, 9), middle = pick(1, 20);
+    const std::vector<Conv> convs =
+        chain({random_conv(rng, pick(1, 3), middle, size, 2 * pick(0, 1) + 1), random_conv(rng, middle, middle, size, 3, middle),
+               random_conv(rng, middle, pick(1, 9), size, 1)});
+    const Net net = net_of(convs, "cortex-m4f");
+    SCOPED_TRACE(to_text(net.frontend.schedule));
+    expect_right(net, convs, rng);
+  }
+}
+
+}  // namespace
+}  // namespace etch
