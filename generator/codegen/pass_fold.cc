@@ -119,6 +119,19 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
   return std::nullopt;
 }
 
+// condition ? wide(condition ? x : 0) : number, integers, is wide(condition ? x : number) if the number has a place in the type of x.
+const UOp* fold_into_widened_load(UOpBuilder& b, const UOp& u) {
+  const auto [condition, yes, no] = std::array{u.src[0], u.src[1], u.src[2]};
+  if (yes->uop != UOpKind::Cast || !is_const(no) || !is_int(u.dtype) || u.lanes != 1) return nullptr;
+  const UOp* x = yes->src[0];
+  if (x->uop != UOpKind::Load || x->src.size() != 4 || x->src[2] != condition || !is_int(x->dtype) || x->lanes != 1) return nullptr;
+  const std::int64_t number = no->value->as_int();
+  if (bytes_of(x->dtype) >= bytes_of(u.dtype) || number < int_min(x->dtype) || number > int_max(x->dtype)) return nullptr;
+  UOp load = *x;
+  load.src[3] = b.constant(Scalar::of_int(x->dtype, number));
+  return b.add(UOp{.uop = UOpKind::Cast, .dtype = u.dtype, .src = {b.add(std::move(load))}, .hint = u.hint});
+}
+
 const UOp* fold_where(UOpBuilder& b, const UOp& u) {
   const auto [condition, yes, no] = std::array{u.src[0], u.src[1], u.src[2]};
   if (is_const(condition)) return condition->value->as_int() != 0 ? yes : no;
@@ -126,6 +139,7 @@ const UOp* fold_where(UOpBuilder& b, const UOp& u) {
   const bool is_truth = u.dtype == DType::Bool && is_const(yes) && is_const(no) && yes->value->as_int() != 0 && no->value->as_int() == 0;
   if (is_truth && condition->lanes == u.lanes) return condition;
   // A load under the same condition: the other value becomes the one that it gives elsewhere. The parts of a concatenation become a chain.
+  if (const UOp* widened = fold_into_widened_load(b, u)) return widened;
   if (yes->uop != UOpKind::Load || yes->src.size() != 4 || yes->src[2] != condition || yes->lanes != u.lanes || no->lanes != u.lanes)
     return nullptr;
   UOp load = *yes;
