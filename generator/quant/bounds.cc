@@ -68,7 +68,7 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
   if (base->is_reduction()) return of_reduction(base);
   std::vector<IntegerBounds> src;
   for (const LazyBuffer* s : base->src) {
-    if (is_float(s->dtype)) return type;
+    if (is_float(s->dtype) || s->dtype == DType::UInt64) return type;  // half of uint64 is negative in int64
     src.push_back(of(s));
   }
   std::optional<IntegerBounds> bounds;
@@ -94,7 +94,7 @@ IntegerBounds BoundsFinder::of_reduction(const LazyBuffer* reduction) {
       std::optional<IntegerBounds> sum = one;
       for (const int axis : reduction->axes) {
         const Sint& count = x->shape()[static_cast<std::size_t>(axis)];
-        sum = sum ? product_of(*sum, {count.min(), count.max()}) : std::nullopt;
+        sum = sum ? product_of(*sum, {reduction->scan ? 1 : count.min(), count.max()}) : std::nullopt;
       }
       return sum && sum->within(type) ? *sum : type;
     }

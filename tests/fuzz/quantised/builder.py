@@ -1,6 +1,5 @@
 """A random quantised graph, layer by layer: each layer appends ONNX nodes and the function of the reference that they stand for."""
 
-import random
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +8,7 @@ from onnx import helper, numpy_helper
 import harness
 from quantised import reference
 from quantised.reference import F32
+from random_graph import Draws, Tensor
 
 LIMIT = 2000  # elements of one tensor
 INT8, UINT8, INT16, UINT16 = (np.dtype(t) for t in ("int8", "uint8", "int16", "uint16"))
@@ -19,26 +19,12 @@ class Rejected(Exception):
 
 
 @dataclass
-class Value:
-    """A tensor of the graph; a quantised one has a scale and a zero point. `array` is its value for the first inputs."""
+class Value(Tensor):
+    """A quantised one has a scale and a zero point."""
 
-    name: str
-    array: np.ndarray
     scale: np.float32 | None = None
     zero: int = 0
     fill: object = None  # of an input: function of (numpy's generator, shape, kind of KINDS) that gives another array
-
-    @property
-    def dtype(self):
-        return self.array.dtype
-
-    @property
-    def shape(self):
-        return self.array.shape
-
-    @property
-    def rank(self):
-        return self.array.ndim
 
 
 @dataclass
@@ -82,29 +68,19 @@ def _floats(draw, shape, kind, scale, dtype):
     return (array * float(scale)).astype(F32)
 
 
-class Graph:
+class Graph(Draws):
     """Raises Rejected where a layer can't be; then `mark` and `restore` take back what was added for it."""
 
     def __init__(self, seed):
-        self.rng = random.Random(seed)
+        super().__init__(seed)
         self.draw = np.random.default_rng(self.rng.getrandbits(32))
         self.opset = self.rng.choice([13, 17, 18, 21, 22])
         self.values, self.inputs, self.initializers, self.layers, self.nodes = [], [], [], [], []
-        self.dequantised, self.count = {}, 0
+        self.dequantised = {}
         self.activation = self.rng.choice([INT8, INT8, INT8, UINT8, UINT8, INT16, UINT16] if self.opset >= 21 else [INT8, INT8, UINT8])
         self.powers = self.maybe(0.25)  # all scales are powers of two: exact ties
         self.open = self.maybe(0.1)  # the batch is an open size
         self.batch = self.choice([2, 3] if self.open else [1, 1, 1, 2, 3])
-
-    def maybe(self, p=0.5):
-        return self.rng.random() < p
-
-    def choice(self, items):
-        return self.rng.choice(items)
-
-    def name(self, prefix):
-        self.count += 1
-        return f"{prefix}{self.count}"
 
     # Numbers.
 
