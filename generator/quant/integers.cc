@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "lazy/rewrite.h"
@@ -16,7 +18,8 @@ namespace {
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
 
-/// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included.
+/// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included, all of it by one node. A Round of a graph
+/// that is followed by a Clip and a Cast is not one: there, nobody allows another rounding of what is rounded.
 struct Quantisation {
   DType dtype{};
   const LazyBuffer* x = nullptr;     // before rint
@@ -35,6 +38,15 @@ const LazyBuffer* operand_beside(const LazyBuffer* b, Op op, double value) {
   return nullptr;
 }
 
+/// Whether every node that asked for `b` also asked for `inner`.
+bool is_made_with(const LazyBuffer* b, const LazyBuffer* inner) {
+  const auto asked = [inner](const std::string& node) {
+    return std::ranges::find(inner->origins, node) != inner->origins.end() ||
+           std::ranges::find(inner->shared_by, node) != inner->shared_by.end();
+  };
+  return !b->origins.empty() && std::ranges::all_of(b->origins, asked) && std::ranges::all_of(b->shared_by, asked);
+}
+
 std::optional<Quantisation> quantisation_of(const LazyBuffer* b) {
   if (!b->is_base() || !is_op(b, Op::Cast) || !is_quantised_type(b->dtype) || b->src[0]->dtype != DType::Float32) return std::nullopt;
   const IntegerBounds type = bounds_of_type(b->dtype);
@@ -50,25 +62,46 @@ std::optional<Quantisation> quantisation_of(const LazyBuffer* b) {
         break;
       }
   }
-  if (!is_op(x, Op::Rint)) return std::nullopt;
+  if (!x->is_base() || !is_op(x, Op::Rint) || !is_made_with(b, x)) return std::nullopt;
   q.x = x->src[0];
   return q;
 }
 
-/// A bound by one constant before the quantisation.
-struct Bound {
-  Op op{};  // Max or Min
-  double value = 0;
+/// A value of integers that constants bound: min(max(inner, low), high).
+struct Bounded {
+  const LazyBuffer* inner = nullptr;
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 
 class Rewriter {
  public:
   explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph) {}
 
+  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway is read in float from them, so that it is not computed
+  /// twice.
+  std::vector<const LazyBuffer*> with_shared_sums(const std::vector<const LazyBuffer*>& outputs) {
+    const std::vector<const LazyBuffer*> bases = toposort_bases(outputs);
+    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end());
+    return rewrite(graph_, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+      const IntegerForm* form = rebuilt->is_reduction() ? forms_.of(rebuilt) : nullptr;
+      if (form == nullptr || form->fill != 0 || form->scales.empty() || !live.contains(form->value.buffer()->base)) return rebuilt;
+      OriginScope scope(graph_, rebuilt->origins);
+      Tensor value = form->value.cast(DType::Float32) * product_of(form->scales);
+      if (const Tensor divisor = product_of(form->divisors)) value = value / divisor;
+      return value.buffer();
+    });
+  }
+
   /// What replaces `rebuilt`, whose sources are in their new form already.
   const LazyBuffer* replace(const LazyBuffer* rebuilt) {
-    if (!is_float(rebuilt->dtype) && !rebuilt->base->constant) forms_.bounds().of(rebuilt);  // from the sources up
-    forms_.of(rebuilt);
+    const LazyBuffer* result = replaced(rebuilt);
+    forms_.bounds().visit(result);  // from the sources up, so that nothing ever walks a long chain
+    return result;
+  }
+
+ private:
+  const LazyBuffer* replaced(const LazyBuffer* rebuilt) {
+    if (forms_.of(rebuilt) == nullptr) find_bounds(rebuilt);
     const std::optional<Quantisation> q = quantisation_of(rebuilt);
     if (!q) return rebuilt;
     OriginScope scope(graph_, rebuilt->origins);
@@ -76,39 +109,36 @@ class Rewriter {
     return integers ? integers->buffer() : rebuilt;
   }
 
- private:
-  std::optional<Tensor> in_integers(const Quantisation& q) {
-    std::vector<Bound> bounds;
-    const IntegerForm* form = forms_.of(q.x);
-    std::optional<IntegerForm> bounded;
-    if (form == nullptr) {
-      bounded = behind_bounds(q.x, bounds);
-      if (!bounded) return std::nullopt;
-      form = &*bounded;
+  /// Remembers `b` if it is a largest or least of a constant and an integer form, which may be bounded already.
+  void find_bounds(const LazyBuffer* b) {
+    if (!b->is_base() || !(is_op(b, Op::Max) || is_op(b, Op::Min)) || b->dtype != DType::Float32) return;
+    for (const std::size_t k : {0, 1}) {
+      const Scalar* c = const_value(b->src[k]);
+      const LazyBuffer* x = b->src[1 - k];
+      const auto before = bounded_.find(x);
+      if (c == nullptr || std::isnan(c->as_double()) || (before == bounded_.end() && forms_.of(x) == nullptr)) continue;
+      Bounded bounded = before == bounded_.end() ? Bounded{.inner = x} : before->second;
+      const auto apply = [&](double v) { return b->op == Op::Max ? std::max(v, c->as_double()) : std::min(v, c->as_double()); };
+      bounded.low = apply(bounded.low);
+      bounded.high = apply(bounded.high);
+      bounded_.emplace(b, bounded);
+      return;
     }
-    const Tensor zero = zero_of(q);
-    if (!zero) return std::nullopt;
-    const std::optional<Tensor> result = requantised(*form, zero, q.dtype);
-    if (!result) return std::nullopt;
-    return with_bounds(*result, *form, bounds, zero, q.dtype);
   }
 
-  /// x / scale where x is bounded by constants: the form without the bounds, which are listed from the outside in.
-  std::optional<IntegerForm> behind_bounds(const LazyBuffer* x, std::vector<Bound>& bounds) {
-    if (!x->is_base() || !is_op(x, Op::Div)) return std::nullopt;
-    const LazyBuffer* e = x->src[0];
-    while (e->is_base() && (is_op(e, Op::Max) || is_op(e, Op::Min)) && forms_.of(e) == nullptr) {
-      const Scalar *a = const_value(e->src[0]), *b = const_value(e->src[1]);
-      const Scalar* c = a != nullptr ? a : b;
-      if (c == nullptr || std::isnan(c->as_double())) return std::nullopt;
-      bounds.push_back({e->op, c->as_double()});
-      e = a != nullptr ? e->src[1] : e->src[0];
+  std::optional<Tensor> in_integers(const Quantisation& q) {
+    const IntegerForm* form = forms_.of(q.x);
+    const Bounded* bounded = nullptr;
+    if (form == nullptr && q.x->is_base() && is_op(q.x, Op::Div)) {  // x / scale, where x is bounded: the bounds move behind it
+      const auto found = bounded_.find(q.x->src[0]);
+      if (found == bounded_.end()) return std::nullopt;
+      bounded = &found->second;
+      form = forms_.of(graph_.elementwise(Op::Div, {bounded->inner, q.x->src[1]}));
     }
-    const IntegerForm* below = forms_.of(e);
-    if (below == nullptr || bounds.empty()) return std::nullopt;
-    const LazyBuffer* quotient = graph_.elementwise(Op::Div, {e, x->src[1]});
-    const IntegerForm* form = forms_.of(quotient);
-    return form == nullptr ? std::nullopt : std::optional(*form);
+    const Tensor zero = form == nullptr ? Tensor() : zero_of(q);
+    if (!zero) return std::nullopt;
+    const std::optional<Tensor> result = requantised(*form, zero, q.dtype);
+    return result && bounded != nullptr ? with_bounds(*result, form->divisors.back(), *bounded, zero, q.dtype) : result;
   }
 
   /// In int32, an axis along which it is the same has size 1; empty if it is not an integer everywhere.
@@ -146,21 +176,23 @@ class Rewriter {
     } else {
       result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(shape), dtype);
     }
-    if (fills_saturate(form, zero, least, dtype)) return result;
+    if (fills_saturate(form, zero, static_cast<float>(least), static_cast<float>(most), dtype)) return result;
     const IntegerBounds type = bounds_of_type(dtype);
     return form.inside.where(result, result.full_like(static_cast<double>(form.fill < 0 ? type.low : type.high)));
   }
 
-  /// Whether what stands for an infinity ends at the bound of the type.
-  static bool fills_saturate(const IntegerForm& form, const Tensor& zero, double least, DType dtype) {
+  /// Whether what stands for an infinity ends at the bound of the type, for the least favourable of the factors.
+  static bool fills_saturate(const IntegerForm& form, const Tensor& zero, float least, float most, DType dtype) {
     if (form.fill == 0) return true;
     const std::optional<Array> zeros = zero.evaluate();
     if (!zeros) return false;
     const IntegerBounds type = bounds_of_type(dtype);
     const std::vector<double> values = zeros->doubles();
     const auto [low, high] = std::ranges::minmax(values);
-    if (form.fill < 0) return std::rint(static_cast<double>(form.bounds.low) * least) + high <= static_cast<double>(type.low);
-    return std::rint(static_cast<double>(form.bounds.high) * least) + low >= static_cast<double>(type.high);
+    const auto rounded = [](std::int64_t fill, float factor) { return std::rint(static_cast<float>(fill) * factor); };
+    const std::int64_t lowest = form.bounds.low, highest = form.bounds.high;
+    if (form.fill < 0) return rounded(lowest, lowest > 0 ? most : least) + high <= static_cast<double>(type.low);
+    return rounded(highest, highest > 0 ? least : most) + low >= static_cast<double>(type.high);
   }
 
   static bool is_stored_so(const IntegerForm& form, const Tensor& zero, DType dtype) {
@@ -174,25 +206,20 @@ class Rewriter {
     return x.clip(static_cast<double>(type.low), static_cast<double>(type.high)).cast(dtype);
   }
 
-  /// A bound c of what is quantised is a bound of the result: both are monotonic. The innermost comes first.
-  std::optional<Tensor> with_bounds(Tensor result, const IntegerForm& form, const std::vector<Bound>& bounds, const Tensor& zero,
-                                    DType dtype) {
-    if (bounds.empty()) return result;
-    const Tensor divisor = form.divisors.back();
-    const IntegerBounds type = bounds_of_type(dtype);
-    for (auto bound = bounds.rbegin(); bound != bounds.rend(); bound++) {
-      const Tensor value = Tensor::full(graph_, divisor.shape(), Scalar::of_double(DType::Float32, bound->value)) / divisor;
-      const Tensor at = (value.unary(Op::Rint) + zero.cast(DType::Float32))
-                            .clip(static_cast<double>(type.low), static_cast<double>(type.high))
-                            .cast(dtype)
-                            .expand(result.shape());
-      result = bound->op == Op::Max ? result.maximum(at) : result.minimum(at);
-    }
+  /// A bound c of what is quantised is a bound of the result, quantised alike: both are monotonic.
+  Tensor with_bounds(Tensor result, const Tensor& divisor, const Bounded& bounded, const Tensor& zero, DType dtype) {
+    const auto quantised = [&](double bound) {
+      const Tensor value = Tensor::full(graph_, divisor.shape(), Scalar::of_double(DType::Float32, bound)) / divisor;
+      return saturated(value.unary(Op::Rint) + zero.cast(DType::Float32), dtype).expand(result.shape());
+    };
+    if (bounded.low > -std::numeric_limits<double>::infinity()) result = result.maximum(quantised(bounded.low));
+    if (bounded.high < std::numeric_limits<double>::infinity()) result = result.minimum(quantised(bounded.high));
     return result;
   }
 
   LazyGraph& graph_;
   FormFinder forms_;
+  std::unordered_map<const LazyBuffer*, Bounded> bounded_;  // for look-up only
 };
 
 }  // namespace
@@ -200,7 +227,7 @@ class Rewriter {
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
   Rewriter rewriter(graph);
   const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
-  return rewrite(graph, integers, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+  return rewrite(graph, rewriter.with_shared_sums(integers), [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);
     return without == nullptr ? rebuilt : without;
