@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "lazy/rewrite.h"
 #include "quant/form.h"
+#include "quant/functions.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -75,7 +76,7 @@ struct Bounded {
 
 class Rewriter {
  public:
-  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph) {}
+  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
 
   /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway is read in float from them, so that it is not computed
   /// twice.
@@ -102,11 +103,12 @@ class Rewriter {
  private:
   const LazyBuffer* replaced(const LazyBuffer* rebuilt) {
     if (forms_.of(rebuilt) == nullptr) find_bounds(rebuilt);
+    const ByteFunction* function = functions_.of(rebuilt);
     const std::optional<Quantisation> q = quantisation_of(rebuilt);
-    if (!q) return rebuilt;
     OriginScope scope(graph_, rebuilt->origins);
-    const std::optional<Tensor> integers = in_integers(*q);
-    return integers ? integers->buffer() : rebuilt;
+    std::optional<Tensor> result = q ? in_integers(*q) : std::nullopt;
+    if (!result && function != nullptr) result = functions_.simpler(rebuilt, q ? q->x : nullptr, q ? zero_of(*q) : Tensor());
+    return result ? result->buffer() : rebuilt;
   }
 
   /// Remembers `b` if it is a largest or least of a constant and an integer form, which may be bounded already.
@@ -219,6 +221,7 @@ class Rewriter {
 
   LazyGraph& graph_;
   FormFinder forms_;
+  ByteFunctions functions_;
   std::unordered_map<const LazyBuffer*, Bounded> bounded_;  // for look-up only
 };
 
