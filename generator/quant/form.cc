@@ -58,15 +58,6 @@ bool is_short(const IntegerForm& form) {
   return joint.has_value();
 }
 
-/// A constant that masks alone make different: axes that no mask depends on have size 1.
-Tensor along_masks(const Tensor& t) {
-  if (t.buffer()->base->kind != LazyKind::Const) return t;
-  const std::vector<bool> masked = t.buffer()->st.masked_axes();
-  Padding ranges;
-  for (int axis = 0; axis < t.rank(); axis++) ranges.emplace_back(0, masked[static_cast<std::size_t>(axis)] ? t.dim(axis) : Sint(1));
-  return t.shrink(ranges);
-}
-
 /// Of constants alone.
 bool is_known(const IntegerForm& form) { return form.value.buffer()->base->constant; }
 

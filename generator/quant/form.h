@@ -31,6 +31,8 @@ class FormFinder {
   explicit FormFinder(LazyGraph& graph) : graph_(graph), bounds_(graph) {}
   /// nullptr: `buffer` is no such value.
   const IntegerForm* of(const LazyBuffer* buffer);
+  /// A constant of positive, finite numbers in float32, not too many, without repetitions; nullopt: it is none.
+  std::optional<Tensor> scale_of(const LazyBuffer* constant);
   BoundsFinder& bounds() { return bounds_; }
 
  private:
@@ -45,7 +47,6 @@ class FormFinder {
   std::optional<IntegerForm> of_reduction(const LazyBuffer* reduction);
   /// The form of a largest or least value of windows that padding fills, of `x`; no fill is left if each window has an element of its own.
   void reduce_inside(const IntegerForm& x, const LazyBuffer* reduction, IntegerForm& form);
-  std::optional<Tensor> scale_of(const LazyBuffer* constant);
   /// The same scale as a view of `view` sees it; nullopt if it differs where the view is masked, or in ways that have no short form.
   std::optional<Tensor> seen(const Tensor& scale, const LazyBuffer* view);
 

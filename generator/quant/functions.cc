@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kBytes = 256;
 constexpr double kSafeFloat = 1 << 30;  // a float that is nearer to 0 becomes an int32
-constexpr int kLeastCost = 10;   // of a function that is worth a table
-constexpr int kMostCost = 1000;  // of one that is evaluated for all bytes
+constexpr int kLeastCost = 10;          // of a function that is worth a table
+constexpr int kMostCost = 1000;         // of one that is evaluated for all bytes
 
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -37,7 +37,8 @@ Tensor results_for(const ByteFunction& f, const std::vector<Tensor>& list) {
   Shape ones(list.size(), Sint(1)), whole(list.size(), Sint(kBytes));
   std::vector<int> axes;  // in `list`
   for (const Tensor& t : f.of)
-    axes.push_back(static_cast<int>(std::ranges::find(list, t.buffer(), [](const Tensor& other) { return other.buffer(); }) - list.begin()));
+    axes.push_back(
+        static_cast<int>(std::ranges::find(list, t.buffer(), [](const Tensor& other) { return other.buffer(); }) - list.begin()));
   for (const int axis : axes) ones[static_cast<std::size_t>(axis)] = kBytes;
   const Tensor in_order = axes.size() == 2 && axes[0] > axes[1] ? f.results.permute({1, 0}) : f.results;
   return in_order.reshape(ones).expand(whole);
@@ -94,21 +95,27 @@ std::optional<ByteFunction> ByteFunctions::find(const LazyBuffer* buffer) {
   return f;
 }
 
+bool ByteFunctions::is_read(const LazyBuffer* buffer) {
+  const ByteFunction* f = is_byte(buffer->dtype) ? of(buffer) : nullptr;
+  return f != nullptr && f->of.size() == 1 && f->cost >= kLeastCost;
+}
+
 std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const LazyBuffer* exact, const Tensor& zero) {
   const ByteFunction* f = is_byte(buffer->dtype) ? of(buffer) : nullptr;
-  if (f == nullptr || f->cost < kLeastCost) return std::nullopt;
-  if (f->of.size() == 1) return read(*f);
-  const ByteFunction* real = zero && exact != nullptr ? of(exact) : nullptr;
+  if (f == nullptr) return std::nullopt;
+  if (f->of.size() == 1) return is_read(buffer) ? std::optional(read(*f)) : std::nullopt;
+  const ByteFunction* real = exact != nullptr ? of(exact) : nullptr;
   if (real == nullptr || joined(f->of, real->of).size() != 2) return std::nullopt;
-  const Array wanted = graph_.evaluate(f->results.buffer()), reals = graph_.evaluate(results_for(*real, f->of).buffer());
-  const auto fit = fit_linear(all_bytes(f->of[0].dtype()), all_bytes(f->of[1].dtype()), wanted.ints(), reals.doubles());
+  const std::vector<std::int64_t> wanted = graph_.evaluate(f->results.buffer()).ints();
+  const auto [low, high] = std::ranges::minmax(wanted);
+  if (low == high) return Tensor::full(graph_, buffer->shape(), Scalar::of_int(buffer->dtype, low));
+  const std::vector<double> reals = graph_.evaluate(results_for(*real, f->of).buffer()).doubles();
+  const auto fit = fit_linear(all_bytes(f->of[0].dtype()), all_bytes(f->of[1].dtype()), wanted, reals);
   if (fit) return sum(f->of[0], f->of[1], *fit).cast(buffer->dtype);
   const LazyBuffer* summed = with_products_read(exact);
   const auto is_safe = [](double v) { return std::abs(v) < kSafeFloat; };
-  if (summed == nullptr || !std::ranges::all_of(reals.doubles(), is_safe)) return std::nullopt;
+  if (summed == nullptr || !std::ranges::all_of(reals, is_safe)) return std::nullopt;
   const Tensor whole = Tensor(&graph_, summed).unary(Op::Rint).cast(DType::Int32) + zero.expand(buffer->shape());
-  const std::vector<std::int64_t> results = wanted.ints();
-  const auto [low, high] = std::ranges::minmax(results);
   return whole.clip(static_cast<double>(low), static_cast<double>(high)).cast(buffer->dtype);
 }
 

@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "lazy/rewrite.h"
+#include "quant/choices.h"
 #include "quant/form.h"
 #include "quant/functions.h"
+#include "quant/quantisation.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -18,55 +20,6 @@ namespace {
 
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
-
-/// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included, all of it by one node. A Round of a graph
-/// that is followed by a Clip and a Cast is not one: there, nobody allows another rounding of what is rounded.
-struct Quantisation {
-  DType dtype{};
-  const LazyBuffer* x = nullptr;     // before rint
-  const LazyBuffer* zero = nullptr;  // in float32; nullptr: 0
-};
-
-bool is_quantised_type(DType dtype) {
-  return dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16 || dtype == DType::UInt16;
-}
-
-/// The other operand of `b`, op(x, c) where c is one constant `value`; nullptr if it is not that.
-const LazyBuffer* operand_beside(const LazyBuffer* b, Op op, double value) {
-  if (!b->is_base() || !is_op(b, op)) return nullptr;
-  for (const std::size_t k : {0, 1})
-    if (const Scalar* c = const_value(b->src[1 - k]); c != nullptr && c->as_double() == value) return b->src[k];
-  return nullptr;
-}
-
-/// Whether every node that asked for `b` also asked for `inner`.
-bool is_made_with(const LazyBuffer* b, const LazyBuffer* inner) {
-  const auto asked = [inner](const std::string& node) {
-    return std::ranges::find(inner->origins, node) != inner->origins.end() ||
-           std::ranges::find(inner->shared_by, node) != inner->shared_by.end();
-  };
-  return !b->origins.empty() && std::ranges::all_of(b->origins, asked) && std::ranges::all_of(b->shared_by, asked);
-}
-
-std::optional<Quantisation> quantisation_of(const LazyBuffer* b) {
-  if (!b->is_base() || !is_op(b, Op::Cast) || !is_quantised_type(b->dtype) || b->src[0]->dtype != DType::Float32) return std::nullopt;
-  const IntegerBounds type = bounds_of_type(b->dtype);
-  const LazyBuffer* x = operand_beside(b->src[0], Op::Min, static_cast<double>(type.high));
-  x = x == nullptr ? nullptr : operand_beside(x, Op::Max, static_cast<double>(type.low));
-  if (x == nullptr || !x->is_base()) return std::nullopt;
-  Quantisation q{.dtype = b->dtype};
-  if (is_op(x, Op::Add)) {
-    for (const std::size_t k : {0, 1})
-      if (x->src[k]->is_base() && is_op(x->src[k], Op::Rint) && x->src[1 - k]->base->constant) {
-        q.zero = x->src[1 - k];
-        x = x->src[k];
-        break;
-      }
-  }
-  if (!x->is_base() || !is_op(x, Op::Rint) || !is_made_with(b, x)) return std::nullopt;
-  q.x = x->src[0];
-  return q;
-}
 
 /// A value of integers that constants bound: min(max(inner, low), high).
 struct Bounded {
@@ -103,12 +56,42 @@ class Rewriter {
  private:
   const LazyBuffer* replaced(const LazyBuffer* rebuilt) {
     if (forms_.of(rebuilt) == nullptr) find_bounds(rebuilt);
-    const ByteFunction* function = functions_.of(rebuilt);
+    functions_.of(rebuilt);
     const std::optional<Quantisation> q = quantisation_of(rebuilt);
     OriginScope scope(graph_, rebuilt->origins);
-    std::optional<Tensor> result = q ? in_integers(*q) : std::nullopt;
-    if (!result && function != nullptr) result = functions_.simpler(rebuilt, q ? q->x : nullptr, q ? zero_of(*q) : Tensor());
+    if (!q) {
+      const std::optional<Tensor> result = functions_.simpler(rebuilt, nullptr, {});
+      return result ? result->buffer() : rebuilt;
+    }
+    const Tensor zero = zero_of(*q);
+    if (!zero) return rebuilt;
+    std::optional<Tensor> result = simplified(rebuilt, *q, zero);
+    if (!result) result = before_choice(*q, zero);
     return result ? result->buffer() : rebuilt;
+  }
+
+  /// In integers, or from a table where that is less.
+  std::optional<Tensor> simplified(const LazyBuffer* b, const Quantisation& q, const Tensor& zero) {
+    const std::optional<Tensor> integers = in_integers(q, zero);
+    if (integers && !functions_.is_read(integers->buffer())) return integers;
+    const std::optional<Tensor> simpler = functions_.simpler(b, q.x, zero);
+    return simpler ? simpler : integers;
+  }
+
+  /// What is quantised is chosen from several values: these are quantised, each as is best.
+  std::optional<Tensor> before_choice(const Quantisation& q, const Tensor& zero) {
+    if (!q.x->is_base() || !is_op(q.x, Op::Div) || !is_choice(q.x->src[0])) return std::nullopt;
+    const std::optional<Tensor> scale = forms_.scale_of(q.x->src[1]);
+    const Scalar* point = const_value(zero.buffer());
+    if (!scale || !scale->size().is_int(1) || point == nullptr) return std::nullopt;
+    const auto quantised = [&](const LazyBuffer* value) {
+      const Tensor v(&graph_, value), x = v / Tensor::full(graph_, v.shape(), scale->evaluate()->at(0));
+      const Tensor point_there = Tensor::full(graph_, v.shape(), *point);
+      const Tensor result = saturated(x.unary(Op::Rint) + point_there.cast(DType::Float32), q.dtype);
+      functions_.of(result.buffer());
+      return simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there).value_or(result);
+    };
+    return before_choices(q.x->src[0], quantised, graph_, point->cast(q.dtype));
   }
 
   /// Remembers `b` if it is a largest or least of a constant and an integer form, which may be bounded already.
@@ -128,7 +111,7 @@ class Rewriter {
     }
   }
 
-  std::optional<Tensor> in_integers(const Quantisation& q) {
+  std::optional<Tensor> in_integers(const Quantisation& q, const Tensor& zero) {
     const IntegerForm* form = forms_.of(q.x);
     const Bounded* bounded = nullptr;
     if (form == nullptr && q.x->is_base() && is_op(q.x, Op::Div)) {  // x / scale, where x is bounded: the bounds move behind it
@@ -137,8 +120,7 @@ class Rewriter {
       bounded = &found->second;
       form = forms_.of(graph_.elementwise(Op::Div, {bounded->inner, q.x->src[1]}));
     }
-    const Tensor zero = form == nullptr ? Tensor() : zero_of(q);
-    if (!zero) return std::nullopt;
+    if (form == nullptr) return std::nullopt;
     const std::optional<Tensor> result = requantised(*form, zero, q.dtype);
     return result && bounded != nullptr ? with_bounds(*result, form->divisors.back(), *bounded, zero, q.dtype) : result;
   }

@@ -25,8 +25,9 @@ struct LinearFit {
 /// All values of a byte, in some order.
 using ByteValues = std::array<std::int64_t, 256>;
 
-/// A formula that gives `wanted`, for each a of `as` and each b of `bs` (the inner ones): it is tried for every pair. `exact`: the same before
-/// it was rounded, less the zero point. nullopt: none was found; that is where floats round the other way than any linear function does.
+/// A formula that gives `wanted`, for each a of `as` and each b of `bs` (the inner ones): it is tried for every pair. `exact`: the same
+/// before it was rounded, less the zero point. nullopt: none was found; that is where floats round the other way than any linear function
+/// does.
 std::optional<LinearFit> fit_linear(const ByteValues& as, const ByteValues& bs, std::span<const std::int64_t> wanted,
                                     std::span<const double> exact);
 
