@@ -131,6 +131,7 @@ std::optional<IntegerForm> FormFinder::of_view(const LazyBuffer* view) {
   const auto through = [&](const Tensor& t) { return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st))); };
   if (below->fill != 0 && is_masked(view->st)) return std::nullopt;
   IntegerForm form{through(below->value), below->bounds, {}, {}, below->fill};
+  form.is_computed = below->is_computed;
   if (below->inside) form.inside = through(below->inside);
   for (const auto& [from, to] : {std::pair(&below->scales, &form.scales), std::pair(&below->divisors, &form.divisors)})
     for (const Tensor& scale : *from) {
@@ -178,6 +179,7 @@ std::optional<IntegerForm> FormFinder::of_product(const LazyBuffer* product) {
     const std::optional<IntegerBounds> bounds = product_of(left->bounds, right->bounds);
     if (!bounds || !bounds->within(kInt32)) return std::nullopt;
     IntegerForm form{left->value * right->value, *bounds, left->scales, left->divisors};
+    form.is_computed = true;
     form.scales.insert(form.scales.end(), right->scales.begin(), right->scales.end());
     form.divisors.insert(form.divisors.end(), right->divisors.begin(), right->divisors.end());
     return form;
@@ -209,7 +211,7 @@ std::optional<IntegerForm> FormFinder::of_sum(const LazyBuffer* sum) {
   if (!is_known(*b) || b->stored || a->scales.size() < 2) return std::nullopt;
   const std::optional<IntegerBounds> bounds = sum_of(a->bounds, b->bounds);
   if (!bounds || !bounds->within(kInt32) || !same_scale(*a, *b)) return std::nullopt;
-  return IntegerForm{a->value + b->value, *bounds, a->scales, a->divisors};
+  return IntegerForm{.value = a->value + b->value, .bounds = *bounds, .scales = a->scales, .divisors = a->divisors, .is_computed = true};
 }
 
 /// max(x, 0)
@@ -220,7 +222,8 @@ std::optional<IntegerForm> FormFinder::of_rectified(const LazyBuffer* max) {
     if (x == nullptr || x->fill != 0 || zero == nullptr || zero->as_double() != 0) continue;
     if (x->bounds.low >= 0) return *x;
     const IntegerBounds bounds{std::max<std::int64_t>(x->bounds.low, 0), std::max<std::int64_t>(x->bounds.high, 0)};
-    return IntegerForm{x->value.maximum(x->value.full_like(0)), bounds, x->scales, x->divisors};
+    const Tensor rectified = x->value.maximum(x->value.full_like(0));
+    return IntegerForm{.value = rectified, .bounds = bounds, .scales = x->scales, .divisors = x->divisors, .is_computed = x->is_computed};
   }
   return std::nullopt;
 }
@@ -233,7 +236,9 @@ std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
   const bool is_low = fill->as_double() < 0;
   const Tensor bound = x->value.full_like(static_cast<double>(is_low ? x->bounds.low : x->bounds.high));
   const Tensor inside(&graph_, where->src[0]);
-  return IntegerForm{inside.where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1, inside};
+  IntegerForm form{inside.where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1, inside};
+  form.is_computed = x->is_computed;
+  return form;
 }
 
 std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction) {
@@ -254,6 +259,7 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
     bounds = *sum;
   }
   IntegerForm form{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors};
+  form.is_computed = x->is_computed || reduction->op == Op::ReduceSum;
   if (x->fill != 0) reduce_inside(*x, reduction, form);
   return form;
 }

@@ -23,6 +23,9 @@ struct IntegerForm {
   /// If the value is quantised in memory: `value` is stored - zero, elementwise.
   Tensor stored = {};
   std::int64_t zero = 0;
+  /// Whether it is a sum or a product of several values: then its factors may be multiplied before it is. One value that is moved, bounded
+  /// or chosen is multiplied by each factor in turn, as the graph says.
+  bool is_computed = false;
 };
 
 /// The forms of a graph's buffers, each found once; whoever asks from the sources up never waits for a long chain.

@@ -95,15 +95,10 @@ std::optional<ByteFunction> ByteFunctions::find(const LazyBuffer* buffer) {
   return f;
 }
 
-bool ByteFunctions::is_read(const LazyBuffer* buffer) {
-  const ByteFunction* f = is_byte(buffer->dtype) ? of(buffer) : nullptr;
-  return f != nullptr && f->of.size() == 1 && f->cost >= kLeastCost;
-}
-
 std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const LazyBuffer* exact, const Tensor& zero) {
   const ByteFunction* f = is_byte(buffer->dtype) ? of(buffer) : nullptr;
   if (f == nullptr) return std::nullopt;
-  if (f->of.size() == 1) return is_read(buffer) ? std::optional(read(*f)) : std::nullopt;
+  if (f->of.size() == 1) return f->cost < kLeastCost ? std::nullopt : std::optional(read(*f));
   const ByteFunction* real = exact != nullptr ? of(exact) : nullptr;
   if (real == nullptr || joined(f->of, real->of).size() != 2) return std::nullopt;
   const std::vector<std::int64_t> wanted = graph_.evaluate(f->results.buffer()).ints();

@@ -30,9 +30,6 @@ class ByteFunctions {
   /// tables, and floats are only added: no compiler can contract them. nullopt: `buffer` is best as it is.
   std::optional<Tensor> simpler(const LazyBuffer* buffer, const LazyBuffer* exact, const Tensor& zero);
 
-  /// Whether `buffer` is a function of one byte that is better read from a table than computed.
-  bool is_read(const LazyBuffer* buffer);
-
  private:
   std::optional<ByteFunction> find(const LazyBuffer* buffer);
   /// A byte that is in memory or computed for its own sake is the function that gives it.

@@ -72,10 +72,13 @@ class Rewriter {
 
   /// In integers, or from a table where that is less.
   std::optional<Tensor> simplified(const LazyBuffer* b, const Quantisation& q, const Tensor& zero) {
-    const std::optional<Tensor> integers = in_integers(q, zero);
-    if (integers && !functions_.is_read(integers->buffer())) return integers;
-    const std::optional<Tensor> simpler = functions_.simpler(b, q.x, zero);
-    return simpler ? simpler : integers;
+    const Found found = form_of(q);
+    const std::optional<Tensor> integers = found.form == nullptr ? std::nullopt : in_integers(found, q.dtype, zero);
+    if (!integers) return functions_.simpler(b, q.x, zero);
+    const std::optional<Tensor> read = found.form->is_computed || rescaling_of(*found.form)->is_one
+                                           ? functions_.simpler(integers->buffer(), nullptr, {})
+                                           : functions_.simpler(b, nullptr, {});
+    return read ? read : integers;
   }
 
   /// What is quantised is chosen from several values: these are quantised, each as is best.
@@ -111,18 +114,22 @@ class Rewriter {
     }
   }
 
-  std::optional<Tensor> in_integers(const Quantisation& q, const Tensor& zero) {
-    const IntegerForm* form = forms_.of(q.x);
-    const Bounded* bounded = nullptr;
-    if (form == nullptr && q.x->is_base() && is_op(q.x, Op::Div)) {  // x / scale, where x is bounded: the bounds move behind it
-      const auto found = bounded_.find(q.x->src[0]);
-      if (found == bounded_.end()) return std::nullopt;
-      bounded = &found->second;
-      form = forms_.of(graph_.elementwise(Op::Div, {bounded->inner, q.x->src[1]}));
-    }
-    if (form == nullptr) return std::nullopt;
-    const std::optional<Tensor> result = requantised(*form, zero, q.dtype);
-    return result && bounded != nullptr ? with_bounds(*result, form->divisors.back(), *bounded, zero, q.dtype) : result;
+  struct Found {
+    const IntegerForm* form = nullptr;  // nullptr: there is none
+    const Bounded* bounded = nullptr;   // bounds in front of the division by the scale
+  };
+
+  Found form_of(const Quantisation& q) {
+    if (const IntegerForm* form = forms_.of(q.x)) return {form, nullptr};
+    const auto bounded = q.x->is_base() && is_op(q.x, Op::Div) ? bounded_.find(q.x->src[0]) : bounded_.end();
+    if (bounded == bounded_.end()) return {};
+    return {forms_.of(graph_.elementwise(Op::Div, {bounded->second.inner, q.x->src[1]})), &bounded->second};
+  }
+
+  std::optional<Tensor> in_integers(const Found& found, DType dtype, const Tensor& zero) {
+    const std::optional<Tensor> result = requantised(*found.form, zero, dtype);
+    if (!result || found.bounded == nullptr) return result;
+    return with_bounds(*result, found.form->divisors.back(), *found.bounded, zero, dtype);
   }
 
   /// In int32, an axis along which it is the same has size 1; empty if it is not an integer everywhere.
@@ -139,8 +146,16 @@ class Rewriter {
     return Tensor::full(graph_, constant.shape(), graph_.evaluate(constant.buffer()->base).at(0));
   }
 
-  /// saturate(rint(float(value) * M) + zero) with M = scales / divisors.
-  std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
+  /// What an int32 is multiplied by, then divided by unless that is empty; both broadcast to its shape.
+  struct Rescaling {
+    Tensor scale, divisor;
+    bool is_one = false;  // it leaves every value as it is
+    double most = 0;      // about the largest factor
+  };
+
+  /// Of a sum or product by M = scales / divisors, of one value by its scale and divisor. nullopt: a factor is not finite, or there are
+  /// others.
+  std::optional<Rescaling> rescaling_of(const IntegerForm& form) {
     const Tensor scale = product_of(form.scales), divisor = product_of(form.divisors);
     if (!scale) return std::nullopt;
     const Tensor factor = as_one_value(divisor ? scale / divisor : scale);
@@ -149,34 +164,51 @@ class Rewriter {
     const std::vector<double> values = known->doubles();
     if (!std::ranges::all_of(values, [](double m) { return m > 0 && std::isfinite(m); })) return std::nullopt;
     const auto [least, most] = std::ranges::minmax(values);
+    const bool is_one = least == 1 && most == 1;
+    if (form.is_computed || is_one) return Rescaling{factor, {}, is_one, most};
+    if (form.scales.size() > 1 || form.divisors.size() > 1) return std::nullopt;
+    return Rescaling{as_one_value(scale), divisor ? as_one_value(divisor) : divisor, false, most};
+  }
+
+  static Tensor rounded(const Tensor& value, const Rescaling& r) {
+    const Tensor product = value.cast(DType::Float32) * r.scale.expand(value.shape());
+    return (r.divisor ? product / r.divisor.expand(value.shape()) : product).unary(Op::Rint);
+  }
+
+  /// saturate(rint(float(value) rescaled) + zero)
+  std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
+    const std::optional<Rescaling> r = rescaling_of(form);
+    if (!r) return std::nullopt;
     const double reach = std::max(std::abs(static_cast<double>(form.bounds.low)), std::abs(static_cast<double>(form.bounds.high)));
-    const bool is_safe = reach * most < kSafeFloat;
-    const Shape& shape = form.value.shape();
+    const bool is_safe = reach * r->most < kSafeFloat;
     Tensor result;
-    if (least != 1 || most != 1 || !is_safe) {
-      const Tensor rounded = (form.value.cast(DType::Float32) * factor.expand(shape)).unary(Op::Rint);
-      const Tensor whole = is_safe ? rounded.cast(DType::Int32) : rounded;  // else saturated as a float
-      result = saturated(whole + zero.cast(whole.dtype()).expand(shape), dtype);
+    if (!r->is_one || !is_safe) {
+      const Tensor rescaled = rounded(form.value, *r),
+                   whole = is_safe ? rescaled.cast(DType::Int32) : rescaled;  // else saturated as a float
+      result = saturated(whole + zero.cast(whole.dtype()).expand(form.value.shape()), dtype);
     } else {
-      result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(shape), dtype);
+      result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(form.value.shape()), dtype);
     }
-    if (fills_saturate(form, zero, static_cast<float>(least), static_cast<float>(most), dtype)) return result;
+    if (fills_saturate(form, *r, zero, dtype)) return result;
     const IntegerBounds type = bounds_of_type(dtype);
     return form.inside.where(result, result.full_like(static_cast<double>(form.fill < 0 ? type.low : type.high)));
   }
 
-  /// Whether what stands for an infinity ends at the bound of the type, for the least favourable of the factors.
-  static bool fills_saturate(const IntegerForm& form, const Tensor& zero, float least, float most, DType dtype) {
+  /// Whether what stands for an infinity ends at the bound of the type, whatever the factor and the zero point.
+  bool fills_saturate(const IntegerForm& form, const Rescaling& r, const Tensor& zero, DType dtype) {
     if (form.fill == 0) return true;
+    Shape shape;
+    for (int axis = 0; axis < r.scale.rank(); axis++)
+      shape.push_back(r.divisor && r.scale.dim(axis).is_int(1) ? r.divisor.dim(axis) : r.scale.dim(axis));
+    const std::int64_t fill = form.fill < 0 ? form.bounds.low : form.bounds.high;
+    const std::optional<Array> ends = rounded(Tensor::full(graph_, shape, Scalar::of_int(DType::Int32, fill)), r).evaluate();
     const std::optional<Array> zeros = zero.evaluate();
-    if (!zeros) return false;
+    if (!ends || !zeros) return false;
+    const std::vector<double> all_ends = ends->doubles(), points = zeros->doubles();
+    const auto [lowest, highest] = std::ranges::minmax(all_ends);
+    const auto [low, high] = std::ranges::minmax(points);
     const IntegerBounds type = bounds_of_type(dtype);
-    const std::vector<double> values = zeros->doubles();
-    const auto [low, high] = std::ranges::minmax(values);
-    const auto rounded = [](std::int64_t fill, float factor) { return std::rint(static_cast<float>(fill) * factor); };
-    const std::int64_t lowest = form.bounds.low, highest = form.bounds.high;
-    if (form.fill < 0) return rounded(lowest, lowest > 0 ? most : least) + high <= static_cast<double>(type.low);
-    return rounded(highest, highest > 0 ? least : most) + low >= static_cast<double>(type.high);
+    return form.fill < 0 ? highest + high <= static_cast<double>(type.low) : lowest + low >= static_cast<double>(type.high);
   }
 
   static bool is_stored_so(const IntegerForm& form, const Tensor& zero, DType dtype) {

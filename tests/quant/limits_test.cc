@@ -33,15 +33,28 @@ TEST(QuantisedGraphs, ABiasOfAnotherAxisIsNotAddedAsAnInteger) {
   EXPECT_EQ(run(compiled(g), {int8s({4, 2}, values)}), want);
 }
 
-// 63 * 0.001 / 0.002 is 31.4999 in float32, 63 * (0.001 / 0.002) is 31.5: only what a quantisation rounds may be rounded so.
+// 63 * 0.001 * 1 / 0.002 is 31.4999 in float32, 63 * (0.001 * 1 / 0.002) is 31.5: only a product that is quantised may be rounded so.
 TEST(QuantisedGraphs, ARoundOfTheModelIsNoQuantisation) {
   Net g;
-  const Value x = g.dequantise(g.input("x", DType::Int8, {3}), 0.001, 0);
-  const Value rounded = g.node("Round", {g.node("Div", {x, g.constant(float32(0.002))})});
+  const Value product =
+      g.node("Mul", {g.dequantise(g.input("x", DType::Int8, {3}), 0.001, 0), g.dequantise(g.input("y", DType::Int8, {3}), 1, 0)});
+  const Value rounded = g.node("Round", {g.node("Div", {product, g.constant(float32(0.002))})});
   const Value clipped = g.node("Clip", {rounded, g.constant(float32(-128)), g.constant(float32(127))});
   g.output(g.node("Cast", {clipped}, {{"to", std::int64_t{3}}}), DType::Int8, {3});
-  g.output(g.quantise(x, 0.002, 1), DType::Int8, {3});
-  EXPECT_EQ(run_all(compiled(g), {int8s({3}, {63, -63, 10})}), (std::vector<Ints>{{31, -31, 5}, {33, -31, 6}}));
+  g.output(g.quantise(product, 0.002, 1), DType::Int8, {3});
+  EXPECT_EQ(run_all(compiled(g), {int8s({3}, {63, -63, 10}), int8s({3}, {1, 1, 1})}), (std::vector<Ints>{{31, -31, 5}, {33, -31, 6}}));
+}
+
+// One value that is moved is multiplied by each factor in turn.
+TEST(QuantisedGraphs, WhatIsMovedIsRescaledAsTheGraphSays) {
+  for (const DType dtype : {DType::Int8, DType::Int16}) {
+    Net g(21);
+    const Value x = g.dequantise(g.input("x", dtype, {1, 1, 2, 2}), 0.001, 0, dtype);
+    const Value most = g.node("MaxPool", {x}, {{"kernel_shape", Ints{2, 2}}});
+    g.output(g.quantise(g.node("Relu", {x}), 0.002, 1, dtype), dtype, {1, 1, 2, 2});
+    g.output(g.quantise(most, 0.002, 1, dtype), dtype, {1, 1, 1, 1});
+    EXPECT_EQ(run_all(compiled(g), {Array::of_ints(dtype, {1, 1, 2, 2}, Ints{63, -63, 10, 5})}), (std::vector<Ints>{{32, 1, 6, 3}, {32}}));
+  }
 }
 
 // -infinity ends at -128 also where the least integer is above 0 and one of several scales is large.
