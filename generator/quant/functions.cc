@@ -71,7 +71,7 @@ const ByteFunction* ByteFunctions::operand(const LazyBuffer* buffer) {
 }
 
 std::optional<ByteFunction> ByteFunctions::find(const LazyBuffer* buffer) {
-  if (buffer->base->constant || is_empty(buffer->shape())) return std::nullopt;
+  if (is_empty(buffer->shape())) return std::nullopt;
   if (!buffer->is_base()) {
     const ByteFunction* below = is_masked(buffer->st) ? nullptr : operand(buffer->base);
     if (below == nullptr) return std::nullopt;
@@ -96,7 +96,7 @@ std::optional<ByteFunction> ByteFunctions::find(const LazyBuffer* buffer) {
 }
 
 std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const LazyBuffer* exact, const Tensor& zero) {
-  const ByteFunction* f = is_byte(buffer->dtype) ? of(buffer) : nullptr;
+  const ByteFunction* f = is_byte(buffer->dtype) && !buffer->base->constant ? of(buffer) : nullptr;
   if (f == nullptr) return std::nullopt;
   if (f->of.size() == 1) return f->cost < kLeastCost ? std::nullopt : std::optional(read(*f));
   const ByteFunction* real = exact != nullptr ? of(exact) : nullptr;

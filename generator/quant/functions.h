@@ -10,7 +10,8 @@
 
 namespace etch {
 
-/// A value each element of which is computed from one element of one or two values of a byte, and constants that are the same everywhere.
+/// A value each element of which is computed from one element of one or two values of a byte (which may be constants that are stored so), and
+/// constants that are the same everywhere.
 struct ByteFunction {
   std::vector<Tensor> of;  // int8 or uint8, each of the function's shape
   /// For all bytes, in the order of unsigned ones: a constant of shape [], [256] or [256, 256].

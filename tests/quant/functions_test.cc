@@ -69,6 +69,7 @@ struct Sum {
   std::int64_t za, zb, zy;
   bool in_integers;  // else the products come from tables of floats
   bool relu = false;
+  bool is_constant = false;  // b
 };
 
 const Sum kSums[] = {
@@ -76,6 +77,7 @@ const Sum kSums[] = {
     {"usual, with Relu", "Add", 0.0512345, 0.0313131, 0.0312345, 3, -7, -128, true, true},
     {"a difference", "Sub", 0.0112345, 0.0413131, 0.0317283, 30, -70, 15, true},
     {"of one scale", "Add", 0.25, 0.25, 0.25, 1, 2, 3, true},
+    {"of a constant", "Add", 0.0512345, 0.0313131, 0.0617283, 3, -7, -5, true, false, true},
     {"with ties, even", "Add", 0.25, 0.25, 0.5, 3, -7, 2, true},
     {"with ties, odd", "Add", 0.25, 0.25, 0.5, 3, -7, 1, true},
     {"with ties of quarters", "Sub", 0.25, 0.125, 0.5, 3, -7, 0, true},
@@ -90,7 +92,8 @@ TEST(ByteFunctions, SumsOfTwoBytesAreRightForEveryPair) {
   for (const Sum& s : kSums) {
     Net g;
     const Value a = g.dequantise(g.input("a", DType::Int8, {256, 1}), s.sa, s.za);
-    const Value b = g.dequantise(g.input("b", DType::Int8, {1, 256}), s.sb, s.zb);
+    const Array all = int8s({1, 256}, bytes);
+    const Value b = g.dequantise(s.is_constant ? g.constant(all) : g.input("b", DType::Int8, {1, 256}), s.sb, s.zb);
     const Value sum = g.node(s.op, {a, b});
     g.output(g.quantise(s.relu ? g.node("Relu", {sum}) : sum, s.sy, s.zy), DType::Int8, {256, 256});
     const Compiled c = compiled(g);
@@ -103,7 +106,9 @@ TEST(ByteFunctions, SumsOfTwoBytesAreRightForEveryPair) {
         const float real = std::string(s.op) == "Add" ? p + q : p - q;
         want.push_back(quantised(s.relu ? std::max(real, 0.0f) : real, static_cast<float>(s.sy), s.zy));
       }
-    EXPECT_EQ(run(c, {int8s({256, 1}, bytes), int8s({1, 256}, bytes)}), want) << s.name;
+    std::vector<Array> inputs{int8s({256, 1}, bytes)};
+    if (!s.is_constant) inputs.push_back(all);
+    EXPECT_EQ(run(c, inputs), want) << s.name;
   }
 }
 

@@ -135,7 +135,8 @@ def inexact_function(g):
 def bounded(g):
     """A requantisation, mostly with a Relu or Clip."""
     x = g.pick() or image(g)
-    return finish_sums(g, "requantised", [x], wide_of(x), x.scale, lambda: g.node("Identity", [g.dq(x)]) if g.maybe(0.2) else g.dq(x), x)
+    emit = lambda: g.node("Identity", [g.dq(x)]) if g.maybe(0.2) else g.dq(x)  # noqa: E731
+    return finish_sums(g, "requantised", [x], wide_of(x), x.scale, emit, x, moved=True)
 
 
 @layer(2)

@@ -70,7 +70,7 @@ def _mover(g, x, kind, move, emit, plain=True):
     if g.maybe(0.4):
         name = g.q(emit(g.dq(x)), x.scale, x.zero, x.dtype)
         return g.result(kind + " same scale", name, lambda how, a: (move(a), None), [x], x.scale, x.zero)
-    return finish_sums(g, kind, [x], lambda a: wide(move(a)), x.scale, lambda: emit(g.dq(x)), x)
+    return finish_sums(g, kind, [x], lambda a: wide(move(a)), x.scale, lambda: emit(g.dq(x)), x, moved=True)
 
 
 @layer(3)
@@ -130,7 +130,7 @@ def _pad(g, x):
     pairs = list(zip(pads[: x.rank], pads[x.rank :]))
     wide = wide_of(x)
     emit = lambda: g.node("Pad", [g.dq(x), g.const(np.array(pads, np.int64))])  # noqa: E731
-    return finish_sums(g, "Pad", [x], lambda a: np.pad(wide(a), pairs), x.scale, emit, x)
+    return finish_sums(g, "Pad", [x], lambda a: np.pad(wide(a), pairs), x.scale, emit, x, moved=True)
 
 
 def _resize(g, x):

@@ -144,7 +144,7 @@ def integer_operator(g):
         return g.result(operator, name, lambda how, a: (sums(a).astype(np.int32), None), [x], None, 0, 0)
     scale = g.scale()
     emit = lambda: g.node("DequantizeLinear", [name, g.const(scale)])  # noqa: E731
-    return finish_sums(g, operator + "+requantised", [x], sums, scale, emit)
+    return finish_sums(g, operator + "+requantised", [x], sums, scale, emit, moved=True)
 
 
 @layer(2)
