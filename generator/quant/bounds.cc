@@ -76,6 +76,7 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
   if (base->dtype == DType::UInt64) return type;
   if (base->kind == LazyKind::Const) return {base->value.as_int(), base->value.as_int()};
   if (base->kind == LazyKind::Data && base->data.size() > 0) return of_values(base->data);
+  if (base->kind == LazyKind::Gather) return of(base->src[0]);  // one of the table's values
   if (base->kind == LazyKind::Index) {
     const IntegerBounds positions{0, std::max<std::int64_t>(base->st.size().max() - 1, 0)};
     return positions.within(type) ? positions : type;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/toposort.h"
 #include "lazy/graph.h"
+#include "quant/products.h"
 
 namespace etch {
 namespace {
@@ -107,7 +107,11 @@ std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const Laz
   const std::vector<double> reals = graph_.evaluate(results_for(*real, f->of).buffer()).doubles();
   const auto fit = fit_linear(all_bytes(f->of[0].dtype()), all_bytes(f->of[1].dtype()), wanted, reals);
   if (fit) return sum(f->of[0], f->of[1], *fit).cast(buffer->dtype);
-  const LazyBuffer* summed = with_products_read(exact);
+  const auto read_product = [&](const LazyBuffer* product) {
+    const ByteFunction* factor = of(product);
+    return factor == nullptr || factor->of.size() != 1 ? Tensor() : read(*factor);
+  };
+  const LazyBuffer* summed = with_products(graph_, exact, read_product);
   const auto is_safe = [](double v) { return std::abs(v) < kSafeFloat; };
   if (summed == nullptr || !std::ranges::all_of(reals, is_safe)) return std::nullopt;
   const Tensor whole = Tensor(&graph_, summed).unary(Op::Rint).cast(DType::Int32) + zero.expand(buffer->shape());
@@ -136,39 +140,6 @@ Tensor ByteFunctions::sum(const Tensor& a, const Tensor& b, const LinearFit& fit
     v = fit.ties == LinearFit::Ties::Even ? v + number(half - 1) + odd : v + number(half) - odd;
   }
   return shifted(v).clip(static_cast<double>(fit.low), static_cast<double>(fit.high));
-}
-
-/// `buffer`, where products that are added are read from tables; nullptr if there are none.
-const LazyBuffer* ByteFunctions::with_products_read(const LazyBuffer* buffer) {
-  const auto inner = [&](const LazyBuffer* b) {
-    const ByteFunction* f = is_byte(b->dtype) && b != buffer ? nullptr : of(b);
-    return f != nullptr && f->of.size() == 2;
-  };
-  const auto below = [&](const LazyBuffer* b) {
-    std::vector<const LazyBuffer*> next;
-    for (const LazyBuffer* s : sources(b))
-      if (inner(s)) next.push_back(s);
-    return next;
-  };
-  std::unordered_map<const LazyBuffer*, const LazyBuffer*> done;
-  bool changes = false;
-  for (const LazyBuffer* b : toposort<LazyBuffer>({buffer}, below)) {
-    const bool adds = is_op(b, Op::Add) || is_op(b, Op::Sub);
-    std::vector<const LazyBuffer*> src;
-    for (const LazyBuffer* s : sources(b)) {
-      const LazyBuffer* product = adds && !done.contains(s) ? read_product(s) : nullptr;
-      changes = changes || product != nullptr;
-      src.push_back(product != nullptr ? product : done.contains(s) ? done.at(s) : s);
-    }
-    done.emplace(b, graph_.rebuild(b, src));
-  }
-  return changes ? done.at(buffer) : nullptr;
-}
-
-/// A product of floats that is a function of one byte, read from a table; nullptr: `buffer` is none.
-const LazyBuffer* ByteFunctions::read_product(const LazyBuffer* buffer) {
-  const ByteFunction* f = is_op(buffer->base, Op::Mul) && is_float(buffer->dtype) ? of(buffer) : nullptr;
-  return f == nullptr || f->of.size() != 1 ? nullptr : read(*f).buffer();
 }
 
 }  // namespace etch

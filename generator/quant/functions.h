@@ -10,8 +10,8 @@
 
 namespace etch {
 
-/// A value each element of which is computed from one element of one or two values of a byte (which may be constants that are stored so), and
-/// constants that are the same everywhere.
+/// A value each element of which is computed from one element of one or two values of a byte (which may be constants that are stored so),
+/// and constants that are the same everywhere.
 struct ByteFunction {
   std::vector<Tensor> of;  // int8 or uint8, each of the function's shape
   /// For all bytes, in the order of unsigned ones: a constant of shape [], [256] or [256, 256].
@@ -37,8 +37,6 @@ class ByteFunctions {
   const ByteFunction* operand(const LazyBuffer* buffer);
   Tensor read(const ByteFunction& f);
   Tensor sum(const Tensor& a, const Tensor& b, const LinearFit& fit);
-  const LazyBuffer* with_products_read(const LazyBuffer* buffer);
-  const LazyBuffer* read_product(const LazyBuffer* buffer);
 
   LazyGraph& graph_;
   std::unordered_map<const LazyBuffer*, std::optional<ByteFunction>> known_, operands_;

@@ -12,6 +12,7 @@
 #include "quant/choices.h"
 #include "quant/form.h"
 #include "quant/functions.h"
+#include "quant/products.h"
 #include "quant/quantisation.h"
 #include "quant/zero_points.h"
 
@@ -64,10 +65,18 @@ class Rewriter {
       return result ? result->buffer() : rebuilt;
     }
     const Tensor zero = zero_of(*q);
-    if (!zero) return rebuilt;
+    if (!zero) return with_rounded_products(rebuilt, *q);
     std::optional<Tensor> result = simplified(rebuilt, *q, zero);
     if (!result) result = before_choice(*q, zero);
-    return result ? result->buffer() : rebuilt;
+    return result ? result->buffer() : with_rounded_products(rebuilt, *q);
+  }
+
+  /// What stays a sum of products of floats is rounded as the graph says.
+  const LazyBuffer* with_rounded_products(const LazyBuffer* b, const Quantisation& q) {
+    const LazyBuffer* x = with_products(graph_, q.x, [&](const LazyBuffer* product) { return rounded_product(graph_, product); });
+    if (x == nullptr) return b;
+    const Tensor rounded = Tensor(&graph_, x).unary(Op::Rint);
+    return saturated(q.zero == nullptr ? rounded : rounded + Tensor(&graph_, q.zero), q.dtype).buffer();
   }
 
   /// In integers, or from a table where that is less.
