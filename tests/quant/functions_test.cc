@@ -112,6 +112,36 @@ TEST(ByteFunctions, SumsOfTwoBytesAreRightForEveryPair) {
   }
 }
 
+// What is too wide for tables: all backends round each product, though C is compiled so that it may contract a * b + c.
+TEST(ByteFunctions, WiderSumsAreNotContracted) {
+  constexpr std::int64_t kSize = 20000;
+  constexpr float sa = 0.05f, sb = 0.031f, sy = 0.3f;  // many sums are ties
+  std::mt19937 random(3);
+  Ints a, b, want, contracted;
+  std::vector<double> bias;
+  for (std::int64_t i = 0; i < kSize; i++) {
+    a.push_back(static_cast<std::int64_t>(random() % 65536) - 32768);
+    b.push_back(static_cast<std::int64_t>(random() % 65536) - 32768);
+    bias.push_back(static_cast<double>(static_cast<float>(random() % 1000) * 0.05f));
+  }
+  Net g(21);
+  const Value x = g.dequantise(g.input("a", DType::Int16, {kSize}), static_cast<double>(sa), 5, DType::Int16);
+  const Value y = g.dequantise(g.input("b", DType::Int16, {kSize}), static_cast<double>(sb), -7, DType::Int16);
+  g.output(g.quantise(g.node("Sub", {x, y}), static_cast<double>(sy), 3, DType::Int16), DType::Int16, {kSize});
+  const Value c = g.constant(Array::of_doubles(DType::Float32, {kSize}, bias));
+  g.output(g.quantise(g.node("Relu", {g.node("Add", {x, c})}), static_cast<double>(sy), 3, DType::Int16), DType::Int16, {kSize});
+  Ints of_bias;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    const float p = dequantised(a[i], sa, 5), q = dequantised(b[i], sb, -7);
+    want.push_back(quantised(p - q, sy, 3, -32768, 32767));
+    contracted.push_back(quantised(std::fma(static_cast<float>(a[i] - 5), sa, -q), sy, 3, -32768, 32767));
+    of_bias.push_back(quantised(std::max(p + static_cast<float>(bias[i]), 0.0f), sy, 3, -32768, 32767));
+  }
+  EXPECT_NE(want, contracted) << "the rounding counts";
+  const auto wide = [](const Ints& values) { return Array::of_ints(DType::Int16, {kSize}, values); };
+  EXPECT_EQ(run_all(compiled(g), {wide(a), wide(b)}), (std::vector<Ints>{want, of_bias}));
+}
+
 // Scales as calibration gives them: nearly all sums have a formula.
 TEST(ByteFunctions, MostSumsHaveAFormula) {
   std::mt19937 random(7);
