@@ -29,19 +29,14 @@ class Value(Tensor):
 
 @dataclass
 class Layer:
-    """`function(how, *arrays)` gives the arrays of `outputs`, and where the first is doubtful (None: nowhere); `how` is one of
-    HOWS. `exact`: every rounding is pinned."""
+    """`function(*arrays)` gives the arrays of `outputs`, and where the first is doubtful (None: nowhere). `exact`: every rounding is
+    pinned."""
 
     kind: str
     function: object
     inputs: list
     outputs: list
     nodes: list = field(default_factory=list)
-
-
-# "defined": every operation rounds to float32. The others are what C compilers make of a sum of products of floats, which they may
-# contract: the first or the second product is not rounded.
-HOWS = ("defined", "contracted", "contracted the other way")
 
 
 KINDS = ("random", "extreme", "equal")  # of inputs
@@ -154,7 +149,7 @@ class Graph(Draws):
         if self.maybe(0.4):
             x = self.outside(lambda draw, shape, kind: _floats(draw, shape, kind, scale, dtype), shape)
             name = self.node("QuantizeLinear", [x.name, self.const(scale), self.const(dtype.type(zero))])
-            return self.result("QuantizeLinear", name, lambda how, a: (reference.quantise(a, scale, zero, dtype), None), [x], scale, zero)
+            return self.result("QuantizeLinear", name, lambda a: (reference.quantise(a, scale, zero, dtype), None), [x], scale, zero)
         x = self.outside(lambda draw, shape, kind: _integers(draw, shape, kind, dtype), shape)
         x.scale, x.zero = scale, zero
         self.values.append(x)
@@ -255,18 +250,18 @@ class Graph(Draws):
         return helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
 
 
-def evaluate_layer(layer, how, arrays):
+def evaluate_layer(layer, arrays):
     """(arrays of its outputs, where the first one is doubtful)"""
     with np.errstate(all="ignore"):
-        result, doubt = layer.function(how, *arrays)
+        result, doubt = layer.function(*arrays)
     return (list(result) if isinstance(result, tuple) else [result]), doubt
 
 
-def evaluate(layers, arrays, how="defined"):
+def evaluate(layers, arrays):
     """({name: array}, {name: where it is doubtful}); arrays holds what comes in."""
     arrays, doubts = dict(arrays), {}
     for layer in layers:
-        results, doubt = evaluate_layer(layer, how, [arrays[n] for n in layer.inputs])
+        results, doubt = evaluate_layer(layer, [arrays[n] for n in layer.inputs])
         arrays.update(zip(layer.outputs, results))
         if doubt is not None and doubt.any():
             doubts[layer.outputs[0]] = doubt

@@ -99,7 +99,7 @@ def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_opera
     else:
         name = g.q(_bounded(g, emit(), bounds), scale, zero, dtype)
 
-    def function(how, *arrays):
+    def function(*arrays):
         total, counts = parts(arrays)
         if moved and np.abs(total).max(initial=0) < 2**31:
             return _clamped(reference.quantise(total.astype(F32) * product, scale, zero, dtype), bounds, scale, zero), None
@@ -109,11 +109,10 @@ def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_opera
     return g.result(kind + suffix, name, function, inputs, scale, zero)
 
 
-def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, contracted=None):
+def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False):
     """A layer that dequantises, computes in float and quantises.
 
     real(*arrays of float32): float32, of which every rounding is pinned if `exact`; else the exact result in float64.
-    contracted(how, *integers): what it may be where a compiler leaves out a rounding; of bytes alone it may not.
     """
 
     def floats(arrays):
@@ -131,11 +130,8 @@ def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, c
     bounds = _bounds(g, spread) if bounded else None
     name = g.q(_bounded(g, emit(), bounds), scale, zero, dtype)
 
-    if dtype.itemsize == 1 and all(v.dtype.itemsize == 1 for v in inputs):
-        contracted = None
-
-    def function(how, *arrays):
-        result = contracted(how, *arrays) if contracted and how != "defined" else real(*floats(arrays))
+    def function(*arrays):
+        result = real(*floats(arrays))
         q = reference.quantise(F32(result), scale, zero, dtype)
         doubt = None if exact else reference.doubtful(F64(result), scale, zero, dtype)
         return _clamped(q, bounds, scale, zero), doubt

@@ -16,7 +16,7 @@ def dequantise(g):
     if x is None:
         raise Rejected("nothing is quantised")
     name = g.node("DequantizeLinear", [x.name, g.const(x.scale), g.const(x.dtype.type(x.zero))])
-    return g.result("DequantizeLinear", name, lambda how, a: (reference.dequantise(a, x.scale, x.zero), None), [x], None, 0, 0)
+    return g.result("DequantizeLinear", name, lambda a: (reference.dequantise(a, x.scale, x.zero), None), [x], None, 0, 0)
 
 
 @layer(3)
@@ -66,10 +66,10 @@ def _mover(g, x, kind, move, emit, plain=True):
     wide = wide_of(x)
     if plain and g.maybe(0.35):
         name = emit(x.name)
-        return g.result(kind + " of integers", name, lambda how, a: (move(a), None), [x], x.scale, x.zero)
+        return g.result(kind + " of integers", name, lambda a: (move(a), None), [x], x.scale, x.zero)
     if g.maybe(0.4):
         name = g.q(emit(g.dq(x)), x.scale, x.zero, x.dtype)
-        return g.result(kind + " same scale", name, lambda how, a: (move(a), None), [x], x.scale, x.zero)
+        return g.result(kind + " same scale", name, lambda a: (move(a), None), [x], x.scale, x.zero)
     return finish_sums(g, kind, [x], lambda a: wide(move(a)), x.scale, lambda: emit(g.dq(x)), x, moved=True)
 
 
