@@ -201,7 +201,7 @@ class Graph(Draws):
         names = [names] if isinstance(names, str) else list(names)
         layer = Layer(kind, function, [v.name for v in inputs], names, self.nodes)
         self.nodes = []
-        arrays, doubt = evaluate_layer(layer, "defined", [v.array for v in inputs])
+        arrays, doubt = evaluate_layer(layer, [v.array for v in inputs])
         if any(a.size > LIMIT or a.size == 0 for a in arrays):
             raise Rejected("too large")
         self.layers.append(layer)
