@@ -160,7 +160,7 @@ TEST(QuantisedGraphs, AFloatOperatorStandsBetweenIntegers) {
   EXPECT_EQ(count(c.schedule(), Op::Mul, false) > 0, true) << "the products are of integers";
 }
 
-constexpr int kLong = 4000;  // nodes in a row: a call inside of a call for each does not fit 256 KiB
+constexpr int kLong = 4000;  // operations in a row: a call inside of a call for each does not fit 256 KiB
 
 /// to_integers() of the imported graph on a small stack; how many buffers the result has.
 std::size_t rewritten(const GraphBuilder& g) {
@@ -189,7 +189,7 @@ TEST(QuantisedGraphs, LongChainsOfBoundsAreTwoBounds) {
 TEST(QuantisedGraphs, LongChainsOfQuantisationsNeedNoStack) {
   Net g;
   Value x = g.input("x", DType::Int8, {4});
-  for (int i = 0; i < kLong; i++) {
+  for (int i = 0; i < kLong / 8; i++) {  // each is more than eight operations
     Value real = g.dequantise(x, i % 2 == 0 ? 0.5 : 0.3, i % 5);
     if (i % 3 == 0) real = g.node("Clip", {real, g.constant(float32(-20 - i * 0.001)), g.constant(float32(20 + i * 0.001))});
     x = g.quantise(real, i % 2 == 0 ? 0.3 : 0.5, i % 7);
