@@ -217,6 +217,12 @@ Tensor hill(LazyGraph& g, std::int64_t n) {
 const BoundsRow kBoundsRows[] = {
     {"a sum", [](LazyGraph& g) { return bytes_from(g, 3).sum({0}); }, {12, 4 * 255}},
     {"a running sum starts with one element", [](LazyGraph& g) { return bytes_from(g, 3).cumsum(0); }, {3, 4 * 255}},
+    {"a table's values",
+     [](LazyGraph& g) {
+       const Tensor table = Tensor::constant(g, Array::of_ints(DType::Int8, {3}, Ints{-5, 70, 11}));
+       return table.gather(0, Tensor::input(g, "x", DType::UInt8, {4}));
+     },
+     {-5, 70}},
     {"half of uint64 is negative in int64",
      [](LazyGraph& g) { return Tensor::input(g, "x", DType::UInt64, {4}).cast(DType::Int64); },
      {int_min(DType::Int64), int_max(DType::Int64)}},
