@@ -90,20 +90,24 @@ class Rewriter {
     return read ? read : integers;
   }
 
-  /// What is quantised is chosen from several values: these are quantised, each as is best.
+  /// What is quantised is chosen from several values, of which at least one is simpler quantised: all are, each as is best.
   std::optional<Tensor> before_choice(const Quantisation& q, const Tensor& zero) {
     if (!q.x->is_base() || !is_op(q.x, Op::Div) || !is_choice(q.x->src[0])) return std::nullopt;
     const std::optional<Tensor> scale = forms_.scale_of(q.x->src[1]);
     const Scalar* point = const_value(zero.buffer());
     if (!scale || !scale->size().is_int(1) || point == nullptr) return std::nullopt;
+    bool is_simpler = false;
     const auto quantised = [&](const LazyBuffer* value) {
       const Tensor v(&graph_, value), x = v / Tensor::full(graph_, v.shape(), scale->evaluate()->at(0));
       const Tensor point_there = Tensor::full(graph_, v.shape(), *point);
       const Tensor result = saturated(x.unary(Op::Rint) + point_there.cast(DType::Float32), q.dtype);
       functions_.of(result.buffer());
-      return simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there).value_or(result);
+      const std::optional<Tensor> simpler = simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there);
+      is_simpler = is_simpler || simpler;
+      return simpler.value_or(result);
     };
-    return before_choices(q.x->src[0], quantised, graph_, point->cast(q.dtype));
+    const Tensor chosen = before_choices(q.x->src[0], quantised, graph_, point->cast(q.dtype));
+    return is_simpler ? std::optional(chosen) : std::nullopt;
   }
 
   /// Remembers `b` if it is a largest or least of a constant and an integer form, which may be bounded already.
