@@ -64,6 +64,14 @@ std::optional<ListedInstruction> listed_instruction(std::string_view line) {
   return result;
 }
 
+std::optional<std::int64_t> listed_stack_slot(std::string_view operands) {
+  const std::size_t slot = operands.find("[sp");
+  if (slot == std::string_view::npos) return std::nullopt;
+  const std::string_view place = operands.substr(slot);
+  if (place.starts_with("[sp, #")) return listed_number(place.substr(6));
+  return place.starts_with("[sp]") ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
 std::optional<std::int64_t> listed_number(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus) text.remove_prefix(1);

@@ -44,6 +44,9 @@ std::string_view listed_function(std::string_view line);
 /// Removes the first line from `text` and returns it.
 std::string_view take_listed_line(std::string_view& text);
 
+/// 16 for Arm's and AArch64's operands "r1, [sp, #16]"; nullopt if they name no place of the stack.
+std::optional<std::int64_t> listed_stack_slot(std::string_view operands);
+
 /// The decimal or 0x number in front of `text`; nullopt if there is none.
 std::optional<std::int64_t> listed_number(std::string_view text);
 

@@ -82,11 +82,7 @@ std::optional<std::int64_t> taken(const ListedInstruction& i) {
 std::optional<std::int64_t> stored(const ListedInstruction& i) {
   if (pushes(i)) return 0;
   if (!i.mnemonic.starts_with("st") && !i.mnemonic.starts_with("vst")) return std::nullopt;
-  const std::size_t slot = i.operands.find("[sp");
-  if (slot == std::string_view::npos) return std::nullopt;
-  const std::string_view place = i.operands.substr(slot);
-  if (place.starts_with("[sp, #")) return listed_number(place.substr(6));
-  return place.starts_with("[sp]") ? std::optional<std::int64_t>(0) : std::nullopt;
+  return listed_stack_slot(i.operands);
 }
 
 Flow flow(const ListedInstruction& i) {

@@ -148,8 +148,20 @@ std::vector<const LazyOp*> stores_of(const LazyOp* root) {
   return stores;
 }
 
+namespace {
+
+/// Whether `st` shows every element from the first on once, without gaps, in any order of its axes.
+bool is_dense(const ShapeTracker& st) {
+  const View& view = st.views().front();
+  if (st.views().size() > 1 || view.mask || !view.offset.is_int(0)) return false;
+  return view.contiguous || view.invert();
+}
+
+}  // namespace
+
 bool reads_in_place(const LazyOp* op, const LazyOp* store) {
-  return op->op == Op::Load && op->st().contiguous() && op->st() == store->st() && bytes_of(op->dtype) == bytes_of(store->dtype);
+  return op->op == Op::Load && op->src.empty() && op->st() == store->st() && is_dense(op->st()) &&
+         bytes_of(op->dtype) == bytes_of(store->dtype);
 }
 
 std::vector<const LazyOp*> toposort(const LazyOp* root) {

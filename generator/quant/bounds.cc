@@ -8,6 +8,15 @@
 namespace etch {
 namespace {
 
+constexpr std::int64_t kMostEvaluated = 1 << 20;  // elements of a constant that is computed to know its bounds
+
+/// Whether `base` is a constant that takes little to compute.
+bool is_evaluated(const LazyBuffer* base) {
+  if (base->kind != LazyKind::Compute || !base->constant || is_empty(base->shape())) return false;
+  const auto fits = [](const LazyBuffer* b) { return b->st.size().is_int() && b->st.size().as_int() <= kMostEvaluated; };
+  return fits(base) && std::ranges::all_of(base->src, fits);
+}
+
 std::optional<IntegerBounds> difference_of(const IntegerBounds& a, const IntegerBounds& b) {
   IntegerBounds r;
   if (__builtin_sub_overflow(a.low, b.high, &r.low) || __builtin_sub_overflow(a.high, b.low, &r.high)) return std::nullopt;
@@ -51,6 +60,10 @@ IntegerBounds BoundsFinder::of(const LazyBuffer* buffer) {
   return bounds;
 }
 
+void BoundsFinder::visit(const LazyBuffer* buffer) {
+  if (!is_float(buffer->dtype) && !is_evaluated(buffer->base)) of(buffer);
+}
+
 IntegerBounds BoundsFinder::computed(const LazyBuffer* buffer) {
   if (buffer->is_base()) return of_base(buffer);
   IntegerBounds bounds = of(buffer->base);
@@ -63,12 +76,17 @@ IntegerBounds BoundsFinder::of_base(const LazyBuffer* base) {
   if (base->dtype == DType::UInt64) return type;
   if (base->kind == LazyKind::Const) return {base->value.as_int(), base->value.as_int()};
   if (base->kind == LazyKind::Data && base->data.size() > 0) return of_values(base->data);
-  if (base->kind == LazyKind::Compute && base->constant && !is_empty(base->shape())) return of_values(graph_.evaluate(base));
+  if (base->kind == LazyKind::Gather) return of(base->src[0]);  // one of the table's values
+  if (base->kind == LazyKind::Index) {
+    const IntegerBounds positions{0, std::max<std::int64_t>(base->st.size().max() - 1, 0)};
+    return positions.within(type) ? positions : type;
+  }
+  if (is_evaluated(base)) return of_values(graph_.evaluate(base));
   if (base->kind != LazyKind::Compute || base->op == Op::Bitcast) return type;
   if (base->is_reduction()) return of_reduction(base);
   std::vector<IntegerBounds> src;
   for (const LazyBuffer* s : base->src) {
-    if (is_float(s->dtype)) return type;
+    if (is_float(s->dtype) || s->dtype == DType::UInt64) return type;  // half of uint64 is negative in int64
     src.push_back(of(s));
   }
   std::optional<IntegerBounds> bounds;
@@ -94,7 +112,7 @@ IntegerBounds BoundsFinder::of_reduction(const LazyBuffer* reduction) {
       std::optional<IntegerBounds> sum = one;
       for (const int axis : reduction->axes) {
         const Sint& count = x->shape()[static_cast<std::size_t>(axis)];
-        sum = sum ? product_of(*sum, {count.min(), count.max()}) : std::nullopt;
+        sum = sum ? product_of(*sum, {reduction->scan ? 1 : count.min(), count.max()}) : std::nullopt;
       }
       return sum && sum->within(type) ? *sum : type;
     }

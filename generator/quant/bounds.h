@@ -22,13 +22,15 @@ IntegerBounds bounds_of_type(DType dtype);
 std::optional<IntegerBounds> sum_of(const IntegerBounds& a, const IntegerBounds& b);
 std::optional<IntegerBounds> product_of(const IntegerBounds& a, const IntegerBounds& b);
 
-/// Bounds of buffers of integer types, never wider than the type: exact for constants, by the operation for Cast, Add, Sub, Mul, Max, Min,
-/// sums, largest and least values and for views, else those of the type. Each is computed once; whoever asks from the sources up never
-/// waits for a long chain.
+/// Bounds of buffers of integer types, never wider than the type: exact for constants of moderate size, by the operation for Cast, Add,
+/// Sub, Mul, Max, Min, sums, largest and least values and for views, else those of the type. Each is computed once; whoever asks from the
+/// sources up never waits for a long chain.
 class BoundsFinder {
  public:
   explicit BoundsFinder(LazyGraph& graph) : graph_(graph) {}
   IntegerBounds of(const LazyBuffer* buffer);
+  /// The same for those of integers, unless a constant would have to be computed, which then has no need of its sources' bounds.
+  void visit(const LazyBuffer* buffer);
 
  private:
   IntegerBounds computed(const LazyBuffer* buffer);

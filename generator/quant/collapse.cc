@@ -19,4 +19,17 @@ Tensor collapsed(const Tensor& t, const std::vector<int>& keep) {
   return cuts ? t.shrink(ranges) : t;
 }
 
+Tensor along_masks(const Tensor& t) {
+  if (t.buffer()->base->kind != LazyKind::Const) return t;
+  const std::vector<bool> masked = t.buffer()->st.masked_axes();
+  Padding ranges;
+  for (int axis = 0; axis < t.rank(); axis++) ranges.emplace_back(0, masked[static_cast<std::size_t>(axis)] ? t.dim(axis) : Sint(1));
+  return t.shrink(ranges);
+}
+
+Tensor inside_of(LazyGraph& graph, const LazyBuffer* view) {
+  const LazyBuffer* everywhere = graph.constant(Scalar::of_int(DType::Bool, 1), view->base->shape());
+  return {&graph, graph.view(everywhere, graph.stacked(everywhere->st, view->st))};
+}
+
 }  // namespace etch

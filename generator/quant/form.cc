@@ -10,7 +10,8 @@ namespace etch {
 namespace {
 
 constexpr IntegerBounds kInt32{-2147483647 - 1, 2147483647};
-constexpr std::int64_t kLargestScale = 1 << 16;  // elements of a scale
+constexpr std::int64_t kLargestScale = 1 << 16;  // elements of a scale, and of the product of all
+constexpr std::size_t kMostFactors = 16;         // scales and divisors of a value
 constexpr std::int64_t kLargestMask = 1 << 22;   // elements of windows
 // A bias has the scale of the product that it is added to, as its exporter rounded it.
 constexpr double kSameScale = 1e-5;
@@ -19,39 +20,42 @@ bool is_one_value(const Tensor& t) {
   return std::ranges::all_of(t.shape(), [](const Sint& d) { return d.is_int(1); });
 }
 
-/// `t`, whose axes have size 1 or that of `shape`, as a tensor of that shape.
-Tensor expanded(const Tensor& t, const Shape& shape) { return t.expand(shape); }
-
-Tensor as_int32(const Tensor& t) { return t.cast(DType::Int32); }
-
-/// The values of scales / divisors, at the shape of both together.
-std::vector<double> quotient(const IntegerForm& form) {
-  Tensor q = product_of(form.scales);
-  if (!q) return {};
-  if (const Tensor d = product_of(form.divisors)) q = q / d;
-  const std::optional<Array> values = q.evaluate();
-  return values ? values->doubles() : std::vector<double>();
-}
-
-/// Whether both have the same scale everywhere: equal shapes of their factors, values nearly equal.
-bool same_scale(const IntegerForm& a, const IntegerForm& b) {
-  const std::vector<double> x = quotient(a), y = quotient(b);
-  if (x.empty() || y.empty()) return false;
-  if (x.size() != y.size() && x.size() != 1 && y.size() != 1) return false;
-  for (std::size_t i = 0; i < std::max(x.size(), y.size()); i++) {
-    const double p = x[x.size() == 1 ? 0 : i], q = y[y.size() == 1 ? 0 : i];
-    if (std::abs(p - q) > kSameScale * p) return false;
+/// The shape that `a` and `b`, of one rank, broadcast to; nullopt: they do not, or it has too many elements.
+std::optional<Shape> joint_shape(const Shape& a, const Shape& b) {
+  Shape joint = a;
+  for (std::size_t k = 0; k < a.size(); k++) {
+    if (!a[k].is_int(1) && !b[k].is_int(1) && !(a[k] == b[k])) return std::nullopt;
+    if (a[k].is_int(1)) joint[k] = b[k];
   }
-  return true;
+  const Sint size = product(joint);
+  return size.is_int() && size.as_int() <= kLargestScale ? std::optional(joint) : std::nullopt;
 }
 
-/// A constant that masks alone make different: axes that no mask depends on have size 1.
-Tensor along_masks(const Tensor& t) {
-  if (t.buffer()->base->kind != LazyKind::Const) return t;
-  const std::vector<bool> masked = t.buffer()->st.masked_axes();
-  Padding ranges;
-  for (int axis = 0; axis < t.rank(); axis++) ranges.emplace_back(0, masked[static_cast<std::size_t>(axis)] ? t.dim(axis) : Sint(1));
-  return t.shrink(ranges);
+/// Scales / divisors; empty if there are no scales.
+Tensor quotient(const IntegerForm& form) {
+  const Tensor scale = product_of(form.scales), divisor = product_of(form.divisors);
+  return scale && divisor ? scale / divisor : scale;
+}
+
+/// Whether both have nearly the same scale everywhere.
+bool same_scale(const IntegerForm& a, const IntegerForm& b) {
+  const Tensor x = quotient(a), y = quotient(b);
+  if (!x || !y) return false;
+  const std::optional<Shape> joint = joint_shape(x.shape(), y.shape());
+  if (!joint) return false;
+  const std::optional<Array> p = x.expand(*joint).evaluate(), q = y.expand(*joint).evaluate();
+  if (!p || !q) return false;
+  return std::ranges::equal(p->doubles(), q->doubles(), [](double v, double w) { return std::abs(v - w) <= kSameScale * v; });
+}
+
+/// Whether its factors are few, and their product short.
+bool is_short(const IntegerForm& form) {
+  if (form.scales.size() + form.divisors.size() > kMostFactors) return false;
+  std::optional<Shape> joint = Shape(form.value.shape().size(), Sint(1));
+  for (const auto* factors : {&form.scales, &form.divisors})
+    for (const Tensor& factor : *factors)
+      if (joint) joint = joint_shape(*joint, factor.shape());
+  return joint.has_value();
 }
 
 /// Of constants alone.
@@ -67,7 +71,12 @@ Tensor product_of(const std::vector<Tensor>& factors) {
 
 const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
   auto found = known_.find(buffer);
-  if (found == known_.end()) found = known_.emplace(buffer, find(buffer)).first;
+  if (found == known_.end()) {
+    std::optional<IntegerForm> form = find(buffer);
+    if (form && !is_short(*form)) form.reset();
+    if (form) bounds_.visit(form->value.buffer());  // its sources are known by now: a long chain is never walked at once
+    found = known_.emplace(buffer, std::move(form)).first;
+  }
   return found->second ? &*found->second : nullptr;
 }
 
@@ -110,7 +119,7 @@ std::optional<Tensor> FormFinder::scale_of(const LazyBuffer* constant) {
 std::optional<Tensor> FormFinder::seen(const Tensor& scale, const LazyBuffer* view) {
   if (is_one_value(scale)) return scale.reshape(Shape(view->shape().size(), Sint(1)));
   if (is_masked(view->st)) return std::nullopt;
-  const Tensor whole = expanded(scale, view->base->shape());
+  const Tensor whole = scale.expand(view->base->shape());
   Tensor through = collapsed({&graph_, graph_.view(whole.buffer(), graph_.stacked(whole.buffer()->st, view->st))});
   if (!through.size().is_int() || through.size().as_int() > kLargestScale) return std::nullopt;
   return through;
@@ -122,6 +131,7 @@ std::optional<IntegerForm> FormFinder::of_view(const LazyBuffer* view) {
   const auto through = [&](const Tensor& t) { return Tensor(&graph_, graph_.view(t.buffer(), graph_.stacked(t.buffer()->st, view->st))); };
   if (below->fill != 0 && is_masked(view->st)) return std::nullopt;
   IntegerForm form{through(below->value), below->bounds, {}, {}, below->fill};
+  form.is_computed = below->is_computed;
   if (below->inside) form.inside = through(below->inside);
   for (const auto& [from, to] : {std::pair(&below->scales, &form.scales), std::pair(&below->divisors, &form.divisors)})
     for (const Tensor& scale : *from) {
@@ -144,7 +154,7 @@ std::optional<IntegerForm> FormFinder::of_cast(const LazyBuffer* cast) {
   if (is_float(integers->dtype) || integers->dtype == DType::Bool) return std::nullopt;
   const IntegerBounds bounds = bounds_.of(integers);
   if (!bounds.within(kInt32)) return std::nullopt;
-  IntegerForm form{as_int32({&graph_, integers}), bounds, {}, {}};
+  IntegerForm form{Tensor(&graph_, integers).cast(DType::Int32), bounds, {}, {}};
   const LazyBuffer* difference = integers->base;
   if (bytes_of(integers->dtype) <= 2) {
     form.stored = {&graph_, integers};
@@ -155,7 +165,7 @@ std::optional<IntegerForm> FormFinder::of_cast(const LazyBuffer* cast) {
     if (wide->is_base() && !is_float(narrow->dtype) && bytes_of(narrow->dtype) <= 2 && zeros.low == zeros.high) {
       form.stored = {&graph_, narrow};
       form.zero = zeros.low;
-      form.value = as_int32(form.stored) - Tensor::full(graph_, form.stored.shape(), Scalar::of_int(DType::Int32, form.zero));
+      form.value = form.stored.cast(DType::Int32) - Tensor::full(graph_, form.stored.shape(), Scalar::of_int(DType::Int32, form.zero));
     }
   }
   return form;
@@ -169,6 +179,7 @@ std::optional<IntegerForm> FormFinder::of_product(const LazyBuffer* product) {
     const std::optional<IntegerBounds> bounds = product_of(left->bounds, right->bounds);
     if (!bounds || !bounds->within(kInt32)) return std::nullopt;
     IntegerForm form{left->value * right->value, *bounds, left->scales, left->divisors};
+    form.is_computed = true;
     form.scales.insert(form.scales.end(), right->scales.begin(), right->scales.end());
     form.divisors.insert(form.divisors.end(), right->divisors.begin(), right->divisors.end());
     return form;
@@ -200,7 +211,7 @@ std::optional<IntegerForm> FormFinder::of_sum(const LazyBuffer* sum) {
   if (!is_known(*b) || b->stored || a->scales.size() < 2) return std::nullopt;
   const std::optional<IntegerBounds> bounds = sum_of(a->bounds, b->bounds);
   if (!bounds || !bounds->within(kInt32) || !same_scale(*a, *b)) return std::nullopt;
-  return IntegerForm{a->value + b->value, *bounds, a->scales, a->divisors};
+  return IntegerForm{.value = a->value + b->value, .bounds = *bounds, .scales = a->scales, .divisors = a->divisors, .is_computed = true};
 }
 
 /// max(x, 0)
@@ -209,8 +220,10 @@ std::optional<IntegerForm> FormFinder::of_rectified(const LazyBuffer* max) {
     const IntegerForm* x = of(max->src[k]);
     const Scalar* zero = const_value(max->src[1 - k]);
     if (x == nullptr || x->fill != 0 || zero == nullptr || zero->as_double() != 0) continue;
+    if (x->bounds.low >= 0) return *x;
     const IntegerBounds bounds{std::max<std::int64_t>(x->bounds.low, 0), std::max<std::int64_t>(x->bounds.high, 0)};
-    return IntegerForm{x->value.maximum(x->value.full_like(0)), bounds, x->scales, x->divisors};
+    const Tensor rectified = x->value.maximum(x->value.full_like(0));
+    return IntegerForm{.value = rectified, .bounds = bounds, .scales = x->scales, .divisors = x->divisors, .is_computed = x->is_computed};
   }
   return std::nullopt;
 }
@@ -223,7 +236,9 @@ std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
   const bool is_low = fill->as_double() < 0;
   const Tensor bound = x->value.full_like(static_cast<double>(is_low ? x->bounds.low : x->bounds.high));
   const Tensor inside(&graph_, where->src[0]);
-  return IntegerForm{inside.where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1, inside};
+  IntegerForm form{inside.where(x->value, bound), x->bounds, x->scales, x->divisors, is_low ? -1 : 1, inside};
+  form.is_computed = x->is_computed;
+  return form;
 }
 
 std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction) {
@@ -244,6 +259,7 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
     bounds = *sum;
   }
   IntegerForm form{{&graph_, graph_.reduce(reduction->op, x->value.buffer(), reduction->axes)}, bounds, x->scales, x->divisors};
+  form.is_computed = x->is_computed || reduction->op == Op::ReduceSum;
   if (x->fill != 0) reduce_inside(*x, reduction, form);
   return form;
 }
@@ -255,7 +271,7 @@ void FormFinder::reduce_inside(const IntegerForm& x, const LazyBuffer* reduction
   const std::optional<Array> windows = is_known ? inside.evaluate() : std::nullopt;
   if (windows && std::ranges::all_of(windows->ints(), [](std::int64_t v) { return v != 0; })) return;
   form.fill = x.fill;
-  form.inside = expanded(inside, form.value.shape()).cast(DType::Bool);
+  form.inside = inside.expand(form.value.shape()).cast(DType::Bool);
 }
 
 }  // namespace etch

@@ -23,6 +23,9 @@ struct IntegerForm {
   /// If the value is quantised in memory: `value` is stored - zero, elementwise.
   Tensor stored = {};
   std::int64_t zero = 0;
+  /// Whether it is a sum or a product of several values: then its factors may be multiplied before it is. One value that is moved, bounded
+  /// or chosen is multiplied by each factor in turn, as the graph says.
+  bool is_computed = false;
 };
 
 /// The forms of a graph's buffers, each found once; whoever asks from the sources up never waits for a long chain.
@@ -31,6 +34,8 @@ class FormFinder {
   explicit FormFinder(LazyGraph& graph) : graph_(graph), bounds_(graph) {}
   /// nullptr: `buffer` is no such value.
   const IntegerForm* of(const LazyBuffer* buffer);
+  /// A constant of positive, finite numbers in float32, not too many, without repetitions; nullopt: it is none.
+  std::optional<Tensor> scale_of(const LazyBuffer* constant);
   BoundsFinder& bounds() { return bounds_; }
 
  private:
@@ -45,7 +50,6 @@ class FormFinder {
   std::optional<IntegerForm> of_reduction(const LazyBuffer* reduction);
   /// The form of a largest or least value of windows that padding fills, of `x`; no fill is left if each window has an element of its own.
   void reduce_inside(const IntegerForm& x, const LazyBuffer* reduction, IntegerForm& form);
-  std::optional<Tensor> scale_of(const LazyBuffer* constant);
   /// The same scale as a view of `view` sees it; nullopt if it differs where the view is masked, or in ways that have no short form.
   std::optional<Tensor> seen(const Tensor& scale, const LazyBuffer* view);
 

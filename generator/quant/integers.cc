@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "lazy/rewrite.h"
+#include "quant/choices.h"
 #include "quant/form.h"
+#include "quant/functions.h"
+#include "quant/products.h"
+#include "quant/quantisation.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -15,102 +21,130 @@ namespace {
 
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
-/// What RintSmall takes.
-constexpr double kSmallFloat = 1 << 22;
+/// What RintSmall takes, with room for what is rounded before it.
+constexpr double kSmallFloat = 1 << 21;
 
-/// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included.
-struct Quantisation {
-  DType dtype{};
-  const LazyBuffer* x = nullptr;     // before rint
-  const LazyBuffer* zero = nullptr;  // in float32; nullptr: 0
-};
-
-bool is_quantised_type(DType dtype) {
-  return dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16 || dtype == DType::UInt16;
-}
-
-/// The other operand of `b`, op(x, c) where c is one constant `value`; nullptr if it is not that.
-const LazyBuffer* operand_beside(const LazyBuffer* b, Op op, double value) {
-  if (!b->is_base() || !is_op(b, op)) return nullptr;
-  for (const std::size_t k : {0, 1})
-    if (const Scalar* c = const_value(b->src[1 - k]); c != nullptr && c->as_double() == value) return b->src[k];
-  return nullptr;
-}
-
-std::optional<Quantisation> quantisation_of(const LazyBuffer* b) {
-  if (!b->is_base() || !is_op(b, Op::Cast) || !is_quantised_type(b->dtype) || b->src[0]->dtype != DType::Float32) return std::nullopt;
-  const IntegerBounds type = bounds_of_type(b->dtype);
-  const LazyBuffer* x = operand_beside(b->src[0], Op::Min, static_cast<double>(type.high));
-  x = x == nullptr ? nullptr : operand_beside(x, Op::Max, static_cast<double>(type.low));
-  if (x == nullptr || !x->is_base()) return std::nullopt;
-  Quantisation q{.dtype = b->dtype};
-  if (is_op(x, Op::Add)) {
-    for (const std::size_t k : {0, 1})
-      if (x->src[k]->is_base() && is_op(x->src[k], Op::Rint) && x->src[1 - k]->base->constant) {
-        q.zero = x->src[1 - k];
-        x = x->src[k];
-        break;
-      }
-  }
-  if (!is_op(x, Op::Rint)) return std::nullopt;
-  q.x = x->src[0];
-  return q;
-}
-
-/// A bound by one constant before the quantisation.
-struct Bound {
-  Op op{};  // Max or Min
-  double value = 0;
+/// A value of integers that constants bound: min(max(inner, low), high).
+struct Bounded {
+  const LazyBuffer* inner = nullptr;
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 
 class Rewriter {
  public:
-  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph) {}
+  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
+
+  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway is read in float from them, so that it is not computed
+  /// twice.
+  std::vector<const LazyBuffer*> with_shared_sums(const std::vector<const LazyBuffer*>& outputs) {
+    const std::vector<const LazyBuffer*> bases = toposort_bases(outputs);
+    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end());
+    return rewrite(graph_, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+      const IntegerForm* form = rebuilt->is_reduction() ? forms_.of(rebuilt) : nullptr;
+      if (form == nullptr || form->fill != 0 || form->scales.empty() || !live.contains(form->value.buffer()->base)) return rebuilt;
+      OriginScope scope(graph_, rebuilt->origins);
+      Tensor value = form->value.cast(DType::Float32) * product_of(form->scales);
+      if (const Tensor divisor = product_of(form->divisors)) value = value / divisor;
+      return value.buffer();
+    });
+  }
 
   /// What replaces `rebuilt`, whose sources are in their new form already.
   const LazyBuffer* replace(const LazyBuffer* rebuilt) {
-    if (!is_float(rebuilt->dtype) && !rebuilt->base->constant) forms_.bounds().of(rebuilt);  // from the sources up
-    forms_.of(rebuilt);
-    const std::optional<Quantisation> q = quantisation_of(rebuilt);
-    if (!q) return rebuilt;
-    OriginScope scope(graph_, rebuilt->origins);
-    const std::optional<Tensor> integers = in_integers(*q);
-    return integers ? integers->buffer() : rebuilt;
+    const LazyBuffer* result = replaced(rebuilt);
+    forms_.bounds().visit(result);  // from the sources up, so that nothing ever walks a long chain
+    return result;
   }
 
  private:
-  std::optional<Tensor> in_integers(const Quantisation& q) {
-    std::vector<Bound> bounds;
-    const IntegerForm* form = forms_.of(q.x);
-    std::optional<IntegerForm> bounded;
-    if (form == nullptr) {
-      bounded = behind_bounds(q.x, bounds);
-      if (!bounded) return std::nullopt;
-      form = &*bounded;
+  const LazyBuffer* replaced(const LazyBuffer* rebuilt) {
+    if (forms_.of(rebuilt) == nullptr) find_bounds(rebuilt);
+    functions_.of(rebuilt);
+    const std::optional<Quantisation> q = quantisation_of(rebuilt);
+    OriginScope scope(graph_, rebuilt->origins);
+    if (!q) {
+      const std::optional<Tensor> result = functions_.simpler(rebuilt, nullptr, {});
+      return result ? result->buffer() : rebuilt;
     }
-    const Tensor zero = zero_of(q);
-    if (!zero) return std::nullopt;
-    const std::optional<Tensor> result = requantised(*form, zero, q.dtype);
-    if (!result) return std::nullopt;
-    return with_bounds(*result, *form, bounds, zero, q.dtype);
+    const Tensor zero = zero_of(*q);
+    if (!zero) return with_rounded_products(rebuilt, *q);
+    std::optional<Tensor> result = simplified(rebuilt, *q, zero);
+    if (!result) result = before_choice(*q, zero);
+    return result ? result->buffer() : with_rounded_products(rebuilt, *q);
   }
 
-  /// x / scale where x is bounded by constants: the form without the bounds, which are listed from the outside in.
-  std::optional<IntegerForm> behind_bounds(const LazyBuffer* x, std::vector<Bound>& bounds) {
-    if (!x->is_base() || !is_op(x, Op::Div)) return std::nullopt;
-    const LazyBuffer* e = x->src[0];
-    while (e->is_base() && (is_op(e, Op::Max) || is_op(e, Op::Min)) && forms_.of(e) == nullptr) {
-      const Scalar *a = const_value(e->src[0]), *b = const_value(e->src[1]);
-      const Scalar* c = a != nullptr ? a : b;
-      if (c == nullptr || std::isnan(c->as_double())) return std::nullopt;
-      bounds.push_back({e->op, c->as_double()});
-      e = a != nullptr ? e->src[1] : e->src[0];
+  /// What stays a sum of products of floats is rounded as the graph says.
+  const LazyBuffer* with_rounded_products(const LazyBuffer* b, const Quantisation& q) {
+    const LazyBuffer* x = with_products(graph_, q.x, [&](const LazyBuffer* product) { return rounded_product(graph_, product); });
+    if (x == nullptr) return b;
+    const Tensor rounded = Tensor(&graph_, x).unary(Op::Rint);
+    return saturated(q.zero == nullptr ? rounded : rounded + Tensor(&graph_, q.zero), q.dtype).buffer();
+  }
+
+  /// In integers, or from a table where that is less.
+  std::optional<Tensor> simplified(const LazyBuffer* b, const Quantisation& q, const Tensor& zero) {
+    const Found found = form_of(q);
+    const std::optional<Tensor> integers = found.form == nullptr ? std::nullopt : in_integers(found, q.dtype, zero);
+    if (!integers) return functions_.simpler(b, q.x, zero);
+    const std::optional<Tensor> read = found.form->is_computed || rescaling_of(*found.form)->is_one
+                                           ? functions_.simpler(integers->buffer(), nullptr, {})
+                                           : functions_.simpler(b, nullptr, {});
+    return read ? read : integers;
+  }
+
+  /// What is quantised is chosen from several values, of which at least one is simpler quantised: all are, each as is best.
+  std::optional<Tensor> before_choice(const Quantisation& q, const Tensor& zero) {
+    if (!q.x->is_base() || !is_op(q.x, Op::Div) || !is_choice(q.x->src[0])) return std::nullopt;
+    const std::optional<Tensor> scale = forms_.scale_of(q.x->src[1]);
+    const Scalar* point = const_value(zero.buffer());
+    if (!scale || !scale->size().is_int(1) || point == nullptr) return std::nullopt;
+    bool is_simpler = false;
+    const auto quantised = [&](const LazyBuffer* value) {
+      const Tensor v(&graph_, value), x = v / Tensor::full(graph_, v.shape(), scale->evaluate()->at(0));
+      const Tensor point_there = Tensor::full(graph_, v.shape(), *point);
+      const Tensor result = saturated(x.unary(Op::Rint) + point_there.cast(DType::Float32), q.dtype);
+      functions_.of(result.buffer());
+      const std::optional<Tensor> simpler = simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there);
+      is_simpler = is_simpler || simpler;
+      return simpler.value_or(result);
+    };
+    const Tensor chosen = before_choices(q.x->src[0], quantised, graph_, point->cast(q.dtype));
+    return is_simpler ? std::optional(chosen) : std::nullopt;
+  }
+
+  /// Remembers `b` if it is a largest or least of a constant and an integer form, which may be bounded already.
+  void find_bounds(const LazyBuffer* b) {
+    if (!b->is_base() || !(is_op(b, Op::Max) || is_op(b, Op::Min)) || b->dtype != DType::Float32) return;
+    for (const std::size_t k : {0, 1}) {
+      const Scalar* c = const_value(b->src[k]);
+      const LazyBuffer* x = b->src[1 - k];
+      const auto before = bounded_.find(x);
+      if (c == nullptr || std::isnan(c->as_double()) || (before == bounded_.end() && forms_.of(x) == nullptr)) continue;
+      Bounded bounded = before == bounded_.end() ? Bounded{.inner = x} : before->second;
+      const auto apply = [&](double v) { return b->op == Op::Max ? std::max(v, c->as_double()) : std::min(v, c->as_double()); };
+      bounded.low = apply(bounded.low);
+      bounded.high = apply(bounded.high);
+      bounded_.emplace(b, bounded);
+      return;
     }
-    const IntegerForm* below = forms_.of(e);
-    if (below == nullptr || bounds.empty()) return std::nullopt;
-    const LazyBuffer* quotient = graph_.elementwise(Op::Div, {e, x->src[1]});
-    const IntegerForm* form = forms_.of(quotient);
-    return form == nullptr ? std::nullopt : std::optional(*form);
+  }
+
+  struct Found {
+    const IntegerForm* form = nullptr;  // nullptr: there is none
+    const Bounded* bounded = nullptr;   // bounds in front of the division by the scale
+  };
+
+  Found form_of(const Quantisation& q) {
+    if (const IntegerForm* form = forms_.of(q.x)) return {form, nullptr};
+    const auto bounded = q.x->is_base() && is_op(q.x, Op::Div) ? bounded_.find(q.x->src[0]) : bounded_.end();
+    if (bounded == bounded_.end()) return {};
+    return {forms_.of(graph_.elementwise(Op::Div, {bounded->second.inner, q.x->src[1]})), &bounded->second};
+  }
+
+  std::optional<Tensor> in_integers(const Found& found, DType dtype, const Tensor& zero) {
+    const std::optional<Tensor> result = requantised(*found.form, zero, dtype);
+    if (!result || found.bounded == nullptr) return result;
+    return with_bounds(*result, found.form->divisors.back(), *found.bounded, zero, dtype);
   }
 
   /// In int32, an axis along which it is the same has size 1; empty if it is not an integer everywhere.
@@ -127,8 +161,16 @@ class Rewriter {
     return Tensor::full(graph_, constant.shape(), graph_.evaluate(constant.buffer()->base).at(0));
   }
 
-  /// saturate(rint(float(value) * M) + zero) with M = scales / divisors.
-  std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
+  /// What an int32 is multiplied by, then divided by unless that is empty; both broadcast to its shape.
+  struct Rescaling {
+    Tensor scale, divisor;
+    bool is_one = false;  // it leaves every value as it is
+    double most = 0;      // about the largest factor
+  };
+
+  /// Of a sum or product by M = scales / divisors, of one value by its scale and divisor. nullopt: a factor is not finite, or there are
+  /// others.
+  std::optional<Rescaling> rescaling_of(const IntegerForm& form) {
     const Tensor scale = product_of(form.scales), divisor = product_of(form.divisors);
     if (!scale) return std::nullopt;
     const Tensor factor = as_one_value(divisor ? scale / divisor : scale);
@@ -137,33 +179,51 @@ class Rewriter {
     const std::vector<double> values = known->doubles();
     if (!std::ranges::all_of(values, [](double m) { return m > 0 && std::isfinite(m); })) return std::nullopt;
     const auto [least, most] = std::ranges::minmax(values);
+    const bool is_one = least == 1 && most == 1;
+    if (form.is_computed || is_one) return Rescaling{factor, {}, is_one, most};
+    if (form.scales.size() > 1 || form.divisors.size() > 1) return std::nullopt;
+    return Rescaling{as_one_value(scale), divisor ? as_one_value(divisor) : divisor, false, most};
+  }
+
+  static Tensor rounded(const Tensor& value, const Rescaling& r, Op round = Op::Rint) {
+    const Tensor product = value.cast(DType::Float32) * r.scale.expand(value.shape());
+    return (r.divisor ? product / r.divisor.expand(value.shape()) : product).unary(round);
+  }
+
+  /// saturate(rint(float(value) rescaled) + zero)
+  std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
+    const std::optional<Rescaling> r = rescaling_of(form);
+    if (!r) return std::nullopt;
     const double reach = std::max(std::abs(static_cast<double>(form.bounds.low)), std::abs(static_cast<double>(form.bounds.high)));
-    const bool is_safe = reach * most < kSafeFloat;
-    const Shape& shape = form.value.shape();
+    const bool is_safe = reach * r->most < kSafeFloat;
     Tensor result;
-    if (least != 1 || most != 1 || !is_safe) {
-      const Tensor rounded =
-          (form.value.cast(DType::Float32) * factor.expand(shape)).unary(reach * most <= kSmallFloat ? Op::RintSmall : Op::Rint);
-      const Tensor whole = is_safe ? rounded.cast(DType::Int32) : rounded;  // else saturated as a float
-      result = saturated(whole + zero.cast(whole.dtype()).expand(shape), dtype);
+    if (!r->is_one || !is_safe) {
+      const Tensor rescaled = rounded(form.value, *r, reach * r->most <= kSmallFloat ? Op::RintSmall : Op::Rint),
+                   whole = is_safe ? rescaled.cast(DType::Int32) : rescaled;  // else saturated as a float
+      result = saturated(whole + zero.cast(whole.dtype()).expand(form.value.shape()), dtype);
     } else {
-      result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(shape), dtype);
+      result = is_stored_so(form, zero, dtype) ? form.stored : saturated(form.value + zero.expand(form.value.shape()), dtype);
     }
-    if (fills_saturate(form, zero, least, dtype)) return result;
+    if (fills_saturate(form, *r, zero, dtype)) return result;
     const IntegerBounds type = bounds_of_type(dtype);
     return form.inside.where(result, result.full_like(static_cast<double>(form.fill < 0 ? type.low : type.high)));
   }
 
-  /// Whether what stands for an infinity ends at the bound of the type.
-  static bool fills_saturate(const IntegerForm& form, const Tensor& zero, double least, DType dtype) {
+  /// Whether what stands for an infinity ends at the bound of the type, whatever the factor and the zero point.
+  bool fills_saturate(const IntegerForm& form, const Rescaling& r, const Tensor& zero, DType dtype) {
     if (form.fill == 0) return true;
+    Shape shape;
+    for (int axis = 0; axis < r.scale.rank(); axis++)
+      shape.push_back(r.divisor && r.scale.dim(axis).is_int(1) ? r.divisor.dim(axis) : r.scale.dim(axis));
+    const std::int64_t fill = form.fill < 0 ? form.bounds.low : form.bounds.high;
+    const std::optional<Array> ends = rounded(Tensor::full(graph_, shape, Scalar::of_int(DType::Int32, fill)), r).evaluate();
     const std::optional<Array> zeros = zero.evaluate();
-    if (!zeros) return false;
+    if (!ends || !zeros) return false;
+    const std::vector<double> all_ends = ends->doubles(), points = zeros->doubles();
+    const auto [lowest, highest] = std::ranges::minmax(all_ends);
+    const auto [low, high] = std::ranges::minmax(points);
     const IntegerBounds type = bounds_of_type(dtype);
-    const std::vector<double> values = zeros->doubles();
-    const auto [low, high] = std::ranges::minmax(values);
-    if (form.fill < 0) return std::rint(static_cast<double>(form.bounds.low) * least) + high <= static_cast<double>(type.low);
-    return std::rint(static_cast<double>(form.bounds.high) * least) + low >= static_cast<double>(type.high);
+    return form.fill < 0 ? highest + high <= static_cast<double>(type.low) : lowest + low >= static_cast<double>(type.high);
   }
 
   static bool is_stored_so(const IntegerForm& form, const Tensor& zero, DType dtype) {
@@ -177,25 +237,21 @@ class Rewriter {
     return x.clip(static_cast<double>(type.low), static_cast<double>(type.high)).cast(dtype);
   }
 
-  /// A bound c of what is quantised is a bound of the result: both are monotonic. The innermost comes first.
-  std::optional<Tensor> with_bounds(Tensor result, const IntegerForm& form, const std::vector<Bound>& bounds, const Tensor& zero,
-                                    DType dtype) {
-    if (bounds.empty()) return result;
-    const Tensor divisor = form.divisors.back();
-    const IntegerBounds type = bounds_of_type(dtype);
-    for (auto bound = bounds.rbegin(); bound != bounds.rend(); bound++) {
-      const Tensor value = Tensor::full(graph_, divisor.shape(), Scalar::of_double(DType::Float32, bound->value)) / divisor;
-      const Tensor at = (value.unary(Op::Rint) + zero.cast(DType::Float32))
-                            .clip(static_cast<double>(type.low), static_cast<double>(type.high))
-                            .cast(dtype)
-                            .expand(result.shape());
-      result = bound->op == Op::Max ? result.maximum(at) : result.minimum(at);
-    }
+  /// A bound c of what is quantised is a bound of the result, quantised alike: both are monotonic.
+  Tensor with_bounds(Tensor result, const Tensor& divisor, const Bounded& bounded, const Tensor& zero, DType dtype) {
+    const auto quantised = [&](double bound) {
+      const Tensor value = Tensor::full(graph_, divisor.shape(), Scalar::of_double(DType::Float32, bound)) / divisor;
+      return saturated(value.unary(Op::Rint) + zero.cast(DType::Float32), dtype).expand(result.shape());
+    };
+    if (bounded.low > -std::numeric_limits<double>::infinity()) result = result.maximum(quantised(bounded.low));
+    if (bounded.high < std::numeric_limits<double>::infinity()) result = result.minimum(quantised(bounded.high));
     return result;
   }
 
   LazyGraph& graph_;
   FormFinder forms_;
+  ByteFunctions functions_;
+  std::unordered_map<const LazyBuffer*, Bounded> bounded_;  // for look-up only
 };
 
 }  // namespace
@@ -203,7 +259,7 @@ class Rewriter {
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
   Rewriter rewriter(graph);
   const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
-  return rewrite(graph, integers, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+  return rewrite(graph, rewriter.with_shared_sums(integers), [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);
     return without == nullptr ? rebuilt : without;

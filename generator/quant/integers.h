@@ -15,10 +15,14 @@
 namespace etch {
 
 /// What replaces `outputs`:
-///   - quantised sums, products, averages, largest values and everything that only moves elements, as above
+///   - quantised sums, products and averages, as above; one value that is moved, or the largest of several, is rescaled by its scale and
+///     divisor in turn
 ///   - bounds by constants (Relu, Clip) before a quantisation, by bounds of the integers after it
 ///   - a quantisation of what has the same scale and zero point already, by nothing
-///   - other functions of one quantised value of 8 bits, by a table of their 256 results where that is less work
+///   - functions of one quantised byte that take many operations, by a table of their 256 results
+///   - linear functions of two, by a sum of integers that is tried for all 65 536 pairs
+///   - a quantised Concat, Pad or Where, by one of quantised parts
+/// In a sum of floats that is left before a quantisation, each product is rounded: no compiler contracts it.
 /// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
 

@@ -28,8 +28,7 @@ std::optional<Centred> centred(LazyGraph& graph, const LazyBuffer* b) {
   if (!z || x->base->constant) return std::nullopt;
   const Tensor seen(&graph, graph.view(x, graph.stacked(x->st, b->st)));
   if (!is_masked(b->st)) return Centred{seen, *z};
-  const LazyBuffer* everywhere = graph.constant(Scalar::of_int(DType::Bool, 1), difference->shape());
-  const Tensor inside(&graph, graph.view(everywhere, graph.stacked(everywhere->st, b->st)));
+  const Tensor inside = inside_of(graph, b);
   return Centred{inside.where(seen, Tensor::full(graph, seen.shape(), *z)), *z};
 }
 

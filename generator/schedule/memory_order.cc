@@ -32,8 +32,10 @@ ShapeTracker ordered(const std::vector<Sint>& shape, int last) {
 
 /// A buffer that may get another order, and what its consumers want.
 struct Candidate {
-  std::map<int, std::int64_t> products;  // that want the axis to be the last
-  bool is_free = true;                   // nobody needs the order that it has
+  const LazyBuffer* buffer = nullptr;
+  std::vector<const ScheduleItem*> items = {};  // that write or read it
+  std::map<int, std::int64_t> products = {};    // that want the axis to be the last
+  bool is_free = true;                          // nobody needs the order that it has
 };
 
 class Orders {
@@ -42,8 +44,13 @@ class Orders {
 
   void choose() {
     find_candidates();
-    for (const ScheduleItem& item : schedule_.items) ask(item);
-    for (const auto& [buffer, number] : by_number_) consider(buffer, candidates_[number]);
+    for (const ScheduleItem& item : schedule_.items) {
+      ask(item);
+      for (const auto& list : {item.outs(), item.inputs})
+        for (const LazyBuffer* b : list)
+          if (Candidate* c = candidate(b); c != nullptr && (c->items.empty() || c->items.back() != &item)) c->items.push_back(&item);
+    }
+    for (const Candidate& candidate : candidates_) consider(candidate);
     if (chosen_.empty()) return;
     for (ScheduleItem& item : schedule_.items)
       if (item.ast != nullptr) item.ast = *rewritten(item, chosen_);
@@ -56,9 +63,8 @@ class Orders {
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
         if (!is_computed(out) || !is_small_integer || !has_fixed_shape(out)) continue;
-        by_number_.emplace_back(out, candidates_.size());
         number_of_[out] = candidates_.size();
-        candidates_.emplace_back();
+        candidates_.push_back({.buffer = out});
       }
     }
     for (const ScheduledOutput& output : schedule_.outputs) keep(output.buffer);
@@ -111,17 +117,16 @@ class Orders {
     return std::ranges::any_of(reduced, is_unit) ? std::optional(static_cast<int>(own.size()) - 1) : std::nullopt;
   }
 
-  void consider(const LazyBuffer* buffer, const Candidate& candidate) {
+  void consider(const Candidate& candidate) {
+    const LazyBuffer* buffer = candidate.buffer;
     if (!candidate.is_free || candidate.products.empty()) return;
     const auto most = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; });
     const int last = most->first;
     const auto is_one = [](const Sint& d) { return d.is_int(1); };
     if (std::all_of(buffer->shape().begin() + last + 1, buffer->shape().end(), is_one)) return;  // it is the last one
     const std::unordered_map<const LazyBuffer*, ShapeTracker> alone{{buffer, ordered(buffer->shape(), last)}};
-    for (const ScheduleItem& item : schedule_.items)
-      if (item.ast != nullptr && (item.writes(buffer) || std::ranges::find(item.inputs, buffer) != item.inputs.end()) &&
-          !rewritten(item, alone))
-        return;
+    for (const ScheduleItem* item : candidate.items)
+      if (item->ast != nullptr && !rewritten(*item, alone)) return;
     chosen_.insert(alone.begin(), alone.end());
   }
 
@@ -163,9 +168,8 @@ class Orders {
 
   LazyGraph& graph_;
   Schedule& schedule_;
-  std::vector<Candidate> candidates_;
-  std::vector<std::pair<const LazyBuffer*, std::size_t>> by_number_;
-  std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // for look-up only
+  std::vector<Candidate> candidates_;                             // in the order in which they are written
+  std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only
   std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;    // for look-up only
 };
 

@@ -15,6 +15,7 @@ namespace etch {
 namespace {
 
 constexpr int kRecomputeLimit = 12;     // cost in additions up to which a value is recomputed: exp twice (softmax in three kernels)
+constexpr int kNarrowLimit = 64;        // the same for all uses of an element that is computed from a narrow one
 constexpr int kCheapPositions = 8;      // operations on positions alone up to which a value is computed instead of loaded
 constexpr std::size_t kRegion = 200;    // nodes between a reduction and the value that its kernel stores
 constexpr int kMostReductions = 4;      // in a kernel of several stages
@@ -108,8 +109,8 @@ class Chooser {
     return !is_computed(index);
   }
 
-  /// From the outputs down: stores bases whose elements a view repeats. If such a base is cheap to compute from a narrow one, that is
-  /// stored instead.
+  /// From the outputs down: stores bases whose elements a view repeats. If such a base is cheap to compute from a narrow one, as
+  /// often as it is seen, that is stored instead.
   void force_expanded() {
     const auto cost = positions_cost();
     BufferSet expanded;
@@ -117,11 +118,18 @@ class Chooser {
       const LazyBuffer* b = *it;
       if (!is_computed(b) || cost.at(b) <= kCheapPositions || is_lookup(b) || staged_.contains(b)) continue;
       bool more = expanded.contains(b);
-      for (const Edge& e : consumers_[b]) more = more || seen_elements(e.view->st) > b->st.size().max();
+      const std::int64_t size = std::max<std::int64_t>(b->st.size().max(), 1);
+      std::int64_t times = 0;  // that an element is seen
+      for (const Edge& e : consumers_[b]) {
+        const std::int64_t seen = seen_elements(e.view->st);
+        more = more || seen > size;
+        times = std::max(times, seen / size);
+      }
       if (!more) continue;
-      const LazyBuffer* narrow = narrow_source(b);
-      if (narrow != nullptr && !forced_.contains(b))
-        expanded.insert(narrow);
+      const Narrow narrow = narrow_source(b);
+      const bool is_cheap = narrow.source != nullptr && (narrow.cost == 0 || times <= kNarrowLimit / narrow.cost);
+      if (is_cheap && !forced_.contains(b))
+        expanded.insert(narrow.source);
       else
         forced_.insert(b);
     }
@@ -268,7 +276,7 @@ class Chooser {
 
   /// The narrow value among `inside` that `last` is cheap to compute from, else `last`; what is behind it leaves `inside`.
   const LazyBuffer* narrowed(const LazyBuffer* last, std::vector<const LazyBuffer*>& inside) const {
-    const LazyBuffer* narrow = realized_.contains(last) ? nullptr : narrow_source(last);
+    const LazyBuffer* narrow = realized_.contains(last) ? nullptr : narrow_source(last).source;
     const auto at = std::ranges::find(inside, narrow);
     if (narrow == nullptr || at == inside.end()) return last;
     inside.erase(at, inside.end());

@@ -1,8 +1,6 @@
 // Internal to schedule/: values in a wide type that are cheaper to compute again from a narrow one than to store.
 #pragma once
 
-#include <algorithm>
-
 #include "lazy/graph.h"
 
 namespace etch {
@@ -24,15 +22,24 @@ inline const LazyBuffer* only_operand(const LazyBuffer* b) {
   return only;
 }
 
+/// A narrow value that another is computed from.
+struct Narrow {
+  const LazyBuffer* source = nullptr;  // nullptr: there is none
+  int cost = 0;                        // of computing one element again in float; integers widen while they are loaded
+};
+
 /// The narrow value that `b` is computed from, if that is a widening cast and at most three cheap operations with constants (a quantised
-/// value less its zero point, times its scale); else nullptr.
-inline const LazyBuffer* narrow_source(const LazyBuffer* b) {
+/// value less its zero point, times its scale).
+inline Narrow narrow_source(const LazyBuffer* b) {
   constexpr int kMost = 4;
+  const bool in_float = is_float(b->dtype);
+  int cost = 0;
   for (int i = 0; i < kMost && b != nullptr; i++) {
-    if (is_widening(b)) return shows_base(b->src[0]) ? b->src[0]->base : nullptr;
+    cost += in_float && b->kind == LazyKind::Compute ? info(b->op).cost : 0;
+    if (is_widening(b)) return shows_base(b->src[0]) ? Narrow{b->src[0]->base, cost} : Narrow{};
     b = only_operand(b);
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace etch

@@ -12,10 +12,9 @@ namespace etch {
 namespace {
 
 using namespace test;
-using cuda::build_on_cpu;
+using cuda::expect_nvcc_builds;
 using cuda::expect_pass;
-using cuda::put_with_stand_in;
-using cuda::run_on_cpu;
+using cuda::OnCpu;
 
 void set_main(std::vector<EmittedFile>& files, const std::string& text) {
   set_selftest(files,
@@ -48,19 +47,7 @@ TEST(CustomInCuda, NvccCompilesAndLinks) {
   for (const bool alone : {false, true}) {
     const TempDir temp;
     put(temp.path(), project_of(alone ? negated_for("cuda") : stages_for("cuda")));
-    std::vector<std::string> sources = c_files(temp.path());
-    sources.emplace_back("net.cu");
-    const ProcessResult built =
-        run_in(temp.path(), "nvcc -O1 --Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -gencode arch=compute_75,code=sm_75 -o test",
-               sources);
-    ASSERT_TRUE(built.ok()) << built.out << built.err;
-    EXPECT_EQ(built.out + built.err, "");
-    const ProcessResult ran = run_in(temp.path(), "./test");
-    if (ran.exit_code == 77) {
-      EXPECT_TRUE(ran.out.starts_with("SKIPPED no NVIDIA GPU: ")) << ran.out;
-    } else {
-      EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
-    }
+    expect_nvcc_builds(temp.path(), "net", "-gencode arch=compute_75,code=sm_75");
   }
 }
 
@@ -74,10 +61,7 @@ TEST(CustomInCuda, NvccBuildsByCMake) {
 }
 
 TEST(CustomInCuda, PassesTheSelfTest) {
-  expect_pass(project_of(stages_for("cuda")));
-  expect_pass(project_of(negated_for("cuda")));
-  expect_pass(project_of(determinants_for("cuda")));
-  expect_pass(loop_project(kCuda, 256));
+  for (const std::vector<EmittedFile>& files : projects_with_selftest(kCuda, 256)) expect_pass(files);
 }
 
 TEST(CustomInCuda, ComputesForEverySizeAndAllocatesInOpenAlone) {
@@ -101,11 +85,9 @@ int main(void) {
   return fake_held();
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  const ProcessResult ran = run_on_cpu(temp.path());
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  const ProcessResult ran = program.run();
   std::string want;
   for (int n : {6, 1, 4, 7, 6})
     for (int s = 0; s < 2; s++) want += n == 7 ? "4\n" : stages_printed(n);
@@ -124,11 +106,9 @@ int main(void) {
   return fake_held();
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  EXPECT_EQ(run_on_cpu(temp.path()).out, kRunsPrinted + std::string("18 1\n"));
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  EXPECT_EQ(program.run().out, kRunsPrinted + std::string("18 1\n"));
 }
 
 // Each call of a function of CUDA's in turn fails once: a status says so, nothing is lost, and the next run is right.
@@ -153,12 +133,10 @@ int main(void) {
   return fake_held();
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
   const auto expect = [&](const std::string& function, int number, const std::string& want) {
-    const ProcessResult ran = run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}, {"FAKE_FAIL_AT", std::to_string(number)}});
+    const ProcessResult ran = program.run({}, {{"FAKE_FAIL", function}, {"FAKE_FAIL_AT", std::to_string(number)}});
     EXPECT_EQ(ran.out, want) << function << " " << number << " " << ran.err;
     EXPECT_TRUE(ran.ok()) << function << " " << number << " " << describe(ran) << ran.err;
   };
@@ -199,11 +177,9 @@ int main(void) {
   return (int)net_close(&session);
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path(), "-DETCH_PROFILE=1 -Wno-unused-function");
-  ASSERT_TRUE(built.ok()) << built.err;
-  expect_profiled(run_on_cpu(temp.path()).out);
+  const OnCpu program(files, "-DETCH_PROFILE=1 -Wno-unused-function");
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  expect_profiled(program.run().out);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "custom_model.h"
 #include "program/lower.h"
 #include "support/files.h"
+#include "turning_loop.h"
 
 namespace etch {
 namespace {
@@ -285,36 +286,12 @@ TEST(CustomOperator, EqualNodesAreOneKernel) {
 
 // In a loop, as what a carried value becomes, which it may not overwrite while it reads it; and as an element of a list.
 TEST(CustomOperator, RunsInALoop) {
-  const auto files = std::make_shared<std::vector<ExternalFile>>(std::vector<ExternalFile>{
-      {"turn.c",
-       "void turn(float *y, const float *x, const float *z) { int i; for (i = 0; i < 3; i++) y[i] = x[(i + 1) % 3] + z[i]; }\n"}});
-  const auto turn = std::make_shared<const ExternalKernel>(
-      ExternalKernel{"Turn", "turn", "turn.c", "void turn(float *y, const float *x, const float *z)", {{DType::Float32, {3}}}, {}, files});
-  auto graph = LazyGraph::create();
-  const Tensor x = Tensor::input(*graph, "x", DType::Float32, {3});
-  const LoopResults loop = Tensor::loop(*graph, 4, {x}, [&](Sint, const std::vector<Tensor>& carried) -> LoopTurn {
-    const Tensor next = Tensor::external(*graph, turn, {carried[0], x}).at(0);
-    return {{next}, {next}};
-  });
-  const Schedule schedule = create_schedule(*graph, {{"last", loop.carried[0]}, {"all", loop.listed[0]}});
-  std::vector<double> now{1, -2, 4};
-  const std::vector<double> first = now;
-  std::vector<double> all;
-  for (int t = 0; t < 4; t++) {
-    std::vector<double> next(3);
-    for (std::size_t i = 0; i < 3; i++) next[i] = now[(i + 1) % 3] + first[i];
-    now = next;
-    all.insert(all.end(), now.begin(), now.end());
-  }
+  const test::TurningLoop loop = test::turning_loop(0);
   for (const auto& device : test::devices()) {
     SCOPED_TRACE(device->name());
-    LowerOptions lowering;
-    lowering.language = device->language();
-    lowering.inputs = {x.buffer()};
-    const Program program = lower(graph, schedule, lowering);
-    const auto got = device->load(program)->run({Array::of_doubles(DType::Float32, {3}, first)});
-    expect_near(got.at(0), now);
-    expect_near(got.at(1), all);
+    const auto got = device->load(loop.program(device->language()))->run({loop.input});
+    EXPECT_EQ(got.at(0), loop.last);
+    EXPECT_EQ(got.at(1), loop.all);
   }
 }
 

@@ -11,8 +11,7 @@
 #include "custom_model.h"
 #include "emit/device_project.h"
 #include "memory/plan.h"
-#include "program/lower.h"
-#include "schedule/schedule.h"
+#include "turning_loop.h"
 
 namespace etch::test {
 
@@ -172,40 +171,24 @@ inline CompileOptions mean_for(const std::string& target) {
   return options;
 }
 
-/// The name "net": four times x becomes turn(x + 1, first x), which turns it round and adds; `last` is what is left, `all` every turn.
+/// The name "net": turning_loop() with a kernel of the device in each turn.
 inline std::vector<EmittedFile> loop_project(const Language& language, std::int64_t align) {
-  const auto files = std::make_shared<std::vector<ExternalFile>>(std::vector<ExternalFile>{
-      {"turn.c",
-       "void turn(float *y, const float *x, const float *z);\n"
-       "void turn(float *y, const float *x, const float *z) { int i; for (i = 0; i < 3; i++) y[i] = x[(i + 1) % 3] + z[i]; }\n"}});
-  const auto turn = std::make_shared<const ExternalKernel>(
-      ExternalKernel{"Turn", "turn", "turn.c", "void turn(float *y, const float *x, const float *z)", {{DType::Float32, {3}}}, {}, files});
-  auto graph = LazyGraph::create();
-  const Tensor x = Tensor::input(*graph, "x", DType::Float32, {3});
-  const LoopResults loop = Tensor::loop(*graph, 4, {x}, [&](Sint, const std::vector<Tensor>& carried) -> LoopTurn {
-    const Tensor next = Tensor::external(*graph, turn, {carried[0] + 1.0, x}).at(0);
-    return {{next}, {next}};
-  });
-  const Schedule schedule = create_schedule(*graph, {{"last", loop.carried[0]}, {"all", loop.listed[0]}});
-  LowerOptions lowering;
-  lowering.language = &language;
-  lowering.inputs = {x.buffer()};
-  const Program program = lower(graph, schedule, lowering);
+  const TurningLoop loop = turning_loop(1);
+  const Program program = loop.program(&language);
   EmitOptions options;
   options.name = "net";
   SelfTest test;
-  std::vector<double> now{1, -2, 4}, all;
-  const std::vector<double> first = now;
-  test.inputs = {Array::of_doubles(DType::Float32, {3}, first)};
-  for (int t = 0; t < 4; t++) {
-    std::vector<double> next(3);
-    for (std::size_t i = 0; i < 3; i++) next[i] = now[(i + 1) % 3] + 1 + first[i];
-    now = next;
-    all.insert(all.end(), now.begin(), now.end());
-  }
-  test.expected = {Array::of_doubles(DType::Float32, {3}, now), Array::of_doubles(DType::Float32, {4, 3}, all)};
+  test.inputs = {loop.input};
+  test.expected = {loop.last, loop.all};
   options.selftest = test;
   return emit(program, plan_memory(program, {.align = align, .align_all = true}), options);
+}
+
+/// Projects of all kinds of functions, each with its self-test.
+inline std::vector<std::vector<EmittedFile>> projects_with_selftest(const Language& language, std::int64_t align) {
+  const std::string target(language.name);
+  return {project_of(stages_for(target)), project_of(negated_for(target)), project_of(determinants_for(target)),
+          loop_project(language, align)};
 }
 
 /// Names that files of the project have for themselves on a device.

@@ -64,10 +64,7 @@ TEST_F(OpenCL, FunctionsBetweenKernelsCompileWithoutWarnings) {
 }
 
 TEST_F(OpenCL, FunctionsPassTheSelfTest) {
-  expect_selftest_passes(project_of(stages_for("opencl")));
-  expect_selftest_passes(project_of(negated_for("opencl")));
-  expect_selftest_passes(project_of(determinants_for("opencl")));
-  expect_selftest_passes(loop_project(kOpenCl, 512));
+  for (const std::vector<EmittedFile>& files : projects_with_selftest(kOpenCl, 512)) expect_selftest_passes(files);
 }
 
 TEST_F(OpenCL, FunctionsBuildByCMake) {
@@ -112,15 +109,7 @@ int main(void) {
 
 TEST_F(OpenCL, AFunctionReadsAndWritesTheState) {
   std::vector<EmittedFile> files = project_of(mean_for("opencl"));
-  set_selftest(files, std::string(kMain) + kRunWithState + R"c(
-int main(void) {
-  if (!make() || mean_open(&session, context, device, queue) != ETCH_OK) return 2;
-  runs();
-  if (mean_close(&session) != ETCH_OK) return 3;
-  after_close();
-  return 0;
-}
-)c");
+  set_selftest(files, std::string(kMain) + kRunWithState + kMainWithState);
   EXPECT_NE(text_in(files, "mean.c").find("STATE(0)"), std::string::npos);
   const TempDir temp;
   put(temp.path(), files);

@@ -256,19 +256,46 @@ inline ProcessResult build_on_cpu(const fs::path& dir, const std::string& flags 
   return run_in(dir, "g++ " + sanitize + "-o test", files_with(dir, ".o"));
 }
 
-inline ProcessResult run_on_cpu(const fs::path& dir, const std::vector<std::string>& arguments = {}, std::vector<EnvVar> env = {}) {
-  env.push_back({"ASAN_OPTIONS", "detect_stack_use_after_return=0"});
-  return run_in(dir, "./test", arguments, env);
-}
+/// A project that was written and built so.
+class OnCpu {
+ public:
+  explicit OnCpu(const std::vector<EmittedFile>& files, const std::string& flags = "") {
+    put_with_stand_in(dir_.path(), files);
+    built_ = build_on_cpu(dir_.path(), flags);
+  }
+  const ProcessResult& built() const { return built_; }
+  ProcessResult run(const std::vector<std::string>& arguments = {}, std::vector<EnvVar> env = {}) const {
+    env.push_back({"ASAN_OPTIONS", "detect_stack_use_after_return=0"});
+    return run_in(dir_.path(), "./test", arguments, env);
+  }
+
+ private:
+  TempDir dir_;
+  ProcessResult built_;
+};
 
 inline void expect_pass(const std::vector<EmittedFile>& files, const std::vector<std::string>& arguments = {}) {
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  const ProcessResult ran = run_on_cpu(temp.path(), arguments);
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  const ProcessResult ran = program.run(arguments);
   EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
   EXPECT_TRUE(ran.ok()) << ran.err;
+}
+
+/// nvcc builds the project `name` in `dir` without a word, and its self-test passes, or says that there is no GPU.
+inline void expect_nvcc_builds(const fs::path& dir, const std::string& name, const std::string& architectures) {
+  std::vector<std::string> sources = c_files(dir);
+  sources.push_back(name + ".cu");
+  const ProcessResult built =
+      run_in(dir, "nvcc -O1 --Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -o test " + architectures, sources);
+  ASSERT_TRUE(built.ok()) << built.out << built.err;
+  EXPECT_EQ(built.out + built.err, "");
+  const ProcessResult ran = run_in(dir, "./test");
+  if (ran.exit_code == 77) {
+    EXPECT_TRUE(ran.out.starts_with("SKIPPED no NVIDIA GPU: ")) << ran.out;
+  } else {
+    EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
+  }
 }
 
 }  // namespace etch::test::cuda

@@ -15,10 +15,9 @@ namespace etch {
 namespace {
 
 using namespace test;
-using cuda::build_on_cpu;
+using cuda::expect_nvcc_builds;
 using cuda::expect_pass;
-using cuda::put_with_stand_in;
-using cuda::run_on_cpu;
+using cuda::OnCpu;
 
 std::vector<EmittedFile> scaler(const Program& p = batch_program_cuda(), const std::string& name = "scaler") {
   return emit_aligned(p, 256, name);
@@ -109,21 +108,10 @@ TEST_F(Nvcc, CompilesAndLinksForEveryArchitecture) {
     SCOPED_TRACE(row.name);
     const TempDir temp;
     put(temp.path(), row.files);
-    std::vector<std::string> sources = c_files(temp.path());
-    sources.push_back(std::string(row.name) + ".cu");
-    const ProcessResult built = run_in(
-        temp.path(), std::string("nvcc -O1 --Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -o test ") + kArchitectures, sources);
-    ASSERT_TRUE(built.ok()) << built.out << built.err;
-    EXPECT_EQ(built.out + built.err, "");
     if (std::string(row.name) == "product") {
       EXPECT_NE(content(temp.path() / "product.cu").find("mma.sync"), std::string::npos) << "it uses the tensor cores";
     }
-    const ProcessResult ran = run_in(temp.path(), "./test");
-    if (ran.exit_code == 77) {
-      EXPECT_TRUE(ran.out.starts_with("SKIPPED no NVIDIA GPU: ")) << ran.out;
-    } else {
-      EXPECT_EQ(ran.out, "PASS\n") << describe(ran) << ran.err;
-    }
+    expect_nvcc_builds(temp.path(), row.name, kArchitectures);
   }
 }
 
@@ -163,10 +151,9 @@ TEST(CudaOnCpu, TheRuntimeChoosesTheBlocks) {
   expect_pass(files);
   // 128 items in the third dimension, where a block may have 64. All that has to be right of this grid is that CUDA takes it.
   replace(files, "scaler.c", "{SIZE(0), 1, 1}, {256", "{1, 1, 128}, {256");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  ASSERT_TRUE(build_on_cpu(temp.path()).ok());
-  EXPECT_TRUE(run_on_cpu(temp.path()).out.starts_with("FAIL y["));
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok());
+  EXPECT_TRUE(program.run().out.starts_with("FAIL y["));
 }
 
 // Rows and columns both open: no kernel is left with one thread a block.
@@ -195,22 +182,18 @@ int main(void) {
   return fake_held();
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), made.files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
+  const OnCpu program(made.files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
   const Fit fit = make_fit(made.report, find_target("cuda", ETCH_SOURCE_DIR "/targets"), {});
   const std::string bytes = std::to_string(fit.ram_bytes()) + " bytes ";
-  EXPECT_EQ(run_on_cpu(temp.path()).out, bytes + kRunsPrinted + "18 1\n") << "the report's bytes; ETCH_CUDA_CLOSED, ETCH_NULL";
+  EXPECT_EQ(program.run().out, bytes + kRunsPrinted + "18 1\n") << "the report's bytes; ETCH_CUDA_CLOSED, ETCH_NULL";
   EXPECT_EQ(to_text(fit).find("and the stack"), std::string::npos) << to_text(fit);
 }
 
 TEST(CudaOnCpu, AModelOfStateAloneBuilds) {
-  const TempDir temp;
-  put_with_stand_in(temp.path(), project_with_state("cuda", false).files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  EXPECT_EQ(run_on_cpu(temp.path()).out, "RAN, no result to compare with\n");
+  const OnCpu program(project_with_state("cuda", false).files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  EXPECT_EQ(program.run().out, "RAN, no result to compare with\n");
 }
 
 TEST(CudaOnCpu, SelfTestFailsWhereSomethingIsWrong) {
@@ -227,33 +210,29 @@ TEST(CudaOnCpu, SelfTestFailsWhereSomethingIsWrong) {
     SCOPED_TRACE(row.to);
     std::vector<EmittedFile> files = scaler();
     replace(files, row.file, row.from, row.to);
-    const TempDir temp;
-    put_with_stand_in(temp.path(), files);
-    const ProcessResult built = build_on_cpu(temp.path());
-    ASSERT_TRUE(built.ok()) << built.err;
-    const ProcessResult ran = run_on_cpu(temp.path());
+    const OnCpu program(files);
+    ASSERT_TRUE(program.built().ok()) << program.built().err;
+    const ProcessResult ran = program.run();
     EXPECT_EQ(ran.exit_code, 1) << ran.err;
     EXPECT_TRUE(ran.out.starts_with(row.says)) << ran.out;
   }
 }
 
 TEST(CudaOnCpu, NoGpuIsSaidAndEveryFailureIsAStatus) {
-  const TempDir temp;
-  put_with_stand_in(temp.path(), scaler());
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  const ProcessResult none = run_on_cpu(temp.path(), {}, {{"FAKE_NO_GPU", "1"}});
+  const OnCpu program(scaler());
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  const ProcessResult none = program.run({}, {{"FAKE_NO_GPU", "1"}});
   EXPECT_EQ(none.out, "SKIPPED no NVIDIA GPU: old driver\n");
   EXPECT_EQ(none.exit_code, 77);
   for (const std::string function :
        {"cudaGetDevice", "cudaFuncGetAttributes", "cudaMalloc", "cudaMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"}) {
-    const ProcessResult ran = run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}});
+    const ProcessResult ran = program.run({}, {{"FAKE_FAIL", function}});
     const std::string code = function == "cudaMalloc" ? "2" : "30";
     EXPECT_EQ(ran.out, function + ": CUDA error " + code + ", some error\nFAIL status 16\n") << ran.err;
     EXPECT_EQ(ran.exit_code, 1) << "and all memory was given back\n" << ran.err;
   }
   for (const char* function : {"cudaStreamCreate", "cudaFree", "cudaStreamDestroy"})
-    EXPECT_EQ(run_on_cpu(temp.path(), {}, {{"FAKE_FAIL", function}}).out, "FAIL status 16\n") << function;
+    EXPECT_EQ(program.run({}, {{"FAKE_FAIL", function}}).out, "FAIL status 16\n") << function;
 }
 
 // Several sessions; all memory is made by open, and none after it.
@@ -280,11 +259,9 @@ int main(int argc, char **argv) {
   return fake_held();
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), model.files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  const ProcessResult ran = run_on_cpu(temp.path(), kBatches);
+  const OnCpu program(model.files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  const ProcessResult ran = program.run(kBatches);
   ASSERT_TRUE(ran.ok()) << describe(ran) << ran.err;
   expect_batches(model, ran.out);
 }
@@ -322,11 +299,9 @@ int main(void) {
 }
 )c");
   set_selftest(files, "#define _POSIX_C_SOURCE 200112L\n" + text_in(files, "selftest.c"));
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
-  const ProcessResult ran = run_on_cpu(temp.path());
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  const ProcessResult ran = program.run();
   EXPECT_TRUE(ran.ok()) << ran.err;
   // Statuses by number: 0 ok, 1 null, 4 range, 16 CUDA error (of a stream that is not there), 17 device, 18 closed.
   EXPECT_EQ(ran.out,
@@ -359,12 +334,10 @@ int main(void) {
   return 0;
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path());
-  ASSERT_TRUE(built.ok()) << built.err;
+  const OnCpu program(files);
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
   // ok, ok, ok; another model's (by its hash), no blob, null, not aligned, closed
-  EXPECT_EQ(run_on_cpu(temp.path()).out, "0 0 0 7 6 1 9 0, 1 made, 0 held\n");
+  EXPECT_EQ(program.run().out, "0 0 0 7 6 1 9 0, 1 made, 0 held\n");
 }
 
 TEST(CudaOnCpu, ProfileNamesEveryCall) {
@@ -384,11 +357,9 @@ int main(void) {
   return (int)scaler_profile(&session, 2, x, y, after, (void *)"after") + (int)scaler_close(&session);
 }
 )c");
-  const TempDir temp;
-  put_with_stand_in(temp.path(), files);
-  const ProcessResult built = build_on_cpu(temp.path(), "-DETCH_PROFILE=1");
-  ASSERT_TRUE(built.ok()) << built.err;
-  EXPECT_EQ(run_on_cpu(temp.path()).out, "after 0 double twice 6\nafter 1 increment y 7\n");
+  const OnCpu program(files, "-DETCH_PROFILE=1");
+  ASSERT_TRUE(program.built().ok()) << program.built().err;
+  EXPECT_EQ(program.run().out, "after 0 double twice 6\nafter 1 increment y 7\n");
 }
 
 }  // namespace

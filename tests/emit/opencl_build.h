@@ -91,4 +91,15 @@ static int make(void) {
 }
 )c";
 
+// Behind kMain and kRunWithState.
+inline constexpr const char* kMainWithState = R"c(
+int main(void) {
+  if (!make() || mean_open(&session, context, device, queue) != ETCH_OK) return 2;
+  runs();
+  if (mean_close(&session) != ETCH_OK) return 3;
+  after_close();
+  return 0;
+}
+)c";
+
 }  // namespace etch::test

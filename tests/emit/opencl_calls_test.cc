@@ -54,15 +54,7 @@ int main(void) {
 
 TEST_F(OpenCL, StateStartsAgainByStateInit) {
   std::vector<EmittedFile> files = project_with_state("opencl", true).files;
-  set_selftest(files, std::string(kMain) + kRunWithState + R"c(
-int main(void) {
-  if (!make() || mean_open(&session, context, device, queue) != ETCH_OK) return 2;
-  runs();
-  if (mean_close(&session) != ETCH_OK) return 3;
-  after_close();
-  return 0;
-}
-)c");
+  set_selftest(files, std::string(kMain) + kRunWithState + kMainWithState);
   const TempDir temp;
   put(temp.path(), files);
   const ProcessResult built = build(temp.path(), "-Wno-unused-function");

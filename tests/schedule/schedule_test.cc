@@ -295,6 +295,24 @@ TEST(Schedule, SumsThatSelectAreLookups) {
   }
 }
 
+// What is dequantised for a sum of floats is computed again for each product, unless there are many.
+TEST(Schedule, NarrowValuesAreWidenedAgainWhereThatIsCheap) {
+  const struct {
+    const char* name;
+    bool in_float;
+    std::int64_t columns;
+    std::size_t kernels;
+  } rows[] = {{"few products", true, 8, 1}, {"many products", true, 128, 2}, {"many products of integers", false, 128, 1}};
+  for (const auto& row : rows) {
+    const auto graph = LazyGraph::create();
+    const Tensor x = Tensor::input(*graph, "x", DType::UInt8, {4, 32}).cast(DType::Int32) - 3.0;
+    const Tensor values = row.in_float ? x.cast(DType::Float32) * 0.7 : x;
+    const Tensor w = Tensor::input(*graph, "w", values.dtype(), {32, row.columns});
+    const Schedule schedule = create_schedule(*graph, {{"y", values.matmul(w)}});
+    EXPECT_EQ(schedule.items.size(), row.kernels) << row.name << "\n" << to_text(schedule);
+  }
+}
+
 // sum(x * w) * s or / s: what numpy 1.23.2 gives in float32 for (x @ w) * s, and whether s may move into w.
 TEST(Schedule, ScalesMoveIntoWeightsThatStayInRange) {
   constexpr double kInf = INFINITY, kNan = NAN;

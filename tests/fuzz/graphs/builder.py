@@ -1,6 +1,5 @@
 """A random graph, built node by node: each node is run as soon as it is there, so that the next one knows types, shapes and values."""
 
-import random
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,28 +10,15 @@ import harness
 from graphs import oracle
 from graphs.oracle import Rejected
 from graphs.values import ALL, F16, F32, F64, I64, SCHEMA_NAMES, random_array, random_shape
+from random_graph import Draws, Tensor
 
 LIMIT = 3000  # elements of one tensor
 
 
 @dataclass
-class Value:
-    name: str
-    array: np.ndarray
+class Value(Tensor):
     constant: bool = False  # an initializer or the output of a Constant
     as_node: bool = False  # the output of a Constant
-
-    @property
-    def dtype(self):
-        return self.array.dtype
-
-    @property
-    def shape(self):
-        return self.array.shape
-
-    @property
-    def rank(self):
-        return self.array.ndim
 
 
 @dataclass
@@ -52,14 +38,13 @@ def schema_of(operator, opset):
         return None
 
 
-class Graph:
+class Graph(Draws):
     """Raises Rejected where a node can't be; then `mark` and `restore` take back what was added for it."""
 
     def __init__(self, seed, opset):
-        self.rng = random.Random(seed)
+        super().__init__(seed)
         self.opset = opset
         self.values, self.inputs, self.initializers, self.steps = [], [], [], []
-        self.count = 0
         self.float = self.rng.choice([F32] * 7 + [F64] * 2 + [F16])
         self.empties = self.rng.random() < 0.08  # some tensors have no elements
         self.edges = self.rng.random() < 0.12  # values at the edges of their types
@@ -81,16 +66,6 @@ class Graph:
     def excuse(self):
         """The name of the first excuse of its nodes; None where all results are defined."""
         return next((s.excuse for s in self.steps if s.excuse), None)
-
-    def maybe(self, p=0.5):
-        return self.rng.random() < p
-
-    def choice(self, items):
-        return self.rng.choice(items)
-
-    def name(self, prefix):
-        self.count += 1
-        return f"{prefix}{self.count}"
 
     # Types.
 

@@ -1,6 +1,5 @@
 """A random quantised graph, layer by layer: each layer appends ONNX nodes and the function of the reference that they stand for."""
 
-import random
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,6 +8,7 @@ from onnx import helper, numpy_helper
 import harness
 from quantised import reference
 from quantised.reference import F32
+from random_graph import Draws, Tensor
 
 LIMIT = 2000  # elements of one tensor
 INT8, UINT8, INT16, UINT16 = (np.dtype(t) for t in ("int8", "uint8", "int16", "uint16"))
@@ -19,43 +19,24 @@ class Rejected(Exception):
 
 
 @dataclass
-class Value:
-    """A tensor of the graph; a quantised one has a scale and a zero point. `array` is its value for the first inputs."""
+class Value(Tensor):
+    """A quantised one has a scale and a zero point."""
 
-    name: str
-    array: np.ndarray
     scale: np.float32 | None = None
     zero: int = 0
     fill: object = None  # of an input: function of (numpy's generator, shape, kind of KINDS) that gives another array
 
-    @property
-    def dtype(self):
-        return self.array.dtype
-
-    @property
-    def shape(self):
-        return self.array.shape
-
-    @property
-    def rank(self):
-        return self.array.ndim
-
 
 @dataclass
 class Layer:
-    """`function(how, *arrays)` gives the arrays of `outputs`, and where the first is doubtful (None: nowhere); `how` is one of
-    HOWS. `exact`: every rounding is pinned."""
+    """`function(*arrays)` gives the arrays of `outputs`, and where the first is doubtful (None: nowhere). `exact`: every rounding is
+    pinned."""
 
     kind: str
     function: object
     inputs: list
     outputs: list
     nodes: list = field(default_factory=list)
-
-
-# "defined": every operation rounds to float32. The others are what C compilers make of a sum of products of floats, which they may
-# contract: the first or the second product is not rounded.
-HOWS = ("defined", "contracted", "contracted the other way")
 
 
 KINDS = ("random", "extreme", "equal")  # of inputs
@@ -82,29 +63,19 @@ def _floats(draw, shape, kind, scale, dtype):
     return (array * float(scale)).astype(F32)
 
 
-class Graph:
+class Graph(Draws):
     """Raises Rejected where a layer can't be; then `mark` and `restore` take back what was added for it."""
 
     def __init__(self, seed):
-        self.rng = random.Random(seed)
+        super().__init__(seed)
         self.draw = np.random.default_rng(self.rng.getrandbits(32))
         self.opset = self.rng.choice([13, 17, 18, 21, 22])
         self.values, self.inputs, self.initializers, self.layers, self.nodes = [], [], [], [], []
-        self.dequantised, self.count = {}, 0
+        self.dequantised = {}
         self.activation = self.rng.choice([INT8, INT8, INT8, UINT8, UINT8, INT16, UINT16] if self.opset >= 21 else [INT8, INT8, UINT8])
         self.powers = self.maybe(0.25)  # all scales are powers of two: exact ties
         self.open = self.maybe(0.1)  # the batch is an open size
         self.batch = self.choice([2, 3] if self.open else [1, 1, 1, 2, 3])
-
-    def maybe(self, p=0.5):
-        return self.rng.random() < p
-
-    def choice(self, items):
-        return self.rng.choice(items)
-
-    def name(self, prefix):
-        self.count += 1
-        return f"{prefix}{self.count}"
 
     # Numbers.
 
@@ -178,7 +149,7 @@ class Graph:
         if self.maybe(0.4):
             x = self.outside(lambda draw, shape, kind: _floats(draw, shape, kind, scale, dtype), shape)
             name = self.node("QuantizeLinear", [x.name, self.const(scale), self.const(dtype.type(zero))])
-            return self.result("QuantizeLinear", name, lambda how, a: (reference.quantise(a, scale, zero, dtype), None), [x], scale, zero)
+            return self.result("QuantizeLinear", name, lambda a: (reference.quantise(a, scale, zero, dtype), None), [x], scale, zero)
         x = self.outside(lambda draw, shape, kind: _integers(draw, shape, kind, dtype), shape)
         x.scale, x.zero = scale, zero
         self.values.append(x)
@@ -230,7 +201,7 @@ class Graph:
         names = [names] if isinstance(names, str) else list(names)
         layer = Layer(kind, function, [v.name for v in inputs], names, self.nodes)
         self.nodes = []
-        arrays, doubt = evaluate_layer(layer, "defined", [v.array for v in inputs])
+        arrays, doubt = evaluate_layer(layer, [v.array for v in inputs])
         if any(a.size > LIMIT or a.size == 0 for a in arrays):
             raise Rejected("too large")
         self.layers.append(layer)
@@ -279,18 +250,18 @@ class Graph:
         return helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(value.dtype), shape)
 
 
-def evaluate_layer(layer, how, arrays):
+def evaluate_layer(layer, arrays):
     """(arrays of its outputs, where the first one is doubtful)"""
     with np.errstate(all="ignore"):
-        result, doubt = layer.function(how, *arrays)
+        result, doubt = layer.function(*arrays)
     return (list(result) if isinstance(result, tuple) else [result]), doubt
 
 
-def evaluate(layers, arrays, how="defined"):
+def evaluate(layers, arrays):
     """({name: array}, {name: where it is doubtful}); arrays holds what comes in."""
     arrays, doubts = dict(arrays), {}
     for layer in layers:
-        results, doubt = evaluate_layer(layer, how, [arrays[n] for n in layer.inputs])
+        results, doubt = evaluate_layer(layer, [arrays[n] for n in layer.inputs])
         arrays.update(zip(layer.outputs, results))
         if doubt is not None and doubt.any():
             doubts[layer.outputs[0]] = doubt

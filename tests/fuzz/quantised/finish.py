@@ -64,12 +64,13 @@ def _clamped(q, bounds, scale, zero):
     return q
 
 
-def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_operator=None):
+def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_operator=None, moved=False):
     """A layer that requantises sums.
 
     sums(*arrays) gives int64, or (int64, counts that divide); `product` is sx * sw in float32, of a shape that broadcasts to the sums.
     emit() makes the nodes of a float and gives its name; quantised_operator(scale, zero, dtype) makes one node that ends in integers.
-    `like`: a value whose scale and zero point the result may have.
+    `like`: a value whose scale and zero point the result may have. `moved`: no sums, but elements of the inputs: the scales are applied in
+    turn.
     """
 
     def parts(arrays):
@@ -98,19 +99,20 @@ def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_opera
     else:
         name = g.q(_bounded(g, emit(), bounds), scale, zero, dtype)
 
-    def function(how, *arrays):
+    def function(*arrays):
         total, counts = parts(arrays)
+        if moved and np.abs(total).max(initial=0) < 2**31:
+            return _clamped(reference.quantise(total.astype(F32) * product, scale, zero, dtype), bounds, scale, zero), None
         return _clamped(reference.requantise(total, factor(counts), zero, dtype), bounds, scale, zero), None
 
     suffix = "" if bounds is None else f"+{bounds[0]}"
     return g.result(kind + suffix, name, function, inputs, scale, zero)
 
 
-def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, contracted=None):
+def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False):
     """A layer that dequantises, computes in float and quantises.
 
     real(*arrays of float32): float32, of which every rounding is pinned if `exact`; else the exact result in float64.
-    contracted(how, *integers): what it may be where a compiler leaves out a rounding.
     """
 
     def floats(arrays):
@@ -128,8 +130,8 @@ def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, c
     bounds = _bounds(g, spread) if bounded else None
     name = g.q(_bounded(g, emit(), bounds), scale, zero, dtype)
 
-    def function(how, *arrays):
-        result = contracted(how, *arrays) if contracted and how != "defined" else real(*floats(arrays))
+    def function(*arrays):
+        result = real(*floats(arrays))
         q = reference.quantise(F32(result), scale, zero, dtype)
         doubt = None if exact else reference.doubtful(F64(result), scale, zero, dtype)
         return _clamped(q, bounds, scale, zero), doubt

@@ -3,7 +3,7 @@
 import numpy as np
 
 from quantised import reference
-from quantised.builder import HOWS, Rejected, Value
+from quantised.builder import Rejected, Value
 from quantised.finish import finish_float, finish_sums
 from quantised.operands import image, layer, wide_of
 from quantised.reference import F32, F64
@@ -39,7 +39,6 @@ def binary(g):
     kind = g.choice(["Add", "Add", "Add", "Mul", "Sub"])
     y, constant = _other(g, x)
     inputs = [x] if constant else [x, y]
-    left, right = wide_of(x), wide_of(y)
 
     def emit():
         return g.node(kind, [g.dq(x), g.dq_const(y.array, y.scale, y.zero) if constant else g.dq(y)])
@@ -53,14 +52,9 @@ def binary(g):
     def real(a, b=None):
         return sum_of(a, reference.dequantise(y.array, y.scale, y.zero) if b is None else b)
 
-    def contracted(how, a, b=None):
-        """The sum where one of the two products is not rounded."""
-        p, q = F64(x.scale) * left(a), F64(y.scale) * right(y.array if b is None else b)
-        return (sum_of(p, F32(q)) if how == HOWS[1] else sum_of(F32(p), q)).astype(F32)
-
     near = abs(float(y.scale) / float(x.scale) - 1)
     suffix = " of a constant" if constant else " of one scale" if near == 0 else " of nearly one scale" if near < 1e-4 else ""
-    return finish_float(g, kind + suffix, inputs, real, emit, exact=True, like=x, bounded=True, contracted=contracted)
+    return finish_float(g, kind + suffix, inputs, real, emit, exact=True, like=x, bounded=True)
 
 
 def _product(g, x, y, constant, emit):
@@ -135,7 +129,8 @@ def inexact_function(g):
 def bounded(g):
     """A requantisation, mostly with a Relu or Clip."""
     x = g.pick() or image(g)
-    return finish_sums(g, "requantised", [x], wide_of(x), x.scale, lambda: g.node("Identity", [g.dq(x)]) if g.maybe(0.2) else g.dq(x), x)
+    emit = lambda: g.node("Identity", [g.dq(x)]) if g.maybe(0.2) else g.dq(x)  # noqa: E731
+    return finish_sums(g, "requantised", [x], wide_of(x), x.scale, emit, x, moved=True)
 
 
 @layer(2)

@@ -16,7 +16,7 @@ def dequantise(g):
     if x is None:
         raise Rejected("nothing is quantised")
     name = g.node("DequantizeLinear", [x.name, g.const(x.scale), g.const(x.dtype.type(x.zero))])
-    return g.result("DequantizeLinear", name, lambda how, a: (reference.dequantise(a, x.scale, x.zero), None), [x], None, 0, 0)
+    return g.result("DequantizeLinear", name, lambda a: (reference.dequantise(a, x.scale, x.zero), None), [x], None, 0, 0)
 
 
 @layer(3)
@@ -66,11 +66,11 @@ def _mover(g, x, kind, move, emit, plain=True):
     wide = wide_of(x)
     if plain and g.maybe(0.35):
         name = emit(x.name)
-        return g.result(kind + " of integers", name, lambda how, a: (move(a), None), [x], x.scale, x.zero)
+        return g.result(kind + " of integers", name, lambda a: (move(a), None), [x], x.scale, x.zero)
     if g.maybe(0.4):
         name = g.q(emit(g.dq(x)), x.scale, x.zero, x.dtype)
-        return g.result(kind + " same scale", name, lambda how, a: (move(a), None), [x], x.scale, x.zero)
-    return finish_sums(g, kind, [x], lambda a: wide(move(a)), x.scale, lambda: emit(g.dq(x)), x)
+        return g.result(kind + " same scale", name, lambda a: (move(a), None), [x], x.scale, x.zero)
+    return finish_sums(g, kind, [x], lambda a: wide(move(a)), x.scale, lambda: emit(g.dq(x)), x, moved=True)
 
 
 @layer(3)
@@ -130,7 +130,7 @@ def _pad(g, x):
     pairs = list(zip(pads[: x.rank], pads[x.rank :]))
     wide = wide_of(x)
     emit = lambda: g.node("Pad", [g.dq(x), g.const(np.array(pads, np.int64))])  # noqa: E731
-    return finish_sums(g, "Pad", [x], lambda a: np.pad(wide(a), pairs), x.scale, emit, x)
+    return finish_sums(g, "Pad", [x], lambda a: np.pad(wide(a), pairs), x.scale, emit, x, moved=True)
 
 
 def _resize(g, x):

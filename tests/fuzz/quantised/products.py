@@ -141,10 +141,10 @@ def integer_operator(g):
     zeros = [g.const(x.dtype.type(x.zero)) if x.zero or g.maybe() else "", g.const(w.array.dtype.type(zero)) if zero else ""]
     name = g.node(operator, [x.name, g.const(w.array), *zeros], attributes)
     if g.maybe(0.3):
-        return g.result(operator, name, lambda how, a: (sums(a).astype(np.int32), None), [x], None, 0, 0)
+        return g.result(operator, name, lambda a: (sums(a).astype(np.int32), None), [x], None, 0, 0)
     scale = g.scale()
     emit = lambda: g.node("DequantizeLinear", [name, g.const(scale)])  # noqa: E731
-    return finish_sums(g, operator + "+requantised", [x], sums, scale, emit)
+    return finish_sums(g, operator + "+requantised", [x], sums, scale, emit, moved=True)
 
 
 @layer(2)
@@ -154,13 +154,13 @@ def dynamic(g):
     size = float(g.scale())
     x = g.outside(lambda draw, shape, kind: dynamic_input(draw, shape, kind, size), shape)
     y, scale, zero = g.node("DynamicQuantizeLinear", [x.name], outputs=3)
-    made = g.result("DynamicQuantizeLinear", [y, scale, zero], lambda how, a: (reference.dynamic_quantise(a), None), [x], None, 0, 0)
+    made = g.result("DynamicQuantizeLinear", [y, scale, zero], lambda a: (reference.dynamic_quantise(a), None), [x], None, 0, 0)
     values = {v.name: v for v in g.values}
     w = g.weights((shape[-1], g.choice([1, 2, 3, 5])), g.choice([INT8, UINT8]))
     w_zero = g.zero(w.dtype)
     name = g.node("MatMulInteger", [y, g.const(w), zero, g.const(w.dtype.type(w_zero))])
 
-    def function(how, a, z):
+    def function(a, z):
         return ((a.astype(np.int64) - int(z)) @ (w.astype(np.int64) - w_zero)).astype(np.int32), None
 
     g.result("MatMulInteger of a dynamic zero point", name, function, [made, values[zero]], None, 0, 0)

@@ -2,8 +2,8 @@
 
     real = (q - zero) * scale                                    DequantizeLinear
     q    = saturate(rint(real / scale) + zero)                   QuantizeLinear, rint: halves to even
-    q    = saturate(rint(f32(sum) * M) + zero)                   sums of products, averages, moved elements
-    M    = f32(f32(sx * sw) / sy), f32(sx / f32(count * sy)), f32(sx / sy)
+    q    = saturate(rint(f32(sum) * M) + zero)                   sums of products, averages
+    M    = f32(f32(sx * sw) / sy), f32(sx / f32(count * sy))
 
 A sum is exact; f32(sum), each product and each quotient are rounded to float32. Where ONNX leaves the rounding open (exp), the result is
 computed in float64; it is doubtful where it is that near to a half.

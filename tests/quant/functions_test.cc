@@ -1,0 +1,212 @@
+// Functions of one or two quantised bytes: every value, and every pair, against loops in float32 in which each operation rounds. What is
+// computed has no product of floats that a compiler could contract.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "quant/linear.h"
+#include "quant/networks.h"
+
+namespace etch::test {
+namespace {
+
+float dequantised(std::int64_t q, float scale, std::int64_t zero) {
+  volatile float product = static_cast<float>(q - zero) * scale;  // rounded
+  return product;
+}
+
+std::int64_t quantised(float x, float scale, std::int64_t zero, std::int64_t low = -128, std::int64_t high = 127) {
+  volatile float quotient = x / scale;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(quotient)) + zero, low, high);
+}
+
+const struct {
+  const char* name;
+  Value (*make)(Net&, const Value&);
+  double (*of)(double);  // in float64
+} kFunctions[] = {
+    {"Sigmoid", [](Net& g, const Value& x) { return g.node("Sigmoid", {x}); }, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"Tanh", [](Net& g, const Value& x) { return g.node("Tanh", {x}); }, [](double x) { return std::tanh(x); }},
+    {"LeakyRelu", [](Net& g, const Value& x) { return g.node("LeakyRelu", {x}, {{"alpha", 0.1}}); },
+     [](double x) { return x < 0 ? static_cast<double>(0.1f) * x : x; }},
+    {"HardSwish", [](Net& g, const Value& x) { return g.node("HardSwish", {x}); },
+     [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+    {"x * Sigmoid(x)", [](Net& g, const Value& x) { return g.node("Mul", {x, g.node("Sigmoid", {x})}); },
+     [](double x) { return x / (1 + std::exp(-x)); }},
+    {"Sqrt(|x|), transposed on the way",
+     [](Net& g, const Value& x) {
+       const Value root = g.node("Sqrt", {g.node("Abs", {g.node("Transpose", {x})})});
+       return g.node("Transpose", {root});
+     },
+     [](double x) { return std::sqrt(std::abs(x)); }},
+    {"another scale", [](Net& g, const Value& x) { return g.node("Identity", {x}); }, [](double x) { return x; }},
+};
+
+TEST(ByteFunctions, OfOneByteAreTables) {
+  constexpr double sx = 0.0437, sy = 0.0291;
+  for (const DType dtype : {DType::Int8, DType::UInt8})
+    for (const auto& f : kFunctions) {
+      const std::int64_t least = dtype == DType::Int8 ? -128 : 0, zx = least + 111, zy = least + 90;
+      Net g(14);
+      g.output(g.quantise(f.make(g, g.dequantise(g.input("x", dtype, {16, 16}), sx, zx, dtype)), sy, zy, dtype), dtype, {16, 16});
+      const Compiled c = compiled(g);
+      ASSERT_EQ(c.schedule().items.size(), 1u) << f.name;
+      for (const LazyOp* op : toposort(c.schedule().items[0].ast)) EXPECT_FALSE(is_float(op->dtype)) << f.name;
+      Ints x(256), want;
+      for (std::size_t i = 0; i < 256; i++) x[i] = least + static_cast<std::int64_t>(i);
+      for (const std::int64_t v : x) {
+        const auto real = static_cast<float>(f.of(static_cast<double>(dequantised(v, static_cast<float>(sx), zx))));
+        want.push_back(quantised(real, static_cast<float>(sy), zy, least, least + 255));
+      }
+      EXPECT_EQ(run(c, {Array::of_ints(dtype, {16, 16}, x)}), want) << f.name;
+    }
+}
+
+struct Sum {
+  const char* name;
+  const char* op;
+  double sa, sb, sy;
+  std::int64_t za, zb, zy;
+  bool in_integers;  // else the products come from tables of floats
+  bool relu = false;
+  bool is_constant = false;  // b
+};
+
+const Sum kSums[] = {
+    {"usual", "Add", 0.0512345, 0.0313131, 0.0617283, 3, -7, -5, true},
+    {"usual, with Relu", "Add", 0.0512345, 0.0313131, 0.0312345, 3, -7, -128, true, true},
+    {"a difference", "Sub", 0.0112345, 0.0413131, 0.0317283, 30, -70, 15, true},
+    {"of one scale", "Add", 0.25, 0.25, 0.25, 1, 2, 3, true},
+    {"of a constant", "Add", 0.0512345, 0.0313131, 0.0617283, 3, -7, -5, true, false, true},
+    {"with ties, even", "Add", 0.25, 0.25, 0.5, 3, -7, 2, true},
+    {"with ties, odd", "Add", 0.25, 0.25, 0.5, 3, -7, 1, true},
+    {"with ties of quarters", "Sub", 0.25, 0.125, 0.5, 3, -7, 0, true},
+    {"ties that products of floats decide", "Add", 0.05, 0.031, 0.06, 3, -7, -5, false},
+    {"most saturates", "Add", 0.3, 0.2, 0.001234, 5, 6, 7, false},
+    {"one hardly counts", "Add", 0.3, 0.0001234, 0.31234, 5, 6, 7, true},
+    {"nothing is left", "Add", 0.001, 0.001, 100, 5, 6, 7, true},
+};
+
+TEST(ByteFunctions, SumsOfTwoBytesAreRightForEveryPair) {
+  const Ints bytes = every_byte();
+  for (const Sum& s : kSums) {
+    Net g;
+    const Value a = g.dequantise(g.input("a", DType::Int8, {256, 1}), s.sa, s.za);
+    const Array all = int8s({1, 256}, bytes);
+    const Value b = g.dequantise(s.is_constant ? g.constant(all) : g.input("b", DType::Int8, {1, 256}), s.sb, s.zb);
+    const Value sum = g.node(s.op, {a, b});
+    g.output(g.quantise(s.relu ? g.node("Relu", {sum}) : sum, s.sy, s.zy), DType::Int8, {256, 256});
+    const Compiled c = compiled(g);
+    EXPECT_EQ(count(c.schedule(), Op::Mul, true), 0) << s.name;
+    EXPECT_EQ(count(c.schedule(), Op::Add, true) + count(c.schedule(), Op::Div, true), s.in_integers ? 0 : 2) << s.name;
+    Ints want;
+    for (const std::int64_t x : bytes)
+      for (const std::int64_t y : bytes) {
+        const float p = dequantised(x, static_cast<float>(s.sa), s.za), q = dequantised(y, static_cast<float>(s.sb), s.zb);
+        const float real = std::string(s.op) == "Add" ? p + q : p - q;
+        want.push_back(quantised(s.relu ? std::max(real, 0.0f) : real, static_cast<float>(s.sy), s.zy));
+      }
+    std::vector<Array> inputs{int8s({256, 1}, bytes)};
+    if (!s.is_constant) inputs.push_back(all);
+    EXPECT_EQ(run(c, inputs), want) << s.name;
+  }
+}
+
+// What is too wide for tables: all backends round each product, though C is compiled so that it may contract a * b + c.
+TEST(ByteFunctions, WiderSumsAreNotContracted) {
+  constexpr std::int64_t kSize = 20000;
+  constexpr float sa = 0.05f, sb = 0.031f, sy = 0.3f;  // many sums are ties
+  std::mt19937 random(3);
+  Ints a, b, want, contracted;
+  std::vector<double> bias;
+  for (std::int64_t i = 0; i < kSize; i++) {
+    a.push_back(static_cast<std::int64_t>(random() % 65536) - 32768);
+    b.push_back(static_cast<std::int64_t>(random() % 65536) - 32768);
+    bias.push_back(static_cast<double>(static_cast<float>(random() % 1000) * 0.05f));
+  }
+  Net g(21);
+  const Value x = g.dequantise(g.input("a", DType::Int16, {kSize}), static_cast<double>(sa), 5, DType::Int16);
+  const Value y = g.dequantise(g.input("b", DType::Int16, {kSize}), static_cast<double>(sb), -7, DType::Int16);
+  g.output(g.quantise(g.node("Sub", {x, y}), static_cast<double>(sy), 3, DType::Int16), DType::Int16, {kSize});
+  const Value c = g.constant(Array::of_doubles(DType::Float32, {kSize}, bias));
+  g.output(g.quantise(g.node("Relu", {g.node("Add", {x, c})}), static_cast<double>(sy), 3, DType::Int16), DType::Int16, {kSize});
+  Ints of_bias;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    const float p = dequantised(a[i], sa, 5), q = dequantised(b[i], sb, -7);
+    want.push_back(quantised(p - q, sy, 3, -32768, 32767));
+    contracted.push_back(quantised(std::fma(static_cast<float>(a[i] - 5), sa, -q), sy, 3, -32768, 32767));
+    of_bias.push_back(quantised(std::max(p + static_cast<float>(bias[i]), 0.0f), sy, 3, -32768, 32767));
+  }
+  EXPECT_NE(want, contracted) << "the rounding counts";
+  const auto wide = [](const Ints& values) { return Array::of_ints(DType::Int16, {kSize}, values); };
+  EXPECT_EQ(run_all(compiled(g), {wide(a), wide(b)}), (std::vector<Ints>{want, of_bias}));
+}
+
+// Scales as calibration gives them: nearly all sums have a formula.
+TEST(ByteFunctions, MostSumsHaveAFormula) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  ByteValues values{};
+  for (std::size_t i = 0; i < 256; i++) values[i] = static_cast<std::int64_t>(i) - 128;
+  int found = 0;
+  constexpr int kTries = 40;
+  for (int k = 0; k < kTries; k++) {
+    const auto sa = static_cast<float>(std::pow(10.0, -3 + 2 * uniform(random)));
+    const float sb = sa * static_cast<float>(std::pow(10.0, 1.4 * uniform(random) - 0.7));
+    const float sy = std::max(sa, sb) * static_cast<float>(0.7 + 1.5 * uniform(random));
+    const std::int64_t za = values[random() % 256], zb = values[random() % 256], zy = values[random() % 256];
+    Ints wanted;
+    std::vector<double> exact;
+    for (const std::int64_t x : values)
+      for (const std::int64_t y : values) {
+        const float real = dequantised(x, sa, za) + dequantised(y, sb, zb);
+        exact.push_back(static_cast<double>(real / sy));
+        wanted.push_back(quantised(real, sy, zy));
+      }
+    const auto fit = fit_linear(values, values, wanted, exact);
+    if (!fit) continue;
+    found++;
+    for (std::size_t i = 0; i < wanted.size(); i++) {
+      const std::int64_t v = values[i / 256] * fit->times_a + values[i % 256] * fit->times_b + fit->plus;
+      ASSERT_TRUE(v >= int_min(DType::Int32) && v <= int_max(DType::Int32));
+      ASSERT_EQ(fit->ties, LinearFit::Ties::None);
+      ASSERT_EQ(std::clamp(v >> fit->shift, fit->low, fit->high), wanted[i]) << k << ", pair " << i;
+    }
+  }
+  EXPECT_GE(found, kTries * 9 / 10);
+}
+
+// The parts of a Concat, and what a Where chooses from, are quantised each for itself.
+TEST(ByteFunctions, ChoicesAreOfBytes) {
+  Net g;
+  const Value a = g.dequantise(g.input("a", DType::Int8, {2, 3}), 0.5, 3), b = g.dequantise(g.input("b", DType::Int8, {2, 1}), 0.3, -4);
+  const Value c = g.dequantise(g.input("c", DType::Int8, {2, 2}), 0.7, 1);
+  const Value cat = g.node("Concat", {a, b, c}, {{"axis", std::int64_t{1}}});
+  const Value padded = g.node("Pad", {g.node("Transpose", {cat}), g.ints("pads", {1, 0, 0, 0})});
+  g.output(g.quantise(padded, 0.5, 3), DType::Int8, {7, 2});
+  const Value where = g.node("Where", {g.input("is", DType::Bool, {2, 1}), a, b});
+  g.output(g.quantise(where, 0.4, 9), DType::Int8, {2, 3});
+  const Compiled compiled_net = compiled(g);
+  EXPECT_FALSE(has_floats_in_memory(compiled_net.schedule()));
+  for (const ScheduleItem& item : compiled_net.schedule().items)
+    for (const LazyOp* op : toposort(item.ast)) EXPECT_FALSE(is_float(op->dtype)) << to_text(item.ast);
+  const Ints x{1, -2, 100, 4, 5, -128}, y{9, -90}, z{11, 12, 13, -14}, is{1, 0};
+  Ints cat_want{3, 3}, where_want;  // the padding is 0
+  for (std::size_t column = 0; column < 6; column++)
+    for (std::size_t row = 0; row < 2; row++) {
+      const float real = column < 3    ? dequantised(x[3 * row + column], 0.5f, 3)
+                         : column == 3 ? dequantised(y[row], 0.3f, -4)
+                                       : dequantised(z[2 * row + column - 4], 0.7f, 1);
+      cat_want.push_back(quantised(real, 0.5f, 3));
+    }
+  for (std::size_t i = 0; i < 6; i++) {
+    const float real = is[i / 3] != 0 ? dequantised(x[i], 0.5f, 3) : dequantised(y[i / 3], 0.3f, -4);
+    where_want.push_back(quantised(real, 0.4f, 9));
+  }
+  const Array choice = Array::of_ints(DType::Bool, {2, 1}, is);
+  EXPECT_EQ(run_all(compiled_net, {int8s({2, 3}, x), int8s({2, 1}, y), int8s({2, 2}, z), choice}),
+            (std::vector<Ints>{cat_want, where_want}));
+}
+
+}  // namespace
+}  // namespace etch::test
