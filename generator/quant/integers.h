@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lazy/graph.h"
+#include "quant/dead_channels.h"
 
 namespace etch {
 
@@ -19,7 +20,9 @@ namespace etch {
 ///   - bounds by constants (Relu, Clip) before a quantisation, by bounds of the integers after it
 ///   - a quantisation of what has the same scale and zero point already, by nothing
 ///   - other functions of one quantised value of 8 bits, by a table of their 256 results where that is less work
+///   - sums without what is the same for every input, see dead_channels.h; `removed` gets what that was
 /// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
-std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
+                                           std::vector<DeadChannels>* removed = nullptr);
 
 }  // namespace etch
