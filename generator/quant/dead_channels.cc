@@ -29,6 +29,13 @@ std::vector<Sint> kept_shape(const std::vector<Sint>& shape, const Kept& kept) {
   return result;
 }
 
+/// Whether an index that is kept shows an element, not padding.
+bool shows_any(const AxisLink& link, const std::vector<bool>& kept) {
+  for (std::size_t i = 0; i < kept.size(); i++)
+    if (kept[i] && link.from[i] >= 0) return true;
+  return false;
+}
+
 /// The kept elements of an array; an axis of size 1 stays.
 Array taken(const Array& array, const Kept& kept) {
   Ints shape = array.shape();
@@ -92,10 +99,7 @@ class Remover {
     if (b->is_base()) return false;
     for (const AxisLink& link : axis_links(b->st, b->base->shape())) {
       if (!live_.has_dead(b, link.axis)) continue;
-      const std::vector<bool> kept = live_.of(b, link.axis);
-      bool shows = false;
-      for (std::size_t i = 0; i < kept.size(); i++) shows = shows || (kept[i] && link.from[i] >= 0);
-      if (!shows) return true;
+      if (!shows_any(link, live_.of(b, link.axis))) return true;
     }
     return false;
   }
@@ -127,30 +131,39 @@ class Remover {
     return b->is_base() ? found->second : graph_.view(found->second, graph_.stacked(found->second->st, b->st));
   }
 
+  /// A constant with the kept indices: of the data where that is possible, so that narrow types stay narrow, and repetitions free.
   const LazyBuffer* taken_constant(const LazyBuffer* b, const Kept& kept) {
     if (std::ranges::all_of(kept, is_all)) return b;
     OriginScope scope(graph_, b->origins);
+    const Tensor whole(&graph_, b), part = collapsed(whole);
+    Kept of_part = kept;
+    for (std::size_t axis = 0; axis < kept.size(); axis++)
+      if (part.shape()[axis].is_int(1)) of_part[axis] = {true};
+    const Tensor result(&graph_, taken_part(part.buffer(), of_part));
+    return result.expand(kept_shape(b->shape(), kept)).buffer();
+  }
+
+  /// The same of a constant without repetitions that are not masked.
+  const LazyBuffer* taken_part(const LazyBuffer* b, Kept kept) {
+    if (std::ranges::all_of(kept, is_all)) return b;
     const LazyBuffer* base = b->base;
-    if (base->kind == LazyKind::Compute && !base->is_reduction() && !is_masked(b->st)) {  // so that narrow types stay narrow
+    if (base->kind == LazyKind::Compute && !base->is_reduction() && !is_masked(b->st)) {
       std::vector<const LazyBuffer*> src;
       for (const LazyBuffer* s : base->src) src.push_back(taken_constant(graph_.view(s, graph_.stacked(s->st, b->st)), kept));
       return graph_.rebuild(base, src);
     }
-    Kept left = kept;
     ShapeTracker st = b->st;
-    for (const AxisLink& link : axis_links(b->st, base->shape())) {
-      std::vector<bool>& of_axis = left[static_cast<std::size_t>(link.axis)];
-      const bool shows = std::ranges::any_of(
-          link.from, [&](const std::int64_t& i) { return i >= 0 && of_axis[static_cast<std::size_t>(&i - link.from.data())]; });
-      if (link.base_axis >= 0 || is_all(of_axis) || !shows) continue;
+    for (const AxisLink& link : axis_links(st, base->shape())) {
+      std::vector<bool>& of_axis = kept[static_cast<std::size_t>(link.axis)];
+      if (link.base_axis >= 0 || is_all(of_axis) || !shows_any(link, of_axis)) continue;
       st = keep_indices(st, base->shape(), link, {}, of_axis);
       of_axis.assign(static_cast<std::size_t>(count(of_axis)), true);
     }
     const Tensor seen(&graph_, graph_.view(base, graph_.simplified(st)));
-    if (std::ranges::all_of(left, is_all)) return seen.buffer();
-    const std::optional<Array> values = collapsed(seen).evaluate();
+    if (std::ranges::all_of(kept, is_all)) return seen.buffer();
+    const std::optional<Array> values = seen.evaluate();
     check(values.has_value(), "constants have values");
-    return Tensor::constant(graph_, taken(*values, left), base->name).expand(kept_shape(b->shape(), kept)).buffer();
+    return graph_.data(taken(*values, kept), base->name);
   }
 
   const LazyBuffer* rebuilt(const LazyBuffer* b) {
