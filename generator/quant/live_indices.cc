@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kLongestAxis = 1 << 16;
 constexpr std::int64_t kLargestConstant = 1 << 24;  // elements of which some are taken
+constexpr std::int64_t kTile = 4;                   // channels that kernels compute, and instructions multiply, at a time
 
 bool is_reduced(const LazyBuffer* reduction, int axis) { return std::ranges::find(reduction->axes, axis) != reduction->axes.end(); }
 
@@ -25,12 +26,35 @@ LiveIndices::LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>&
     found_any_ = found_any_ || (!b->constant && is_known(b));
   }
   for (const LazyBuffer* b : outputs) need_all(b);
+  settle();
+  fill_tiles();
+  for (const LazyBuffer* exit : exits_)
+    for (const int axis : exit->axes) found_any_ = found_any_ || has_dead(exit->src[0], axis);
+}
+
+void LiveIndices::settle() {
   for (bool again = true; again;) {
     again = false;
     for (auto exit = exits_.rbegin(); exit != exits_.rend(); exit++) again = need_for(*exit) || again;
   }
-  for (const LazyBuffer* exit : exits_)
-    for (const int axis : exit->axes) found_any_ = found_any_ || has_dead(exit->src[0], axis);
+}
+
+void LiveIndices::fill_tiles() {
+  for (auto exit = exits_.rbegin(); exit != exits_.rend(); exit++) {
+    const LazyBuffer* x = (*exit)->src[0];
+    for (const int axis : (*exit)->axes) {
+      if (!has_dead(x, axis)) continue;
+      const std::vector<bool> live = of(x, axis);
+      const std::int64_t left = std::ranges::count(live, true);
+      std::int64_t more = left == 0 ? 0 : (kTile - left % kTile) % kTile;
+      for (std::size_t i = 0; i < live.size() && more > 0; i++) {
+        if (live[i]) continue;
+        needed_[static_cast<std::size_t>(root(first(x, axis) + static_cast<int>(i)))] = true;
+        more--;
+      }
+      settle();
+    }
+  }
 }
 
 bool LiveIndices::is_known(const LazyBuffer* buffer) {

@@ -40,6 +40,10 @@ class LiveIndices {
   void visit_reduction(const LazyBuffer* reduction);
   void visit_gather(const LazyBuffer* gather);
   bool can_take(const LazyBuffer* constant);
+  /// Needs whatever is needed for what is needed already.
+  void settle();
+  /// Needs a few dead indices more where those that are left would not fill whole tiles of kernels.
+  void fill_tiles();
   /// Needs what a sum can't do without; false if all of it was needed before.
   bool need_for(const LazyBuffer* reduction);
 
