@@ -16,6 +16,7 @@
 #include "memory/plan.h"
 #include "onnx/import.h"
 #include "program/program.h"
+#include "quant/dead_channels.h"
 #include "schedule/schedule.h"
 #include "target/target.h"
 
@@ -68,7 +69,8 @@ struct CompileOptions {
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
-  std::string file, sha256;  // without folder; of the file's bytes
+  std::vector<DeadChannels> dead;  // left out of its sums
+  std::string file, sha256;        // without folder; of the file's bytes
 };
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.

@@ -255,7 +255,7 @@ class Remover {
   void report(const LazyBuffer* b, std::vector<DeadChannels>& removed) const {
     if (!b->is_reduction() || b->op != Op::ReduceSum || b->dtype != DType::Int32 || b->constant) return;
     DeadChannels dead{b->origins};
-    for (int axis = 0; axis < static_cast<int>(b->shape().size()); axis++) {
+    for (int axis = 0; axis < static_cast<int>(b->shape().size()) && dead.total == 0; axis++) {
       if (!live_.has_dead(b, axis)) continue;
       const std::vector<bool> kept = live_.of(b, axis);
       dead.removed = std::ssize(kept) - count(kept);

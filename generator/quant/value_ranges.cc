@@ -17,6 +17,7 @@ struct Ends {
 };
 
 constexpr std::int64_t kLargestRange = 1 << 24;   // elements of a range
+constexpr std::int64_t kLargestKept = 1 << 12;    // elements of a constant's range
 constexpr std::int64_t kLargestMasked = 1 << 16;  // indices of an axis that padding makes different
 constexpr double kExact = 9007199254740992.0;     // 2^53
 
@@ -275,7 +276,22 @@ std::optional<ValueRange> RangeFinder::of_elementwise(const LazyBuffer* base) {
     range.low.push_back(r ? r->low : 0);
     range.high.push_back(r ? r->high : 0);
   });
+  for (const LazyBuffer* s : base->src) forget(s);
   return is_known ? std::optional(std::move(range)) : std::nullopt;
+}
+
+/// The steps from data to a large constant, which is rarely asked for twice, need not stay in memory.
+void RangeFinder::forget(const LazyBuffer* constant) {
+  while (constant->base->constant) {
+    const auto found = known_.find(constant);
+    if (found != known_.end() && found->second && std::ssize(found->second->low) > kLargestKept) known_.erase(found);
+    if (!constant->is_base())
+      constant = constant->base;
+    else if (constant->src.size() == 1)
+      constant = constant->src[0];
+    else
+      return;
+  }
 }
 
 std::optional<ValueRange> RangeFinder::of_reduction(const LazyBuffer* reduction) {

@@ -36,6 +36,7 @@ class RangeFinder {
   std::optional<ValueRange> of_elementwise(const LazyBuffer* base);
   std::optional<ValueRange> of_reduction(const LazyBuffer* reduction);
   std::optional<ValueRange> of_gather(const LazyBuffer* gather);
+  void forget(const LazyBuffer* constant);
 
   LazyGraph& graph_;
   std::unordered_map<const LazyBuffer*, std::optional<ValueRange>> known_;
