@@ -154,10 +154,13 @@ void LiveIndices::visit_view(const LazyBuffer* view) {
     const int top = first(view, link.axis), below = link.base_axis < 0 ? -1 : first(base, link.base_axis);
     if (top < 0 || (link.base_axis >= 0 && below < 0)) continue;
     linked[static_cast<std::size_t>(link.axis)] = true;
-    if (link.base_axis < 0) continue;
-    linked_below[static_cast<std::size_t>(link.base_axis)] = true;
-    for (std::size_t i = 0; i < link.from.size(); i++)
-      if (link.from[i] >= 0) unite(top + static_cast<int>(i), below + static_cast<int>(link.from[i]));
+    std::unordered_map<std::int64_t, int> together;
+    for (std::size_t i = 0; i < link.from.size(); i++) {
+      const int index = top + static_cast<int>(i);
+      unite(index, together.try_emplace(link.from[i], index).first->second);
+      if (below >= 0 && link.from[i] >= 0) unite(index, below + static_cast<int>(link.from[i]));
+    }
+    if (link.base_axis >= 0) linked_below[static_cast<std::size_t>(link.base_axis)] = true;
   }
   for (int axis = 0; axis < static_cast<int>(linked.size()); axis++)
     if (!linked[static_cast<std::size_t>(axis)]) need(view, axis);

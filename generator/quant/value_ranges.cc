@@ -200,7 +200,7 @@ std::optional<ValueRange> RangeFinder::of_view(const LazyBuffer* view) {
   for (const AxisLink& link : links) {
     const auto axis = static_cast<std::size_t>(link.axis);
     const bool varies = link.base_axis >= 0 && base.shape[static_cast<std::size_t>(link.base_axis)] > 1;
-    const bool is_padded = std::ranges::find(link.from, -1) != link.from.end();
+    const bool is_padded = std::ranges::any_of(link.from, [](std::int64_t from) { return from < 0; });
     if (!varies && (!is_padded || std::ssize(link.from) > kLargestMasked)) continue;
     along[axis] = &link;
     masked[axis] = false;

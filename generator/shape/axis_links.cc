@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 #include "base/error.h"
 
@@ -135,33 +136,35 @@ std::vector<Thread> threads_of(const Levels& levels) {
   return threads;
 }
 
-AxisLink link_of(const Levels& levels, const Thread& thread) {
-  AxisLink link{thread.base_axis, thread.steps.back().axis, {}};
-  Ints below(thread.base_axis < 0 ? 1 : static_cast<std::size_t>(levels.below[0][static_cast<std::size_t>(thread.base_axis)]));
-  for (std::size_t i = 0; i < below.size(); i++) below[i] = static_cast<std::int64_t>(i);
+/// What the indices of the thread's axis at each level show, as AxisLink::from tells; of the base first if the thread begins there.
+std::vector<Ints> indices_of(const Levels& levels, const Thread& thread) {
+  std::vector<Ints> indices(1);
+  const std::int64_t n = thread.base_axis < 0 ? 0 : levels.below[0][static_cast<std::size_t>(thread.base_axis)];
+  for (std::int64_t i = 0; i < n; i++) indices[0].push_back(i);
+  std::int64_t padding = 0;
   for (std::size_t k = 0; k < thread.steps.size(); k++) {
     const Step& step = thread.steps[k];
-    Ints from(static_cast<std::size_t>(levels.boxes[thread.first + k].shape[static_cast<std::size_t>(step.axis)]), -1);
-    for (std::int64_t i = step.begin; i < step.end; i++)
-      from[static_cast<std::size_t>(i)] = step.unit == 0 ? 0 : below[static_cast<std::size_t>(step.start + (i - step.begin) / step.block)];
-    below = std::move(from);
+    Ints from;
+    for (std::int64_t i = 0; i < levels.boxes[thread.first + k].shape[static_cast<std::size_t>(step.axis)]; i++) {
+      const bool shows = i >= step.begin && i < step.end;
+      if (!shows)
+        from.push_back(--padding);
+      else
+        from.push_back(step.unit == 0 ? i : indices[k][static_cast<std::size_t>(step.start + (i - step.begin) / step.block)]);
+    }
+    indices.push_back(std::move(from));
   }
-  link.from = std::move(below);
-  return link;
+  return indices;
+}
+
+AxisLink link_of(const Levels& levels, const Thread& thread) {
+  return {thread.base_axis, thread.steps.back().axis, indices_of(levels, thread).back()};
 }
 
 std::int64_t count(const std::vector<bool>& kept, std::int64_t begin, std::int64_t end) {
   return std::count(kept.begin() + begin, kept.begin() + end, true);
 }
 std::int64_t count(const std::vector<bool>& kept) { return count(kept, 0, static_cast<std::int64_t>(kept.size())); }
-
-/// The indices below that a step shows for the indices `kept` above.
-std::vector<bool> kept_below(const Step& step, const std::vector<bool>& kept, std::int64_t size) {
-  std::vector<bool> below(static_cast<std::size_t>(size), false);
-  for (std::int64_t i = step.begin; i < step.end; i++)
-    if (kept[static_cast<std::size_t>(i)]) below[static_cast<std::size_t>(step.start + (i - step.begin) / step.block)] = true;
-  return below;
-}
 
 View kept_view(const Box& box, const Step& step, std::int64_t size_below, const std::vector<bool>& below, const std::vector<bool>& above) {
   Box r = box;
@@ -204,24 +207,22 @@ ShapeTracker keep_indices(const ShapeTracker& st, const std::vector<Sint>& base_
   const auto found =
       std::ranges::find_if(threads, [&](const Thread& t) { return t.base_axis == link.base_axis && t.steps.back().axis == link.axis; });
   check(found != threads.end(), "indices are kept where a view is linked");
+  // What a level shows of the same index is kept together. What the top does not show goes, unless it is in the base.
+  const std::vector<Ints> indices = indices_of(*levels, *found);
+  std::unordered_map<std::int64_t, bool> is_kept;
+  for (std::size_t i = 0; i < of_base.size(); i++) is_kept[static_cast<std::int64_t>(i)] = of_base[i];
+  for (std::size_t i = 0; i < of_view.size(); i++)
+    check(is_kept.try_emplace(indices.back()[i], of_view[i]).first->second == of_view[i], "indices that show the same are kept together");
   std::vector<View> views = st.views();
-  std::vector<bool> above = of_view;
-  for (std::size_t k = found->steps.size(); k-- > 0;) {
-    const Step& step = found->steps[k];
-    const Box& box = levels->boxes[found->first + k];
-    std::int64_t size = 0;
-    std::vector<bool> below;
-    if (step.unit != 0) {
-      const int axis = k > 0 ? found->steps[k - 1].axis : found->base_axis;
-      size = levels->below[found->first + k][static_cast<std::size_t>(axis)];
-      below = kept_below(step, above, size);
-      if (k == 0) {
-        for (std::size_t i = 0; i < below.size(); i++) check(!below[i] || of_base[i], "a view shows what is left of its buffer");
-        below = of_base;
-      }
+  std::vector<bool> below;
+  for (std::size_t k = 0; k < indices.size(); k++) {
+    std::vector<bool> kept;
+    for (const std::int64_t index : indices[k]) kept.push_back(is_kept[index]);
+    if (k > 0) {
+      const std::size_t view = found->first + k - 1;
+      views[view] = kept_view(levels->boxes[view], found->steps[k - 1], std::ssize(below), below, kept);
     }
-    views[found->first + k] = kept_view(box, step, size, below, above);
-    above = std::move(below);
+    below = std::move(kept);
   }
   return ShapeTracker(std::move(views));
 }
