@@ -1,6 +1,7 @@
 #include "quant/dead_channels.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -34,6 +35,22 @@ bool shows_any(const AxisLink& link, const std::vector<bool>& kept) {
   for (std::size_t i = 0; i < kept.size(); i++)
     if (kept[i] && link.from[i] >= 0) return true;
   return false;
+}
+
+/// Whether indices that show the same are kept together.
+bool keeps_together(const AxisLink& link, const std::vector<bool>& kept) {
+  std::unordered_map<std::int64_t, bool> is_kept;
+  for (std::size_t i = 0; i < kept.size(); i++)
+    if (is_kept.try_emplace(link.from[i], kept[i]).first->second != kept[i]) return false;
+  return true;
+}
+
+/// The indices of link.base_axis that are shown where `kept` is.
+std::vector<bool> kept_below(const AxisLink& link, const std::vector<bool>& kept, const std::vector<Sint>& base_shape) {
+  std::vector<bool> below(static_cast<std::size_t>(base_shape[static_cast<std::size_t>(link.base_axis)].as_int()), false);
+  for (std::size_t i = 0; i < kept.size(); i++)
+    if (kept[i] && link.from[i] >= 0) below[static_cast<std::size_t>(link.from[i])] = true;
+  return below;
 }
 
 /// The kept elements of an array; an axis of size 1 stays.
@@ -155,9 +172,18 @@ class Remover {
     ShapeTracker st = b->st;
     for (const AxisLink& link : axis_links(st, base->shape())) {
       std::vector<bool>& of_axis = kept[static_cast<std::size_t>(link.axis)];
-      if (link.base_axis >= 0 || is_all(of_axis) || !shows_any(link, of_axis)) continue;
-      st = keep_indices(st, base->shape(), link, {}, of_axis);
+      if (is_all(of_axis) || !shows_any(link, of_axis) || !keeps_together(link, of_axis)) continue;
+      std::vector<bool> of_base;
+      if (link.base_axis >= 0) {
+        if (base->kind != LazyKind::Data) continue;
+        of_base = kept_below(link, of_axis, base->shape());
+      }
+      st = keep_indices(st, base->shape(), link, of_base, of_axis);
       of_axis.assign(static_cast<std::size_t>(count(of_axis)), true);
+      if (link.base_axis < 0) continue;
+      Kept of_data = all_of(base);
+      of_data[static_cast<std::size_t>(link.base_axis)] = of_base;
+      base = graph_.data(taken(base->data, of_data), base->name);
     }
     const Tensor seen(&graph_, graph_.view(base, graph_.simplified(st)));
     if (std::ranges::all_of(kept, is_all)) return seen.buffer();
@@ -169,14 +195,12 @@ class Remover {
   const LazyBuffer* rebuilt(const LazyBuffer* b) {
     if (!b->is_base()) return rebuilt_view(b);
     if (b->is_reduction()) return rebuilt_reduction(b);
-    Kept kept = kept_of(b);
+    const bool hands_on = b->kind == LazyKind::Compute || b->kind == LazyKind::Contiguous || b->kind == LazyKind::Gather;
     std::vector<const LazyBuffer*> src;
     for (const LazyBuffer* s : b->src) {
-      Kept of_source = kept;
-      const bool is_table = b->kind == LazyKind::Gather && src.empty();
-      if (is_table) of_source.push_back(all_of(s).back());
-      src.push_back(
-          of(s, b->kind == LazyKind::Compute || b->kind == LazyKind::Gather || b->kind == LazyKind::Contiguous ? of_source : all_of(s)));
+      Kept kept = hands_on ? kept_of(b) : all_of(s);
+      if (kept.size() < s->shape().size()) kept.push_back(all_of(s).back());  // a table of each element
+      src.push_back(of(s, kept));
     }
     return graph_.rebuild(b, src);
   }
