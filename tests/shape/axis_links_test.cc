@@ -192,7 +192,7 @@ ShapeTracker moved(ShapeTracker st, std::mt19937& random) {
 TEST(AxisLinks, RandomViewsReadWhatTheyRead) {
   std::mt19937 random(11);
   int links = 0, repeated = 0, several = 0;
-  for (int turn = 0; turn < 10000; turn++) {
+  for (int turn = 0; turn < 4000; turn++) {
     Ints base;
     for (std::size_t i = 0; i < 2 + random() % 3; i++) base.push_back(static_cast<std::int64_t>(1 + random() % 5));
     ShapeTracker st = ShapeTracker::from_shape({base.begin(), base.end()});
@@ -210,9 +210,9 @@ TEST(AxisLinks, RandomViewsReadWhatTheyRead) {
     }
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(links, 5000);
-  EXPECT_GT(repeated, 1000);
-  EXPECT_GT(several, 300);
+  EXPECT_GT(links, 2000);
+  EXPECT_GT(repeated, 400);
+  EXPECT_GT(several, 100);
 }
 
 }  // namespace
