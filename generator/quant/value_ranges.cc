@@ -135,12 +135,12 @@ bool is_readable(DType dtype) { return has_ranges(dtype) && dtype != DType::UInt
 
 }  // namespace
 
-Ints strides_over(const Ints& of) {
-  Ints strides(of.size(), 0);
+Ints strides_over(const Ints& shape) {
+  Ints strides(shape.size(), 0);
   std::int64_t step = 1;
-  for (std::size_t axis = of.size(); axis-- > 0;) {
-    if (of[axis] != 1) strides[axis] = step;
-    step *= of[axis];
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (shape[axis] != 1) strides[axis] = step;
+    step *= shape[axis];
   }
   return strides;
 }

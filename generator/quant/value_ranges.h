@@ -42,8 +42,8 @@ class RangeFinder {
   std::unordered_map<const LazyBuffer*, std::optional<ValueRange>> known_;
 };
 
-/// The number of axes' positions that `shape` counts for strides over `of`: 0 where that has size 1. Both have the same rank.
-std::vector<std::int64_t> strides_over(const std::vector<std::int64_t>& of);
+/// Row-major strides of an array of `shape`; 0 along axes of size 1, which stand for every index.
+std::vector<std::int64_t> strides_over(const std::vector<std::int64_t>& shape);
 
 /// Calls visit(position, indices) for each element of a row-major array.
 template <class Visit>
