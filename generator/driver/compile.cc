@@ -182,7 +182,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     states.push_back({state.state.tensor, state.next});
     buffers.push_back(state.next.buffer());
   }
-  buffers = to_integers(*frontend.model.graph, buffers);
+  buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
@@ -235,6 +235,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
+  for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
   project.probe = probe_sources(project.program, project.plan, emitting);
   return project;
 }

@@ -16,6 +16,7 @@
 #include "memory/plan.h"
 #include "onnx/import.h"
 #include "program/program.h"
+#include "quant/dead_channels.h"
 #include "schedule/schedule.h"
 #include "target/target.h"
 
@@ -69,6 +70,7 @@ struct CompileOptions {
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
+  std::vector<DeadChannels> dead;  // left out of its sums
   std::string file, sha256;        // without folder; of the file's bytes
   std::int64_t widened_bytes = 0;  // that the constants of the schedule take more than those of the model, for speed
 };

@@ -77,6 +77,7 @@ std::string to_json(const Report& r) {
   for (const ReportKernel& k : r.kernels)
     j["kernels"].push_back({{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}});
   j["folded_nodes"] = r.folded;
+  for (const ReportDeadChannels& d : r.dead) j["dead_channels"].push_back({{"nodes", d.nodes}, {"removed", d.removed}, {"total", d.total}});
   j["arena"] = Json::array();
   for (const ReportBuffer& b : r.buffers)
     j["arena"].push_back({{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}});
@@ -132,6 +133,9 @@ std::string to_text(const Report& r) {
     text += fmt::format("  {:<{}}  {:<{}}  {:>15}  {:>13}  {}\n", k.name, name, k.shape, shape, grouped(k.macs), grouped(k.bytes),
                         nodes_text(k.nodes));
   if (!r.folded.empty()) text += "Folded into constants, or nothing to compute: " + nodes_text(r.folded) + "\n";
+  if (!r.dead.empty()) text += "\nChannels that are the same for every input, folded into constants\n";
+  for (const ReportDeadChannels& d : r.dead)
+    text += fmt::format("  {:>6} of {:>6}  {}\n", grouped(d.removed), grouped(d.total), nodes_text(d.nodes));
   return text;
 }
 

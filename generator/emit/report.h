@@ -24,6 +24,12 @@ struct ReportBuffer {
   int first = 0, last = 0;  // first and last call that needs it
 };
 
+/// Channels of a node that are the same for every input, and are not computed.
+struct ReportDeadChannels {
+  std::vector<std::string> nodes;
+  std::int64_t removed = 0, total = 0;
+};
+
 /// What the audit of the emitted C found.
 struct ReportAudit {
   int functions = 0;
@@ -49,6 +55,7 @@ struct Report {
   int functions = 0;  // distinct kernels
   std::vector<ReportKernel> kernels;
   std::vector<std::string> folded;            // nodes of the model that no kernel computes
+  std::vector<ReportDeadChannels> dead;       // in the order of computation
   std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;

@@ -256,10 +256,13 @@ class Rewriter {
 
 }  // namespace
 
-std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
+std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
+                                           std::vector<DeadChannels>* removed) {
   Rewriter rewriter(graph);
   const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
-  return rewrite(graph, rewriter.with_shared_sums(integers), [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+  WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers));
+  if (removed != nullptr) *removed = std::move(alive.removed);
+  return rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);
     return without == nullptr ? rebuilt : without;

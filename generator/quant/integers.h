@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lazy/graph.h"
+#include "quant/dead_channels.h"
 
 namespace etch {
 
@@ -22,8 +23,10 @@ namespace etch {
 ///   - functions of one quantised byte that take many operations, by a table of their 256 results
 ///   - linear functions of two, by a sum of integers that is tried for all 65 536 pairs
 ///   - a quantised Concat, Pad or Where, by one of quantised parts
+///   - sums without what is the same for every input, see dead_channels.h; `removed` gets what that was
 /// In a sum of floats that is left before a quantisation, each product is rounded: no compiler contracts it.
 /// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
-std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
+                                           std::vector<DeadChannels>* removed = nullptr);
 
 }  // namespace etch

@@ -93,7 +93,7 @@ class Weights:
 
 
 def weights_of(g, shape, channels, axis):
-    """Constant weights; of 8 bits, some channels perhaps without any."""
+    """Constant weights of 8 bits; some channels, or what some inputs are multiplied by, are perhaps 0."""
     dtype = g.choice([INT8, INT8, INT8, UINT8])
     array = np.array(g.weights(shape, dtype))
     per_channel = g.maybe(0.45)
@@ -104,24 +104,30 @@ def weights_of(g, shape, channels, axis):
         zeros = [0] * count
     base = float(g.scale())
     scales = [F32(base * (2.0 ** g.rng.randint(-2, 2) if g.powers else 10 ** g.rng.uniform(-1, 1))) for _ in range(count)]
-    if per_channel and g.maybe(0.3):  # channels without weights
-        index = [slice(None)] * len(shape)
-        for c in range(channels):
-            if g.maybe(0.4):
-                index[axis] = c
-                array[tuple(index)] = zeros[c]
+    column = [1] * len(shape)
+    column[axis] = -1
+    nothing = np.broadcast_to(np.array(zeros).reshape(column), shape)
+    for a, chance in ((axis, 0.35), (1 - axis, 0.2)):
+        if g.maybe(chance):
+            dead = g.draw.random(shape[a]) < g.choice([0.2, 0.5, 0.8])
+            index = tuple(dead if i == a else slice(None) for i in range(len(shape)))
+            array[index] = nothing[index]
     if per_channel:
         return Weights(array, np.array(zeros), np.array(scales, F32), axis, True)
     return Weights(array, np.array(zeros[0]), F32(scales[0]), axis, False)
 
 
 def bias_of(g, channels, room, spread):
-    """int32: small, or as large as sums still fit; None for none."""
+    """int32: small, or as large as sums still fit, of all channels or of some; None for none."""
     if g.maybe(0.35):
         return None
     kind = g.rng.random()
     if kind < 0.7:
-        return np.round(g.draw.normal(size=channels) * max(spread, 1)).clip(-room, room).astype(np.int32)
+        bias = np.round(g.draw.normal(size=channels) * max(spread, 1)).clip(-room, room).astype(np.int32)
+        if kind < 0.3:
+            large = g.draw.random(channels) < 0.5
+            bias[large] = g.draw.choice([-room, room])
+        return bias
     if kind < 0.85:
         return g.draw.choice([-room, room, 0, room - 1], size=channels).astype(np.int32)
     return np.full(channels, g.rng.randint(-room, room), np.int32)
