@@ -104,6 +104,7 @@ UNARY = {  # function, ulp that a backend's library may be off, extra inputs
     "Tanh": (np.tanh, 5, (10.0,)), "Asinh": (np.arcsinh, 4, ()), "Acosh": (np.arccosh, 4, (1.25,)), "Atanh": (np.arctanh, 5, (0.75,)),
     "Erf": (from_math(math.erf), 16, (4.0,)), "Sqrt": (np.sqrt, 0, (2.0,)), "Floor": (np.floor, 0, ()), "Ceil": (np.ceil, 0, ()),
     "Trunc": (np.trunc, 0, ()), "Rint": (np.rint, 0, (3.5, -3.5)),
+    "RintSmall": (np.rint, 0, (3.5, -3.5, 4194304.0, -4194303.5)),
     "Expm1": (np.expm1, 4, (1e-6, -1e-9, 10.0, -20.0)), "Log1p": (np.log1p, 4, (1e-6, -1e-9, 0.25, -0.999)),
 }
 
@@ -115,6 +116,8 @@ def unary(op):
         a = floats(dtype, extra)
         if op in ("Sin", "Cos", "Tan"):  # argument reduction of huge values is a matter of its own
             a = a[~(np.abs(wide(a)) > 1000)]
+        if op == "RintSmall":
+            a = a[np.abs(wide(a)) <= 2**22]
         rows.append(row(op, [a], round_to(f(wide(a)), dtype), ulp))
     if op == "Neg":
         rows += [row(op, [ints(d)], np.negative(ints(d))) for d in INTS.values()]
@@ -329,7 +332,7 @@ def reduce(op):
     return rows
 
 
-LAST = ("Expm1", "Log1p")  # the tables before them keep their random numbers
+LAST = ("Expm1", "Log1p", "RintSmall")  # the tables before them keep their random numbers
 TABLES = {**{op: unary for op in UNARY if op not in LAST}, **{op: binary for op in BINARY}, **{op: compare for op in COMPARE}, "Cast": cast, "Bitcast": bitcast,
           "Where": where, "MulAcc": mulacc, **{op: reduce for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")},
           **{op: unary for op in LAST}}
