@@ -111,6 +111,7 @@ std::optional<Ends> of_unary(Op op, const Ends& a, DType from) {
     case Op::Trunc:
       return Ends{std::trunc(a.low), std::trunc(a.high)};
     case Op::Rint:
+    case Op::RintSmall:
       return Ends{std::nearbyint(a.low), std::nearbyint(a.high)};
     case Op::Cast:
       return is_float(from) ? Ends{std::trunc(a.low), std::trunc(a.high)} : a;
