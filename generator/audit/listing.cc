@@ -57,7 +57,10 @@ std::optional<ListedInstruction> listed_instruction(std::string_view line) {
   if (error != std::errc() || end != line.data() + colon) return std::nullopt;
   line.remove_prefix(colon + 2);
   for (std::string_view comment : {"\t@", "\t//", " # "})
-    if (const std::size_t at = line.find(comment); at != std::string_view::npos) line = line.substr(0, at);
+    if (const std::size_t at = line.find(comment); at != std::string_view::npos) {
+      result.comment = line.substr(at + 1);
+      line = line.substr(0, at);
+    }
   const std::size_t tab = line.find('\t');
   result.mnemonic = line.substr(0, tab);
   if (tab != std::string_view::npos) result.operands = line.substr(tab + 1);
@@ -70,6 +73,20 @@ std::optional<std::int64_t> listed_stack_slot(std::string_view operands) {
   const std::string_view place = operands.substr(slot);
   if (place.starts_with("[sp, #")) return listed_number(place.substr(6));
   return place.starts_with("[sp]") ? std::optional<std::int64_t>(0) : std::nullopt;
+}
+
+std::optional<std::int64_t> listed_immediate(std::string_view operands) {
+  constexpr std::string_view kShift = ", lsl #";
+  std::int64_t shift = 0;
+  if (const std::size_t at = operands.rfind(kShift); at != std::string_view::npos) {
+    const auto bits = listed_number(operands.substr(at + kShift.size()));
+    if (!bits || *bits < 0 || *bits > 32) return std::nullopt;
+    shift = *bits;
+    operands = operands.substr(0, at);
+  }
+  const std::size_t mark = operands.rfind('#');
+  const auto value = mark == std::string_view::npos ? std::nullopt : listed_number(operands.substr(mark + 1));
+  return value ? std::optional(*value * (std::int64_t{1} << shift)) : std::nullopt;
 }
 
 std::optional<std::int64_t> listed_number(std::string_view text) {
@@ -104,7 +121,8 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     const Flow flow = set.flow(*i);
     if (flow == Flow::Pointer && !is_arithmetic(name)) f->indirect = true;
     if (flow != Flow::Call && flow != Flow::Jump) continue;
-    const std::string_view to = target(i->operands, name);
+    const bool in_comment = i->operands.find('<') == std::string_view::npos;  // "jalr	-8(ra) # 80000a10 <memcpy>"
+    const std::string_view to = target(in_comment ? i->comment : i->operands, name);
     if (!to.empty() && (flow == Flow::Call || to != name)) f->callees.insert(std::string(to));
   }
   for (const std::string& each : unknown) graph[each].bytes = std::nullopt;

@@ -11,10 +11,12 @@ namespace etch {
 struct ListedInstruction {
   std::uint64_t address = 0;
   std::string_view mnemonic, operands;  // "push", "{r4, lr}"; without comments
+  std::string_view comment;             // "@ (4c4 <expf+0x150>)": what it adds, with its mark; empty if there is none
 };
 
 enum class Flow {
   Next,     // goes on behind it
+  Helper,   // comes back from a function of libgcc that pushes registers for the one that it stands in
   Call,     // comes back; the operands name the place
   Jump,     // within the function, or to another one instead of a call
   Pointer,  // to a place that a register holds
@@ -46,6 +48,10 @@ std::string_view take_listed_line(std::string_view& text);
 
 /// 16 for Arm's and AArch64's operands "r1, [sp, #16]"; nullopt if they name no place of the stack.
 std::optional<std::int64_t> listed_stack_slot(std::string_view operands);
+
+/// The number behind the last '#', shifted where a shift follows: 20 for "sp, sp, #20", -8 for "[sp, #-8]!", 4096 for
+/// "sp, sp, #0x1, lsl #12"; nullopt if there is none.
+std::optional<std::int64_t> listed_immediate(std::string_view operands);
 
 /// The decimal or 0x number in front of `text`; nullopt if there is none.
 std::optional<std::int64_t> listed_number(std::string_view text);

@@ -94,15 +94,19 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   return emit;
 }
 
+// What a user's function in C computes in, the audit says.
+bool computes_double(const ProgramKernel& kernel) {
+  if (kernel.external != nullptr)
+    return !kernel.external->is_custom() && std::ranges::count(kernel.arguments, DType::Float64, &KernelArgument::dtype) > 0;
+  return std::ranges::any_of(toposort(kernel.ast), [](const LazyOp* op) { return op->dtype == DType::Float64; });
+}
+
 // UserError if a target whose FPU is not of double precision would have to compute double in software.
 void require_no_double(const Program& program, const Target& target) {
   if (target.fpu == Fpu::Double) return;
   std::vector<std::string> nodes;  // all of them, so that one error is enough
   for (const ProgramCall& call : program.calls) {
-    const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
-    if (ast == nullptr) continue;  // the audit says what a function in C computes in
-    const auto ops = toposort(ast);
-    if (std::ranges::none_of(ops, [](const LazyOp* op) { return op->dtype == DType::Float64; })) continue;
+    if (!computes_double(program.kernels[static_cast<std::size_t>(call.kernel)])) continue;
     for (const std::string& node : call.nodes)
       if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
   }

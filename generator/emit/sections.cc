@@ -140,6 +140,11 @@ std::string arena_table(const Project& p) {
   return text + " */\n";
 }
 
+std::string external_section(const Project& p) {
+  const std::string declared = external_declarations(p.program->kernels);
+  return declared.empty() ? "" : "/* Functions in C. */\n" + declared;
+}
+
 std::string kernel_texts(const Project& p) {
   return kernel_texts(p, [](const ProgramKernel&) { return true; });
 }

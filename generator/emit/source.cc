@@ -7,7 +7,6 @@
 #include "emit/project.h"
 #include "emit/sections.h"
 #include "emit/signature.h"
-#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -143,8 +142,7 @@ std::string model_source(const Project& p) {
       p.first_line() + " Kernels first, then the program. */\n" + includes(p) + "\n" + arena_table(p) + "\n" + banner("kernels");
   const std::string definitions = definitions_of(*p.program);
   if (!definitions.empty()) text += definitions + "\n";
-  if (const std::string declared = external_declarations(p.program->kernels); !declared.empty())
-    text += "\n/* Functions of the user's. */\n" + declared;
+  if (const std::string declared = external_section(p); !declared.empty()) text += "\n" + declared;
   return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + state_init(p) + entry(p, false) + profile(p);
 }
 

@@ -167,6 +167,10 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   const Listing listings[] = {
       {&kArm, "10000100:\tpush\t{r4, lr}\n10000102:\tbl\t10000200 <g>\n10000106:\tbx\tlr\n", 8, {"g"}, false},
       {&kArm, " 100:\tsub\tsp, #8\n 102:\tbne.n\t10a <f+0xa>\n 104:\tb.w\t200 <g>\n 108:\tbx\tr3\n", 8, {"g"}, true},
+      // Frames of more than 508 bytes on Armv6-M: -640, and then 640, in r7.
+      {&kArm, " 100:\tpush\t{r7, lr}\n 102:\tldr\tr7, [pc, #8]\n 104:\tadd\tsp, r7\n 106:\tadd\tsp, r7\n", std::nullopt, {}, false},
+      {&kArm, " 100:\tadd\tsp, sp, r7\n", std::nullopt, {}, false},
+      {&kArm, " 100:\tadd\tsp, #-16\n 102:\tadd\tsp, #16\n 104:\tadd.w\tsp, sp, #4096\t@ 0x1000\n", 16, {}, false},
       {&kRiscV32,
        "80000100:\taddi\tsp,sp,-32\n80000102:\tsw\tra,28(sp)\n80000104:\tjal\tra,80000200 <g>\n80000108:\taddi\tsp,sp,32\n",
        32,
@@ -182,6 +186,9 @@ TEST(Stack, ListingsOfEveryArchitecture) {
        64 + 16,
        {},
        false},
+      // Far calls: the pair of instructions holds the distance, objdump adds the place.
+      {&kRiscV32, "80000100:\tauipc\tra,0x100\n80000104:\tjalr\t-8(ra) # 80100200 <g>\n80000108:\tret\n", 0, {"g"}, false},
+      {&kRiscV32, "80000100:\tauipc\tt1,0x100\n80000104:\tjr\t-8(t1) # 80100200 <g>\n", 0, {"g"}, false},
       {&kRiscV32, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
       {&kAArch64,
        "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
