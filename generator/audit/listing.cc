@@ -33,6 +33,7 @@ const InstructionSet* instruction_set(std::string_view triple) {
   if (triple.starts_with("aarch64")) return &kAArch64;
   if (triple.starts_with("riscv32")) return &kRiscV32;
   if (triple.starts_with("riscv64")) return &kRiscV64;
+  if (triple.starts_with("avr")) return &kAvr;
   return nullptr;
 }
 
@@ -56,7 +57,7 @@ std::optional<ListedInstruction> listed_instruction(std::string_view line) {
   const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, result.address, 16);
   if (error != std::errc() || end != line.data() + colon) return std::nullopt;
   line.remove_prefix(colon + 2);
-  for (std::string_view comment : {"\t@", "\t//", " # "})
+  for (std::string_view comment : {"\t@", "\t//", " # ", "\t;"})
     if (const std::size_t at = line.find(comment); at != std::string_view::npos) {
       result.comment = line.substr(at + 1);
       line = line.substr(0, at);
@@ -110,7 +111,7 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     if (const std::string_view title = listed_function(line); !title.empty()) {
       name = std::string(title);
       f = &graph[name];  // two static functions of one name become one: their sum is the bound of both
-      f->bytes = f->bytes.value_or(0);
+      f->bytes = f->bytes.value_or(set.link);
       continue;
     }
     const auto i = listed_instruction(line);

@@ -1,4 +1,4 @@
-// Listings of machine code as GNU objdump writes them (-d --no-show-raw-insn), for Arm, AArch64 and RISC-V: what an instruction does
+// Listings of machine code as GNU objdump writes them (-d --no-show-raw-insn), for Arm, AArch64, RISC-V and AVR: what an instruction does
 // to the stack, and where it goes. One row of functions an architecture; who reads a listing knows nothing else of it.
 #pragma once
 
@@ -30,11 +30,13 @@ struct InstructionSet {
   /// relative to the stack pointer.
   std::optional<std::int64_t> (*stored)(const ListedInstruction&);
   Flow (*flow)(const ListedInstruction&);
+  /// Bytes that a call pushes.
+  std::int64_t link = 0;
 };
 
-extern const InstructionSet kArm, kAArch64, kRiscV32, kRiscV64;
+extern const InstructionSet kArm, kAArch64, kRiscV32, kRiscV64, kAvr;
 
-/// The architecture of `triple` ("thumbv7em-none-eabihf", "riscv32-unknown-elf"); nullptr for others and for no triple.
+/// The architecture of `triple` ("thumbv7em-none-eabihf", "riscv32-unknown-elf", "avr"); nullptr for others and for no triple.
 const InstructionSet* instruction_set(std::string_view triple);
 
 /// The instruction in a line such as " 378:\tpush\t{r4, lr}"; nullopt for other lines.

@@ -77,6 +77,7 @@ EmitBuild emit_build(const Target& target) {
   build.code = target.toolchain.flags_of(FlagKind::Code);
   build.abi = target.toolchain.flags_of(FlagKind::Abi);
   build.features = target.features;
+  build.constants = target.constants;
   return build;
 }
 
@@ -116,6 +117,22 @@ void require_no_double(const Program& program, const Target& target) {
       fmt::format("computed in float64, {}",
                   target.fpu == Fpu::None ? "target " + target.name + " has no FPU" : "the FPU of target " + target.name + " is single"),
       "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+}
+
+// UserError if a kernel would call a function of floats that the target's C library does not have.
+void require_math(const Program& program, const Target& target) {
+  for (const ProgramCall& call : program.calls) {
+    const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
+    if (ast == nullptr) continue;
+    for (const LazyOp* op : toposort(ast)) {
+      std::string function(name_of(op->op));
+      for (char& c : function) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      function += 'f';
+      if (op->op == Op::Rint || !target.lacks(function)) continue;  // runtime_c has a rintf
+      throw UnsupportedError(nodes_text(call.nodes), "computed with " + function + ", the C library of target " + target.name + " has none",
+                             "choose a target that has it, or replace the operator by a table", function + " on " + target.name);
+    }
+  }
 }
 
 void dump_kernels(const Program& program, const CompileOptions& options) {
@@ -221,6 +238,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   CompiledProject project;
   project.program = lower_model(frontend, &language_of(options.target), options);
   require_no_double(project.program, options.target);
+  require_math(project.program, options.target);
   if (options.step) options.step("planning memory", 0, 0);
   project.plan = plan_memory(project.program, {.align = options.target.arena_align, .align_all = project.program.language->grid});
   verify(project.plan, project.program);

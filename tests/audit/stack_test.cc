@@ -197,6 +197,15 @@ TEST(Stack, ListingsOfEveryArchitecture) {
        false},
       {&kAArch64, "  400100:\tb.eq\t400108 <f+0x8>  // b.none\n  400104:\tb\t400200 <g>\n  400108:\tbr\tx1\n", 0, {"g"}, true},
       {&kAArch64, "  400100:\tsub\tsp, sp, x12\n  400104:\tret\n", std::nullopt, {}, false},
+      {&kAvr,
+       "     100:\tpush\tr28\n     102:\trcall\t.+0      \t; 0x104 <f+0x4>\n     104:\tsbiw\tr28, 0x2c\t; 44\n"
+       "     106:\tout\t0x3d, r28\t; 61\n     108:\tcall\t0x200\t; 0x200 <g>\n     10c:\tret\n",
+       3 + 1 + 3 + 44,
+       {"g"},
+       false},
+      {&kAvr, "     100:\tbrne\t.-10     \t; 0xf8 <f+0x2>\n     102:\tjmp\t0x200\t; 0x200 <g>\n     104:\teicall\n", 3, {"g"}, true},
+      {&kAvr, "     100:\tsubi\tr28, 0x2C\t; 44\n     102:\tsbci\tr29, 0x01\t; 1\n", std::nullopt, {}, false},
+      {&kAvr, "     100:\tout\t0x3d, r24\t; 61\n", std::nullopt, {}, false},
   };
   for (const Listing& row : listings) {
     SCOPED_TRACE(row.code);
@@ -210,6 +219,7 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);
   EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV32);
   EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);
+  EXPECT_EQ(instruction_set("avr"), &kAvr);
   EXPECT_EQ(instruction_set("x86_64-linux-gnu"), nullptr);
 }
 
@@ -218,7 +228,7 @@ TEST(Stack, GarbageIsNoCrash) {
        {"", "\n", "node:", "node: { title: \"", "edge: { sourcename: \"a\"", "x\ty", "000 <f>:\n 1:\tpush\t{", " 1:\tb"}) {
     parse_callgraph_info(text);
     parse_stack_usage(text);
-    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV32, &kRiscV64}) parse_disassembly(text, *set);
+    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV32, &kRiscV64, &kAvr}) parse_disassembly(text, *set);
   }
 }
 

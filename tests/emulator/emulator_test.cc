@@ -80,6 +80,7 @@ TEST(OtherArchitectures, CountsAreExact) {
   const Row rows[] = {
       {"rv32imc", "counts_riscv", {"sum", true, 59, 12, 2, 48, 8, 16}, {"sum", true, 14, 3, 2, 12, 8, 16}},
       {"cortex-a55", "counts_aarch64", {"sum", true, 47, 13, 3, 64, 24, 32}, {"sum", true, 11, 4, 3, 28, 24, 32}},
+      {"avr", "counts_avr", {"sum", true, 69, 25, 2, 25, 2, 5}, {"sum", true, 15, 7, 2, 7, 2, 5}},
   };
   std::string skipped;
   for (const Row& row : rows) {
