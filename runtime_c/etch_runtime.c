@@ -59,11 +59,11 @@ static etch_status check_frame(const ETCH_CONST_SPACE etch_program *program, con
   if (program->arena_bytes != 0u) {
     if (frame->arena == NULL) return ETCH_NULL;
     if (frame->arena_bytes < program->arena_bytes) return ETCH_ARENA_SMALL;
-    if (misaligned(frame->arena, program->arena_align)) return ETCH_ARENA_ALIGN;
+    if (misaligned(frame->arena, (size_t)program->arena_align)) return ETCH_ARENA_ALIGN;
   }
   if (program->constants_align != 0u) {
     if (frame->constants == NULL) return ETCH_NULL;
-    if (misaligned((const void *)frame->constants, program->constants_align)) return ETCH_BLOB_ALIGN;
+    if (misaligned((const void *)frame->constants, (size_t)program->constants_align)) return ETCH_BLOB_ALIGN;
   }
   for (i = 0; i < program->io_count; i++) {
     if (frame->io[i] == NULL) return ETCH_NULL;
@@ -213,7 +213,7 @@ etch_status etch_blob_open(const etch_blob_info *expected, const void *blob, con
   const etch_blob_header *const header = (const etch_blob_header *)blob;
   if (expected == NULL || blob == NULL || constants == NULL) return ETCH_NULL;
   *constants = NULL;
-  if (misaligned(blob, expected->align < 8u ? 8u : expected->align)) return ETCH_BLOB_ALIGN;
+  if (misaligned(blob, expected->align < 8u ? 8u : (size_t)expected->align)) return ETCH_BLOB_ALIGN;
   if (header->magic != ETCH_BLOB_MAGIC || header->version != ETCH_BLOB_VERSION) return ETCH_BLOB_FORMAT;
   if (header->hash != expected->hash || header->payload_bytes != expected->payload_bytes) return ETCH_BLOB_OTHER;
   *constants = (const unsigned char *)blob + ETCH_BLOB_HEADER_BYTES;

@@ -102,6 +102,7 @@ std::optional<std::int64_t> listed_number(std::string_view text) {
 }
 
 StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
+  if (set.leaves != nullptr) return parse_regions(text, set);
   StackGraph graph;
   std::string name;
   StackFunction* f = nullptr;
@@ -111,7 +112,7 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     if (const std::string_view title = listed_function(line); !title.empty()) {
       name = std::string(title);
       f = &graph[name];  // two static functions of one name become one: their sum is the bound of both
-      f->bytes = f->bytes.value_or(set.link);
+      f->bytes = f->bytes.value_or(0);
       continue;
     }
     const auto i = listed_instruction(line);

@@ -32,6 +32,10 @@ struct InstructionSet {
   Flow (*flow)(const ListedInstruction&);
   /// Bytes that a call pushes.
   std::int64_t link = 0;
+  /// Of architectures whose library is written in assembler, whose functions run into each other (see listing_regions.cc): whether the
+  /// instruction never goes on behind it, and whether it may skip the one behind it. Null for others.
+  bool (*leaves)(const ListedInstruction&) = nullptr;
+  bool (*skips)(const ListedInstruction&) = nullptr;
 };
 
 extern const InstructionSet kArm, kAArch64, kRiscV32, kRiscV64, kAvr;

@@ -24,9 +24,9 @@ std::optional<std::int64_t> taken(const ListedInstruction& i) {
   if (i.mnemonic == "push") return 1;
   if (makes_room(i)) return kLink;
   if (i.mnemonic == "sbiw" && i.operands.starts_with("r28, ")) return listed_number(i.operands.substr(5));
-  // Frames of more than 63 bytes, and those that a sum makes.
-  const bool of_frame = i.operands.starts_with("r29, ") && is_one_of(i.mnemonic, {"sbci", "sbc", "adc"});
-  if (of_frame) return std::nullopt;
+  // Frames of more than 63 bytes, and those of libgcc's function that makes them for others.
+  if (i.mnemonic == "sbci" && i.operands.starts_with("r29, ")) return std::nullopt;
+  if (i.comment.find("<__prologue_saves__") != std::string_view::npos) return std::nullopt;
   const bool of_stack = i.mnemonic == "out" && (i.operands.starts_with("0x3d, ") || i.operands.starts_with("0x3e, "));
   return of_stack && !i.operands.ends_with("r28") && !i.operands.ends_with("r29") ? std::nullopt : std::optional<std::int64_t>(0);
 }
@@ -44,8 +44,11 @@ Flow flow(const ListedInstruction& i) {
   return branch || is_one_of(i.mnemonic, {"jmp", "rjmp"}) ? Flow::Jump : Flow::Next;
 }
 
+bool leaves(const ListedInstruction& i) { return is_one_of(i.mnemonic, {"jmp", "rjmp", "ijmp", "eijmp", "ret", "reti"}); }
+bool skips(const ListedInstruction& i) { return is_one_of(i.mnemonic, {"cpse", "sbrc", "sbrs", "sbic", "sbis"}); }
+
 }  // namespace
 
-const InstructionSet kAvr = {taken, stored, flow, kLink};
+const InstructionSet kAvr = {taken, stored, flow, kLink, leaves, skips};
 
 }  // namespace etch

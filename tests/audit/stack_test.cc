@@ -203,7 +203,7 @@ TEST(Stack, ListingsOfEveryArchitecture) {
        3 + 1 + 3 + 44,
        {"g"},
        false},
-      {&kAvr, "     100:\tbrne\t.-10     \t; 0xf8 <f+0x2>\n     102:\tjmp\t0x200\t; 0x200 <g>\n     104:\teicall\n", 3, {"g"}, true},
+      {&kAvr, "     100:\tsbrc\tr24, 7\n     102:\tret\n     104:\teicall\n     106:\tret\n", 3, {}, true},
       {&kAvr, "     100:\tsubi\tr28, 0x2C\t; 44\n     102:\tsbci\tr29, 0x01\t; 1\n", std::nullopt, {}, false},
       {&kAvr, "     100:\tout\t0x3d, r24\t; 61\n", std::nullopt, {}, false},
   };
@@ -221,6 +221,26 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);
   EXPECT_EQ(instruction_set("avr"), &kAvr);
   EXPECT_EQ(instruction_set("x86_64-linux-gnu"), nullptr);
+}
+
+// As libm's product of floats: a function jumps back into the one that called it, behind the call, and one runs into the next.
+TEST(Stack, FunctionsThatRunIntoEachOther) {
+  const StackGraph graph = parse_disassembly(
+      "00000100 <f>:\n     100:\tcall\t0x10c\t; 0x10c <g>\n     104:\tpush\tr28\n     106:\tpop\tr28\n     108:\tjmp\t0x200\t; 0x200 "
+      "<away>\n"
+      "0000010c <g>:\n     10c:\tpush\tr2\n     10e:\tbrcs\t.-12     \t; 0x104 <f+0x4>\n     110:\tpop\tr2\n"
+      "00000112 <h>:\n     112:\tpush\tr3\n     114:\tpush\tr4\n     116:\trcall\t.-18     \t; 0x106 <f+0x6>\n     118:\tret\n"
+      "00000200 <away>:\n     200:\tpush\tr5\n     202:\tret\n",
+      kAvr);
+  EXPECT_EQ(graph.at("away").bytes, 3 + 1);
+  EXPECT_EQ(graph.at("f").bytes, 3 + 1 + 1);  // with what it jumps to
+  EXPECT_EQ(graph.at("f").callees, std::set<std::string>{"g"});
+  EXPECT_EQ(graph.at("g").bytes, 3 + 1 + 1 + 1 + 2);  // with the end of f, away, and h
+  EXPECT_EQ(graph.at("h").bytes, 3 + 2);
+  EXPECT_EQ(graph.at("h").callees, std::set<std::string>{"code at 262"});
+  EXPECT_EQ(graph.at("code at 262").bytes, 3 + 1);
+  // f, g, h, and the piece of f that h calls.
+  EXPECT_EQ(worst_case_stack(graph, "f").bytes, 5 + 8 + 4);
 }
 
 TEST(Stack, GarbageIsNoCrash) {
