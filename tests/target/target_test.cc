@@ -224,11 +224,11 @@ TEST(Target, FindByName) {
     find_target("z80", kTargets);
     ADD_FAILURE() << "accepted";
   } catch (const UserError& e) {
-    const std::string nearest = "unknown target 'z80', known are 'c99', 'x86-64-v3', 'x86-64-v4', 'cuda', 'host', ";
+    const std::string nearest = "unknown target 'z80', known are 'avr', 'c99', 'x86-64-v3', 'x86-64-v4', 'cuda', 'host', ";
     EXPECT_TRUE(e.problem().starts_with(nearest)) << e.problem();
   }
   test::expect_error<UserError>([&] { find_target("../targets/host", kTargets); }, "unknown target '../targets/host', known are 'host'");
-  test::expect_error<UserError>([&] { find_target("", kTargets); }, "unknown target '', known are 'c99'");
+  test::expect_error<UserError>([&] { find_target("", kTargets); }, "unknown target '', known are 'avr', 'c99'");
   test::expect_error<UserError>([&] { find_target("host", kTargets / "absent"); }, "there is no target description (*.xml) in this folder");
 }
 
