@@ -21,7 +21,9 @@ __attribute__((constructor)) static void open_console(void) {
 }
 
 /* exit() goes through the sections .fini9 to .fini0, with its status still in r24 at first. */
-__attribute__((naked, used, section(".fini8"))) static void keep_status(void) { __asm__ volatile("out %0, r24" : : "I"(_SFR_IO_ADDR(GPIOR0))); }
+__attribute__((naked, used, section(".fini8"))) static void keep_status(void) {
+  __asm__ volatile("out %0, r24" : : "I"(_SFR_IO_ADDR(GPIOR0)));
+}
 
 __attribute__((naked, used, section(".fini1"))) static void stop(void) {
   cli();

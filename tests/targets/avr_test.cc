@@ -128,6 +128,19 @@ TEST(Avr, RoundingIsThatOfTheDefinition) {
   test::expect_valid_on(target, (temp.path() / "round.onnx").string(), "", {"--rtol", "0", "--atol", "0"});
 }
 
+// avr-libc's functions of floats are those of double, which has 32 bits.
+TEST(Avr, FunctionsOfFloatsAreFound) {
+  const Target target = test::board_target("avr");
+  if (const std::string why = test::missing_tools(target); !why.empty()) GTEST_SKIP() << why;
+  const TempDir temp;
+  GraphBuilder g("float", 13);
+  const auto x = g.node("Tanh", {g.node("Mul", {g.input("x", DType::Float32, {1, 24}), g.seeded("w", {1, 24}, 4)})});
+  const auto y = g.node("Softmax", {g.node("Add", {g.node("Log", {g.node("Exp", {x})}), g.node("Sin", {x})})}, {{"axis", std::int64_t{1}}});
+  g.output(y, DType::Float32, {1, 24});
+  g.write(temp.path() / "float.onnx");
+  test::expect_valid_on(target, (temp.path() / "float.onnx").string(), "", {"--rtol", "1e-5", "--atol", "1e-5"});
+}
+
 TEST(Avr, ToolchainFileBuildsTheProject) {
   const Target target = test::board_target("avr");
   if (const std::string why = test::missing_tools(target) + test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;

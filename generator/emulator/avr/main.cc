@@ -99,16 +99,20 @@ void print_byte(avr_irq_t*, std::uint32_t value, void*) { putchar(static_cast<in
 int run(avr_t& avr, std::vector<Watch>& watches, FILE* out) {
   const unsigned link = avr.address_size;
   Counts counts;
+  bool half = false;  // the upper byte of the stack pointer is new, the lower one is not yet
   for (;;) {
     const unsigned before = stack_pointer(avr);
     for (Watch& w : watches)
       if (!w.inside && avr.pc == w.entry) w.inside = true, w.at_entry = w.lowest = before, w.before = counts;
-    count_accesses(avr.flash[avr.pc] | static_cast<unsigned>(avr.flash[avr.pc + 1]) << 8, link, counts);
+    const unsigned op = avr.flash[avr.pc] | static_cast<unsigned>(avr.flash[avr.pc + 1]) << 8;
+    count_accesses(op, link, counts);
+    if ((op & 0xfe0fu) == 0xbe0eu) half = true;  // out 0x3e, which "out 0x3d" follows
+    if ((op & 0xfe0fu) == 0xbe0du) half = false;
     counts.instructions++;
     const int state = avr_run(&avr);
     const unsigned now = stack_pointer(avr);
     for (Watch& w : watches) {
-      if (!w.inside) continue;
+      if (!w.inside || half) continue;
       if (now < w.lowest) w.lowest = now;
       if (now <= w.at_entry) continue;
       write_line(out, w, counts, link, true);
