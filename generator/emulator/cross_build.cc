@@ -91,7 +91,7 @@ bool tells_calls(const std::string& compiler) {
   const std::lock_guard guard(lock);
   const auto found = known.find(compiler);
   if (found != known.end()) return found->second;
-  return known[compiler] = run_process({compiler, "-fcallgraph-info=su", "-E", "-x", "c", "/dev/null"}).ok();
+  return known[compiler] = run_process({compiler, "-fcallgraph-info=su", "-E", "-xc", "/dev/null"}).ok();
 }
 
 bool tells_frames(const std::string& compiler, const Target& target) {
