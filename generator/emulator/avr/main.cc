@@ -135,18 +135,17 @@ int fail(const char* what, const char* which) {
 int main(int argc, char** argv) {
   if (argc < 3) return fail("give a processor and a program", "arguments");
   std::vector<Watch> watches;
-  FILE* out = nullptr;
+  std::string counts;
   for (int i = 3; i < argc; i++) {
     const std::string text = argv[i];
     const std::size_t colon = text.rfind(':');
     if (text.starts_with("out="))
-      out = fopen(text.c_str() + 4, "w");
+      counts = text.substr(4);
     else if (text.starts_with("watch=") && colon != std::string::npos)
       watches.emplace_back(text.substr(6, colon - 6), static_cast<std::uint32_t>(strtoul(text.c_str() + colon + 1, nullptr, 16)));
     else
       return fail("the argument is not understood", argv[i]);
   }
-  if (!watches.empty() && out == nullptr) return fail("there is no file for the counts", "out");
   avr_t* const avr = avr_make_mcu_by_name(argv[1]);
   if (avr == nullptr) return fail("simavr has no processor of this name", argv[1]);
   avr_init(avr);
@@ -157,6 +156,8 @@ int main(int argc, char** argv) {
   std::uint32_t no_flags = 0;
   avr_ioctl(avr, AVR_IOCTL_UART_SET_FLAGS('0'), &no_flags);
   avr_irq_register_notify(avr_io_getirq(avr, AVR_IOCTL_UART_GETIRQ('0'), UART_IRQ_OUTPUT), print_byte, nullptr);
+  FILE* const out = watches.empty() ? nullptr : fopen(counts.c_str(), "w");
+  if (!watches.empty() && out == nullptr) return fail("the file for the counts can't be written", counts.c_str());
   const int status = run(*avr, watches, out);
   if (out != nullptr) fclose(out);
   fflush(stdout);
