@@ -8,6 +8,9 @@ endif()
 set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # LLVM has a folder of its own
 install(TARGETS ${programs} RUNTIME DESTINATION bin)
 install(TARGETS etch_qemu_plugin LIBRARY DESTINATION lib/etch)
+if(TARGET etch_avr)
+  install(TARGETS etch_avr RUNTIME DESTINATION lib/etch)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/targets ${PROJECT_SOURCE_DIR}/toolchains ${PROJECT_SOURCE_DIR}/runtime_c DESTINATION share/etch
   PATTERN CMakeLists.txt EXCLUDE PATTERN ".*" EXCLUDE)
 

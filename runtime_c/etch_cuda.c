@@ -15,6 +15,12 @@ static etch_status checked(etch_cuda_session *session, const char *function, cud
   return error == cudaSuccess ? ETCH_OK : failed(session, function, error);
 }
 
+/* Queues a copy, if there is something to copy. */
+static etch_status copy(etch_cuda_session *session, void *to, const void *from, uint32_t bytes, enum cudaMemcpyKind kind) {
+  if (bytes == 0u) return ETCH_OK;
+  return checked(session, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, bytes, kind, session->stream));
+}
+
 /* --- buffers, in the order of the session's array ------------------------------------------------------------------------ */
 
 static uint32_t io_count(const etch_cuda_program *program) { return program->input_count + program->output_count; }
@@ -71,11 +77,9 @@ static etch_status copy_constants(const etch_cuda_program *program, etch_cuda_se
   if (program->constant_count != 0u && constants == NULL) return ETCH_NULL;
   for (i = 0; i < program->constant_count; i++) {
     const etch_cuda_span *const span = &program->constants[i];
-    cudaError_t error = cudaSuccess;
-    if (span->bytes != 0u)
-      error = cudaMemcpyAsync(session->buffers[io_count(program) + i], (const unsigned char *)constants + span->at, span->bytes,
-                              cudaMemcpyHostToDevice, session->stream);
-    if (error != cudaSuccess) return failed(session, "cudaMemcpyAsync", error);
+    const etch_status status = copy(session, session->buffers[io_count(program) + i], (const unsigned char *)constants + span->at,
+                                    span->bytes, cudaMemcpyHostToDevice);
+    if (status != ETCH_OK) return status;
   }
   return ETCH_OK;
 }
@@ -94,8 +98,7 @@ static etch_status reset_states(const etch_cuda_program *program, etch_cuda_sess
       status = checked(session, "cudaMemsetAsync", cudaMemsetAsync(buffer, 0, state->bytes, session->stream));
     } else {
       const void *const first = session->buffers[io_count(program) + state->first];
-      status = checked(session, "cudaMemcpyAsync",
-                       cudaMemcpyAsync(buffer, first, state->bytes, cudaMemcpyDeviceToDevice, session->stream));
+      status = copy(session, buffer, first, state->bytes, cudaMemcpyDeviceToDevice);
     }
   }
   return status;
@@ -213,9 +216,8 @@ static etch_status write_inputs(const etch_cuda_program *program, etch_cuda_sess
   uint32_t i;
   for (i = 0; i < program->input_count; i++) {
     const uint32_t bytes = value_of(program, program->io[i].bytes, frame->variables);
-    cudaError_t error = cudaSuccess;
-    if (bytes != 0u) error = cudaMemcpyAsync(session->buffers[i], frame->io[i], bytes, cudaMemcpyHostToDevice, session->stream);
-    if (error != cudaSuccess) return failed(session, "cudaMemcpyAsync", error);
+    const etch_status status = copy(session, session->buffers[i], frame->io[i], bytes, cudaMemcpyHostToDevice);
+    if (status != ETCH_OK) return status;
   }
   return ETCH_OK;
 }
@@ -225,9 +227,8 @@ static etch_status read_outputs(const etch_cuda_program *program, etch_cuda_sess
   uint32_t i;
   for (i = program->input_count; i < count; i++) {
     const uint32_t bytes = value_of(program, program->io[i].bytes, frame->variables);
-    cudaError_t error = cudaSuccess;
-    if (bytes != 0u) error = cudaMemcpyAsync(frame->io[i], session->buffers[i], bytes, cudaMemcpyDeviceToHost, session->stream);
-    if (error != cudaSuccess) return failed(session, "cudaMemcpyAsync", error);
+    const etch_status status = copy(session, frame->io[i], session->buffers[i], bytes, cudaMemcpyDeviceToHost);
+    if (status != ETCH_OK) return status;
   }
   return ETCH_OK;
 }
@@ -311,15 +312,6 @@ static void stage_arguments(const etch_cuda_program *program, etch_cuda_session 
   for (; i < call->arg_count; i++) session->arguments[i] = &variables[program->args[call->first_arg + i].at];
 }
 
-/* Copies argument i of such a call between the GPU and the staging memory. */
-static etch_status copy_argument(etch_cuda_session *session, uint32_t i, void *on_gpu, uint32_t bytes, enum cudaMemcpyKind kind) {
-  void *const staged = session->arguments[i];
-  const int is_read = kind == cudaMemcpyDeviceToHost;
-  if (bytes == 0u) return ETCH_OK;
-  return checked(session, "cudaMemcpyAsync",
-                 cudaMemcpyAsync(is_read ? staged : on_gpu, is_read ? on_gpu : staged, bytes, kind, session->stream));
-}
-
 static etch_status call_function(const etch_cuda_program *program, etch_cuda_session *session, const etch_cuda_call *call,
                                  int32_t *variables) {
   const etch_cuda_host_kernel *const kernel = &program->host->kernels[call->kernel - program->kernel_count];
@@ -328,14 +320,14 @@ static etch_status call_function(const etch_cuda_program *program, etch_cuda_ses
   uint32_t i;
   stage_arguments(program, session, call, kernel, variables);
   for (i = kernel->writes; i < kernel->buffers && status == ETCH_OK; i++)
-    status = copy_argument(session, i, buffer_of(program, session, args[i]), host_bytes(program, kernel, i, variables),
-                           cudaMemcpyDeviceToHost);
+    status = copy(session, session->arguments[i], buffer_of(program, session, args[i]), host_bytes(program, kernel, i, variables),
+                  cudaMemcpyDeviceToHost);
   if (status == ETCH_OK) status = wait(session);
   if (status != ETCH_OK) return status;
   kernel->function(session->arguments);
   for (i = 0; i < kernel->writes && status == ETCH_OK; i++)
-    status = copy_argument(session, i, buffer_of(program, session, args[i]), host_bytes(program, kernel, i, variables),
-                           cudaMemcpyHostToDevice);
+    status = copy(session, buffer_of(program, session, args[i]), session->arguments[i], host_bytes(program, kernel, i, variables),
+                  cudaMemcpyHostToDevice);
   return status;
 }
 

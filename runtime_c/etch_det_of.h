@@ -48,8 +48,8 @@ static REAL NAME(determinant_of)(REAL *work, int32_t n) {
       NAME(swap_rows)(upper, work + (size_t)pivot * (size_t)n, n);
       product = -product;
     }
-    if (upper[column] <= 0 && upper[column] >= 0) return 0;
     product *= upper[column];
+    if (upper[column] <= 0 && upper[column] >= 0) continue; /* nothing to eliminate; a NaN may stand behind it */
     NAME(eliminate)(work, n, column);
   }
   return product;

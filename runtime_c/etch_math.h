@@ -73,6 +73,19 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return __longlong_as_double((l
 #define ETCH_INLINE static inline
 #define ETCH_FLOOR_F32(x) floorf(x)
 #define ETCH_SQRT_F32(x) sqrtf(x)
+/* rintf, for C libraries without it. Where the last bit of a float is worth 1, a sum rounds; a zero keeps its sign. */
+ETCH_INLINE float etch_rintf(float x) {
+  const float large = x < 0.0f ? -8388608.0f : 8388608.0f; /* 2^23 */
+  const volatile float sum = x + large;
+  const float whole = sum - large;
+  if (!(x < 0.0f || x > 0.0f) || x <= -8388608.0f || x >= 8388608.0f) return x;
+  return x < 0.0f && whole >= 0.0f ? -0.0f : whole;
+}
+#if defined(__AVR__)
+#define ETCH_RINT_F32(x) etch_rintf(x)
+#else
+#define ETCH_RINT_F32(x) rintf(x)
+#endif
 ETCH_INLINE uint32_t etch_f32_bits(float x) {
   uint32_t b;
   memcpy(&b, &x, sizeof b);
@@ -182,7 +195,7 @@ ETCH_INLINE int32_t etch_rint_by_sum(float x) {
 }
 ETCH_INLINE int32_t etch_rint_i32(float x) {
   const int32_t n = etch_rint_by_sum(x);
-  return n >= -0x400000 && n < 0x400000 ? n : etch_f32_to_i32(rintf(x));
+  return n >= -0x400000 && n < 0x400000 ? n : etch_f32_to_i32(ETCH_RINT_F32(x));
 }
 #endif
 
@@ -343,8 +356,8 @@ ETCH_INLINE uint16_t etch_float_to_half(float x) {
   {
     const uint32_t shift = 126u - (magnitude >> 23);
     const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-    const uint32_t rest = mantissa & ((1u << shift) - 1u);
-    const uint32_t middle = 1u << (shift - 1u);
+    const uint32_t rest = mantissa & (((uint32_t)1 << shift) - 1u);
+    const uint32_t middle = (uint32_t)1 << (shift - 1u);
     v = mantissa >> shift;
     if (rest > middle || (rest == middle && (v & 1u) != 0)) v++;
     return (uint16_t)(sign | v);

@@ -38,7 +38,13 @@ static int misaligned(const void *address, size_t align) { return ((uintptr_t)ad
 /* Kernels only read constants and variables; their argument type has to serve outputs too. */
 static void *without_const(const void *address) { return (void *)(uintptr_t)address; }
 
-etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const int32_t *values) {
+#if defined(ETCH_CONST_INTEGER)
+#define CONSTANT_PLACE(constants, bytes) (&ETCH_CONST_AT(unsigned char, constants, bytes))
+#else
+#define CONSTANT_PLACE(constants, bytes) without_const((const unsigned char *)(constants) + (bytes))
+#endif
+
+etch_status etch_check_ranges(const ETCH_CONST_SPACE etch_range *ranges, uint32_t count, const int32_t *values) {
   uint32_t i;
   if (count != 0u && values == NULL) return ETCH_NULL;
   for (i = 0; i < count; i++) {
@@ -48,16 +54,16 @@ etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const in
 }
 
 #if ETCH_CHECK_ARGUMENTS
-static etch_status check_frame(const etch_program *program, const etch_frame *frame) {
+static etch_status check_frame(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
   uint32_t i;
   if (program->arena_bytes != 0u) {
     if (frame->arena == NULL) return ETCH_NULL;
     if (frame->arena_bytes < program->arena_bytes) return ETCH_ARENA_SMALL;
-    if (misaligned(frame->arena, program->arena_align)) return ETCH_ARENA_ALIGN;
+    if (misaligned(frame->arena, (size_t)program->arena_align)) return ETCH_ARENA_ALIGN;
   }
   if (program->constants_align != 0u) {
     if (frame->constants == NULL) return ETCH_NULL;
-    if (misaligned(frame->constants, program->constants_align)) return ETCH_BLOB_ALIGN;
+    if (misaligned((const void *)frame->constants, (size_t)program->constants_align)) return ETCH_BLOB_ALIGN;
   }
   for (i = 0; i < program->io_count; i++) {
     if (frame->io[i] == NULL) return ETCH_NULL;
@@ -68,15 +74,15 @@ static etch_status check_frame(const etch_program *program, const etch_frame *fr
 }
 #endif
 
-static void *address_of(etch_ref ref, const etch_frame *frame) {
+static etch_address address_of(etch_ref ref, const etch_frame *frame) {
   if (ref.pool == (uint8_t)ETCH_ARENA) return (unsigned char *)frame->arena + ref.at;
-  if (ref.pool == (uint8_t)ETCH_CONST) return without_const((const unsigned char *)frame->constants + ref.at);
+  if (ref.pool == (uint8_t)ETCH_CONST) return CONSTANT_PLACE(frame->constants, ref.at);
   if (ref.pool == (uint8_t)ETCH_IO) return frame->io[ref.at];
   return without_const(frame->variables + ref.at); /* ETCH_VAR */
 }
 
 static uint32_t count_of(const etch_walk *walk, uint32_t loop) {
-  const etch_loop *const l = &walk->loops[loop];
+  const ETCH_CONST_SPACE etch_loop *const l = &walk->loops[loop];
   if (l->of_variable == 0u) return l->count;
   return walk->variables[l->count] > 0 ? (uint32_t)walk->variables[l->count] : 0u;
 }
@@ -140,8 +146,8 @@ static void settle(etch_walk *walk) {
   walk->steps = left;
 }
 
-uint64_t etch_walk_begin(etch_walk *walk, const etch_loop *loops, uint32_t loop_count, uint32_t call_count, int32_t *variables,
-                         uint32_t variable_count) {
+uint64_t etch_walk_begin(etch_walk *walk, const ETCH_CONST_SPACE etch_loop *loops, uint32_t loop_count, uint32_t call_count,
+                         int32_t *variables, uint32_t variable_count) {
   uint64_t calls = call_count;
   uint32_t l;
   walk->loops = loops;
@@ -168,7 +174,7 @@ void etch_walk_on(etch_walk *walk) {
   settle(walk);
 }
 
-etch_status etch_run(const etch_program *program, const etch_frame *frame) {
+etch_status etch_run(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
   etch_walk walk;
   uint64_t left;
   if (program == NULL || frame == NULL || frame->io == NULL || frame->arg == NULL) return ETCH_NULL;
@@ -180,8 +186,8 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame) {
 #endif
   left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
   for (; left > 0u; left--) {
-    const etch_call *const call = &program->calls[walk.call];
-    const etch_ref *const refs = &program->args[call->first_arg];
+    const ETCH_CONST_SPACE etch_call *const call = &program->calls[walk.call];
+    const ETCH_CONST_SPACE etch_ref *const refs = &program->args[call->first_arg];
     uint32_t i;
     for (i = 0; i < call->arg_count; i++) frame->arg[i] = address_of(refs[i], frame);
     call->kernel(frame->arg);
@@ -207,7 +213,7 @@ etch_status etch_blob_open(const etch_blob_info *expected, const void *blob, con
   const etch_blob_header *const header = (const etch_blob_header *)blob;
   if (expected == NULL || blob == NULL || constants == NULL) return ETCH_NULL;
   *constants = NULL;
-  if (misaligned(blob, expected->align < 8u ? 8u : expected->align)) return ETCH_BLOB_ALIGN;
+  if (misaligned(blob, expected->align < 8u ? 8u : (size_t)expected->align)) return ETCH_BLOB_ALIGN;
   if (header->magic != ETCH_BLOB_MAGIC || header->version != ETCH_BLOB_VERSION) return ETCH_BLOB_FORMAT;
   if (header->hash != expected->hash || header->payload_bytes != expected->payload_bytes) return ETCH_BLOB_OTHER;
   *constants = (const unsigned char *)blob + ETCH_BLOB_HEADER_BYTES;

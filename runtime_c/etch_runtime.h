@@ -27,6 +27,22 @@ extern "C" {
 #define ETCH_CONST_SECTION
 #endif
 
+/* Where the compiler keeps constants that are not to be copied into RAM at start-up, as avr-gcc in __memx: the qualifier of pointers to
+ * them, and an integer type as wide as those. The files that etch writes for such a target say both here. A pointer of that kind reaches
+ * RAM too, but takes only indices of 16 bits: ETCH_CONST_AT takes larger ones. In C++, which has no address spaces, models are called
+ * as everywhere; their tables are for C alone. */
+/* ETCH_CONST_SPACE */
+#if defined(ETCH_CONST_SPACE) && !defined(__cplusplus)
+#define ETCH_CONST_AT(type, base, index) (*(const ETCH_CONST_SPACE type *)((ETCH_CONST_INTEGER)(base) + \
+  (ETCH_CONST_INTEGER)(index) * (ETCH_CONST_INTEGER)sizeof(type)))
+typedef const ETCH_CONST_SPACE void *etch_address;
+#else
+#undef ETCH_CONST_SPACE
+#define ETCH_CONST_SPACE
+#define ETCH_CONST_AT(type, base, index) (((const type *)(base))[index])
+typedef void *etch_address;
+#endif
+
 /* 1: NAME_profile() and NAME_calls[] exist, and a function of yours is called after every kernel: for time by layer, or to
  * look at intermediate values. Costs one test a call and the names in flash. 0: nothing of it is in the image. */
 #ifndef ETCH_PROFILE
@@ -107,7 +123,7 @@ const char *etch_status_text(etch_status status);
 /* --- program ---------------------------------------------------------------------------------------------------------- */
 
 /* A kernel gets the addresses of its buffers, the output first, then those of its variables (const int32_t). */
-typedef void (*etch_kernel)(void *const *arg);
+typedef void (*etch_kernel)(etch_address const *arg);
 
 typedef enum {
   ETCH_ARENA, /* at: byte offset into the arena */
@@ -145,10 +161,10 @@ typedef struct {
 } etch_loop;
 
 typedef struct {
-  const etch_call *calls;
-  const etch_ref *args;
-  const etch_loop *loops;      /* by first call, outer ones first; null: there are none */
-  const etch_range *variables; /* null: all sizes are fixed */
+  const ETCH_CONST_SPACE etch_call *calls;
+  const ETCH_CONST_SPACE etch_ref *args;
+  const ETCH_CONST_SPACE etch_loop *loops;      /* by first call, outer ones first; null: there are none */
+  const ETCH_CONST_SPACE etch_range *variables; /* null: all sizes are fixed */
   uint32_t call_count;
   uint32_t loop_count;
   uint32_t io_count;
@@ -156,7 +172,7 @@ typedef struct {
   uint32_t arena_bytes;
   uint32_t arena_align;
   uint32_t constants_align; /* 0: the model has no constants */
-  const uint8_t *io_align;  /* alignment of each input and output; null: any */
+  const ETCH_CONST_SPACE uint8_t *io_align; /* alignment of each input and output; null: any */
 } etch_program;
 
 /* The alignment of a type, for io_align. */
@@ -172,16 +188,16 @@ struct etch_align_double { char first; double value; };
 
 /* After each call, with ETCH_PROFILE: `call` is its number in NAME_calls, arg[0] is what was written. A call in a loop ends once a
  * turn. */
-typedef void (*etch_after_call)(void *user, uint32_t call, void *const *arg);
+typedef void (*etch_after_call)(void *user, uint32_t call, etch_address const *arg);
 
 /* What one run works with; NAME_run fills it in. */
 typedef struct {
   void *arena;
   size_t arena_bytes;
-  const void *constants;
+  const ETCH_CONST_SPACE void *constants;
   void *const *io;          /* inputs, then outputs, then states */
   int32_t *variables;       /* and room for a counter for each loop behind them; null: there are neither */
-  void **arg;               /* room for the arguments of the call that has most of them */
+  etch_address *arg;        /* room for the arguments of the call that has most of them */
   etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
   void *user;
 } etch_frame;
@@ -196,11 +212,11 @@ typedef struct {
 #endif
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
-etch_status etch_run(const etch_program *program, const etch_frame *frame);
+etch_status etch_run(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame);
 
 /* What etch_run and etch_cl_run walk: the loops of a program, and the variables, behind which the counters are. */
 typedef struct {
-  const etch_loop *loops;
+  const ETCH_CONST_SPACE etch_loop *loops;
   uint32_t loop_count;
   int32_t *variables;
   uint32_t variable_count;
@@ -211,14 +227,14 @@ typedef struct {
 } etch_walk;
 
 /* Sets the walk before the first call of a program, whose loops, calls and variables these are, and returns how many calls will run. */
-uint64_t etch_walk_begin(etch_walk *walk, const etch_loop *loops, uint32_t loop_count, uint32_t call_count, int32_t *variables,
-                         uint32_t variable_count);
+uint64_t etch_walk_begin(etch_walk *walk, const ETCH_CONST_SPACE etch_loop *loops, uint32_t loop_count, uint32_t call_count,
+                         int32_t *variables, uint32_t variable_count);
 
 /* Moves behind walk->call: to the call after it or, at the end of a turn, to the first one of its loop. */
 void etch_walk_on(etch_walk *walk);
 
 /* ETCH_RANGE where a value lies outside its range. */
-etch_status etch_check_ranges(const etch_range *ranges, uint32_t count, const int32_t *values);
+etch_status etch_check_ranges(const ETCH_CONST_SPACE etch_range *ranges, uint32_t count, const int32_t *values);
 
 /* What NAME_calls[] says of call n, for profiles and taps. */
 typedef struct {

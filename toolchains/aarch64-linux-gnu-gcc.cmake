@@ -10,7 +10,10 @@ include("${CMAKE_CURRENT_LIST_DIR}/read_target.cmake")
 
 find_program(CMAKE_C_COMPILER NAMES aarch64-linux-gnu-gcc REQUIRED)
 find_program(CMAKE_CXX_COMPILER NAMES aarch64-linux-gnu-g++)
-find_program(CMAKE_CROSSCOMPILING_EMULATOR NAMES qemu-aarch64)
+find_program(ETCH_QEMU NAMES qemu-aarch64)
+if(ETCH_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${ETCH_QEMU})
+endif()
 
 etch_target_flags(flags "${ETCH_TARGET_FILE}" "^-[^O]")
 etch_target_flags(optimize "${ETCH_TARGET_FILE}" "^-O")

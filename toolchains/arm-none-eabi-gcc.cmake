@@ -7,6 +7,6 @@
 #   qemu-system-arm -M mps2-an386 -display none -monitor none -serial none -semihosting-config enable=on,target=native -kernel PROGRAM
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(ETCH_TARGET_FILE "${CMAKE_CURRENT_LIST_DIR}/../targets/cortex-m4f.xml" CACHE FILEPATH "Target description with flags and memories")
-find_program(ETCH_C_COMPILER NAMES arm-none-eabi-gcc REQUIRED)
-find_program(ETCH_CXX_COMPILER NAMES arm-none-eabi-g++)
+find_program(CMAKE_C_COMPILER NAMES arm-none-eabi-gcc REQUIRED)
+find_program(CMAKE_CXX_COMPILER NAMES arm-none-eabi-g++)
 include("${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake")

@@ -1,14 +1,10 @@
-# What the toolchain files of cores without an operating system share. They set ETCH_C_COMPILER and ETCH_CXX_COMPILER (a command, or
-# NOTFOUND), ETCH_LINKER where the compiler does not link itself, and the default of ETCH_TARGET_FILE; flags, memories and link
+# What the toolchain files of cores without an operating system share. They set CMAKE_C_COMPILER and CMAKE_CXX_COMPILER (a command,
+# or NOTFOUND), ETCH_LINKER where the compiler does not link itself, and the default of ETCH_TARGET_FILE; flags, memories and link
 # settings are those of that description.
 set(CMAKE_SYSTEM_NAME Generic)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ETCH_TARGET_FILE)
 include("${CMAKE_CURRENT_LIST_DIR}/read_target.cmake")
 
-set(CMAKE_C_COMPILER ${ETCH_C_COMPILER})
-if(ETCH_CXX_COMPILER)
-  set(CMAKE_CXX_COMPILER ${ETCH_CXX_COMPILER})
-endif()
 set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # a test program does not link before the memories are known
 

@@ -6,7 +6,7 @@
 #   qemu-system-arm -M mps3-an547 -display none -monitor none -serial none -semihosting-config enable=on,target=native -kernel PROGRAM
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(ETCH_TARGET_FILE "${CMAKE_CURRENT_LIST_DIR}/../targets/cortex-m55.xml" CACHE FILEPATH "Target description with flags and memories")
-find_program(ETCH_C_COMPILER NAMES clang-19 clang REQUIRED)
-find_program(ETCH_CXX_COMPILER NAMES clang++-19 clang++)
+find_program(CMAKE_C_COMPILER NAMES clang-19 clang REQUIRED)
+find_program(CMAKE_CXX_COMPILER NAMES clang++-19 clang++)
 find_program(ETCH_LINKER NAMES arm-none-eabi-gcc REQUIRED)
 include("${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake")

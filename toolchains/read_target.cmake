@@ -1,7 +1,8 @@
 # Reads a target description (targets/*.xml) for toolchain files, so that flags and memories are said there alone.
 #
 #   etch_target_flags(OUT FILE REGEX)   the texts of <flag> elements that match (REGEX of the text)
-#   etch_target_link(OUT FILE)          the texts of <link>, with {NAME.origin} and {NAME.size} of memories filled in
+#   etch_target_link(OUT FILE)          the texts of <link>, with {NAME.origin} and {NAME.size} of memories and {toolchains}, this folder,
+#                                       filled in
 #
 # It understands what the bundled descriptions are made of: one element a line, no ';' and no comment around an element.
 
@@ -33,6 +34,7 @@ endfunction()
 
 function(etch_target_link out file)
   etch_target_texts(link "${file}" link)
+  string(REPLACE "{toolchains}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}" link "${link}")
   file(READ "${file}" xml)
   string(REGEX MATCHALL "<memory [^>]*>" memories "${xml}")
   foreach(memory IN LISTS memories)

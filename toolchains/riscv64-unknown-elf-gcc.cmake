@@ -6,6 +6,6 @@
 #   qemu-system-riscv32 -M virt -bios none -display none -monitor none -serial none -semihosting-config enable=on,target=native -kernel PROGRAM
 set(CMAKE_SYSTEM_PROCESSOR riscv)
 set(ETCH_TARGET_FILE "${CMAKE_CURRENT_LIST_DIR}/../targets/rv32imc.xml" CACHE FILEPATH "Target description with flags and memories")
-find_program(ETCH_C_COMPILER NAMES riscv64-unknown-elf-gcc REQUIRED)
-find_program(ETCH_CXX_COMPILER NAMES riscv64-unknown-elf-g++)
+find_program(CMAKE_C_COMPILER NAMES riscv64-unknown-elf-gcc REQUIRED)
+find_program(CMAKE_CXX_COMPILER NAMES riscv64-unknown-elf-g++)
 include("${CMAKE_CURRENT_LIST_DIR}/bare_metal.cmake")

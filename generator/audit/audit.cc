@@ -98,7 +98,8 @@ std::vector<std::string> command_line(const std::filesystem::path& file, const A
   std::error_code bad;
   if (!opencl && !options.triple.empty() && std::filesystem::is_directory(options.system_includes, bad)) {
     args.insert(args.end(), {"--target=" + options.triple, "-nostdlibinc", "-isystem", options.system_includes.string()});
-    if (!options.core.empty()) args.push_back((options.triple.starts_with("x86") ? "-march=" : "-mcpu=") + options.core);
+    const auto is = [&](std::string_view architecture) { return options.triple.starts_with(architecture); };
+    if (!options.core.empty()) args.push_back((is("x86") ? "-march=" : is("avr") ? "-mmcu=" : "-mcpu=") + options.core);
   }
   for (const auto& dir : options.include_dirs) args.push_back("-I" + dir.string());
   for (const std::string& define : options.defines) args.push_back("-D" + define);
@@ -266,6 +267,7 @@ AuditOptions audit_options(const Target& target) {
   options.triple = target.toolchain.triple;
   options.system_includes = target.toolchain.include;
   if (target.core != "native") options.core = target.core;
+  if (target.constants) options.defines = {target.constants.name + "=", target.constants.integer + "=unsigned long"};  // Clang has none
   options.single_precision = target.fpu != Fpu::Double;
   return options;
 }

@@ -33,6 +33,7 @@ const InstructionSet* instruction_set(std::string_view triple) {
   if (triple.starts_with("aarch64")) return &kAArch64;
   if (triple.starts_with("riscv32")) return &kRiscV32;
   if (triple.starts_with("riscv64")) return &kRiscV64;
+  if (triple.starts_with("avr")) return &kAvr;
   return nullptr;
 }
 
@@ -56,8 +57,11 @@ std::optional<ListedInstruction> listed_instruction(std::string_view line) {
   const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, result.address, 16);
   if (error != std::errc() || end != line.data() + colon) return std::nullopt;
   line.remove_prefix(colon + 2);
-  for (std::string_view comment : {"\t@", "\t//", " # "})
-    if (const std::size_t at = line.find(comment); at != std::string_view::npos) line = line.substr(0, at);
+  for (std::string_view comment : {"\t@", "\t//", " # ", "\t;"})
+    if (const std::size_t at = line.find(comment); at != std::string_view::npos) {
+      result.comment = line.substr(at + 1);
+      line = line.substr(0, at);
+    }
   const std::size_t tab = line.find('\t');
   result.mnemonic = line.substr(0, tab);
   if (tab != std::string_view::npos) result.operands = line.substr(tab + 1);
@@ -72,6 +76,20 @@ std::optional<std::int64_t> listed_stack_slot(std::string_view operands) {
   return place.starts_with("[sp]") ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
+std::optional<std::int64_t> listed_immediate(std::string_view operands) {
+  constexpr std::string_view kShift = ", lsl #";
+  std::int64_t shift = 0;
+  if (const std::size_t at = operands.rfind(kShift); at != std::string_view::npos) {
+    const auto bits = listed_number(operands.substr(at + kShift.size()));
+    if (!bits || *bits < 0 || *bits > 32) return std::nullopt;
+    shift = *bits;
+    operands = operands.substr(0, at);
+  }
+  const std::size_t mark = operands.rfind('#');
+  const auto value = mark == std::string_view::npos ? std::nullopt : listed_number(operands.substr(mark + 1));
+  return value ? std::optional(*value * (std::int64_t{1} << shift)) : std::nullopt;
+}
+
 std::optional<std::int64_t> listed_number(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus) text.remove_prefix(1);
@@ -84,6 +102,7 @@ std::optional<std::int64_t> listed_number(std::string_view text) {
 }
 
 StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
+  if (set.leaves != nullptr) return parse_regions(text, set);
   StackGraph graph;
   std::string name;
   StackFunction* f = nullptr;
@@ -104,7 +123,8 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     const Flow flow = set.flow(*i);
     if (flow == Flow::Pointer && !is_arithmetic(name)) f->indirect = true;
     if (flow != Flow::Call && flow != Flow::Jump) continue;
-    const std::string_view to = target(i->operands, name);
+    const bool in_comment = i->operands.find('<') == std::string_view::npos;  // "jalr	-8(ra) # 80000a10 <memcpy>"
+    const std::string_view to = target(in_comment ? i->comment : i->operands, name);
     if (!to.empty() && (flow == Flow::Call || to != name)) f->callees.insert(std::string(to));
   }
   for (const std::string& each : unknown) graph[each].bytes = std::nullopt;

@@ -13,18 +13,11 @@ bool pushes(const ListedInstruction& i) {
   return i.mnemonic.starts_with("st") && i.operands.find("[sp, #-") != std::string_view::npos && i.operands.ends_with("]!");
 }
 
-std::optional<std::int64_t> immediate(std::string_view operands) {
-  const std::size_t at = operands.find('#');
-  if (at == std::string_view::npos) return std::nullopt;
-  const auto value = listed_number(operands.substr(at + 1));
-  return value && operands.ends_with(", lsl #12") ? std::optional(*value * 4096) : value;
-}
-
 std::optional<std::int64_t> taken(const ListedInstruction& i) {
-  if (pushes(i)) return -immediate(i.operands).value_or(0);
+  if (pushes(i)) return -listed_immediate(i.operands).value_or(0);
   if (!i.operands.starts_with("sp, ")) return 0;
-  if (i.mnemonic == "sub") return immediate(i.operands);
-  if (i.mnemonic == "add") return immediate(i.operands) ? std::optional<std::int64_t>(0) : std::nullopt;
+  if (i.mnemonic == "sub") return listed_immediate(i.operands);
+  if (i.mnemonic == "add") return listed_immediate(i.operands) ? std::optional<std::int64_t>(0) : std::nullopt;
   if (i.mnemonic == "mov") return i.operands == "sp, x29" ? std::optional<std::int64_t>(0) : std::nullopt;
   return i.mnemonic == "and" ? std::nullopt : std::optional<std::int64_t>(0);
 }

@@ -38,15 +38,6 @@ std::int64_t registers(std::string_view operands) {
   return count;
 }
 
-/// The number after the last '#': "sp, sp, #20" is 20, "[sp, #-8]!" is -8.
-std::optional<std::int64_t> immediate(std::string_view operands) {
-  const std::size_t at = operands.rfind('#');
-  if (at == std::string_view::npos) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(operands.data() + at + 1, operands.data() + operands.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
-}
-
 constexpr std::string_view kConditions[] = {"", "eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"};
 
 /// Whether it is this mnemonic, with any condition and width.
@@ -68,10 +59,15 @@ bool pushes(const ListedInstruction& i) {
 }
 
 std::optional<std::int64_t> taken(const ListedInstruction& i) {
-  if (pushes(i) && i.mnemonic.starts_with("str")) return -immediate(i.operands).value_or(0);
+  if (pushes(i) && i.mnemonic.starts_with("str")) return -listed_immediate(i.operands).value_or(0);
   if (pushes(i)) return registers(i.operands) * (i.operands.find("{d") != std::string_view::npos ? 8 : 4);
   if (!i.operands.starts_with("sp, ") && i.operands != "sp") return 0;
-  if (is(i.mnemonic, "sub") || is(i.mnemonic, "subs") || is(i.mnemonic, "subw")) return immediate(i.operands);
+  if (is(i.mnemonic, "sub") || is(i.mnemonic, "subs") || is(i.mnemonic, "subw")) return listed_immediate(i.operands);
+  // By a register ("add sp, r7" with -640 in r7 makes a frame on Armv6-M, and frees one with 640) the number is not in the line.
+  if (is(i.mnemonic, "add") || is(i.mnemonic, "adds") || is(i.mnemonic, "addw")) {
+    const auto added = listed_immediate(i.operands);
+    return added ? std::optional(std::max<std::int64_t>(-*added, 0)) : std::nullopt;
+  }
   // Restoring from a frame pointer frees stack; any other computed stack pointer is unknown.
   if (is(i.mnemonic, "mov"))
     return i.operands == "sp, r7" || i.operands == "sp, fp" || i.operands == "sp, r11" ? std::optional<std::int64_t>(0) : std::nullopt;

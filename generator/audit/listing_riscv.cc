@@ -2,7 +2,7 @@
 //   800001a4:	addi	sp,sp,-32                        takes 32 ("add" in listings of older binutils)
 //   800001a6:	sw	ra,28(sp)                           stores 28 above the stack pointer
 //   800001a8:	jal	ra,80000a10 <memcpy>               calls; "j" and "tail" go there for good
-//   800001ac:	jalr	a5                                through a pointer
+//   800001ac:	jalr	a5                                through a pointer; "jalr -8(ra) # 80000a10 <memcpy>" calls
 //   800001ae:	jal	t0,80000c00 <__riscv_save_4>       pushes five registers for the function that it stands in
 #include <algorithm>
 #include <iterator>
@@ -47,16 +47,17 @@ std::optional<std::int64_t> stored(const ListedInstruction& i) {
 }
 
 Flow flow(const ListedInstruction& i) {
-  const bool named = i.operands.find('<') != std::string_view::npos;
+  const auto names = [](std::string_view text) { return text.find('<') != std::string_view::npos; };
   if (i.operands.find(kRestore) != std::string_view::npos) return Flow::Return;
-  if (i.mnemonic == "jal" && i.operands.find(kSave) != std::string_view::npos) return Flow::Next;
+  if (i.mnemonic == "jal" && i.operands.find(kSave) != std::string_view::npos) return Flow::Helper;
   if (i.mnemonic == "ret" || i.mnemonic == "mret") return Flow::Return;
   if (i.mnemonic == "jr" || i.mnemonic == "jalr") {
     if (i.mnemonic == "jr" && (i.operands == "ra" || i.operands == "t0")) return Flow::Return;  // t0: the other link register
-    return named ? (i.mnemonic == "jr" ? Flow::Jump : Flow::Call) : Flow::Pointer;
+    if (!names(i.comment)) return Flow::Pointer;
+    return i.mnemonic == "jr" ? Flow::Jump : Flow::Call;
   }
   if (i.mnemonic == "jal" || i.mnemonic == "call") return i.operands.starts_with("zero,") ? Flow::Jump : Flow::Call;
-  const bool branch = i.mnemonic.starts_with("b") && named;
+  const bool branch = i.mnemonic.starts_with("b") && names(i.operands);
   return branch || i.mnemonic == "j" || i.mnemonic == "tail" ? Flow::Jump : Flow::Next;
 }
 

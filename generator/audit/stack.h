@@ -32,6 +32,8 @@ StackGraph parse_stack_usage(std::string_view text);
 /// objdump -d --no-show-raw-insn, for library functions, which have no .ci or .su file. A function's bytes are the sum of everything
 /// that its instructions subtract from the stack pointer: an upper bound.
 StackGraph parse_disassembly(std::string_view text, const InstructionSet& set);
+/// The same for code whose functions run into each other, of architectures that say what leaves and what skips.
+StackGraph parse_regions(std::string_view listing, const InstructionSet& set);
 
 /// The union of both graphs. A function has the callees of both, and the bytes that `first` gives, else those of `second`. A bare
 /// name in `second` means the static function of that name in `first` if there is exactly one.

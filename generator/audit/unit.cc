@@ -302,6 +302,8 @@ class Body : public RecursiveASTVisitor<Body> {
   /// An expression that the compiler evaluates is not computed on the target.
   void found_double(const Expr* e, std::string text) {
     if (!unit_.options_.single_precision || unit_.has_main_) return;
+    const ASTContext& types = unit_.context_;
+    if (types.getTypeSize(types.DoubleTy) == types.getTypeSize(types.FloatTy)) return;  // of AVR
     Expr::EvalResult ignored;
     const Expr* whole = isa<CastExpr>(e) && is_double(cast<CastExpr>(e)->getSubExpr()->getType()) ? cast<CastExpr>(e)->getSubExpr() : e;
     if (whole->EvaluateAsRValue(ignored, unit_.context_)) return;

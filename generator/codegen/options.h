@@ -48,6 +48,10 @@ struct CodegenOptions {
   bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
   std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
+  bool no_rint = false;                         // it has no rintf: call runtime_c's
+  bool narrow_int = false;                      // C's int has 16 bits
+  std::string constant_space{};                 // qualifier of pointers to constants, see ConstantSpace; empty: they need none
+  std::int64_t largest_object = 0;              // bytes up to which such a pointer takes an index; 0: any
   bool optimize = true;                         // false: no OptOps at all
 };
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kSplitBytes = 24'000;  // of text: below it a second compiler process costs more than it saves
 constexpr const char* kTable = "etch_kernels";
+// What kernels use where a target keeps constants in an address space of their own; this machine has one for all.
+constexpr const char* kOneSpace =
+    "#define ETCH_CONST_SPACE\n#define ETCH_CONST_AT(type, base, index) ((base)[index])\ntypedef void *etch_address;\n";
 
 class CLibrary : public KernelLibrary {
  public:
@@ -74,8 +77,8 @@ class CDevice : public Compiled {
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
     const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     const std::string head = std::string(masked ? kMaskedLoadPragma : "") +
-                             "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" + language()->prelude(helpers_of(kernels)) +
-                             definitions_of(kernels) + "\n";
+                             "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" + kOneSpace +
+                             language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     std::vector<std::string> units;
     for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
       units.push_back(unit_text(head, part));

@@ -78,6 +78,7 @@ EmitBuild emit_build(const Target& target) {
   build.code = target.toolchain.flags_of(FlagKind::Code);
   build.abi = target.toolchain.flags_of(FlagKind::Abi);
   build.features = target.features;
+  build.constants = target.constants;
   return build;
 }
 
@@ -96,15 +97,19 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   return emit;
 }
 
+// What a user's function in C computes in, the audit says.
+bool computes_double(const ProgramKernel& kernel) {
+  if (kernel.external != nullptr)
+    return !kernel.external->is_custom() && std::ranges::count(kernel.arguments, DType::Float64, &KernelArgument::dtype) > 0;
+  return std::ranges::any_of(toposort(kernel.ast), [](const LazyOp* op) { return op->dtype == DType::Float64; });
+}
+
 // UserError if a target whose FPU is not of double precision would have to compute double in software.
 void require_no_double(const Program& program, const Target& target) {
   if (target.fpu == Fpu::Double) return;
   std::vector<std::string> nodes;  // all of them, so that one error is enough
   for (const ProgramCall& call : program.calls) {
-    const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
-    if (ast == nullptr) continue;  // the audit says what a function in C computes in
-    const auto ops = toposort(ast);
-    if (std::ranges::none_of(ops, [](const LazyOp* op) { return op->dtype == DType::Float64; })) continue;
+    if (!computes_double(program.kernels[static_cast<std::size_t>(call.kernel)])) continue;
     for (const std::string& node : call.nodes)
       if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
   }
@@ -114,6 +119,22 @@ void require_no_double(const Program& program, const Target& target) {
       fmt::format("computed in float64, {}",
                   target.fpu == Fpu::None ? "target " + target.name + " has no FPU" : "the FPU of target " + target.name + " is single"),
       "export the model in float32, or choose a target with double arithmetic", "float64 on " + target.name);
+}
+
+// UserError if a kernel would call a function of floats that the target's C library does not have.
+void require_math(const Program& program, const Target& target) {
+  for (const ProgramCall& call : program.calls) {
+    const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
+    if (ast == nullptr) continue;
+    for (const LazyOp* op : toposort(ast)) {
+      std::string function(name_of(op->op));
+      for (char& c : function) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      function += 'f';
+      if (op->op == Op::Rint || !target.lacks(function)) continue;  // runtime_c has a rintf
+      throw UnsupportedError(nodes_text(call.nodes), "computed with " + function + ", the C library of target " + target.name + " has none",
+                             "choose a target that has it, or replace the operator by a table", function + " on " + target.name);
+    }
+  }
 }
 
 void dump_kernels(const Program& program, const CompileOptions& options) {
@@ -221,6 +242,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   CompiledProject project;
   project.program = lower_model(frontend, &language_of(options.target), options);
   require_no_double(project.program, options.target);
+  require_math(project.program, options.target);
   if (options.step) options.step("planning memory", 0, 0);
   project.plan = plan_memory(project.program, {.align = options.target.arena_align, .align_all = project.program.language->grid});
   verify(project.plan, project.program);

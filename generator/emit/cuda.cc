@@ -58,7 +58,7 @@ std::string cuda_kernels(const Project& p) {
   }
   text += "\n" + banner("kernels");
   if (const std::string definitions = definitions_of(*p.program); !definitions.empty()) text += definitions + "\n";
-  text += kernel_texts(p, [](const ProgramKernel& k) { return k.external == nullptr; }) + "\n" + banner("table");
+  text += kernel_texts(p, on_device) + "\n" + banner("table");
   return text + fmt::format("\nconst void *const {}_kernels[{}] = {{\n{}}};\n", p.name, room_for_kernels(p), table);
 }
 

@@ -6,7 +6,6 @@
 
 #include "emit/device_tables.h"
 #include "emit/sections.h"
-#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -22,18 +21,17 @@ Sint bytes_of(const KernelArgument& argument) { return argument.elements * bytes
 
 }  // namespace
 
-std::vector<const ProgramKernel*> device_kernels(const Project& p) {
-  return kernels_that(p, [](const ProgramKernel& k) { return k.external == nullptr; });
-}
+bool on_device(const ProgramKernel& kernel) { return kernel.external == nullptr; }
+bool on_host(const ProgramKernel& kernel) { return kernel.external != nullptr; }
 
-std::vector<const ProgramKernel*> host_kernels(const Project& p) {
-  return kernels_that(p, [](const ProgramKernel& k) { return k.external != nullptr; });
-}
+std::vector<const ProgramKernel*> device_kernels(const Project& p) { return kernels_that(p, on_device); }
+
+std::vector<const ProgramKernel*> host_kernels(const Project& p) { return kernels_that(p, on_host); }
 
 std::vector<std::size_t> kernel_numbers(const Project& p) {
   std::vector<std::size_t> numbers;
-  std::size_t on_device = 0, on_host = device_kernels(p).size();
-  for (const ProgramKernel& k : p.program->kernels) numbers.push_back(k.external == nullptr ? on_device++ : on_host++);
+  std::size_t next_of_device = 0, next_of_host = device_kernels(p).size();
+  for (const ProgramKernel& k : p.program->kernels) numbers.push_back(on_device(k) ? next_of_device++ : next_of_host++);
   return numbers;
 }
 
@@ -58,9 +56,7 @@ std::string host_includes(const Project& p) { return host_kernels(p).empty() ? "
 
 std::string host_functions(const Project& p) {
   if (host_kernels(p).empty()) return "";
-  return fmt::format("\n{}\n/* Functions of the user's. */\n{}{}", banner("kernels on the processor"),
-                     external_declarations(p.program->kernels),
-                     kernel_texts(p, [](const ProgramKernel& k) { return k.external != nullptr; }));
+  return fmt::format("\n{}\n{}{}", banner("kernels on the processor"), external_section(p), kernel_texts(p, on_host));
 }
 
 std::string host_tables(const Project& p, SizeTable& sizes, const std::string& more) {

@@ -11,6 +11,9 @@
 
 namespace etch {
 
+/// Who computes a kernel: the device, or the processor.
+bool on_device(const ProgramKernel& kernel);
+bool on_host(const ProgramKernel& kernel);
 /// The kernels of the device, and those of the processor, each in the program's order.
 std::vector<const ProgramKernel*> device_kernels(const Project& project);
 std::vector<const ProgramKernel*> host_kernels(const Project& project);

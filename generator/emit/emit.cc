@@ -179,11 +179,52 @@ ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const
   return {probe_source(p), weights_stub_source(p), std::string(p.form->unmeasured)};
 }
 
+namespace {
+
+// What can't be written where constants are in an address space of their own.
+void check_constant_space(const Project& p) {
+  const ConstantSpace& space = p.space();
+  if (!space) return;
+  const std::string target = "target " + p.options->target_name + ": ";
+  if (p.by_offset() && p.weights == WeightsForm::C)
+    throw UserError(
+        "--weights c",
+        fmt::format("{}the constants have {} bytes, its compiler accepts objects of at most {}", target, p.constants_bytes, space.largest),
+        "leave it out, or choose --weights incbin");
+  if (p.is_blob())
+    throw UserError("--weights blob", target + "constants are in the address space " + space.name + ", a blob would be in RAM",
+                    "leave it out, or choose one of c, incbin");
+  for (const StateMember& s : p.states)
+    if (s.state.first >= 0)
+      throw UnsupportedError("state " + p.program->buffers[static_cast<std::size_t>(s.state.buffer)].name,
+                             fmt::format("{}it starts with values in the address space {}, only 0 is supported there", target, space.name),
+                             "give it its first values by an input", "states with first values in " + space.name);
+  for (const ProgramKernel& kernel : p.program->kernels)
+    for (const KernelArgument& argument : kernel.arguments)
+      if (kernel.external != nullptr && argument.is_constant)
+        throw UnsupportedError("function " + kernel.external->place(),
+                               fmt::format("{}it takes a constant, which is in the address space {}", target, space.name),
+                               "make it an input of the model", "functions in C that read " + space.name);
+}
+
+// The runtime as it is, but for the address space of constants that the target has.
+std::string runtime_file_text(const Project& p, const RuntimeFile& file) {
+  std::string text(file.text);
+  const std::string mark = "/* ETCH_CONST_SPACE */\n";
+  const std::size_t at = text.find(mark);
+  if (!p.space() || at == std::string::npos) return text;
+  return text.replace(at, mark.size(),
+                      fmt::format("#define ETCH_CONST_SPACE {}\n#define ETCH_CONST_INTEGER {}\n", p.space().name, p.space().integer));
+}
+
+}  // namespace
+
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   check_acceptable(program, plan, options);
   require_own_names(program, options.name);
   Project p = make_project(program, plan, options);
   if (p.form->check != nullptr) p.form->check(program, options);
+  check_constant_space(p);
   if (p.form->prepare != nullptr) p.form->prepare(p);
   std::vector<EmittedFile> files;
   files.push_back({p.name + ".h", model_header(p)});
@@ -198,7 +239,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
   for (const RuntimeFile& file : runtime_files())
     if (file.name.starts_with("etch_math") ? uses_math(p) || p.form->math_file
                                            : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
-      files.push_back({std::string(file.name), std::string(file.text)});
+      files.push_back({std::string(file.name), runtime_file_text(p, file)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
   add_external_files(program, options.name, files);

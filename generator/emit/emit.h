@@ -12,6 +12,7 @@
 #include "ir/array.h"
 #include "memory/plan.h"
 #include "program/program.h"
+#include "target/target.h"
 
 namespace etch {
 
@@ -53,6 +54,7 @@ struct EmitBuild {
   std::vector<std::string> code;      // flags of the model's own library
   std::vector<std::string> abi;       // flags of the whole program
   std::vector<std::string> features;  // macros that compilers with these flags predefine
+  ConstantSpace constants;            // where they keep constants
 };
 
 struct EmitOptions {

@@ -42,7 +42,8 @@ std::string flags_text(const EmitOptions& options) {
 std::string build_command(const Project& p) {
   const EmitOptions& options = *p.options;
   const std::string sources = std::string(p.form->sources) + (p.weights == WeightsForm::Incbin && p.has_constants() ? " *.S" : "");
-  if (options.build.compiler != "cc") return fmt::format("{} -std=c99 {} -c {}", options.build.compiler, flags_text(options), sources);
+  if (options.build.compiler != "cc")
+    return fmt::format("{} -std={} {} -c {}", options.build.compiler, p.space() ? "gnu99" : "c99", flags_text(options), sources);
   return fmt::format("{} {} {} {}-lm", p.form->compile, flags_text(options), sources, p.form->link_flags);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/device_host.h"
 #include "emit/literals.h"
 #include "emit/opencl.h"
 #include "emit/sections.h"
@@ -52,7 +53,7 @@ std::string opencl_text(const Project& p) {
     if (!uses_double) text += "#define ETCH_NO_DOUBLE /* not every device has it */\n\n";
     text += p.program->language->prelude(helpers);
   }
-  return text + "\n" + banner("kernels") + kernel_texts(p, [](const ProgramKernel& k) { return k.external == nullptr; });
+  return text + "\n" + banner("kernels") + kernel_texts(p, on_device);
 }
 
 std::size_t opencl_text_pieces(const std::string& text) { return pieces_of(text).size(); }

@@ -111,7 +111,8 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   place_states(project);
   name_buffers(project);
   project.weights = options.weights;
-  if (project.weights == WeightsForm::Auto) project.weights = project.constants_bytes < kIncbinFrom ? WeightsForm::C : WeightsForm::Incbin;
+  const bool in_c = project.constants_bytes < kIncbinFrom && !project.by_offset();
+  if (project.weights == WeightsForm::Auto) project.weights = in_c ? WeightsForm::C : WeightsForm::Incbin;
   for (const ProgramKernel& kernel : program.kernels) project.max_args = std::max(project.max_args, kernel.argument_count());
   return project;
 }

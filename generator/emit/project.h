@@ -56,6 +56,12 @@ struct Project {
 
   bool has_constants() const { return !constants.empty(); }
   bool has_state() const { return !states.empty(); }
+  /// Where the target's compiler keeps constants.
+  const ConstantSpace& space() const { return options->build.constants; }
+  /// Before the type of a constant that the runtime reads: "const", or "const ETCH_CONST_SPACE".
+  std::string constant_word() const { return space() ? "const ETCH_CONST_SPACE" : "const"; }
+  /// Whether the constants are too large for one object in C: they are bytes, whose places are macros.
+  bool by_offset() const { return space().largest > 0 && constants_bytes > space().largest; }
   bool is_blob() const { return weights == WeightsForm::Blob && has_constants(); }
   /// Alignment of a blob: its header needs 8.
   std::int64_t weights_align() const { return constants_align < 8 ? 8 : constants_align; }

@@ -140,6 +140,11 @@ std::string arena_table(const Project& p) {
   return text + " */\n";
 }
 
+std::string external_section(const Project& p) {
+  const std::string declared = external_declarations(p.program->kernels);
+  return declared.empty() ? "" : "/* Functions in C. */\n" + declared;
+}
+
 std::string kernel_texts(const Project& p) {
   return kernel_texts(p, [](const ProgramKernel&) { return true; });
 }
@@ -151,7 +156,9 @@ std::string kernel_texts(const Project& p, bool (*are)(const ProgramKernel&)) {
   for (std::size_t k = 0; k < p.program->kernels.size(); k++) {
     const ProgramKernel& kernel = p.program->kernels[k];
     if (!are(kernel)) continue;
-    const std::string source = kernel.external == nullptr ? kernel.text.source : external_text(kernel);
+    const std::string source = kernel.external == nullptr ? kernel.text.source
+                               : p.space()                ? external_text(kernel, "const etch_address *")
+                                                          : external_text(kernel);
     text += "\n" + kernel_comment(p, k, calls[k]) + source;
     if (!source.ends_with('\n')) text += '\n';
   }
@@ -181,7 +188,7 @@ ArgTable arg_table(const Project& p) {
     t.first.push_back(t.count);
     t.count += kernel.argument_count();
   }
-  t.text = fmt::format("static const etch_ref args[{}] = {{\n{}}};\n", t.count, with_comments(rows));
+  t.text = fmt::format("static {} etch_ref args[{}] = {{\n{}}};\n", p.constant_word(), t.count, with_comments(rows));
   return t;
 }
 
@@ -204,14 +211,15 @@ std::string loop_table(const Project& p) {
                                   fixed ? loop.count.as_int() : static_cast<std::int64_t>(variable), fixed ? 0 : 1),
                       fmt::format("{} turns", fixed ? std::to_string(loop.count.as_int()) : p.variable_names[variable]));
   }
-  return fmt::format("/* First call, end, turns. */\nstatic const etch_loop loops[{}] = {{\n{}}};\n\n", rows.size(), with_comments(rows));
+  return fmt::format("/* First call, end, turns. */\nstatic {} etch_loop loops[{}] = {{\n{}}};\n\n", p.constant_word(), rows.size(),
+                     with_comments(rows));
 }
 
 std::size_t variable_room(const Project& p) { return p.program->variables.size() + p.program->loops.size(); }
 
 std::string range_table(const Project& p) {
   if (p.program->variables.empty()) return "";
-  std::string text = fmt::format("static const etch_range ranges[{}] = {{\n", p.program->variables.size());
+  std::string text = fmt::format("static {} etch_range ranges[{}] = {{\n", p.constant_word(), p.program->variables.size());
   for (std::size_t v = 0; v < p.program->variables.size(); v++)
     text += fmt::format("  {{{}, {}}}, /* {} */\n", p.program->variables[v].min, p.program->variables[v].max, p.variable_names[v]);
   return text + "};\n\n";

@@ -14,6 +14,8 @@ namespace etch {
 std::string with_comments(const std::vector<std::pair<std::string, std::string>>& rows);
 /// A comment with the offset and the lifetime of each intermediate buffer.
 std::string arena_table(const Project& project);
+/// The declarations of the functions in C that kernels call, after a comment; empty where there are none.
+std::string external_section(const Project& project);
 /// Every kernel, each after a comment with its nodes and its formula.
 std::string kernel_texts(const Project& project);
 /// Those alone for which `are` holds.

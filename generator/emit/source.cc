@@ -7,7 +7,6 @@
 #include "emit/project.h"
 #include "emit/sections.h"
 #include "emit/signature.h"
-#include "program/external.h"
 
 namespace etch {
 namespace {
@@ -40,7 +39,7 @@ std::string io_align_table(const Project& p) {
     aligns.push_back(align_text(p.program->buffers[at(s.state.buffer)].dtype));
     any = any || aligns.back() != "1";
   }
-  return any ? fmt::format("static const uint8_t io_align[{}] = {{{}}};\n\n", aligns.size(), list_text(aligns)) : "";
+  return any ? fmt::format("static {} uint8_t io_align[{}] = {{{}}};\n\n", p.constant_word(), aligns.size(), list_text(aligns)) : "";
 }
 
 std::string program_table(const Project& p) {
@@ -49,17 +48,20 @@ std::string program_table(const Project& p) {
   const std::size_t io_count = program.inputs.size() + program.outputs.size() + program.states.size();
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
   if (t.arena) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
-  if (t.constant) text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
+  if (t.constant && p.by_offset())
+    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, {}_AT_##member}}\n", p.macro);
+  else if (t.constant)
+    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
   text += variable_macros(p, t);
-  text += "\n" + t.text + fmt::format("\nstatic const etch_call calls[{}] = {{\n", program.calls.size());
+  text += "\n" + t.text + fmt::format("\nstatic {} etch_call calls[{}] = {{\n", p.constant_word(), program.calls.size());
   for (std::size_t c = 0; c < program.calls.size(); c++) {
     const ProgramKernel& kernel = program.kernels[at(program.calls[c].kernel)];
     text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], kernel.argument_count());
   }
   const std::string io_align = io_align_table(p);
   text += "};\n\n" + loop_table(p) + range_table(p) + io_align;
-  text += fmt::format("static const etch_program program = {{\n  calls, args, {}, {},\n", program.loops.empty() ? "NULL" : "loops",
-                      program.variables.empty() ? "NULL" : "ranges");
+  text += fmt::format("static {} etch_program program = {{\n  calls, args, {}, {},\n", p.constant_word(),
+                      program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges");
   text += fmt::format(
       "  {}, /* calls */\n  {}, /* loops */\n  {}, /* inputs and outputs{} */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
       program.calls.size(), program.loops.size(), io_count, p.has_state() ? ", and states" : "", program.variables.size(),
@@ -73,8 +75,9 @@ std::string entry(const Project& p, bool profile) {
   const Program& program = *p.program;
   const bool blob = p.weights == WeightsForm::Blob && p.has_constants();
   std::string text = fmt::format("etch_status {}_{}({}) {{\n", p.name, profile ? "profile" : "run", parameters(p, profile));
-  text += fmt::format("  void *io[{}];\n  void *arg[{}];\n",
-                      std::max<std::size_t>(program.inputs.size() + program.outputs.size() + program.states.size(), 1), p.max_args);
+  text += fmt::format("  void *io[{}];\n  {}arg[{}];\n",
+                      std::max<std::size_t>(program.inputs.size() + program.outputs.size() + program.states.size(), 1),
+                      p.space() ? "etch_address " : "void *", p.max_args);
   if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
   if (blob) text += "  etch_status status;\n";
@@ -89,7 +92,7 @@ std::string entry(const Project& p, bool profile) {
   if (blob) {
     text += "  status = etch_blob_open(&blob, weights, &frame.constants);\n  if (status != ETCH_OK) return status;\n";
   } else if (p.has_constants()) {
-    text += fmt::format("  frame.constants = &{}_constants;\n", p.name);
+    text += fmt::format("  frame.constants = {}{}_constants;\n", p.by_offset() ? "" : "&", p.name);
   } else {
     text += "  frame.constants = NULL;\n";
   }
@@ -143,8 +146,7 @@ std::string model_source(const Project& p) {
       p.first_line() + " Kernels first, then the program. */\n" + includes(p) + "\n" + arena_table(p) + "\n" + banner("kernels");
   const std::string definitions = definitions_of(*p.program);
   if (!definitions.empty()) text += definitions + "\n";
-  if (const std::string declared = external_declarations(p.program->kernels); !declared.empty())
-    text += "\n/* Functions of the user's. */\n" + declared;
+  if (const std::string declared = external_section(p); !declared.empty()) text += "\n" + declared;
   return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + state_init(p) + entry(p, false) + profile(p);
 }
 

@@ -75,6 +75,22 @@ std::string constants_binary(const Project& p) {
   return bytes;
 }
 
+// Comment of a constant: "conv1.weight int8 [16,3,3,3], in reading order".
+std::string described(const ProgramBuffer& buffer) {
+  return in_comment(shortened(buffer.name)) + " " + type_text(buffer) + (buffer.laid_out ? ", in reading order" : "");
+}
+
+// Of constants that no struct can hold.
+std::string places_of_constants(const Project& p) {
+  std::string text = fmt::format("/* {} bytes; where in them each constant begins. */\n", grouped(p.constants_bytes));
+  for (const ConstantMember& member : p.constants)
+    text += fmt::format("#define {}_AT_{} {}u /* {} */\n", p.macro, member.member, member.offset, described(buffer_of(p, member)));
+  return text +
+         fmt::format(
+             "\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\nextern {} unsigned char {}_constants[];\n#ifdef __cplusplus\n}}\n#endif\n",
+             p.constant_word(), p.name);
+}
+
 std::string_view placement_text(WeightsForm form) {
   switch (form) {
     case WeightsForm::Auto:
@@ -100,6 +116,7 @@ std::string weights_header(const Project& p) {
   std::string text =
       p.first_line() + " The constants, in the order in which the kernels read them." + std::string(placement_text(p.weights)) + " */\n";
   text += fmt::format("#ifndef {0}_WEIGHTS_H\n#define {0}_WEIGHTS_H\n\n#include <stdbool.h>\n\n#include \"etch_runtime.h\"\n\n", p.macro);
+  if (p.by_offset()) return text + places_of_constants(p) + "\n#endif\n";
   text += fmt::format("struct {}_constants {{ /* {} bytes */\n", p.name, grouped(p.constants_bytes));
   for (const Member& member : members_of(p)) {
     if (member.constant == nullptr) {
@@ -107,8 +124,7 @@ std::string weights_header(const Project& p) {
       continue;
     }
     const ProgramBuffer& buffer = buffer_of(p, *member.constant);
-    text += fmt::format("  {} {}[{}]; /* {} {}{} */\n", c_type(buffer), member.name, buffer.max_elements,
-                        in_comment(shortened(buffer.name)), type_text(buffer), buffer.laid_out ? ", in reading order" : "");
+    text += fmt::format("  {} {}[{}]; /* {} */\n", c_type(buffer), member.name, buffer.max_elements, described(buffer));
   }
   text += "};\n";
   if (p.weights != WeightsForm::C) {
@@ -119,7 +135,7 @@ std::string weights_header(const Project& p) {
   }
   if (p.weights == WeightsForm::C || p.weights == WeightsForm::Incbin) {
     text += "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-    text += fmt::format("extern const struct {0}_constants {0}_constants;\n", p.name);
+    text += fmt::format("extern {1} struct {0}_constants {0}_constants;\n", p.name, p.constant_word());
     text += "#ifdef __cplusplus\n}\n#endif\n";
   }
   return text + "\n#endif\n";
@@ -130,7 +146,7 @@ std::string weights_source(const Project& p) {
   text += fmt::format("#include \"{}_weights.h\"\n", p.name);
   if (needs_math_header(p)) text += "\n#include <math.h>\n";
   const std::string aligned = p.constants_align > 1 ? fmt::format("ETCH_ALIGNED({}) ", p.constants_align) : "";
-  text += fmt::format("\nETCH_CONST_SECTION {1}const struct {0}_constants {0}_constants = {{\n", p.name, aligned);
+  text += fmt::format("\nETCH_CONST_SECTION {1}{2} struct {0}_constants {0}_constants = {{\n", p.name, aligned, p.constant_word());
   for (const Member& member : members_of(p)) {
     if (member.constant == nullptr) {
       text += fmt::format("  {{0}}, /* {} */\n", member.name);
@@ -154,7 +170,7 @@ std::string weights_assembler(const Project& p) {
       "#if defined(ETCH_WEIGHTS_SECTION)\n"
       "  ETCH_WEIGHTS_SECTION\n"
       "#else\n"
-      "  .section .rodata.{0}_constants,\"a\",%progbits\n"
+      "  .section {3}.{0}_constants,\"a\",%progbits\n"
       "#endif\n"
       "  .type SYMBOL, %object\n"
       "  .size SYMBOL, {1}\n"
@@ -166,7 +182,7 @@ std::string weights_assembler(const Project& p) {
       "#if defined(__ELF__)\n"
       "  .section .note.GNU-stack,\"\",%progbits\n"
       "#endif\n",
-      p.name, p.constants_bytes, p.constants_align);
+      p.name, p.constants_bytes, p.constants_align, p.space() ? ".etch_weights" : ".rodata");
   return text;
 }
 

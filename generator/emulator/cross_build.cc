@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 #include <future>
+#include <map>
+#include <mutex>
 #include <sstream>
 
 #include "base/error.h"
@@ -78,8 +80,23 @@ void require_ok(const ProcessResult& result, const std::vector<std::string>& com
 
 bool is_clang(const std::string& compiler) { return compiler.find("clang") != std::string::npos; }
 
-/// gcc reports frame sizes and calls; clang reports only frame sizes, which are of use where a listing of the program shows the calls.
-bool tells_calls(const std::string& compiler) { return !is_clang(compiler) && compiler.find("gcc") != std::string::npos; }
+bool is_gcc(const std::string& compiler) { return !is_clang(compiler) && compiler.find("gcc") != std::string::npos; }
+
+/// gcc reports frame sizes and calls; before its release 10 it reports, as clang does, only frame sizes, which are of use where a listing
+/// of the program shows the calls.
+bool tells_calls(const std::string& compiler) {
+  static std::mutex lock;
+  static std::map<std::string, bool> known;
+  if (!is_gcc(compiler)) return false;
+  const std::lock_guard guard(lock);
+  const auto found = known.find(compiler);
+  if (found != known.end()) return found->second;
+  return known[compiler] = run_process({compiler, "-fcallgraph-info=su", "-E", "-xc", "/dev/null"}).ok();
+}
+
+bool tells_frames(const std::string& compiler, const Target& target) {
+  return !tells_calls(compiler) && (is_clang(compiler) || is_gcc(compiler)) && instruction_set(target.toolchain.triple) != nullptr;
+}
 
 /// nvcc hands what it does not know on to the host's compiler only if told to, and takes no files in assembler.
 bool is_nvcc(const std::string& compiler) { return std::filesystem::path(compiler).filename() == "nvcc"; }
@@ -98,7 +115,7 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
   for (const char* flag : {"-ffunction-sections", "-fdata-sections"})
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
   if (tells_calls(compiler)) command.insert(command.end(), {"-fstack-usage", "-fcallgraph-info=su"});
-  if (is_clang(compiler) && instruction_set(target.toolchain.triple) != nullptr) command.emplace_back("-fstack-usage");
+  if (tells_frames(compiler, target)) command.emplace_back("-fstack-usage");
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
@@ -163,7 +180,7 @@ void count_sizes(const std::vector<Source>& sources, CrossBuild& build) {
 StackGraph graph_of(const std::vector<Source>& sources, const Target& target, const CrossBuild& build) {
   StackGraph graph;
   const InstructionSet* set = instruction_set(target.toolchain.triple);
-  if (!tells_calls(build.compiler) && (!is_clang(build.compiler) || set == nullptr)) return graph;
+  if (!tells_calls(build.compiler) && !tells_frames(build.compiler, target)) return graph;
   for (const Source& source : sources) {
     std::filesystem::path info = source.object;
     graph = merge(graph, tells_calls(build.compiler) ? parse_callgraph_info(read(info.replace_extension(".ci")))

@@ -35,6 +35,33 @@ std::filesystem::path find_plugin() {
                   "build the target etch_qemu_plugin");
 }
 
+/// The program that stands in for an AVR; empty where etch was built without simavr's library.
+std::string find_avr() {
+  const std::filesystem::path file = own_file("lib/etch/etch_avr", ETCH_AVR);
+  std::error_code bad;
+  return std::filesystem::exists(file, bad) ? std::filesystem::absolute(file).string() : "";
+}
+
+std::uint64_t address_of(const std::map<std::string, ElfSymbol>& symbols, const std::filesystem::path& elf, const std::string& function) {
+  const auto symbol = symbols.find(function);
+  if (symbol == symbols.end())
+    throw UserError(elf.string(), "there is no function '" + function + "' in this program", "name an external function");
+  return symbol->second.address;
+}
+
+/// What runs a program for an AVR and counts the functions of the options: `args` of the target name the processor.
+std::vector<std::string> avr_command(const Target& target, const std::filesystem::path& elf, const std::filesystem::path& counts,
+                                     const EmulatorOptions& options) {
+  std::vector<std::string> command{find_avr()};
+  command.insert(command.end(), target.emulator.args.begin(), target.emulator.args.end());
+  command.push_back(elf.string());
+  if (options.functions.empty()) return command;
+  const auto symbols = read_elf_symbols(elf);
+  command.push_back("out=" + counts.string());
+  for (const std::string& name : options.functions) command.push_back("watch=" + name + ":" + hex(address_of(symbols, elf, name)));
+  return command;
+}
+
 constexpr std::uint64_t kProcessStack = 8 << 20;  // bytes that qemu-user gives a program
 
 /// The plugin's arguments: where the stack is, and each function's entry and frame.
@@ -48,13 +75,10 @@ std::string plugin_arguments(const Target& target, const std::filesystem::path& 
     text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
   const InstructionSet* set = instruction_set(target.toolchain.triple);
   for (const std::string& name : options.functions) {
-    const auto symbol = symbols.find(name);
-    if (symbol == symbols.end())
-      throw UserError(elf.string(), "there is no function '" + name + "' in this program", "name an external function");
+    const std::uint64_t entry = address_of(symbols, elf, name);
     const auto listing = disassemble(target, elf, name);
     const FrameProbe probe = (listing && set ? find_frame_probe(*listing, name, *set) : std::nullopt).value_or(FrameProbe{});
-    text += ",watch=" + name + ":" + hex(symbol->second.address) + ":" + hex(probe.address) + ":" +
-            hex(static_cast<std::uint64_t>(probe.taken));
+    text += ",watch=" + name + ":" + hex(entry) + ":" + hex(probe.address) + ":" + hex(static_cast<std::uint64_t>(probe.taken));
   }
   return text;
 }
@@ -86,6 +110,8 @@ bool emulator_available(const Target& target, std::string* why) {
     reason = "the target has no emulator: what is built for it runs on the host";
   } else if (!find_program(target.emulator.program)) {
     reason = target.emulator.program + " is not installed";
+  } else if (target.emulator.kind == EmulatorKind::Avr && find_avr().empty()) {
+    reason = "etch was built without the library of simavr (Debian: libsimavr-dev)";
   }
   if (why != nullptr) *why = reason;
   return reason.empty();
@@ -99,11 +125,13 @@ EmulatorResult run_emulated(const Target& target, const std::filesystem::path& e
   const TempDir temp("etch-emulator");
   const std::filesystem::path counts = temp.path() / "counts.jsonl";
   const std::filesystem::path program = std::filesystem::absolute(elf);
+  const bool is_avr = target.emulator.kind == EmulatorKind::Avr;
   std::vector<std::string> command{target.emulator.program};
   command.insert(command.end(), target.emulator.args.begin(), target.emulator.args.end());
+  if (is_avr) command = avr_command(target, program, counts, options);
   if (target.emulator.kind == EmulatorKind::Board)
     command.insert(command.end(), {"-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program.string()});
-  if (!options.functions.empty()) {
+  if (!options.functions.empty() && !is_avr) {
     const std::string plugin = std::filesystem::absolute(find_plugin()).string();
     command.insert(command.end(),
                    {"-plugin", escaped(plugin) + ",out=" + escaped(counts.string()) + plugin_arguments(target, program, options)});

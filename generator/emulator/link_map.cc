@@ -34,6 +34,7 @@ bool starts(std::string_view name, std::string_view section) {
 std::int64_t* bytes_of(ObjectSize& object, std::string_view section) {
   if (starts(section, ".text")) return &object.text;
   if (starts(section, ".rodata") || starts(section, ".srodata")) return &object.rodata;
+  if (starts(section, ".progmem") || starts(section, ".etch_weights")) return &object.rodata;  // of AVR
   if (starts(section, ".data") || starts(section, ".sdata")) return &object.data;
   if (starts(section, ".bss") || starts(section, ".sbss") || section == "COMMON") return &object.bss;
   return nullptr;

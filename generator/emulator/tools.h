@@ -34,7 +34,7 @@ struct FrameProbe {
   std::int64_t taken = 0;
 };
 
-/// nullopt if the listing shows no such instruction before the first jump.
+/// nullopt if the listing shows no such instruction before the first jump or call, those of libgcc that push registers included.
 std::optional<FrameProbe> find_frame_probe(std::string_view listing, std::string_view function, const InstructionSet& set);
 
 }  // namespace etch

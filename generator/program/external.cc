@@ -29,7 +29,7 @@ std::string scalar_text(const ExternalScalar& scalar, const std::map<std::string
 
 }  // namespace
 
-std::string external_text(const ProgramKernel& kernel) {
+std::string external_text(const ProgramKernel& kernel, std::string_view table) {
   std::vector<std::string> passed;
   for (std::size_t i = 0; i < kernel.arguments.size(); i++) {
     const KernelArgument& a = kernel.arguments[i];
@@ -37,8 +37,7 @@ std::string external_text(const ProgramKernel& kernel) {
   }
   const auto variables = variable_texts(kernel);
   for (const ExternalScalar& scalar : kernel.external->scalars) passed.push_back(scalar_text(scalar, variables));
-  return fmt::format("static void {}(void *const *arg) {{\n  {}({});\n}}\n", kernel.name, kernel.external->function,
-                     fmt::join(passed, ", "));
+  return fmt::format("static void {}({}arg) {{\n  {}({});\n}}\n", kernel.name, table, kernel.external->function, fmt::join(passed, ", "));
 }
 
 ProgramKernel external_kernel(std::shared_ptr<const ExternalKernel> external, KernelSignature signature) {

@@ -25,8 +25,8 @@ std::string key_of(const ExternalKernel& external);
 /// All sizes that the function's outputs and numbers are made of.
 std::vector<Sint> sizes_of(const ExternalKernel& external);
 
-/// The text in C of an external kernel's own function.
-std::string external_text(const ProgramKernel& kernel);
+/// The text in C of an external kernel's own function; `table` is the type of the table of its arguments.
+std::string external_text(const ProgramKernel& kernel, std::string_view table = "void *const *");
 
 /// The declaration of each function that kernels call, once, in the order of its first kernel; empty if there are none.
 std::string external_declarations(std::span<const ProgramKernel> kernels);

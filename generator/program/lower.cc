@@ -317,6 +317,10 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.register_tiles = !language.grid;
   for (const TargetInstruction& row : target.instructions)
     if (row.is_matrix() == language.grid) options.instructions.push_back(row);
+  options.no_rint = target.lacks("rintf");
+  options.narrow_int = target.int_bits == 16;
+  options.constant_space = target.constants.name;
+  options.largest_object = target.constants.largest;
   options.native_math = true;
   for (const char* function : {"exp2f", "log2f", "powf", "logf", "log1pf", "asinhf", "acoshf", "atanhf"})
     options.native_math = options.native_math && !target.computes_in_double(function);

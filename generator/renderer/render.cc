@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/naming.h"
+#include "renderer/index_range.h"
 
 namespace etch {
 namespace {
@@ -86,6 +87,8 @@ Renderer::Renderer(const UOpList& uops, const Language& language, const KernelSi
   for (const std::string& v : signature.variables) names_.add(v);
   names_.add(signature.function);
   names_.add("arg");
+  if (options.narrow_int && !signature.variables.empty()) index_type_ = "int32_t";
+  if (options.narrow_int && !indices_fit(uops, INT16_MIN, INT16_MAX)) index_type_ = "int32_t";
   name_loops();
 }
 
@@ -225,7 +228,7 @@ std::string Renderer::vector_type(const UOp* u) {
 std::string Renderer::type_of(const UOp* u) {
   if (u->lanes > 1) return vector_type(u);
   const bool is_index = u->exact || u->uop == UOpKind::Loop || u->uop == UOpKind::Special;
-  if (is_index && u->dtype == DType::Int32) return "int";
+  if (is_index && u->dtype == DType::Int32) return index_type_;
   return std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]);
 }
 
@@ -265,7 +268,8 @@ void Renderer::head() {
     if (u->uop == UOpKind::DefineGlobal) globals[static_cast<std::size_t>(u->number)] = u;
   const auto pointer = [&](std::size_t i) {
     const std::string_view type = style_.store_type[static_cast<std::size_t>(arguments[i].dtype)];
-    return (arguments[i].access == Access::Read ? "const " : "") + std::string(style_.global_prefix) + std::string(type) + " *";
+    const std::string space = is_spaced(arguments[i]) ? "ETCH_CONST_SPACE " : "";
+    return (arguments[i].access == Access::Read ? "const " : "") + space + std::string(style_.global_prefix) + std::string(type) + " *";
   };
   const std::pair<char, std::string> items[] = {{'0', std::to_string(signature_.work_items)}};
   const std::string start = std::string(style_.kernel_prefix) + substitute(style_.group_bound, items) + signature_.function + "(";
@@ -276,16 +280,16 @@ void Renderer::head() {
   if (!style_.arguments_in_table) {
     std::string list;
     for (std::size_t i = 0; i < arguments.size(); i++) list += (i == 0 ? "" : ", ") + pointer(i) + arguments[i].name;
-    for (const std::string& v : signature_.variables) list += ", const int " + v;
+    for (const std::string& v : signature_.variables) list += ", const " + index_type_ + " " + v;
     return open(start + list + ") {");
   }
-  open(start + "void *const *arg) {");
+  open(start + (options_.constant_space.empty() ? "void *const *arg) {" : "const etch_address *arg) {"));
   for (const auto& [i, u] : globals)
     line(pointer(i) + "const " + arguments[i].name + " = (" + pointer(i) + ")arg[" + std::to_string(i) + "];");
   for (std::size_t v = 0; v < signature_.variables.size(); v++) {
     const std::string& name = signature_.variables[v];
     const bool is_used = std::ranges::any_of(uops_.order, [&](const UOp* u) { return u->uop == UOpKind::DefineVar && u->name == name; });
-    if (is_used) line("const int " + name + " = *(const int32_t *)arg[" + std::to_string(arguments.size() + v) + "];");
+    if (is_used) line("const " + index_type_ + " " + name + " = *(const int32_t *)arg[" + std::to_string(arguments.size() + v) + "];");
   }
   if (globals.empty() && signature_.variables.empty()) line("(void)arg;");
 }

@@ -52,6 +52,12 @@ class Renderer {
   Expr fused(const Fused& f);
   std::optional<Expr> zero_point_added(const UOp* u);
   void pass_on(const UOp* u) { exprs_[u] = expr(u->src[0]); }
+  /// Whether the argument is in the address space of constants, and larger than its pointers reach.
+  bool is_spaced(const KernelArgument& a) const { return a.is_constant && !options_.constant_space.empty(); }
+  bool is_far(const KernelArgument& a) const {
+    return is_spaced(a) && options_.largest_object > 0 && a.elements.max() * bytes_of(a.dtype) > options_.largest_object;
+  }
+  std::string place_text(std::string_view form, const UOp* u) const;
   std::string type_of(const UOp* u);
   std::string operand(const UOp* u, int precedence);
   void force_name(const UOp* u);
@@ -88,6 +94,7 @@ class Renderer {
   std::string declared_;                    // the one name that the last line declares, if it does nothing else
   std::size_t last_line_ = 0;               // where the last line begins
   std::size_t indent_ = 0;
+  std::string index_type_ = "int";  // of loops and indices
   UniqueNames names_;
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;

@@ -116,6 +116,12 @@ const OpText& Renderer::row_of(const UOp* u) const {
       case When::NativeMath:
         fits = options_.native_math;
         break;
+      case When::WideInt:
+        fits = !options_.narrow_int;
+        break;
+      case When::NoRint:
+        fits = options_.no_rint;
+        break;
     }
     if (fits) return row;
   }
@@ -178,6 +184,17 @@ Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   return {};
 }
 
+// A pointer into the address space of constants takes only indices up to the largest object: beyond, the address is computed as a number.
+std::string Renderer::place_text(std::string_view form, const UOp* u) const {
+  std::string text(form);
+  if (u->src[0]->uop != UOpKind::DefineGlobal || !is_far(signature_.arguments[static_cast<std::size_t>(u->src[0]->number)])) return text;
+  constexpr std::string_view kPlace = "$b[$i]";
+  const std::size_t at = text.find(kPlace);
+  check(at != std::string::npos, "a load names its place");
+  const std::string_view type = style_.store_type[static_cast<std::size_t>(u->src[0]->dtype)];
+  return text.replace(at, kPlace.size(), "ETCH_CONST_AT(" + std::string(type) + ", $b, $i)");
+}
+
 void Renderer::load(const UOp* u) {
   const std::string buffer = expr(u->src[0]).text;
   const bool is_local = u->src[0]->uop == UOpKind::DefineLocal;
@@ -196,9 +213,10 @@ void Renderer::load(const UOp* u) {
     return;
   }
   const std::string_view form = is_local ? "" : style_.load[static_cast<std::size_t>(u->dtype)];
+  const std::string place = place_text(form.empty() ? "$b[$i]" : form, u);
   const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
   const bool compares = !form.empty() && u->dtype == DType::Bool;  // the stored number with 0
-  Expr e{substitute(form.empty() ? "$b[$i]" : form, values, &helpers_), compares ? kCompare : kAtom, depth};
+  Expr e{substitute(place, values, &helpers_), compares ? kCompare : kAtom, depth};
   if (u->src.size() == 4 && form.empty()) facts_.loads_masked = true;
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
   if (is_local && language_.grid) return bind(u, e.text);  // other work-items write there too

@@ -2,7 +2,6 @@
 #include <tinyxml2.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -33,6 +32,8 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   t.parallelism = in.number(core, "threads", 1, 4096, 1);
   constexpr std::int64_t kPointers[] = {16, 32, 64};
   t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];
+  constexpr std::int64_t kInts[] = {16, 32};
+  t.int_bits = kInts[in.choice(core, "int", in.attribute(core, "int", "32"), {"16", "32"})];
   t.integer_registers = in.number(*root.FirstChildElement("registers"), "integer", 3, 1024, 11);
   t.float_registers = in.number(*root.FirstChildElement("registers"), "float", 0, 1024, 0);
   if (const Element* e = root.FirstChildElement("vector")) {
@@ -67,14 +68,29 @@ void read_memories(const Reader& in, const Element& root, Target& t) {
   }
 }
 
+void read_constants(const Reader& in, const Element& root, Target& t) {
+  const Element* e = root.FirstChildElement("constants");
+  if (e == nullptr) return;
+  t.constants.name = in.attribute(*e, "space");
+  t.constants.integer = in.attribute(*e, "integer");
+  for (const std::string& word : {t.constants.name, t.constants.integer})
+    if (!is_c_name(word))
+      in.fail(e->GetLineNum(), "<constants>: '" + word + "' is no name of C, accepted are names such as __memx, __uint24");
+  t.constants.largest = in.number(*e, "object", 1, std::int64_t{1} << 50, 0);
+}
+
 /// Replaces {NAME.origin} and {NAME.size}, so that the file gives the memory map only once.
 std::string fill_in(const Reader& in, int line, std::string text, const Target& t) {
   for (const Memory& m : t.memories)
     for (const auto& [key, value] : {std::pair("{" + m.name + ".origin}", m.origin), std::pair("{" + m.name + ".size}", m.size)})
       for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key))
         text.replace(at, key.size(), std::to_string(value));
+  constexpr std::string_view kToolchains = "{toolchains}";
+  if (const std::size_t at = text.find(kToolchains); at != std::string::npos)
+    text.replace(at, kToolchains.size(), (own_targets_dir().parent_path() / "toolchains").string());
   if (text.find('{') != std::string::npos)
-    in.fail(line, "<link>: '" + text + "' names no memory of this target, accepted are {NAME.origin} and {NAME.size}");
+    in.fail(line, "<link>: '" + text +
+                      "' names no memory of this target, accepted are {NAME.origin} and {NAME.size}, and {toolchains}, the folder");
   return text;
 }
 
@@ -95,6 +111,20 @@ void read_features(const Reader& in, const Element& root, Target& t) {
     if (std::ranges::find(t.features, macro) != t.features.end()) in.fail(e->GetLineNum(), "<feature>: " + macro + " stands twice");
     t.features.push_back(macro);
   }
+}
+
+/// The words of an attribute of <math>, each once.
+std::vector<std::string> names_in(const Reader& in, const Element& e, const char* attribute) {
+  const std::string all = in.attribute(e, attribute);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find(' ', at), all.size());
+    const std::string name = all.substr(at, end - at);
+    if (std::ranges::find(names, name) != names.end()) in.fail(e.GetLineNum(), "<math>: " + name + " stands twice");
+    if (!name.empty()) names.push_back(name);
+    at = end + 1;
+  }
+  return names;
 }
 
 void read_tools(const Reader& in, const Element& root, Target& t) {
@@ -118,22 +148,15 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   for (const Element* e = tools.FirstChildElement("link"); e != nullptr; e = e->NextSiblingElement("link"))
     t.toolchain.link.push_back(fill_in(in, e->GetLineNum(), Reader::text_of(*e), t));
   if (const Element* e = root.FirstChildElement("math")) {
-    const std::string all = in.attribute(*e, "double");
-    std::set<std::string> seen;
-    for (std::size_t at = 0; at < all.size();) {
-      const std::size_t end = std::min(all.find(' ', at), all.size());
-      const std::string name = all.substr(at, end - at);
-      if (!name.empty() && !seen.insert(name).second) in.fail(e->GetLineNum(), "<math>: " + name + " stands twice");
-      if (!name.empty()) t.double_math.push_back(name);
-      at = end + 1;
-    }
+    t.double_math = names_in(in, *e, "double");
+    t.no_math = names_in(in, *e, "none");
   }
   if (const Element* e = root.FirstChildElement("emulator")) {
     t.emulator.program = in.attribute(*e, "program");
     t.emulator.args = in.texts(*e, "arg");
     t.emulator.package = in.attribute(*e, "package");
-    constexpr EmulatorKind kEmulators[] = {EmulatorKind::Board, EmulatorKind::Process};
-    t.emulator.kind = kEmulators[in.choice(*e, "kind", in.attribute(*e, "kind", "board"), {"board", "process"})];
+    constexpr EmulatorKind kEmulators[] = {EmulatorKind::Board, EmulatorKind::Process, EmulatorKind::Avr};
+    t.emulator.kind = kEmulators[in.choice(*e, "kind", in.attribute(*e, "kind", "board"), {"board", "process", "avr"})];
   }
 }
 
@@ -162,6 +185,7 @@ Target read_target(const std::filesystem::path& file) {
   }
   read_core(in, root, t);
   read_memories(in, root, t);
+  read_constants(in, root, t);
   read_features(in, root, t);
   read_instructions(in, root, t);
   read_tools(in, root, t);

@@ -2,6 +2,7 @@
 // read from an XML file (targets/*.xml); no code depends on a target's name, only on its properties.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,6 +26,16 @@ struct Memory {
   MemoryKind kind = MemoryKind::Ram;
   std::int64_t origin = 0;  // address of the first byte; 0 where the system chooses (host)
   std::int64_t size = 0;    // bytes
+};
+
+/// Where a compiler keeps constants that would otherwise be copied into RAM at start-up: in an address space of its own, whose name
+/// qualifies types in C.
+struct ConstantSpace {
+  std::string name;          // "__memx"; empty: constants are in the one space that there is
+  std::string integer;       // an integer type as wide as its addresses: "__uint24"
+  std::int64_t largest = 0;  // bytes of the largest object that the compiler accepts; 0: no limit
+
+  explicit operator bool() const { return !name.empty(); }
 };
 
 /// The float vectors that kernels may use.
@@ -62,7 +73,9 @@ struct Toolchain {
 /// What an emulator is given.
 ///   Board    an image for a machine without operating system: console, files and exit status go through semihosting
 ///   Process  a program for Linux: its system calls are those of the host
-enum class EmulatorKind { Board, Process };
+///   Avr      an image for an AVR, run by etch_avr with the library of simavr: the console is UART 0, and the program ends where it sleeps
+///            with interrupts off, its exit status in GPIOR0
+enum class EmulatorKind { Board, Process, Avr };
 
 /// The program that stands in for the board. If `program` is empty, what is built runs on the host itself.
 struct Emulator {
@@ -83,6 +96,8 @@ struct Target {
   bool fma = false;              // a*b+c in one instruction
   std::int64_t parallelism = 1;  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;
+  std::int64_t int_bits = 32;  // of C's int
+  ConstantSpace constants;
   Vector vector;
   std::int64_t integer_registers = 11;  // core registers that a loop's indices and pointers leave to a tile of integers
   std::int64_t float_registers = 16;    // of 32 bits, for scalars: the FPU's; without FPU the core registers that a call keeps
@@ -91,11 +106,14 @@ struct Target {
   std::vector<std::string> features;    // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
   std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
   std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"
+  std::vector<std::string> no_math;             // float functions that it does not have
   Toolchain toolchain;
   Emulator emulator;
 
   /// Whether the C library's `function` ("exp2f") computes in double on this target, so that the runtime's own must be called.
   bool computes_in_double(std::string_view function) const;
+  /// Whether the C library has no `function` ("erff").
+  bool lacks(std::string_view function) const { return std::ranges::find(no_math, function) != no_math.end(); }
   /// Sum of the sizes of all memories of this kind; 0 where the target names none.
   std::int64_t bytes(MemoryKind kind) const;
   /// Whether programs for this target run on the machine that runs etch.

@@ -155,42 +155,55 @@ TEST(Stack, Reachable) {
   EXPECT_EQ(reachable(all(), "again"), (std::vector<std::string>{"again", "back"}));
 }
 
+struct Listing {
+  const InstructionSet* set;
+  const char* code;
+  std::optional<std::int64_t> bytes;
+  std::set<std::string> callees;
+  bool indirect;
+};
+const Listing listings[] = {
+    {&kArm, "10000100:\tpush\t{r4, lr}\n10000102:\tbl\t10000200 <g>\n10000106:\tbx\tlr\n", 8, {"g"}, false},
+    {&kArm, " 100:\tsub\tsp, #8\n 102:\tbne.n\t10a <f+0xa>\n 104:\tb.w\t200 <g>\n 108:\tbx\tr3\n", 8, {"g"}, true},
+    // Frames of more than 508 bytes on Armv6-M: -640, and then 640, in r7.
+    {&kArm, " 100:\tpush\t{r7, lr}\n 102:\tldr\tr7, [pc, #8]\n 104:\tadd\tsp, r7\n 106:\tadd\tsp, r7\n", std::nullopt, {}, false},
+    {&kArm, " 100:\tadd\tsp, sp, r7\n", std::nullopt, {}, false},
+    {&kArm, " 100:\tadd\tsp, #-16\n 102:\tadd\tsp, #16\n 104:\tadd.w\tsp, sp, #4096\t@ 0x1000\n", 16, {}, false},
+    {&kRiscV32,
+     "80000100:\taddi\tsp,sp,-32\n80000102:\tsw\tra,28(sp)\n80000104:\tjal\tra,80000200 <g>\n80000108:\taddi\tsp,sp,32\n",
+     32,
+     {"g"},
+     false},
+    {&kRiscV32, "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n", 0, {"g"}, true},
+    {&kRiscV32,
+     "80000100:\tjal\tt0,80000300 <__riscv_save_4>\n80000104:\taddi\tsp,sp,-16\n80000106:\tj\t80000400 <__riscv_restore_4>\n",
+     64 + 16,
+     {},
+     false},
+    // Far calls: the pair of instructions holds the distance, objdump adds the place.
+    {&kRiscV32, "80000100:\tauipc\tra,0x100\n80000104:\tjalr\t-8(ra) # 80100200 <g>\n80000108:\tret\n", 0, {"g"}, false},
+    {&kRiscV32, "80000100:\tauipc\tt1,0x100\n80000104:\tjr\t-8(t1) # 80100200 <g>\n", 0, {"g"}, false},
+    {&kRiscV32, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
+    {&kAArch64,
+     "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
+     4160,
+     {"g"},
+     false},
+    {&kAArch64, "  400100:\tb.eq\t400108 <f+0x8>  // b.none\n  400104:\tb\t400200 <g>\n  400108:\tbr\tx1\n", 0, {"g"}, true},
+    {&kAArch64, "  400100:\tsub\tsp, sp, x12\n  400104:\tret\n", std::nullopt, {}, false},
+    {&kAvr,
+     "     100:\tpush\tr28\n     102:\trcall\t.+0      \t; 0x104 <f+0x4>\n     104:\tsbiw\tr28, 0x2c\t; 44\n"
+     "     106:\tout\t0x3d, r28\t; 61\n     108:\tcall\t0x200\t; 0x200 <g>\n     10c:\tret\n",
+     3 + 1 + 3 + 44,
+     {"g"},
+     false},
+    {&kAvr, "     100:\tsbrc\tr24, 7\n     102:\tret\n     104:\teicall\n     106:\tret\n", 3, {}, true},
+    {&kAvr, "     100:\tsubi\tr28, 0x2C\t; 44\n     102:\tsbci\tr29, 0x01\t; 1\n", std::nullopt, {}, false},
+    {&kAvr, "     100:\tout\t0x3d, r24\t; 61\n", std::nullopt, {}, false},
+};
+
 /// One function `f` of each listing: what it takes, and where it goes.
 TEST(Stack, ListingsOfEveryArchitecture) {
-  struct Listing {
-    const InstructionSet* set;
-    const char* code;
-    std::optional<std::int64_t> bytes;
-    std::set<std::string> callees;
-    bool indirect;
-  };
-  const Listing listings[] = {
-      {&kArm, "10000100:\tpush\t{r4, lr}\n10000102:\tbl\t10000200 <g>\n10000106:\tbx\tlr\n", 8, {"g"}, false},
-      {&kArm, " 100:\tsub\tsp, #8\n 102:\tbne.n\t10a <f+0xa>\n 104:\tb.w\t200 <g>\n 108:\tbx\tr3\n", 8, {"g"}, true},
-      {&kRiscV32,
-       "80000100:\taddi\tsp,sp,-32\n80000102:\tsw\tra,28(sp)\n80000104:\tjal\tra,80000200 <g>\n80000108:\taddi\tsp,sp,32\n",
-       32,
-       {"g"},
-       false},
-      {&kRiscV32,
-       "80000100:\tbnez\ta0,80000108 <f+0x8>\n80000104:\tj\t80000200 <g>\n80000108:\tjalr\ta5\n8000010a:\tret\n",
-       0,
-       {"g"},
-       true},
-      {&kRiscV32,
-       "80000100:\tjal\tt0,80000300 <__riscv_save_4>\n80000104:\taddi\tsp,sp,-16\n80000106:\tj\t80000400 <__riscv_restore_4>\n",
-       64 + 16,
-       {},
-       false},
-      {&kRiscV32, "80000100:\tlui\tt1,0x1\n80000104:\tsub\tsp,sp,t1\n", std::nullopt, {}, false},
-      {&kAArch64,
-       "  400100:\tstp\tx29, x30, [sp, #-64]!\n  400104:\tsub\tsp, sp, #0x1, lsl #12\n  400108:\tbl\t400200 <g>\n",
-       4160,
-       {"g"},
-       false},
-      {&kAArch64, "  400100:\tb.eq\t400108 <f+0x8>  // b.none\n  400104:\tb\t400200 <g>\n  400108:\tbr\tx1\n", 0, {"g"}, true},
-      {&kAArch64, "  400100:\tsub\tsp, sp, x12\n  400104:\tret\n", std::nullopt, {}, false},
-  };
   for (const Listing& row : listings) {
     SCOPED_TRACE(row.code);
     const StackGraph graph = parse_disassembly("00000100 <f>:\n" + std::string(row.code), *row.set);
@@ -203,7 +216,28 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);
   EXPECT_EQ(instruction_set("riscv32-unknown-elf"), &kRiscV32);
   EXPECT_EQ(instruction_set("aarch64-linux-gnu"), &kAArch64);
+  EXPECT_EQ(instruction_set("avr"), &kAvr);
   EXPECT_EQ(instruction_set("x86_64-linux-gnu"), nullptr);
+}
+
+// As libm's product of floats: a function jumps back into the one that called it, behind the call, and one runs into the next.
+TEST(Stack, FunctionsThatRunIntoEachOther) {
+  const StackGraph graph = parse_disassembly(
+      "00000100 <f>:\n     100:\tcall\t0x10c\t; 0x10c <g>\n     104:\tpush\tr28\n     106:\tpop\tr28\n     108:\tjmp\t0x200\t; 0x200 "
+      "<away>\n"
+      "0000010c <g>:\n     10c:\tpush\tr2\n     10e:\tbrcs\t.-12     \t; 0x104 <f+0x4>\n     110:\tpop\tr2\n"
+      "00000112 <h>:\n     112:\tpush\tr3\n     114:\tpush\tr4\n     116:\trcall\t.-18     \t; 0x106 <f+0x6>\n     118:\tret\n"
+      "00000200 <away>:\n     200:\tpush\tr5\n     202:\tret\n",
+      kAvr);
+  EXPECT_EQ(graph.at("away").bytes, 3 + 1);
+  EXPECT_EQ(graph.at("f").bytes, 3 + 1 + 1);  // with what it jumps to
+  EXPECT_EQ(graph.at("f").callees, std::set<std::string>{"g"});
+  EXPECT_EQ(graph.at("g").bytes, 3 + 1 + 1 + 1 + 2);  // with the end of f, away, and h
+  EXPECT_EQ(graph.at("h").bytes, 3 + 2);
+  EXPECT_EQ(graph.at("h").callees, std::set<std::string>{"code at 262"});
+  EXPECT_EQ(graph.at("code at 262").bytes, 3 + 1);
+  // f, g, h, and the piece of f that h calls.
+  EXPECT_EQ(worst_case_stack(graph, "f").bytes, 5 + 8 + 4);
 }
 
 TEST(Stack, GarbageIsNoCrash) {
@@ -211,7 +245,7 @@ TEST(Stack, GarbageIsNoCrash) {
        {"", "\n", "node:", "node: { title: \"", "edge: { sourcename: \"a\"", "x\ty", "000 <f>:\n 1:\tpush\t{", " 1:\tb"}) {
     parse_callgraph_info(text);
     parse_stack_usage(text);
-    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV32, &kRiscV64}) parse_disassembly(text, *set);
+    for (const InstructionSet* set : {&kArm, &kAArch64, &kRiscV32, &kRiscV64, &kAvr}) parse_disassembly(text, *set);
   }
 }
 

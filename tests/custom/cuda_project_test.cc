@@ -108,7 +108,9 @@ int main(void) {
 )c");
   const OnCpu program(files);
   ASSERT_TRUE(program.built().ok()) << program.built().err;
-  EXPECT_EQ(program.run().out, kRunsPrinted + std::string("18 1\n"));
+  const ProcessResult ran = program.run();
+  EXPECT_EQ(ran.out, kRunsPrinted + std::string("18 1\n"));
+  EXPECT_TRUE(ran.ok()) << describe(ran) << ran.err;
 }
 
 // Each call of a function of CUDA's in turn fails once: a status says so, nothing is lost, and the next run is right.
@@ -179,7 +181,7 @@ int main(void) {
 )c");
   const OnCpu program(files, "-DETCH_PROFILE=1 -Wno-unused-function");
   ASSERT_TRUE(program.built().ok()) << program.built().err;
-  expect_profiled(program.run().out);
+  expect_profiled(program.run());
 }
 
 }  // namespace

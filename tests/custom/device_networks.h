@@ -127,7 +127,8 @@ inline std::string stages_printed(int n) {
 }
 
 /// What net_profile() for 2 rows prints of calls whose output is float32, "after NODES OUTPUT FIRST SECOND", and then print_stages().
-inline void expect_profiled(const std::string& printed) {
+inline void expect_profiled(const ProcessResult& ran) {
+  const std::string& printed = ran.out;
   const Stages s = stages_by_loops(2);
   const auto line = [](const std::string& of, const std::vector<double>& values) {
     std::ostringstream text;
@@ -138,6 +139,7 @@ inline void expect_profiled(const std::string& printed) {
   for (const std::string& want : {line("m blend_m", s.m), line("largest value", s.value), line("pair pair", s.pair)})
     EXPECT_NE(printed.find(want), std::string::npos) << want << "in\n" << printed;
   EXPECT_TRUE(printed.ends_with("\n" + stages_printed(2))) << printed;
+  EXPECT_TRUE(ran.ok()) << describe(ran) << ran.err;
 }
 
 /// A function in C on a network's input alone: y[i] = -x[i]. No kernel is left for the device.

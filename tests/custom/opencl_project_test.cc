@@ -115,7 +115,9 @@ TEST_F(OpenCL, AFunctionReadsAndWritesTheState) {
   put(temp.path(), files);
   const ProcessResult built = build(temp.path(), kSanitize);
   ASSERT_TRUE(built.ok()) << built.err;
-  EXPECT_EQ(run_test(temp.path()).out, kRunsPrinted + std::string("14 1\n"));
+  const ProcessResult ran = run_test(temp.path());
+  EXPECT_EQ(ran.out, kRunsPrinted + std::string("14 1\n"));
+  EXPECT_TRUE(ran.ok()) << describe(ran) << ran.err;
 }
 
 // The linker puts counters between the runtime and OpenCL, which also fail where they are told to.
@@ -209,7 +211,7 @@ int main(void) {
   put(temp.path(), files);
   const ProcessResult built = build(temp.path(), std::string("-DETCH_PROFILE=1 ") + kSanitize);
   ASSERT_TRUE(built.ok()) << built.err;
-  expect_profiled(run_test(temp.path()).out);
+  expect_profiled(run_test(temp.path()));
 }
 
 }  // namespace

@@ -118,15 +118,20 @@ TEST(RuntimeKernel, SingularAndOddMatrices) {
   nan_below[0] = 0;
   nan_below[8] = kNan;  // in a column that is 0 otherwise
   nan_first[0] = kNan;
+  std::vector<double> nan_behind(16);  // and the first column is 0
+  for (int i = 1; i < 4; i++) nan_behind[static_cast<std::size_t>(5 * i)] = i + 1;
+  nan_behind[9] = kNan;
   std::vector<double> all;
-  for (const auto& m : {singular, zeros, nan_below, nan_first}) all.insert(all.end(), m.begin(), m.end());
+  for (const auto& m : {singular, zeros, nan_below, nan_first, nan_behind}) all.insert(all.end(), m.begin(), m.end());
+  ASSERT_TRUE(std::isnan(leibniz(nan_behind.data(), 4)));
   for (const auto& [device, got] :
-       test::run_everywhere(options_for(net({4, 4, 4}), {}), {Array::of_doubles(DType::Float32, {4, 4, 4}, all)})) {
+       test::run_everywhere(options_for(net({5, 4, 4}), {}), {Array::of_doubles(DType::Float32, {5, 4, 4}, all)})) {
     const std::vector<double> values = got.at(0).doubles();
     EXPECT_EQ(values[0], 0) << device;
     EXPECT_EQ(values[1], 0) << device;
     EXPECT_TRUE(std::isnan(values[2])) << device << " " << values[2];
     EXPECT_TRUE(std::isnan(values[3])) << device << " " << values[3];
+    EXPECT_TRUE(std::isnan(values[4])) << device << " " << values[4];
   }
 }
 

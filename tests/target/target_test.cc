@@ -233,11 +233,11 @@ TEST(Target, FindByName) {
     find_target("z80", kTargets);
     ADD_FAILURE() << "accepted";
   } catch (const UserError& e) {
-    const std::string nearest = "unknown target 'z80', known are 'c99', 'x86-64-v3', 'x86-64-v4', 'cuda', 'host', ";
+    const std::string nearest = "unknown target 'z80', known are 'avr', 'c99', 'x86-64-v3', 'x86-64-v4', 'cuda', 'host', ";
     EXPECT_TRUE(e.problem().starts_with(nearest)) << e.problem();
   }
   test::expect_error<UserError>([&] { find_target("../targets/host", kTargets); }, "unknown target '../targets/host', known are 'host'");
-  test::expect_error<UserError>([&] { find_target("", kTargets); }, "unknown target '', known are 'c99'");
+  test::expect_error<UserError>([&] { find_target("", kTargets); }, "unknown target '', known are 'avr', 'c99'");
   test::expect_error<UserError>([&] { find_target("host", kTargets / "absent"); }, "there is no target description (*.xml) in this folder");
 }
 
@@ -250,6 +250,7 @@ struct ShippedRow {
 
 // Figures of the architectures' manuals: SSE2/AVX2 have 16 vector registers, AVX-512 has 32; FPv4-SP has 32 singles.
 constexpr ShippedRow kShipped[] = {
+    {"avr", Fpu::None, 16, 0, 0, 1, false},
     {"c99", Fpu::Double, 64, 0, 0, 8, true},
     {"cortex-a55", Fpu::Double, 64, 128, 32, 16, false},
     {"cortex-m0plus", Fpu::None, 32, 0, 0, 8, false},
@@ -266,6 +267,31 @@ constexpr ShippedRow kShipped[] = {
     {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
     {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
 };
+
+TEST(Target, ConstantsOfTheirOwnSpace) {
+  const Target avr = find_target("avr", kTargets), host = find_target("host", kTargets);
+  EXPECT_EQ(avr.int_bits, 16);
+  EXPECT_TRUE(avr.constants);
+  EXPECT_EQ(avr.constants.name, "__memx");
+  EXPECT_EQ(avr.constants.integer, "__uint24");
+  EXPECT_EQ(avr.constants.largest, 32767);
+  EXPECT_TRUE(avr.lacks("erff"));
+  EXPECT_FALSE(avr.lacks("expf"));
+  EXPECT_EQ(host.int_bits, 32);
+  EXPECT_FALSE(host.constants);
+  const TempDir dir;
+  const auto described = [&](const std::string& constants) {
+    write(dir,
+          "<target name=\"x\"><description>d</description><core name=\"c\" fpu=\"none\"/><registers float=\"0\"/>" + constants +
+              "<toolchain file=\"f\"><compiler>cc</compiler></toolchain></target>",
+          "x.xml");
+    return find_target("x", dir.path());
+  };
+  EXPECT_EQ(described(R"(<constants space="__flash" integer="uint16_t" object="65536"/>)").constants.largest, 65536);
+  test::expect_error<UserError>([&] { described(R"(<constants space="a b" integer="int" object="1"/>)"); }, "'a b' is no name of C");
+  test::expect_error<UserError>([&] { described(R"(<constants space="a" integer="int" object="0"/>)"); }, "object is '0'");
+  test::expect_error<UserError>([&] { described(R"(<constants space="a" integer="int"/>)"); }, "object");
+}
 
 TEST(Target, ShippedOnes) {
   std::vector<std::string> rows;
@@ -301,7 +327,7 @@ TEST(Target, OwnOnesAndBundledOnes) {
     EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
   EXPECT_EQ(names,
-            (std::vector<std::string>{"host", "zz", "c99", "cortex-a55", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
+            (std::vector<std::string>{"host", "zz", "avr", "c99", "cortex-a55", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
                                       "cortex-m55", "cortex-m7", "cuda", "opencl", "rv32imc", "x86-64-v3", "x86-64-v4", "x86-64-vnni"}));
   EXPECT_EQ(find_target("host", dirs).description, "mine");
   EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");

@@ -13,8 +13,10 @@
 namespace etch::test {
 
 /// Validates `model` on the target, with its data if `data` names them, and checks the costs.
-inline void expect_valid_on(const Target& target, const std::string& model, const std::string& data = "") {
+inline void expect_valid_on(const Target& target, const std::string& model, const std::string& data = "",
+                            const std::vector<std::string>& more = {}) {
   std::vector<std::string> args{"validate", model, "--backends", "interp", "--target", target.name, "--json"};
+  args.insert(args.end(), more.begin(), more.end());
   if (!data.empty()) args.insert(args.end(), {"--data", data});
   const ProcessResult run = etch_tool(args);
   ASSERT_TRUE(run.ok()) << describe(run) << "\n" << run.err << run.out;

@@ -16,7 +16,8 @@ TEST_P(RealModelOnBoard, GivesTheOutputsThatComeWithIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, RealModelOnBoard,
-                         testing::Combine(testing::ValuesIn(test::kBoards), testing::Values("kws_f32", "kws_int8")), [](const auto& info) {
+                         testing::Combine(testing::ValuesIn(test::large_boards()), testing::Values("kws_f32", "kws_int8")),
+                         [](const auto& info) {
                            std::string name = std::get<0>(info.param).target + std::string("_") + std::get<1>(info.param);
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;

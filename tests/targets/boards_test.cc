@@ -2,6 +2,7 @@
 #include "boards.h"
 
 #include "support/made_once.h"
+#include "support/quantised_mlp.h"
 
 namespace etch {
 namespace {
@@ -11,7 +12,10 @@ class EveryBoard : public testing::TestWithParam<test::BoardRow> {};
 TEST_P(EveryBoard, ASmallNetworkGivesItsOutputs) {
   const Target target = test::board_target(GetParam().target);
   if (const std::string why = test::missing_tools(target); !why.empty()) GTEST_SKIP() << why;
-  test::expect_valid_on(target, test::zoo_model("mlp").string());
+  if (!GetParam().is_small) return test::expect_valid_on(target, test::zoo_model("mlp").string());
+  const TempDir temp;
+  const std::string model = test::quantised_mlp(temp.path());
+  test::expect_valid_on(target, model, temp.path().string(), {"--rtol", "0", "--atol", "0"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, EveryBoard, testing::ValuesIn(test::kBoards), test::BoardName());

@@ -34,6 +34,13 @@ inline ProcessResult run_in(const fs::path& dir, std::vector<std::string> comman
   return run_process(command, options);
 }
 
+/// The C++ compiler beside a C compiler: "clang++-19" of "clang-19", "arm-none-eabi-g++" of "arm-none-eabi-gcc".
+inline std::string cxx_compiler_of(std::string compiler) {
+  const std::size_t gcc = compiler.rfind("gcc");
+  if (gcc != std::string::npos) return compiler.replace(gcc, 3, "g++");
+  return compiler.replace(compiler.rfind("clang"), 5, "clang++");
+}
+
 /// Made for the tests' process: the project of lenet for the target.
 class Board : public testing::TestWithParam<test::BoardRow> {
  protected:
@@ -80,11 +87,23 @@ TEST_P(Board, ToolchainFileBuildsTheProject) {
   }
 }
 
+TEST_P(Board, TheCompilerThatTheUserNamesIsTaken) {
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
+  const fs::path own = temp.path() / "own-cc";
+  std::ofstream(own) << "#!/bin/sh\nexec " << *target_compiler(target) << " \"$@\"\n";
+  fs::permissions(own, fs::perms::owner_all);
+  std::vector<std::string> command = {
+      "cmake", "-S", "lenet", "-B", "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_C_COMPILER=" + own.string()};
+  std::ranges::copy(cmake_options(), std::back_inserter(command));
+  const ProcessResult configured = run_in(temp.path(), command);
+  ASSERT_TRUE(configured.ok()) << configured.err;
+  for (const auto& file : nlohmann::json::parse(test::content(temp.path() / "build/compile_commands.json")))
+    EXPECT_TRUE(file.at("command").get<std::string>().starts_with(own.string() + " ")) << file;
+}
+
 // No C++ library is needed: a main with a class, a constructor before main, and a virtual function.
 TEST_P(Board, AProgramInCPlusPlusRuns) {
-  std::string compiler = *target_compiler(target);
-  compiler.replace(compiler.rfind("gcc") != std::string::npos ? compiler.rfind("gcc") : compiler.rfind("clang"),
-                   compiler.rfind("gcc") != std::string::npos ? 3 : 5, compiler.rfind("gcc") != std::string::npos ? "g++" : "clang++");
+  const std::string compiler = cxx_compiler_of(*target_compiler(target));
   if (const std::string why = test::missing({"cmake", compiler}); !why.empty()) GTEST_SKIP() << why;
   std::ofstream(temp.path() / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\nproject(firmware LANGUAGES C CXX)\n"
                                                    "add_subdirectory(lenet)\nadd_executable(firmware main.cc)\n"

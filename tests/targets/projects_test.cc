@@ -23,5 +23,26 @@ TEST(Targets, OwnOnesAreListedBeforeTheBundledOnes) {
   EXPECT_FALSE(etch_tool({"targets", "--targets-dir", (own.path() / "absent").string()}).ok());
 }
 
+// A script that finds every program but QEMU.
+TEST(Targets, WithoutQemuNoProgramIsRunByIt) {
+  if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;
+  const TempDir temp;
+  const auto emulator = [&](const std::string& path) {
+    std::ofstream(temp.path() / "find.cmake") << "function(find_program name)\n  set(${name} ${name}-NOTFOUND PARENT_SCOPE)\n"
+                                                 "  if(name STREQUAL ETCH_QEMU)\n    set(${name} " +
+                                                     path +
+                                                     " PARENT_SCOPE)\n  endif()\nendfunction()\n"
+                                                     "include(" +
+                                                     (kSource / "toolchains/aarch64-linux-gnu-gcc.cmake").string() +
+                                                     ")\n"
+                                                     "message(\"runs by '${CMAKE_CROSSCOMPILING_EMULATOR}'\")\n";
+    const ProcessResult ran = run_in(temp.path(), {"cmake", "-P", "find.cmake"});
+    EXPECT_TRUE(ran.ok()) << ran.err;
+    return ran.err;
+  };
+  EXPECT_EQ(emulator("ETCH_QEMU-NOTFOUND"), "runs by ''\n");
+  EXPECT_EQ(emulator("/opt/qemu-aarch64"), "runs by '/opt/qemu-aarch64'\n");
+}
+
 }  // namespace
 }  // namespace etch
