@@ -70,7 +70,8 @@ class CDevice : public Compiled {
                                                               .flags = own_.flags,
                                                               .timeout_s = options().timeout_s,
                                                               .extension = ".c",
-                                                              .files = {{"etch_math.h", std::string(runtime_text("etch_math.h"))}}},
+                                                              .files = {{"etch_math.h", std::string(runtime_text("etch_math.h"))},
+                                                                        {"etch_quant.h", std::string(runtime_text("etch_quant.h"))}}},
                                           options().cache);
   }
 

@@ -130,7 +130,7 @@ void require_math(const Program& program, const Target& target) {
       std::string function(name_of(op->op));
       for (char& c : function) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       function += 'f';
-      if (op->op == Op::Rint || !target.lacks(function)) continue;  // runtime_c has a rintf
+      if (op->op == Op::Rint || op->op == Op::RintSmall || !target.lacks(function)) continue;  // runtime_c has a rintf
       throw UnsupportedError(nodes_text(call.nodes), "computed with " + function + ", the C library of target " + target.name + " has none",
                              "choose a target that has it, or replace the operator by a table", function + " on " + target.name);
     }

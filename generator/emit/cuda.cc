@@ -46,8 +46,9 @@ std::string cuda_kernels(const Project& p) {
   std::string text = fmt::format(
       "{0} The kernels, for nvcc, and the table of their addresses. */\n"
       "#include \"{1}.h\"\n"
-      "#include \"etch_math.h\"\n",
-      p.first_line(), p.name);
+      "#include \"etch_math.h\"\n"
+      "{2}",
+      p.first_line(), p.name, uses_quant(p) ? "#include \"etch_quant.h\"\n" : "");
   std::string table;
   const std::vector<const ProgramKernel*> kernels = device_kernels(p);
   if (kernels.empty()) table = "  NULL, /* there are none */\n";

@@ -117,6 +117,8 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   return project;
 }
 
+bool uses_quant(const Project& p) { return (!p.form->on_device || p.form->math_file) && etch::uses_quant(helpers_of(*p.program)); }
+
 bool uses_math(const Project& p) { return !p.form->on_device && !helpers_of(*p.program).empty(); }
 
 std::string banner(const std::string& title) {

@@ -90,6 +90,8 @@ std::string build_command(const Project& project);
 std::string feature_guard(const Project& project);
 /// Whether NAME.c includes etch_math.h.
 bool uses_math(const Project& project);
+/// Whether the project needs etch_quant.h as a file.
+bool uses_quant(const Project& project);
 /// For NAME.c: a pragma that turns -Wfloat-equal off if its kernels compare floats; else empty.
 std::string comparison_pragma(const Project& project);
 /// ETCH_RUNTIME_ABI of the runtime that is written beside the model.

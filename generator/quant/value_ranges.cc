@@ -95,6 +95,16 @@ std::optional<Ends> of_binary(Op op, const Ends& a, const Ends& b, DType dtype) 
       return Ends{std::max(a.low, b.low), std::max(a.high, b.high)};
     case Op::Min:
       return Ends{std::min(a.low, b.low), std::min(a.high, b.high)};
+    case Op::Shr:
+      if (b.low != b.high || b.low < 0 || b.low > 31) return std::nullopt;
+      return Ends{std::floor(std::ldexp(a.low, -static_cast<int>(b.low))), std::floor(std::ldexp(a.high, -static_cast<int>(b.low)))};
+    case Op::And:
+      if (!is_int(dtype) || b.low != b.high || b.low < 0) return std::nullopt;
+      if (a.low != a.high) return Ends{0, b.high};
+      {
+        const auto bits = static_cast<double>(static_cast<std::int64_t>(a.low) & static_cast<std::int64_t>(b.low));
+        return Ends{bits, bits};
+      }
     default:
       return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// Steps that one function of etch_math.h does together: rounding and conversion to int32, the product in front of them, and conversion to
-// a smaller integer type behind both of its bounds.
+// Steps that one function of etch_quant.h or etch_math.h does together: rounding and conversion to int32, the product in front of them, and
+// conversion to a smaller integer type behind both of its bounds.
 #include <algorithm>
 
 #include "renderer/cstyle.h"

@@ -23,8 +23,9 @@ struct Rendered {
   std::vector<std::string> definitions;  // functions for the target's instructions, sorted
   bool uses_vectors = false;             // GNU vector extensions
   bool uses_double = false;
-  bool has_barrier = false;   // the work-items of a group wait for each other
-  bool loads_masked = false;  // somewhere a condition chooses between a load and another value
+  bool has_barrier = false;       // the work-items of a group wait for each other
+  bool multiplies_words = false;  // by dot products of one lane
+  bool loads_masked = false;      // somewhere a condition chooses between a load and another value
 };
 
 struct Language {
@@ -51,5 +52,8 @@ const Language* find_language(std::string_view name);
 const Language& language_of(const Target& target);
 /// Whether the target's own projects are in this language; false also for one that only runs on the host beside them.
 bool is_language_of(const Target& target, const Language& language);
+
+/// Whether some of these functions of runtime_c are those of etch_quant.h.
+bool uses_quant(const std::vector<std::string>& helpers);
 
 }  // namespace etch

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/runtime_text.h"
 #include "renderer/cstyle.h"
@@ -83,17 +85,30 @@ constexpr CStyle kCudaStyle{
     .group_bound = "__launch_bounds__($0) ",  // without it a thread may get more registers than there are for the whole group
 };
 
-std::string include_math(const std::vector<std::string>& helpers) { return helpers.empty() ? "" : "#include \"etch_math.h\"\n"; }
+std::string include_math(const std::vector<std::string>& helpers) {
+  return helpers.empty() ? "" : std::string("#include \"etch_math.h\"\n") + (uses_quant(helpers) ? "#include \"etch_quant.h\"\n" : "");
+}
+
+std::string text_of_quant(const std::vector<std::string>& helpers) {
+  return uses_quant(helpers) ? std::string(runtime_text("etch_quant.h")) : "";
+}
 
 // OpenCL C has no files to include.
 std::string copy_of_math(const std::vector<std::string>& helpers) {
-  return helpers.empty() ? "" : std::string(runtime_text("etch_math.h"));
+  return helpers.empty() ? "" : std::string(runtime_text("etch_math.h")) + text_of_quant(helpers);
 }
 
 // CUDA compiled at run time has none either, and gets INFINITY and NAN from there.
-std::string math_always(const std::vector<std::string>&) { return std::string(runtime_text("etch_math.h")); }
+std::string math_always(const std::vector<std::string>& helpers) {
+  return std::string(runtime_text("etch_math.h")) + text_of_quant(helpers);
+}
 
 }  // namespace
+
+bool uses_quant(const std::vector<std::string>& helpers) {
+  const std::string_view text = runtime_text("etch_quant.h");
+  return std::ranges::any_of(helpers, [&](const std::string& h) { return text.find(" " + h + "(") != std::string_view::npos; });
+}
 
 constinit const Language kC{.name = "c", .style = &kCStyle, .render = render_c, .prelude = include_math};
 

@@ -132,6 +132,7 @@ constexpr OpText kOpRows[] = {
     {Op::Trunc, kFloats, "trunc$F($0)", kAtom},
     {Op::Rint, kSingle, "#rintf($0)", kAtom, {}, When::NoRint},
     {Op::Rint, kFloats, "rint$F($0)", kAtom},
+    {Op::RintSmall, kSingle, "#rintf($0)", kAtom, {}, When::NoRint},
     {Op::RintSmall, kFloats, "rint$F($0)", kAtom},
 };
 

@@ -42,7 +42,7 @@ class Renderer {
   const Expr& expr(const UOp* u) const { return exprs_.at(u); }
   std::string unique(const std::string& wanted);
   void name_loops();
-  /// A function of etch_math.h that does several steps, the last of which is a conversion.
+  /// A function of etch_quant.h or etch_math.h that does several steps, the last of which is a conversion.
   struct Fused {
     std::string function;
     std::vector<const UOp*> operands;

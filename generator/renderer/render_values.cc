@@ -260,6 +260,7 @@ void Renderer::dot(const UOp* u) {
   if (u->lanes == 1) {
     const DotFunction function = scalar_dot_function(style_, row, u->value ? std::optional(u->value->as_int()) : std::nullopt);
     definitions_.insert(function.definition);
+    facts_.multiplies_words = true;
     for (const InstructionText& text : row.texts)
       for (std::size_t at = text.text.find("etch_"); at != std::string::npos; at = text.text.find("etch_", at + 1))
         helpers_.insert(text.text.substr(at, text.text.find('(', at) - at));

@@ -154,7 +154,7 @@ TEST(DotOfOneLane, TheTargetsCompilerUsesTheInstructions) {
     const LazyOp* store = store_of(ops, p);
     const ProgramKernel kernel = generate_kernel(store, test::signature_of("k0", store, {16, 64, 64}, {false, false, true}), kC, options);
     const std::string file = (dir.path() / "k.c").string(), out = (dir.path() / "k.s").string();
-    std::string text = "#include \"etch_math.h\"\n";
+    std::string text = "#include \"etch_quant.h\"\n";
     for (const std::string& d : kernel.text.definitions) text += d;
     std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
     const ProcessResult result =

@@ -85,6 +85,22 @@ const Wanted kWanted[] = {
      {1, 4},
      {-26, -38, 0, -64},
      {25, 38, 0, 64}},
+    {"shifted",
+     [](const Tensor& x, const Tensor& c) {
+       const Tensor products = x.cast(DType::Int32) * c;
+       return Tensor::binary(Op::Shr, products, products.full_like(2.0));
+     },
+     {1, 4},
+     {-64, -96, 0, -160},
+     {63, 96, 0, 158}},
+    {"the last bits",
+     [](const Tensor& x, const Tensor& c) {
+       const Tensor products = x.cast(DType::Int32) * c;
+       return Tensor::binary(Op::And, products, products.full_like(3.0));
+     },
+     {1, 4},
+     {0, 0, 0, 0},
+     {3, 3, 0, 3}},
     {"too large for int8",
      [](const Tensor& x, const Tensor& c) { return ((x.cast(DType::Int32) * c).cast(DType::Float32) * 0.3f).cast(DType::Int8); },
      {1, 4},

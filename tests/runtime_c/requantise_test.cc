@@ -1,4 +1,4 @@
-// etch_requantise and the saturating functions of etch_math.h: as this processor has them, and as a core without FPU does.
+// etch_requantise and the saturating functions of etch_quant.h: as this processor has them, and as a core without FPU does.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,17 +6,13 @@
 #include <limits>
 #include <random>
 
-#include "etch_math.h"
+#include "etch_quant.h"
 
 namespace soft {
-#undef ETCH_MATH_H
-#undef ETCH_INLINE
-#undef ETCH_FLOOR_F32
-#undef ETCH_SQRT_F32
-#undef ETCH_ROUNDS
+#undef ETCH_QUANT_H
 #undef ETCH_SOFT_FLOAT
 #define ETCH_SOFT_FLOAT 1
-#include "etch_math.h"
+#include "etch_quant.h"
 }  // namespace soft
 
 namespace {

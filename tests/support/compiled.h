@@ -27,7 +27,7 @@ inline const std::vector<std::string>& strict_flags() {
 
 /// One C file from several kernels; `kernels` must name its functions k0, k1, ...
 inline std::string c_file(const std::vector<std::string>& sources) {
-  std::string text = "#include \"etch_math.h\"\n\n";
+  std::string text = "#include \"etch_math.h\"\n#include \"etch_quant.h\"\n\n";
   for (const std::string& s : sources) text += s + "\n";
   text += "typedef void (*kernel)(void *const *);\nkernel etch_test_kernel(int i);\nkernel etch_test_kernel(int i) {\n  switch (i) {\n";
   for (std::size_t i = 0; i < sources.size(); i++) text += "    case " + std::to_string(i) + ": return k" + std::to_string(i) + ";\n";

@@ -1,0 +1,148 @@
+// Which steps are legal: the rules of all OptOps but TC (tensor.cc), each with the text that says what it asks for.
+#include <algorithm>
+
+#include "codegen/kernel.h"
+#include "shape/int_math.h"
+
+namespace etch {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL promises for every device
+constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";
+constexpr const char* kNotTensor = "no dot-product or matrix instruction (TC) computes the sums";
+
+}  // namespace
+
+bool Kernel::may_be_in_place() const {
+  return std::ranges::any_of(bufs_, [&](const KernelBuf& load) {
+    return std::ranges::any_of(stores_of(ast_), [&](const LazyOp* store) { return reads_in_place(load.op, store); });
+  });
+}
+
+bool Kernel::is_adjacent(int axis) const {
+  return std::ranges::all_of(stores(), [&](const KernelBuf& b) {
+    const auto stored = stride(b, axis);
+    return stored && stored->is_int(1);
+  });
+}
+
+// How many there are of some kinds together after `amount` more.
+std::int64_t Kernel::product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const {
+  for (const Axis& a : axes_)
+    if (std::ranges::find(kinds, a.kind) != kinds.end()) amount = saturating_mul(amount, a.size.as_int());
+  return amount;
+}
+
+// Of the steps by which work-items share an axis.
+std::vector<Kernel::Rule> Kernel::group_rules_of(OptOp op, int axis, std::int64_t amount) const {
+  const AxisKind kind = axes_[at(axis)].kind;
+  const std::int64_t items = product_of({AxisKind::Local, AxisKind::Group, AxisKind::Mid}, amount);
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
+  std::vector<Rule> rules{{options_->has_local, "the language has work-groups"}};
+  if (op == OptOp::Group || op == OptOp::GroupTop) {
+    rules.push_back({kind == AxisKind::Reduce, "only a reduced axis can be grouped"});
+    rules.push_back({!is_scan(), "a scan is not grouped"});
+    rules.push_back({axes_[at(axis)].stage == 0, "the axes of the first stage are grouped, and those of the others with them"});
+    rules.push_back({is_alike_in_stages(axis), "all stages have that part of the axis: none is split in another way"});
+    rules.push_back({!tensor_, kNotTensor});
+    rules.push_back({count(AxisKind::Vector) == 0, "a vector is not grouped"});
+  } else if (op == OptOp::UpcastMid) {
+    rules.push_back({count(AxisKind::Group) > 0, "there is a grouped reduction (GROUP, GROUPTOP)"});
+    rules.push_back({!is_staged(), "in a kernel of several stages all work-items of a group go on"});
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be shared while reducing"});
+    rules.push_back({amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"});
+  } else {
+    rules.push_back({kind == AxisKind::Global, "only a global axis can be local"});
+  }
+  rules.push_back({!no_locals_, "the driver does not choose the work-groups (NOLOCALS)"});
+  rules.push_back({items <= 1024, "a work-group has at most 1024 items"});
+  rules.push_back({shared_bytes(op, amount) <= kSharedBytes, kFitsShared});
+  return rules;
+}
+
+std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
+  const bool is_parallel = axis < first_reduce();
+  const AxisKind kind = axes_[at(axis)].kind;
+  const std::int64_t size = axes_[at(axis)].size.as_int();
+  const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
+  switch (op) {
+    case OptOp::Upcast:
+      return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              {kind == AxisKind::Inner || shared_bytes(op, amount) <= kSharedBytes, kFitsShared}};
+    case OptOp::Overlap:
+      return {{kind == AxisKind::Global && !options_->has_local, "a loop over an axis that is not reduced is cut into tiles that overlap"},
+              {amount < size && size % amount != 0, "the amount is less than the size and does not divide it"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
+              {!may_be_in_place(), "what is computed twice is not written over what it is computed from"}};
+    case OptOp::Unroll:
+      return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
+              {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
+              {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are unrolled"}};
+    case OptOp::Local:
+    case OptOp::LastLocal:
+    case OptOp::Group:
+    case OptOp::GroupTop:
+    case OptOp::UpcastMid:
+      return group_rules_of(op, axis, amount);
+    case OptOp::NoLocals:
+    case OptOp::Tensor:
+      return {};  // why_no_locals, why_no_tensor
+    case OptOp::PadTo:
+      return {{is_parallel, "only an axis that is not reduced can be padded"},
+              {size > amount / 2, "padding at most doubles the work"},
+              {size % amount != 0, "there is something to pad"}};
+    case OptOp::Vector:
+      return {{options_->vector_bits > 0, "the target has vectors"},
+              {!tensor_, kNotTensor},
+              {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
+              {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
+              {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
+              {std::ranges::all_of(reduces_, [](const LazyOp* r) { return r->dtype == DType::Float32; }), "vectors accumulate float32"}};
+  }
+  return {};
+}
+
+// Each work-item has its sums there, and behind UPCASTMID the same number is shared by fewer copies.
+std::int64_t Kernel::shared_bytes(OptOp op, std::int64_t amount) const {
+  const bool groups = op == OptOp::Group || op == OptOp::GroupTop, adds = groups || op == OptOp::Local || op == OptOp::LastLocal;
+  if (!groups && count(AxisKind::Group) == 0) return 0;
+  std::int64_t bytes = adds || op == OptOp::Upcast || op == OptOp::UpcastMid ? amount : 1;
+  for (const Axis& a : axes_) {
+    const bool is_item = a.kind == AxisKind::Local || a.kind == AxisKind::Group || a.kind == AxisKind::Mid;
+    if (is_item || (a.kind == AxisKind::Upcast && a.stage == Axis::kOuter)) bytes = saturating_mul(bytes, a.size.as_int());
+  }
+  std::int64_t of_one = 0;
+  for (const LazyOp* r : reduces_) of_one += bytes_of(r->dtype);
+  return saturating_mul(bytes, of_one);
+}
+
+std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  if (!options_->has_local) return "the language has work-groups";
+  if (no_locals_) return "the driver does not choose the work-groups yet";
+  if (count(AxisKind::Local) + count(AxisKind::Group) > 0) return "no axis is local or grouped";
+  return std::nullopt;
+}
+
+std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
+  if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
+  const int axis = axis_of(opt);
+  if (axis < 0) return "there is no such axis";
+  const Sint size = axes_[at(axis)].size;
+  if (!size.is_int()) return "the size of the axis is not known";
+  if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
+  const std::int64_t amount = amount_of(opt, axis);
+  if (amount <= 1) return "the amount is more than 1";
+  if (axes_[at(axis)].overlap > 0) return "an axis whose tiles overlap stays whole";
+  const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap;
+  if (divides && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
+  for (const Rule& rule : rules_of(opt.op, axis, amount))
+    if (!rule.holds) return rule.text;
+  return std::nullopt;
+}
+
+}  // namespace etch

@@ -1,0 +1,100 @@
+/* Steps of quantised arithmetic that emitted kernels use: rounding of products, saturation, and parts of dot products. The same text is C99,
+ * C++, OpenCL C and CUDA. Nothing here is undefined for any input, and no function uses double. */
+#ifndef ETCH_QUANT_H
+#define ETCH_QUANT_H
+
+#if !defined(ETCH_MATH_H) /* where there are no files to include it stands in front */
+#include "etch_math.h"
+#endif
+#if (defined(__ARM_FEATURE_SAT) || defined(__ARM_FEATURE_SIMD32)) && !defined(__aarch64__)
+#include <arm_acle.h>
+#endif
+
+/* No instruction computes with floats. */
+#if !defined(ETCH_SOFT_FLOAT)
+#if defined(__SOFTFP__) || (defined(__riscv) && !defined(__riscv_flen)) || defined(__AVR__)
+#define ETCH_SOFT_FLOAT 1
+#else
+#define ETCH_SOFT_FLOAT 0
+#endif
+#endif
+
+/* etch_rint_i32(v * m), v and the product rounded to float, for m > 0 and a product of at most 2^22. */
+#if defined(__OPENCL_VERSION__)
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rint((float)v * m); }
+#elif ETCH_SOFT_FLOAT
+/* x / 2^n, rounded to the nearest, ties to even; 0 < n < 64, x < 2^62. */
+ETCH_INLINE uint64_t etch_shift_rounded(uint64_t x, int n) {
+  return (x + (UINT64_C(1) << (n - 1)) - 1 + (x >> n & 1)) >> n;
+}
+/* x, below 2^62, with the 24 bits that a float has. */
+ETCH_INLINE uint64_t etch_float_rounded(uint64_t x) {
+  int n = 0, i;
+  for (i = 24; i < 62; i++) n += x >> i != 0;
+  return n > 0 ? etch_shift_rounded(x, n) << n : x;
+}
+/* |v| * m24 / 2^n with both roundings. */
+ETCH_INLINE uint32_t etch_requantise_exactly(uint32_t v, uint32_t m24, int n) {
+  const uint64_t product = etch_float_rounded(etch_float_rounded(v) * m24);
+  return (uint32_t)(n <= 0 ? product << -n : n < 64 ? etch_shift_rounded(product, n) : 0);
+}
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
+  const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;
+  const int n = 150 - (int)(bits >> 23); /* m is m24 / 2^n */
+  const uint32_t size = v < 0 ? 0 - (uint32_t)v : (uint32_t)v;
+  uint32_t q;
+  if (size < 0x1000000u && n > 8 && n < 64) {
+    /* In units of 1/256. A small product that is no neighbour of a tie is rounded as if nothing had been rounded before. */
+    const uint64_t fine = (uint64_t)size * m24 >> (n - 8);
+    const int is_clear = fine < 0x400000u && ((uint32_t)fine & 0xffu) - 0x7fu > 1u;
+    q = is_clear ? ((uint32_t)fine + 0x80u) >> 8 : etch_requantise_exactly(size, m24, n);
+  } else {
+    q = etch_requantise_exactly(size, m24, n);
+  }
+  return v < 0 ? -(int32_t)q : (int32_t)q;
+}
+#elif defined(__ARM_FP) && defined(__GNUC__) && !defined(__aarch64__)
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
+  float n; /* the bits of an int32; no function of C stands for this instruction alone */
+  __asm("vcvtr.s32.f32 %0, %1" : "=t"(n) : "t"((float)v * m));
+  return (int32_t)etch_f32_bits(n);
+}
+#elif ETCH_ROUNDS
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rintf((float)v * m); }
+#else
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_by_sum((float)v * m); }
+#endif
+
+#if defined(__ARM_FEATURE_SIMD32) && !defined(__aarch64__)
+/* Bytes 1 and 3 as two 16-bit numbers. Compilers offer the instruction only without its rotation. */
+#if defined(__GNUC__)
+ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) {
+  uint32_t y;
+  __asm("sxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
+  return y;
+}
+ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) {
+  uint32_t y;
+  __asm("uxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
+  return y;
+}
+#else
+ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return (uint32_t)__sxtb16(x >> 8); }
+ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >> 8); }
+#endif
+#endif
+
+/* The nearest value of the type. */
+#if defined(__ARM_FEATURE_SAT) && !defined(__aarch64__)
+ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)__ssat(x, 8); }
+ETCH_INLINE uint8_t etch_saturate_u8(int32_t x) { return (uint8_t)__usat(x, 8); }
+ETCH_INLINE int16_t etch_saturate_i16(int32_t x) { return (int16_t)__ssat(x, 16); }
+ETCH_INLINE uint16_t etch_saturate_u16(int32_t x) { return (uint16_t)__usat(x, 16); }
+#else
+ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)(x < -128 ? -128 : x > 127 ? 127 : x); }
+ETCH_INLINE uint8_t etch_saturate_u8(int32_t x) { return (uint8_t)(x < 0 ? 0 : x > 255 ? 255 : x); }
+ETCH_INLINE int16_t etch_saturate_i16(int32_t x) { return (int16_t)(x < -32768 ? -32768 : x > 32767 ? 32767 : x); }
+ETCH_INLINE uint16_t etch_saturate_u16(int32_t x) { return (uint16_t)(x < 0 ? 0 : x > 65535 ? 65535 : x); }
+#endif
+
+#endif
