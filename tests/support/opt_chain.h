@@ -2,6 +2,7 @@
 #pragma once
 
 #include <random>
+#include <span>
 #include <vector>
 
 #include "codegen/kernel.h"
@@ -21,7 +22,9 @@ inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, c
   for (int tries = 0; groups_first && tries < 60 && kernel.applied().empty(); tries++)
     kernel.try_apply({tries % 2 == 0 ? OptOp::Group : OptOp::GroupTop, std::uniform_int_distribution<int>(0, 1)(rng), pick(kAmounts)});
   for (int tries = 0; tries < 60 && kernel.applied().size() < steps; tries++) {
-    Opt opt{pick(kOps), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
+    // Tiles overlap in loops alone.
+    const std::span<const OptOp> ops(kOps, std::size(kOps) - (options.has_local ? 1 : 0));
+    Opt opt{pick(ops), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
     if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;
     if (opt.op == OptOp::NoLocals) opt = {OptOp::NoLocals};
     Kernel next = kernel;

@@ -78,6 +78,9 @@ def max_pool(g):
     x = image(g)
     kernel = [g.choice([1, 2, 2, 3, 3]) for _ in x.shape[2:]]
     attributes, strides, dilations, pads = window(g, x.shape[2:], kernel, True)
+    nothing = np.zeros((1, 1, *x.shape[2:]), np.int64)
+    if reference.largest(nothing, kernel, strides, dilations, pads).min() < 0:
+        raise Rejected("a window of nothing but padding has no largest element")
 
     def move(a):
         return reference.largest(a.astype(np.int64), kernel, strides, dilations, pads).astype(a.dtype)
