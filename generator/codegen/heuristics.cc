@@ -1,5 +1,6 @@
 // tinygrad's hand-coded optimisations: which axes to upcast, unroll, group and make local, in its order.
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <vector>
 
@@ -65,18 +66,27 @@ bool group(Kernel& k) {
   return std::ranges::any_of(sizes, [&](std::int64_t size) { return k.try_apply({OptOp::GroupTop, 0, size}); });
 }
 
+// Whether tiles inside of all borders may have a body of their own, which needs no copies to get rid of masks.
+bool wants_interior(const Kernel& k) {
+  return k.options().register_tiles && k.options().vector_bits == 0 && !k.reduces().empty() && !k.why_illegal({OptOp::Interior});
+}
+
 // Upcasts small axes along which a buffer is masked, so that the mask tests become constant.
 void upcast_masked(Kernel& k) {
+  const bool two_bodies = wants_interior(k);  // few copies in each then, of the innermost axes
+  const std::int64_t most = two_bodies ? 12 : 49;
   std::vector<int> chosen;
   std::int64_t n = copies(k);
-  for (int axis = 0; axis < k.first_reduce(); axis++) {
+  for (int i = 0; i < k.first_reduce(); i++) {
+    const int axis = two_bodies ? k.first_reduce() - 1 - i : i;
     if (!is_int(k, axis) || size_of(k, axis) > 7 || size_of(k, axis) < 2) continue;
     const bool masked = std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.is_masked(b, axis); });
-    if (!masked || n * size_of(k, axis) > 49) continue;
+    if (!masked || n * size_of(k, axis) > most) continue;
     n *= size_of(k, axis);
     chosen.push_back(axis);
   }
-  for (auto it = chosen.rbegin(); it != chosen.rend(); it++) k.try_apply({OptOp::Upcast, *it, 0});
+  std::ranges::sort(chosen, std::greater());
+  for (int axis : chosen) k.try_apply({OptOp::Upcast, axis, 0});
 }
 
 // Upcasts axes along which a buffer has stride 0: its elements are then read once for several outputs.
@@ -229,6 +239,7 @@ void single(Kernel& k) {
   upcast_shared(k);
   unroll(k);
   upcast_last(k);
+  if (wants_interior(k)) k.try_apply({OptOp::Interior});
   if (k.options().has_local) locals(k);
 }
 

@@ -64,10 +64,10 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",   "OVERLAP",   "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP",
-                                           "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC"};
+  static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL", "LOCAL",  "LASTLOCAL", "GROUP", "GROUPTOP",
+                                           "UPCASTMID", "NOLOCALS", "PADTO",  "VECTOR", "INTERIOR",  "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
-  return opt.op == OptOp::NoLocals ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+  return opt.op == OptOp::NoLocals || opt.op == OptOp::Interior ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
 
 std::string to_text(const std::vector<Opt>& opts) {
@@ -302,7 +302,7 @@ std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amou
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Tensor;
+  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor;
   const int axis = has_axis ? axis_of(opt) : 0;
   const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
@@ -338,6 +338,9 @@ bool Kernel::try_apply(const Opt& opt) {
       break;
     case OptOp::Vector:
       shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
+      break;
+    case OptOp::Interior:
+      has_interior_ = true;
       break;
     case OptOp::Tensor:
       apply_tensor(opt);

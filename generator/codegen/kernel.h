@@ -67,12 +67,16 @@ struct KernelBuf {
 struct TensorChoice {
   int m = -1, n = -1, k = -1;               // positions in Kernel::axes()
   const LazyOp *a = nullptr, *b = nullptr;  // the Loads of the operands
+  std::int64_t tail = 0;                    // of k: elements behind the last whole instruction
 };
 
 /// The instruction that computes the kernel's only reduction.
 struct TensorCore {
   int row = 0;  // of CodegenOptions::instructions
   const LazyOp *a = nullptr, *b = nullptr;
+  /// Elements of the reduced dimension `dim` that are added one by one, behind the first `whole`. That part is then unrolled.
+  std::int64_t tail = 0, whole = 0;
+  int dim = 0;
 };
 
 class Kernel {
@@ -125,6 +129,8 @@ class Kernel {
   bool has_copies(int axis) const { return axis >= first_upcast() || axes_[static_cast<std::size_t>(axis)].kind == AxisKind::Mid; }
   /// Whether the driver chooses the work-groups (NOLOCALS): the grid is counted in work-items.
   bool no_locals() const { return no_locals_; }
+  /// Whether tiles where no mask hides anything have a body of their own (INTERIOR).
+  bool has_interior() const { return has_interior_; }
   /// The axes that instruction `row` fits, as the kernel stands now, those that are best for constants first: TC counts them.
   std::vector<TensorChoice> tensor_choices(const TargetInstruction& row) const;
   /// What TC has placed, or nullopt.
@@ -167,6 +173,7 @@ class Kernel {
   /// Bytes of shared memory that a grouped reduction would take after step `op` by `amount`; 0 if it is not grouped.
   std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
   std::optional<std::string> why_no_locals(const Opt& opt) const;
+  std::optional<std::string> why_no_interior(const Opt& opt) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -192,7 +199,7 @@ class Kernel {
   int ast_dims_ = 0;
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
-  bool no_locals_ = false;
+  bool no_locals_ = false, has_interior_ = false;
   std::optional<TensorCore> tensor_;
 };
 

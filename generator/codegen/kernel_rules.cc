@@ -88,8 +88,9 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::UpcastMid:
       return group_rules_of(op, axis, amount);
     case OptOp::NoLocals:
+    case OptOp::Interior:
     case OptOp::Tensor:
-      return {};  // why_no_locals, why_no_tensor
+      return {};  // why_no_locals, why_no_interior, why_no_tensor
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
@@ -127,8 +128,19 @@ std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
   return std::nullopt;
 }
 
+std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  if (options_->has_local) return "only loops get a second body";
+  if (has_interior_) return "there is no second body yet";
+  if (is_staged()) return "in a kernel of several stages each has its own masks";
+  for (int axis = 0; axis < first_reduce(); axis++)
+    if (std::ranges::any_of(bufs_, [&](const KernelBuf& b) { return is_masked(b, axis); })) return std::nullopt;
+  return "a mask depends on a loop over an axis that is not reduced";
+}
+
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
+  if (opt.op == OptOp::Interior) return why_no_interior(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";

@@ -8,24 +8,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Whether the buffer is seen through one view that shows each of its `elements` elements once.
-bool shows_all_once(const KernelBuf& b, Sint elements) {
-  const auto& views = b.st.views();
-  if (views.size() != 1 || views[0].mask || !views[0].offset.is_int(0) || !elements.is_int()) return false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
-  for (std::size_t d = 0; d < views[0].shape.size(); d++) {
-    if (!views[0].shape[d].is_int() || !views[0].strides[d].is_int()) return false;
-    if (!views[0].strides[d].is_int(0)) dims.emplace_back(views[0].strides[d].as_int(), views[0].shape[d].as_int());
-  }
-  std::ranges::sort(dims);
-  std::int64_t n = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != n) return false;
-    n *= size;
-  }
-  return n == elements.as_int();
-}
-
 // Axes from the outermost loop to the innermost copy.
 std::vector<int> reading_order(const Kernel& k) {
   std::vector<int> order;
@@ -85,10 +67,12 @@ std::vector<int> reduce_order(const Kernel& k) {
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
   if (!arguments[index].is_constant || is_indexed(buf.op) || k.is_staged()) return false;
+  if (k.tensor() && k.tensor()->tail > 0) return false;           // its axes leave out the tail
   if (k.tensor() && k.instruction().is_matrix()) return false;  // work-items share an operand along other axes than their sums
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
-  return reads == 1 && shows_all_once(buf, arguments[index].elements);
+  return reads == 1 && arguments[index].elements.is_int() &&
+         buf.st.shows_all_once(arguments[index].elements.as_int());
 }
 
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<KernelArgument>& arguments) {

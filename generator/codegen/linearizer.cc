@@ -53,6 +53,12 @@ void Linearizer::store_outputs() {
   });
 }
 
+// All that stands in the outer loops.
+void Linearizer::compute_tile() {
+  for (stage_ = 0; stage_ < k_.reduce_stages(); stage_++) reduce();
+  if (!k_.is_scan()) store_outputs();
+}
+
 Linearized Linearizer::run() {
   declare_arguments();
   if (options_.grid) {
@@ -62,8 +68,7 @@ Linearized Linearizer::run() {
     for (int axis : axes_of(AxisKind::Global)) open_axis(axis);
   }
   kept_ = find_kept();
-  for (; stage_ < k_.reduce_stages(); stage_++) reduce();
-  if (!k_.is_scan()) store_outputs();
+  if (!add_interior()) compute_tile();
   while (!open_.empty()) close(open_.back());
   result_.uops = b_.finish();
   return std::move(result_);

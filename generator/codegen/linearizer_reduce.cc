@@ -91,6 +91,7 @@ void Linearizer::reduce() {
     else
       add_all();
   });
+  if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   while (open_.size() > outside) close(open_.back());
   guards_.clear();
   values_.clear();

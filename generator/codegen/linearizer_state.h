@@ -29,6 +29,16 @@ class Linearizer {
   // linearizer.cc: the order of all parts of a kernel
   void declare_arguments();
   void store_outputs();
+  void compute_tile();
+
+  // linearizer_interior.cc
+  /// The first and the last value of the variable of an outer loop.
+  using Span = std::pair<std::int64_t, std::int64_t>;
+  bool add_interior();
+  std::map<std::size_t, Span> find_interior();
+  std::set<const Node*> find_masks();
+  std::optional<Span> span_without(const Node* mask, const Node* variable) const;
+  void begin_tile_again();
 
   // linearizer_loops.cc
   const UOp* open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis);
@@ -121,6 +131,8 @@ class Linearizer {
   /// All products of the reduction by the instruction that TC has placed, in the loops that are open.
   void multiply_by_instruction();
   void add_dot_product(const LazyOp* sum);
+  /// The products that whole instructions leave over.
+  void add_tail();
   void multiply_tiles(const LazyOp* sum);
   const UOp* dot_operand(const LazyOp* load);
   std::vector<Place> places_of_steps(const KernelBuf& buf, std::size_t steps, std::size_t tensor);

@@ -78,6 +78,20 @@ void Linearizer::add_dot_product(const LazyOp* sum) {
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
 }
 
+void Linearizer::add_tail() {
+  const LazyOp* sum = k_.reduces()[0];
+  const TensorCore& tensor = *k_.tensor();
+  std::vector<int> copies;
+  for (int axis : axes_of(AxisKind::Unroll))
+    if (k_.axes()[static_cast<std::size_t>(axis)].dim != tensor.dim) copies.push_back(axis);
+  for (int axis : axes_of(AxisKind::Upcast)) copies.push_back(axis);
+  for (std::int64_t n = 0; n < tensor.tail; n++) {
+    axis_index_.back() = tensor.whole + n;  // along the products of one instruction, which is the last axis
+    for_each(copies, [&] { accumulate(sum, value(sum->src[0])); });
+  }
+  axis_index_.back() = 0;
+}
+
 // The digits of the work-items are the last Local axes, whatever the operand; where they lead to is the operand's own. All of an axis of
 // the tile is put into that part of it which moves by one element.
 const UOp* Linearizer::tile_operand(const LazyOp* load_op, const TilePart& part, std::int64_t reg) {

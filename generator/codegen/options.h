@@ -23,6 +23,7 @@ enum class OptOp : std::uint8_t {
   NoLocals,   // the driver chooses the work-groups; axis and amount are 0
   PadTo,      // rounds an axis up to a multiple of amount
   Vector,     // lanes of vectors
+  Interior,   // a second body, without masks, for the tiles where no mask hides anything; axis and amount are 0
   Tensor      // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)
 };
 struct Opt {

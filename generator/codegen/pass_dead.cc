@@ -18,7 +18,7 @@ UOpList remove_dead(const UOpList& uops) {
       kept.order.push_back(u);
       continue;
     }
-    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
+    if (opens_scope(u->uop)) {
       const bool is_empty = ends.back() + 1 == kept.order.size();
       ends.pop_back();
       if (is_empty) {

@@ -50,6 +50,20 @@ std::vector<int> axes_for(const Kernel& k, AxisKind kind, std::int64_t amount) {
   return found;
 }
 
+// Short reduced axes, whole ones, of which an instruction with one lane leaves some elements over.
+std::vector<int> axes_with_tail(const Kernel& k, const TargetInstruction& row) {
+  constexpr std::int64_t kMost = 8;  // instructions, which are unrolled
+  std::vector<int> found;
+  if (row.lanes > 1 || row.steps > 1) return found;
+  for (int i = static_cast<int>(k.axes().size()) - 1; i >= 0; i--) {
+    const Axis& a = k.axes()[at(i)];
+    const bool is_whole = a.kind == AxisKind::Reduce && a.dim < k.ast_dims() && a.size == k.dims()[at(a.dim)].valid && a.size.is_int();
+    if (!is_whole || a.size.as_int() < row.macs || a.size.as_int() > row.macs * (kMost + 1)) continue;
+    if (a.size.as_int() % row.macs != 0) found.push_back(i);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<TensorChoice> Kernel::tensor_choices(const TargetInstruction& row) const {
@@ -59,6 +73,8 @@ std::vector<TensorChoice> Kernel::tensor_choices(const TargetInstruction& row) c
   if (!row.is_matrix()) {
     for (int k : axes_for(*this, AxisKind::Reduce, row.macs * row.steps))
       for (int n : axes_for(*this, AxisKind::Global, row.lanes)) choices.push_back({-1, n, k, a, b});
+    for (int k : axes_with_tail(*this, row))
+      for (int n : axes_for(*this, AxisKind::Global, 1)) choices.push_back({-1, n, k, a, b, axes()[at(k)].size.as_int() % row.macs});
     return choices;
   }
   // Of two operands of one type each may be the first. The columns of the tile are adjacent: they take the inner axis.
@@ -93,7 +109,7 @@ std::optional<std::string> Kernel::why_no_tensor(const Opt& opt) const {
     return row.is_matrix() ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
                                  std::to_string(row.k) + " of which each operand has two"
                            : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
-                                 std::to_string(row.macs * row.steps);
+                                 std::to_string(row.macs * row.steps) + (row.lanes == 1 && row.steps == 1 ? ", or a short one of more" : "");
   if (opt.axis < 0 || opt.axis >= choices) return "there is no such choice of axes, but " + std::to_string(choices);
   std::int64_t copies = row.is_matrix() ? count_of(row.of_sum.registers) : 1, items = row.is_matrix() ? count_of(row.of_sum.items) : 1;
   for (const Axis& a : axes_) {
@@ -140,9 +156,13 @@ void Kernel::split_tile(const TensorChoice& choice, const TargetInstruction& row
 void Kernel::apply_tensor(const Opt& opt) {
   const TargetInstruction& row = options_->instructions[static_cast<std::size_t>(opt.amount)];
   const TensorChoice choice = tensor_choices(row)[at(opt.axis)];
-  tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b};
+  const Axis reduced = axes_[at(choice.k)];
+  tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b, choice.tail, 0, reduced.dim};
+  if (choice.tail > 0) tensor_->whole = reduced.size.as_int() - choice.tail;
   // The reduced axis stands behind the others, so these keep their positions.
   shift_to(choice.k, row.is_matrix() ? row.k : row.macs * row.steps, static_cast<int>(axes_.size()), AxisKind::Tensor);
+  if (choice.tail > 0 && tensor_->whole > row.macs)
+    shift_to(choice.k, tensor_->whole / row.macs, static_cast<int>(axes_.size()) - 1, AxisKind::Unroll);
   if (row.steps > 1) {
     shift_to(static_cast<int>(axes_.size()) - 1, row.steps, static_cast<int>(axes_.size()) - 1, AxisKind::Unroll);
     axes_[axes_.size() - 2].tile = 's';

@@ -18,7 +18,7 @@ bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, con
   const auto along_lanes = k.stride(buf, c.n), along_macs = k.stride(buf, c.k);
   if (!along_lanes || !along_macs) return false;
   const bool in_memory_order = row.steps > 1 && load == c.a;
-  if (can_be_laid_out(k, buf, arguments)) return !in_memory_order;
+  if (c.tail == 0 && can_be_laid_out(k, buf, arguments)) return !in_memory_order;
   if (row.lanes == 1) return is_step(along_macs, 1) && (row.steps == 1 || load == c.a);
   return is_step(along_macs, 1) && (is_step(along_lanes, 0) || is_step(along_lanes, row.macs));
 }
@@ -29,10 +29,18 @@ bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& ro
   return is_shared(c.a) != is_shared(c.b) && is_adjacent(k, c, c.a, row, arguments) && is_adjacent(k, c, c.b, row, arguments);
 }
 
-// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums.
+// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums. Where tiles may
+// `overlap`, the axis of which the smallest part is computed twice.
 void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
-  for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
-    if (!is_step(k.stride(k.buf_of(load), axis), 0)) continue;
+  std::vector<int> axes;
+  for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--)
+    if (is_step(k.stride(k.buf_of(load), axis), 0)) axes.push_back(axis);
+  const auto twice = [&](int axis) {
+    const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+    return !size.is_int() ? 1.0 : static_cast<double>((most - size.as_int() % most) % most) / static_cast<double>(size.as_int());
+  };
+  if (overlap) std::ranges::stable_sort(axes, {}, twice);
+  for (int axis : axes) {
     for (std::int64_t amount = most; amount > 1; amount--)
       if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return;
   }

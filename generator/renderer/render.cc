@@ -110,7 +110,7 @@ void Renderer::count_uses() {
       uses[s]++;
       near[s] = s->exact ? scope[s].loop == here.loop : scope[s].number == here.number;
     }
-    if (u->uop != UOpKind::Loop && u->uop != UOpKind::If) continue;
+    if (!opens_scope(u->uop)) continue;
     scopes++;
     open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
@@ -210,8 +210,13 @@ std::string Renderer::unique(const std::string& wanted) { return names_.add(c_id
 
 // Loops get their names first, as these are the letters of the formula.
 void Renderer::name_loops() {
-  for (const UOp* u : uops_.order)
-    if (u->uop == UOpKind::Loop) loop_names_[u] = unique(u->name);
+  std::unordered_map<std::string, std::string> names;  // loops that share a name follow each other
+  for (const UOp* u : uops_.order) {
+    if (u->uop != UOpKind::Loop) continue;
+    std::string& name = names[u->name];
+    if (name.empty()) name = unique(u->name);
+    loop_names_[u] = name;
+  }
 }
 
 std::string Renderer::helper(const std::string& name) {
@@ -316,6 +321,15 @@ void Renderer::loop(const UOp* u) {
   exprs_[u] = {name};
 }
 
+// The If's closing bracket is the last line. Its values are out of scope, so the names are free again.
+void Renderer::otherwise(const UOp* u) {
+  check(text_.ends_with("}\n"), "an Else stands behind the End of its If");
+  text_.pop_back();
+  text_ += " else {\n";
+  names_ = names_before_if_.at(u->src[0]);
+  indent_++;
+}
+
 void Renderer::step(const UOp* u) {
   switch (u->uop) {
     case UOpKind::DefineGlobal:
@@ -332,7 +346,10 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Loop:
       return loop(u);
     case UOpKind::If:
+      names_before_if_[u->src[0]] = names_;
       return open("if (" + expr(u->src[0]).text + ") {");
+    case UOpKind::Else:
+      return otherwise(u);
     case UOpKind::End:
       indent_--;
       return line("}");

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "ir/contraction.h"
 #include "schedule/order.h"
+#include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
@@ -124,26 +124,13 @@ class PaddingWriter {
   ScheduleItem reading(ScheduleItem item, const Padded& p, const LazyBuffer* buffer) {
     const int added = static_cast<int>(item.outs().size() + item.inputs.size());
     item.inputs.push_back(buffer);
-    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
-    for (const LazyOp* op : toposort(item.ast)) {
-      std::vector<const LazyOp*> src;
-      for (const LazyOp* s : op->src) src.push_back(done.at(s));
-      if (op == p.replaced) {
-        const LazyOp* load = graph_.ops().load(added, buffer->dtype, p.windows);
-        done[op] = op->dtype == buffer->dtype ? load : graph_.ops().cast(load, op->dtype);
-      } else {
-        done[op] = src == op->src ? op : with_sources(op, src);
-      }
-    }
-    item.ast = done.at(item.ast);
+    item.ast = rewrite_ast(graph_.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) -> const LazyOp* {
+      if (op != p.replaced) return nullptr;
+      const LazyOp* load = graph_.ops().load(added, buffer->dtype, p.windows);
+      return op->dtype == buffer->dtype ? load : graph_.ops().cast(load, op->dtype);
+    });
     drop_unread(item);
     return item;
-  }
-
-  const LazyOp* with_sources(const LazyOp* op, const std::vector<const LazyOp*>& src) {
-    if (op->op == Op::Load) return graph_.ops().load_at(op->mem().index, op->dtype, op->st(), src[0]);
-    if (op->op == Op::Store) return graph_.ops().store(op->mem().index, src[0], op->st(), {src.begin() + 1, src.end()});
-    return graph_.ops().rebuild(op, src, op->shape);
   }
 
   /// Inputs that no Load reads any more leave; those behind them move forward.
@@ -158,18 +145,11 @@ class PaddingWriter {
       moved[k] = first + static_cast<int>(inputs.size());
       if (is_read[k]) inputs.push_back(item.inputs[k]);
     }
-    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
-    for (const LazyOp* op : toposort(item.ast)) {
-      std::vector<const LazyOp*> src;
-      for (const LazyOp* s : op->src) src.push_back(done.at(s));
-      if (op->op == Op::Load) {
-        const int index = moved[at(op->mem().index - first)];
-        done[op] = src.empty() ? graph_.ops().load(index, op->dtype, op->st()) : graph_.ops().load_at(index, op->dtype, op->st(), src[0]);
-      } else {
-        done[op] = src == op->src ? op : with_sources(op, src);
-      }
-    }
-    item.ast = done.at(item.ast);
+    item.ast = rewrite_ast(graph_.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>& src) -> const LazyOp* {
+      if (op->op != Op::Load) return nullptr;
+      const int index = moved[at(op->mem().index - first)];
+      return src.empty() ? graph_.ops().load(index, op->dtype, op->st()) : graph_.ops().load_at(index, op->dtype, op->st(), src[0]);
+    });
     item.inputs = std::move(inputs);
   }
 

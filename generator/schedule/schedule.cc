@@ -17,6 +17,7 @@
 #include "schedule/realize.h"
 #include "schedule/region.h"
 #include "schedule/select.h"
+#include "schedule/sum_order.h"
 
 namespace etch {
 namespace {
@@ -169,6 +170,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   schedule.folded = origins_without(graph, schedule.items);
   write_padding_once(graph, schedule);
   choose_memory_orders(graph, schedule);
+  order_sums(graph, schedule);
   verify(schedule);
   return schedule;
 }

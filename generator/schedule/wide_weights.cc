@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ir/contraction.h"
+#include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
@@ -65,25 +66,9 @@ class Widening {
       wide = graph_.data(Array::of_ints(DType::Int16, narrow->data.shape(), narrow->data.ints()), narrow->name);
       added_ += narrow->data.size();
     }
-    std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only
-    for (const LazyOp* op : toposort(item.ast)) {
-      std::vector<const LazyOp*> src;
-      for (const LazyOp* s : op->src) src.push_back(done.at(s));
-      LazyOps& ops = graph_.ops();
-      if (op == weights)
-        done[op] = ops.load(op->mem().index, DType::Int16, op->st());
-      else if (src == op->src)
-        done[op] = op;
-      else if (op->op == Op::Cast)
-        done[op] = ops.cast(src[0], op->dtype);
-      else if (op->op == Op::Store)
-        done[op] = ops.store(op->mem().index, src[0], op->st(), {src.begin() + 1, src.end()});
-      else if (op->op == Op::Load)
-        done[op] = ops.load_at(op->mem().index, op->dtype, op->st(), src[0]);
-      else
-        done[op] = ops.rebuild(op, src, op->shape);
-    }
-    item.ast = done.at(item.ast);
+    item.ast = rewrite_ast(graph_.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) {
+      return op == weights ? graph_.ops().load(op->mem().index, DType::Int16, op->st()) : nullptr;
+    });
     for (const LazyBuffer*& input : item.inputs)
       if (input == narrow) input = wide;
   }

@@ -203,6 +203,22 @@ std::vector<bool> ShapeTracker::masked_axes() const {
   return masked;
 }
 
+bool ShapeTracker::shows_all_once(std::int64_t elements) const {
+  if (views_.size() != 1 || views_[0].mask || !views_[0].offset.is_int(0)) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t d = 0; d < views_[0].shape.size(); d++) {
+    if (!views_[0].shape[d].is_int() || !views_[0].strides[d].is_int()) return false;
+    if (!views_[0].strides[d].is_int(0)) dims.emplace_back(views_[0].strides[d].as_int(), views_[0].shape[d].as_int());
+  }
+  std::ranges::sort(dims);
+  std::int64_t n = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != n) return false;
+    n *= size;
+  }
+  return n == elements;
+}
+
 std::int64_t ShapeTracker::real_size() const {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   if (std::any_of(shape().begin(), shape().end(), zero)) return 0;

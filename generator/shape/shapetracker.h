@@ -70,6 +70,8 @@ class ShapeTracker {
   std::vector<bool> masked_axes() const;
   /// Largest position read + 1: exact when all sizes are ints (0 if nothing is read), an upper bound when symbolic.
   std::int64_t real_size() const;
+  /// Whether it is one view that shows each of the first `elements` elements once, in any order; along axes of stride 0 again and again.
+  bool shows_all_once(std::int64_t elements) const;
   /// Free variables of all views, sorted by name.
   std::vector<const Node*> variables() const;
 
