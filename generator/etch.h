@@ -84,7 +84,7 @@
 //     DeviceOptions talking;
 //     talking.debug = {.level = 2, .sink = [&log](std::string_view lines) { log += lines; }};
 //     make_device("c", talking)->load(program)->run({values});
-//     write_into("pictures", pictures_of(program, "tiny", options));
+//     write_into("pictures", pictures_of(program, "tiny"));
 //
 // BACKENDS OF YOUR OWN  A row of languages(), of devices() and, for emitted projects, of project_forms(): tests/examples/backend.cc.
 //

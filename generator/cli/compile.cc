@@ -138,7 +138,7 @@ class Pictures {
   Pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) : args_(args) {
     if (args.picture.empty()) return;
     progress.step("drawing");
-    const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name, options);
+    const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name);
     count_ = files.size();
     waiting_.emplace(args.picture, files, kPictureMark);
     progress.clear();

@@ -159,6 +159,7 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
   options.wide_weights = args.optimize && args.goal == "speed";
+  options.share_kernels = args.optimize && args.goal == "flash";
   options.weights = weights_form(args.weights);
   options.tool_version = ETCH_VERSION;
   options.options_text = options_text(args);

@@ -56,7 +56,7 @@ std::map<std::size_t, Linearizer::Span> Linearizer::find_interior() {
     for (int axis : axes_of(AxisKind::Global)) {
       const Sint index = axis_index_[static_cast<std::size_t>(axis)];
       if (index.is_int() || index.node()->kind != NodeKind::Variable) continue;
-      const auto [place, is_new] = box.try_emplace(static_cast<std::size_t>(axis), index.node()->min, index.node()->max);
+      box.try_emplace(static_cast<std::size_t>(axis), index.node()->min, index.node()->max);
       const std::optional<Span> span = span_without(mask, index.node());
       if (!span) continue;
       const double share = static_cast<double>(span->second - span->first + 1) / static_cast<double>(count_of(index.node()));

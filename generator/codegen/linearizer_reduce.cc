@@ -1,5 +1,6 @@
 // Linearizer: reductions into accumulators and, for grouped axes, through memory that the work-group shares.
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
@@ -64,6 +65,47 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   check(left.empty(), "a guard depends on loops alone");
 }
 
+// The sum of products of integers over an unrolled window for several outputs, which may be added in any order; else null.
+const LazyOp* Linearizer::window_sum() const {
+  const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
+  const bool has_window = k_.count(AxisKind::Unroll) > 1 && k_.count(AxisKind::Upcast) > 0 && lanes_ == 1 && !k_.tensor() && kept_.op == nullptr;
+  if (!has_window || reduces.size() != 1 || is_scan(reduces[0]) || !is_int(reduces[0]->dtype)) return nullptr;
+  return contraction_of(reduces[0]) ? reduces[0] : nullptr;
+}
+
+// Element by element of the operand that has more of them, the image: each is loaded, multiplied for all outputs whose windows it is in,
+// and done with. Else as many elements as a row of the tile has would be held in registers beside the sums.
+void Linearizer::add_by_element(const LazyOp* sum) {
+  struct Product {
+    std::vector<Sint> at;
+    std::array<std::string, 2> elements;  // of the operands
+  };
+  std::vector<Product> products;
+  const std::optional<Contraction> factors = contraction_of(sum);
+  std::array<std::map<std::string, std::size_t>, 2> first;  // by element: the first product of it
+  const auto element_of = [&](const LazyOp* factor) {
+    std::string text;
+    for (const LazyOp* leaf : toposort(factor))
+      if (leaf->op == Op::Load && !is_indexed(leaf)) text += to_text(place_of(k_.buf_of(leaf)).idx) + ";";
+    return text;
+  };
+  for_each(axes_of(AxisKind::Unroll), [&] {
+    for_each(axes_of(AxisKind::Upcast), [&] {
+      if (zeros_of(sum->src[0]).always) return;
+      products.push_back({axis_index_, {element_of(factors->a()), element_of(factors->b())}});
+      for (std::size_t f = 0; f < 2; f++) first[f].try_emplace(products.back().elements[f], products.size());
+    });
+  });
+  const std::size_t image = first[0].size() >= first[1].size() ? 0 : 1;
+  std::stable_sort(products.begin(), products.end(), [&](const Product& p, const Product& q) {
+    return first[image].at(p.elements[image]) < first[image].at(q.elements[image]);
+  });
+  for (const Product& p : products) {
+    axis_index_ = p.at;
+    accumulate(sum, value(sum->src[0]));
+  }
+}
+
 void Linearizer::reduce() {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
   std::vector<const LazyOp*> summed;
@@ -85,12 +127,15 @@ void Linearizer::reduce() {
       if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
     });
   };
-  for_each(axes_of(AxisKind::Unroll), [&] {
-    if (k_.tensor())
-      multiply_by_instruction();
-    else
-      add_all();
-  });
+  if (const LazyOp* sum = window_sum(); sum != nullptr)
+    add_by_element(sum);
+  else
+    for_each(axes_of(AxisKind::Unroll), [&] {
+      if (k_.tensor())
+        multiply_by_instruction();
+      else
+        add_all();
+    });
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   while (open_.size() > outside) close(open_.back());
   guards_.clear();

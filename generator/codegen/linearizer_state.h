@@ -158,6 +158,8 @@ class Linearizer {
   std::string name_of(const LazyOp* reduce, Sums sums) const;
   void define_accumulators(Sums sums);
   void open_reduce_loops(const std::vector<Sint>& guards);
+  const LazyOp* window_sum() const;
+  void add_by_element(const LazyOp* sum);
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);
   Sint position(const std::vector<int>& axes) const;

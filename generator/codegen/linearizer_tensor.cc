@@ -82,8 +82,13 @@ void Linearizer::add_tail() {
   const LazyOp* sum = k_.reduces()[0];
   const TensorCore& tensor = *k_.tensor();
   std::vector<int> copies;
-  for (int axis : axes_of(AxisKind::Unroll))
-    if (k_.axes()[static_cast<std::size_t>(axis)].dim != tensor.dim) copies.push_back(axis);
+  for (int axis : axes_of(AxisKind::Unroll)) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (k_.axes()[i].dim == tensor.dim)
+      axis_index_[i] = 0;  // the last axis alone leads to the tail
+    else
+      copies.push_back(axis);
+  }
   for (int axis : axes_of(AxisKind::Upcast)) copies.push_back(axis);
   for (std::int64_t n = 0; n < tensor.tail; n++) {
     axis_index_.back() = tensor.whole + n;  // along the products of one instruction, which is the last axis

@@ -1,5 +1,6 @@
 // Which instruction to place, and what to upcast around it.
 #include <algorithm>
+#include <utility>
 
 #include "codegen/kernel.h"
 
@@ -39,7 +40,7 @@ void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, boo
     const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
     return !size.is_int() ? 1.0 : static_cast<double>((most - size.as_int() % most) % most) / static_cast<double>(size.as_int());
   };
-  if (overlap) std::ranges::stable_sort(axes, {}, twice);
+  if (overlap) std::ranges::sort(axes, {}, [&](int axis) { return std::pair(twice(axis), -axis); });
   for (int axis : axes) {
     for (std::int64_t amount = most; amount > 1; amount--)
       if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return;

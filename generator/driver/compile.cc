@@ -223,6 +223,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options) {
   LowerOptions lowering;
   lowering.language = language;
+  lowering.share_kernels = options.share_kernels && language != nullptr && !language->grid;
   if (language != nullptr) lowering.codegen = codegen_of(*language, options);
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
   lowering.place = options.import.path.string();

@@ -55,6 +55,7 @@ struct CompileOptions {
   Target target;
   bool optimize = true;      // false: no OptOps
   bool wide_weights = true;  // weights may take more flash for fewer instructions
+  bool share_kernels = false;  // kernels that differ in sizes alone are one function, of more instructions
   WeightsForm weights = WeightsForm::Auto;
   std::string tool_version;
   std::string options_text;  // for the header: "--target cortex-m4f"

@@ -5,14 +5,13 @@
 
 namespace etch {
 
-std::vector<EmittedFile> pictures_of(const Program& program, const std::string& name, const CompileOptions& options) {
+std::vector<EmittedFile> pictures_of(const Program& program, const std::string& name) {
   std::vector<EmittedFile> files{{"schedule.svg", schedule_picture(program, name)}};
   if (program.language == nullptr) return files;
-  const CodegenOptions codegen = codegen_of(*program.language, options);
   for (const ProgramKernel& kernel : program.kernels)
     if (!kernel.uops.empty())
       files.push_back(
-          {kernel.name + ".svg", uops_picture(uops_of(kernel, *program.language, codegen), kernel.name + " = " + kernel.shape_name)});
+          {kernel.name + ".svg", uops_picture(kernel.code, kernel.name + " = " + kernel.shape_name)});
   return files;
 }
 

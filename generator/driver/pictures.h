@@ -9,6 +9,6 @@
 namespace etch {
 
 /// schedule.svg and, for each kernel, KERNEL.svg with its UOps. `name`: of the model.
-std::vector<EmittedFile> pictures_of(const Program& program, const std::string& name, const CompileOptions& options);
+std::vector<EmittedFile> pictures_of(const Program& program, const std::string& name);
 
 }  // namespace etch

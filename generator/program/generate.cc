@@ -39,6 +39,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.shape_name = kernel.shape_name();
   result.opts = to_text(kernel.applied());
   result.uops = to_text(made.linear.uops);
+  result.code = made.linear.uops;
   result.text = std::move(text);
   result.arguments = std::move(signature.arguments);
   for (std::size_t i = 0; i < made.layouts.size(); i++) {
@@ -63,14 +64,6 @@ ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, c
   ProgramKernel result = render_kernel(kernel, std::move(linear), std::move(signature), language);
   result.indices_proved = indices_proved;
   return result;
-}
-
-UOpList uops_of(const ProgramKernel& kernel, const Language& language, const CodegenOptions& options) {
-  std::vector<KernelArgument> arguments = kernel.arguments;
-  for (KernelArgument& argument : arguments) argument.layout.reset();
-  UOpList uops = linearize_kernel(choose_opts(kernel.ast, arguments, options), arguments, language).linear.uops;
-  check(to_text(uops) == kernel.uops, "a kernel that is made again is the same");
-  return uops;
 }
 
 ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature) {

@@ -38,9 +38,6 @@ ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, cons
 /// The second and third step, and the proof, for a kernel whose loops are chosen.
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language);
 
-/// The UOps of a kernel that generate_kernel has made with these options, made anew: a program keeps only their text.
-UOpList uops_of(const ProgramKernel& kernel, const Language& language, const CodegenOptions& options);
-
 /// A kernel of its AST alone, without text: what a program for the reference consists of.
 ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature);
 

@@ -19,6 +19,7 @@
 #include "program/generate.h"
 #include "program/lower_call.h"
 #include "program/node_names.h"
+#include "program/share.h"
 #include "schedule/schedule.h"
 #include "shape/open_sizes.h"
 #include "target/target.h"
@@ -59,6 +60,7 @@ class Lowering {
       program_.loops.push_back({variables(loop.loop->counter).empty() ? "" : variables(loop.loop->counter).front()->name, loop.loop->count,
                                 loop.first, loop.end});
     program_.folded = schedule_.folded;
+    if (options_.share_kernels && program_.variables.empty() && program_.loops.empty()) share_kernels(program_, options_.codegen);
     verify(program_);
     return std::move(program_);
   }

@@ -21,6 +21,8 @@ struct Target;
 struct LowerOptions {
   const Language* language = nullptr;  // null: ASTs alone
   CodegenOptions codegen;
+  /// Kernels that differ in sizes alone are one function (share_kernels): less code, more instructions. Not for grids and open sizes.
+  bool share_kernels = false;
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
   /// For errors: the model's file, and the user's names of the variables.

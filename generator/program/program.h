@@ -13,6 +13,7 @@
 #include "ir/array.h"
 #include "ir/external.h"
 #include "ir/lazyop.h"
+#include "ir/uop.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -40,6 +41,7 @@ struct ProgramKernel {
   const LazyOp* ast = nullptr;                     // owned by the program's graph; what INTERP evaluates
   std::vector<KernelArgument> arguments;           // the buffers, as each call passes them
   std::string uops;                                // printed, for --dump
+  UOpList code;                                    // the steps themselves, in the language's kernels
   Rendered text;                                   // the function in the program's language, named `name`; empty if there is no language
   std::vector<std::string> variables;              // names, in the order in which the kernel takes them after the buffers
   std::vector<Sint> global_size, local_size;       // launch dimensions, empty for C

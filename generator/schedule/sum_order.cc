@@ -42,7 +42,7 @@ std::optional<Order> order_for(const LazyOp* load, const std::vector<int>& reduc
   for (const int axis : reduced)
     if (!strides[at(axis)] || !strides[at(axis)]->is_int()) return std::nullopt;
   std::vector<int> sorted = reduced;
-  std::ranges::stable_sort(sorted, std::greater(), [&](int axis) { return strides[at(axis)]->as_int(); });
+  std::ranges::sort(sorted, std::greater(), [&](int axis) { return std::pair(strides[at(axis)]->as_int(), -axis); });
   if (sorted == reduced) return std::nullopt;
   bool merges = false;
   for (std::size_t i = 1; i < sorted.size(); i++) merges = merges || is_merged(strides, load->shape, sorted[i - 1], sorted[i]);

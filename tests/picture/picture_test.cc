@@ -133,9 +133,8 @@ TEST(Picture, UOpsHaveABoxAndAnEdgeForEachSource) {
   const std::regex line(R"( *%(\d+) = (\w+).*)"), operand(R"( %(\d+))");
   for (const char* target : {"cortex-m4f", "x86-64-v3", "opencl"}) {
     const Lowered model = zoo("lenet", target);
-    const CodegenOptions codegen = codegen_of(*model.program.language, model.options);
     for (const ProgramKernel& kernel : model.program.kernels) {
-      const ParsedSvg svg = parse_svg(uops_picture(uops_of(kernel, *model.program.language, codegen), kernel.name));
+      const ParsedSvg svg = parse_svg(uops_picture(kernel.code, kernel.name));
       expect_sound(svg);
       std::multiset<std::pair<std::string, std::string>> want, got;
       std::size_t boxes = 0, frames = 0;
@@ -240,7 +239,7 @@ TEST(Picture, AThousandCallsTakeNoTime) {
 // The driver's files: one for the schedule and one for each kernel.
 TEST(Picture, FilesOfAModel) {
   const Lowered model = zoo("mlp");
-  const std::vector<EmittedFile> files = pictures_of(model.program, "mlp", model.options);
+  const std::vector<EmittedFile> files = pictures_of(model.program, "mlp");
   ASSERT_EQ(files.size(), model.program.kernels.size() + 1);
   EXPECT_EQ(files[0].name, "schedule.svg");
   for (std::size_t k = 0; k < model.program.kernels.size(); k++) EXPECT_EQ(files[k + 1].name, model.program.kernels[k].name + ".svg");

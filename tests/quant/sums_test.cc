@@ -1,0 +1,140 @@
+// How quantised sums run: along their axes as images lie in memory, borders apart from what is inside, one function for several sizes.
+// Wanted numbers are the loops of quant/convs.h.
+#include <set>
+
+#include "program/generate.h"
+#include "program/lower.h"
+#include "quant/convs.h"
+#include "renderer/language.h"
+
+namespace etch {
+namespace {
+
+using namespace test::convs;
+
+Program in_c(const Net& net) { return lower_model(net.frontend, &kC, net.options); }
+
+std::vector<std::string> opts_of(const Program& program) {
+  std::vector<std::string> opts;
+  for (const ProgramCall& call : program.calls) opts.push_back(program.kernels[static_cast<std::size_t>(call.kernel)].opts);
+  return opts;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) n++;
+  return n;
+}
+
+// With three channels side by side, a row of the window is 9 bytes in memory: two words and a byte.
+TEST(SumOrder, MakesOneAxisOfColumnsAndChannels) {
+  std::mt19937 rng(1);
+  for (const std::int64_t stride : {1, 2}) {
+    std::vector<Conv> convs = chain({random_conv(rng, 3, 16, 12, 3), random_conv(rng, 16, 8, 12 / stride, 1)});
+    convs[0].stride = stride;
+    const Net net = net_of(convs, "cortex-m4f");
+    const Program program = in_c(net);
+    ASSERT_EQ(program.calls.size(), 3u) << to_text(net.frontend.schedule);
+    const ProgramKernel& sum = program.kernels[static_cast<std::size_t>(program.calls[1].kernel)];
+    EXPECT_NE(sum.opts.find("TC"), std::string::npos) << sum.opts;
+    EXPECT_EQ(count_of(sum.uops, "= Dot int32"), 2u * 8u) << sum.uops;
+    EXPECT_EQ(count_of(sum.uops, "= Alu Mul int32 %"), 1u * 8u) << sum.uops;
+    expect_right(net, convs, rng);
+  }
+}
+
+// A weight that a second sum reads keeps its order, and one channel has nothing to merge.
+TEST(SumOrder, LeavesOtherSumsAsTheyAre) {
+  std::mt19937 rng(2);
+  const Net one = net_of({random_conv(rng, 1, 16, 12, 3)}, "cortex-m4f");
+  for (const ScheduleItem& item : one.frontend.schedule.items)
+    for (const LazyBuffer* input : item.inputs)
+      if (input->kind == LazyKind::Data && input->data.size() == 144) EXPECT_EQ(input->data.shape().size(), 4u) << "written anew";
+  std::vector<Conv> twice = chain({random_conv(rng, 3, 3, 12, 3), random_conv(rng, 3, 3, 12, 3)});
+  twice[1].weights = twice[0].weights;
+  expect_right(net_of(twice, "cortex-m4f"), twice, rng);
+}
+
+// Windows with borders: two bodies, the one for the inside without a test.
+TEST(Interior, HasABodyWithoutTests) {
+  std::mt19937 rng(3);
+  const std::vector<Conv> convs = chain({random_conv(rng, 6, 6, 12, 3, 6), random_conv(rng, 6, 6, 12, 1)});
+  const Net net = net_of(convs, "cortex-m4f");
+  const Program program = in_c(net);
+  const ProgramKernel& kernel = program.kernels[static_cast<std::size_t>(program.calls[0].kernel)];
+  EXPECT_NE(kernel.opts.find("INTERIOR"), std::string::npos) << kernel.opts;
+  const std::string& text = kernel.text.source;
+  const std::size_t then = text.find("if ("), otherwise = text.find("} else {");
+  ASSERT_LT(then, otherwise) << text;
+  ASSERT_NE(otherwise, std::string::npos) << text;
+  EXPECT_EQ(text.substr(then, otherwise - then).find('?'), std::string::npos) << text;
+  EXPECT_NE(text.find('?', otherwise), std::string::npos) << text;
+  expect_right(net, convs, rng);
+}
+
+// Where masks hide most of the image, or none of it, one body is enough.
+TEST(Interior, IsOnlyForImagesThatAreMostlyInside) {
+  std::mt19937 rng(4);
+  struct Row {
+    std::int64_t size, kernel;
+    bool two_bodies;
+  };
+  for (const Row& row : {Row{3, 3, false}, Row{12, 1, false}, Row{12, 3, true}, Row{12, 7, true}, Row{15, 3, true}, Row{8, 7, false}}) {
+    const std::vector<Conv> convs{random_conv(rng, 4, 4, row.size, row.kernel, 4)};
+    const Net net = net_of(convs, "cortex-m4f");
+    const Program program = in_c(net);
+    const std::string& text = program.kernels[static_cast<std::size_t>(program.calls[0].kernel)].text.source;
+    EXPECT_EQ(text.find("} else {") != std::string::npos, row.two_bodies) << row.size << ' ' << row.kernel << '\n' << text;
+    expect_right(net, convs, rng);
+  }
+}
+
+// Layers of one kind and several sizes: as many functions as there are kinds, with the sizes as arguments.
+TEST(SharedKernels, ServeSeveralSizes) {
+  std::mt19937 rng(5);
+  std::vector<Conv> convs;
+  for (const std::int64_t size : {24, 12, 6}) {
+    convs.push_back(random_conv(rng, 8, 8, size, 3, 8));
+    convs.push_back(random_conv(rng, 8, 8, size, 1));
+    convs.back().stride = 2;
+  }
+  convs = chain(convs);
+  Net net = net_of(convs, "cortex-m4f", false);
+  const std::size_t alone = in_c(net).kernels.size();
+  net.options.share_kernels = true;
+  const Program shared = in_c(net);
+  EXPECT_EQ(alone, convs.size());
+  EXPECT_LE(shared.kernels.size(), 3u) << ::testing::PrintToString(opts_of(shared));
+  EXPECT_EQ(shared.calls.size(), convs.size());
+  expect_right(net, convs, rng);
+}
+
+TEST(SharedKernels, AreRightInRandomNetworks) {
+  std::mt19937 rng(6);
+  const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
+  std::size_t calls = 0, kernels = 0;
+  for (int i = 0; i < 12; i++) {
+    std::vector<Conv> convs;
+    std::int64_t size = pick(5, 20), channels = pick(1, 9);
+    for (int layer = 0; layer < 6; layer++) {
+      const bool is_depthwise = pick(0, 1) == 1;
+      const std::int64_t outputs = is_depthwise ? channels : pick(1, 9);
+      convs.push_back(random_conv(rng, channels, outputs, size, 2 * pick(0, 1) + 1, is_depthwise ? channels : 1));
+      convs.back().stride = pick(1, 4) == 1 ? 2 : 1;
+      size = convs.back().size_out();
+      channels = outputs;
+    }
+    convs = chain(convs);
+    Net net = net_of(convs, i % 2 == 0 ? "cortex-m4f" : "cortex-m3", i % 3 == 0);
+    net.options.share_kernels = true;
+    SCOPED_TRACE(to_text(net.frontend.schedule));
+    const Program program = in_c(net);
+    calls += program.calls.size();
+    kernels += program.kernels.size();
+    expect_right(net, convs, rng);
+  }
+  EXPECT_LT(kernels, calls);
+}
+
+}  // namespace
+}  // namespace etch
