@@ -42,7 +42,7 @@ const UOp* UOpBuilder::add(const UOp* u) {
 }
 
 void UOpBuilder::opened(const UOp* u) {
-  if (opens_scope(u->uop)) scopes_.emplace_back();
+  if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) scopes_.emplace_back();
   if (!is_pure(*u)) return;
   known_.insert(u);
   scopes_.back().push_back(u);

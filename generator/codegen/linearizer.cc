@@ -65,10 +65,13 @@ Linearized Linearizer::run() {
     open_grid();
   } else {
     make_variables(AxisKind::Global);
-    for (int axis : axes_of(AxisKind::Global)) open_axis(axis);
   }
   kept_ = find_kept();
-  if (!add_interior()) compute_tile();
+  if (!add_interior()) {
+    for (int axis : axes_of(AxisKind::Global))
+      if (!options_.grid) open_axis(axis);
+    compute_tile();
+  }
   while (!open_.empty()) close(open_.back());
   result_.uops = b_.finish();
   return std::move(result_);

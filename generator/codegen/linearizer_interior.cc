@@ -1,11 +1,13 @@
-// Linearizer: two bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: for each
-// outer loop a range of its variable. In the box's body the variables have those ranges, so that the masks fold away.
+// Linearizer: two bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: of each
+// outer loop some turns. There the variables have the ranges of the box, so that the masks fold away; what is around it, boxes of the same
+// loops, has the other body.
 //
-//   if (0 < y && y < 47) { sum += in[at - 48] * w[0]; ... } else { sum += (0 < y ? in[at - 48] : 0) * w[0]; ... }
+//   for (y = 1; y < 47; y++) { sum += in[at - 48] * w[0]; ... }
+//   for (border = 0; border < 2; border++)
+//     for (y = border < 1 ? 0 : 47; y < (border < 1 ? 1 : 48); y++) { sum += (0 < y ? in[at - 48] : 0) * w[0]; ... }
 #include <algorithm>
 
 #include "codegen/linearizer_state.h"
-#include "shape/open_sizes.h"
 
 namespace etch {
 namespace {
@@ -13,9 +15,16 @@ namespace {
 // Where most tiles are outside of the box, a second body is only longer.
 constexpr double kLeastShare = 0.4;
 
-std::int64_t count_of(const Node* variable) { return variable->max - variable->min + 1; }
+std::int64_t turns_of(const std::pair<std::int64_t, std::int64_t>& span) { return span.second - span.first + 1; }
 
 }  // namespace
+
+Linearizer::Span Linearizer::whole(int axis) const { return {0, k_.axes()[static_cast<std::size_t>(axis)].size.as_int() - 1}; }
+
+std::int64_t Linearizer::value_in_turn(int axis, std::int64_t turn) const {
+  const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
+  return a.overlap > 0 ? std::min(turn * a.tile_size, a.size.as_int() * a.tile_size - a.overlap - a.tile_size) : turn;
+}
 
 // All conditions under which something is read, in all copies.
 std::set<const Node*> Linearizer::find_masks() {
@@ -29,39 +38,39 @@ std::set<const Node*> Linearizer::find_masks() {
   for_each(copies, [&] {
     for (const KernelBuf& buf : k_.bufs())
       if (!is_indexed(buf.op))
-        for (const Sint term : terms_of(place_of(buf).valid)) masks.insert(term.node());
+        for (const Sint& term : terms_of(place_of(buf).valid)) masks.insert(term.node());
   });
   return masks;
 }
 
-// The values of `variable` for which `mask` holds whatever other variables are, if these follow each other.
-std::optional<Linearizer::Span> Linearizer::span_without(const Node* mask, const Node* variable) const {
-  constexpr std::int64_t kMost = 4096;
-  if (!variable->max_expr.is_int() || count_of(variable) > kMost) return std::nullopt;
+// The turns in which `mask` holds whatever other loops do, if these follow each other.
+std::optional<Linearizer::Span> Linearizer::span_without(const Node* mask, int axis) const {
+  const std::string& name = axis_index_[static_cast<std::size_t>(axis)].node()->name;
   std::optional<Span> span;
-  for (std::int64_t v = variable->min; v <= variable->max; v++) {
-    if (substitute(Sint(*mask), {{variable->name, v}}).min() != 1) continue;
-    if (span && span->second + 1 != v) return std::nullopt;
-    span = Span{span ? span->first : v, v};
+  for (std::int64_t turn = 0; turn <= whole(axis).second; turn++) {
+    if (substitute(Sint(*mask), {{name, value_in_turn(axis, turn)}}).min() != 1) continue;
+    if (span && span->second + 1 != turn) return std::nullopt;
+    span = Span{span ? span->first : turn, turn};
   }
   return span;
 }
 
-// By axis; empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies.
-std::map<std::size_t, Linearizer::Span> Linearizer::find_interior() {
-  std::map<std::size_t, Span> box;
+// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies.
+Linearizer::Box Linearizer::find_interior() {
+  constexpr std::int64_t kMostTurns = 4096;
+  Box box;
+  for (int axis : axes_of(AxisKind::Global)) {
+    const Sint& size = k_.axes()[static_cast<std::size_t>(axis)].size;
+    if (size.is_int() && size.as_int() > 1 && size.as_int() <= kMostTurns) box.emplace(axis, whole(axis));
+  }
   for (const Node* mask : find_masks()) {
-    std::optional<std::pair<std::size_t, Span>> widest;
-    double widest_share = 0;
-    for (int axis : axes_of(AxisKind::Global)) {
-      const Sint index = axis_index_[static_cast<std::size_t>(axis)];
-      if (index.is_int() || index.node()->kind != NodeKind::Variable) continue;
-      box.try_emplace(static_cast<std::size_t>(axis), index.node()->min, index.node()->max);
-      const std::optional<Span> span = span_without(mask, index.node());
-      if (!span) continue;
-      const double share = static_cast<double>(span->second - span->first + 1) / static_cast<double>(count_of(index.node()));
-      if (share > widest_share) widest = {static_cast<std::size_t>(axis), *span};
-      widest_share = std::max(widest_share, share);
+    std::optional<std::pair<int, Span>> widest;
+    double most = 0;
+    for (const auto& [axis, side] : box) {
+      const std::optional<Span> span = span_without(mask, axis);
+      const double share = span ? static_cast<double>(turns_of(*span)) / static_cast<double>(turns_of(whole(axis))) : 0;
+      if (share > most) widest = {axis, *span};
+      most = std::max(most, share);
     }
     if (!widest) continue;
     Span& side = box.at(widest->first);
@@ -69,11 +78,56 @@ std::map<std::size_t, Linearizer::Span> Linearizer::find_interior() {
   }
   double share = 1;
   std::erase_if(box, [&](const auto& side) {
-    const Node* v = axis_index_[side.first].node();
-    share *= static_cast<double>(std::max<std::int64_t>(side.second.second - side.second.first + 1, 0)) / static_cast<double>(count_of(v));
-    return side.second == Span{v->min, v->max};
+    share *= static_cast<double>(std::max<std::int64_t>(turns_of(side.second), 0)) / static_cast<double>(turns_of(whole(side.first)));
+    return side.second == whole(side.first);
   });
-  return share < kLeastShare ? std::map<std::size_t, Span>{} : box;
+  return share < kLeastShare ? Box{} : box;
+}
+
+// Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside.
+std::vector<Linearizer::Box> Linearizer::borders_of(const Box& interior) const {
+  std::vector<Box> borders;
+  Box around;
+  for (const auto& [axis, side] : interior) around.emplace(axis, whole(axis));
+  for (const auto& [axis, side] : interior) {
+    for (const Span& part : {Span{0, side.first - 1}, Span{side.second + 1, whole(axis).second}}) {
+      if (turns_of(part) <= 0) continue;
+      borders.push_back(around);
+      borders.back().at(axis) = part;
+    }
+    around.at(axis) = side;
+  }
+  return borders;
+}
+
+// values[number]
+const UOp* Linearizer::one_of(const UOp* number, const std::vector<std::int64_t>& values) {
+  const DType dtype = DType::Int32;
+  const auto constant = [&](std::int64_t n) { return b_.constant(Scalar::of_int(dtype, n)); };
+  const UOp* chosen = constant(values.back());
+  for (std::size_t n = values.size() - 1; n-- > 0;) {
+    if (values[n] == values[n + 1]) continue;
+    const UOp* is_before = b_.alu(Op::CmpLt, DType::Bool, {number, constant(static_cast<std::int64_t>(n) + 1)}, true);
+    chosen = b_.alu(Op::Where, dtype, {is_before, constant(values[n]), chosen}, true);
+  }
+  return chosen;
+}
+
+void Linearizer::open_borders(const std::vector<Box>& borders) {
+  const UOp* number = nullptr;
+  if (borders.size() > 1) {
+    const std::string name = free_name("border");
+    number = open_loop(name, static_cast<std::int64_t>(borders.size()), 1, name);
+  }
+  for (const auto& [axis, side] : borders[0]) {
+    std::vector<std::int64_t> begins, ends;
+    for (const Box& b : borders) {
+      begins.push_back(b.at(axis).first);
+      ends.push_back(b.at(axis).second + 1);
+    }
+    const UOp* begin = one_of(number, begins);
+    open_axis(axis, begin, one_of(number, ends));
+  }
 }
 
 // Forgets the values of the body that is finished.
@@ -91,27 +145,27 @@ void Linearizer::begin_tile_again() {
 
 bool Linearizer::add_interior() {
   if (!k_.has_interior()) return false;
-  const std::map<std::size_t, Span> box = find_interior();
+  const Box box = find_interior();
   begin_tile_again();
   if (box.empty()) return false;
-  std::vector<Sint> inside, whole;
+  for (int axis : axes_of(AxisKind::Global))
+    if (!box.contains(axis)) open_axis(axis);
+  const std::size_t outside = open_.size();
+  const auto constant = [&](std::int64_t n) { return b_.constant(Scalar::of_int(DType::Int32, n)); };
+  std::map<int, Sint> variables;
   for (const auto& [axis, side] : box) {
-    const Sint index = axis_index_[axis];
-    whole.push_back(index);
-    if (side.first > index.node()->min) inside.push_back(lt(-index, 1 - side.first));
-    if (side.second < index.node()->max) inside.push_back(lt(index, side.second + 1));
-    axis_index_[axis] = symbols_->variable(index.node()->name, side.first, side.second);
+    Sint& index = axis_index_[static_cast<std::size_t>(axis)];
+    variables[axis] = index;
+    open_axis(axis, constant(side.first), constant(side.second + 1));
+    index = symbols_->variable(index.node()->name, value_in_turn(axis, side.first), value_in_turn(axis, side.second));
   }
-  const UOp* is_inside = index_.condition(ands(inside));
-  open_.push_back(b_.add(UOp{.uop = UOpKind::If, .src = {is_inside}}));
   compute_tile();
-  close(open_.back());
+  while (open_.size() > outside) close(open_.back());
   begin_tile_again();
-  std::size_t next = 0;
-  for (const auto& [axis, side] : box) axis_index_[axis] = whole[next++];
-  open_.push_back(b_.add(UOp{.uop = UOpKind::Else, .src = {is_inside}}));
+  for (const auto& [axis, index] : variables) axis_index_[static_cast<std::size_t>(axis)] = index;
+  open_borders(borders_of(box));
   compute_tile();
-  close(open_.back());
+  while (open_.size() > outside) close(open_.back());
   return true;
 }
 

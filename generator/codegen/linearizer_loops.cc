@@ -24,9 +24,13 @@ std::vector<int> Linearizer::copied_axes() const {
 
 const UOp* Linearizer::open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis) {
   const UOp* end = index_.integer(size);
-  const UOp* start = b_.constant(Scalar::of_int(end->dtype, 0));
+  return open_loop(name, b_.constant(Scalar::of_int(end->dtype, 0)), end, elements, axis);
+}
+
+const UOp* Linearizer::open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements,
+                                 const std::string& axis) {
   const UOp* loop =
-      b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {start, end}, .number = elements, .name = name, .hint = axis});
+      b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {begin, end}, .number = elements, .name = name, .hint = axis});
   index_.declare(name, loop);
   open_.push_back(loop);
   return loop;
@@ -75,10 +79,15 @@ void Linearizer::make_variables(AxisKind kind) {
 }
 
 void Linearizer::open_axis(int axis) {
+  const UOp* end = index_.integer(k_.axes()[static_cast<std::size_t>(axis)].size);
+  open_axis(axis, b_.constant(Scalar::of_int(end->dtype, 0)), end);
+}
+
+void Linearizer::open_axis(int axis, const UOp* begin, const UOp* end) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
   const Axis& a = k_.axes()[i];
-  const UOp* tile = open_loop(axis_names_[i], a.size, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
+  const UOp* tile = open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
   if (a.overlap == 0) return;
   // The last tile ends where the axis ends.
   const auto integer = [&](Sint n) { return index_.integer(n); };

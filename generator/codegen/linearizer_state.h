@@ -32,16 +32,25 @@ class Linearizer {
   void compute_tile();
 
   // linearizer_interior.cc
-  /// The first and the last value of the variable of an outer loop.
+  /// The first and the last turn of a loop.
   using Span = std::pair<std::int64_t, std::int64_t>;
+  /// For some of the outer loops, by axis, some of their turns.
+  using Box = std::map<int, Span>;
   bool add_interior();
-  std::map<std::size_t, Span> find_interior();
+  Box find_interior();
   std::set<const Node*> find_masks();
-  std::optional<Span> span_without(const Node* mask, const Node* variable) const;
+  std::optional<Span> span_without(const Node* mask, int axis) const;
+  Span whole(int axis) const;
+  /// What the variable of the axis is in that turn of its loop.
+  std::int64_t value_in_turn(int axis, std::int64_t turn) const;
+  std::vector<Box> borders_of(const Box& interior) const;
+  void open_borders(const std::vector<Box>& borders);
+  const UOp* one_of(const UOp* number, const std::vector<std::int64_t>& values);
   void begin_tile_again();
 
   // linearizer_loops.cc
   const UOp* open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis);
+  const UOp* open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements, const std::string& axis);
   /// Names each axis after the letters of its dimension, and after the part that the axis is if the dimension has several.
   void name_axes();
   std::string free_name(const std::string& wanted);
@@ -49,6 +58,8 @@ class Linearizer {
   void make_variable(int axis);
   void make_variables(AxisKind kind);
   void open_axis(int axis);
+  /// The same for a part of its turns.
+  void open_axis(int axis, const UOp* begin, const UOp* end);
   /// The variable of an axis whose tiles overlap: the element at which the tile begins.
   std::string start_of_tile(int axis) const;
   void open_grid();

@@ -18,7 +18,7 @@ UOpList remove_dead(const UOpList& uops) {
       kept.order.push_back(u);
       continue;
     }
-    if (opens_scope(u->uop)) {
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
       const bool is_empty = ends.back() + 1 == kept.order.size();
       ends.pop_back();
       if (is_empty) {

@@ -16,23 +16,15 @@ bool reads_accumulator(const UOp* u) {
 
 UOpList hoist_invariants(const UOpList& uops) {
   std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
-  std::vector<std::size_t> guarded{0};                // per open scope: the innermost If or Else around it
+  std::vector<std::size_t> guarded{0};                // per open scope: the innermost If around it
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
-  for (auto it = uops.order.begin(); it != uops.order.end(); it++) {
-    const UOp* u = *it;
+  for (const UOp* u : uops.order) {
     if (u->uop == UOpKind::End) {
       bodies.back().push_back(u);
-      // An Else goes on behind its If, so that what leaves the Else stands in front of both.
-      if (it + 1 != uops.order.end() && it[1]->uop == UOpKind::Else) continue;
       std::vector<const UOp*> body = std::move(bodies.back());
       bodies.pop_back();
       guarded.pop_back();
       bodies.back().insert(bodies.back().end(), body.begin(), body.end());
-      continue;
-    }
-    if (u->uop == UOpKind::Else) {
-      bodies.back().push_back(u);
-      depth[u] = bodies.size() - 1;
       continue;
     }
     std::size_t home = bodies.size() - 1;

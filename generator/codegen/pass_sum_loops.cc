@@ -53,7 +53,7 @@ LoopOf find(const UOpList& uops) {
       chain.ok = chain.ok && is_sum && trips(inside, acc->dtype);
       chain.phis.push_back(u);
     }
-    if (opens_scope(u->uop)) open.push_back(u);
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) open.push_back(u);
     if (u->uop != UOpKind::End) continue;
     for (const auto& [acc, chain] : chains[open.back()])
       for (const UOp* phi : chain.phis)

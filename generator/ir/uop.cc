@@ -13,8 +13,7 @@ namespace {
 std::string describe(const UOp& u) {
   std::string text(name_of(u.uop));
   if (u.uop == UOpKind::Alu) text += " " + std::string(name_of(u.op));
-  if (u.uop == UOpKind::End || u.uop == UOpKind::Barrier) return text;
-  if (u.uop == UOpKind::If || u.uop == UOpKind::Else) return text;
+  if (u.uop == UOpKind::End || u.uop == UOpKind::Barrier || u.uop == UOpKind::If) return text;
   text += " " + std::string(name_of(u.dtype));
   if (u.lanes > 1) text += "x" + std::to_string(u.lanes);
   if (u.exact) text += " exact";
@@ -33,7 +32,6 @@ std::string describe(const UOp& u) {
     case UOpKind::DefineVar:
     case UOpKind::Loop:
     case UOpKind::If:
-    case UOpKind::Else:
     case UOpKind::End:
     case UOpKind::Barrier:
     case UOpKind::Const:
@@ -97,10 +95,9 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::Loop:
       return n == 2 ? nullptr : "a loop has two ends";
     case UOpKind::If:
-    case UOpKind::Else:
       return n == 1 && u.src[0]->dtype == DType::Bool ? nullptr : "a condition is bool";
     case UOpKind::End:
-      return n == 1 && opens_scope(u.src[0]->uop) ? nullptr : "it ends a Loop, If or Else";
+      return n == 1 && (u.src[0]->uop == UOpKind::Loop || u.src[0]->uop == UOpKind::If) ? nullptr : "it ends a Loop or If";
     case UOpKind::Load:
       return broken_load_rule(u);
     case UOpKind::Store:
@@ -164,7 +161,7 @@ std::string to_text(const UOpList& uops) {
     text += std::string(2 * depth, ' ') + "%" + std::to_string(n) + " = " + describe(*u);
     for (const UOp* s : u->src) text += " %" + std::to_string(number[s]);
     text += "\n";
-    if (opens_scope(u->uop)) depth++;
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) depth++;
   }
   return text;
 }
@@ -182,7 +179,7 @@ void verify(const UOpList& uops, std::string_view after) {
       if (!visible.contains(s)) fail(u, "every operand is defined before, in a scope that is open");
     if (const char* rule = broken_rule(*u)) fail(u, rule);
     if (!visible.insert(u).second) fail(u, "every UOp stands in the list once");
-    if (opens_scope(u->uop)) {
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
       open.push_back(u);
       scopes.emplace_back();
     }
@@ -198,7 +195,7 @@ void verify(const UOpList& uops, std::string_view after) {
     scopes.back().insert(scopes.back().end(), phis.begin(), phis.end());
     open.pop_back();
   }
-  check(open.empty(), "every Loop, If and Else has its End");
+  check(open.empty(), "every Loop and If has its End");
 }
 
 }  // namespace etch

@@ -38,8 +38,6 @@ inline constexpr UOpInfo kUOps[] = {
 inline const UOpInfo& info(UOpKind uop) { return kUOps[static_cast<std::size_t>(uop)]; }
 inline std::string_view name_of(UOpKind uop) { return info(uop).name; }
 inline bool has_effect(UOpKind uop) { return info(uop).has_effect; }
-/// Whether what follows, up to an End, is a scope of its own.
-inline bool opens_scope(UOpKind uop) { return uop == UOpKind::Loop || uop == UOpKind::If || uop == UOpKind::Else; }
 
 struct UOp {
   UOpKind uop{};

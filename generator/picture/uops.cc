@@ -39,7 +39,6 @@ Kind kind_of(UOpKind uop) {
       return Kind::Index;
     case UOpKind::Loop:
     case UOpKind::If:
-    case UOpKind::Else:
     case UOpKind::End:
       return Kind::Loop;
     case UOpKind::Const:
@@ -88,7 +87,6 @@ std::string detail_of(const UOp& u) {
     case UOpKind::Barrier:
     case UOpKind::Bitcast:
     case UOpKind::Cast:
-    case UOpKind::Else:
     case UOpKind::End:
     case UOpKind::If:
     case UOpKind::Load:
@@ -121,7 +119,7 @@ std::string uops_picture(const UOpList& uops, std::string_view title) {
     boxes[u] = number;
     const std::string head = std::string(name_of(u->uop)) + detail_of(*u);
     const std::string type = std::string(name_of(u->dtype)) + (u->lanes > 1 ? fmt::format(" x {}", u->lanes) : "");
-    if (opens_scope(u->uop)) {
+    if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
       frames[u] = picture.frames.size();
       picture.frames.push_back({number, number + 1, shortened(head, kMostText)});
     }

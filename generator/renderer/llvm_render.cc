@@ -74,7 +74,7 @@ class LlvmRenderer {
   void accumulator(const UOp* u);
   void phi(const UOp* u);
   void loop(const UOp* u);
-  void condition(Value* holds);
+  void condition(const UOp* u);
   void end(const UOp* u);
   Value* alu(const UOp* u);
   Value* choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise);
@@ -266,9 +266,9 @@ void LlvmRenderer::loop(const UOp* u) {
   scopes_.push_back({test, after, index});
 }
 
-void LlvmRenderer::condition(Value* holds) {
+void LlvmRenderer::condition(const UOp* u) {
   BasicBlock *then = block("then"), *after = block("then.end");
-  builder_.CreateCondBr(holds, then, after);
+  builder_.CreateCondBr(value(u->src[0]), then, after);
   builder_.SetInsertPoint(then);
   scopes_.push_back({nullptr, after, nullptr});
 }
@@ -353,9 +353,7 @@ void LlvmRenderer::step(const UOp* u) {
     case UOpKind::Loop:
       return loop(u);
     case UOpKind::If:
-      return condition(value(u->src[0]));
-    case UOpKind::Else:
-      return condition(builder_.CreateNot(value(u->src[0])));
+      return condition(u);
     case UOpKind::End:
       return end(u);
     case UOpKind::Load:

@@ -110,7 +110,7 @@ void Renderer::count_uses() {
       uses[s]++;
       near[s] = s->exact ? scope[s].loop == here.loop : scope[s].number == here.number;
     }
-    if (!opens_scope(u->uop)) continue;
+    if (u->uop != UOpKind::Loop && u->uop != UOpKind::If) continue;
     scopes++;
     open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
@@ -203,6 +203,7 @@ void Renderer::declare(const std::string& type, const std::string& name, const s
 
 void Renderer::open(const std::string& text) {
   line(text);
+  names_before_.push_back(names_);
   indent_++;
 }
 
@@ -321,15 +322,6 @@ void Renderer::loop(const UOp* u) {
   exprs_[u] = {name};
 }
 
-// The If's closing bracket is the last line. Its values are out of scope, so the names are free again.
-void Renderer::otherwise(const UOp* u) {
-  check(text_.ends_with("}\n"), "an Else stands behind the End of its If");
-  text_.pop_back();
-  text_ += " else {\n";
-  names_ = names_before_if_.at(u->src[0]);
-  indent_++;
-}
-
 void Renderer::step(const UOp* u) {
   switch (u->uop) {
     case UOpKind::DefineGlobal:
@@ -346,12 +338,11 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Loop:
       return loop(u);
     case UOpKind::If:
-      names_before_if_[u->src[0]] = names_;
       return open("if (" + expr(u->src[0]).text + ") {");
-    case UOpKind::Else:
-      return otherwise(u);
     case UOpKind::End:
       indent_--;
+      names_ = std::move(names_before_.back());  // what the scope has declared is gone
+      names_before_.pop_back();
       return line("}");
     case UOpKind::Barrier:
       facts_.has_barrier = true;

@@ -65,7 +65,6 @@ class Renderer {
   void local_array(const UOp* u);
   void special(const UOp* u);
   void loop(const UOp* u);
-  void otherwise(const UOp* u);
   void accumulator(const UOp* u);
   void phi(const UOp* u);
   void load(const UOp* u);
@@ -97,7 +96,7 @@ class Renderer {
   std::size_t indent_ = 0;
   std::string index_type_ = "int";  // of loops and indices
   UniqueNames names_;
-  std::unordered_map<const UOp*, UniqueNames> names_before_if_;  // by condition
+  std::vector<UniqueNames> names_before_;  // of the open scopes: those that were taken in front of it
   std::unordered_map<const UOp*, std::string> loop_names_;
   std::unordered_map<const UOp*, Expr> exprs_;
   std::unordered_map<const UOp*, bool> may_inline_;
