@@ -16,12 +16,12 @@ std::span<const RuntimeFile> runtime_files();
 /// The one with that name; an unknown name is an InternalError.
 std::string_view runtime_text(std::string_view name);
 
-/// For files with dot products of one lane: GCC's first scheduling stretches the lives of values, so that the sums of a tile do not stay in
-/// registers.
-inline constexpr std::string_view kWordsPragma =
-    "/* Before registers are given out, GCC would stretch the lives of values, and sums of tiles would go to memory and back. */\n"
-    "#if defined(__GNUC__) && !defined(__clang__) && defined(__ARM_FEATURE_SIMD32)\n"
-    "#pragma GCC optimize(\"no-schedule-insns\")\n"
+/// For files with tiles of integer sums: on small cores, GCC's first scheduling, its order of additions and of values that are used once
+/// stretch the lives of values, so that the sums of a tile do not stay in registers.
+inline constexpr std::string_view kTilesPragma =
+    "/* GCC would add in an order of its own, in which values live longer, and sums of tiles would go to memory and back. */\n"
+    "#if defined(__GNUC__) && !defined(__clang__) && (defined(__arm__) || defined(__riscv)) && !defined(__ARM_NEON)\n"
+    "#pragma GCC optimize(\"no-schedule-insns\", \"no-tree-ter\", \"no-tree-reassoc\")\n"
     "#endif\n";
 
 /// Text in front of C kernels that load under a mask.

@@ -135,7 +135,7 @@ void print_report(Report report, const Fit& fit, bool as_json) {
 // Pictures that lie ready; what goes wrong afterwards leaves none.
 class Pictures {
  public:
-  Pictures(const CompileArgs& args, const CompiledProject& project, const CompileOptions& options, Progress& progress) : args_(args) {
+  Pictures(const CompileArgs& args, const CompiledProject& project, Progress& progress) : args_(args) {
     if (args.picture.empty()) return;
     progress.step("drawing");
     const std::vector<EmittedFile> files = pictures_of(project.program, project.report.name);
@@ -180,7 +180,7 @@ int compile(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = read_model(options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
-  Pictures pictures(args, project, options, progress);
+  Pictures pictures(args, project, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   pictures.commit();
@@ -220,7 +220,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   const Frontend frontend = schedule_model(std::move(model), options);
   const CompiledProject project = compile_project(frontend, options);
   debug_program(project.program, debug);
-  Pictures(args, project, options, progress).commit();
+  Pictures(args, project, progress).commit();
   const Fit fit = fit_of(project, options);
   progress.clear();
   print_report(project.report, fit, args.json);

@@ -67,6 +67,7 @@ Linearized Linearizer::run() {
     make_variables(AxisKind::Global);
   }
   kept_ = find_kept();
+  find_starts();
   if (!add_interior()) {
     for (int axis : axes_of(AxisKind::Global))
       if (!options_.grid) open_axis(axis);

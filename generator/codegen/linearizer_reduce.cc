@@ -24,6 +24,25 @@ std::string Linearizer::name_of(const LazyOp* reduce, Sums sums) const {
   return word;
 }
 
+// Sums of integers wrap around, so they may begin with what is added behind them.
+void Linearizer::find_starts() {
+  if (lanes_ > 1 || k_.is_staged() || k_.count(AxisKind::Group) > 0) return;
+  const std::vector<const LazyOp*> all = toposort(k_.ast());
+  const auto is_constant = [&](const LazyOp* op) {
+    return op->op == Op::Load && !is_indexed(op) && options_.arguments[static_cast<std::size_t>(op->mem().index)].is_constant;
+  };
+  for (const LazyOp* reduce : k_.reduces()) {
+    if (reduce->op != Op::ReduceSum || is_scan(reduce) || !is_int(reduce->dtype)) continue;
+    std::vector<const LazyOp*> users;
+    std::ranges::copy_if(all, std::back_inserter(users), [&](const LazyOp* op) { return std::ranges::find(op->src, reduce) != op->src.end(); });
+    if (users.size() != 1 || users[0]->op != Op::Add) continue;
+    const LazyOp* other = users[0]->src[users[0]->src[0] == reduce ? 1 : 0];
+    if (!is_constant(other)) continue;
+    starts_[reduce] = other;
+    begun_[users[0]] = reduce;
+  }
+}
+
 void Linearizer::define_accumulators(Sums sums) {
   constexpr std::int64_t kInLine = 4;
   const std::vector<int> upcast = copied_axes();
@@ -35,6 +54,7 @@ void Linearizer::define_accumulators(Sums sums) {
       acc.name = name_of(op, sums);
       if (!is_scan(op)) acc.hint = copy_of(op);
       acc.size = position(upcast).as_int() / row;
+      if (const auto start = starts_.find(op); start != starts_.end()) acc.src = {value(start->second)};
       accumulators_[accumulator_of(op)] = b_.add(std::move(acc));
     });
   }

@@ -173,6 +173,8 @@ class Linearizer {
   void add_by_element(const LazyOp* sum);
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);
+  /// Finds the constants that are added to sums of integers: the sums start at them.
+  void find_starts();
   Sint position(const std::vector<int>& axes) const;
   std::int64_t count(const std::vector<int>& axes) const;
 
@@ -203,6 +205,8 @@ class Linearizer {
   std::unordered_map<const LazyOp*, int> number_;                    // of each LazyOp, in topological order
   std::map<std::pair<int, std::int64_t>, const UOp*> accumulators_;  // by reduction and copy: the latest Phi, at first the DefineAcc
   std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
+  std::unordered_map<const LazyOp*, const LazyOp*> starts_;  // of sums: what they start at; look-up only
+  std::unordered_map<const LazyOp*, const LazyOp*> begun_;   // by the addition of that: the sum, which has it already; look-up only
   std::int64_t defined_ = 0;  // number of accumulators so far
   std::int64_t shared_ = 0;   // and of arrays that work-items share
 };

@@ -101,7 +101,7 @@ const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
   found->second = toposort<LazyOp>({op}, [&](const LazyOp* o) {
-    const bool is_known = is_reduce(o->op) || (o == kept_.op && stage_ > kept_.stage);
+    const bool is_known = is_reduce(o->op) || begun_.contains(o) || (o == kept_.op && stage_ > kept_.stage);
     return is_known ? Sources() : Sources(o->src);
   });
   return found->second;
@@ -128,6 +128,7 @@ const UOp* Linearizer::compute(const LazyOp* op) {
     const UOp* at = index_.integer(position(copied_axes()) * k_.lanes() + axis_index_.back());
     return b_.add(UOp{.uop = UOpKind::Load, .dtype = op->dtype, .src = {found->second, at}});
   }
+  if (const auto found = begun_.find(op); found != begun_.end()) return accumulators_.at(accumulator_of(found->second));
   if (is_reduce(op->op)) return accumulators_.at(accumulator_of(op));
   std::vector<const UOp*> src;
   for (const LazyOp* s : op->src) src.push_back(values_.at({number_.at(s), key_of(relevant_axes(s))}));

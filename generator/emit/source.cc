@@ -134,8 +134,8 @@ std::string includes(const Project& p) {
   if (uses_quant(p)) text += "#include \"etch_quant.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
   if (p.has_state()) text += "#include <string.h>\n";
-  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.multiplies_words; }))
-    text = std::string(kWordsPragma) + "\n" + text;
+  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.has_integer_tiles; }))
+    text = std::string(kTilesPragma) + "\n" + text;
   if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.loads_masked; }))
     text = std::string(kMaskedLoadPragma) + "\n" + text;
   const std::string more = feature_guard(p) + comparison_pragma(p);

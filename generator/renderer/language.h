@@ -24,7 +24,7 @@ struct Rendered {
   bool uses_vectors = false;             // GNU vector extensions
   bool uses_double = false;
   bool has_barrier = false;       // the work-items of a group wait for each other
-  bool multiplies_words = false;  // by dot products of one lane
+  bool has_integer_tiles = false;  // several sums of integers at once
   bool loads_masked = false;      // somewhere a condition chooses between a load and another value
 };
 

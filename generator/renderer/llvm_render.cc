@@ -244,7 +244,7 @@ Value* LlvmRenderer::array(const UOp* u) {
 
 void LlvmRenderer::accumulator(const UOp* u) {
   llvm::AllocaInst* place = on_stack(values_.value_type(u->dtype, u->lanes), names_.of(u));
-  builder_.CreateStore(values_.constant(*u->value, u->lanes), place);
+  builder_.CreateStore(u->src.empty() ? values_.constant(*u->value, u->lanes) : value(u->src[0]), place);
   sums_[u] = place;
   accumulators_.push_back(place);
 }

@@ -260,7 +260,6 @@ void Renderer::dot(const UOp* u) {
   if (u->lanes == 1) {
     const DotFunction function = scalar_dot_function(style_, row, u->value ? std::optional(u->value->as_int()) : std::nullopt);
     definitions_.insert(function.definition);
-    facts_.multiplies_words = true;
     for (const InstructionText& text : row.texts)
       for (std::size_t at = text.text.find("etch_"); at != std::string::npos; at = text.text.find("etch_", at + 1))
         helpers_.insert(text.text.substr(at, text.text.find('(', at) - at));
@@ -294,8 +293,9 @@ void Renderer::wmma(const UOp* u) {
 }
 
 void Renderer::accumulator(const UOp* u) {
-  const std::string name = unique(local_names_.of(u)), start = literal(style_, *u->value);
+  const std::string name = unique(local_names_.of(u)), start = u->src.empty() ? literal(style_, *u->value) : expr(u->src[0]).text;
   if (u->lanes == 1) {
+    facts_.has_integer_tiles = facts_.has_integer_tiles || (!is_float(u->dtype) && u->number > 0);
     declare(type_of(u), name, start, "start " + std::to_string(u->size));
   } else {
     const bool is_zero = u->value->bits() == 0;
