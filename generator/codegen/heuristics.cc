@@ -68,11 +68,13 @@ bool group(Kernel& k) {
 
 // Whether tiles inside of all borders may have a body of their own, which needs no copies to get rid of masks.
 bool wants_interior(const Kernel& k) {
-  return k.options().register_tiles && k.options().vector_bits == 0 && !k.reduces().empty() && !k.why_illegal({OptOp::Interior});
+  const CodegenOptions& o = k.options();
+  return o.register_tiles && o.vector_bits == 0 && !o.small_code && !k.reduces().empty() && !k.why_illegal({OptOp::Interior});
 }
 
 // Upcasts small axes along which a buffer is masked, so that the mask tests become constant.
 void upcast_masked(Kernel& k) {
+  if (k.options().small_code) return;
   const bool two_bodies = wants_interior(k);  // few copies in each then, of the innermost axes
   const std::int64_t most = two_bodies ? 12 : 49;
   std::vector<int> chosen;
@@ -94,7 +96,7 @@ void upcast_shared(Kernel& k) {
   std::vector<int> done;  // dimensions
   while (true) {
     const auto n = outputs(k);
-    if (!n || *n < 1024) return;
+    if (!n || (*n < 1024 && !k.options().small_code)) return;
     using Choice = std::tuple<int, std::int64_t, int, std::int64_t>;
     std::vector<Choice> choices;
     for (int axis = 0; axis < k.first_reduce(); axis++) {

@@ -45,6 +45,7 @@ struct CodegenOptions {
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
   int integer_registers = 11;                   // the same for sums of integers, beside what indices take
   bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
+  bool small_code = false;                      // kernels of one kind take the same steps whatever their sizes, with one body
   bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
   bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target

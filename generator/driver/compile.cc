@@ -184,6 +184,7 @@ Frontend read_model(const CompileOptions& options) {
 CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {
   CodegenOptions codegen = codegen_options(options.target, language);
   codegen.optimize = options.optimize;
+  codegen.small_code = options.share_kernels;
   return codegen;
 }
 
