@@ -86,7 +86,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
                  "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")
       ->capture_default_str();
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
-  app.add_option("--optimize", args.goal, "what counts where the two are at odds: speed, or flash (weights keep their type, kernels of several sizes are one)")
+  app.add_option("--optimize", args.goal,
+                 "what counts where the two are at odds: speed, or flash (weights keep their type, kernels of several sizes are one)")
       ->check(CLI::IsMember({"speed", "flash"}))
       ->capture_default_str();
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");

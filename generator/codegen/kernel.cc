@@ -67,7 +67,8 @@ std::string to_text(const Opt& opt) {
   static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL", "LOCAL",  "LASTLOCAL", "GROUP", "GROUPTOP",
                                            "UPCASTMID", "NOLOCALS", "PADTO",  "VECTOR", "INTERIOR",  "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
-  return opt.op == OptOp::NoLocals || opt.op == OptOp::Interior ? name : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+  return opt.op == OptOp::NoLocals || opt.op == OptOp::Interior ? name
+                                                                : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
 
 std::string to_text(const std::vector<Opt>& opts) {

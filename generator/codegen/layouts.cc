@@ -67,12 +67,11 @@ std::vector<int> reduce_order(const Kernel& k) {
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
   if (!arguments[index].is_constant || is_indexed(buf.op) || k.is_staged()) return false;
-  if (k.tensor() && k.tensor()->tail > 0) return false;           // its axes leave out the tail
+  if (k.tensor() && k.tensor()->tail > 0) return false;         // its axes leave out the tail
   if (k.tensor() && k.instruction().is_matrix()) return false;  // work-items share an operand along other axes than their sums
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
-  return reads == 1 && arguments[index].elements.is_int() &&
-         buf.st.shows_all_once(arguments[index].elements.as_int());
+  return reads == 1 && arguments[index].elements.is_int() && buf.st.shows_all_once(arguments[index].elements.as_int());
 }
 
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<KernelArgument>& arguments) {

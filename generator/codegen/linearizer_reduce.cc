@@ -34,7 +34,8 @@ void Linearizer::find_starts() {
   for (const LazyOp* reduce : k_.reduces()) {
     if (reduce->op != Op::ReduceSum || is_scan(reduce) || !is_int(reduce->dtype)) continue;
     std::vector<const LazyOp*> users;
-    std::ranges::copy_if(all, std::back_inserter(users), [&](const LazyOp* op) { return std::ranges::find(op->src, reduce) != op->src.end(); });
+    std::ranges::copy_if(all, std::back_inserter(users),
+                         [&](const LazyOp* op) { return std::ranges::find(op->src, reduce) != op->src.end(); });
     if (users.size() != 1 || users[0]->op != Op::Add) continue;
     const LazyOp* other = users[0]->src[users[0]->src[0] == reduce ? 1 : 0];
     if (!is_constant(other)) continue;
@@ -88,7 +89,8 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
 // The sum of products of integers over an unrolled window for several outputs, which may be added in any order; else null.
 const LazyOp* Linearizer::window_sum() const {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
-  const bool has_window = k_.count(AxisKind::Unroll) > 1 && k_.count(AxisKind::Upcast) > 0 && lanes_ == 1 && !k_.tensor() && kept_.op == nullptr;
+  const bool has_window =
+      k_.count(AxisKind::Unroll) > 1 && k_.count(AxisKind::Upcast) > 0 && lanes_ == 1 && !k_.tensor() && kept_.op == nullptr;
   if (!has_window || reduces.size() != 1 || is_scan(reduces[0]) || !is_int(reduces[0]->dtype)) return nullptr;
   return contraction_of(reduces[0]) ? reduces[0] : nullptr;
 }

@@ -207,8 +207,8 @@ class Linearizer {
   std::unordered_map<const LazyOp*, std::vector<const LazyOp*>> orders_;
   std::unordered_map<const LazyOp*, const LazyOp*> starts_;  // of sums: what they start at; look-up only
   std::unordered_map<const LazyOp*, const LazyOp*> begun_;   // by the addition of that: the sum, which has it already; look-up only
-  std::int64_t defined_ = 0;  // number of accumulators so far
-  std::int64_t shared_ = 0;   // and of arrays that work-items share
+  std::int64_t defined_ = 0;                                 // number of accumulators so far
+  std::int64_t shared_ = 0;                                  // and of arrays that work-items share
 };
 
 template <class F>

@@ -53,8 +53,8 @@ using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
 struct CompileOptions {
   ImportOptions import;
   Target target;
-  bool optimize = true;      // false: no OptOps
-  bool wide_weights = true;  // weights may take more flash for fewer instructions
+  bool optimize = true;        // false: no OptOps
+  bool wide_weights = true;    // weights may take more flash for fewer instructions
   bool share_kernels = false;  // kernels that differ in sizes alone are one function, of more instructions
   WeightsForm weights = WeightsForm::Auto;
   std::string tool_version;

@@ -139,8 +139,8 @@ class Group {
     for (std::size_t p = 0; p < parameters_.size(); p++) {
       const UOp* at = b.constant(Scalar::of_int(DType::Int32, static_cast<std::int64_t>(p)));
       const UOp* loaded = b.add(UOp{.uop = UOpKind::Load, .dtype = dtype(), .src = {array, at}});
-      values.push_back(b.add(
-          UOp{.uop = UOpKind::Cast, .dtype = DType::Int32, .src = {loaded}, .exact = true, .hint = "n" + std::to_string(p)}));
+      values.push_back(
+          b.add(UOp{.uop = UOpKind::Cast, .dtype = DType::Int32, .src = {loaded}, .exact = true, .hint = "n" + std::to_string(p)}));
     }
     return values;
   }

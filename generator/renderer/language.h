@@ -23,9 +23,9 @@ struct Rendered {
   std::vector<std::string> definitions;  // functions for the target's instructions, sorted
   bool uses_vectors = false;             // GNU vector extensions
   bool uses_double = false;
-  bool has_barrier = false;       // the work-items of a group wait for each other
+  bool has_barrier = false;        // the work-items of a group wait for each other
   bool has_integer_tiles = false;  // several sums of integers at once
-  bool loads_masked = false;      // somewhere a condition chooses between a load and another value
+  bool loads_masked = false;       // somewhere a condition chooses between a load and another value
 };
 
 struct Language {

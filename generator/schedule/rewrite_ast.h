@@ -11,8 +11,8 @@ namespace etch {
 /// `op` on other sources of the types that it takes.
 const LazyOp* with_sources(LazyOps& ops, const LazyOp* op, const std::vector<const LazyOp*>& src);
 
-/// `root` with other nodes below it: `replace(op, src)` gets each node, sources first, with its sources replaced already, and returns the node
-/// to use instead, or null for the same operation on those sources.
+/// `root` with other nodes below it: `replace(op, src)` gets each node, sources first, with its sources replaced already, and returns the
+/// node to use instead, or null for the same operation on those sources.
 template <class Replace>
 const LazyOp* rewrite_ast(LazyOps& ops, const LazyOp* root, Replace replace) {
   std::unordered_map<const LazyOp*, const LazyOp*> done;  // look-up only

@@ -131,7 +131,8 @@ class Sums {
       return op->op == Op::Cast ? ops.cast(src[0], op->dtype) : ops.elementwise(op->op, src);
     });
     const LazyOp* sum = ops.reduce(found.sum->op, product, found.sum->axes());
-    item.ast = rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) { return op == found.sum ? sum : nullptr; });
+    item.ast =
+        rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) { return op == found.sum ? sum : nullptr; });
     for (const LazyBuffer*& input : item.inputs)
       if (input == old) input = data;
   }

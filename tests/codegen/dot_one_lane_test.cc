@@ -44,6 +44,14 @@ std::vector<Case> cases() {
         p.b_first = pick(0, 1) == 1;
         all.push_back({p, chain, pick(0, 3) > 0});
       }
+    if (rows[r].steps > 1) continue;
+    for (const std::size_t chain : {std::size_t{0}, std::size_t{1}})  // some products are left over
+      for (const bool b_rows : {false, true}) {
+        Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32,
+                  2 * pick(2, 4) + 1,      4 * pick(1, 3),          rows[r].macs * pick(1, 8) + pick(1, 3)};
+        p.b_rows = b_rows;
+        all.push_back({p, chains[chain], pick(0, 3) > 0});
+      }
   }
   return all;
 }
@@ -59,7 +67,7 @@ TEST(DotOfOneLane, GivesTheSums) {
   LazyOps ops;
   std::mt19937 rng(12);
   const std::vector<Case> all = cases();
-  EXPECT_EQ(all.size(), 50u);
+  EXPECT_EQ(all.size(), 62u);
   std::vector<std::string> sources;
   std::set<std::string> definitions;
   std::vector<std::vector<Array>> inputs;

@@ -140,6 +140,8 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::Overlap, 2, 4}, "a loop over an axis that is not reduced is cut into tiles that overlap"},
     {{OptOp::Unroll, 1, 2}, "there is no such axis"},
     {{OptOp::Unroll, 0, 4}, "the amount divides the size 6"},
+    {{OptOp::Interior}, "a mask depends on a loop over an axis that is not reduced"},
+    {{OptOp::Interior, 0, 2}, "it takes no axis and no amount"},
     {{OptOp::Local, 0, 4}, "the language has work-groups"},
     {{OptOp::GroupTop, 0, 2}, "the language has work-groups"},
     {{OptOp::PadTo, 0, 4}, "there is something to pad"},
@@ -276,7 +278,7 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   vectors.vector_bits = 256;
   static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,  OptOp::Group,
                                    OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap};
-  std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}};
+  std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}, {OptOp::Interior}, {OptOp::Interior, 1, 0}};
   for (OptOp op : kOps)
     for (int axis : {-1, 0, 1, 2, 3, 7, std::numeric_limits<int>::max()})
       for (std::int64_t amount : {std::int64_t{-4}, std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4},

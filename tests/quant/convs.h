@@ -23,7 +23,8 @@ inline Ints bytes(std::int64_t n, std::mt19937& rng) {
   return values;
 }
 
-/// A QLinearConv of int8 of size x size elements, padded so that the size stays, or is divided by the stride: weights [outputs, channels / groups, kernel, kernel].
+/// A QLinearConv of int8 of size x size elements, padded so that the size stays, or is divided by the stride: weights [outputs, channels /
+/// groups, kernel, kernel].
 struct Conv {
   std::int64_t channels = 1, outputs = 1, size = 1, kernel = 1, groups = 1;
   Ints weights;
@@ -103,7 +104,7 @@ inline void expect_right(const Net& net, const std::vector<Conv>& convs, std::mt
 }
 
 inline Conv random_conv(std::mt19937& rng, std::int64_t channels, std::int64_t outputs, std::int64_t size, std::int64_t kernel,
-                 std::int64_t groups = 1) {
+                        std::int64_t groups = 1) {
   Conv c{channels, outputs, size, kernel, groups, bytes(outputs * channels / groups * kernel * kernel, rng)};
   c.x_zero = static_cast<std::int64_t>(rng() % 256) - 128;
   c.y_zero = static_cast<std::int64_t>(rng() % 256) - 128;
