@@ -9,16 +9,25 @@
 namespace etch {
 namespace {
 
-constexpr std::size_t kMostNodes = 64;
+constexpr std::size_t kMostNodes = 1024;
 
 bool adds(const LazyBuffer* b) { return is_op(b, Op::Add) || is_op(b, Op::Sub); }
 
-/// Whether sums are looked for below `b`.
-bool passes(const LazyBuffer* b) { return is_float(b->dtype) && (adds(b) || is_op(b, Op::Div) || is_op(b, Op::Max) || is_op(b, Op::Min)); }
+/// Whether sums are looked for below `b`: operations on single elements.
+bool passes(const LazyBuffer* b) {
+  return is_float(b->dtype) && b->kind == LazyKind::Compute && !b->is_reduction() && b->op != Op::Bitcast;
+}
+
+/// A product, or what it is less than 0: that is no rounding in between.
+bool is_product(const LazyBuffer* b) {
+  const LazyBuffer* base = b->base;
+  while (is_op(base, Op::Neg)) base = base->src[0]->base;
+  return is_op(base, Op::Mul) && !base->constant;
+}
 
 }  // namespace
 
-const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const std::function<Tensor(const LazyBuffer*)>& f) {
+const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const ReplaceProduct& f) {
   const auto below = [](const LazyBuffer* b) {
     std::vector<const LazyBuffer*> next;
     for (const LazyBuffer* s : sources(b))
@@ -33,10 +42,10 @@ const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const
   for (const LazyBuffer* b : order) {
     std::vector<const LazyBuffer*> src;
     for (const LazyBuffer* s : sources(b)) {
-      const bool is_product = adds(b) && is_op(s->base, Op::Mul) && !s->base->constant;
-      const Tensor replaced = is_product ? f(s) : Tensor();
+      const LazyBuffer* now = done.contains(s) ? done.at(s) : s;
+      const Tensor replaced = adds(b) && is_product(s) ? f(s, now) : Tensor();
       changes = changes || replaced;
-      src.push_back(replaced ? replaced.buffer() : done.contains(s) ? done.at(s) : s);
+      src.push_back(replaced ? replaced.buffer() : now);
     }
     done.emplace(b, graph.rebuild(b, src));
   }
