@@ -56,7 +56,6 @@ void read_cycles(const Reader& in, const Element& root, Target& t) {
   t.cycles.store = in.number(*e, "store", 0, kMost, 0);
   t.cycles.taken = in.number(*e, "taken", 0, kMost, 0);
   t.cycles.source = in.attribute(*e, "source");
-  if (t.cycles.source.empty()) in.fail(e->GetLineNum(), "<cycles>: source is empty, accepted is the name of what the weights are from");
 }
 
 void read_memories(const Reader& in, const Element& root, Target& t) {

@@ -350,7 +350,7 @@ TEST(Emit, AReportSaysWhatEachKernelCosts) {
   report.kernels.push_back({"k2_lost", {"lost"}, "E_4", 0, 2});
   EXPECT_EQ(costs_text(report.kernels),
             "  cost      instructions    a MAC        loads       stores   cycles, est.   stack   flash\n"
-            "  k0_conv          2,500     2.50          300           40          2,940      24     512\n"
+            "  k0_conv          2 500     2.50          300           40          2 940      24     512\n"
             "  k1_copy             20        -            8            4              -       -      36\n");
   EXPECT_NE(to_text(report).find(costs_text(report.kernels)), std::string::npos);
   const auto kernels = nlohmann::json::parse(to_json(report)).at("kernels");

@@ -208,6 +208,32 @@ TEST(ByteFunctions, MostSumsHaveAFormula) {
   EXPECT_GE(found, kTries * 9 / 10);
 }
 
+// A quotient is no number where both are 0; all backends make the same of it.
+TEST(ByteFunctions, QuotientsHaveNoFormula) {
+  ByteValues values{};
+  for (std::size_t i = 0; i < 256; i++) values[i] = static_cast<std::int64_t>(i) - 128;
+  Ints wanted;
+  std::vector<double> exact;
+  for (const std::int64_t x : values)
+    for (const std::int64_t y : values) {
+      exact.push_back(static_cast<double>(static_cast<float>(x) / static_cast<float>(y)));
+      wanted.push_back(
+          x == 0 && y == 0 ? 0 : std::clamp<std::int64_t>(static_cast<std::int64_t>(std::clamp(exact.back(), -999.0, 999.0)), -128, 127));
+    }
+  EXPECT_FALSE(fit_linear(values, values, wanted, exact));
+  Net g;
+  const Value a = g.dequantise(g.input("a", DType::Int8, {256, 1}), 0.1, 3), b = g.dequantise(g.input("b", DType::Int8, {1, 256}), 0.2, 3);
+  g.output(g.quantise(g.node("Div", {a, b}), 0.05, 3), DType::Int8, {256, 256});
+  const Ints bytes = every_byte();
+  const Ints got = run(compiled(g), {int8s({256, 1}, bytes), int8s({1, 256}, bytes)});
+  for (std::size_t i = 0; i < got.size(); i++) {
+    const float p = dequantised(bytes[i / 256], 0.1f, 3), q = dequantised(bytes[i % 256], 0.2f, 3);
+    if (p == 0 && q == 0) continue;
+    const double real = std::clamp(static_cast<double>(p / q), -1e6, 1e6);
+    ASSERT_EQ(got[i], quantised(static_cast<float>(real), 0.05f, 3)) << i;
+  }
+}
+
 // The parts of a Concat, and what a Where chooses from, are quantised each for itself.
 TEST(ByteFunctions, ChoicesAreOfBytes) {
   Net g;

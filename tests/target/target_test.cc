@@ -166,7 +166,7 @@ constexpr BadRow kBad[] = {
     {"align=\"8\"", "align=\"12\"", 9, "<arena>: align is 12, accepted are powers of two"},
     {"instruction=\"1\"", "instruction=\"0\"", 9, "<cycles>: instruction is '0', accepted is a number from 1 to 1000"},
     {"taken=\"0\"", "", 9, "<cycles> needs the attribute taken"},
-    {"a manual", "", 9, "<cycles>: source is empty, accepted is the name of what the weights are from"},
+    {"a manual", "", 9, "<cycles> needs the attribute source"},
     {"exp2f log2f", "exp2f exp2f", 10, "<math>: exp2f stands twice"},
     {"<compiler>first</compiler>", "<compiler><b>x</b></compiler>", 12, "<compiler> has to hold a text and nothing else"},
     {"<flag>-O2</flag>", "<flags>-O2</flags>", 14, "unknown element <flags> in <toolchain>, accepted are compiler, flag, link, library"},
