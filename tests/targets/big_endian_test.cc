@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include "base/tempdir.h"
-#include "emulator/emulator.h"
+#include "emulator/cross_build.h"
 #include "support/boards.h"
+#include "support/files.h"
 #include "support/needs.h"
 #include "support/quantised_mlp.h"
 #include "support/tool.h"
@@ -94,6 +96,25 @@ TEST_P(BigEndian, AFileOfConstantsIsRefused) {
     const ProcessResult built = build();
     EXPECT_FALSE(built.ok()) << weights;
     EXPECT_NE(built.err.find("the numbers in the .bin file are little-endian: generate with --weights c"), std::string::npos) << built.err;
+  }
+}
+
+// Instructions that take several numbers as one word: a compiler for the other order does not see them.
+TEST(BigEndianArm, HasNoPackedProducts) {
+  const Target target = test::board_target("cortex-m4f");
+  if (const std::string why = test::missing_tools(target); !why.empty()) GTEST_SKIP() << why;
+  const TempDir temp;
+  const fs::path out = temp.path() / "out", assembler = temp.path() / "net.s";
+  const ProcessResult emitted = etch_tool(
+      {"compile", test::quantised_mlp(temp.path()), "--target", "cortex-m4f", "--name", "net", "--no-measure", "-o", out.string()});
+  ASSERT_TRUE(emitted.ok()) << emitted.err;
+  for (const bool is_big : {false, true}) {
+    std::vector<std::string> command{*target_compiler(target)};
+    std::ranges::copy(target.toolchain.flags, std::back_inserter(command));
+    command.insert(command.end(), {is_big ? "-mbig-endian" : "-mlittle-endian", "-S", (out / "net.c").string(), "-o", assembler.string()});
+    const ProcessResult compiled = run_process(command);
+    ASSERT_TRUE(compiled.ok()) << compiled.err;
+    EXPECT_EQ(test::content(assembler).find("smlad") != std::string::npos, !is_big);
   }
 }
 
