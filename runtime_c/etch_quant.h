@@ -1,5 +1,5 @@
 /* Steps of quantised arithmetic that emitted kernels use: rounding of products, saturation, and parts of dot products. The same text is C99,
- * C++, OpenCL C and CUDA. Nothing here is undefined for any input, and no function uses double. */
+ * C++, OpenCL C and CUDA. Nothing here is undefined for what its comment allows, and no function uses double. */
 #ifndef ETCH_QUANT_H
 #define ETCH_QUANT_H
 
@@ -19,7 +19,7 @@
 #endif
 #endif
 
-/* etch_rint_i32(v * m), v and the product rounded to float, for m > 0 and a product of at most 2^22. */
+/* etch_rint_i32(v * m), v and the product rounded to float, for 0 < m <= 2^22 and a product of at most 2^22. */
 #if defined(__OPENCL_VERSION__)
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rint((float)v * m); }
 #elif ETCH_SOFT_FLOAT
@@ -33,10 +33,10 @@ ETCH_INLINE uint64_t etch_float_rounded(uint64_t x) {
   for (i = 24; i < 62; i++) n += x >> i != 0;
   return n > 0 ? etch_shift_rounded(x, n) << n : x;
 }
-/* |v| * m24 / 2^n with both roundings. */
+/* |v| * m24 / 2^n with both roundings; 0 < n. */
 ETCH_INLINE uint32_t etch_requantise_exactly(uint32_t v, uint32_t m24, int n) {
   const uint64_t product = etch_float_rounded(etch_float_rounded(v) * m24);
-  return (uint32_t)(n <= 0 ? product << -n : n < 64 ? etch_shift_rounded(product, n) : 0);
+  return (uint32_t)(n < 64 ? etch_shift_rounded(product, n) : 0);
 }
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
   const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;

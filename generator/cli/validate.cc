@@ -64,6 +64,8 @@ void print_json(const Outcome& outcome) {
                       {"instructions", or_null(t.instructions)},
                       {"loads", or_null(t.loads)},
                       {"stores", or_null(t.stores)},
+                      {"taken_branches", or_null(t.taken_branches)},
+                      {"cycles_estimated", or_null(outcome.report->cycles_estimated)},
                       {"arena_bytes", outcome.report->arena_bytes},
                       {"stack_bytes", or_null(t.stack_bytes)},
                       {"stack_bound_bytes", or_null(t.stack_bound_bytes)},
@@ -71,6 +73,7 @@ void print_json(const Outcome& outcome) {
                       {"weights_bytes", t.weights_bytes},
                       {"heap_symbols", t.heap_symbols},
                       {"soft_double_symbols", t.soft_double_symbols}};
+    json["target"]["kernels"] = nlohmann::ordered_json::parse(to_json(*outcome.report))["kernels"];
     if (!t.ok) json["target"]["problem"] = t.problem;
   }
   if (outcome.fit) json["fit"] = nlohmann::ordered_json::parse(to_json(*outcome.fit));
@@ -106,12 +109,15 @@ void print_table(const Outcome& outcome) {
   if (!t.ok) fmt::print("  {}\n", t.problem);
   fmt::print("  instructions {}, loads {}, stores {}  ({})\n", count_text(t.instructions), count_text(t.loads), count_text(t.stores),
              outcome.measured);
+  if (outcome.report->cycles_estimated)
+    fmt::print("  cycles, estimated: {}, {}\n", *outcome.report->cycles_estimated, outcome.report->cycles_rule);
   fmt::print("  arena {} bytes, stack {} (bound {}), code {}, weights {}\n", outcome.report->arena_bytes, count_text(t.stack_bytes),
              count_text(t.stack_bound_bytes), t.code_bytes, t.weights_bytes);
   if (!t.stack_bound_problem.empty()) fmt::print("  {}\n", t.stack_bound_problem);
   fmt::print("  heap in the link map: {}; double arithmetic: {}\n",
              t.heap_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.heap_symbols, ", ")),
              t.soft_double_symbols.empty() ? "none" : fmt::format("{}", fmt::join(t.soft_double_symbols, ", ")));
+  fmt::print("{}", costs_text(outcome.report->kernels));
   if (outcome.fit) fmt::print("{}", to_text(*outcome.fit));
 }
 
@@ -157,13 +163,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const P
   }
   if (outcome.target && outcome.target->ok) {
     Report& report = *outcome.report;
-    const TargetResult& t = *outcome.target;
-    report.code_bytes = t.code_bytes;
-    report.stack_bytes = t.stack_bytes;
-    report.stack_bound_bytes = t.stack_bound_bytes;
-    report.instructions = t.instructions;
-    report.loads = t.loads;
-    report.stores = t.stores;
+    add_costs(report, *outcome.target, options.target.cycles);
     write_into(dir, {{"report.json", to_json(report)}, {"report.txt", to_text(report)}});
   }
 }

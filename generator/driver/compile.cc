@@ -14,6 +14,7 @@
 #include "program/external.h"
 #include "program/loops.h"
 #include "program/lower.h"
+#include "quant/float_parts.h"
 #include "quant/integers.h"
 #include "renderer/language.h"
 #include "schedule/wide_weights.h"
@@ -205,6 +206,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     buffers.push_back(state.next.buffer());
   }
   buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead);
+  frontend.float_nodes = float_parts(buffers);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};
   if (options.dump) options.dump("graph", [&] { return to_text(buffers); });
@@ -260,6 +262,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
+  project.report.float_nodes = frontend.float_nodes;
   project.probe = probe_sources(project.program, project.plan, emitting);
   return project;
 }

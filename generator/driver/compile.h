@@ -71,9 +71,10 @@ struct CompileOptions {
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
-  std::vector<DeadChannels> dead;  // left out of its sums
-  std::string file, sha256;        // without folder; of the file's bytes
-  std::int64_t widened_bytes = 0;  // that the constants of the schedule take more than those of the model, for speed
+  std::vector<DeadChannels> dead;        // left out of its sums
+  std::vector<std::string> float_nodes;  // computed in float between quantised values
+  std::string file, sha256;              // without folder; of the file's bytes
+  std::int64_t widened_bytes = 0;        // that the constants of the schedule take more than those of the model, for speed
 };
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.

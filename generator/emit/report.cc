@@ -27,6 +27,27 @@ Json audit_json(const std::optional<ReportAudit>& audit) {
               {"findings", audit->findings}};
 }
 
+Json cost_json(const ReportKernel& k) {
+  const ReportCost& c = *k.cost;
+  return Json{
+      {"instructions", c.instructions},
+      {"instructions_per_mac", k.macs == 0 ? Json(nullptr) : Json(static_cast<double>(c.instructions) / static_cast<double>(k.macs))},
+      {"loads", c.loads},
+      {"stores", c.stores},
+      {"taken_branches", c.taken_branches},
+      {"cycles_estimated", number(c.cycles_estimated)},
+      {"stack_bytes", number(c.stack_bytes)},
+      {"code_bytes", c.code_bytes}};
+}
+
+Json kernel_json(const ReportKernel& k) {
+  Json j{{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}};
+  if (k.cost) j["cost"] = cost_json(k);
+  return j;
+}
+
+std::string or_dash(const std::optional<std::int64_t>& value) { return value ? grouped(*value) : "-"; }
+
 std::string figure(const char* what, const std::optional<std::int64_t>& value, const char* unit) {
   return value ? fmt::format("  {:<22} {:>13} {}\n", what, grouped(*value), unit) : fmt::format("  {:<22} {:>13}\n", what, "not measured");
 }
@@ -40,6 +61,23 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';  // one line stays one line
   return nodes.size() > kShown ? text + fmt::format(" and {} more", nodes.size() - kShown) : text;
+}
+
+std::string costs_text(const std::vector<ReportKernel>& kernels) {
+  if (std::ranges::none_of(kernels, [](const ReportKernel& k) { return k.cost.has_value(); })) return "";
+  std::size_t name = 4;
+  for (const ReportKernel& k : kernels) name = std::max(name, k.name.size());
+  std::string text = fmt::format("  {:<{}}  {:>13}  {:>7}  {:>11}  {:>11}  {:>13}  {:>6}  {:>6}\n", "cost", name, "instructions", "a MAC",
+                                 "loads", "stores", "cycles, est.", "stack", "flash");
+  for (const ReportKernel& k : kernels) {
+    if (!k.cost) continue;
+    const ReportCost& c = *k.cost;
+    const std::string per_mac =
+        k.macs == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(c.instructions) / static_cast<double>(k.macs));
+    text += fmt::format("  {:<{}}  {:>13}  {:>7}  {:>11}  {:>11}  {:>13}  {:>6}  {:>6}\n", k.name, name, grouped(c.instructions), per_mac,
+                        grouped(c.loads), grouped(c.stores), or_dash(c.cycles_estimated), or_dash(c.stack_bytes), grouped(c.code_bytes));
+  }
+  return text;
 }
 
 std::string to_json(const Report& r) {
@@ -69,14 +107,17 @@ std::string to_json(const Report& r) {
   j["instructions"] = number(r.instructions);
   j["loads"] = number(r.loads);
   j["stores"] = number(r.stores);
+  j["taken_branches"] = number(r.taken_branches);
+  j["cycles_estimated"] = number(r.cycles_estimated);
+  if (r.cycles_estimated) j["cycles_rule"] = r.cycles_rule;
   j["note"] = is_measured(r) ? Json(nullptr) : Json(kUnmeasured);
   j["audit"] = audit_json(r.audit);
   if (!r.files.empty()) j["files"] = r.files;
   if (!r.custom_functions.empty()) j["custom_functions"] = r.custom_functions;
   j["kernels"] = Json::array();
-  for (const ReportKernel& k : r.kernels)
-    j["kernels"].push_back({{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}});
+  for (const ReportKernel& k : r.kernels) j["kernels"].push_back(kernel_json(k));
   j["folded_nodes"] = r.folded;
+  if (!r.float_nodes.empty()) j["float_nodes"] = r.float_nodes;
   for (const ReportDeadChannels& d : r.dead) j["dead_channels"].push_back({{"nodes", d.nodes}, {"removed", d.removed}, {"total", d.total}});
   j["arena"] = Json::array();
   for (const ReportBuffer& b : r.buffers)
@@ -115,6 +156,7 @@ std::string to_text(const Report& r) {
   text += "\nWork\n";
   text += figure("multiply-accumulates", r.macs, "");
   text += figure("instructions", r.instructions, "");
+  if (r.cycles_estimated) text += figure("cycles, estimated", r.cycles_estimated, r.cycles_rule.c_str());
   text += figure("indices proved", r.indices_proved, "loads and stores inside their buffers");
   if (!is_measured(r)) text += "  What is not measured needs the target's compiler and emulator: etch validate --target.\n";
   if (r.audit) {
@@ -132,7 +174,9 @@ std::string to_text(const Report& r) {
   for (const ReportKernel& k : r.kernels)
     text += fmt::format("  {:<{}}  {:<{}}  {:>15}  {:>13}  {}\n", k.name, name, k.shape, shape, grouped(k.macs), grouped(k.bytes),
                         nodes_text(k.nodes));
+  text += costs_text(r.kernels);
   if (!r.folded.empty()) text += "Folded into constants, or nothing to compute: " + nodes_text(r.folded) + "\n";
+  if (!r.float_nodes.empty()) text += "In float between quantised values: " + nodes_text(r.float_nodes) + "\n";
   if (!r.dead.empty()) text += "\nChannels that are the same for every input, folded into constants\n";
   for (const ReportDeadChannels& d : r.dead)
     text += fmt::format("  {:>6} of {:>6}  {}\n", grouped(d.removed), grouped(d.total), nodes_text(d.nodes));

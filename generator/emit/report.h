@@ -9,6 +9,14 @@
 
 namespace etch {
 
+/// What a call cost in the emulator, with the library's functions that it calls.
+struct ReportCost {
+  std::int64_t instructions = 0, loads = 0, stores = 0, taken_branches = 0;
+  std::optional<std::int64_t> cycles_estimated;  // absent where the target says no weights
+  std::optional<std::int64_t> stack_bytes;       // deepest use
+  std::int64_t code_bytes = 0;                   // of flash, of the function alone; calls of one function share it
+};
+
 /// One call of the program.
 struct ReportKernel {
   std::string name;                // of the emitted function
@@ -16,6 +24,8 @@ struct ReportKernel {
   std::string shape;               // "r_4_8_8_3_3"
   std::int64_t macs = 0;
   std::int64_t bytes = 0;  // read and written at least once
+  /// Of all turns where the call is in a loop; then the first call of a function has all that its calls cost, and others nothing.
+  std::optional<ReportCost> cost = std::nullopt;
 };
 
 struct ReportBuffer {
@@ -56,12 +66,14 @@ struct Report {
   std::vector<ReportKernel> kernels;
   std::vector<std::string> folded;            // nodes of the model that no kernel computes
   std::vector<ReportDeadChannels> dead;       // in the order of computation
+  std::vector<std::string> float_nodes;       // of the model, computed in float between quantised values
   std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
   std::optional<ReportAudit> audit;
   std::vector<std::string> files;  // of the folder; empty before it is written
   // measured
-  std::optional<std::int64_t> code_bytes, stack_bytes, stack_bound_bytes, instructions, loads, stores;
+  std::optional<std::int64_t> code_bytes, stack_bytes, stack_bound_bytes, instructions, loads, stores, taken_branches, cycles_estimated;
+  std::string cycles_rule;  // of cycles_estimated: "1 an instruction, ..."
 };
 
 /// One object, keys in fixed order, absent figures null.
@@ -70,5 +82,7 @@ std::string to_json(const Report& report);
 std::string nodes_text(const std::vector<std::string>& nodes);
 /// For people to read.
 std::string to_text(const Report& report);
+/// What each call costs, a line each; empty if nothing is measured.
+std::string costs_text(const std::vector<ReportKernel>& kernels);
 
 }  // namespace etch

@@ -128,6 +128,9 @@ std::string weights_header(const Project& p) {
   }
   text += "};\n";
   if (p.weights != WeightsForm::C) {
+    text +=
+        "\n#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)\n#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
+        "#error \"the numbers in the .bin file are little-endian: generate with --weights c\"\n#endif\n#endif\n";
     text += fmt::format(
         "\n/* The layout of the file; a compiler that lays the struct out in another way stops here. */\n"
         "typedef char {0}_constants_layout[sizeof(struct {0}_constants) == {1}u ? 1 : -1];\n",

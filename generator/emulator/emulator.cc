@@ -74,9 +74,11 @@ std::string plugin_arguments(const Target& target, const std::filesystem::path& 
   else if (low != symbols.end() && high != symbols.end())
     text += ",stack=" + hex(low->second.address) + "-" + hex(high->second.address);
   const InstructionSet* set = instruction_set(target.toolchain.triple);
+  const auto whole = options.functions.size() > 1 ? disassemble(target, elf) : std::nullopt;
   for (const std::string& name : options.functions) {
     const std::uint64_t entry = address_of(symbols, elf, name);
-    const auto listing = disassemble(target, elf, name);
+    const bool is_listed = whole && whole->find("<" + name + ">:\n") != std::string::npos;
+    const auto listing = is_listed ? whole : disassemble(target, elf, name);
     const FrameProbe probe = (listing && set ? find_frame_probe(*listing, name, *set) : std::nullopt).value_or(FrameProbe{});
     text += ",watch=" + name + ":" + hex(entry) + ":" + hex(probe.address) + ":" + hex(static_cast<std::uint64_t>(probe.taken));
   }
@@ -96,6 +98,7 @@ std::vector<FunctionRun> read_runs(const std::filesystem::path& file) {
     run.stores = j.at("stores");
     run.load_bytes = j.at("load_bytes");
     run.store_bytes = j.at("store_bytes");
+    run.taken_branches = j.at("taken_branches");
     if (!j.at("stack_bytes").is_null()) run.stack_bytes = j.at("stack_bytes").get<std::int64_t>();
     runs.push_back(run);
   }

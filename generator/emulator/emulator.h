@@ -30,6 +30,8 @@ struct FunctionRun {
   std::int64_t load_bytes = 0, store_bytes = 0;
   /// Deepest use of the stack below the caller's stack pointer; nullopt if the function's frame can't be found.
   std::optional<std::int64_t> stack_bytes;
+  /// Jumps, calls and returns that did not go on behind themselves, the last one included.
+  std::int64_t taken_branches = 0;
 
   bool operator==(const FunctionRun&) const = default;
 };

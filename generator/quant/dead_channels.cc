@@ -242,27 +242,25 @@ class Remover {
     const ValueRange& range = *live_.ranges().of(x);
     std::vector<bool> reduced(range.shape.size(), false);
     for (const int axis : reduction->axes) reduced[static_cast<std::size_t>(axis)] = true;
-    std::uint64_t times = 1;
     Ints shape = range.shape;
-    for (std::size_t axis = 0; axis < shape.size(); axis++) {
-      if (!reduced[axis]) continue;
-      if (shape[axis] == 1) times *= static_cast<std::uint64_t>(x->shape()[axis].as_int());
-      shape[axis] = 1;
-    }
+    for (const int axis : reduction->axes) shape[static_cast<std::size_t>(axis)] = 1;
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(product_of(shape)), 0);
     const Ints strides = strides_over(shape);
     for_each_index(range.shape, [&](std::size_t i, const Ints& at) {
       std::int64_t k = 0;
-      bool is_dead = false;
+      std::uint64_t all = 1, left = 1;  // elements of x that range element i stands for, and those of them that are kept
       for (std::size_t axis = 0; axis < at.size(); axis++) {
         k += strides[axis] * at[axis];
-        const bool keeps = range.shape[axis] == 1 || kept[axis][static_cast<std::size_t>(at[axis])];
+        const std::vector<bool>& of_axis = kept[axis];
+        const bool stands_for_all = range.shape[axis] == 1, keeps = stands_for_all || of_axis[static_cast<std::size_t>(at[axis])];
         if (!keeps && !reduced[axis]) return;
-        is_dead = is_dead || !keeps;
+        if (!reduced[axis]) continue;
+        all *= stands_for_all ? of_axis.size() : 1;
+        left *= stands_for_all ? static_cast<std::uint64_t>(count(of_axis)) : keeps ? 1 : 0;
       }
-      if (!is_dead) return;
+      if (all == left) return;
       check(range.is_point(i), "what is not computed is the same for every input");
-      sums[static_cast<std::size_t>(k)] += times * static_cast<std::uint64_t>(static_cast<std::int64_t>(range.low[i]));
+      sums[static_cast<std::size_t>(k)] += (all - left) * static_cast<std::uint64_t>(static_cast<std::int64_t>(range.low[i]));
     });
     std::vector<std::int64_t> wrapped;
     for (const std::uint64_t sum : sums) wrapped.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(sum)));

@@ -107,13 +107,16 @@ std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const Laz
   const std::vector<double> reals = graph_.evaluate(results_for(*real, f->of).buffer()).doubles();
   const auto fit = fit_linear(all_bytes(f->of[0].dtype()), all_bytes(f->of[1].dtype()), wanted, reals);
   if (fit) return sum(f->of[0], f->of[1], *fit).cast(buffer->dtype);
-  const auto read_product = [&](const LazyBuffer* product) {
+  bool reads = false;
+  const auto read_product = [&](const LazyBuffer* product, const LazyBuffer* rebuilt) {
     const ByteFunction* factor = of(product);
-    return factor == nullptr || factor->of.size() != 1 ? Tensor() : read(*factor);
+    if (factor == nullptr || factor->of.size() != 1) return rounded_product(graph_, rebuilt);
+    reads = true;
+    return read(*factor);
   };
   const LazyBuffer* summed = with_products(graph_, exact, read_product);
   const auto is_safe = [](double v) { return std::abs(v) < kSafeFloat; };
-  if (summed == nullptr || !std::ranges::all_of(reals, is_safe)) return std::nullopt;
+  if (!reads || !std::ranges::all_of(reals, is_safe)) return std::nullopt;
   const Tensor whole = Tensor(&graph_, summed).unary(Op::Rint).cast(DType::Int32) + zero.expand(buffer->shape());
   return whole.clip(static_cast<double>(low), static_cast<double>(high)).cast(buffer->dtype);
 }

@@ -27,8 +27,8 @@ class ByteFunctions {
   const ByteFunction* of(const LazyBuffer* buffer);
   /// The same bytes as `buffer`, a function of bytes, for less. That of one byte is read from a table of its 256 results. One of two that
   /// is saturate(rint(exact) + zero), with one zero point in int32, and a linear function at heart becomes a sum of integers that is tried
-  /// for all 65 536 pairs. Where none is right for all of them, because floats are rounded on the way, the products are read from
-  /// tables, and floats are only added: no compiler can contract them. nullopt: `buffer` is best as it is.
+  /// for all 65 536 pairs. Where none is right for all of them, because floats are rounded on the way, the products of one byte that
+  /// are added are read from tables, and others rounded: no compiler can contract them. nullopt: `buffer` is best as it is.
   std::optional<Tensor> simpler(const LazyBuffer* buffer, const LazyBuffer* exact, const Tensor& zero);
 
  private:

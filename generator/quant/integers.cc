@@ -75,7 +75,8 @@ class Rewriter {
 
   /// What stays a sum of products of floats is rounded as the graph says.
   const LazyBuffer* with_rounded_products(const LazyBuffer* b, const Quantisation& q) {
-    const LazyBuffer* x = with_products(graph_, q.x, [&](const LazyBuffer* product) { return rounded_product(graph_, product); });
+    const LazyBuffer* x =
+        with_products(graph_, q.x, [&](const LazyBuffer*, const LazyBuffer* product) { return rounded_product(graph_, product); });
     if (x == nullptr) return b;
     const Tensor rounded = Tensor(&graph_, x).unary(Op::Rint);
     return saturated(q.zero == nullptr ? rounded : rounded + Tensor(&graph_, q.zero), q.dtype).buffer();
@@ -194,7 +195,8 @@ class Rewriter {
   std::optional<Tensor> requantised(const IntegerForm& form, const Tensor& zero, DType dtype) {
     const std::optional<Rescaling> r = rescaling_of(form);
     if (!r) return std::nullopt;
-    const double reach = std::max(std::abs(static_cast<double>(form.bounds.low)), std::abs(static_cast<double>(form.bounds.high)));
+    // At least 1, so that what keeps products small keeps factors small.
+    const double reach = std::max({1.0, std::abs(static_cast<double>(form.bounds.low)), std::abs(static_cast<double>(form.bounds.high))});
     const bool is_safe = reach * r->most < kSafeFloat;
     Tensor result;
     if (!r->is_one || !is_safe) {

@@ -53,6 +53,7 @@ class Fitter {
       for (std::size_t j = 0; j < 256; j++) {
         const std::size_t k = at(i, j);
         if (!is_inside(k)) continue;
+        if (!(std::abs(exact_[k]) < kLimit)) return std::nullopt;  // 0 / 0 is no number
         const auto zero = wanted_[k] - static_cast<std::int64_t>(std::nearbyint(exact_[k]));
         if (n > 0 && zero != line.zero) return std::nullopt;
         line.zero = zero;

@@ -188,7 +188,10 @@ void LiveIndices::visit_operation(const LazyBuffer* base) {
 
 void LiveIndices::visit_reduction(const LazyBuffer* reduction) {
   const LazyBuffer* x = reduction->src[0];
-  const bool is_exit = reduction->op == Op::ReduceSum && !reduction->scan && reduction->dtype == DType::Int32 && ranges_.of(x) != nullptr;
+  const bool is_sum = reduction->op == Op::ReduceSum && !reduction->scan && reduction->dtype == DType::Int32;
+  const bool is_counted =
+      std::ranges::all_of(reduction->axes, [x](int axis) { return x->shape()[static_cast<std::size_t>(axis)].is_int(); });
+  const bool is_exit = is_sum && is_counted && ranges_.of(x) != nullptr;
   for (int axis = 0; axis < static_cast<int>(reduction->shape().size()); axis++) {
     if (!is_reduced(reduction, axis))
       unite_axes(reduction, axis, x, axis);

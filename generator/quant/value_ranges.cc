@@ -214,7 +214,7 @@ std::optional<ValueRange> RangeFinder::of_view(const LazyBuffer* view) {
     const bool is_padded = std::ranges::any_of(link.from, [](std::int64_t from) { return from < 0; });
     if (!varies && (!is_padded || std::ssize(link.from) > kLargestMasked)) continue;
     along[axis] = &link;
-    masked[axis] = false;
+    masked[axis] = masked[axis] && link.has_other_padding;
     if (varies) linked[static_cast<std::size_t>(link.base_axis)] = true;
   }
   for (std::size_t axis = 0; axis < base.shape.size(); axis++)

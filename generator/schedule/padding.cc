@@ -89,10 +89,12 @@ class PaddingWriter {
       const LazyBuffer* x = items[i].input_of(found->load);
       const ScheduleItem writes = item_of(*found, x, items[i]);
       items[i] = reading(items[i], *found, writes.out);
-      items.insert(items.begin() + static_cast<std::ptrdiff_t>(i), writes);
+      const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == writes.out; });
+      if (!is_written) items.insert(here, writes);
       if (peak_bytes(items, outputs_) > peak) continue;
       schedule_.items = std::move(items);
-      i++;
+      if (!is_written) i++;
     }
   }
 

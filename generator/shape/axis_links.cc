@@ -157,8 +157,23 @@ std::vector<Ints> indices_of(const Levels& levels, const Thread& thread) {
   return indices;
 }
 
+/// Where an index of the thread's axis is several positions below, these run along other axes, too, and meet what pads those.
+bool meets_other_padding(const Levels& levels, const Thread& thread) {
+  bool meets = false;
+  for (std::size_t k = 0; k < thread.steps.size(); k++) {
+    if (thread.steps[k].block == 1) continue;
+    for (std::size_t view = 0; view < thread.first + k; view++) {
+      const Box& box = levels.boxes[view];
+      const int own = view < thread.first ? -1 : thread.steps[view - thread.first].axis;
+      for (std::size_t axis = 0; axis < box.shape.size(); axis++)
+        meets = meets || (static_cast<int>(axis) != own && box.end[axis] - box.begin[axis] != box.shape[axis]);
+    }
+  }
+  return meets;
+}
+
 AxisLink link_of(const Levels& levels, const Thread& thread) {
-  return {thread.base_axis, thread.steps.back().axis, indices_of(levels, thread).back()};
+  return {thread.base_axis, thread.steps.back().axis, indices_of(levels, thread).back(), meets_other_padding(levels, thread)};
 }
 
 std::int64_t count(const std::vector<bool>& kept, std::int64_t begin, std::int64_t end) {

@@ -19,6 +19,8 @@ struct AxisLink {
   /// Per index of `axis`: that of base_axis, or of the axis that repeats; negative: padding. Where it is equal, also if it is negative, the
   /// indices are kept together.
   std::vector<std::int64_t> from;
+  /// Whether the padding of other axes shows at some indices of this one: an axis that was flattened with padded ones.
+  bool has_other_padding = false;
 
   bool operator==(const AxisLink&) const = default;
 };

@@ -47,6 +47,17 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   }
 }
 
+void read_cycles(const Reader& in, const Element& root, Target& t) {
+  const Element* e = root.FirstChildElement("cycles");
+  if (e == nullptr) return;
+  constexpr std::int64_t kMost = 1000;
+  t.cycles.instruction = in.number(*e, "instruction", 1, kMost, 1);
+  t.cycles.load = in.number(*e, "load", 0, kMost, 0);
+  t.cycles.store = in.number(*e, "store", 0, kMost, 0);
+  t.cycles.taken = in.number(*e, "taken", 0, kMost, 0);
+  t.cycles.source = in.attribute(*e, "source");
+}
+
 void read_memories(const Reader& in, const Element& root, Target& t) {
   if (const Element* e = root.FirstChildElement("arena")) {
     t.arena_align = in.number(*e, "align", 1, 4096, 16);
@@ -184,6 +195,7 @@ Target read_target(const std::filesystem::path& file) {
     t.language_line = e->GetLineNum();
   }
   read_core(in, root, t);
+  read_cycles(in, root, t);
   read_memories(in, root, t);
   read_constants(in, root, t);
   read_features(in, root, t);

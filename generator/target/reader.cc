@@ -29,6 +29,7 @@ constexpr Rule kSchema[] = {
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
+    {"target", "cycles", false, false, {"instruction", "load", "store", "taken", "source"}, {}, false},
     {"target", "constants", false, false, {"space", "integer", "object"}, {}, false},
     {"target", "feature", false, true, {"macro"}, {}, false},
     {"target", "math", false, false, {"double"}, {"none"}, false},

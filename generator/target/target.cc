@@ -42,6 +42,12 @@ std::string_view text(FlagKind kind) {
   return "";
 }
 
+std::string text(const CycleWeights& w) {
+  const auto more = [](std::int64_t n, const char* of) { return n == 0 ? "" : ", " + std::to_string(n) + " more " + of; };
+  return std::to_string(w.instruction) + " an instruction" + more(w.load, "a load") + more(w.store, "a store") +
+         more(w.taken, "a taken branch") + " (" + w.source + ")";
+}
+
 std::vector<std::string> Toolchain::flags_of(FlagKind kind) const {
   std::vector<std::string> result;
   for (std::size_t i = 0; i < flags.size(); i++)

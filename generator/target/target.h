@@ -38,6 +38,19 @@ struct ConstantSpace {
   explicit operator bool() const { return !name.empty(); }
 };
 
+/// About how many cycles a core takes: a sum over what it does, for cores whose manual says so.
+struct CycleWeights {
+  std::int64_t instruction = 0, load = 0, store = 0, taken = 0;  // cycles of each; the last three on top, `taken` of a taken branch
+  std::string source;                                            // of the weights; empty: none are known
+
+  explicit operator bool() const { return !source.empty(); }
+  std::int64_t estimate(std::int64_t instructions, std::int64_t loads, std::int64_t stores, std::int64_t taken_branches) const {
+    return instruction * instructions + load * loads + store * stores + taken * taken_branches;
+  }
+};
+/// "1 an instruction, 1 more a load, 1 more a store, 2 more a taken branch (SOURCE)"
+std::string text(const CycleWeights& weights);
+
 /// The float vectors that kernels may use.
 struct Vector {
   std::int64_t bits = 0;       // width of one register; 0: scalar code only
@@ -102,8 +115,9 @@ struct Target {
   std::int64_t integer_registers = 11;  // core registers that a loop's indices and pointers leave to a tile of integers
   std::int64_t float_registers = 16;    // of 32 bits, for scalars: the FPU's; without FPU the core registers that a call keeps
   std::int64_t arena_align = 16;        // bytes: the widest aligned access of a kernel
-  std::vector<Memory> memories;         // empty: no limits are known
-  std::vector<std::string> features;    // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
+  CycleWeights cycles;
+  std::vector<Memory> memories;       // empty: no limits are known
+  std::vector<std::string> features;  // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
   std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
   std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"
   std::vector<std::string> no_math;             // float functions that it does not have

@@ -14,6 +14,7 @@
 #include "device/device.h"
 #include "emit/form.h"
 #include "emulator/cross_build.h"
+#include "emulator/elf.h"
 #include "emulator/emulator.h"
 #include "emulator/tools.h"
 #include "renderer/language.h"
@@ -39,11 +40,24 @@ void run_on_host(const CrossBuild& build, const Target& target, const std::files
   if (!result.ok) result.problem = fmt::format("self-test: {}: {}", describe(run), tail(run.out + run.err));
 }
 
-void run_in_emulator(const CrossBuild& build, const Target& target, const std::string& entry, const std::filesystem::path& dir,
-                     TargetResult& result) {
+/// Those of `functions` that have code of their own, with its size.
+std::map<std::string, std::int64_t> sizes_of(const std::vector<std::string>& functions, const std::filesystem::path& elf) {
+  const std::map<std::string, ElfSymbol> symbols = read_elf_symbols(elf);
+  std::map<std::string, std::int64_t> sizes;
+  for (const std::string& name : functions)
+    if (const auto found = symbols.find(name); found != symbols.end() && found->second.function)
+      sizes.emplace(name, static_cast<std::int64_t>(found->second.size));
+  return sizes;
+}
+
+void run_in_emulator(const CrossBuild& build, const Target& target, const std::string& entry, const std::vector<std::string>& kernels,
+                     const std::filesystem::path& dir, TargetResult& result) {
   EmulatorOptions options;
   options.cwd = dir;
   options.functions = {entry};
+  result.function_bytes = sizes_of(kernels, build.elf);
+  for (const auto& [name, bytes] : result.function_bytes)
+    if (name != entry) options.functions.push_back(name);
   options.timeout_s = 600;
   const EmulatorResult run = run_emulated(target, build.elf, options);
   result.seconds = run.seconds;
@@ -53,10 +67,12 @@ void run_in_emulator(const CrossBuild& build, const Target& target, const std::s
     result.problem = fmt::format("self-test in {}: {}: {}", target.emulator.program, how, tail(run.console));
   }
   for (const FunctionRun& f : run.runs) {
+    if (f.function != entry) result.kernel_runs.push_back(f);
     if (f.function != entry || !f.returned) continue;
     result.instructions = f.instructions;
     result.loads = f.loads;
     result.stores = f.stores;
+    result.taken_branches = f.taken_branches;
     result.stack_bytes = f.stack_bytes;
     break;  // the first call; the self-test makes one
   }
@@ -119,8 +135,42 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   if (target.is_host())
     run_on_host(build, target, dir, work.path(), result);
   else
-    run_in_emulator(build, target, entry, dir, result);
+    run_in_emulator(build, target, entry, audit.table_functions, dir, result);
   return result;
+}
+
+void add_costs(Report& report, const TargetResult& result, const CycleWeights& weights) {
+  report.code_bytes = result.code_bytes;
+  report.stack_bytes = result.stack_bytes;
+  report.stack_bound_bytes = result.stack_bound_bytes;
+  report.instructions = result.instructions;
+  report.loads = result.loads;
+  report.stores = result.stores;
+  report.taken_branches = result.taken_branches;
+  if (weights && result.instructions) {
+    report.cycles_estimated = weights.estimate(*result.instructions, *result.loads, *result.stores, *result.taken_branches);
+    report.cycles_rule = text(weights);
+  }
+  for (const auto& [name, bytes] : result.function_bytes) {
+    std::vector<ReportKernel*> calls;
+    std::vector<const FunctionRun*> runs;
+    for (ReportKernel& k : report.kernels)
+      if (k.name == name) calls.push_back(&k);
+    for (const FunctionRun& f : result.kernel_runs)
+      if (f.function == name) runs.push_back(&f);
+    for (std::size_t i = 0; i < runs.size() && !calls.empty(); i++) {
+      const FunctionRun& run = *runs[i];
+      std::optional<ReportCost>& cost = calls[runs.size() == calls.size() ? i : 0]->cost;
+      if (!cost) cost.emplace();
+      cost->instructions += run.instructions;
+      cost->loads += run.loads;
+      cost->stores += run.stores;
+      cost->taken_branches += run.taken_branches;
+      cost->stack_bytes = std::max(cost->stack_bytes, run.stack_bytes);
+      cost->code_bytes = bytes;
+      if (weights) cost->cycles_estimated = weights.estimate(cost->instructions, cost->loads, cost->stores, cost->taken_branches);
+    }
+  }
 }
 
 }  // namespace etch

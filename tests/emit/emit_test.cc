@@ -343,6 +343,23 @@ TEST(Emit, AReportHasOneLineForAKernelWhateverItsNodesAreCalled) {
   EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("kernels")[0].at("nodes")[0], "a\nb") << "JSON can say it as it is";
 }
 
+TEST(Emit, AReportSaysWhatEachKernelCosts) {
+  Report report;
+  report.kernels.push_back({"k0_conv", {"conv"}, "r_4", 1000, 2, ReportCost{2500, 300, 40, 50, 2940, 24, 512}});
+  report.kernels.push_back({"k1_copy", {"copy"}, "E_4", 0, 2, ReportCost{20, 8, 4, 3, std::nullopt, std::nullopt, 36}});
+  report.kernels.push_back({"k2_lost", {"lost"}, "E_4", 0, 2});
+  EXPECT_EQ(costs_text(report.kernels),
+            "  cost      instructions    a MAC        loads       stores   cycles, est.   stack   flash\n"
+            "  k0_conv          2 500     2.50          300           40          2 940      24     512\n"
+            "  k1_copy             20        -            8            4              -       -      36\n");
+  EXPECT_NE(to_text(report).find(costs_text(report.kernels)), std::string::npos);
+  const auto kernels = nlohmann::json::parse(to_json(report)).at("kernels");
+  EXPECT_EQ(kernels[0].at("cost"), nlohmann::json::parse(R"({"instructions": 2500, "instructions_per_mac": 2.5, "loads": 300,
+    "stores": 40, "taken_branches": 50, "cycles_estimated": 2940, "stack_bytes": 24, "code_bytes": 512})"));
+  EXPECT_TRUE(kernels[1].at("cost").at("instructions_per_mac").is_null());
+  EXPECT_FALSE(kernels[2].contains("cost"));
+}
+
 // --- writing
 
 // A report that names these files as etch's.

@@ -48,13 +48,16 @@ TEST_F(Emulated, CountsAreExact) {
   EXPECT_EQ(result.console, "111\n");
   struct Row {
     const char* function;
-    std::int64_t instructions, loads, stores, load_bytes, store_bytes, stack_bytes;
+    std::int64_t instructions, loads, stores, load_bytes, store_bytes, stack_bytes, taken_branches;
   };
-  // sum(n): 4 n + 4 instructions, see count.S; around: 4 + 3 of 3 with 2 jumps between + 1, beside its three sums
+  // sum(n): 4 n + 4 instructions, n - 1 turns and a return, see count.S; around: 4 + 3 of 3 with 3 jumps and 3 calls + 1, beside its
+  // three sums
+  constexpr Row kSum10 = {"sum", 44, 12, 2, 48, 8, 8, 10};
   constexpr Row kRows[] = {
-      {"sum", 44, 12, 2, 48, 8, 8}, {"sum", 8, 3, 2, 12, 8, 8},   {"sum", 44, 12, 2, 48, 8, 8},
-      {"sum", 44, 12, 2, 48, 8, 8}, {"sum", 44, 12, 2, 48, 8, 8}, {"around", 4 + 9 + 2 + 1 + 3 * 44, 4 + 36, 4 + 6, 160, 40, 16 + 8},
-      {"sum", 44, 12, 2, 48, 8, 8},
+      kSum10, {"sum", 8, 3, 2, 12, 8, 8, 1},
+      kSum10, kSum10,
+      kSum10, {"around", 4 + 9 + 2 + 1 + 3 * 44, 4 + 36, 4 + 6, 160, 40, 16 + 8, 3 + 3 + 1 + 3 * 10},
+      kSum10,
   };
   ASSERT_EQ(result.runs.size(), std::size(kRows));
   for (std::size_t i = 0; i < std::size(kRows); i++) {
@@ -68,6 +71,7 @@ TEST_F(Emulated, CountsAreExact) {
     EXPECT_EQ(run.load_bytes, kRows[i].load_bytes);
     EXPECT_EQ(run.store_bytes, kRows[i].store_bytes);
     EXPECT_EQ(run.stack_bytes, kRows[i].stack_bytes);
+    EXPECT_EQ(run.taken_branches, kRows[i].taken_branches);
   }
 }
 
@@ -78,9 +82,9 @@ TEST(OtherArchitectures, CountsAreExact) {
     FunctionRun ten, one;  // of sum(10), of sum(1)
   };
   const Row rows[] = {
-      {"rv32imc", "counts_riscv", {"sum", true, 59, 12, 2, 48, 8, 16}, {"sum", true, 14, 3, 2, 12, 8, 16}},
-      {"cortex-a55", "counts_aarch64", {"sum", true, 47, 13, 3, 64, 24, 32}, {"sum", true, 11, 4, 3, 28, 24, 32}},
-      {"avr", "counts_avr", {"sum", true, 69, 25, 2, 25, 2, 5}, {"sum", true, 15, 7, 2, 7, 2, 5}},
+      {"rv32imc", "counts_riscv", {"sum", true, 59, 12, 2, 48, 8, 16, 10}, {"sum", true, 14, 3, 2, 12, 8, 16, 1}},
+      {"cortex-a55", "counts_aarch64", {"sum", true, 47, 13, 3, 64, 24, 32, 10}, {"sum", true, 11, 4, 3, 28, 24, 32, 1}},
+      {"avr", "counts_avr", {"sum", true, 69, 25, 2, 25, 2, 5, 10}, {"sum", true, 15, 7, 2, 7, 2, 5, 1}},
   };
   std::string skipped;
   for (const Row& row : rows) {
@@ -91,7 +95,9 @@ TEST(OtherArchitectures, CountsAreExact) {
       continue;
     }
     const TempDir temp;
-    const CrossBuild program = build_project(kData / row.folder, target, temp.path() / "build");
+    BuildOptions options;
+    options.extra_sources = {kData / "print_sums.c"};
+    const CrossBuild program = build_project(kData / row.folder, target, temp.path() / "build", options);
     const EmulatorResult result = run_emulated(target, program.elf, {.functions = {"sum"}, .cwd = {}});
     ASSERT_TRUE(result.ok()) << result.console;
     EXPECT_EQ(result.console, "56\n");

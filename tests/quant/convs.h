@@ -74,12 +74,7 @@ struct Net {
   Frontend frontend;
 };
 
-inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_weights = true) {
-  GraphBuilder g("net", 13);
-  const auto shape = [](std::int64_t channels, std::int64_t size) { return std::vector<OnnxDim>{1, channels, size, size}; };
-  Value x = g.input("x", DType::Int8, shape(convs[0].channels, convs[0].size));
-  for (std::size_t i = 0; i < convs.size(); i++) x = convs[i].add(g, "conv" + std::to_string(i), x);
-  g.output(x, DType::Int8, shape(convs.back().outputs, convs.back().size_out()));
+inline Net net_of(const GraphBuilder& g, const char* target, bool wide_weights) {
   Net net;
   net.options.import.bytes = g.bytes();
   net.options.import.path = "net.onnx";
@@ -87,6 +82,15 @@ inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_
   net.options.wide_weights = wide_weights;
   net.frontend = read_model(net.options);
   return net;
+}
+
+inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_weights = true) {
+  GraphBuilder g("net", 13);
+  const auto shape = [](std::int64_t channels, std::int64_t size) { return std::vector<OnnxDim>{1, channels, size, size}; };
+  Value x = g.input("x", DType::Int8, shape(convs[0].channels, convs[0].size));
+  for (std::size_t i = 0; i < convs.size(); i++) x = convs[i].add(g, "conv" + std::to_string(i), x);
+  g.output(x, DType::Int8, shape(convs.back().outputs, convs.back().size_out()));
+  return net_of(g, target, wide_weights);
 }
 
 /// INTERP, C and LLVM give what the loops give.

@@ -13,6 +13,7 @@
 #include "lazy/tensor.h"
 #include "onnx/builder.h"
 #include "quant/integers.h"
+#include "support/evaluate.h"
 #include "target/target.h"
 
 namespace etch {
@@ -146,22 +147,26 @@ class Net {
     });
   }
 
-  /// A dense layer on all elements in their order.
-  Image dense(const Image& x, std::int64_t outputs, const std::function<std::int64_t(std::int64_t o, std::int64_t i)>& weight) {
-    const std::int64_t k = x.c * x.h * x.w;
+  /// A dense layer on all elements in their order, with `pad` columns of zeros in front of each row.
+  Image dense(const Image& x, std::int64_t outputs, const std::function<std::int64_t(std::int64_t o, std::int64_t i)>& weight,
+              std::int64_t pad = 0) {
+    const std::int64_t width = x.w + pad, k = x.c * x.h * width;
     Ints weights;
     for (std::int64_t o = 0; o < outputs; o++)
       for (std::int64_t i = 0; i < k; i++) weights.push_back(weight(o, i));
     const Image y{0, x.n, outputs, 1, 1, 0.3, 4};
     const auto w =
         g.node("DequantizeLinear", {g.initializer("fc_w", Array::of_ints(DType::Int8, {outputs, k}, weights)), number("fc_s", 0.01)});
-    const auto sum = g.node("Gemm", {g.node("Flatten", {dequantised(x)}), w}, {{"transB", std::int64_t{1}}}, "fc");
+    const auto padded = g.node("Pad", {dequantised(x), g.ints("fc_pads", {0, 0, 0, pad, 0, 0, 0, 0})});
+    const auto sum = g.node("Gemm", {g.node("Flatten", {padded}), w}, {{"transB", std::int64_t{1}}}, "fc");
     const auto shaped = g.node("Reshape", {sum, g.ints("fc_shape", {x.n, outputs, 1, 1})});
     return made(y, quantised(shaped, y), [=, this](Image image) {
       return loop(image, [&](std::int64_t n, std::int64_t o, std::int64_t, std::int64_t) {
         std::int64_t acc = 0;
-        for (std::int64_t i = 0; i < k; i++)
-          acc += (values_[x.id][static_cast<std::size_t>(n * k + i)] - x.zero) * weights[static_cast<std::size_t>(o * k + i)];
+        for (std::int64_t row = 0; row < x.c * x.h; row++)
+          for (std::int64_t i = 0; i < x.w; i++)
+            acc += (values_[x.id][static_cast<std::size_t>((n * x.c * x.h + row) * x.w + i)] - x.zero) *
+                   weights[static_cast<std::size_t>(o * k + row * width + pad + i)];
         const float m = static_cast<float>(x.scale) * 0.01f / static_cast<float>(y.scale);
         return static_cast<double>(static_cast<float>(acc) * m);
       });
@@ -402,6 +407,35 @@ TEST(DeadChannels, LeaveFlattenedImages) {
   net.output(net.dense(a, 5, some));
   net.check_bits();
   EXPECT_EQ(net.removed(), "one 12 of 16");
+}
+
+// Where padding stands between them they are not the same everywhere.
+TEST(DeadChannels, FlattenedWithPaddingTheyStay) {
+  Net net;
+  const auto bias = [](std::int64_t o) { return o % 4 < 2 ? kHigh : small(o); };
+  const Image a = net.conv(net.input(3, 3, 4, 2), {.weight = some, .bias = bias}, "one");
+  net.output(net.dense(a, 5, some, 1));
+  net.check_bits();
+  EXPECT_EQ(net.removed(), "");
+}
+
+// Sums of which the rows that are needed are one number each everywhere, and another is not.
+TEST(DeadChannels, ARowOfOneNumberIsAddedAsOftenAsItStands) {
+  for (const bool is_open : {false, true}) {
+    const auto graph = LazyGraph::create();
+    const Sint n = is_open ? graph->symbols().variable("n", 1, 9) : Sint(3);
+    const auto rows = [&](const Ints& values) {
+      return Tensor::constant(*graph, Array::of_ints(DType::Int32, {3, 1, 1}, values)).expand({3, 4, n});
+    };
+    const Tensor x = Tensor::input(*graph, "x", DType::Int8, {1, 1, 1}).cast(DType::Int32).expand({3, 4, n});
+    const Tensor y = x.maximum(rows({7, -5, -50})).minimum(rows({7, -5, 50})).sum({1, 2});
+    const Tensor first = y.shrink({{0, 2}}).cast(DType::Float32);
+    const WithoutDeadChannels r = remove_dead_channels(*graph, {first.buffer()});
+    const std::map<std::string, Array> inputs{{"x", Array::of_ints(DType::Int8, {1, 1, 1}, Ints{20})}};
+    const VarValues vars = is_open ? VarValues{{"n", 3}} : VarValues{};
+    EXPECT_EQ(test::GraphEvaluator(*graph, inputs).evaluate(r.outputs, vars)[0].doubles(), (std::vector<double>{7 * 12, -5 * 12}))
+        << is_open;
+  }
 }
 
 TEST(DeadChannels, LeaveConcatenations) {

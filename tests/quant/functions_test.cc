@@ -142,6 +142,38 @@ TEST(ByteFunctions, WiderSumsAreNotContracted) {
   EXPECT_EQ(run_all(compiled(g), {wide(a), wide(b)}), (std::vector<Ints>{want, of_bias}));
 }
 
+// Products of two bytes that other products are added to, and sums below other operations.
+TEST(ByteFunctions, ProductsOfTwoAreNotContracted) {
+  constexpr float sa = 0.1f, sb = 0.3f;
+  const Ints bytes = every_byte();
+  const auto real = [](float p, float q, int kind, bool contract) {
+    volatile float product = p * q;
+    if (kind == 0) return contract ? std::fma(p, q, p) : product + p;
+    if (kind == 1) return contract ? std::fma(-p, q, p) : p - product;
+    const float sum = contract ? std::fma(p, q, -q) : product - q;
+    return sum * 0.7f;
+  };
+  for (const int kind : {0, 1, 2}) {
+    const float sy = kind == 2 ? 4.2f : 4.0f;  // many sums are ties
+    Net g;
+    const Value a = g.dequantise(g.input("a", DType::Int8, {256, 1}), static_cast<double>(sa), 3);
+    const Value b = g.dequantise(g.input("b", DType::Int8, {1, 256}), static_cast<double>(sb), -7), product = g.node("Mul", {a, b});
+    const Value sum = kind == 0   ? g.node("Add", {product, a})
+                      : kind == 1 ? g.node("Add", {a, g.node("Neg", {product})})
+                                  : g.node("Mul", {g.node("Sub", {product, b}), g.constant(float32(static_cast<double>(0.7f)))});
+    g.output(g.quantise(sum, static_cast<double>(sy), 3), DType::Int8, {256, 256});
+    Ints want, contracted;
+    for (const std::int64_t x : bytes)
+      for (const std::int64_t y : bytes) {
+        const float p = dequantised(x, sa, 3), q = dequantised(y, sb, -7);
+        want.push_back(quantised(real(p, q, kind, false), sy, 3));
+        contracted.push_back(quantised(real(p, q, kind, true), sy, 3));
+      }
+    EXPECT_NE(want, contracted) << "the rounding counts";
+    EXPECT_EQ(run(compiled(g), {int8s({256, 1}, bytes), int8s({1, 256}, bytes)}), want) << kind;
+  }
+}
+
 // Scales as calibration gives them: nearly all sums have a formula.
 TEST(ByteFunctions, MostSumsHaveAFormula) {
   std::mt19937 random(7);
@@ -174,6 +206,32 @@ TEST(ByteFunctions, MostSumsHaveAFormula) {
     }
   }
   EXPECT_GE(found, kTries * 9 / 10);
+}
+
+// A quotient is no number where both are 0; all backends make the same of it.
+TEST(ByteFunctions, QuotientsHaveNoFormula) {
+  ByteValues values{};
+  for (std::size_t i = 0; i < 256; i++) values[i] = static_cast<std::int64_t>(i) - 128;
+  Ints wanted;
+  std::vector<double> exact;
+  for (const std::int64_t x : values)
+    for (const std::int64_t y : values) {
+      exact.push_back(static_cast<double>(static_cast<float>(x) / static_cast<float>(y)));
+      wanted.push_back(
+          x == 0 && y == 0 ? 0 : std::clamp<std::int64_t>(static_cast<std::int64_t>(std::clamp(exact.back(), -999.0, 999.0)), -128, 127));
+    }
+  EXPECT_FALSE(fit_linear(values, values, wanted, exact));
+  Net g;
+  const Value a = g.dequantise(g.input("a", DType::Int8, {256, 1}), 0.1, 3), b = g.dequantise(g.input("b", DType::Int8, {1, 256}), 0.2, 3);
+  g.output(g.quantise(g.node("Div", {a, b}), 0.05, 3), DType::Int8, {256, 256});
+  const Ints bytes = every_byte();
+  const Ints got = run(compiled(g), {int8s({256, 1}, bytes), int8s({1, 256}, bytes)});
+  for (std::size_t i = 0; i < got.size(); i++) {
+    const float p = dequantised(bytes[i / 256], 0.1f, 3), q = dequantised(bytes[i % 256], 0.2f, 3);
+    if (p == 0 && q == 0) continue;
+    const double real = std::clamp(static_cast<double>(p / q), -1e6, 1e6);
+    ASSERT_EQ(got[i], quantised(static_cast<float>(real), 0.05f, 3)) << i;
+  }
 }
 
 // The parts of a Concat, and what a Where chooses from, are quantised each for itself.

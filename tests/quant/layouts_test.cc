@@ -27,6 +27,32 @@ TEST(Padding, IsWrittenOnceForManySums) {
   }
 }
 
+TEST(Padding, IsTheSameForTwoSums) {
+  std::mt19937 rng(4);
+  const std::vector<Conv> first = chain({random_conv(rng, 2, 64, 8, 1), random_conv(rng, 64, 8, 8, 1)});
+  std::vector<Conv> readers{random_conv(rng, 8, 16, 8, 3), random_conv(rng, 8, 16, 8, 3)};
+  GraphBuilder g("net", 13);
+  Value x = g.input("x", DType::Int8, {1, 2, 8, 8});
+  for (const Conv& c : first) x = c.add(g, "first" + std::to_string(c.outputs), x);
+  for (Conv& c : readers) {
+    c.x_zero = first.back().y_zero;
+    g.output(c.add(g, "reader" + std::to_string(&c - readers.data()), x), DType::Int8, {1, 16, 8, 8});
+  }
+  const Net net = net_of(g, "c99", true);
+  ASSERT_EQ(net.frontend.schedule.items.size(), 5u);
+  EXPECT_TRUE(reads_through_a_mask(net.frontend.schedule, 2)) << "writes the padding";
+  EXPECT_FALSE(reads_through_a_mask(net.frontend.schedule, 3));
+  EXPECT_FALSE(reads_through_a_mask(net.frontend.schedule, 4));
+  const Ints input = bytes(2 * 64, rng);
+  Ints between = input;
+  for (const Conv& c : first) between = c.of(between);
+  for (const auto& device : {make_reference_device(), make_device("c", {})}) {
+    const auto got =
+        device->load(lower_model(net.frontend, device->language(), net.options))->run({Array::of_ints(DType::Int8, {1, 2, 8, 8}, input)});
+    for (std::size_t i = 0; i < 2; i++) EXPECT_EQ(got.at(i).ints(), readers[i].of(between)) << device->name();
+  }
+}
+
 TEST(Padding, StaysInTheSumWhereItIsReadSeldomOrMemoryWouldGrow) {
   std::mt19937 rng(2);
   const std::vector<std::vector<Conv>> nets{

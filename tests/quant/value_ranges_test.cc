@@ -78,6 +78,13 @@ const Wanted kWanted[] = {
      {1, 5},
      {5, 0, 3, 8, 0},
      {6, 1, 4, 9, 0}},
+    {"padded, then flattened with the varying axis",
+     [](const Tensor& x, const Tensor& c) {
+       return (x.cast(DType::Int32).clip(3, 4) + c).permute({1, 0}).pad({{0, 0}, {1, 0}}).reshape({16});
+     },
+     {16},
+     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+     {6, 6, 6, 6, 1, 1, 1, 1, 4, 4, 4, 4, 9, 9, 9, 9}},
     {"scaled and rounded",
      [](const Tensor& x, const Tensor& c) {
        return ((x.cast(DType::Int32) * c).cast(DType::Float32) * 0.1f).unary(Op::Rint).cast(DType::Int32);
@@ -146,7 +153,7 @@ Tensor random_operation(const Tensor& a, const Tensor& b, std::mt19937& random) 
   const bool is_float_now = is_float(a.dtype());
   const auto number = static_cast<double>(static_cast<int>(random() % 21) - 10);
   const auto axis = static_cast<std::int64_t>(random() % 2);
-  switch (random() % 13) {
+  switch (random() % 14) {
     case 0:
       return a + b;
     case 1:
@@ -171,6 +178,8 @@ Tensor random_operation(const Tensor& a, const Tensor& b, std::mt19937& random) 
       return a.pad({{axis, 0}, {0, 1}}).shrink({{0, 4}, {1, 6}});
     case 11:
       return is_float_now ? a : a.cast(DType::Int8).cast(DType::Int32);
+    case 12:
+      return a.shrink({{0, 4}, {0, 4}}).pad({{0, 0}, {1, 0}}).reshape({20}).unary(Op::Neg).reshape({4, 5});
     default:
       return a.permute({1, 0}).reshape({4, 5});
   }

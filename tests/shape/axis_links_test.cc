@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
 
@@ -46,13 +47,19 @@ std::optional<Ints> read(const ShapeTracker& st, const Ints& base, const Ints& a
   return r;
 }
 
-/// Links hold for every element.
+/// Links hold for every element, and where no other padding is announced there is none.
 void check_links(const ShapeTracker& st, const Ints& base, const std::vector<AxisLink>& links) {
   for_each(as_ints(st.shape()), [&](const Ints& at) {
     const std::optional<Ints> element = read(st, base, at);
     for (const AxisLink& link : links) {
       const std::int64_t from = link.from.at(static_cast<std::size_t>(at[static_cast<std::size_t>(link.axis)]));
       ASSERT_FALSE(from < 0 && element) << st.to_text();
+      if (from >= 0 && !link.has_other_padding) {
+        Ints first = at;
+        first[static_cast<std::size_t>(link.axis)] =
+            std::ranges::find_if(link.from, [](std::int64_t f) { return f >= 0; }) - link.from.begin();
+        ASSERT_EQ(element.has_value(), read(st, base, first).has_value()) << "padding that others make: " << st.to_text();
+      }
       if (!element || link.base_axis < 0) continue;
       ASSERT_EQ((*element)[static_cast<std::size_t>(link.base_axis)], from) << st.to_text();
     }
@@ -124,6 +131,11 @@ TEST(AxisLinks, Flattened) {
   EXPECT_EQ(links_of(st, {2, 3, 2, 2}), (std::vector<AxisLink>{{0, 0, {0, 1}}, {1, 1, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}}}));
 }
 
+TEST(AxisLinks, FlattenedWithPadding) {
+  const ShapeTracker st = ShapeTracker::from_shape({2, 2}).pad({{0, 0}, {1, 0}}).reshape({6});
+  EXPECT_EQ(links_of(st, {2, 2}), (std::vector<AxisLink>{{0, 0, {0, 0, 0, 1, 1, 1}, true}}));
+}
+
 TEST(AxisLinks, PartsAndPadding) {
   const ShapeTracker part = ShapeTracker::from_shape({5, 3}).shrink({{1, 4}, {0, 3}}).pad({{2, 1}, {0, 0}});
   EXPECT_EQ(links_of(part, {5, 3}), (std::vector<AxisLink>{{0, 0, {-1, -2, 1, 2, 3, -3}}, {1, 1, {0, 1, 2}}}));
@@ -191,7 +203,7 @@ ShapeTracker moved(ShapeTracker st, std::mt19937& random) {
 
 TEST(AxisLinks, RandomViewsReadWhatTheyRead) {
   std::mt19937 random(11);
-  int links = 0, repeated = 0, several = 0;
+  int links = 0, repeated = 0, several = 0, mixed = 0;
   for (int turn = 0; turn < 4000; turn++) {
     Ints base;
     for (std::size_t i = 0; i < 2 + random() % 3; i++) base.push_back(static_cast<std::int64_t>(1 + random() % 5));
@@ -207,12 +219,14 @@ TEST(AxisLinks, RandomViewsReadWhatTheyRead) {
       links += link.base_axis >= 0 ? 1 : 0;
       repeated += link.base_axis < 0 ? 1 : 0;
       several += st.views().size() > 1 ? 1 : 0;
+      mixed += link.has_other_padding ? 1 : 0;
     }
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(links, 2000);
   EXPECT_GT(repeated, 400);
   EXPECT_GT(several, 100);
+  EXPECT_GT(mixed, 4);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr std::string_view kGood = R"(<target name="t">
 <memory name="itcm" kind="flash" origin="0x1000" size="64K"/>
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
-<arena align="8"/>
+<arena align="8"/><cycles instruction="1" load="2" store="3" taken="0" source="a manual"/>
 <math double="exp2f log2f"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
 <toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf" linker="ld" package="cc ld">
 <compiler>first</compiler>
@@ -71,6 +71,9 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.bytes(MemoryKind::Ram), (2 << 20) + 0x100);
   EXPECT_EQ(t.bytes(MemoryKind::Flash), 65536);
   EXPECT_EQ(t.arena_align, 8);
+  EXPECT_TRUE(t.cycles);
+  EXPECT_EQ(t.cycles.estimate(1000, 100, 10, 1), 1000 + 200 + 30);
+  EXPECT_EQ(text(t.cycles), "1 an instruction, 2 more a load, 3 more a store (a manual)");
   EXPECT_TRUE(t.computes_in_double("log2f"));
   EXPECT_FALSE(t.computes_in_double("log2"));
   EXPECT_EQ(t.toolchain.file, "gcc.cmake");
@@ -113,6 +116,7 @@ TEST(Target, Defaults) {
   EXPECT_EQ(t.vector.bits, 0);
   EXPECT_EQ(t.float_lanes(), 1);
   EXPECT_EQ(t.pointer_bits, 64);
+  EXPECT_FALSE(t.cycles);
   EXPECT_EQ(t.bytes(MemoryKind::Ram), 0);
   EXPECT_TRUE(t.is_host());
 }
@@ -160,6 +164,9 @@ constexpr BadRow kBad[] = {
     {"name=\"dtcm\"", "name=\"ram\"", 8, "<memory>: the name 'ram' is taken"},
     {"origin=\"0x30000000\"", "origin=\"0x20001000\"", 8, "<memory>: dtcm and ram overlap"},
     {"align=\"8\"", "align=\"12\"", 9, "<arena>: align is 12, accepted are powers of two"},
+    {"instruction=\"1\"", "instruction=\"0\"", 9, "<cycles>: instruction is '0', accepted is a number from 1 to 1000"},
+    {"taken=\"0\"", "", 9, "<cycles> needs the attribute taken"},
+    {"a manual", "", 9, "<cycles> needs the attribute source"},
     {"exp2f log2f", "exp2f exp2f", 10, "<math>: exp2f stands twice"},
     {"<compiler>first</compiler>", "<compiler><b>x</b></compiler>", 12, "<compiler> has to hold a text and nothing else"},
     {"<flag>-O2</flag>", "<flags>-O2</flags>", 14, "unknown element <flags> in <toolchain>, accepted are compiler, flag, link, library"},

@@ -29,6 +29,20 @@ inline void expect_valid_on(const Target& target, const std::string& model, cons
   ASSERT_TRUE(json.at("stack_bytes").is_number() && json.at("stack_bound_bytes").is_number()) << json;
   EXPECT_GT(json.at("stack_bytes"), 32);
   EXPECT_LE(json.at("stack_bytes"), json.at("stack_bound_bytes"));
+  std::int64_t of_kernels = 0;
+  for (const auto& kernel : json.at("kernels")) {
+    const auto& cost = kernel.at("cost");
+    of_kernels += cost.at("instructions").get<std::int64_t>();
+    EXPECT_GT(cost.at("code_bytes"), 0) << kernel;
+    EXPECT_GT(cost.at("stores"), 0) << kernel;
+    EXPECT_EQ(cost.at("cycles_estimated").is_null(), !target.cycles) << kernel;
+  }
+  EXPECT_LE(of_kernels, json.at("instructions").get<std::int64_t>());
+  EXPECT_GE(of_kernels, json.at("instructions").get<std::int64_t>() * 8 / 10) << "what is around the kernels is little";
+  if (target.cycles)
+    EXPECT_EQ(json.at("cycles_estimated").get<std::int64_t>(),
+              target.cycles.estimate(json.at("instructions"), json.at("loads"), json.at("stores"), json.at("taken_branches")));
+  EXPECT_EQ(json.at("cycles_estimated").is_null(), !target.cycles);
   EXPECT_EQ(fit.at("fits"), true) << fit;
   EXPECT_EQ(fit.at("ram").at("stack_bytes"), json.at("stack_bound_bytes"));
   // The linker of RISC-V shortens calls by distance, and two programs are linked.

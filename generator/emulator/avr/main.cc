@@ -25,7 +25,7 @@ constexpr std::uint16_t kGpior0 = 0x3e, kStackLow = 0x5d, kStackHigh = 0x5e;  //
 constexpr std::uint32_t kDataSpace = 0x800000;                                // where an ELF file has it
 
 struct Counts {
-  std::uint64_t instructions = 0, loads = 0, stores = 0;
+  std::uint64_t instructions = 0, loads = 0, stores = 0, taken_branches = 0;
 };
 
 struct Watch {
@@ -82,15 +82,20 @@ void count_accesses(unsigned op, unsigned link, Counts& counts) {
   }
 }
 
+/// Two words: LDS and STS, JMP and CALL.
+bool is_long(unsigned op) { return (op & 0xfc0fu) == 0x9000u || (op & 0xfe0cu) == 0x940cu; }
+/// CPSE, SBRC, SBRS, SBIC, SBIS.
+bool skips(unsigned op) { return (op & 0xfc00u) == 0x1000u || (op & 0xfc08u) == 0xfc00u || (op & 0xfd00u) == 0x9900u; }
+
 unsigned stack_pointer(const avr_t& avr) { return avr.data[kStackLow] | static_cast<unsigned>(avr.data[kStackHigh]) << 8; }
 
 void write_line(FILE* out, const Watch& w, const Counts& now, unsigned link, bool returned) {
   const std::uint64_t loads = now.loads - w.before.loads, stores = now.stores - w.before.stores;
   fprintf(out,
           "{\"function\":\"%s\",\"returned\":%s,\"instructions\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"stores\":%" PRIu64
-          ",\"load_bytes\":%" PRIu64 ",\"store_bytes\":%" PRIu64 ",\"stack_bytes\":%u}\n",
+          ",\"load_bytes\":%" PRIu64 ",\"store_bytes\":%" PRIu64 ",\"taken_branches\":%" PRIu64 ",\"stack_bytes\":%u}\n",
           w.name.c_str(), returned ? "true" : "false", now.instructions - w.before.instructions, loads, stores, loads, stores,
-          w.at_entry + link - w.lowest);
+          now.taken_branches - w.before.taken_branches, w.at_entry + link - w.lowest);
 }
 
 void print_byte(avr_irq_t*, std::uint32_t value, void*) { putchar(static_cast<int>(value & 0xffu)); }
@@ -109,7 +114,9 @@ int run(avr_t& avr, std::vector<Watch>& watches, FILE* out) {
     if ((op & 0xfe0fu) == 0xbe0eu) half = true;  // out 0x3e, which "out 0x3d" follows
     if ((op & 0xfe0fu) == 0xbe0du) half = false;
     counts.instructions++;
+    const std::uint32_t next = avr.pc + (is_long(op) ? 4 : 2);
     const int state = avr_run(&avr);
+    if (avr.pc != next && !skips(op)) counts.taken_branches++;
     const unsigned now = stack_pointer(avr);
     for (Watch& w : watches) {
       if (!w.inside || half) continue;

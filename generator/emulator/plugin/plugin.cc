@@ -1,6 +1,7 @@
 // What QEMU loads: counts what a function costs, from its first instruction until it has returned, with everything that
 // it calls. One JSON line a call of the function:
-//   {"function":"net_run","returned":true,"instructions":1286,"loads":513,"stores":1,"load_bytes":513,"store_bytes":4,"stack_bytes":40}
+//   {"function":"net_run","returned":true,"instructions":1286,"loads":513,"stores":1,"load_bytes":513,"store_bytes":4,"taken_branches":129,
+//    "stack_bytes":40}
 // Arguments (numbers in hex):
 //   out=FILE
 //   stack=LOW-HIGH                 the stack's region; HIGH is not in it
@@ -53,7 +54,7 @@ void qemu_plugin_register_atexit_cb(PluginId, void (*)(PluginId, void*), void*);
 namespace {
 
 struct Counts {
-  std::uint64_t instructions = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0;
+  std::uint64_t instructions = 0, loads = 0, stores = 0, load_bytes = 0, store_bytes = 0, taken_branches = 0;
 };
 
 struct Watch {
@@ -93,13 +94,15 @@ void leave(Watch& w, bool returned) {
   char stack[32] = "null";
   if (w.probe_low != UINT64_MAX && w.lowest <= w.probe_low + w.taken)
     snprintf(stack, sizeof stack, "%" PRIu64, w.probe_low + w.taken - w.lowest);
-  char line[512];
-  snprintf(line, sizeof line,
-           "{\"function\":\"%s\",\"returned\":%s,\"instructions\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"stores\":%" PRIu64
-           ",\"load_bytes\":%" PRIu64 ",\"store_bytes\":%" PRIu64 ",\"stack_bytes\":%s}\n",
-           w.name.c_str(), returned ? "true" : "false", t.instructions - w.before.instructions, t.loads - w.before.loads,
-           t.stores - w.before.stores, t.load_bytes - w.before.load_bytes, t.store_bytes - w.before.store_bytes, stack);
-  plugin().lines += line;
+  std::string line(w.name.size() + 512, '\0');
+  const int length =
+      snprintf(line.data(), line.size(),
+               "{\"function\":\"%s\",\"returned\":%s,\"instructions\":%" PRIu64 ",\"loads\":%" PRIu64 ",\"stores\":%" PRIu64
+               ",\"load_bytes\":%" PRIu64 ",\"store_bytes\":%" PRIu64 ",\"taken_branches\":%" PRIu64 ",\"stack_bytes\":%s}\n",
+               w.name.c_str(), returned ? "true" : "false", t.instructions - w.before.instructions, t.loads - w.before.loads,
+               t.stores - w.before.stores, t.load_bytes - w.before.load_bytes, t.store_bytes - w.before.store_bytes,
+               t.taken_branches - w.before.taken_branches, stack);
+  plugin().lines.append(line, 0, static_cast<std::size_t>(length));
   w.inside = false;
 }
 
@@ -110,17 +113,16 @@ void enter(Watch& w, std::uint64_t return_to) {
   w.lowest = w.probe_low = UINT64_MAX;
 }
 
-/// QEMU 7.2 says 2 bytes too many for a Thumb instruction that ends 2 bytes before a page (1 KiB) does. The wrong guess
-/// would lie inside the call instruction, where no block begins.
-bool returns_to(const Watch& w, std::uint64_t address) {
-  return address == w.return_to || (w.return_to % 1024 == 0 && address + 2 == w.return_to);
-}
+/// Whether `address` is the end of a block. QEMU 7.2 says 2 bytes too many for a Thumb instruction that ends 2 bytes before a page (1 KiB)
+/// does. The wrong guess would lie inside the block's last instruction, where no block begins.
+bool is_end(std::uint64_t end, std::uint64_t address) { return address == end || (end % 1024 == 0 && address + 2 == end); }
 
 void at_block(unsigned, void* data) {
   const Block& block = *static_cast<const Block*>(data);
   Plugin& p = plugin();
+  if (!is_end(p.previous_end, block.start)) p.total.taken_branches++;
   for (Watch& w : p.watches) {
-    if (w.inside && returns_to(w, block.start)) leave(w, true);
+    if (w.inside && is_end(w.return_to, block.start)) leave(w, true);
     if (!w.inside && block.start == w.entry) enter(w, p.previous_end);
   }
   p.previous_end = block.end;

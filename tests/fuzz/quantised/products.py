@@ -73,6 +73,33 @@ def matmul(g):
 
 
 @layer(3)
+def padded_matmul(g):
+    """Of an image with a border, flattened, or of a part of it: nothing is quantised in between."""
+    x = image(g)
+    before, after = ([0] + [g.choice([0, 0, 1, 2]) for _ in x.shape[1:]] for _ in range(2))
+    cut = g.rng.randrange(x.shape[1]) if g.maybe(0.3) else 0  # channels in front
+    sizes = [n + b + a for n, b, a in zip(x.shape[1:], before[1:], after[1:])]
+    sizes[0] -= cut
+    k, n = int(np.prod(sizes)), g.choice([1, 2, 5, 8])
+    if k > 600:
+        raise Rejected("large")
+    w = weights_of(g, (k, n), n, 1)
+    centred, product, wide = w.centred, x.scale * w.scales, wide_of(x)
+    room_of(x, k, centred)
+
+    def sums(a):
+        return np.pad(wide(a), list(zip(before, after)))[:, cut:].reshape(a.shape[0], -1) @ centred
+
+    def emit():
+        padded = g.node("Pad", [g.dq(x), g.const(np.array(before + after, np.int64))])
+        constants = [np.array([v], np.int64) for v in (cut, 2**31, 1)]
+        part = g.node("Slice", [padded, *map(g.const, constants)]) if cut else padded
+        return g.node("MatMul", [g.node("Flatten", [part]), w.dequantised(g)])
+
+    return finish_sums(g, "MatMul of a border", [x], sums, product, emit, x)
+
+
+@layer(3)
 def matmul_of_activations(g):
     form = g.choice(["qdq", "qdq", "qlinear"])
     x = matrix(g, "bytes" if form == "qlinear" or g.activation.itemsize == 2 else "any", (3, 4))
