@@ -89,7 +89,9 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
       return group_rules_of(op, axis, amount);
     case OptOp::NoLocals:
     case OptOp::Tensor:
-      return {};  // why_no_locals, why_no_tensor
+    case OptOp::Outermost:
+    case OptOp::Backwards:
+      return {};  // why_no_locals, why_no_tensor, why_no_order
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
@@ -127,7 +129,20 @@ std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
   return std::nullopt;
 }
 
+std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (opt.amount != 0) return "it takes no amount";
+  if (opt.op == OptOp::Backwards) {
+    if (opt.axis != 0) return "it takes no axis";
+    if (backwards_) return "the loops do not run backwards yet";
+    return count(AxisKind::Global) == 0 ? std::optional("there is a loop over an axis that is not reduced") : std::nullopt;
+  }
+  const bool moves = opt.axis > 0 && opt.axis < count(AxisKind::Global);
+  return moves ? std::nullopt : std::optional("the axis is one of the loops that are not reduced, behind the first of them");
+}
+
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  if (is_of_order(opt.op)) return why_no_order(opt);
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);

@@ -29,6 +29,8 @@ const UOp* Linearizer::open_loop(const std::string& name, Sint size, std::int64_
       b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {start, end}, .number = elements, .name = name, .hint = axis});
   index_.declare(name, loop);
   open_.push_back(loop);
+  loop_number_[loop] = static_cast<int>(result_.loops.size());
+  result_.loops.push_back({name});
   return loop;
 }
 
@@ -74,12 +76,27 @@ void Linearizer::make_variables(AxisKind kind) {
   for (int axis : axes_of(kind)) make_variable(axis);
 }
 
+const UOp* Linearizer::open_turns(int axis) {
+  const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
+  const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
+  const std::string& name = axis_names_[static_cast<std::size_t>(axis)];
+  const std::int64_t elements = a.overlap > 0 ? 1 : k_.root_multiplier(axis);
+  if (!k_.runs_backwards() || a.kind != AxisKind::Global) return open_loop(name, a.size, elements, letters);
+  const UOp* turn = open_loop(free_name(name + "_turn"), a.size, 1, letters);
+  const UOp* last = index_.integer(a.size - 1);
+  const UOp* number = b_.add(UOp{.uop = UOpKind::Alu, .dtype = turn->dtype, .src = {last, turn}, .op = Op::Sub, .exact = true, .hint = name});
+  index_.declare(name, number);
+  result_.loops.back() = {name, true};
+  return number;
+}
+
 void Linearizer::open_axis(int axis) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
   const Axis& a = k_.axes()[i];
-  const UOp* tile = open_loop(axis_names_[i], a.size, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
+  const UOp* tile = open_turns(axis);
   if (a.overlap == 0) return;
+  result_.loops.back().name = start_of_tile(axis);
   // The last tile ends where the axis ends.
   const auto integer = [&](Sint n) { return index_.integer(n); };
   const UOp* is_before =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 
 #include "device/loaded_kernel.h"
 #include "program/loops.h"
@@ -128,14 +129,17 @@ std::int64_t Replay::bytes_now(const Run& run, int index) const {
   return elements_of(buffer, run.vars) * bytes_of(buffer.dtype);
 }
 
-// Fills the outputs of the call with NaN, except those that lie over one of its inputs.
+// Fills the outputs of the call with NaN, except those that lie over one of its inputs or a part of it.
 void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
   int output = -1;
   for (int b : call.writes()) {
     output++;
     const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
-    const bool is_read = writes_part(*program_, call, output) ||
-                         std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
+    const auto lies_over = [&](int in) {
+      const std::byte *from = place(run, b), *other = place(run, in);
+      return std::less()(from, other + bytes_now(run, in)) && std::less()(other, from + bytes_now(run, b));
+    };
+    const bool is_read = writes_part(*program_, call, output) || std::ranges::any_of(call.reads(), lies_over);
     if (placement.offset >= 0 && !is_read)
       std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
   }

@@ -31,7 +31,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel linear, KernelSig
 /// All three steps, and the proof that every index is inside its buffer (KernelArgument::elements): InternalError if there is none.
 /// The text of a C kernel is one function as runtime_c/etch_runtime.h calls it:
 ///   static void NAME(void *const *arg)    arg[0] the output, then the inputs, then the variables (const int32_t *)
-/// The pointers are not `restrict`, because an input may be the output itself (in place). Sums of products skip padding if the
+/// The pointers are not `restrict`, because an input may be the output itself (in place), or lie over a part of it (ProgramKernel::distances). Sums of products skip padding if the
 /// other factor is bounded; if it may be infinite they add 0 times infinity.
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options);
 
@@ -39,7 +39,7 @@ ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, cons
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language);
 
 /// The UOps of a kernel that generate_kernel has made with these options, made anew: a program keeps only their text.
-UOpList uops_of(const ProgramKernel& kernel, const Language& language, const CodegenOptions& options);
+UOpList uops_of(const ProgramKernel& kernel, const Language& language, CodegenOptions options);
 
 /// A kernel of its AST alone, without text: what a program for the reference consists of.
 ProgramKernel kernel_of_ast(const LazyOp* ast, KernelSignature signature);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/argument.h"
+#include "codegen/overlap.h"
 #include "ir/array.h"
 #include "ir/external.h"
 #include "ir/lazyop.h"
@@ -45,6 +46,8 @@ struct ProgramKernel {
   std::vector<Sint> global_size, local_size;       // launch dimensions, empty for C
   std::shared_ptr<const ExternalKernel> external;  // instead of an AST and a text: a function in C
   bool driver_groups = false;                      // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
+  std::vector<ArgumentDistance> distances;         // arguments that may share memory in part; none if the kernel was not made for that
+  bool backwards = false;                          // its loops were made to run from the last element to the first
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.

@@ -168,7 +168,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
   write_padding_once(graph, schedule);
-  choose_memory_orders(graph, schedule);
+  choose_memory_orders(graph, schedule, options.orders_alike);
   verify(schedule);
   return schedule;
 }
