@@ -86,7 +86,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
                  "auto, c (arrays in C), incbin (a binary file beside an assembler file) or blob (given at run time)")
       ->capture_default_str();
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
-  app.add_option("--optimize", args.goal, "what counts where they are at odds: speed, flash (weights keep their type), or ram (results lie over\n"
+  app.add_option("--optimize", args.goal,
+                 "what counts where they are at odds: speed, flash (weights keep their type), or ram (results lie over\n"
                  "what they are computed from)")
       ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();

@@ -64,8 +64,8 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",   "OVERLAP",   "UNROLL",   "LOCAL", "LASTLOCAL", "GROUP",
-                                           "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO", "VECTOR",    "TC",    "OUTERMOST", "BACKWARDS"};
+  static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL", "LOCAL",  "LASTLOCAL", "GROUP",     "GROUPTOP",
+                                           "UPCASTMID", "NOLOCALS", "PADTO",  "VECTOR", "OUTERMOST", "BACKWARDS", "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
   if (opt.op == OptOp::NoLocals || opt.op == OptOp::Backwards) return name;
   if (opt.op == OptOp::Outermost) return name + " " + std::to_string(opt.axis);

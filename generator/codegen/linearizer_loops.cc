@@ -84,7 +84,8 @@ const UOp* Linearizer::open_turns(int axis) {
   if (!k_.runs_backwards() || a.kind != AxisKind::Global) return open_loop(name, a.size, elements, letters);
   const UOp* turn = open_loop(free_name(name + "_turn"), a.size, 1, letters);
   const UOp* last = index_.integer(a.size - 1);
-  const UOp* number = b_.add(UOp{.uop = UOpKind::Alu, .dtype = turn->dtype, .src = {last, turn}, .op = Op::Sub, .exact = true, .hint = name});
+  const UOp* number =
+      b_.add(UOp{.uop = UOpKind::Alu, .dtype = turn->dtype, .src = {last, turn}, .op = Op::Sub, .exact = true, .hint = name});
   index_.declare(name, number);
   result_.loops.back() = {name, true};
   return number;

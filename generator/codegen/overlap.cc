@@ -130,7 +130,7 @@ class Distances {
   }
 
   const Linearized& linear_;
-  std::map<std::string, Range> ranges_;  // of variables
+  std::map<std::string, Range> ranges_;              // of variables
   std::map<int, std::vector<Step>> stores_, loads_;  // by argument
 };
 

@@ -10,8 +10,8 @@
 
 namespace etch {
 
-/// Argument `write` may begin at least `below` bytes below the beginning of argument `read`, or at least `above` bytes above it. Both are at
-/// least 0 and at most what keeps the two apart: the bytes of `write` and those of `read`.
+/// Argument `write` may begin at least `below` bytes below the beginning of argument `read`, or at least `above` bytes above it. Both are
+/// at least 0 and at most what keeps the two apart: the bytes of `write` and those of `read`.
 struct ArgumentDistance {
   int write = 0, read = 0;
   std::int64_t below = 0, above = 0;

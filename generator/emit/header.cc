@@ -63,7 +63,8 @@ std::string io_places(const Project& p) {
       if (p.has_place_in_arena(b))
         text += fmt::format("#define {} {}u\n", offset_macro(p, b), p.plan->placements[static_cast<std::size_t>(b)].offset);
   if (text.empty()) return "";
-  return "/* Bytes from the start of the arena to the room that it has for each input and output: pass these addresses, or others. A run may\n"
+  return "/* Bytes from the start of the arena to the room that it has for each input and output: pass these addresses, or others. A run "
+         "may\n"
          " * write over what lies there: an input is gone, and an output is there until the next run begins. */\n" +
          text;
 }

@@ -308,8 +308,8 @@ std::string run_in_arena(const Project& p, const std::string& call) {
     if (is_in_arena(p, b)) copies += fmt::format("  memcpy({}, {}, sizeof {});\n", place_in_arena(p, b), array_of(p, b), array_of(p, b));
   for (int b : p.program->outputs)
     if (is_in_arena(p, b)) back += fmt::format("  memcpy({}, {}, sizeof {});\n", array_of(p, b), place_in_arena(p, b), array_of(p, b));
-  return fmt::format("static etch_status run_in_arena(void) {{\n  etch_status status;\n{}  status = {};\n{}  return status;\n}}\n\n", copies,
-                     call, back);
+  return fmt::format("static etch_status run_in_arena(void) {{\n  etch_status status;\n{}  status = {};\n{}  return status;\n}}\n\n",
+                     copies, call, back);
 }
 
 std::string call_arguments(const Project& p, const SelfTest& test) {

@@ -156,8 +156,7 @@ class Lcg {
 };
 
 // Moves one block at a time to another place in the order, and keeps each change that is not worse.
-void local_search(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal,
-                  Packing& best) {
+void local_search(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal, Packing& best) {
   const int n = static_cast<int>(order.size());
   if (n < 2) return;
   Lcg random;

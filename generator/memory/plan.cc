@@ -154,7 +154,9 @@ std::vector<Closeness> find_close(const Program& program, const std::vector<Plac
         if (a < 0 || b < 0 || a == b) continue;
         const bool meet = chains.blocks[at(b)].last == static_cast<int>(c) && chains.blocks[at(a)].first == static_cast<int>(c) &&
                           placements[at(out)].first == static_cast<int>(c);
-        if (!meet || program.buffers[at(in)].kind == BufferKind::Output || is_kept_by_loop(program, c, in) || is_kept_by_loop(program, c, out)) continue;
+        if (!meet || program.buffers[at(in)].kind == BufferKind::Output || is_kept_by_loop(program, c, in) ||
+            is_kept_by_loop(program, c, out))
+          continue;
         const std::optional<ArgumentDistance> d = distance_of(program, program.calls[c], out, in);
         if (d && known.insert({a, b}).second)
           close.push_back({a, b, std::min(d->below, chains.blocks[at(a)].bytes), std::min(d->above, chains.blocks[at(b)].bytes)});
@@ -232,7 +234,8 @@ void verify(const MemoryPlan& plan, const Program& program) {
     for (int j : live) {
       const Placement& b = plan.placements[at(j)];
       const bool replaces = (a.in_place_of == j && b.last == a.first) || (b.in_place_of == i && a.last == b.first);
-      const bool follows = a.first == b.last ? keeps_distance(plan, program, i, j) : a.last == b.first && keeps_distance(plan, program, j, i);
+      const bool follows =
+          a.first == b.last ? keeps_distance(plan, program, i, j) : a.last == b.first && keeps_distance(plan, program, j, i);
       check(replaces || follows || !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
             "live buffers do not overlap");
     }

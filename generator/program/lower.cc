@@ -260,8 +260,8 @@ class Lowering {
     if (!options_.codegen.overlap || item.external != nullptr) return false;
     const LazyBuffer* largest = nullptr;
     for (const LazyBuffer* b : item.inputs) {
-      const bool is_larger = largest == nullptr || product(b->shape()).max() * bytes_of(b->dtype) >
-                                                       product(largest->shape()).max() * bytes_of(largest->dtype);
+      const bool is_larger =
+          largest == nullptr || product(b->shape()).max() * bytes_of(b->dtype) > product(largest->shape()).max() * bytes_of(largest->dtype);
       if (backwards_.contains(b) && is_larger) largest = b;
     }
     const bool backwards = largest != nullptr && !backwards_.at(largest);
@@ -310,8 +310,8 @@ class Lowering {
   LowerOptions options_;
   const LowerProgress& progress_;
   Program program_;
-  std::map<const LazyBuffer*, int> numbers_;             // for look-up only: its order depends on addresses
-  std::unordered_map<const LazyBuffer*, bool> bounded_;  // look-up only
+  std::map<const LazyBuffer*, int> numbers_;               // for look-up only: its order depends on addresses
+  std::unordered_map<const LazyBuffer*, bool> bounded_;    // look-up only
   std::unordered_map<const LazyBuffer*, bool> backwards_;  // whether the kernel that writes it runs backwards; look-up only
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;

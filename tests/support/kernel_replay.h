@@ -32,7 +32,8 @@ class KernelReplay {
 
   const std::vector<MemoryEvent>& events() const { return events_; }
 
-  /// Whether a byte of argument `read` is loaded after it was overwritten, if argument `write` begins `up` bytes above it (below: negative).
+  /// Whether a byte of argument `read` is loaded after it was overwritten, if argument `write` begins `up` bytes above it (below:
+  /// negative).
   bool loses(int write, int read, std::int64_t up) const {
     const KernelArgument& a = arguments_[static_cast<std::size_t>(read)];
     const std::int64_t size = a.elements.as_int() * bytes_of(a.dtype);
@@ -79,7 +80,8 @@ class KernelReplay {
     values_[u] = std::nullopt;
     if (u->uop == UOpKind::Const && is_int(u->dtype)) values_[u] = u->value->as_int();
     if (u->uop == UOpKind::Const && u->dtype == DType::Bool) values_[u] = u->value->as_double() != 0 ? 1 : 0;
-    if (u->uop == UOpKind::Cast && (is_int(u->src[0]->dtype) || u->src[0]->dtype == DType::Bool) && u->lanes == 1) values_[u] = of(u->src[0]);
+    if (u->uop == UOpKind::Cast && (is_int(u->src[0]->dtype) || u->src[0]->dtype == DType::Bool) && u->lanes == 1)
+      values_[u] = of(u->src[0]);
     if (u->uop == UOpKind::Alu && u->lanes == 1) values_[u] = alu(*u);
     if (u->uop == UOpKind::Load) note(u, 2);
     if (u->uop == UOpKind::Store) note(u, 3);

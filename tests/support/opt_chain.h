@@ -13,8 +13,9 @@ namespace etch::test {
 /// the first one is GROUP or GROUPTOP, if one is found that is legal.
 inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, const CodegenOptions& options, std::int64_t copies = 48,
                                          bool groups_first = false) {
-  static constexpr OptOp kOps[] = {OptOp::Upcast,    OptOp::Unroll,   OptOp::PadTo,  OptOp::Local,   OptOp::Group,     OptOp::GroupTop, OptOp::LastLocal,
-                                   OptOp::UpcastMid, OptOp::NoLocals, OptOp::Vector, OptOp::Overlap, OptOp::Outermost, OptOp::Backwards};
+  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,    OptOp::Group,
+                                   OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::NoLocals, OptOp::Vector,
+                                   OptOp::Overlap,  OptOp::Outermost, OptOp::Backwards};
   static constexpr std::int64_t kAmounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 16, 32};
   Kernel kernel(ast, options);
   const auto pick = [&](auto& from) { return from[std::uniform_int_distribution<std::size_t>(0, std::size(from) - 1)(rng)]; };
