@@ -117,6 +117,8 @@ DeviceMemory Replay::make(std::int64_t bytes) {
 
 std::byte* Replay::data(const DeviceMemory& memory) const { return allocator_->host_address(memory.opaque()) + (guards_ ? kGuard : 0); }
 
+bool Replay::is_in_arena(int buffer) const { return plan_.placements[static_cast<std::size_t>(buffer)].offset >= 0; }
+
 std::byte* Replay::place(const Run& run, int index) const {
   const auto b = static_cast<std::size_t>(index);
   const std::int64_t offset = plan_.placements[b].offset;
@@ -208,12 +210,12 @@ std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues
   Run run{vars, std::vector<DeviceMemory>(program_->buffers.size())};
   for (std::size_t k = 0; k < inputs.size(); k++) {
     DeviceMemory& input = run.io[static_cast<std::size_t>(program_->inputs[k])];
-    input = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
-    std::ranges::copy(inputs[k].bytes(), data(input));
+    if (!is_in_arena(program_->inputs[k])) input = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
+    std::ranges::copy(inputs[k].bytes(), place(run, program_->inputs[k]));
   }
   for (int b : program_->outputs) {
     DeviceMemory& output = run.io[static_cast<std::size_t>(b)];
-    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) output = make(bytes_now(run, b));
+    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output && !is_in_arena(b)) output = make(bytes_now(run, b));
   }
   if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
   std::vector<std::byte*> memory;

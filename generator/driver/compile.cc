@@ -235,6 +235,7 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   };
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
+  program.io_in_arena = options.io_in_arena && language != nullptr && !language->grid;
   verify(program);
   require_own_names(program, frontend.model.name);
   if (language != nullptr) dump_kernels(program, options);
@@ -248,7 +249,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   require_math(project.program, options.target);
   if (options.step) options.step("planning memory", 0, 0);
   const bool grid = project.program.language->grid;
-  PlanOptions planning{.align = options.target.arena_align, .align_all = grid, .include_io = options.io_in_arena && !grid};
+  PlanOptions planning{.align = options.target.arena_align, .align_all = grid};
   project.plan = plan_memory(project.program, planning);
   verify(project.plan, project.program);
   if (options.overlap && !grid) {

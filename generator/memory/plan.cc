@@ -192,7 +192,9 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align) {
   return result;
 }
 
-MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
+MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
+  PlanOptions options = given;
+  options.include_io = options.include_io || program.io_in_arena;
   check(options.align > 0 && (options.align & (options.align - 1)) == 0, "the alignment of an arena is a power of two");
   MemoryPlan plan;
   plan.align = options.align;

@@ -14,8 +14,8 @@ struct PlanOptions {
   std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
   bool align_all = false;   // align smaller buffers too: OpenCL needs it to make each a part (sub-buffer) of one buffer
   bool overlap = true;      // use what the kernels allow: an output over a part of an input
-  bool include_io = false;  // place inputs and outputs too, for a runtime that owns them. An input's place may be reused after
-                            // its last use
+  bool include_io = false;  // place inputs and outputs too, also if the program does not say so (Program::io_in_arena). An input's place
+                            // may be reused after its last use
 };
 
 struct Placement {

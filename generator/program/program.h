@@ -108,6 +108,7 @@ struct Program {
   std::vector<ProgramCall> calls;
   std::vector<ProgramLoop> loops;    // by first call, outer ones first
   std::vector<int> inputs, outputs;  // buffers, in the model's order
+  bool io_in_arena = false;          // the arena has room for these as well
   std::vector<ProgramState> states;
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
