@@ -66,7 +66,7 @@ class Orders {
       if (item.external != nullptr) continue;
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
-        if (!is_computed(out) || !is_small_integer || !has_fixed_shape(out)) continue;
+        if (!is_computed(out) || !(is_small_integer || alike_) || !has_fixed_shape(out)) continue;
         number_of_[out] = candidates_.size();
         candidates_.push_back({.buffer = out});
       }
