@@ -152,8 +152,9 @@ std::vector<Closeness> find_close(const Program& program, const std::vector<Plac
       for (int in : program.calls[c].reads()) {
         const int a = chains.of_buffer[at(out)], b = chains.of_buffer[at(in)];
         if (a < 0 || b < 0 || a == b) continue;
-        const bool meet = chains.blocks[at(b)].last == static_cast<int>(c) && chains.blocks[at(a)].first == static_cast<int>(c) &&
-                          placements[at(out)].first == static_cast<int>(c);
+        const bool is_replaced = std::ranges::find(placements, in, &Placement::in_place_of) != placements.end();
+        const bool meet = !is_replaced && placements[at(out)].in_place_of < 0 && chains.blocks[at(b)].last == static_cast<int>(c) &&
+                          chains.blocks[at(a)].first == static_cast<int>(c) && placements[at(out)].first == static_cast<int>(c);
         if (!meet || program.buffers[at(in)].kind == BufferKind::Output || is_kept_by_loop(program, c, in) ||
             is_kept_by_loop(program, c, out))
           continue;

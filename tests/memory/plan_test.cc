@@ -255,6 +255,24 @@ TEST(Plan, OutputsLieAsCloseToInputsAsKernelsAllow) {
   EXPECT_EQ(whole.arena_bytes, 200);  // the first kernel allows nothing
 }
 
+// A result that is written in place of one input is no longer one that begins at this call: the other input may not lie over the first.
+TEST(Plan, AnOutputInPlaceOfOneInputLiesApartFromTheOther) {
+  Program p;
+  const int a = add_buffer(p, BufferKind::Input, 100, DType::Int8), b = add_buffer(p, BufferKind::Input, 100, DType::Int8);
+  const int out = add_buffer(p, BufferKind::Output, 100, DType::Int8);
+  p.inputs = {a, b};
+  p.outputs = {out};
+  p.io_in_arena = true;
+  p.kernels.resize(1);
+  p.kernels[0].distances = {{0, 1, 0, 100}, {0, 2, 0, 100}};
+  add_call(p, {out, a, b}, {false, true, false});
+  const MemoryPlan plan = plan_memory(p, {.align = 1});
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(out)].in_place_of, a);
+  EXPECT_EQ(plan.arena_bytes, 200);
+  p.calls[0].arguments[1].may_alias = 0;
+  EXPECT_EQ(plan_memory(p, {.align = 1}).arena_bytes, 200);  // over one of them
+}
+
 TEST(Plan, VerifyFindsAnOutputThatIsTooClose) {
   const Program p = chain_of_layers(3);
   MemoryPlan plan = plan_memory(p, {.align = 1});
