@@ -75,13 +75,13 @@ std::optional<Padded> padded_operand(const ScheduleItem& item) {
 
 class PaddingWriter {
  public:
-  PaddingWriter(LazyGraph& graph, Schedule& schedule) : graph_(graph), schedule_(schedule) {
+  PaddingWriter(LazyGraph& graph, Schedule& schedule, bool overlaps) : graph_(graph), schedule_(schedule), overlaps_(overlaps) {
     for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
   }
 
   void write_once() {
     if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_);
+    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, overlaps_);
     for (std::size_t i = 0; i < schedule_.items.size(); i++) {
       const std::optional<Padded> found = padded_operand(schedule_.items[i]);
       if (!found) continue;
@@ -90,7 +90,7 @@ class PaddingWriter {
       const ScheduleItem writes = item_of(*found, x, items[i]);
       items[i] = reading(items[i], *found, writes.out);
       items.insert(items.begin() + static_cast<std::ptrdiff_t>(i), writes);
-      if (peak_bytes(items, outputs_) > peak) continue;
+      if (peak_bytes(items, outputs_, overlaps_) > peak) continue;
       schedule_.items = std::move(items);
       i++;
     }
@@ -175,11 +175,12 @@ class PaddingWriter {
 
   LazyGraph& graph_;
   Schedule& schedule_;
+  bool overlaps_;
   std::vector<const LazyBuffer*> outputs_;
 };
 
 }  // namespace
 
-void write_padding_once(LazyGraph& graph, Schedule& schedule) { PaddingWriter(graph, schedule).write_once(); }
+void write_padding_once(LazyGraph& graph, Schedule& schedule, bool overlaps) { PaddingWriter(graph, schedule, overlaps).write_once(); }
 
 }  // namespace etch
