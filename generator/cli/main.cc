@@ -87,9 +87,11 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
       ->capture_default_str();
   app.add_option("--cc", args.cc, "C compiler, instead of the target's");
   app.add_option("--optimize", args.goal,
-                 "what counts where the two are at odds: speed, or flash (weights keep their type, kernels of several sizes are one)")
-      ->check(CLI::IsMember({"speed", "flash"}))
+                 "what counts where they are at odds: speed, flash (weights keep their type, kernels of several sizes\n"
+                 "are one), or ram (results lie over what they are computed from)")
+      ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();
+  app.add_flag("--io-in-arena", args.io_in_arena, "the arena has room for inputs and outputs: NAME.h says where");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');
   app.add_option("--debug", args.debug,

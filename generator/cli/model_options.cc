@@ -109,6 +109,7 @@ std::string options_text(const ModelArgs& args) {
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (args.goal != "speed") text += " --optimize " + args.goal;
   if (!args.optimize) text += " --no-optimize";
+  if (args.io_in_arena) text += " --io-in-arena";
   return text;
 }
 
@@ -158,7 +159,9 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
   options.optimize = args.optimize;
-  options.wide_weights = args.optimize && args.goal == "speed";
+  options.overlap = args.goal == "ram";
+  options.io_in_arena = args.io_in_arena;
+  options.wide_weights = args.optimize && args.goal != "flash";
   options.share_kernels = args.optimize && args.goal == "flash";
   options.weights = weights_form(args.weights);
   options.tool_version = ETCH_VERSION;

@@ -33,7 +33,8 @@ struct ModelArgs {
   std::string weights = "auto";       // auto, c, incbin, blob
   std::vector<std::string> dump;      // stages to print
   bool optimize = true;               // false: kernels as the AST says, no OptOps
-  std::string goal = "speed";         // speed, flash
+  bool io_in_arena = false;
+  std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string cc;                     // empty: the target's
   std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's

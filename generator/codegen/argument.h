@@ -38,6 +38,7 @@ struct KernelSignature {
   std::vector<KernelArgument> arguments;
   std::vector<std::string> variables;  // integers, after the buffers
   std::int64_t work_items = 1;         // in a group, in languages with a grid; filled in when the kernel is made
+  bool overlaps = false;               // outputs may lie over parts of inputs: loads and stores keep their order; filled in as well
 };
 
 }  // namespace etch

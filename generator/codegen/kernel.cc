@@ -64,11 +64,12 @@ int rank(AxisKind kind) {
 }  // namespace
 
 std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL", "LOCAL",  "LASTLOCAL", "GROUP", "GROUPTOP",
-                                           "UPCASTMID", "NOLOCALS", "PADTO",  "VECTOR", "INTERIOR",  "TC"};
+  static constexpr const char* kNames[] = {"UPCAST",   "OVERLAP", "UNROLL", "LOCAL",    "LASTLOCAL", "GROUP",     "GROUPTOP", "UPCASTMID",
+                                           "NOLOCALS", "PADTO",   "VECTOR", "INTERIOR", "OUTERMOST", "BACKWARDS", "TC"};
   const std::string name = kNames[static_cast<int>(opt.op)];
-  return opt.op == OptOp::NoLocals || opt.op == OptOp::Interior ? name
-                                                                : name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
+  if (opt.op == OptOp::NoLocals || opt.op == OptOp::Interior || opt.op == OptOp::Backwards) return name;
+  if (opt.op == OptOp::Outermost) return name + " " + std::to_string(opt.axis);
+  return name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
 }
 
 std::string to_text(const std::vector<Opt>& opts) {
@@ -303,7 +304,7 @@ std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amou
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor;
+  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor && !is_of_order(opt.op);
   const int axis = has_axis ? axis_of(opt) : 0;
   const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
@@ -346,6 +347,12 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Tensor:
       apply_tensor(opt);
       break;
+    case OptOp::Outermost:
+      std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
+      break;
+    case OptOp::Backwards:
+      backwards_ = true;
+      break;
   }
   applied_.push_back(opt);
   return true;
@@ -375,6 +382,18 @@ std::string Kernel::shape_name() const {
     for (char c : to_text(a.size)) name += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '_';
   }
   return name;
+}
+
+void order_for_overlap(Kernel& kernel) {
+  int longest = 0;
+  const auto stride = [&](int axis) {
+    const auto s = kernel.stride(kernel.stores()[0], axis);
+    return s && s->is_int() ? s->as_int() : 0;
+  };
+  for (int axis = 1; axis < kernel.count(AxisKind::Global); axis++)
+    if (stride(axis) > stride(longest)) longest = axis;
+  if (longest > 0) kernel.try_apply({OptOp::Outermost, longest, 0});
+  if (kernel.options().backwards) kernel.try_apply({OptOp::Backwards, 0, 0});
 }
 
 std::optional<Contraction> product_of_loads(const Kernel& kernel) {

@@ -131,6 +131,8 @@ class Kernel {
   bool no_locals() const { return no_locals_; }
   /// Whether tiles where no mask hides anything have a body of their own (INTERIOR).
   bool has_interior() const { return has_interior_; }
+  /// Whether the loops over axes that are not reduced run from the last element to the first (BACKWARDS).
+  bool runs_backwards() const { return backwards_; }
   /// The axes that instruction `row` fits, as the kernel stands now, those that are best for constants first: TC counts them.
   std::vector<TensorChoice> tensor_choices(const TargetInstruction& row) const;
   /// What TC has placed, or nullopt.
@@ -174,6 +176,9 @@ class Kernel {
   std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
   std::optional<std::string> why_no_locals(const Opt& opt) const;
   std::optional<std::string> why_no_interior(const Opt& opt) const;
+  /// OUTERMOST and BACKWARDS change the order of the loops, not what they do.
+  static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Backwards; }
+  std::optional<std::string> why_no_order(const Opt& opt) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -199,7 +204,7 @@ class Kernel {
   int ast_dims_ = 0;
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
-  bool no_locals_ = false, has_interior_ = false;
+  bool no_locals_ = false, has_interior_ = false, backwards_ = false;
   std::optional<TensorCore> tensor_;
 };
 
@@ -227,6 +232,9 @@ bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vect
 bool tensor_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// tinygrad's hand-coded optimisations, for scalar C and for languages with work-groups.
 void hand_coded_optimizations(Kernel& kernel);
+/// For an output that may lie over a part of an input: the loop whose steps are the longest in the output goes around the others, so that
+/// what is written stays close behind what is read, and all loops run backwards if the options say so.
+void order_for_overlap(Kernel& kernel);
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);

@@ -90,7 +90,9 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::NoLocals:
     case OptOp::Interior:
     case OptOp::Tensor:
-      return {};  // why_no_locals, why_no_interior, why_no_tensor
+    case OptOp::Outermost:
+    case OptOp::Backwards:
+      return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
@@ -131,6 +133,7 @@ std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
 std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
   if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
   if (options_->has_local) return "only loops get a second body";
+  if (options_->overlap || backwards_) return "outputs do not lie over parts of inputs, which are read in the order of one nest of loops";
   if (has_interior_) return "there is no second body yet";
   if (is_staged()) return "in a kernel of several stages each has its own masks";
   for (int axis = 0; axis < first_reduce(); axis++)
@@ -138,7 +141,21 @@ std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
   return "a mask depends on a loop over an axis that is not reduced";
 }
 
+std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (has_interior_) return "there is one nest of loops: no second body (INTERIOR)";
+  if (opt.amount != 0) return "it takes no amount";
+  if (opt.op == OptOp::Backwards) {
+    if (opt.axis != 0) return "it takes no axis";
+    if (backwards_) return "the loops do not run backwards yet";
+    return count(AxisKind::Global) == 0 ? std::optional("there is a loop over an axis that is not reduced") : std::nullopt;
+  }
+  const bool moves = opt.axis > 0 && opt.axis < count(AxisKind::Global);
+  return moves ? std::nullopt : std::optional("the axis is one of the loops that are not reduced, behind the first of them");
+}
+
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
+  if (is_of_order(opt.op)) return why_no_order(opt);
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   if (opt.op == OptOp::Interior) return why_no_interior(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);

@@ -28,11 +28,19 @@ struct LinearizeOptions {
   std::vector<std::optional<std::vector<std::int64_t>>> layouts;
 };
 
+/// The variable that indices have for a loop; it rises from turn to turn, or falls.
+struct LoopVariable {
+  std::string name;
+  bool falls = false;
+};
+
 /// One LOAD or STORE of an argument: where `valid` holds, it accesses elements idx to idx + lanes - 1.
 struct MemoryAccess {
   const KernelBuf* buf = nullptr;  // of the Kernel
   Sint idx = 0, valid = 1;
   int lanes = 1;
+  bool is_store = false;
+  std::vector<int> loops = {};  // that it stands in, outermost first: numbers in Linearized::loops
 };
 
 struct Linearized {
@@ -41,6 +49,7 @@ struct Linearized {
   bool driver_groups = false;                 // global_size is in work-items: the driver chooses the work-groups
   std::vector<std::string> variables;         // in the order of the arguments
   std::vector<MemoryAccess> accesses;         // in the order of the UOps
+  std::vector<LoopVariable> loops;            // in the order in which they are opened
   std::shared_ptr<Symbols> own_symbols;       // owner of the loop variables in `accesses` if the AST has no Symbols; else null
 };
 

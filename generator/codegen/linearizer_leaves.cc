@@ -91,11 +91,18 @@ const UOp* Linearizer::where_valid(Sint valid, const UOp* value) {
   return b_.alu(Op::Where, value->dtype, {index_.condition(valid), value, zero});
 }
 
+void Linearizer::note_access(const KernelBuf& buf, const Place& place, int lanes, bool is_store) {
+  MemoryAccess access{&buf, place.idx, place.valid, lanes, is_store};
+  for (const UOp* scope : open_)
+    if (const auto loop = loop_number_.find(scope); loop != loop_number_.end()) access.loops.push_back(loop->second);
+  result_.accesses.push_back(std::move(access));
+}
+
 const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes) {
   const DType dtype = buf.op->dtype;
   const UOp* zero = b_.constant(Scalar::of_int(dtype, 0));
   if (place.valid.is_int(0)) return zero;
-  result_.accesses.push_back({&buf, place.idx, place.valid, lanes});
+  note_access(buf, place, lanes, false);
   UOp u{.uop = UOpKind::Load, .dtype = dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx)}};
   std::vector<Sint> tests = terms_of(place.valid);
   std::erase_if(tests, [&](Sint t) { return std::ranges::find(guards_, t) != guards_.end(); });
@@ -131,7 +138,7 @@ const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& 
 
 void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes) {
   if (place.valid.is_int(0)) return;
-  result_.accesses.push_back({&buf, place.idx, place.valid, lanes});
+  note_access(buf, place, lanes, true);
   UOp u{.uop = UOpKind::Store, .dtype = buf.op->dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx), value}};
   if (!place.valid.is_int(1)) u.src.push_back(index_.condition(place.valid));
   b_.add(std::move(u));

@@ -33,6 +33,8 @@ const UOp* Linearizer::open_loop(const std::string& name, const UOp* begin, cons
       b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {begin, end}, .number = elements, .name = name, .hint = axis});
   index_.declare(name, loop);
   open_.push_back(loop);
+  loop_number_[loop] = static_cast<int>(result_.loops.size());
+  result_.loops.push_back({name});
   return loop;
 }
 
@@ -78,6 +80,19 @@ void Linearizer::make_variables(AxisKind kind) {
   for (int axis : axes_of(kind)) make_variable(axis);
 }
 
+const UOp* Linearizer::open_backwards(int axis) {
+  const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
+  const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
+  const std::string& name = axis_names_[static_cast<std::size_t>(axis)];
+  const UOp* turn = open_loop(free_name(name + "_turn"), a.size, 1, letters);
+  const UOp* last = index_.integer(a.size - 1);
+  const UOp* number =
+      b_.add(UOp{.uop = UOpKind::Alu, .dtype = turn->dtype, .src = {last, turn}, .op = Op::Sub, .exact = true, .hint = name});
+  index_.declare(name, number);
+  result_.loops.back() = {name, true};
+  return number;
+}
+
 void Linearizer::open_axis(int axis) {
   const UOp* end = index_.integer(k_.axes()[static_cast<std::size_t>(axis)].size);
   open_axis(axis, b_.constant(Scalar::of_int(end->dtype, 0)), end);
@@ -87,8 +102,11 @@ void Linearizer::open_axis(int axis, const UOp* begin, const UOp* end) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
   const Axis& a = k_.axes()[i];
-  const UOp* tile = open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
+  const UOp* tile = k_.runs_backwards() && a.kind == AxisKind::Global
+                        ? open_backwards(axis)
+                        : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
   if (a.overlap == 0) return;
+  result_.loops.back().name = start_of_tile(axis);
   // The last tile ends where the axis ends.
   const auto integer = [&](Sint n) { return index_.integer(n); };
   const UOp* is_before =

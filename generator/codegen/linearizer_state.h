@@ -60,6 +60,8 @@ class Linearizer {
   void open_axis(int axis);
   /// The same for a part of its turns.
   void open_axis(int axis, const UOp* begin, const UOp* end);
+  /// Opens a loop that runs from the last turn of the axis to the first, and returns the number of the turn.
+  const UOp* open_backwards(int axis);
   /// The variable of an axis whose tiles overlap: the element at which the tile begins.
   std::string start_of_tile(int axis) const;
   void open_grid();
@@ -88,6 +90,7 @@ class Linearizer {
   static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
   void store(const KernelBuf& buf, const UOp* value);
+  void note_access(const KernelBuf& buf, const Place& place, int lanes, bool is_store);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
   const UOp* buffer(const KernelBuf& buf);
 
@@ -188,6 +191,7 @@ class Linearizer {
   IndexLowering index_;
   Linearized result_;
   std::vector<const UOp*> open_;                                       // scopes, outermost first
+  std::map<const UOp*, int> loop_number_;                              // of a Loop in Linearized::loops; look-up only
   std::vector<Sint> guards_;                                           // conditions that hold here: outer ifs have tested them
   int lanes_ = 1;                                                      // vector lanes of a value, along the Vector axis
   std::map<const LazyOp*, const UOp*> tile_;                           // of each reduction: the stack array that holds its sums

@@ -24,6 +24,8 @@ enum class OptOp : std::uint8_t {
   PadTo,      // rounds an axis up to a multiple of amount
   Vector,     // lanes of vectors
   Interior,   // a second body, without masks, for the tiles where no mask hides anything; axis and amount are 0
+  Outermost,  // the loop over an axis goes around all other loops; the amount is 0
+  Backwards,  // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor      // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)
 };
 struct Opt {
@@ -55,6 +57,8 @@ struct CodegenOptions {
   std::string constant_space{};                 // qualifier of pointers to constants, see ConstantSpace; empty: they need none
   std::int64_t largest_object = 0;              // bytes up to which such a pointer takes an index; 0: any
   bool optimize = true;                         // false: no OptOps at all
+  bool overlap = false;    // an output may lie over a part of an input: loops follow the output's order in memory, and the text keeps it
+  bool backwards = false;  // with overlap: from the last element to the first
 };
 
 }  // namespace etch

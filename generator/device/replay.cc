@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 
 #include "device/loaded_kernel.h"
 #include "program/loops.h"
@@ -116,6 +117,8 @@ DeviceMemory Replay::make(std::int64_t bytes) {
 
 std::byte* Replay::data(const DeviceMemory& memory) const { return allocator_->host_address(memory.opaque()) + (guards_ ? kGuard : 0); }
 
+bool Replay::is_in_arena(int buffer) const { return plan_.placements[static_cast<std::size_t>(buffer)].offset >= 0; }
+
 std::byte* Replay::place(const Run& run, int index) const {
   const auto b = static_cast<std::size_t>(index);
   const std::int64_t offset = plan_.placements[b].offset;
@@ -128,14 +131,17 @@ std::int64_t Replay::bytes_now(const Run& run, int index) const {
   return elements_of(buffer, run.vars) * bytes_of(buffer.dtype);
 }
 
-// Fills the outputs of the call with NaN, except those that lie over one of its inputs.
+// Fills the outputs of the call with NaN, except those that lie over one of its inputs or a part of it.
 void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
   int output = -1;
   for (int b : call.writes()) {
     output++;
     const Placement& placement = plan_.placements[static_cast<std::size_t>(b)];
-    const bool is_read = writes_part(*program_, call, output) ||
-                         std::ranges::any_of(call.reads(), [&](int in) { return in == b || in == placement.in_place_of; });
+    const auto lies_over = [&](int in) {
+      const std::byte *from = place(run, b), *other = place(run, in);
+      return std::less()(from, other + bytes_now(run, in)) && std::less()(other, from + bytes_now(run, b));
+    };
+    const bool is_read = writes_part(*program_, call, output) || std::ranges::any_of(call.reads(), lies_over);
     if (placement.offset >= 0 && !is_read)
       std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
   }
@@ -204,12 +210,12 @@ std::vector<Array> Replay::run(const std::vector<Array>& inputs, const VarValues
   Run run{vars, std::vector<DeviceMemory>(program_->buffers.size())};
   for (std::size_t k = 0; k < inputs.size(); k++) {
     DeviceMemory& input = run.io[static_cast<std::size_t>(program_->inputs[k])];
-    input = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
-    std::ranges::copy(inputs[k].bytes(), data(input));
+    if (!is_in_arena(program_->inputs[k])) input = make(static_cast<std::int64_t>(inputs[k].bytes().size()));
+    std::ranges::copy(inputs[k].bytes(), place(run, program_->inputs[k]));
   }
   for (int b : program_->outputs) {
     DeviceMemory& output = run.io[static_cast<std::size_t>(b)];
-    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output) output = make(bytes_now(run, b));
+    if (program_->buffers[static_cast<std::size_t>(b)].kind == BufferKind::Output && !is_in_arena(b)) output = make(bytes_now(run, b));
   }
   if (options.call_seconds != nullptr) options.call_seconds->assign(program_->calls.size(), 0);
   std::vector<std::byte*> memory;

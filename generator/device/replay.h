@@ -47,6 +47,7 @@ class Replay {
   };
   DeviceMemory make(std::int64_t bytes);
   std::byte* data(const DeviceMemory& memory) const;
+  bool is_in_arena(int buffer) const;
   std::byte* place(const Run& run, int index) const;
   std::int64_t bytes_now(const Run& run, int index) const;
   void prepare_guards(const Run& run, const ProgramCall& call);

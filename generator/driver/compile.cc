@@ -186,6 +186,7 @@ CodegenOptions codegen_of(const Language& language, const CompileOptions& option
   CodegenOptions codegen = codegen_options(options.target, language);
   codegen.optimize = options.optimize;
   codegen.small_code = options.share_kernels;
+  codegen.overlap = options.overlap && !language.grid;
   return codegen;
 }
 
@@ -214,7 +215,9 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   constexpr std::int64_t kRowsOfAGrid = 256;
   const Language& language = language_of(options.target);
   const auto shares_row = [](std::int64_t elements) { return items_of_row(elements) > 1; };
-  const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0, .shares_row = language.local_memory ? +shares_row : nullptr};
+  const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0,
+                            .shares_row = language.local_memory ? +shares_row : nullptr,
+                            .orders_alike = options.overlap && !language.grid};
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   if (options.wide_weights)
     frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
@@ -236,6 +239,7 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   };
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
+  program.io_in_arena = options.io_in_arena && language != nullptr && !language->grid;
   verify(program);
   require_own_names(program, frontend.model.name);
   if (language != nullptr) dump_kernels(program, options);
@@ -248,8 +252,14 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   require_no_double(project.program, options.target);
   require_math(project.program, options.target);
   if (options.step) options.step("planning memory", 0, 0);
-  project.plan = plan_memory(project.program, {.align = options.target.arena_align, .align_all = project.program.language->grid});
+  const bool grid = project.program.language->grid;
+  PlanOptions planning{.align = options.target.arena_align, .align_all = grid};
+  project.plan = plan_memory(project.program, planning);
   verify(project.plan, project.program);
+  if (options.overlap && !grid) {
+    planning.overlap = false;
+    project.apart_bytes = plan_memory(project.program, planning).arena_bytes;
+  }
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
   EmitOptions emitting = emit_options(frontend, options);
   if (options.step) options.step("self-test", 0, 0);
@@ -261,6 +271,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
+  project.report.arena_apart_bytes = project.apart_bytes;
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
   project.report.float_nodes = frontend.float_nodes;
   project.probe = probe_sources(project.program, project.plan, emitting);

@@ -54,6 +54,8 @@ struct CompileOptions {
   ImportOptions import;
   Target target;
   bool optimize = true;        // false: no OptOps
+  bool io_in_arena = false;    // the arena has room for inputs and outputs, which takes part in the planning
+  bool overlap = false;        // an output may lie over parts of inputs: less RAM, more instructions
   bool wide_weights = true;    // weights may take more flash for fewer instructions
   bool share_kernels = false;  // kernels that differ in sizes alone are one function, of more instructions
   WeightsForm weights = WeightsForm::Auto;
@@ -92,6 +94,7 @@ struct CompiledProject {
   Report report;
   std::vector<EmittedFile> files;
   ProbeSources probe;
+  std::int64_t apart_bytes = 0;    // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
   bool selftest_compares = false;  // false: there is none, or it only prints a checksum
 };
 

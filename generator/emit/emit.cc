@@ -139,6 +139,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   if (p.form->kernel_files_note != nullptr) r.files_note = p.form->kernel_files_note(p);
   r.arena_bytes = plan.arena_bytes;
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;
+  r.arena_is_smallest = plan.is_smallest;
   r.arena_align = plan.align;
   for (int b : program.inputs) r.inputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());

@@ -55,6 +55,20 @@ std::string io_macros(const Project& p) {
   return text;
 }
 
+// The places that the arena has for inputs and outputs, if it was planned with them.
+std::string io_places(const Project& p) {
+  std::string text;
+  for (const auto* group : {&p.program->inputs, &p.program->outputs})
+    for (int b : *group)
+      if (p.has_place_in_arena(b))
+        text += fmt::format("#define {} {}u\n", offset_macro(p, b), p.plan->placements[static_cast<std::size_t>(b)].offset);
+  if (text.empty()) return "";
+  return "/* Bytes from the start of the arena to the room that it has for each input and output: pass these addresses, or others. A run "
+         "may\n"
+         " * write over what lies there: an input is gone, and an output is there until the next run begins. */\n" +
+         text;
+}
+
 std::string what_it_computes(const Project& p, const HeaderParts& parts) {
   std::vector<std::string> inputs, outputs;
   for (int b : p.program->inputs) inputs.push_back(p.buffer_names[static_cast<std::size_t>(b)]);
@@ -108,6 +122,10 @@ std::string runtime_files_of(const Project& p) {
 
 }  // namespace
 
+std::string offset_macro(const Project& p, int buffer) {
+  return fmt::format("{}_{}_OFFSET", p.macro, p.upper(p.buffer_names[static_cast<std::size_t>(buffer)]));
+}
+
 std::string count_macro(const Project& p, int buffer) {
   return fmt::format("{}_{}_COUNT", p.macro, p.upper(p.buffer_names[static_cast<std::size_t>(buffer)]));
 }
@@ -146,7 +164,7 @@ std::string model_header(const Project& p) {
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
       p.name, p.form->runtime, runtime_abi(), runtime_files_of(p));
   const HeaderParts parts = p.form->header(p);
-  text += sizes(p, parts) + "\n" + io_macros(p) + "\n" + blob_functions(p);
+  text += sizes(p, parts) + "\n" + io_macros(p) + io_places(p) + "\n" + blob_functions(p);
   text += parts.before_run;
   text += parts.state;
   text += what_it_computes(p, parts) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));

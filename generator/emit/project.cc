@@ -89,6 +89,11 @@ void name_buffers(Project& project) {
 
 }  // namespace
 
+bool Project::has_place_in_arena(int buffer) const {
+  const BufferKind kind = program->buffers[static_cast<std::size_t>(buffer)].kind;
+  return (kind == BufferKind::Input || kind == BufferKind::Output) && plan->placements[static_cast<std::size_t>(buffer)].offset >= 0;
+}
+
 std::string Project::upper(const std::string& text) const {
   std::string result = text;
   std::transform(result.begin(), result.end(), result.begin(),

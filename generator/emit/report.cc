@@ -91,6 +91,8 @@ std::string to_json(const Report& r) {
   j["language"] = r.language;
   j["arena_bytes"] = r.arena_bytes;
   j["arena_lower_bound_bytes"] = r.arena_lower_bound_bytes;
+  if (r.arena_bytes > r.arena_lower_bound_bytes) j["arena_is_smallest"] = r.arena_is_smallest;
+  if (r.arena_apart_bytes > 0) j["arena_apart_bytes"] = r.arena_apart_bytes;
   j["arena_align"] = r.arena_align;
   j["input_bytes"] = r.input_bytes;
   j["output_bytes"] = r.output_bytes;
@@ -141,6 +143,10 @@ std::string to_text(const Report& r) {
   text += figure("arena", r.arena_bytes,
                  on_device ? "bytes on the device, made when the model is opened" : "bytes of RAM, in one block of the caller");
   text += figure("  lower bound", r.arena_lower_bound_bytes, "bytes: the most that is live at one call");
+  if (r.arena_bytes > r.arena_lower_bound_bytes)
+    text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
+                                : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
+  if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
   const char* io = on_device ? "bytes, the caller's, and as many on the device" : "bytes, the caller's";
   text += figure("inputs", r.input_bytes, io);
   text += figure("outputs", r.output_bytes, io);

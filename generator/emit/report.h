@@ -54,6 +54,8 @@ struct Report {
   bool on_device = false;     // they run on a device beside the processor
   std::string files_note;     // one line that says where the kernels are, or empty if they are in NAME.c
   std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, arena_align = 1;
+  bool arena_is_smallest = false;      // it is proved that no placing of these buffers takes less
+  std::int64_t arena_apart_bytes = 0;  // if outputs lie over parts of inputs: what the arena would take if they did not
   std::int64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;          // bytes of each
   std::int64_t state_bytes = 0;                       // kept from run to run

@@ -288,11 +288,35 @@ std::string checksum_calls(const Project& p, const SelfTest& test) {
   return text;
 }
 
+bool is_in_arena(const Project& p, int b) { return !p.form->on_device && p.has_place_in_arena(b); }
+
+std::string place_in_arena(const Project& p, int b) {
+  return fmt::format("((unsigned char *)({}) + {})", static_memory_address("arena", p.macro + "_ARENA_ALIGN", p.plan->align),
+                     offset_macro(p, b));
+}
+
+std::string argument_of(const Project& p, int b) {
+  if (!is_in_arena(p, b)) return array_of(p, b);
+  const bool is_input = buffer_of(p, b).kind == BufferKind::Input;
+  return fmt::format("({}{} *)(void *){}", is_input ? "const " : "", c_type(buffer_of(p, b)), place_in_arena(p, b));
+}
+
+// A run on inputs in the arena, which overwrites them: they are copied there before each run, and outputs from there after it.
+std::string run_in_arena(const Project& p, const std::string& call) {
+  std::string copies, back;
+  for (int b : p.program->inputs)
+    if (is_in_arena(p, b)) copies += fmt::format("  memcpy({}, {}, sizeof {});\n", place_in_arena(p, b), array_of(p, b), array_of(p, b));
+  for (int b : p.program->outputs)
+    if (is_in_arena(p, b)) back += fmt::format("  memcpy({}, {}, sizeof {});\n", array_of(p, b), place_in_arena(p, b), array_of(p, b));
+  return fmt::format("static etch_status run_in_arena(void) {{\n  etch_status status;\n{}  status = {};\n{}  return status;\n}}\n\n",
+                     copies, call, back);
+}
+
 std::string call_arguments(const Project& p, const SelfTest& test) {
   std::vector<std::string> result = p.form->selftest_arguments(p);
   for (const ProgramVariable& v : p.program->variables) result.push_back(std::to_string(test.variables.at(v.name)));
-  for (int b : p.program->inputs) result.push_back(array_of(p, b));
-  for (int b : p.program->outputs) result.push_back(array_of(p, b));
+  for (int b : p.program->inputs) result.push_back(argument_of(p, b));
+  for (int b : p.program->outputs) result.push_back(argument_of(p, b));
   return list_text(result);
 }
 
@@ -353,7 +377,12 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
               ? "compares nothing: all that it computes is its state. */\n"
               : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
-  const SelfTestParts parts = p.form->selftest(p, call_arguments(p, test), test.runs);
+  SelfTestParts parts = p.form->selftest(p, call_arguments(p, test), test.runs);
+  const auto in_arena = [&](int b) { return is_in_arena(p, b); };
+  if (std::ranges::any_of(p.program->inputs, in_arena) || std::ranges::any_of(p.program->outputs, in_arena)) {
+    parts.functions += run_in_arena(p, parts.call);
+    parts.call = "run_in_arena()";
+  }
   text += parts.includes;
   text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
   text += parts.memory;

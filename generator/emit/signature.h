@@ -14,5 +14,7 @@ std::string state_init_parameters(const Project& project);
 bool starts_of_blob(const Project& project);
 /// "KWS_IMAGE_COUNT"
 std::string count_macro(const Project& project, int buffer);
+/// "KWS_IMAGE_OFFSET"
+std::string offset_macro(const Project& project, int buffer);
 
 }  // namespace etch

@@ -13,38 +13,58 @@ namespace {
 
 std::int64_t align_up(std::int64_t offset, std::int64_t align) { return (offset + align - 1) / align * align; }
 
-// For each block the blocks that may not overlap it.
-std::vector<std::vector<int>> conflicts(const std::vector<Block>& blocks) {
-  std::vector<std::vector<int>> result(blocks.size());
+// A block that lives together with the one that has it in its list.
+struct Neighbour {
+  int block = 0;
+  std::int64_t above = 0, below = 0;  // at least so far above its begin, or below it, the other one begins
+};
+using Neighbours = std::vector<std::vector<Neighbour>>;  // by block
+
+// For each block the blocks that may not overlap it, or may do so only in part.
+Neighbours conflicts(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
+  Neighbours result(blocks.size());
+  const auto add = [&](int i, int j) {
+    const auto bytes = [&](int block) { return blocks[static_cast<std::size_t>(block)].bytes; };
+    result[static_cast<std::size_t>(i)].push_back({j, bytes(j), bytes(i)});
+  };
   std::vector<int> by_first(blocks.size()), live;
   std::iota(by_first.begin(), by_first.end(), 0);
   std::ranges::stable_sort(by_first, {}, [&](int i) { return blocks[static_cast<std::size_t>(i)].first; });
   for (int i : by_first) {
     std::erase_if(live, [&](int j) { return blocks[static_cast<std::size_t>(j)].last < blocks[static_cast<std::size_t>(i)].first; });
     for (int j : live) {
-      result[static_cast<std::size_t>(i)].push_back(j);
-      result[static_cast<std::size_t>(j)].push_back(i);
+      add(i, j);
+      add(j, i);
     }
     live.push_back(i);
+  }
+  const auto neighbour = [&](int of, int block) -> Neighbour& {
+    const auto found = std::ranges::find(result[static_cast<std::size_t>(of)], block, &Neighbour::block);
+    check(found != result[static_cast<std::size_t>(of)].end(), "blocks that may overlap live together");
+    return *found;
+  };
+  for (const Closeness& c : close) {
+    neighbour(c.a, c.b) = {c.b, c.b_below_a, c.a_below_b};
+    neighbour(c.b, c.a) = {c.a, c.a_below_b, c.b_below_a};
   }
   return result;
 }
 
-Packing place_in_order(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& against, const std::vector<int>& order) {
-  Packing packing{std::vector<std::int64_t>(blocks.size(), -1), 0};
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+Packing place_in_order(const std::vector<Block>& blocks, const Neighbours& against, const std::vector<int>& order) {
+  Packing packing{std::vector<std::int64_t>(blocks.size(), -1)};
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // offsets between these two are
   for (int i : order) {
     const Block& block = blocks[static_cast<std::size_t>(i)];
     taken.clear();
-    for (int j : against[static_cast<std::size_t>(i)]) {
-      const std::int64_t at = packing.offsets[static_cast<std::size_t>(j)];
-      if (at >= 0) taken.emplace_back(at, at + blocks[static_cast<std::size_t>(j)].bytes);
+    for (const Neighbour& j : against[static_cast<std::size_t>(i)]) {
+      const std::int64_t at = packing.offsets[static_cast<std::size_t>(j.block)];
+      if (at >= 0) taken.emplace_back(at - j.below, at + j.above);
     }
     std::sort(taken.begin(), taken.end());
     std::int64_t offset = 0;
-    for (const auto& [begin, end] : taken) {
-      if (offset + block.bytes <= begin) break;
-      offset = std::max(offset, align_up(end, block.align));
+    for (const auto& [low, high] : taken) {
+      if (offset <= low) break;
+      offset = std::max(offset, align_up(high, block.align));
     }
     packing.offsets[static_cast<std::size_t>(i)] = offset;
     packing.bytes = std::max(packing.bytes, offset + block.bytes);
@@ -95,9 +115,22 @@ std::vector<int> by_breadth(const std::vector<Block>& blocks) {
   return sorted_by(blocks, [&](const Block& b) { return std::pair(first_turn.of(b.first, b.last), -b.bytes); });
 }
 
-std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks) {
+// Blocks that like to lie below those that they may overlap come first: what lies above them finds its place then.
+std::vector<int> low_ones_first(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
+  std::vector<int> likes(blocks.size(), 0);
+  for (const Closeness& c : close) {
+    const int a_is_low = c.a_below_b < c.b_below_a ? 1 : -1;
+    likes[static_cast<std::size_t>(c.a)] += a_is_low;
+    likes[static_cast<std::size_t>(c.b)] -= a_is_low;
+  }
+  std::vector<int> order = sorted_by(blocks, [](const Block& b) { return -b.bytes; });
+  std::ranges::stable_sort(order, {}, [&](int i) { return -likes[static_cast<std::size_t>(i)]; });
+  return order;
+}
+
+std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
   using Key = std::pair<std::int64_t, std::int64_t>;
-  return {
+  std::vector<std::vector<int>> orders{
       sorted_by(blocks, [](const Block& b) { return Key(-b.bytes, b.first); }),
       sorted_by(blocks, [](const Block& b) { return Key(-b.bytes, -duration(b)); }),
       by_breadth(blocks),
@@ -106,6 +139,8 @@ std::vector<std::vector<int>> starting_orders(const std::vector<Block>& blocks) 
       sorted_by(blocks, [](const Block& b) { return Key(-duration(b), -b.bytes); }),
       sorted_by(blocks, [](const Block& b) { return Key(-(duration(b) + 1) * b.bytes, b.first); }),
   };
+  if (!close.empty()) orders.push_back(low_ones_first(blocks, close));
+  return orders;
 }
 
 // A random number generator that gives the same numbers on every machine.
@@ -121,8 +156,7 @@ class Lcg {
 };
 
 // Moves one block at a time to another place in the order, and keeps each change that is not worse.
-void local_search(const std::vector<Block>& blocks, const std::vector<std::vector<int>>& against, std::vector<int> order, std::int64_t goal,
-                  Packing& best) {
+void local_search(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal, Packing& best) {
   const int n = static_cast<int>(order.size());
   if (n < 2) return;
   Lcg random;
@@ -144,10 +178,17 @@ void local_search(const std::vector<Block>& blocks, const std::vector<std::vecto
 }
 
 // Branch and bound over a skyline: blocks are placed by rising offset, each directly on top of the blocks at its steps. Some optimal
-// packing has this form: take any optimal one and push its blocks down, in the order of their offsets, until none moves.
+// packing has this form: take any optimal one and push its blocks down, in the order of their offsets, until none moves. It stays so where
+// blocks may overlap, as their distances are not negative.
 class Skyline {
  public:
-  Skyline(const std::vector<Block>& blocks, std::int64_t goal, Packing& best) : blocks_(blocks), goal_(goal), best_(best) {
+  Skyline(const std::vector<Block>& blocks, const Neighbours& against, std::vector<std::int64_t> shared, std::int64_t goal, Packing& best)
+      : blocks_(blocks),
+        against_(against),
+        shared_(std::move(shared)),
+        overlaps_(std::ranges::any_of(shared_, [](std::int64_t bytes) { return bytes > 0; })),
+        goal_(goal),
+        best_(best) {
     int steps = 0;
     for (const Block& b : blocks) steps = std::max(steps, b.last + 1);
     height_.resize(static_cast<std::size_t>(steps));
@@ -172,6 +213,9 @@ class Skyline {
     }
   }
 
+  /// Whether all was searched: there is no packing better than `best`.
+  bool is_complete() const { return work_ <= kMaxWork; }
+
   static constexpr std::size_t kMaxBlocks = 200;
 
  private:
@@ -179,15 +223,13 @@ class Skyline {
 
   void try_block(int i, std::size_t placed, std::int64_t floor) {
     const Block& b = blocks_[static_cast<std::size_t>(i)];
-    std::int64_t offset = 0;
-    for (int t = b.first; t <= b.last; t++) offset = std::max(offset, height_[static_cast<std::size_t>(t)]);
-    offset = align_up(offset, b.align);
+    const std::int64_t offset = align_up(top_below(i), b.align);
     work_ += static_cast<std::int64_t>(height_.size());
     if (offset < floor) return;  // this block would have been placed earlier
     if (offset + b.bytes >= best_.bytes) return;
     const std::vector<std::int64_t> saved = height_;
     for (int t = b.first; t <= b.last; t++) {
-      height_[static_cast<std::size_t>(t)] = offset + b.bytes;
+      height_[static_cast<std::size_t>(t)] = std::max(height_[static_cast<std::size_t>(t)], offset + b.bytes);
       rest_[static_cast<std::size_t>(t)] -= b.bytes;
     }
     current_[static_cast<std::size_t>(i)] = offset;
@@ -197,14 +239,34 @@ class Skyline {
     height_ = saved;
   }
 
-  // At each step the blocks not yet placed lie above both the skyline and the offset of the block placed last.
+  // The least offset at which block `i` lies above all blocks at its steps.
+  std::int64_t top_below(int i) const {
+    std::int64_t top = 0;
+    if (overlaps_) {
+      for (const Neighbour& j : against_[static_cast<std::size_t>(i)])
+        if (const std::int64_t at = current_[static_cast<std::size_t>(j.block)]; at >= 0) top = std::max(top, at + j.above);
+      return top;
+    }
+    const Block& b = blocks_[static_cast<std::size_t>(i)];
+    for (int t = b.first; t <= b.last; t++) top = std::max(top, height_[static_cast<std::size_t>(t)]);
+    return top;
+  }
+
+  // At each step the blocks not yet placed lie above both the skyline and the offset of the block placed last; where blocks may overlap,
+  // above that offset.
   bool can_improve(std::int64_t floor) const {
-    for (std::size_t t = 0; t < height_.size(); t++)
-      if (rest_[t] > 0 && std::max(height_[t], floor) + rest_[t] >= best_.bytes) return false;
+    for (std::size_t t = 0; t < height_.size(); t++) {
+      if (rest_[t] == 0) continue;
+      const std::int64_t from = shared_[t] > 0 ? floor : std::max(height_[t], floor);
+      if (from + rest_[t] - shared_[t] >= best_.bytes) return false;
+    }
     return true;
   }
 
   const std::vector<Block>& blocks_;
+  const Neighbours& against_;
+  std::vector<std::int64_t> shared_;  // by step: see shared_bytes
+  bool overlaps_;
   std::int64_t goal_;
   Packing& best_;
   std::vector<std::int64_t> height_, rest_;  // by step: top of what is placed, bytes of what is not
@@ -243,31 +305,52 @@ std::vector<std::int64_t> live_bytes(const std::vector<Block>& blocks) {
   return live;
 }
 
-std::int64_t lower_bound_bytes(const std::vector<Block>& blocks) {
-  const std::vector<std::int64_t> live = live_bytes(blocks);
-  return live.empty() ? 0 : std::ranges::max(live);
+std::vector<std::int64_t> shared_bytes(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
+  std::vector<std::int64_t> shared(live_bytes(blocks).size());
+  for (const Closeness& c : close) {
+    const Block &a = blocks[static_cast<std::size_t>(c.a)], &b = blocks[static_cast<std::size_t>(c.b)];
+    check(std::max(a.first, b.first) == std::min(a.last, b.last), "blocks that may overlap live together at one step");
+    check(c.a_below_b >= 0 && c.b_below_a >= 0 && c.a_below_b <= a.bytes && c.b_below_a <= b.bytes,
+          "blocks that may overlap keep a distance that at most holds them apart");
+    const std::int64_t together = std::min(std::max(a.bytes, c.a_below_b + b.bytes), std::max(b.bytes, c.b_below_a + a.bytes));
+    shared[static_cast<std::size_t>(std::max(a.first, b.first))] += a.bytes + b.bytes - together;
+  }
+  return shared;
+}
+
+std::int64_t lower_bound_bytes(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
+  std::vector<std::int64_t> live = live_bytes(blocks);
+  const std::vector<std::int64_t> shared = shared_bytes(blocks, close);
+  for (std::size_t t = 0; t < live.size(); t++) live[t] -= shared[t];
+  std::int64_t bound = live.empty() ? 0 : std::ranges::max(live);
+  for (const Block& b : blocks) bound = std::max(bound, b.bytes);
+  return bound;
 }
 
 Packing first_fit(const std::vector<Block>& blocks, const std::vector<int>& order) {
-  return place_in_order(blocks, conflicts(blocks), order);
+  return place_in_order(blocks, conflicts(blocks, {}), order);
 }
 
-Packing pack(const std::vector<Block>& input) {
+Packing pack(const std::vector<Block>& input, const std::vector<Closeness>& close) {
   for (const Block& b : input) check(b.bytes >= 0 && b.first <= b.last && b.first >= 0 && b.align > 0, "a block has a size and a lifetime");
   if (input.empty()) return {};
   const std::vector<Block> blocks = with_dense_steps(input);
-  const std::int64_t goal = lower_bound_bytes(blocks);
-  const std::vector<std::vector<int>> against = conflicts(blocks);
+  const std::int64_t goal = lower_bound_bytes(blocks, close);
+  const Neighbours against = conflicts(blocks, close);
   Packing best{{}, std::numeric_limits<std::int64_t>::max()};
   std::vector<int> best_order;
-  for (const std::vector<int>& order : starting_orders(blocks)) {
+  for (const std::vector<int>& order : starting_orders(blocks, close)) {
     Packing packing = place_in_order(blocks, against, order);
     if (packing.bytes >= best.bytes) continue;
     best = std::move(packing);
     best_order = order;
   }
   local_search(blocks, against, best_order, goal, best);
-  if (best.bytes > goal && blocks.size() <= Skyline::kMaxBlocks) Skyline(blocks, goal, best).search(0, 0);
+  best.is_smallest = best.bytes == goal;
+  if (best.is_smallest || blocks.size() > Skyline::kMaxBlocks) return best;
+  Skyline skyline(blocks, against, shared_bytes(blocks, close), goal, best);
+  skyline.search(0, 0);
+  best.is_smallest = skyline.is_complete();
   return best;
 }
 

@@ -95,6 +95,25 @@ void choose_in_place(const Program& program, const PlanOptions& options, std::ve
   }
 }
 
+// How close an output of a call may lie to an input that is not needed behind the call; nullopt: they lie apart. A call may pass a buffer
+// for several arguments; each of them has to allow it.
+std::optional<ArgumentDistance> distance_of(const Program& program, const ProgramCall& call, int out, int in) {
+  std::optional<ArgumentDistance> result;
+  const std::vector<ArgumentDistance>& known = program.kernels[at(call.kernel)].distances;
+  for (std::size_t w = 0; w < call.arguments.size(); w++)
+    for (std::size_t r = 0; r < call.arguments.size(); r++) {
+      if (call.arguments[w].access != Access::Write || call.arguments[w].buffer != out) continue;
+      if (call.arguments[r].access != Access::Read || call.arguments[r].buffer != in) continue;
+      const auto found = std::ranges::find_if(
+          known, [&](const ArgumentDistance& d) { return d.write == static_cast<int>(w) && d.read == static_cast<int>(r); });
+      if (found == known.end()) return std::nullopt;
+      if (!result) result = *found;
+      result->below = std::max(result->below, found->below);
+      result->above = std::max(result->above, found->above);
+    }
+  return result;
+}
+
 // One block for each chain of buffers that replace each other in place.
 struct Chains {
   std::vector<Block> blocks;
@@ -123,13 +142,48 @@ Chains chain_blocks(const Program& program, const PlanOptions& options, const st
   return chains;
 }
 
-int first_step_with(const std::vector<Block>& blocks, std::int64_t bytes) {
-  const std::vector<std::int64_t> live = live_bytes(blocks);
+// The blocks that end and begin at one call, whose kernel lets them overlap.
+std::vector<Closeness> find_close(const Program& program, const std::vector<Placement>& placements, const Chains& chains) {
+  std::vector<Closeness> close;
+  std::set<std::pair<int, int>> known;
+  for (std::size_t c = 0; c < program.calls.size(); c++) {
+    if (program.kernels.empty() || program.kernels[at(program.calls[c].kernel)].distances.empty()) continue;
+    for (int out : program.calls[c].writes())
+      for (int in : program.calls[c].reads()) {
+        const int a = chains.of_buffer[at(out)], b = chains.of_buffer[at(in)];
+        if (a < 0 || b < 0 || a == b) continue;
+        const bool is_replaced = std::ranges::find(placements, in, &Placement::in_place_of) != placements.end();
+        const bool meet = !is_replaced && placements[at(out)].in_place_of < 0 && chains.blocks[at(b)].last == static_cast<int>(c) &&
+                          chains.blocks[at(a)].first == static_cast<int>(c) && placements[at(out)].first == static_cast<int>(c);
+        if (!meet || program.buffers[at(in)].kind == BufferKind::Output || is_kept_by_loop(program, c, in) ||
+            is_kept_by_loop(program, c, out))
+          continue;
+        const std::optional<ArgumentDistance> d = distance_of(program, program.calls[c], out, in);
+        if (d && known.insert({a, b}).second)
+          close.push_back({a, b, std::min(d->below, chains.blocks[at(a)].bytes), std::min(d->above, chains.blocks[at(b)].bytes)});
+      }
+  }
+  return close;
+}
+
+int first_step_with(const std::vector<Block>& blocks, const std::vector<Closeness>& close, std::int64_t bytes) {
+  std::vector<std::int64_t> live = live_bytes(blocks);
+  const std::vector<std::int64_t> shared = shared_bytes(blocks, close);
+  for (std::size_t t = 0; t < live.size(); t++) live[t] -= shared[t];
   const auto found = std::ranges::find(live, bytes);
   return found == live.end() ? -1 : static_cast<int>(found - live.begin());
 }
 
 bool overlap(std::int64_t a, std::int64_t a_bytes, std::int64_t b, std::int64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+
+// Whether the call that writes `out` first and reads `in` last lets them lie as they do.
+bool keeps_distance(const MemoryPlan& plan, const Program& program, int out, int in) {
+  const int call = plan.placements[at(out)].first;
+  if (program.kernels.empty()) return false;
+  const std::optional<ArgumentDistance> d = distance_of(program, program.calls[at(call)], out, in);
+  const std::int64_t up = plan.placements[at(in)].offset - plan.placements[at(out)].offset;  // from the output to the input
+  return d && (up >= d->below || -up >= d->above);
+}
 
 }  // namespace
 
@@ -139,7 +193,9 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align) {
   return result;
 }
 
-MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
+MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
+  PlanOptions options = given;
+  options.include_io = options.include_io || program.io_in_arena;
   check(options.align > 0 && (options.align & (options.align - 1)) == 0, "the alignment of an arena is a power of two");
   MemoryPlan plan;
   plan.align = options.align;
@@ -147,12 +203,14 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& options) {
   find_lifetimes(program, plan.placements);
   choose_in_place(program, options, plan.placements);
   const Chains chains = chain_blocks(program, options, plan.placements);
-  const Packing packing = pack(chains.blocks);
+  const std::vector<Closeness> close = options.overlap ? find_close(program, plan.placements, chains) : std::vector<Closeness>();
+  const Packing packing = pack(chains.blocks, close);
   for (std::size_t b = 0; b < plan.placements.size(); b++)
     if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])];
   plan.arena_bytes = packing.bytes;
-  plan.lower_bound_bytes = lower_bound_bytes(chains.blocks);
-  plan.peak_call = first_step_with(chains.blocks, plan.lower_bound_bytes);
+  plan.is_smallest = packing.is_smallest;
+  plan.lower_bound_bytes = lower_bound_bytes(chains.blocks, close);
+  plan.peak_call = first_step_with(chains.blocks, close, plan.lower_bound_bytes);
   verify(plan, program);
   return plan;
 }
@@ -179,7 +237,9 @@ void verify(const MemoryPlan& plan, const Program& program) {
     for (int j : live) {
       const Placement& b = plan.placements[at(j)];
       const bool replaces = (a.in_place_of == j && b.last == a.first) || (b.in_place_of == i && a.last == b.first);
-      check(replaces || !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
+      const bool follows =
+          a.first == b.last ? keeps_distance(plan, program, i, j) : a.last == b.first && keeps_distance(plan, program, j, i);
+      check(replaces || follows || !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
             "live buffers do not overlap");
     }
     live.push_back(i);

@@ -13,8 +13,9 @@ namespace etch {
 struct PlanOptions {
   std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
   bool align_all = false;   // align smaller buffers too: OpenCL needs it to make each a part (sub-buffer) of one buffer
-  bool include_io = false;  // place inputs and outputs too, for a runtime that owns them. An input's place may be reused after
-                            // its last use
+  bool overlap = true;      // use what the kernels allow: an output over a part of an input
+  bool include_io = false;  // place inputs and outputs too, also if the program does not say so (Program::io_in_arena). An input's place
+                            // may be reused after its last use
 };
 
 struct Placement {
@@ -27,7 +28,8 @@ struct MemoryPlan {
   std::vector<Placement> placements;  // one for each buffer of the program
   std::int64_t arena_bytes = 0;
   std::int64_t align = 1;
-  std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; an in-place output and its input count once
+  std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; what an output and its input share counts once
+  bool is_smallest = false;            // it is proved that these lifetimes need as many bytes
   int peak_call = -1;                  // the first call at which that many bytes are live
 };
 
@@ -39,7 +41,8 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& options = {});
 std::int64_t alignment_for(std::int64_t bytes, std::int64_t align);
 
 /// Throws InternalError unless every intermediate that is used has an aligned place inside the arena and no two that live at
-/// one call overlap, except an output over the input that it replaces.
+/// one call overlap, except an output over the input that it replaces, or as far from an input's begin as the kernel allows
+/// (ProgramKernel::distances).
 void verify(const MemoryPlan& plan, const Program& program);
 
 /// A table, one buffer per line: bytes in the arena, name, type, shape, calls.

@@ -5,16 +5,25 @@
 
 namespace etch {
 
+namespace {
+
+void optimize_loops(Kernel& kernel, const std::vector<KernelArgument>& arguments) {
+  const CodegenOptions& options = kernel.options();
+  if (tensor_optimizations(kernel, arguments)) return;
+  if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return;
+  hand_coded_optimizations(kernel);
+}
+
+}  // namespace
+
 Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options) {
   Kernel kernel(ast, options);
   if (options.opts) {
     for (const Opt& opt : *options.opts) kernel.apply(opt);
     return kernel;
   }
-  if (!options.optimize) return kernel;
-  if (tensor_optimizations(kernel, arguments)) return kernel;
-  if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return kernel;
-  hand_coded_optimizations(kernel);
+  if (options.optimize) optimize_loops(kernel, arguments);
+  if (options.overlap) order_for_overlap(kernel);
   return kernel;
 }
 
@@ -32,6 +41,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   signature.variables = std::move(made.linear.variables);
   for (const Sint& size : made.linear.local_size) signature.work_items *= size.max();
   if (made.linear.driver_groups) signature.work_items = kDriverItems;
+  signature.overlaps = kernel.options().overlap && !language.grid;
   Rendered text = language.render(made.linear.uops, language, signature, kernel.options());
   ProgramKernel result;
   result.name = std::move(signature.function);
@@ -50,6 +60,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.global_size = std::move(made.linear.global_size);
   result.local_size = std::move(made.linear.local_size);
   result.driver_groups = made.linear.driver_groups;
+  result.backwards = kernel.options().backwards;
   return result;
 }
 
@@ -61,8 +72,11 @@ ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, cons
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language) {
   LinearKernel linear = linearize_kernel(kernel, signature.arguments, language);
   const std::int64_t indices_proved = prove_indices(linear.linear, signature.arguments);
+  std::vector<ArgumentDistance> distances;
+  if (kernel.options().overlap && !language.grid) distances = argument_distances(linear.linear, signature.arguments);
   ProgramKernel result = render_kernel(kernel, std::move(linear), std::move(signature), language);
   result.indices_proved = indices_proved;
+  result.distances = std::move(distances);
   return result;
 }
 

@@ -31,8 +31,9 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel linear, KernelSig
 /// All three steps, and the proof that every index is inside its buffer (KernelArgument::elements): InternalError if there is none.
 /// The text of a C kernel is one function as runtime_c/etch_runtime.h calls it:
 ///   static void NAME(void *const *arg)    arg[0] the output, then the inputs, then the variables (const int32_t *)
-/// The pointers are not `restrict`, because an input may be the output itself (in place). Sums of products skip padding if the
-/// other factor is bounded; if it may be infinite they add 0 times infinity.
+/// The pointers are not `restrict`, because an input may be the output itself (in place), or lie over a part of it
+/// (ProgramKernel::distances). Sums of products skip padding if the other factor is bounded; if it may be infinite they add 0 times
+/// infinity.
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options);
 
 /// The second and third step, and the proof, for a kernel whose loops are chosen.

@@ -77,6 +77,7 @@ class Lowering {
   struct KernelKey {
     const LazyOp* ast;
     std::string external;
+    bool backwards = false;
     std::vector<ArgumentKey> arguments;
     auto operator<=>(const KernelKey&) const = default;
   };
@@ -243,22 +244,40 @@ class Lowering {
 
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
     std::vector<KernelArgument> arguments = arguments_of(buffers, item.outs().size());
-    KernelKey key{item.ast, item.external == nullptr ? "" : key_of(*item.external), {}};
+    const bool backwards = runs_backwards(item);
+    KernelKey key{item.ast, item.external == nullptr ? "" : key_of(*item.external), backwards, {}};
     for (const KernelArgument& a : arguments) key.arguments.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
     const auto [it, added] = kernels_.try_emplace(std::move(key), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
     const std::string name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
     KernelSignature signature{name, std::move(arguments), {}};
-    program_.kernels.push_back(kernel_for(item, std::move(signature)));
+    program_.kernels.push_back(kernel_for(item, std::move(signature), backwards));
     return it->second;
   }
 
-  ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature) const {
+  // Where outputs may lie over parts of inputs, the kernels of a chain run forwards and backwards in turn: the output of one that runs
+  // forwards lies a little below its input, that of one that runs backwards a little above it, so that the chain stays in one place.
+  bool runs_backwards(const ScheduleItem& item) {
+    if (!options_.codegen.overlap || item.external != nullptr) return false;
+    const LazyBuffer* largest = nullptr;
+    for (const LazyBuffer* b : item.inputs) {
+      const bool is_larger =
+          largest == nullptr || product(b->shape()).max() * bytes_of(b->dtype) > product(largest->shape()).max() * bytes_of(largest->dtype);
+      if (backwards_.contains(b) && is_larger) largest = b;
+    }
+    const bool backwards = largest != nullptr && !backwards_.at(largest);
+    for (const LazyBuffer* out : item.outs()) backwards_[out] = backwards;
+    return backwards;
+  }
+
+  ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature, bool backwards) const {
     const Language* language = options_.language;
     if (item.external != nullptr) return external_kernel(item.external, std::move(signature));
     if (language == nullptr) return kernel_of_ast(item.ast, std::move(signature));
-    return generate_kernel(item.ast, std::move(signature), *language, options_.codegen);
+    CodegenOptions codegen = options_.codegen;
+    codegen.backwards = backwards;
+    return generate_kernel(item.ast, std::move(signature), *language, codegen);
   }
 
   // Names: "out", "out2", "in", "in2", "w" (a constant), "b" (a constant of one axis).
@@ -293,8 +312,9 @@ class Lowering {
   LowerOptions options_;
   const LowerProgress& progress_;
   Program program_;
-  std::map<const LazyBuffer*, int> numbers_;             // for look-up only: its order depends on addresses
-  std::unordered_map<const LazyBuffer*, bool> bounded_;  // look-up only
+  std::map<const LazyBuffer*, int> numbers_;               // for look-up only: its order depends on addresses
+  std::unordered_map<const LazyBuffer*, bool> bounded_;    // look-up only
+  std::unordered_map<const LazyBuffer*, bool> backwards_;  // whether the kernel that writes it runs backwards; look-up only
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;
   std::map<KernelKey, int> kernels_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/argument.h"
+#include "codegen/overlap.h"
 #include "ir/array.h"
 #include "ir/external.h"
 #include "ir/lazyop.h"
@@ -47,6 +48,8 @@ struct ProgramKernel {
   std::vector<Sint> global_size, local_size;       // launch dimensions, empty for C
   std::shared_ptr<const ExternalKernel> external;  // instead of an AST and a text: a function in C
   bool driver_groups = false;                      // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
+  std::vector<ArgumentDistance> distances;         // arguments that may share memory in part; none if the kernel was not made for that
+  bool backwards = false;                          // its loops were made to run from the last element to the first
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.
@@ -107,6 +110,7 @@ struct Program {
   std::vector<ProgramCall> calls;
   std::vector<ProgramLoop> loops;    // by first call, outer ones first
   std::vector<int> inputs, outputs;  // buffers, in the model's order
+  bool io_in_arena = false;          // the arena has room for these as well
   std::vector<ProgramState> states;
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into

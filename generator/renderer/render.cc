@@ -123,12 +123,12 @@ void Renderer::count_uses() {
 
 // An output may lie over an input that another output is computed from. So the text of a Load stays in front of the stores that follow
 // the Load; where it was to be inlined behind one, it, or the value that has it inlined, gets a name. A kernel with one output needs
-// nothing: a store there overwrites no element that is read later.
+// nothing unless that may lie over a part of an input: a store there overwrites no element that is read later.
 void Renderer::keep_loads_before_stores() {
   std::set<const UOp*> outputs;
   for (const UOp* u : uops_.order)
     if (u->uop == UOpKind::Store && u->src[0]->uop == UOpKind::DefineGlobal) outputs.insert(u->src[0]);
-  if (outputs.size() < 2) return;
+  if (outputs.size() < 2 && !signature_.overlaps) return;
   const auto may_change = [&](const UOp* buffer) {
     const auto number = static_cast<std::size_t>(buffer->number);
     return buffer->uop == UOpKind::DefineGlobal && !signature_.arguments[number].is_constant;

@@ -40,7 +40,7 @@ struct Candidate {
 
 class Orders {
  public:
-  Orders(LazyGraph& graph, Schedule& schedule) : graph_(graph), schedule_(schedule) {}
+  Orders(LazyGraph& graph, Schedule& schedule, bool alike) : graph_(graph), schedule_(schedule), alike_(alike) {}
 
   void choose() {
     find_candidates();
@@ -50,7 +50,11 @@ class Orders {
         for (const LazyBuffer* b : list)
           if (Candidate* c = candidate(b); c != nullptr && (c->items.empty() || c->items.back() != &item)) c->items.push_back(&item);
     }
-    for (const Candidate& candidate : candidates_) consider(candidate);
+    // The consumers of a buffer are behind it: what they write has its order by then.
+    for (auto candidate = candidates_.rbegin(); candidate != candidates_.rend(); candidate++) {
+      if (alike_) ask_alike(*candidate);
+      consider(*candidate);
+    }
     if (chosen_.empty()) return;
     for (ScheduleItem& item : schedule_.items)
       if (item.ast != nullptr) item.ast = *rewritten(item, chosen_);
@@ -62,7 +66,7 @@ class Orders {
       if (item.external != nullptr) continue;
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
-        if (!is_computed(out) || !is_small_integer || !has_fixed_shape(out)) continue;
+        if (!is_computed(out) || !(is_small_integer || alike_) || !has_fixed_shape(out)) continue;
         number_of_[out] = candidates_.size();
         candidates_.push_back({.buffer = out});
       }
@@ -94,12 +98,41 @@ class Orders {
       for (const LazyOp* load : toposort(sum->product))
         if (load->op == Op::Load)
           if (Candidate* c = candidate(item.input_of(load)); c != nullptr)
-            if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes())) c->products[*axis] += products;
+            if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes(), !alike_)) c->products[*axis] += products;
     }
   }
 
-  /// The axis of the buffer that the sum runs along, of several the longest; its last one if the sum runs along a part of that (a window).
-  static std::optional<int> wanted(const LazyOp* load, const LazyBuffer* buffer, const std::vector<int>& reduced) {
+  /// Each reader that does not run along one of its axes asks for the axis that is the innermost one of what it writes.
+  void ask_alike(Candidate& candidate) const {
+    for (const ScheduleItem* item : candidate.items) {
+      if (item->ast == nullptr || item->writes(candidate.buffer)) continue;
+      const std::optional<std::size_t> inner = innermost(*item);
+      if (!inner) continue;
+      for (const LazyOp* load : toposort(item->ast)) {
+        if (load->op != Op::Load || is_indexed(load) || item->input_of(load) != candidate.buffer) continue;
+        const auto strides = load->st().real_strides(true);
+        if (*inner >= strides.size() || !strides[*inner] || !strides[*inner]->is_int() || strides[*inner]->is_int(0)) continue;
+        const std::vector<Sint> own = View::create(candidate.buffer->shape()).strides;
+        for (std::size_t axis = 0; axis < own.size(); axis++)
+          if (!candidate.buffer->shape()[axis].is_int(1) && own[axis] == *strides[*inner])
+            candidate.products[static_cast<int>(axis)] += product(load->shape).max();
+      }
+    }
+  }
+
+  /// The axis of the item's AST along which it writes adjacent elements.
+  std::optional<std::size_t> innermost(const ScheduleItem& item) const {
+    const auto order = chosen_.find(item.out);
+    const ShapeTracker st = order == chosen_.end() ? item.ast->st() : (order->second + item.ast->st()).simplify();
+    const auto strides = st.real_strides(true);
+    for (std::size_t axis = 0; axis < strides.size(); axis++)
+      if (!st.shape()[axis].is_int(1) && strides[axis] && strides[axis]->is_int(1)) return axis;
+    return std::nullopt;
+  }
+
+  /// The axis of the buffer that the sum runs along, of several the longest; with `windows` its last one if the sum runs along a part of
+  /// that.
+  static std::optional<int> wanted(const LazyOp* load, const LazyBuffer* buffer, const std::vector<int>& reduced, bool windows) {
     const auto strides = load->st().real_strides(true);
     const std::vector<Sint> own = View::create(buffer->shape()).strides;
     std::optional<int> best;
@@ -112,7 +145,7 @@ class Orders {
         if (is_along && (!best || size.as_int() > buffer->shape()[at(*best)].as_int())) best = axis;
       }
     }
-    if (best) return best;
+    if (best || !windows) return best;
     const auto is_unit = [&](int r) { return strides[at(r)] && strides[at(r)]->is_int(1); };
     return std::ranges::any_of(reduced, is_unit) ? std::optional(static_cast<int>(own.size()) - 1) : std::nullopt;
   }
@@ -168,6 +201,7 @@ class Orders {
 
   LazyGraph& graph_;
   Schedule& schedule_;
+  bool alike_;
   std::vector<Candidate> candidates_;                             // in the order in which they are written
   std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only
   std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;    // for look-up only
@@ -175,6 +209,6 @@ class Orders {
 
 }  // namespace
 
-void choose_memory_orders(LazyGraph& graph, Schedule& schedule) { Orders(graph, schedule).choose(); }
+void choose_memory_orders(LazyGraph& graph, Schedule& schedule, bool alike) { Orders(graph, schedule, alike).choose(); }
 
 }  // namespace etch

@@ -114,15 +114,21 @@ std::vector<std::size_t> greedy(const std::vector<Unit>& units, const Links& lin
   return order;
 }
 
-std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept) {
+std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept,
+                     bool overlaps = false) {
   std::vector<std::size_t> left;
   for (const auto& users : links.users) left.push_back(users.size());
   std::int64_t alive = 0, peak = 0;
   for (std::size_t i : order) {
     alive += units[i].bytes;
-    peak = std::max(peak, alive);
-    for (std::size_t s : links.sources[i])
-      if (--left[s] == 0 && !is_kept(units[s], kept)) alive -= units[s].bytes;
+    std::int64_t freed = 0, largest = 0;
+    for (std::size_t s : links.sources[i]) {
+      if (--left[s] != 0 || is_kept(units[s], kept)) continue;
+      freed += units[s].bytes;
+      largest = std::max(largest, units[s].bytes);
+    }
+    peak = std::max(peak, alive - (overlaps ? std::min(largest, units[i].bytes) : 0));
+    alive -= freed;
   }
   return peak;
 }
@@ -204,13 +210,13 @@ std::vector<ScheduleItem> with_late_starts(std::vector<ScheduleItem> items) {
 
 }  // namespace
 
-std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs) {
+std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, bool overlaps) {
   std::vector<std::size_t> all(items.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<Unit> units = units_of(items, all, 0);
   std::vector<std::size_t> order(units.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()));
+  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()), overlaps);
 }
 
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs) {

@@ -12,7 +12,8 @@ namespace etch {
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs);
 
 /// Largest sum of bytes of the intermediate results that are alive during one item, with variable sizes at their largest. An output
-/// counts from the item that writes it to the end.
-std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs);
+/// counts from the item that writes it to the end. With `overlaps` what an item writes may lie over the largest result that it is the last
+/// to read.
+std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, bool overlaps = false);
 
 }  // namespace etch

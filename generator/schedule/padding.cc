@@ -75,13 +75,13 @@ std::optional<Padded> padded_operand(const ScheduleItem& item) {
 
 class PaddingWriter {
  public:
-  PaddingWriter(LazyGraph& graph, Schedule& schedule) : graph_(graph), schedule_(schedule) {
+  PaddingWriter(LazyGraph& graph, Schedule& schedule, bool overlaps) : graph_(graph), schedule_(schedule), overlaps_(overlaps) {
     for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
   }
 
   void write_once() {
     if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_);
+    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, overlaps_);
     for (std::size_t i = 0; i < schedule_.items.size(); i++) {
       const std::optional<Padded> found = padded_operand(schedule_.items[i]);
       if (!found) continue;
@@ -92,7 +92,7 @@ class PaddingWriter {
       const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
       const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == writes.out; });
       if (!is_written) items.insert(here, writes);
-      if (peak_bytes(items, outputs_) > peak) continue;
+      if (peak_bytes(items, outputs_, overlaps_) > peak) continue;
       schedule_.items = std::move(items);
       if (!is_written) i++;
     }
@@ -157,11 +157,12 @@ class PaddingWriter {
 
   LazyGraph& graph_;
   Schedule& schedule_;
+  bool overlaps_;
   std::vector<const LazyBuffer*> outputs_;
 };
 
 }  // namespace
 
-void write_padding_once(LazyGraph& graph, Schedule& schedule) { PaddingWriter(graph, schedule).write_once(); }
+void write_padding_once(LazyGraph& graph, Schedule& schedule, bool overlaps) { PaddingWriter(graph, schedule, overlaps).write_once(); }
 
 }  // namespace etch

@@ -175,6 +175,8 @@ class Chooser {
       while (own.size() > 4) own.erase(std::prev(own.end()));
       if (!is_computed(b) || b->is_reduction() || forced_.contains(b) || staged_.contains(b)) continue;
       const int ways = static_cast<int>(std::max(views.size(), own.size()));
+      // What is stored is then the narrow value.
+      if (const Narrow narrow = narrow_source(b); narrow.source != nullptr && narrow.cost * (ways - 1) <= kRecomputeLimit) continue;
       const Again& a = again.at(b);
       if ((own.size() >= 2 && a.loads >= 2) || a.cost * (ways - 1) > kRecomputeLimit) forced_.insert(b);
     }

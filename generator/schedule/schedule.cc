@@ -168,8 +168,8 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
-  write_padding_once(graph, schedule);
-  choose_memory_orders(graph, schedule);
+  write_padding_once(graph, schedule, options.orders_alike);
+  choose_memory_orders(graph, schedule, options.orders_alike);
   order_sums(graph, schedule);
   verify(schedule);
   return schedule;

@@ -81,6 +81,8 @@ struct ScheduleOptions {
   std::int64_t min_rows = 0;
   bool (*shares_row)(std::int64_t elements) = nullptr;
   int max_outputs = 4;  // buffers that one kernel may write
+  /// Intermediates lie in the order in which kernels write what follows them: an output may then lie over a part of an input.
+  bool orders_alike = false;
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most

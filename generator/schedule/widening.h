@@ -22,6 +22,9 @@ inline const LazyBuffer* only_operand(const LazyBuffer* b) {
   return only;
 }
 
+/// Whether a buffer shows as many elements as its base has, none of them padding: all of it, for an image in another order too.
+inline bool shows_all(const LazyBuffer* buffer) { return buffer->st.size() == buffer->base->st.size() && !is_masked(buffer->st); }
+
 /// A narrow value that another is computed from.
 struct Narrow {
   const LazyBuffer* source = nullptr;  // nullptr: there is none
@@ -36,7 +39,7 @@ inline Narrow narrow_source(const LazyBuffer* b) {
   int cost = 0;
   for (int i = 0; i < kMost && b != nullptr; i++) {
     cost += in_float && b->kind == LazyKind::Compute ? info(b->op).cost : 0;
-    if (is_widening(b)) return shows_base(b->src[0]) ? Narrow{b->src[0]->base, cost} : Narrow{};
+    if (is_widening(b)) return shows_all(b->src[0]) ? Narrow{b->src[0]->base, cost} : Narrow{};
     b = only_operand(b);
   }
   return {};

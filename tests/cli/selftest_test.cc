@@ -61,6 +61,42 @@ TEST(SelfTestForm, ChecksumIsThatOfTheBuildAndNeedsNoReference) {
   }
 }
 
+// Two layers whose results may lie over parts of what they are computed from, and an input that the first of them overwrites.
+constexpr const char* kLayers = R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,4,8,8] x, float[1,4,8,8] y) => (float[1,4,8,8] z, float[1,4,8,8] u) {
+  a = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)
+  b = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (a)
+  z = Add (b, y)
+  u = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (b)
+})";
+
+TEST(SelfTestForm, RunsOnInputsInTheArena) {
+  const TempDir work("etch-selftest");
+  const std::string model = write_text_model(work.path() / "layers.onnx", kLayers);
+  const fs::path out = work.path() / "out", program = work.path() / "selftest";
+  ASSERT_TRUE(etch_tool({"compile", model, "--target", "c99", "--optimize", "ram", "--io-in-arena", "-o", out.string()}).ok());
+  const std::string header = content(out / "layers.h"), report = content(out / "report.txt");
+  for (const char* part : {"#define LAYERS_X_OFFSET ", "#define LAYERS_Y_OFFSET ", "#define LAYERS_Z_OFFSET ", "#define LAYERS_U_OFFSET "})
+    EXPECT_TRUE(has(header, part)) << header;
+  EXPECT_TRUE(has(report, "without overlap")) << report;
+  for (const char* compiler : {"gcc", "clang-19"}) {
+    if (!find_program(compiler)) continue;
+    for (const char* level : {"-O0", "-O3"}) {
+      ProcessOptions options;
+      options.cwd = out;
+      std::vector<std::string> argv{compiler, "-std=c99", level, "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"};
+      if (std::string(compiler) == "gcc") argv.insert(argv.end(), {"-fsanitize=address,undefined", "-fno-sanitize-recover=all"});
+      for (const auto& entry : fs::directory_iterator(out))
+        if (entry.path().extension() == ".c") argv.push_back(entry.path().filename().string());
+      argv.insert(argv.end(), {"-lm", "-o", program.string()});
+      const ProcessResult built = run_process(argv, options);
+      ASSERT_TRUE(built.ok()) << built.err.substr(0, 2000);
+      const ProcessResult ran = run_process({program.string()});
+      EXPECT_TRUE(ran.ok() && has(ran.out, "PASS")) << compiler << level << ran.out << ran.err;
+    }
+  }
+}
+
 TEST(SelfTestForm, UnknownFormIsNamed) {
   const TempDir work("etch-selftest");
   const std::string model = write_text_model(work.path() / "little.onnx", kLittleWork);

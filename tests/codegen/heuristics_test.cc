@@ -148,6 +148,10 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::PadTo, 1, 32}, "padding at most doubles the work"},
     {{OptOp::PadTo, 2, 4}, "only an axis that is not reduced can be padded"},
     {{OptOp::Vector, 0, 4}, "the target has vectors"},
+    {{OptOp::Outermost, 0, 0}, "the axis is one of the loops that are not reduced, behind the first of them"},
+    {{OptOp::Outermost, 2, 0}, "the axis is one of the loops that are not reduced, behind the first of them"},
+    {{OptOp::Outermost, 1, 4}, "it takes no amount"},
+    {{OptOp::Backwards, 1, 0}, "it takes no axis"},
 };
 
 TEST(OptOps, IllegalStepsSayWhy) {
@@ -276,8 +280,8 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   CodegenOptions grid, vectors;
   grid.has_local = true;
   vectors.vector_bits = 256;
-  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,  OptOp::Group,
-                                   OptOp::GroupTop, OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap};
+  static constexpr OptOp kOps[] = {OptOp::Upcast,    OptOp::Unroll,    OptOp::PadTo,  OptOp::Local,   OptOp::Group,     OptOp::GroupTop,
+                                   OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap, OptOp::Outermost, OptOp::Backwards};
   std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}, {OptOp::Interior}, {OptOp::Interior, 1, 0}};
   for (OptOp op : kOps)
     for (int axis : {-1, 0, 1, 2, 3, 7, std::numeric_limits<int>::max()})

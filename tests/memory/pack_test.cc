@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -88,6 +89,71 @@ TEST(Pack, SmallCasesAreOptimal) {
     expect_valid(blocks, packing);
     EXPECT_EQ(packing.bytes, optimum(blocks));
   }
+}
+
+// What two blocks that live at one step may not do: begin closer to each other than they may.
+bool is_allowed(const std::vector<Block>& blocks, const std::vector<Closeness>& close, std::size_t i, std::size_t j, std::int64_t at_i,
+                std::int64_t at_j) {
+  if (blocks[i].last < blocks[j].first || blocks[j].last < blocks[i].first) return true;
+  for (const Closeness& c : close) {
+    const auto a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
+    if (a == i && b == j) return at_j - at_i >= c.a_below_b || at_i - at_j >= c.b_below_a;
+    if (a == j && b == i) return at_i - at_j >= c.a_below_b || at_j - at_i >= c.b_below_a;
+  }
+  return at_i + blocks[i].bytes <= at_j || at_j + blocks[j].bytes <= at_i;
+}
+
+// The smallest packing, by trying all offsets.
+std::int64_t optimum_by_offsets(const std::vector<Block>& blocks, const std::vector<Closeness>& close) {
+  std::vector<std::int64_t> at(blocks.size(), -1);
+  for (std::int64_t limit = 0;; limit++) {
+    const std::function<bool(std::size_t)> place = [&](std::size_t i) {
+      if (i == blocks.size()) return true;
+      for (std::int64_t offset = 0; offset + blocks[i].bytes <= limit; offset++) {
+        bool fits = true;
+        for (std::size_t j = 0; j < i && fits; j++) fits = is_allowed(blocks, close, i, j, offset, at[j]);
+        at[i] = offset;
+        if (fits && place(i + 1)) return true;
+      }
+      return false;
+    };
+    if (place(0)) return limit;
+  }
+}
+
+// Chains of blocks of which each may overlap the next, as the layers of a network do, and others beside them.
+TEST(Pack, BlocksThatMayOverlapInPartArePackedBest) {
+  std::mt19937 random(13);
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  int smaller = 0, proved = 0;
+  for (int round = 0; round < 200; round++) {
+    std::vector<Block> blocks;
+    std::vector<Closeness> close;
+    const int n = 2 + static_cast<int>(below(4));
+    for (int i = 0; i < n; i++) {
+      blocks.push_back({1 + below(9), i, i + 1, 1});
+      if (i == 0 || below(4) == 0) continue;
+      close.push_back(
+          {i, i - 1, below(blocks[static_cast<std::size_t>(i)].bytes + 1), below(blocks[static_cast<std::size_t>(i - 1)].bytes + 1)});
+    }
+    for (int i = 0; i < static_cast<int>(below(3)); i++) {
+      const int first = static_cast<int>(below(n));
+      blocks.push_back({1 + below(5), first, first + static_cast<int>(below(3)), 1});
+    }
+    SCOPED_TRACE(round);
+    const Packing packing = pack(blocks, close);
+    for (std::size_t i = 0; i < blocks.size(); i++) {
+      EXPECT_LE(packing.offsets[i] + blocks[i].bytes, packing.bytes);
+      for (std::size_t j = 0; j < i; j++) EXPECT_TRUE(is_allowed(blocks, close, i, j, packing.offsets[i], packing.offsets[j]));
+    }
+    const std::int64_t best = optimum_by_offsets(blocks, close);
+    EXPECT_EQ(packing.bytes, best);
+    EXPECT_LE(lower_bound_bytes(blocks, close), best);
+    smaller += best < optimum(blocks) ? 1 : 0;
+    proved += packing.is_smallest ? 1 : 0;
+  }
+  EXPECT_GT(smaller, 100);
+  EXPECT_EQ(proved, 200);
 }
 
 TEST(Pack, RandomBlocksDoNotOverlapAndAreNearTheBound) {

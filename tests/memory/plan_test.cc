@@ -221,6 +221,85 @@ TEST(Plan, VerifyFindsAPlantedOverlap) {
   test::expect_error<InternalError>([&] { verify(plan, p); }, "live buffers do not overlap");
 }
 
+// A chain of layers that run forwards and backwards in turn: outputs lie 8 bytes below their inputs, or 4 above them.
+Program chain_of_layers(int layers) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 100, DType::Int8);
+  int last = in;
+  p.inputs = {in};
+  p.kernels.resize(3);
+  for (int k = 0; k < 3; k++) p.kernels[static_cast<std::size_t>(k)].name = "k" + std::to_string(k);
+  p.kernels[1].distances = {{0, 1, 8, 100}};
+  p.kernels[2].distances = {{0, 1, 100, 4}};
+  for (int i = 0; i <= layers; i++) {
+    const int out = add_buffer(p, i == layers ? BufferKind::Output : BufferKind::Intermediate, 100, DType::Int8);
+    add_call(p, {out, last});
+    p.calls.back().kernel = i == 0 ? 0 : 1 + i % 2;
+    last = out;
+  }
+  p.outputs = {last};
+  return p;
+}
+
+TEST(Plan, OutputsLieAsCloseToInputsAsKernelsAllow) {
+  const Program p = chain_of_layers(6);
+  const MemoryPlan plan = plan_memory(p, {.align = 1});
+  EXPECT_EQ(plan.arena_bytes, 108);
+  EXPECT_EQ(plan.lower_bound_bytes, 108);
+  EXPECT_TRUE(plan.is_smallest);
+  EXPECT_EQ(plan_memory(p, {.align = 1, .overlap = false}).arena_bytes, 200);
+  Program with_io = p;
+  with_io.io_in_arena = true;
+  const MemoryPlan whole = plan_memory(with_io, {.align = 1});
+  EXPECT_GE(whole.placements[static_cast<std::size_t>(p.inputs[0])].offset, 0);
+  EXPECT_EQ(whole.arena_bytes, 200);  // the first kernel allows nothing
+}
+
+// A result that is written in place of one input is no longer one that begins at this call: the other input may not lie over the first.
+TEST(Plan, AnOutputInPlaceOfOneInputLiesApartFromTheOther) {
+  Program p;
+  const int a = add_buffer(p, BufferKind::Input, 100, DType::Int8), b = add_buffer(p, BufferKind::Input, 100, DType::Int8);
+  const int out = add_buffer(p, BufferKind::Output, 100, DType::Int8);
+  p.inputs = {a, b};
+  p.outputs = {out};
+  p.io_in_arena = true;
+  p.kernels.resize(1);
+  p.kernels[0].distances = {{0, 1, 0, 100}, {0, 2, 0, 100}};
+  add_call(p, {out, a, b}, {false, true, false});
+  const MemoryPlan plan = plan_memory(p, {.align = 1});
+  EXPECT_EQ(plan.placements[static_cast<std::size_t>(out)].in_place_of, a);
+  EXPECT_EQ(plan.arena_bytes, 200);
+  p.calls[0].arguments[1].may_alias = 0;
+  EXPECT_EQ(plan_memory(p, {.align = 1}).arena_bytes, 200);  // over one of them
+}
+
+TEST(Plan, VerifyFindsAnOutputThatIsTooClose) {
+  const Program p = chain_of_layers(3);
+  MemoryPlan plan = plan_memory(p, {.align = 1});
+  EXPECT_NO_THROW(verify(plan, p));
+  const auto out = static_cast<std::size_t>(p.calls[1].writes().front()), in = static_cast<std::size_t>(p.calls[1].reads().front());
+  const std::int64_t apart = plan.placements[in].offset - plan.placements[out].offset;
+  for (const std::int64_t closer : {apart > 0 ? apart - 7 : -3, std::int64_t{0}, std::int64_t{3}}) {
+    MemoryPlan wrong = plan;
+    wrong.placements[out].offset = std::max<std::int64_t>(plan.placements[in].offset - closer, 0);
+    test::expect_error<InternalError>([&] { verify(wrong, p); }, "live buffers do not overlap");
+  }
+}
+
+TEST(Plan, WhatIsNeededLaterOrIsReadTwiceIsNotOverwritten) {
+  Program p = chain_of_layers(3);
+  p.calls[2].arguments.push_back({p.calls[1].reads().front(), Access::Read});  // the input of the call before is needed once more
+  const MemoryPlan kept = plan_memory(p, {.align = 1});
+  verify(kept, p);
+  const auto offset = [&](const MemoryPlan& plan, int b) { return plan.placements[static_cast<std::size_t>(b)].offset; };
+  const int in = p.calls[1].reads().front(), out = p.calls[1].writes().front();
+  EXPECT_GE(std::abs(offset(kept, in) - offset(kept, out)), 100);
+  Program twice = chain_of_layers(3);
+  twice.calls[1].arguments.push_back({twice.calls[1].reads().front(), Access::Read});  // by an argument that allows nothing
+  const MemoryPlan plan = plan_memory(twice, {.align = 1});
+  EXPECT_GE(std::abs(offset(plan, in) - offset(plan, out)), 100);
+}
+
 TEST(Plan, TextNamesEveryBufferWithItsLifetime) {
   Program p;
   const int in = add_buffer(p, BufferKind::Input, 10);

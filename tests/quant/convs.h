@@ -74,23 +74,26 @@ struct Net {
   Frontend frontend;
 };
 
-inline Net net_of(const GraphBuilder& g, const char* target, bool wide_weights) {
+inline Net net_of(const GraphBuilder& g, const char* target, bool wide_weights, bool overlap = false, bool io_in_arena = false) {
   Net net;
   net.options.import.bytes = g.bytes();
   net.options.import.path = "net.onnx";
   net.options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
   net.options.wide_weights = wide_weights;
+  net.options.overlap = overlap;
+  net.options.io_in_arena = io_in_arena;
   net.frontend = read_model(net.options);
   return net;
 }
 
-inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_weights = true) {
+inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_weights = true, bool overlap = false,
+                  bool io_in_arena = false) {
   GraphBuilder g("net", 13);
   const auto shape = [](std::int64_t channels, std::int64_t size) { return std::vector<OnnxDim>{1, channels, size, size}; };
   Value x = g.input("x", DType::Int8, shape(convs[0].channels, convs[0].size));
   for (std::size_t i = 0; i < convs.size(); i++) x = convs[i].add(g, "conv" + std::to_string(i), x);
   g.output(x, DType::Int8, shape(convs.back().outputs, convs.back().size_out()));
-  return net_of(g, target, wide_weights);
+  return net_of(g, target, wide_weights, overlap, io_in_arena);
 }
 
 /// INTERP, C and LLVM give what the loops give.
@@ -102,7 +105,9 @@ inline void expect_right(const Net& net, const std::vector<Conv>& convs, std::mt
   const auto interp = make_reference_device();
   EXPECT_EQ(interp->load(lower_model(net.frontend, nullptr, net.options))->run({input}).at(0).ints(), x);
   for (const char* name : {"c", "llvm"}) {
-    const auto device = make_device(name, {});
+    DeviceOptions guarded;
+    guarded.guards = true;
+    const auto device = make_device(name, guarded);
     EXPECT_EQ(device->load(lower_model(net.frontend, device->language(), net.options))->run({input}).at(0).ints(), x) << name;
   }
 }

@@ -1,10 +1,13 @@
-// How quantised sums read their operands: padding that is written once, weights of 16 bits. Wanted numbers are loops of this file.
+// How quantised sums read their operands: padding that is written once, weights of 16 bits; and results that lie over parts of what they
+// are computed from. Wanted numbers are the loops of quant/convs.h.
 #include "quant/convs.h"
 
 namespace etch {
 namespace {
 
 using namespace test::convs;
+
+MemoryPlan plan_of(const Net& net) { return compile_project(net.frontend, net.options).plan; }
 
 bool reads_through_a_mask(const Schedule& schedule, std::size_t item) {
   for (const LazyOp* op : toposort(schedule.items[item].ast))
@@ -99,6 +102,49 @@ TEST(WideWeights, AreRightInRandomNetworks) {
     SCOPED_TRACE(to_text(net.frontend.schedule));
     expect_right(net, convs, rng);
   }
+}
+
+// A layer of each kind as networks for images have them: 12 channels of 10 x 10. A depthwise layer needs the row above and the pixel beside
+// it once more, the others a tile of two pixels; every second layer runs backwards, so that all of them share one place.
+TEST(LittleRam, LayersOfImagesShareOnePlace) {
+  std::mt19937 rng(5);
+  const std::vector<Conv> convs =
+      chain({random_conv(rng, 12, 12, 10, 3, 12), random_conv(rng, 12, 12, 10, 1), random_conv(rng, 12, 12, 10, 3, 12),
+             random_conv(rng, 12, 12, 10, 1), random_conv(rng, 12, 12, 10, 3, 12), random_conv(rng, 12, 12, 10, 1)});
+  for (const char* target : {"cortex-m4f", "c99"}) {
+    const Net net = net_of(convs, target, true, true);
+    const MemoryPlan plan = plan_of(net);
+    EXPECT_GE(plan.arena_bytes, 1200);
+    EXPECT_LE(plan.arena_bytes, 1200 + 2 * 120 + 32) << target;
+    EXPECT_TRUE(plan.is_smallest);
+    expect_right(net, convs, rng);
+    EXPECT_EQ(plan_of(net_of(convs, target)).arena_bytes, 2400);
+  }
+}
+
+// Whatever the sizes, with inputs and outputs in the arena as well: layers that widen and narrow, windows, groups, dense sums.
+TEST(LittleRam, RandomNetworksAreRight) {
+  std::mt19937 rng(6);
+  const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
+  int smaller = 0;
+  for (int i = 0; i < 12; i++) {
+    const std::int64_t size = pick(1, 9);
+    std::vector<Conv> convs;
+    std::int64_t channels = pick(1, 12);
+    for (int layer = 0; layer < 4; layer++) {
+      const bool depthwise = pick(0, 2) == 0;
+      const std::int64_t outputs = depthwise ? channels : pick(1, 16);
+      convs.push_back(random_conv(rng, channels, outputs, size, 2 * pick(0, 1) + 1, depthwise ? channels : 1));
+      channels = outputs;
+    }
+    convs = chain(convs);
+    const char* target = i % 3 == 0 ? "c99" : i % 3 == 1 ? "cortex-m4f" : "x86-64-v4";
+    const Net net = net_of(convs, target, true, true, true);
+    SCOPED_TRACE(to_text(net.frontend.schedule));
+    expect_right(net, convs, rng);
+    smaller += plan_of(net).arena_bytes < plan_of(net_of(convs, target, true, false, true)).arena_bytes ? 1 : 0;
+  }
+  EXPECT_GE(smaller, 6);
 }
 
 }  // namespace
