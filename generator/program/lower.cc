@@ -60,7 +60,8 @@ class Lowering {
       program_.loops.push_back({variables(loop.loop->counter).empty() ? "" : variables(loop.loop->counter).front()->name, loop.loop->count,
                                 loop.first, loop.end});
     program_.folded = schedule_.folded;
-    if (options_.share_kernels && program_.variables.empty() && program_.loops.empty()) share_kernels(program_, options_.codegen);
+    const bool is_fixed = program_.variables.empty() && program_.loops.empty();
+    if (options_.share_kernels && is_fixed && !options_.codegen.overlap) share_kernels(program_, options_.codegen);
     verify(program_);
     return std::move(program_);
   }

@@ -21,7 +21,8 @@ struct Target;
 struct LowerOptions {
   const Language* language = nullptr;  // null: ASTs alone
   CodegenOptions codegen;
-  /// Kernels that differ in sizes alone are one function (share_kernels): less code, more instructions. Not for grids and open sizes.
+  /// Kernels that differ in sizes alone are one function (share_kernels): less code, more instructions. Not for grids, open sizes
+  /// and outputs that lie over parts of inputs.
   bool share_kernels = false;
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
