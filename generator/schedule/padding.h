@@ -6,7 +6,8 @@
 namespace etch {
 
 /// Where a sum of products reads narrow integers with padding around them, and each of them many times (a convolution to many channels),
-/// a kernel of its own writes them with their padding, and the sum tests nothing; sums with the same padding read the same. Only where the peak of memory stays what it is.
+/// a kernel of its own writes them with their padding, and the sum tests nothing; sums with the same padding read the same. Only where the
+/// peak of memory stays what it is.
 void write_padding_once(LazyGraph& graph, Schedule& schedule);
 
 }  // namespace etch
