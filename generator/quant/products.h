@@ -8,8 +8,9 @@
 namespace etch {
 
 /// `value`, which is quantised, where `f` has replaced the products that are added or subtracted on the way to it, by operations on single
-/// elements; where these read reductions of floats, those that are added last, below bounds and the division by a scale. `f` gets what a sum reads, a product, its negative, or a view of one: as it is, and with what was replaced below it. An empty
-/// result leaves it. nullptr: nothing was replaced, or there are too many operations.
+/// elements; where these read reductions of floats, those that are added last, below bounds and the division by a scale. `f` gets what a
+/// sum reads, a product, its negative, or a view of one: as it is, and with what was replaced below it. An empty result leaves it. nullptr:
+/// nothing was replaced, or there are too many operations.
 using ReplaceProduct = std::function<Tensor(const LazyBuffer* product, const LazyBuffer* rebuilt)>;
 const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const ReplaceProduct& f);
 

@@ -119,7 +119,7 @@ TEST(BigEndianArm, HasNoPackedProducts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryMachine, BigEndian, testing::ValuesIn(kMachines),
-                         [](const testing::TestParamInfo<Machine>& info) { return std::string(info.param.name); });
+                         [](const testing::TestParamInfo<Machine>& machine) { return std::string(machine.param.name); });
 
 }  // namespace
 }  // namespace etch

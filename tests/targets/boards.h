@@ -39,9 +39,10 @@ inline void expect_valid_on(const Target& target, const std::string& model, cons
   }
   EXPECT_LE(of_kernels, json.at("instructions").get<std::int64_t>());
   EXPECT_GE(of_kernels, json.at("instructions").get<std::int64_t>() * 8 / 10) << "what is around the kernels is little";
-  if (target.cycles)
+  if (target.cycles) {
     EXPECT_EQ(json.at("cycles_estimated").get<std::int64_t>(),
               target.cycles.estimate(json.at("instructions"), json.at("loads"), json.at("stores"), json.at("taken_branches")));
+  }
   EXPECT_EQ(json.at("cycles_estimated").is_null(), !target.cycles);
   EXPECT_EQ(fit.at("fits"), true) << fit;
   EXPECT_EQ(fit.at("ram").at("stack_bytes"), json.at("stack_bound_bytes"));
