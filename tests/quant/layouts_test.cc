@@ -186,6 +186,63 @@ TEST(WideWeights, AreRightInRandomNetworks) {
   }
 }
 
+Net net_of_graph(const GraphBuilder& g, const char* target) {
+  Net net;
+  net.options.import.bytes = g.bytes();
+  net.options.import.path = "net.onnx";
+  net.options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
+  net.frontend = read_model(net.options);
+  return net;
+}
+
+void expect_bytes_in_memory(const Net& net) {
+  for (const ScheduleItem& item : net.frontend.schedule.items)
+    for (const LazyBuffer* out : item.outs()) EXPECT_EQ(bytes_of(out->dtype), 1) << to_text(net.frontend.schedule);
+}
+
+void expect_outputs(const Net& net, const Array& input, const Ints& wanted) {
+  EXPECT_EQ(make_reference_device()->load(lower_model(net.frontend, nullptr, net.options))->run({input}).at(0).ints(), wanted);
+  const auto device = make_device("c", {});
+  EXPECT_EQ(device->load(lower_model(net.frontend, device->language(), net.options))->run({input}).at(0).ints(), wanted);
+}
+
+// An image whose channels lie last, as cameras give it, in front of a convolution: what is read is its bytes.
+TEST(NarrowValues, OfAnImageInAnotherOrderAreReadAsTheyAre) {
+  std::mt19937 rng(7);
+  const Conv conv = random_conv(rng, 3, 4, 8, 3);
+  GraphBuilder g("net", 13);
+  const Value x = g.input("x", DType::Int8, {1, 8, 8, 3});
+  g.output(conv.add(g, "conv", g.node("Transpose", {x}, {{"perm", Ints{0, 3, 1, 2}}})), DType::Int8, {1, 4, 8, 8});
+  const Net net = net_of_graph(g, "cortex-m4f");
+  expect_bytes_in_memory(net);
+  const Ints image = bytes(8 * 8 * 3, rng);
+  Ints planes;
+  for (std::size_t c = 0; c < 3; c++)
+    for (std::size_t pixel = 0; pixel < 64; pixel++) planes.push_back(image[pixel * 3 + c]);
+  expect_outputs(net, Array::of_ints(DType::Int8, {1, 8, 8, 3}, image), conv.of(planes));
+}
+
+// A value that a convolution and a sum read: its bytes are stored, not what they are widened to.
+TEST(NarrowValues, OfResidualNetworksAreStored) {
+  std::mt19937 rng(8);
+  const std::vector<Conv> convs = chain({random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 3)});
+  const Conv last = random_conv(rng, 4, 4, 6, 1);
+  GraphBuilder g("net", 13);
+  const auto point = [&](const std::string& name, std::int64_t v) { return g.initializer(name, Array::of_ints(DType::Int8, {}, Ints{v})); };
+  const Value one = g.initializer("one", Array::of_doubles(DType::Float32, {}, std::vector<double>{1}));
+  const Value a = convs[0].add(g, "a", g.input("x", DType::Int8, {1, 4, 6, 6})), b = convs[1].add(g, "b", a);
+  const Value sum = g.node("Add", {g.node("DequantizeLinear", {a, one, point("za", convs[0].y_zero)}),
+                                   g.node("DequantizeLinear", {b, one, point("zb", convs[1].y_zero)})});
+  g.output(last.add(g, "c", g.node("QuantizeLinear", {sum, one, point("zs", last.x_zero)})), DType::Int8, {1, 4, 6, 6});
+  const Net net = net_of_graph(g, "cortex-m4f");
+  expect_bytes_in_memory(net);
+  const Ints x = bytes(4 * 36, rng), of_a = convs[0].of(x), of_b = convs[1].of(of_a);
+  Ints sums;
+  for (std::size_t i = 0; i < of_a.size(); i++)
+    sums.push_back(std::clamp<std::int64_t>(of_a[i] - convs[0].y_zero + of_b[i] - convs[1].y_zero + last.x_zero, -128, 127));
+  expect_outputs(net, Array::of_ints(DType::Int8, {1, 4, 6, 6}, x), last.of(sums));
+}
+
 MemoryPlan plan_of(const Net& net) { return compile_project(net.frontend, net.options).plan; }
 
 // A layer of each kind as networks for images have them: 12 channels of 10 x 10. A depthwise layer needs the row above and the pixel beside
