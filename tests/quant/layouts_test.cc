@@ -222,25 +222,37 @@ TEST(NarrowValues, OfAnImageInAnotherOrderAreReadAsTheyAre) {
   expect_outputs(net, Array::of_ints(DType::Int8, {1, 8, 8, 3}, image), conv.of(planes));
 }
 
-// A value that a convolution and a sum read: its bytes are stored, not what they are widened to.
+// A value that a convolution and a sum read: its bytes are stored, not what they are widened to. A factor and a term for each channel
+// behind the convolution, as of a normalisation that was quantised by itself, make it dear to compute twice.
 TEST(NarrowValues, OfResidualNetworksAreStored) {
   std::mt19937 rng(8);
-  const std::vector<Conv> convs = chain({random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 3)});
-  const Conv last = random_conv(rng, 4, 4, 6, 1);
+  const std::vector<Conv> convs{random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 1)};
+  const std::vector<double> factors{0.5, 0.75, 1, 1.25}, terms{1, -2, 3.25, 0.5};
   GraphBuilder g("net", 13);
-  const auto point = [&](const std::string& name, std::int64_t v) { return g.initializer(name, Array::of_ints(DType::Int8, {}, Ints{v})); };
+  int constants = 0;
+  const auto name = [&] { return "constant" + std::to_string(constants++); };
+  const auto point = [&](std::int64_t v) { return g.initializer(name(), Array::of_ints(DType::Int8, {}, Ints{v})); };
+  const auto floats = [&](const std::vector<double>& v) { return g.initializer(name(), Array::of_doubles(DType::Float32, {4, 1, 1}, v)); };
   const Value one = g.initializer("one", Array::of_doubles(DType::Float32, {}, std::vector<double>{1}));
-  const Value a = convs[0].add(g, "a", g.input("x", DType::Int8, {1, 4, 6, 6})), b = convs[1].add(g, "b", a);
-  const Value sum = g.node("Add", {g.node("DequantizeLinear", {a, one, point("za", convs[0].y_zero)}),
-                                   g.node("DequantizeLinear", {b, one, point("zb", convs[1].y_zero)})});
-  g.output(last.add(g, "c", g.node("QuantizeLinear", {sum, one, point("zs", last.x_zero)})), DType::Int8, {1, 4, 6, 6});
+  const auto wide = [&](const Value& x, std::int64_t zero) { return g.node("DequantizeLinear", {x, one, point(zero)}); };
+  const auto narrow = [&](const Value& x, std::int64_t zero) { return g.node("QuantizeLinear", {x, one, point(zero)}); };
+  const Value a = convs[0].add(g, "a", g.input("x", DType::Int8, {1, 4, 6, 6}));
+  const Value normal = narrow(g.node("Add", {g.node("Mul", {wide(a, convs[0].y_zero), floats(factors)}), floats(terms)}), convs[1].x_zero);
+  const Value b = convs[1].add(g, "b", normal);
+  const Value sum = narrow(g.node("Add", {wide(normal, convs[1].x_zero), wide(b, convs[1].y_zero)}), convs[2].x_zero);
+  g.output(convs[2].add(g, "c", sum), DType::Int8, {1, 4, 6, 6});
   const Net net = net_of_graph(g, "cortex-m4f");
   expect_bytes_in_memory(net);
-  const Ints x = bytes(4 * 36, rng), of_a = convs[0].of(x), of_b = convs[1].of(of_a);
-  Ints sums;
+  const auto saturated = [](std::int64_t v) { return std::clamp<std::int64_t>(v, -128, 127); };
+  const Ints x = bytes(4 * 36, rng), of_a = convs[0].of(x);
+  Ints normals, sums;
   for (std::size_t i = 0; i < of_a.size(); i++)
-    sums.push_back(std::clamp<std::int64_t>(of_a[i] - convs[0].y_zero + of_b[i] - convs[1].y_zero + last.x_zero, -128, 127));
-  expect_outputs(net, Array::of_ints(DType::Int8, {1, 4, 6, 6}, x), last.of(sums));
+    normals.push_back(
+        saturated(std::lrint(static_cast<double>(of_a[i] - convs[0].y_zero) * factors[i / 36] + terms[i / 36]) + convs[1].x_zero));
+  const Ints of_b = convs[1].of(normals);
+  for (std::size_t i = 0; i < of_b.size(); i++)
+    sums.push_back(saturated(normals[i] - convs[1].x_zero + of_b[i] - convs[1].y_zero + convs[2].x_zero));
+  expect_outputs(net, Array::of_ints(DType::Int8, {1, 4, 6, 6}, x), convs[2].of(sums));
 }
 
 MemoryPlan plan_of(const Net& net) { return compile_project(net.frontend, net.options).plan; }
