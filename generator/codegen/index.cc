@@ -15,6 +15,10 @@ void IndexLowering::declare(const std::string& name, const UOp* uop) {
   variables_[name] = {uop, depth};
 }
 
+void IndexLowering::keep(int count) {
+  std::erase_if(variables_, [&](const auto& v) { return v.second.second >= count; });
+}
+
 bool IndexLowering::knows(Sint x) const {
   return std::ranges::all_of(variables(x), [&](const Node* v) { return variables_.contains(v->name); });
 }

@@ -21,6 +21,9 @@ class IndexLowering {
 
   /// From now on `uop` is the value of the variable `name`. A variable that is declared later belongs to a loop further inside.
   void declare(const std::string& name, const UOp* uop);
+  /// The number of variables that are declared; keep() forgets those that were declared after there were `count`.
+  int count() const { return static_cast<int>(variables_.size()); }
+  void keep(int count);
   /// Whether all variables of `x` are declared.
   bool knows(Sint x) const;
   /// The value of x: int32 if every intermediate value fits, else int64.

@@ -151,6 +151,7 @@ bool Linearizer::add_interior() {
   for (int axis : axes_of(AxisKind::Global))
     if (!box.contains(axis)) open_axis(axis);
   const std::size_t outside = open_.size();
+  const int declared = index_.count();
   const auto constant = [&](std::int64_t n) { return b_.constant(Scalar::of_int(DType::Int32, n)); };
   std::map<int, Sint> variables;
   for (const auto& [axis, side] : box) {
@@ -162,6 +163,8 @@ bool Linearizer::add_interior() {
   compute_tile();
   while (open_.size() > outside) close(open_.back());
   begin_tile_again();
+  index_.keep(declared);
+  positions_.clear();
   for (const auto& [axis, index] : variables) axis_index_[static_cast<std::size_t>(axis)] = index;
   open_borders(borders_of(box));
   compute_tile();

@@ -104,6 +104,66 @@ TEST(WideWeights, AreRightInRandomNetworks) {
   }
 }
 
+void expect_bytes_in_memory(const Net& net) {
+  for (const ScheduleItem& item : net.frontend.schedule.items)
+    for (const LazyBuffer* out : item.outs()) EXPECT_EQ(bytes_of(out->dtype), 1) << to_text(net.frontend.schedule);
+}
+
+void expect_outputs(const Net& net, const Array& input, const Ints& wanted) {
+  EXPECT_EQ(make_reference_device()->load(lower_model(net.frontend, nullptr, net.options))->run({input}).at(0).ints(), wanted);
+  const auto device = make_device("c", {});
+  EXPECT_EQ(device->load(lower_model(net.frontend, device->language(), net.options))->run({input}).at(0).ints(), wanted);
+}
+
+// An image whose channels lie last, as cameras give it, in front of a convolution: what is read is its bytes.
+TEST(NarrowValues, OfAnImageInAnotherOrderAreReadAsTheyAre) {
+  std::mt19937 rng(7);
+  const Conv conv = random_conv(rng, 3, 4, 8, 3);
+  GraphBuilder g("net", 13);
+  const Value x = g.input("x", DType::Int8, {1, 8, 8, 3});
+  g.output(conv.add(g, "conv", g.node("Transpose", {x}, {{"perm", Ints{0, 3, 1, 2}}})), DType::Int8, {1, 4, 8, 8});
+  const Net net = net_of(g, "cortex-m4f", true);
+  expect_bytes_in_memory(net);
+  const Ints image = bytes(8 * 8 * 3, rng);
+  Ints planes;
+  for (std::size_t c = 0; c < 3; c++)
+    for (std::size_t pixel = 0; pixel < 64; pixel++) planes.push_back(image[pixel * 3 + c]);
+  expect_outputs(net, Array::of_ints(DType::Int8, {1, 8, 8, 3}, image), conv.of(planes));
+}
+
+// A value that a convolution and a sum read: its bytes are stored, not what they are widened to. A factor and a term for each channel
+// behind the convolution, as of a normalisation that was quantised by itself, make it dear to compute twice.
+TEST(NarrowValues, OfResidualNetworksAreStored) {
+  std::mt19937 rng(8);
+  const std::vector<Conv> convs{random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 3), random_conv(rng, 4, 4, 6, 1)};
+  const std::vector<double> factors{0.5, 0.75, 1, 1.25}, terms{1, -2, 3.25, 0.5};
+  GraphBuilder g("net", 13);
+  int constants = 0;
+  const auto name = [&] { return "constant" + std::to_string(constants++); };
+  const auto point = [&](std::int64_t v) { return g.initializer(name(), Array::of_ints(DType::Int8, {}, Ints{v})); };
+  const auto floats = [&](const std::vector<double>& v) { return g.initializer(name(), Array::of_doubles(DType::Float32, {4, 1, 1}, v)); };
+  const Value one = g.initializer("one", Array::of_doubles(DType::Float32, {}, std::vector<double>{1}));
+  const auto wide = [&](const Value& x, std::int64_t zero) { return g.node("DequantizeLinear", {x, one, point(zero)}); };
+  const auto narrow = [&](const Value& x, std::int64_t zero) { return g.node("QuantizeLinear", {x, one, point(zero)}); };
+  const Value a = convs[0].add(g, "a", g.input("x", DType::Int8, {1, 4, 6, 6}));
+  const Value normal = narrow(g.node("Add", {g.node("Mul", {wide(a, convs[0].y_zero), floats(factors)}), floats(terms)}), convs[1].x_zero);
+  const Value b = convs[1].add(g, "b", normal);
+  const Value sum = narrow(g.node("Add", {wide(normal, convs[1].x_zero), wide(b, convs[1].y_zero)}), convs[2].x_zero);
+  g.output(convs[2].add(g, "c", sum), DType::Int8, {1, 4, 6, 6});
+  const Net net = net_of(g, "cortex-m4f", true);
+  expect_bytes_in_memory(net);
+  const auto saturated = [](std::int64_t v) { return std::clamp<std::int64_t>(v, -128, 127); };
+  const Ints x = bytes(4 * 36, rng), of_a = convs[0].of(x);
+  Ints normals, sums;
+  for (std::size_t i = 0; i < of_a.size(); i++)
+    normals.push_back(
+        saturated(std::lrint(static_cast<double>(of_a[i] - convs[0].y_zero) * factors[i / 36] + terms[i / 36]) + convs[1].x_zero));
+  const Ints of_b = convs[1].of(normals);
+  for (std::size_t i = 0; i < of_b.size(); i++)
+    sums.push_back(saturated(normals[i] - convs[1].x_zero + of_b[i] - convs[1].y_zero + convs[2].x_zero));
+  expect_outputs(net, Array::of_ints(DType::Int8, {1, 4, 6, 6}, x), convs[2].of(sums));
+}
+
 // A layer of each kind as networks for images have them: 12 channels of 10 x 10. A depthwise layer needs the row above and the pixel beside
 // it once more, the others a tile of two pixels; every second layer runs backwards, so that all of them share one place.
 TEST(LittleRam, LayersOfImagesShareOnePlace) {
