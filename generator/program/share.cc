@@ -18,7 +18,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-bool is_number(const UOp* u) { return u->uop == UOpKind::Const && (u->dtype == DType::Int32 || u->dtype == DType::Int64); }
+bool is_number(const UOp* u) { return u->uop == UOpKind::Const && is_int(u->dtype) && u->dtype != DType::Bool; }
 
 /// What kernels that are to be one function have in common, and the integers in which they may differ, in the order of their uses.
 struct Shape {

@@ -30,7 +30,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 TEST(SumOrder, MakesOneAxisOfColumnsAndChannels) {
   std::mt19937 rng(1);
   for (const std::int64_t stride : {1, 2}) {
-    std::vector<Conv> convs = chain({random_conv(rng, 3, 32, 12, 3), random_conv(rng, 32, 8, 12 / stride, 1)});
+    std::vector<Conv> convs = chain({random_conv(rng, 3, 32, 12, 3), random_conv(rng, 32, 32, 12 / stride, 1)});
     convs[0].stride = stride;
     const Net net = net_of(convs, "cortex-m4f");
     const Program program = in_c(net);
@@ -78,7 +78,7 @@ TEST(Interior, IsOnlyForImagesThatAreMostlyInside) {
     std::int64_t size, kernel;
     bool two_bodies;
   };
-  for (const Row& row : {Row{3, 3, false}, Row{12, 1, false}, Row{12, 3, true}, Row{12, 7, true}, Row{15, 3, true}, Row{8, 7, false}}) {
+  for (const Row& row : {Row{3, 3, false}, Row{12, 1, false}, Row{12, 3, true}, Row{12, 7, false}, Row{15, 3, true}, Row{8, 7, false}}) {
     const std::vector<Conv> convs{random_conv(rng, 4, 4, row.size, row.kernel, 4)};
     const Net net = net_of(convs, "cortex-m4f");
     const Program program = in_c(net);
