@@ -30,9 +30,9 @@ struct ModelArgs {
   std::vector<std::string> customs;                 // "com.example.Leaky=leaky": an operator, and the function that computes it
   std::vector<std::filesystem::path> custom_files;  // C files that define such functions, and headers
   std::string target = "host";
-  std::string weights = "auto";       // auto, c, incbin, blob
-  std::vector<std::string> dump;      // stages to print
-  bool optimize = true;               // false: kernels as the AST says, no OptOps
+  std::string weights = "auto";   // auto, c, incbin, blob
+  std::vector<std::string> dump;  // stages to print
+  bool optimize = true;           // false: kernels as the AST says, no OptOps
   bool io_in_arena = false;
   std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone

@@ -87,11 +87,9 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::Barrier:
       return n == 0 ? nullptr : "it has no operands";
     case UOpKind::DefineAcc:
-      if (n == 1 && (u.lanes != 1 || u.src[0]->dtype != u.dtype)) return "what an accumulator starts at is one value of its type";
-      if (n > 1) return "an accumulator starts at one value";
-      return u.value && u.value->dtype() == u.dtype ? nullptr : "its value has its type";
     case UOpKind::Const:
-      if (n != 0) return "it has no operands";
+      if (n > (u.uop == UOpKind::DefineAcc ? 1u : 0u)) return "it has no operands, or what an accumulator starts at";
+      if (n == 1 && (u.lanes != 1 || u.src[0]->dtype != u.dtype)) return "an accumulator starts at one value of its type";
       return u.value && u.value->dtype() == u.dtype ? nullptr : "its value has its type";
     case UOpKind::Special:
       return n == 1 ? nullptr : "it has a size";

@@ -31,7 +31,7 @@ void append(std::string& text, std::int64_t n) { text += std::to_string(n) + ","
 Shape shape_of(const ProgramKernel& kernel) {
   Shape shape;
   for (const KernelArgument& a : kernel.arguments)
-    shape.text += std::string(name_of(a.dtype)) + (a.is_constant ? "c" : "") + (a.access == Access::Read ? "r;" : "w;");
+    shape.text += std::string(name_of(a.dtype)) + (a.is_constant ? " constant" : "") + (a.access == Access::Read ? " read;" : " written;");
   std::unordered_map<const UOp*, int> place;  // look-up only
   for (const UOp* u : kernel.code.order) {
     if (is_number(u)) continue;

@@ -18,8 +18,8 @@ static void grouped_softmax(void *const *arg) {
     }
     float sum = 0.0f;
     for (int k_tile_2 = 0; k_tile_2 < 1024; k_tile_2++) {
-      const int k_2 = k_tile_2 * 4;
-      const int at = at_n + k_2;
+      const int k = k_tile_2 * 4;
+      const int at = at_n + k;
       const float exp_value_k0 = expf(x[at] - largest); out[at] = exp_value_k0;
       sum += exp_value_k0;
       const float exp_value_k1 = expf(x[at + 1] - largest); out[at + 1] = exp_value_k1;
@@ -30,8 +30,8 @@ static void grouped_softmax(void *const *arg) {
       sum += exp_value_k3;
     }
     for (int k_tile_3 = 0; k_tile_3 < 1024; k_tile_3++) {
-      const int k_3 = k_tile_3 * 4;
-      const int out_at = at_n + k_3;
+      const int k = k_tile_3 * 4;
+      const int out_at = at_n + k;
       out[out_at] = out[out_at] / sum; out[out_at + 1] = out[out_at + 1] / sum; out[out_at + 2] = out[out_at + 2] / sum;
       out[out_at + 3] = out[out_at + 3] / sum;
     }

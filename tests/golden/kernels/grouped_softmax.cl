@@ -37,8 +37,8 @@ __kernel void grouped_softmax(__global float *out, const __global float *x) {
   }
   float own_sum = 0.0f;
   for (int k_tile_2 = 0; k_tile_2 < 4; k_tile_2++) {
-    const int k_2 = k_tile_2 * 1024;
-    const int at = at_nk + k_2;
+    const int k = k_tile_2 * 1024;
+    const int at = at_nk + k;
     const float exp_value_k0 = exp(x[at] - largest); out[at] = exp_value_k0;
     own_sum += exp_value_k0;
     const float exp_value_k256 = exp(x[at + 256] - largest); out[at + 256] = exp_value_k256;
@@ -64,8 +64,8 @@ __kernel void grouped_softmax(__global float *out, const __global float *x) {
     const float each_sum_item = each_sum[item_4]; sum += each_sum_item;
   }
   for (int k_tile_3 = 0; k_tile_3 < 4; k_tile_3++) {
-    const int k_3 = k_tile_3 * 1024;
-    const int out_at = at_nk + k_3;
+    const int k = k_tile_3 * 1024;
+    const int out_at = at_nk + k;
     out[out_at] = out[out_at] / sum; out[out_at + 256] = out[out_at + 256] / sum; out[out_at + 512] = out[out_at + 512] / sum;
     out[out_at + 768] = out[out_at + 768] / sum;
   }
