@@ -49,7 +49,9 @@ TEST(SumOrder, LeavesOtherSumsAsTheyAre) {
   const Net one = net_of({random_conv(rng, 1, 16, 12, 3)}, "cortex-m4f");
   for (const ScheduleItem& item : one.frontend.schedule.items)
     for (const LazyBuffer* input : item.inputs)
-      if (input->kind == LazyKind::Data && input->data.size() == 144) EXPECT_EQ(input->data.shape().size(), 4u) << "written anew";
+      if (input->kind == LazyKind::Data && input->data.size() == 144) {
+        EXPECT_EQ(input->data.shape().size(), 4u) << "written anew";
+      }
   std::vector<Conv> twice = chain({random_conv(rng, 3, 3, 12, 3), random_conv(rng, 3, 3, 12, 3)});
   twice[1].weights = twice[0].weights;
   expect_right(net_of(twice, "cortex-m4f"), twice, rng);
