@@ -106,36 +106,27 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
 }
 #endif
 #if defined(__GNUC__)
-/* Registers of floats. The forms that end in _u may lie anywhere in an array of float. */
-typedef float etch_f32x4 __attribute__((vector_size(16)));
-typedef float etch_f32x8 __attribute__((vector_size(32)));
-typedef float etch_f32x16 __attribute__((vector_size(64)));
-typedef int32_t etch_i32x4 __attribute__((vector_size(16)));
-typedef int32_t etch_i32x8 __attribute__((vector_size(32)));
-typedef int32_t etch_i32x16 __attribute__((vector_size(64)));
-typedef int32_t etch_i32x4_u __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t etch_i32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t etch_i32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float etch_f32x4_u __attribute__((vector_size(16), aligned(4), may_alias));
-typedef float etch_f32x8_u __attribute__((vector_size(32), aligned(4), may_alias));
-typedef float etch_f32x16_u __attribute__((vector_size(64), aligned(4), may_alias));
-/* Operands of dot products: the bytes of one lane of 32 bits, of 4, 8 and 16. */
-typedef uint8_t etch_u8x4 __attribute__((vector_size(4)));
-typedef uint8_t etch_u8x16 __attribute__((vector_size(16)));
-typedef uint8_t etch_u8x32 __attribute__((vector_size(32)));
-typedef uint8_t etch_u8x64 __attribute__((vector_size(64)));
-typedef int8_t etch_i8x4 __attribute__((vector_size(4)));
-typedef int8_t etch_i8x16 __attribute__((vector_size(16)));
-typedef int8_t etch_i8x32 __attribute__((vector_size(32)));
-typedef int8_t etch_i8x64 __attribute__((vector_size(64)));
-typedef uint8_t etch_u8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
-typedef uint8_t etch_u8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
-typedef uint8_t etch_u8x32_u __attribute__((vector_size(32), aligned(1), may_alias));
-typedef uint8_t etch_u8x64_u __attribute__((vector_size(64), aligned(1), may_alias));
-typedef int8_t etch_i8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
-typedef int8_t etch_i8x16_u __attribute__((vector_size(16), aligned(1), may_alias));
-typedef int8_t etch_i8x32_u __attribute__((vector_size(32), aligned(1), may_alias));
-typedef int8_t etch_i8x64_u __attribute__((vector_size(64), aligned(1), may_alias));
+/* Vectors: etch_f32x4 has 4 floats, and so on; those that end in _u may lie anywhere in an array of such elements. Integers of 32 bits that
+ * kernels compute with are unsigned ones, which wrap around; signed ones are the results of comparisons. */
+#define ETCH_VECTOR(type, name, n)                                              \
+  typedef type etch_##name##x##n __attribute__((vector_size(sizeof(type) * n))); \
+  typedef type etch_##name##x##n##_u __attribute__((vector_size(sizeof(type) * n), aligned(sizeof(type)), may_alias));
+#define ETCH_VECTORS(n)          \
+  ETCH_VECTOR(float, f32, n)     \
+  ETCH_VECTOR(int32_t, i32, n)   \
+  ETCH_VECTOR(uint32_t, u32, n)  \
+  ETCH_VECTOR(int16_t, i16, n)   \
+  ETCH_VECTOR(uint16_t, u16, n)  \
+  ETCH_VECTOR(int8_t, i8, n)     \
+  ETCH_VECTOR(uint8_t, u8, n)
+ETCH_VECTORS(4)
+ETCH_VECTORS(8)
+ETCH_VECTORS(16)
+/* The bytes of 8 and of 16 lanes of dot products. */
+ETCH_VECTOR(int8_t, i8, 32)
+ETCH_VECTOR(uint8_t, u8, 32)
+ETCH_VECTOR(int8_t, i8, 64)
+ETCH_VECTOR(uint8_t, u8, 64)
 #endif
 #endif
 

@@ -84,6 +84,48 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >
 #endif
 #endif
 
+#if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
+/* The same in each lane. Where no instruction does a step in all lanes, compilers make of a loop what they can. */
+#if defined(__clang__)
+#define ETCH_LANES_MAX(n, a, b) ((etch_u32x##n)__builtin_elementwise_max((etch_i32x##n)(a), (etch_i32x##n)(b)))
+#define ETCH_LANES_MIN(n, a, b) ((etch_u32x##n)__builtin_elementwise_min((etch_i32x##n)(a), (etch_i32x##n)(b)))
+#else
+#define ETCH_LANES_MAX(n, a, b) (((b) & (etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))) | ((a) & ~(etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))))
+#define ETCH_LANES_MIN(n, a, b) (((a) & (etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))) | ((b) & ~(etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))))
+#endif
+#define ETCH_LANES(n)                                                                                                  \
+  ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { return (etch_u32x##n){0} + (uint32_t)v; }                    \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { return (etch_f32x##n){0} + v; }                                \
+  ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); }       \
+  ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); }       \
+  ETCH_INLINE etch_f32x##n etch_rint_f32x##n(etch_f32x##n v) {                                                        \
+    int i;                                                                                                             \
+    for (i = 0; i < n; i++) v[i] = ETCH_RINT_F32(v[i]);                                                                \
+    return v;                                                                                                          \
+  }                                                                                                                    \
+  ETCH_INLINE etch_u32x##n etch_f32_to_u32x##n(etch_f32x##n v) {                                                      \
+    etch_u32x##n r = {0};                                                                                              \
+    int i;                                                                                                             \
+    for (i = 0; i < n; i++) r[i] = (uint32_t)etch_f32_to_i32(v[i]);                                                    \
+    return r;                                                                                                          \
+  }                                                                                                                    \
+  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) ETCH_REQUANTISED(n)
+#define ETCH_REQUANTISED(n)                                                     \
+  {                                                                             \
+    int i;                                                                      \
+    for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]); \
+    return v;                                                                   \
+  }
+ETCH_LANES(8)
+ETCH_LANES(16)
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#include <arm_mve.h>
+#undef ETCH_REQUANTISED
+#define ETCH_REQUANTISED(n) { return (etch_u32x##n)vcvtnq_s32_f32((float32x4_t)(__builtin_convertvector((etch_i32x##n)v, etch_f32x##n) * m)); }
+#endif
+ETCH_LANES(4)
+#endif
+
 /* The nearest value of the type. */
 #if defined(__ARM_FEATURE_SAT) && !defined(__aarch64__)
 ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)__ssat(x, 8); }

@@ -140,6 +140,8 @@ class Kernel {
   const TargetInstruction& instruction() const { return options_->instructions[static_cast<std::size_t>(tensor_->row)]; }
   /// The axis of the steps of its dot product, or -1.
   int steps_axis() const;
+  /// Whether the sums that its instruction makes one by one may become the lanes of a vector (VECTOR behind TC).
+  bool sums_are_lanes() const;
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
 
@@ -235,6 +237,9 @@ void hand_coded_optimizations(Kernel& kernel);
 /// For an output that may lie over a part of an input: the loop whose steps are the longest in the output goes around the others, so that
 /// what is written stays close behind what is read, and all loops run backwards if the options say so.
 void order_for_overlap(Kernel& kernel);
+/// Lanes of integers, where what is stored is adjacent and what is read too, stays or can be laid out so. False, and the kernel unchanged,
+/// if there is no such axis or the target has no such vectors.
+bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);

@@ -21,6 +21,10 @@ bool Kernel::may_be_in_place() const {
   });
 }
 
+bool Kernel::sums_are_lanes() const {
+  return tensor_ && options_->integer_vectors && instruction().lanes == 1 && instruction().steps == 1 && tensor_->tail == 0;
+}
+
 bool Kernel::is_adjacent(int axis) const {
   return std::ranges::all_of(stores(), [&](const KernelBuf& b) {
     const auto stored = stride(b, axis);
@@ -67,6 +71,8 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   const AxisKind kind = axes_[at(axis)].kind;
   const std::int64_t size = axes_[at(axis)].size.as_int();
   const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
+  const auto accumulates = [&](DType d) { return d == DType::Float32 || (options_->integer_vectors && d == DType::Int32); };
+  const bool has_integers = std::ranges::any_of(reduces_, [](const LazyOp* r) { return is_int(r->dtype); });
   switch (op) {
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
@@ -99,11 +105,13 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
       return {{options_->vector_bits > 0, "the target has vectors"},
-              {!tensor_, kNotTensor},
+              {!tensor_ || sums_are_lanes(), kNotTensor},
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
-              {!is_staged() || is_adjacent(axis), "the elements that a kernel of several stages stores as a vector are adjacent"},
+              {(!is_staged() && !has_integers) || is_adjacent(axis),
+               "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
               {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
-              {std::ranges::all_of(reduces_, [](const LazyOp* r) { return r->dtype == DType::Float32; }), "vectors accumulate float32"}};
+              {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
+               "vectors accumulate float32, and int32 where the target has vectors of integers"}};
   }
   return {};
 }

@@ -82,6 +82,11 @@ bool Linearizer::is_vector(const std::vector<Place>& places) {
   return true;
 }
 
+bool Linearizer::has_vectors(DType dtype) const {
+  const bool is_integer = is_int(dtype) && bytes_of(dtype) <= 4 && dtype != DType::UInt32;
+  return dtype == DType::Float32 || (k_.options().integer_vectors && is_integer);
+}
+
 const UOp* Linearizer::buffer(const KernelBuf& buf) { return buffers_.at(buf.op->mem().index); }
 
 const UOp* Linearizer::where_valid(Sint valid, const UOp* value) {
@@ -129,7 +134,7 @@ const UOp* Linearizer::leaf(const LazyOp* op) {
 const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& places) {
   const LazyOp* op = buf.op;
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
-  if (is_memory(op) && op->dtype == DType::Float32 && is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
+  if (is_memory(op) && has_vectors(op->dtype) && is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];
@@ -147,13 +152,8 @@ void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* 
 void Linearizer::store(const KernelBuf& buf, const UOp* value) {
   const std::vector<Place>& places = lanes_of(buf);
   if (places.size() == 1) return store_one(buf, places[0], value, 1);
-  if (buf.op->dtype == DType::Float32 && is_vector(places)) {
-    if (value->lanes == 1) {
-      UOp vector{.uop = UOpKind::Vectorize, .dtype = value->dtype, .lanes = lanes_};
-      vector.src.assign(static_cast<std::size_t>(lanes_), value);
-      value = b_.add(std::move(vector));
-    }
-    return store_one(buf, places[0], value, lanes_);
+  if (has_vectors(buf.op->dtype) && is_vector(places)) {
+    return store_one(buf, places[0], in_all_lanes(value), lanes_);
   }
   for (int l = 0; l < lanes_; l++) store_one(buf, places[static_cast<std::size_t>(l)], lane(value, l), 1);
 }

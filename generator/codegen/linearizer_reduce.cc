@@ -132,6 +132,7 @@ void Linearizer::reduce() {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
   std::vector<const LazyOp*> summed;
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
+  if (k_.sums_are_lanes()) lanes_ = 1;
   define_accumulators(Sums::Own);
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
@@ -169,7 +170,29 @@ void Linearizer::reduce() {
     if (const AxisKind kind = k_.axes()[i].kind; kind == AxisKind::Reduce || kind == AxisKind::Unroll || kind == AxisKind::Tensor)
       axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
+  if (lanes_ != k_.lanes()) gather_sums();
   if (lanes_ > 1) tile();
+}
+
+// Of the sums that an instruction has made one by one, those along the Vector axis become one vector.
+void Linearizer::gather_sums() {
+  const LazyOp* sum = k_.reduces()[0];
+  const std::size_t along = k_.axes().size() - 1;
+  std::vector<int> copies = copied_axes();
+  copies.pop_back();
+  std::map<std::pair<int, std::int64_t>, const UOp*> vectors;
+  for_each(copies, [&] {
+    UOp vector{.uop = UOpKind::Vectorize, .dtype = sum->dtype, .lanes = k_.lanes()};
+    for (lanes_ = 1; static_cast<int>(vector.src.size()) < k_.lanes();) {
+      axis_index_[along] = static_cast<std::int64_t>(vector.src.size());
+      vector.src.push_back(accumulators_.at(accumulator_of(sum)));
+    }
+    axis_index_[along] = 0;
+    lanes_ = k_.lanes();
+    vectors[accumulator_of(sum)] = b_.add(std::move(vector));
+  });
+  accumulators_ = std::move(vectors);
+  lanes_ = k_.lanes();
 }
 
 // If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
@@ -179,7 +202,7 @@ void Linearizer::tile() {
     const auto stride = k_.stride(b, static_cast<int>(k_.axes().size()) - 1);
     return stride && stride->is_int(1);
   });
-  if (is_adjacent && !k_.tensor()) return;
+  if (is_adjacent && (!k_.tensor() || k_.sums_are_lanes())) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

@@ -116,6 +116,11 @@ class Linearizer {
   const UOp* compute(const LazyOp* op);
   const std::vector<const LazyOp*>& order_of(const LazyOp* op);
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
+  bool is_vector_operation(Op op, DType dtype, const std::vector<const UOp*>& src) const;
+  /// `u` in all lanes.
+  const UOp* in_all_lanes(const UOp* u);
+  /// Whether elements of that type are loaded and stored as vectors.
+  bool has_vectors(DType dtype) const;
   /// The key of the current accumulator of a reduction.
   std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce) const;
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
@@ -174,6 +179,9 @@ class Linearizer {
   void open_reduce_loops(const std::vector<Sint>& guards);
   const LazyOp* window_sum() const;
   void add_by_element(const LazyOp* sum);
+  /// Whether a value holds all elements along the axis. While an instruction makes sums one by one, these are copies instead.
+  bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
+  void gather_sums();
   void tile();
   void accumulate(const LazyOp* op, const UOp* x);
   /// Finds the constants that are added to sums of integers: the sums start at them.

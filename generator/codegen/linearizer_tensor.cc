@@ -37,7 +37,7 @@ std::vector<Linearizer::Place> Linearizer::places_of_steps(const KernelBuf& buf,
 // The bytes for all lanes one after the other, or those of one lane if all have the same.
 const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   const KernelBuf& buf = k_.buf_of(load_op);
-  const auto tensor = static_cast<std::size_t>(k_.axes().size()) - (lanes_ > 1 ? 2 : 1);
+  const auto tensor = static_cast<std::size_t>(k_.axes().size()) - (k_.lanes() > 1 ? 2 : 1);
   check(k_.axes()[tensor].kind == AxisKind::Tensor, "the products of a lane stand in front of the lanes");
   const auto along = lanes_ > 1 ? k_.stride(buf, static_cast<int>(tensor) + 1) : std::nullopt;
   const int lanes = along && along->is_int(0) ? 1 : lanes_;

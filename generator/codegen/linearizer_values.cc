@@ -75,7 +75,7 @@ std::int64_t Linearizer::key_of(std::uint64_t axes) const {
   std::int64_t key = 0;
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& a = k_.axes()[i];
-    if (a.kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[i].is_int()) continue;
+    if (is_in_lanes(a) || (axes >> i & 1) == 0 || !axis_index_[i].is_int()) continue;
     key = key * a.size.as_int() + axis_index_[i].as_int();
   }
   return key;
@@ -87,7 +87,7 @@ std::string Linearizer::copy_of(const LazyOp* op) {
   std::map<int, std::int64_t> place;  // by dimension of the AST
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
     const auto axis = static_cast<std::size_t>(i);
-    if (!k_.has_copies(i) || k_.axes()[axis].kind == AxisKind::Vector || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
+    if (!k_.has_copies(i) || is_in_lanes(k_.axes()[axis]) || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
     place[k_.root_dim(i)] += axis_index_[axis].as_int() * k_.root_multiplier(i);
   }
   if (op->op == Op::Load) join_windows(k_, k_.buf_of(op), place);
@@ -155,17 +155,57 @@ const UOp* Linearizer::vector_choice(Op op, DType dtype, std::vector<const UOp*>
   for (std::size_t i = 0; i < src.size(); i++) {
     const bool is_zero = src[i]->uop == UOpKind::Const && src[i]->value->as_double() == 0.0;
     if (src[i]->lanes > 1 || (is_zero && i == 1 && op == Op::Max)) continue;
-    UOp all{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes_};
-    all.src.assign(static_cast<std::size_t>(lanes_), src[i]);
-    src[i] = b_.add(std::move(all));
+    src[i] = in_all_lanes(src[i]);
   }
   return b_.alu(op, dtype, std::move(src));
+}
+
+const UOp* Linearizer::in_all_lanes(const UOp* u) {
+  if (u->lanes > 1) return u;
+  UOp all{.uop = UOpKind::Vectorize, .dtype = u->dtype, .lanes = lanes_};
+  all.src.assign(static_cast<std::size_t>(lanes_), u);
+  return b_.add(std::move(all));
+}
+
+// Beside those of floats: arithmetic in int32, the conversions to it, from it and between it and floats, and rounding.
+bool Linearizer::is_vector_operation(Op op, DType dtype, const std::vector<const UOp*>& src) const {
+  if (!k_.options().integer_vectors) return false;
+  const DType from = src[0]->dtype;
+  const auto is_small = [](DType d) { return is_int(d) && bytes_of(d) <= 2; };
+  switch (op) {
+    case Op::Cast:
+      if (dtype == DType::Int32) return is_small(from) || from == DType::Float32;
+      return from == DType::Int32 && (is_small(dtype) || dtype == DType::Float32);
+    case Op::Rint:
+    case Op::RintSmall:
+      return dtype == DType::Float32;
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Max:
+    case Op::Min:
+    case Op::And:
+    case Op::Or:
+    case Op::Xor:
+      return dtype == DType::Int32;
+    case Op::Shl:
+    case Op::Shr:
+      return dtype == DType::Int32 && src[1]->uop == UOpKind::Const && src[1]->value->as_int() >= 0 && src[1]->value->as_int() < 32;
+    default:
+      return false;
+  }
 }
 
 const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const UOp*>& src) {
   int lanes = 1;
   for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
   if (lanes > 1 && dtype == DType::Float32 && (op == Op::Max || op == Op::Min)) return vector_choice(op, dtype, src);
+  if (lanes > 1 && is_vector_operation(op, dtype, src)) {
+    if (op == Op::Cast) return b_.cast(src[0], dtype);
+    std::vector<const UOp*> wide;
+    for (const UOp* s : src) wide.push_back(in_all_lanes(s));
+    return b_.alu(op, dtype, std::move(wide));
+  }
   const auto scalar = [&](const std::vector<const UOp*>& operands) {
     if (op == Op::Cast) return b_.cast(operands[0], dtype);
     if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});

@@ -44,6 +44,7 @@ std::int64_t items_of_row(std::int64_t size);
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
   int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only
+  bool integer_vectors = false;                 // those of int32 too, loaded from and stored as smaller integers
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
   int integer_registers = 11;                   // the same for sums of integers, beside what indices take
   bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics

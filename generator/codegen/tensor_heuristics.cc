@@ -18,6 +18,7 @@ bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, con
   const KernelBuf& buf = k.buf_of(load);
   const auto along_lanes = k.stride(buf, c.n), along_macs = k.stride(buf, c.k);
   if (!along_lanes || !along_macs) return false;
+  if (c.tail > 0 && k.options().integer_vectors) return false;  // lanes along another axis add without one
   const bool in_memory_order = row.steps > 1 && load == c.a;
   if (c.tail == 0 && can_be_laid_out(k, buf, arguments)) return !in_memory_order;
   if (row.lanes == 1) return is_step(along_macs, 1) && (row.steps == 1 || load == c.a);
@@ -56,10 +57,25 @@ void upcast_rows(Kernel& k) {
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
 }
 
+// Sums of one lane that become lanes of a vector: four of an operand times as many of the other as there are core registers for.
+bool upcast_lanes(Kernel& k) {
+  constexpr std::int64_t kRows = 2;
+  const std::int64_t lanes = k.options().vector_bits / 32;
+  for (const auto& [shared, other] : {std::pair(k.tensor()->a, k.tensor()->b), std::pair(k.tensor()->b, k.tensor()->a)})
+    for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
+      const bool fits = is_step(k.stride(k.buf_of(shared), axis), 0) && is_step(k.stride(k.bufs()[0], axis), 1);
+      if (!fits || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
+      upcast_where_it_stays(k, other, kRows, true);
+      return true;
+    }
+  return false;
+}
+
 // Sums of one lane: some of those that share one operand times some of those that share the other, as many as there are registers for,
 // so that each element that is loaded is used several times.
 void upcast_sums(Kernel& k) {
   constexpr std::int64_t kAlongB = 4, kAlongA = 2, kBlocks = 4;
+  if (k.sums_are_lanes() && upcast_lanes(k)) return;
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
   upcast_where_it_stays(k, k.tensor()->b, kAlongA, true);
   if (k.instruction().steps == 1) return;

@@ -217,7 +217,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   const auto shares_row = [](std::int64_t elements) { return items_of_row(elements) > 1; };
   const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0,
                             .shares_row = language.local_memory ? +shares_row : nullptr,
-                            .orders_alike = options.overlap && !language.grid};
+                            .orders_alike = options.overlap && !language.grid,
+                            .integer_orders_alike = options.target.vector.integers};
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   if (options.wide_weights)
     frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);

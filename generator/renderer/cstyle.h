@@ -18,7 +18,7 @@
 namespace etch {
 
 /// Classes of types that share texts, one bit each. Exact: integers whose arithmetic is proved not to wrap around. Vec: vectors of
-/// floats.
+/// floats. VecInt: vectors of int32, whose text is that of unsigned numbers, which wrap around.
 enum TypeClass : unsigned {
   kBool = 1,
   kI8 = 2,
@@ -35,6 +35,7 @@ enum TypeClass : unsigned {
   kF64 = 4096,
   kVec = 8192,
   kExact = 16384,
+  kVecInt = 32768,
 };
 
 /// When a row applies. Any: to all operands. ConstRight, ConstLeft: if that operand is a constant (for Div, Mod, Shl, Shr one that
@@ -111,6 +112,8 @@ std::string matrix_function(const CStyle& style, const TargetInstruction& row);
 /// Language::render of all languages with C syntax.
 Rendered render_c(const UOpList& uops, const Language& language, const KernelSignature& signature, const CodegenOptions& options);
 
+/// The same for vectors: "u32x4".
+std::string short_name(DType dtype, std::int64_t lanes);
 /// The type in the names of etch_math.h: "i32" of etch_div_i32.
 std::string_view short_name(DType dtype);
 /// The text of a constant: the shortest digits that read back exactly.

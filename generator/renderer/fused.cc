@@ -8,7 +8,7 @@
 namespace etch {
 namespace {
 
-bool is_alu(const UOp* u, Op op) { return u->uop == UOpKind::Alu && u->op == op && u->lanes == 1; }
+bool is_alu(const UOp* u, Op op) { return u->uop == UOpKind::Alu && u->op == op; }
 
 // int32(rint(x))
 bool rounds(const UOp* u) {
@@ -18,7 +18,7 @@ bool rounds(const UOp* u) {
 
 // What `u`, a bound of an int32, bounds; nullptr if the bound is another.
 const UOp* bounded_by(const UOp* u, Op op, std::int64_t bound) {
-  if (!is_alu(u, op) || u->dtype != DType::Int32) return nullptr;
+  if (!is_alu(u, op) || u->dtype != DType::Int32 || u->lanes > 1) return nullptr;
   for (const std::size_t k : {0, 1})
     if (const UOp* c = u->src[k]; c->uop == UOpKind::Const && c->value->as_int() == bound) return u->src[1 - k];
   return nullptr;
@@ -27,8 +27,9 @@ const UOp* bounded_by(const UOp* u, Op op, std::int64_t bound) {
 }  // namespace
 
 void Renderer::find_fused(const UOp* u) {
-  if (u->uop != UOpKind::Cast || u->lanes != 1 || !may_inline_.at(u->src[0])) return;
+  if (u->uop != UOpKind::Cast || !may_inline_.at(u->src[0])) return;
   if (rounds(u)) return find_rounding(u);
+  if (u->lanes > 1) return;
   const bool is_narrow = bytes_of(u->dtype) <= 2 && is_int(u->dtype);
   const Op orders[][2] = {{Op::Min, Op::Max}, {Op::Max, Op::Min}};
   for (const auto& [outer, inner] : orders) {
@@ -43,14 +44,17 @@ void Renderer::find_fused(const UOp* u) {
 
 void Renderer::find_rounding(const UOp* u) {
   const UOp *rint = u->src[0], *product = rint->src[0];
-  parts_.insert(rint);
-  fused_[u] = {"rint_i32", {product}};
+  if (u->lanes == 1) {
+    parts_.insert(rint);
+    fused_[u] = {"rint_i32", {product}};
+  }
   if (rint->op != Op::RintSmall || !is_alu(product, Op::Mul) || !may_inline_.at(product)) return;
   for (const std::size_t k : {0, 1}) {
     const UOp* value = product->src[k];
     if (value->uop != UOpKind::Cast || value->src[0]->dtype != DType::Int32 || !may_inline_.at(value)) continue;
-    parts_.insert({product, value});
-    fused_[u] = {"requantise", {value->src[0], product->src[1 - k]}};
+    if (value->lanes != u->lanes) continue;
+    parts_.insert({rint, product, value});
+    fused_[u] = {"requantise", {value->src[0], product->src[1 - k]}, u->lanes};
     return;
   }
 }
@@ -59,15 +63,16 @@ Renderer::Expr Renderer::fused(const Fused& f) {
   std::string text;
   int depth = 0;
   for (const UOp* u : f.operands) {
-    text += (text.empty() ? "" : ", ") + expr(u).text;
+    text += (text.empty() ? "" : ", ") + (f.lanes > 1 ? in_all_lanes(u, f.lanes) : expr(u).text);
     depth = std::max(depth, expr(u).depth);
   }
-  return {helper(f.function) + "(" + text + ")", kAtom, depth + 1};
+  if (f.lanes > 1) facts_.uses_vectors = true;
+  return {helper(f.function + (f.lanes > 1 ? "_x" + std::to_string(f.lanes) : "")) + "(" + text + ")", kAtom, depth + 1};
 }
 
 // A sum of which the text needs no detour over an unsigned type: what is requantised is at most 2^22.
 std::optional<Renderer::Expr> Renderer::zero_point_added(const UOp* u) {
-  if (!is_alu(u, Op::Add) || u->dtype != DType::Int32) return std::nullopt;
+  if (!is_alu(u, Op::Add) || u->dtype != DType::Int32 || u->lanes > 1) return std::nullopt;
   const auto found = fused_.find(u->src[0]);
   const UOp* zero = u->src[1];
   if (found == fused_.end() || found->second.function != "requantise" || zero->uop != UOpKind::Const) return std::nullopt;

@@ -7,7 +7,7 @@
 namespace etch {
 namespace {
 
-std::string vector_type(DType dtype, std::int64_t lanes) { return fmt::format("etch_{}x{}", short_name(dtype), lanes); }
+std::string vector_type(DType dtype, std::int64_t lanes) { return "etch_" + short_name(dtype, lanes); }
 
 /// One operand of a dot product.
 struct Operand {
@@ -95,7 +95,7 @@ DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool
   };
   const auto element = [&](const Operand& o) { return fmt::format("(*{})[i{}]", o.name, o.is_one ? fmt::format(" % {}", row.macs) : ""); };
   const std::string plain = fmt::format(
-      "  int i;\n  for (i = 0; i < {0}; i++)\n    (*sum)[i / {1}] = (int32_t)((uint32_t)(*sum)[i / {1}] + (uint32_t)({2} * {3}));\n",
+      "  int i;\n  for (i = 0; i < {0}; i++)\n    (*sum)[i / {1}] += (uint32_t)({2} * {3});\n",
       row.macs * row.lanes, row.macs, element(a), element(b));
   made.definition += ") {\n" + by_condition(row, instruction, plain) + "}\n";
   return made;
@@ -114,6 +114,11 @@ DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& ro
   made.definition += fmt::format("{0}{1} {2}({1} sum, const {3} *a, const {4} *b) {{\n", style.function_prefix, type(row.sum), made.name,
                                  type(row.a), type(row.b));
   const auto instruction = [&](const InstructionText& t) {
+    constexpr std::int64_t kWord = 4;
+    if (row.macs * bytes_of(*dtype_named(row.b)) > kWord) {
+      const std::pair<char, std::string> places[] = {{'0', "sum"}, {'1', "a"}, {'2', "b"}};
+      return fmt::format("  return {};\n", substitute(t.text, places));
+    }
     const std::pair<char, std::string> values[] = {{'0', "sum"}, {'1', "a_word"}, {'2', "b_word"}};
     return fmt::format(
         "  uint32_t a_word, b_word;\n"

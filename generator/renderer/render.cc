@@ -228,7 +228,7 @@ std::string Renderer::helper(const std::string& name) {
 
 std::string Renderer::vector_type(const UOp* u) {
   facts_.uses_vectors = true;
-  return helper(std::string(short_name(u->dtype)) + "x" + std::to_string(u->lanes));
+  return helper(short_name(u->dtype, u->lanes));
 }
 
 std::string Renderer::type_of(const UOp* u) {

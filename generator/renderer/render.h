@@ -46,6 +46,7 @@ class Renderer {
   struct Fused {
     std::string function;
     std::vector<const UOp*> operands;
+    int lanes = 1;
   };
   void find_fused(const UOp* u);
   void find_rounding(const UOp* u);
@@ -74,6 +75,8 @@ class Renderer {
   void wmma(const UOp* u);
   Expr alu(const UOp* u);
   Expr cast(const UOp* u, std::span<const CastText> rows);
+  Expr vector_cast(const UOp* u);
+  std::string in_all_lanes(const UOp* u, int lanes);
   const OpText& row_of(const UOp* u) const;
   Expr fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type);
   std::string vector_type(const UOp* u);

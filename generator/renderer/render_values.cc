@@ -61,6 +61,10 @@ std::string_view short_name(DType dtype) {
   return kNames[static_cast<std::size_t>(dtype)];
 }
 
+std::string short_name(DType dtype, std::int64_t lanes) {
+  return std::string(short_name(dtype == DType::Int32 ? DType::UInt32 : dtype)) + "x" + std::to_string(lanes);
+}
+
 unsigned class_of(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
 
 std::string literal(const CStyle& style, Scalar value) {
@@ -96,7 +100,8 @@ std::string literal(const CStyle& style, Scalar value) {
 
 const OpText& Renderer::row_of(const UOp* u) const {
   const UOp* typed = u->src[u->op == Op::Where ? 1 : 0];
-  const unsigned type = u->lanes > 1 ? unsigned{kVec} : u->exact ? unsigned{kExact} : class_of(typed->dtype);
+  const unsigned vector = typed->dtype == DType::Int32 ? kVecInt : kVec;
+  const unsigned type = u->lanes > 1 ? vector : u->exact ? unsigned{kExact} : class_of(typed->dtype);
   const UOp* right = u->src.size() > 1 ? u->src[1] : nullptr;
   for (const OpText& row : kOpTexts) {
     if (row.op != u->op || (row.classes & type) == 0) continue;
@@ -174,6 +179,7 @@ Renderer::Expr Renderer::alu(const UOp* u) {
 Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   const DType from = u->src[0]->dtype;
   if (const auto found = fused_.find(u); found != fused_.end()) return fused(found->second);
+  if (u->lanes > 1) return vector_cast(u);
   for (const CastText& row : rows) {
     if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
     if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
@@ -182,6 +188,21 @@ Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   }
   check(false, "every conversion has a text: " + std::string(name_of(from)) + " to " + std::string(name_of(u->dtype)));
   return {};
+}
+
+// Of numbers that are narrower than the vectors they were or become, each is converted by itself.
+Renderer::Expr Renderer::vector_cast(const UOp* u) {
+  const UOp* from = u->src[0];
+  const Expr& e = expr(from);
+  const std::string type = vector_type(u);
+  if (from->dtype == DType::Float32) return {helper("f32_to_" + short_name(u->dtype, u->lanes)) + "(" + e.text + ")", kAtom, e.depth + 1};
+  std::string text = e.text;
+  if (u->dtype == DType::Float32) text = "(" + helper("i32x" + std::to_string(u->lanes)) + ")" + operand(from, kUnary);
+  return {"__builtin_convertvector(" + text + ", " + type + ")", kAtom, e.depth + 1};
+}
+
+std::string Renderer::in_all_lanes(const UOp* u, int lanes) {
+  return u->lanes > 1 ? expr(u).text : helper("all_" + short_name(u->dtype, lanes)) + "(" + expr(u).text + ")";
 }
 
 // A pointer into the address space of constants takes only indices up to the largest object: beyond, the address is computed as a number.
@@ -244,6 +265,11 @@ void Renderer::store(const UOp* u) {
 }
 
 void Renderer::vectorize(const UOp* u) {
+  const bool is_one = std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
+  if (is_one && u->dtype == DType::Int32 && !pointed_.contains(u)) {
+    vector_type(u);
+    return define(u, {in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1});
+  }
   std::string lanes;
   for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + expr(s).text;
   if (!pointed_.contains(u)) return bind(u, "{" + lanes + "}");
@@ -310,7 +336,7 @@ void Renderer::accumulator(const UOp* u) {
 void Renderer::phi(const UOp* u) {
   const std::string acc = expr(u->src[0]).text;
   const UOp* v = u->src[1];
-  const unsigned type = v->lanes > 1 ? unsigned{kVec} : class_of(v->dtype);
+  const unsigned type = v->lanes > 1 ? unsigned{kVec} : class_of(v->dtype);  // of integers too
   const bool is_plain = (type & (kF32 | kF64 | kU32 | kU64 | kVec)) != 0 && v->uop == UOpKind::Alu && expr(v).depth > 0;
   exprs_[u] = {acc};
   // A Phi's value is in its accumulator too.

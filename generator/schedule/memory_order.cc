@@ -40,7 +40,11 @@ struct Candidate {
 
 class Orders {
  public:
-  Orders(LazyGraph& graph, Schedule& schedule, bool alike) : graph_(graph), schedule_(schedule), alike_(alike) {}
+  Orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
+      : graph_(graph),
+        schedule_(schedule),
+        alike_(options.orders_alike || options.integer_orders_alike),
+        has_all_types_(options.orders_alike) {}
 
   void choose() {
     find_candidates();
@@ -66,7 +70,7 @@ class Orders {
       if (item.external != nullptr) continue;
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
-        if (!is_computed(out) || !(is_small_integer || alike_) || !has_fixed_shape(out)) continue;
+        if (!is_computed(out) || !(is_small_integer || has_all_types_) || !has_fixed_shape(out)) continue;
         number_of_[out] = candidates_.size();
         candidates_.push_back({.buffer = out});
       }
@@ -201,7 +205,7 @@ class Orders {
 
   LazyGraph& graph_;
   Schedule& schedule_;
-  bool alike_;
+  bool alike_, has_all_types_;
   std::vector<Candidate> candidates_;                             // in the order in which they are written
   std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only
   std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;    // for look-up only
@@ -209,6 +213,6 @@ class Orders {
 
 }  // namespace
 
-void choose_memory_orders(LazyGraph& graph, Schedule& schedule, bool alike) { Orders(graph, schedule, alike).choose(); }
+void choose_memory_orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) { Orders(graph, schedule, options).choose(); }
 
 }  // namespace etch

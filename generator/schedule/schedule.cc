@@ -169,7 +169,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
   write_padding_once(graph, schedule, options.orders_alike);
-  choose_memory_orders(graph, schedule, options.orders_alike);
+  choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
   verify(schedule);
   return schedule;

@@ -83,6 +83,8 @@ struct ScheduleOptions {
   int max_outputs = 4;  // buffers that one kernel may write
   /// Intermediates lie in the order in which kernels write what follows them: an output may then lie over a part of an input.
   bool orders_alike = false;
+  /// The same for integers of one or two bytes alone: kernels then have vectors of them.
+  bool integer_orders_alike = false;
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most

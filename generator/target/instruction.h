@@ -10,7 +10,7 @@ namespace etch {
 
 /// One way to write an instruction.
 ///   dot     an expression: $0 the sum, $1 and $2 the operands, vectors of `lanes` numbers of the sum's type; of one lane $0 is a number,
-///           $1 and $2 are uint32_t that hold elements as memory does
+///           $1 and $2 are uint32_t that hold elements as memory does, or with more than 4 bytes pointers to the first element
 ///   matrix  statements: d[0], d[1], ... the sums of a work-item, a[0], ... and b[0], ... the bits of its operands
 struct InstructionText {
   std::string when;    // condition for the preprocessor: "defined(__AVX512VNNI__)"

@@ -102,13 +102,15 @@ TargetInstruction read_dot(const Reader& in, const Element& e) {
   row.b = type_of(in, e, "b", {"uint8", "int8", "int16"});
   row.sum = type_of(in, e, "sum", {"int32"});
   row.steps = in.number(e, "steps", 1, 2, 1);
-  row.macs = in.number(e, "macs", 2, 4, 4);
+  row.macs = in.number(e, "macs", 2, 16, 4);
   constexpr std::int64_t kLanes[] = {1, 4, 8, 16};
   row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"1", "4", "8", "16"})];
-  // Both operands are one word: four bytes, or two numbers of 16 bits of which each step has its own.
-  const bool is_word = row.b == "int16" ? row.steps == 2 && row.macs == 2 : row.steps == 1 && row.macs == 4;
-  if (!is_word || (row.steps > 1 && row.lanes != 1))
-    in.fail(e.GetLineNum(), Reader::quoted(e) + ": accepted are 4 macs of bytes, or 2 macs in 2 steps and 1 lane where b is int16");
+  // Both operands are one word: four bytes, or two numbers of 16 bits of which each step has its own. Of one lane they may be longer.
+  const bool is_long = row.lanes == 1 && (row.macs == 8 || row.macs == 16);
+  const bool fits = row.b == "int16" ? row.steps == 2 && row.macs == 2 : row.steps == 1 && (row.macs == 4 || is_long);
+  if (!fits || (row.steps > 1 && row.lanes != 1))
+    in.fail(e.GetLineNum(), Reader::quoted(e) +
+                                ": accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16");
   if (const Element* function = e.FirstChildElement("intrinsic")) {
     row.intrinsic = in.attribute(*function, "name");
     row.feature = in.attribute(*function, "feature");

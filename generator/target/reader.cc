@@ -26,7 +26,7 @@ constexpr Rule kSchema[] = {
     {"target", "language", false, false, {}, {}, true},
     {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int"}, false},
     {"target", "registers", true, false, {"float"}, {"integer"}, false},
-    {"target", "vector", false, false, {"bits", "registers"}, {"extensions"}, false},
+    {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
     {"target", "cycles", false, false, {"instruction", "load", "store", "taken", "source"}, {}, false},

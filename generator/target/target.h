@@ -51,11 +51,12 @@ struct CycleWeights {
 /// "1 an instruction, 1 more a load, 1 more a store, 2 more a taken branch (SOURCE)"
 std::string text(const CycleWeights& weights);
 
-/// The float vectors that kernels may use.
+/// The vectors that kernels may use: of floats, and of integers of 32 bits if `integers` says so.
 struct Vector {
   std::int64_t bits = 0;       // width of one register; 0: scalar code only
   bool extensions = false;     // the compiler has GNU vector extensions (vector_size) and makes good code of them
   std::int64_t registers = 0;  // architectural vector registers; a tile keeps a few of them free for operands
+  bool integers = false;       // it makes good code of vectors of integers too: bytes widened when they are loaded, narrowed when stored
 };
 
 /// What a compiler flag decides, and therefore where it is given when a user builds the project.

@@ -1,0 +1,74 @@
+// Vectors of integers: lanes along the axis in which the elements that are stored are adjacent, and some other elements beside them, for
+// which the constants are loaded once.
+#include <algorithm>
+
+#include "codegen/kernel.h"
+
+namespace etch {
+namespace {
+
+constexpr std::int64_t kOperands = 3;  // registers beside the sums: an element, a constant, their product
+constexpr std::int64_t kWindow = 16;   // products that are written one after the other
+
+bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
+
+bool is_of_integers(const Kernel& k) {
+  const auto is_vector = [](DType d) { return is_int(d) && (bytes_of(d) <= 2 || d == DType::Int32); };
+  return !k.is_staged() && std::ranges::all_of(k.stores(), [&](const KernelBuf& b) { return is_vector(b.op->dtype); }) &&
+         std::ranges::all_of(k.reduces(), [](const LazyOp* r) { return r->dtype == DType::Int32; });
+}
+
+// Along the axis each buffer stays, is adjacent or can be laid out so, and no mask differs from lane to lane.
+bool fits(const Kernel& k, int axis, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
+  const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+  if (!size.is_int() || size.as_int() % lanes != 0) return false;
+  return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
+    const auto stride = k.stride(b, axis);
+    if (k.is_masked(b, axis) || is_indexed(b.op)) return false;
+    if (b.op->op == Op::Store) return is_step(stride, 1);
+    if (b.op->op != Op::Load) return is_step(stride, 0) || b.op->op == Op::Const;
+    return is_step(stride, 0) || is_step(stride, 1) || can_be_laid_out(k, b, arguments);
+  });
+}
+
+// Elements along an axis on which a constant stays, while something else moves.
+void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  const std::int64_t most = k.options().float_registers - kOperands;
+  const auto stays = [&](const KernelBuf& b, int axis) { return b.op->op == Op::Load && is_step(k.stride(b, axis), 0); };
+  for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
+    const bool is_shared = std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) {
+      return stays(b, axis) && arguments[static_cast<std::size_t>(b.op->mem().index)].is_constant;
+    });
+    if (!is_shared) continue;
+    for (std::int64_t amount = most; amount > 1; amount--)
+      if (k.try_apply({OptOp::Upcast, axis, amount})) return;
+  }
+}
+
+void unroll_window(Kernel& k) {
+  std::int64_t products = 1;
+  while (k.count(AxisKind::Reduce) > 0) {
+    const int last = k.first_upcast() - 1;
+    const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
+    if (!size.is_int() || products * size.as_int() > kWindow) return;
+    products *= size.as_int();
+    if (!k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0})) return;
+  }
+}
+
+}  // namespace
+
+bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  if (!k.options().integer_vectors || !is_of_integers(k)) return false;
+  const std::int64_t lanes = k.options().vector_bits / 32;
+  for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
+    if (!fits(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
+    if (k.count(AxisKind::Reduce) > 0) upcast_rows(k, arguments);
+    unroll_window(k);
+    if (!k.options().small_code) k.try_apply({OptOp::Interior});
+    return true;
+  }
+  return false;
+}
+
+}  // namespace etch
