@@ -90,7 +90,7 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
 const LazyOp* Linearizer::window_sum() const {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
   const bool has_window =
-      k_.count(AxisKind::Unroll) > 1 && k_.count(AxisKind::Upcast) > 0 && lanes_ == 1 && !k_.tensor() && kept_.op == nullptr;
+      k_.count(AxisKind::Unroll) > (lanes_ > 1 ? 0 : 1) && k_.count(AxisKind::Upcast) > 0 && !k_.tensor() && kept_.op == nullptr;
   if (!has_window || reduces.size() != 1 || is_scan(reduces[0]) || !is_int(reduces[0]->dtype)) return nullptr;
   return contraction_of(reduces[0]) ? reduces[0] : nullptr;
 }

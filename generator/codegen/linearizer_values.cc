@@ -188,6 +188,8 @@ bool Linearizer::is_vector_operation(Op op, DType dtype, const std::vector<const
     case Op::Or:
     case Op::Xor:
       return dtype == DType::Int32;
+    case Op::Where:  // one condition for all lanes
+      return src[0]->lanes == 1 && (dtype == DType::Int32 || is_small(dtype));
     case Op::Shl:
     case Op::Shr:
       return dtype == DType::Int32 && src[1]->uop == UOpKind::Const && src[1]->value->as_int() >= 0 && src[1]->value->as_int() < 32;
@@ -203,7 +205,7 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
   if (lanes > 1 && is_vector_operation(op, dtype, src)) {
     if (op == Op::Cast) return b_.cast(src[0], dtype);
     std::vector<const UOp*> wide;
-    for (const UOp* s : src) wide.push_back(in_all_lanes(s));
+    for (const UOp* s : src) wide.push_back(op == Op::Where && s == src[0] ? s : in_all_lanes(s));
     return b_.alu(op, dtype, std::move(wide));
   }
   const auto scalar = [&](const std::vector<const UOp*>& operands) {

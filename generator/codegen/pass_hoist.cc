@@ -12,6 +12,12 @@ bool reads_accumulator(const UOp* u) {
   return std::ranges::any_of(u->src, [](const UOp* s) { return s->uop == UOpKind::Phi || s->uop == UOpKind::DefineAcc; });
 }
 
+// To load and widen a vector again costs no more than to keep it on the stack, where registers for it end soon.
+bool is_widened_load(const UOp* u) {
+  const bool is_load = u->uop == UOpKind::Load && u->lanes > 1 && bytes_of(u->dtype) <= 2;
+  return is_load || (u->uop == UOpKind::Cast && u->lanes > 1 && bytes_of(u->src[0]->dtype) <= 2 && u->src[0]->uop == UOpKind::Load);
+}
+
 }  // namespace
 
 UOpList hoist_invariants(const UOpList& uops) {
@@ -29,7 +35,7 @@ UOpList hoist_invariants(const UOpList& uops) {
     }
     std::size_t home = bodies.size() - 1;
     const std::size_t here = home;
-    if (is_pure(*u) && !reads_accumulator(u)) {
+    if (is_pure(*u) && !reads_accumulator(u) && !is_widened_load(u)) {
       home = 0;
       for (const UOp* s : u->src) home = std::max(home, depth.at(s));
       // A load must not move out of the If that guards it.

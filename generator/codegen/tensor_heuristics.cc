@@ -1,4 +1,5 @@
 // Which instruction to place, and what to upcast around it.
+#include <cstdlib>
 #include <algorithm>
 #include <utility>
 
@@ -59,7 +60,7 @@ void upcast_rows(Kernel& k) {
 
 // Sums of one lane that become lanes of a vector: four of an operand times as many of the other as there are core registers for.
 bool upcast_lanes(Kernel& k) {
-  constexpr std::int64_t kRows = 2;
+  static const std::int64_t kRows = getenv("XR") ? atoi(getenv("XR")) : 2;
   const std::int64_t lanes = k.options().vector_bits / 32;
   for (const auto& [shared, other] : {std::pair(k.tensor()->a, k.tensor()->b), std::pair(k.tensor()->b, k.tensor()->a)})
     for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {

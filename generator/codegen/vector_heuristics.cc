@@ -8,7 +8,7 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kOperands = 3;  // registers beside the sums: an element, a constant, their product
-constexpr std::int64_t kWindow = 16;   // products that are written one after the other
+constexpr std::int64_t kWindow = 8;   // products that are written one after the other
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
 
@@ -46,14 +46,10 @@ void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
 }
 
 void unroll_window(Kernel& k) {
-  std::int64_t products = 1;
-  while (k.count(AxisKind::Reduce) > 0) {
-    const int last = k.first_upcast() - 1;
-    const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
-    if (!size.is_int() || products * size.as_int() > kWindow) return;
-    products *= size.as_int();
-    if (!k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0})) return;
-  }
+  if (k.count(AxisKind::Reduce) == 0) return;
+  const int last = k.first_upcast() - 1;
+  const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
+  if (size.is_int() && size.as_int() <= kWindow) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ std::string literal(const CStyle& style, Scalar value) {
 
 const OpText& Renderer::row_of(const UOp* u) const {
   const UOp* typed = u->src[u->op == Op::Where ? 1 : 0];
-  const unsigned vector = typed->dtype == DType::Int32 ? kVecInt : kVec;
+  const unsigned vector = is_int(typed->dtype) ? kVecInt : kVec;
   const unsigned type = u->lanes > 1 ? vector : u->exact ? unsigned{kExact} : class_of(typed->dtype);
   const UOp* right = u->src.size() > 1 ? u->src[1] : nullptr;
   for (const OpText& row : kOpTexts) {
@@ -266,7 +266,7 @@ void Renderer::store(const UOp* u) {
 
 void Renderer::vectorize(const UOp* u) {
   const bool is_one = std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
-  if (is_one && u->dtype == DType::Int32 && !pointed_.contains(u)) {
+  if (is_one && is_int(u->dtype) && !pointed_.contains(u)) {
     vector_type(u);
     return define(u, {in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1});
   }
