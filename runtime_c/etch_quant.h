@@ -19,7 +19,7 @@
 #endif
 #endif
 
-/* etch_rint_i32(v * m), v and the product rounded to float, for 0 < m <= 2^22 and a product of at most 2^22. */
+/* etch_rint_i32(v * m), v and the product rounded to float, for 0 < m <= 2^22 and a product of at most 2^30. */
 #if defined(__OPENCL_VERSION__)
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rint((float)v * m); }
 #elif ETCH_SOFT_FLOAT
@@ -62,7 +62,7 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
 #elif ETCH_ROUNDS
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rintf((float)v * m); }
 #else
-ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_by_sum((float)v * m); }
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_i32((float)v * m); }
 #endif
 
 #if defined(__ARM_FEATURE_SIMD32) && !defined(__aarch64__)
@@ -95,6 +95,10 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >
 #endif
 #define ETCH_LANES(n)                                                                                                  \
   ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { return (etch_u32x##n){0} + (uint32_t)v; }                    \
+  ETCH_INLINE etch_i16x##n etch_all_i16x##n(int16_t v) { return (etch_i16x##n){0} + v; }                              \
+  ETCH_INLINE etch_u16x##n etch_all_u16x##n(uint16_t v) { return (etch_u16x##n){0} + v; }                             \
+  ETCH_INLINE etch_i8x##n etch_all_i8x##n(int8_t v) { return (etch_i8x##n){0} + v; }                                  \
+  ETCH_INLINE etch_u8x##n etch_all_u8x##n(uint8_t v) { return (etch_u8x##n){0} + v; }                                 \
   ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { return (etch_f32x##n){0} + v; }                                \
   ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); }       \
   ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); }       \

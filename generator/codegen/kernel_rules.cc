@@ -72,6 +72,8 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   const std::int64_t size = axes_[at(axis)].size.as_int();
   const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
   const auto accumulates = [&](DType d) { return d == DType::Float32 || (options_->integer_vectors && d == DType::Int32); };
+  const std::int64_t most_lanes =
+      std::max(options_->vector_bits / 32, options_->integer_vectors ? std::min(options_->vector_bits / 8, 16) : 0);  // of bytes
   const bool has_integers = std::ranges::any_of(reduces_, [](const LazyOp* r) { return is_int(r->dtype); });
   switch (op) {
     case OptOp::Upcast:
@@ -109,7 +111,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
               {(!is_staged() && !has_integers) || is_adjacent(axis),
                "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
-              {amount <= options_->vector_bits / 32 && (amount & (amount - 1)) == 0, "the lanes fit a register"},
+              {amount <= most_lanes && (amount & (amount - 1)) == 0, "the lanes fit a register"},
               {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
                "vectors accumulate float32, and int32 where the target has vectors of integers"}};
   }

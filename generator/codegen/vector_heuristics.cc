@@ -8,7 +8,7 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kOperands = 3;  // registers beside the sums: an element, a constant, their product
-constexpr std::int64_t kWindow = 8;   // products that are written one after the other
+constexpr std::int64_t kWindow = 12;   // products that are written one after the other
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
 
@@ -52,11 +52,17 @@ void unroll_window(Kernel& k) {
   if (size.is_int() && size.as_int() <= kWindow) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
 }
 
-}  // namespace
+// Lanes of the narrowest type if the kernel only moves and chooses numbers of that, else of int32.
+std::int64_t widest(const Kernel& k) {
+  std::int64_t bytes = bytes_of(k.stores()[0].op->dtype);
+  for (const LazyOp* op : toposort(k.ast())) {
+    const bool moves = op->op == Op::Load || op->op == Op::Store || op->op == Op::Where || op->op == Op::Const;
+    if (!moves || (op->op != Op::Const && bytes_of(op->dtype) != bytes)) bytes = 4;
+  }
+  return k.options().vector_bits / (8 * bytes);
+}
 
-bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
-  if (!k.options().integer_vectors || !is_of_integers(k)) return false;
-  const std::int64_t lanes = k.options().vector_bits / 32;
+bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
     if (!fits(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
     if (k.count(AxisKind::Reduce) > 0) upcast_rows(k, arguments);
@@ -64,6 +70,15 @@ bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& argument
     if (!k.options().small_code) k.try_apply({OptOp::Interior});
     return true;
   }
+  return false;
+}
+
+}  // namespace
+
+bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  if (!k.options().integer_vectors || !is_of_integers(k)) return false;
+  for (std::int64_t lanes = widest(k); lanes >= k.options().vector_bits / 32; lanes /= 2)
+    if (vectors_along(k, lanes, arguments)) return true;
   return false;
 }
 

@@ -22,6 +22,14 @@
 namespace etch {
 namespace {
 
+// Elements that the longest dot product of one lane multiplies.
+std::int64_t channel_tile(const Target& target) {
+  std::int64_t tile = kChannelTile;
+  for (const TargetInstruction& row : target.instructions)
+    if (row.lanes == 1) tile = std::max(tile, row.macs * row.steps);
+  return tile;
+}
+
 std::string file_bytes(const std::filesystem::path& path) {
   std::error_code bad;
   const std::uintmax_t size = std::filesystem::file_size(path, bad);
@@ -206,7 +214,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     states.push_back({state.state.tensor, state.next});
     buffers.push_back(state.next.buffer());
   }
-  buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead);
+  buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead, channel_tile(options.target));
   frontend.float_nodes = float_parts(buffers);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};

@@ -294,8 +294,8 @@ class Remover {
 
 }  // namespace
 
-WithoutDeadChannels remove_dead_channels(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
-  LiveIndices live(graph, outputs);
+WithoutDeadChannels remove_dead_channels(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, std::int64_t tile) {
+  LiveIndices live(graph, outputs, tile);
   if (!live.found_any()) return {outputs, {}};
   return Remover(graph, live).run(outputs);
 }

@@ -22,7 +22,7 @@ namespace {
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
 /// What RintSmall takes, with room for what is rounded before it.
-constexpr double kSmallFloat = 1 << 21;
+constexpr double kSmallFloat = 1 << 29;
 
 /// A value of integers that constants bound: min(max(inner, low), high).
 struct Bounded {
@@ -259,10 +259,10 @@ class Rewriter {
 }  // namespace
 
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
-                                           std::vector<DeadChannels>* removed) {
+                                           std::vector<DeadChannels>* removed, std::int64_t tile) {
   Rewriter rewriter(graph);
   const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
-  WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers));
+  WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers), tile);
   if (removed != nullptr) *removed = std::move(alive.removed);
   return rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);

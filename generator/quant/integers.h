@@ -27,6 +27,6 @@ namespace etch {
 /// In a sum of floats that is left before a quantisation, each product is rounded: no compiler contracts it.
 /// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
-                                           std::vector<DeadChannels>* removed = nullptr);
+                                           std::vector<DeadChannels>* removed = nullptr, std::int64_t tile = kChannelTile);
 
 }  // namespace etch

@@ -1,9 +1,11 @@
 #include "quant/live_indices.h"
 
+
 #include <algorithm>
 
 #include "base/toposort.h"
 #include "quant/collapse.h"
+#include "quant/dead_channels.h"
 #include "shape/axis_links.h"
 
 namespace etch {
@@ -11,13 +13,13 @@ namespace {
 
 constexpr std::int64_t kLongestAxis = 1 << 16;
 constexpr std::int64_t kLargestConstant = 1 << 24;  // elements of which some are taken
-constexpr std::int64_t kTile = 4;                   // channels that kernels compute, and instructions multiply, at a time
 
 bool is_reduced(const LazyBuffer* reduction, int axis) { return std::ranges::find(reduction->axes, axis) != reduction->axes.end(); }
 
 }  // namespace
 
-LiveIndices::LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) : graph_(graph), ranges_(graph) {
+LiveIndices::LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, std::int64_t tile)
+    : graph_(graph), ranges_(graph) {
   const std::vector<const LazyBuffer*> order = toposort<LazyBuffer>(outputs, sources);
   for (const LazyBuffer* b : order)
     if (!b->base->constant) ranges_.of(b);  // from the sources up
@@ -27,7 +29,7 @@ LiveIndices::LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>&
   }
   for (const LazyBuffer* b : outputs) need_all(b);
   settle();
-  fill_tiles();
+  fill_tiles(tile);
   for (const LazyBuffer* exit : exits_)
     for (const int axis : exit->axes) found_any_ = found_any_ || has_dead(exit->src[0], axis);
 }
@@ -39,14 +41,16 @@ void LiveIndices::settle() {
   }
 }
 
-void LiveIndices::fill_tiles() {
+// Few of them fill half a tile, for which long instructions have another form.
+void LiveIndices::fill_tiles(std::int64_t tile) {
   for (auto exit = exits_.rbegin(); exit != exits_.rend(); exit++) {
     const LazyBuffer* x = (*exit)->src[0];
     for (const int axis : (*exit)->axes) {
       if (!has_dead(x, axis)) continue;
       const std::vector<bool> live = of(x, axis);
       const std::int64_t left = std::ranges::count(live, true);
-      std::int64_t more = left == 0 ? 0 : (kTile - left % kTile) % kTile;
+      const std::int64_t filled = tile > kChannelTile && left <= tile / 2 ? tile / 2 : tile;
+      std::int64_t more = left == 0 ? 0 : (filled - left % filled) % filled;
       for (std::size_t i = 0; i < live.size() && more > 0; i++) {
         if (live[i]) continue;
         needed_[static_cast<std::size_t>(root(first(x, axis) + static_cast<int>(i)))] = true;

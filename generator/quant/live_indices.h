@@ -14,7 +14,7 @@ namespace etch {
 /// axes, flattening, padding and slices hand indices on; what hands them on in other ways needs all of them.
 class LiveIndices {
  public:
-  LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
+  LiveIndices(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, std::int64_t tile);
 
   RangeFinder& ranges() { return ranges_; }
   /// Whether `buffer` is the same for every input: a constant, or integers of which the range is one point.
@@ -43,7 +43,7 @@ class LiveIndices {
   /// Needs whatever is needed for what is needed already.
   void settle();
   /// Needs a few dead indices more where those that are left would not fill whole tiles of kernels.
-  void fill_tiles();
+  void fill_tiles(std::int64_t tile);
   /// Needs what a sum can't do without; false if all of it was needed before.
   bool need_for(const LazyBuffer* reduction);
 

@@ -70,14 +70,14 @@ Renderer::Expr Renderer::fused(const Fused& f) {
   return {helper(f.function + (f.lanes > 1 ? "_x" + std::to_string(f.lanes) : "")) + "(" + text + ")", kAtom, depth + 1};
 }
 
-// A sum of which the text needs no detour over an unsigned type: what is requantised is at most 2^22.
+// A sum of which the text needs no detour over an unsigned type: what is requantised is at most 2^30.
 std::optional<Renderer::Expr> Renderer::zero_point_added(const UOp* u) {
   if (!is_alu(u, Op::Add) || u->dtype != DType::Int32 || u->lanes > 1) return std::nullopt;
   const auto found = fused_.find(u->src[0]);
   const UOp* zero = u->src[1];
   if (found == fused_.end() || found->second.function != "requantise" || zero->uop != UOpKind::Const) return std::nullopt;
   const std::int64_t n = zero->value->as_int();
-  if (n < -(std::int64_t{1} << 30) || n > std::int64_t{1} << 30) return std::nullopt;
+  if (n <= -(std::int64_t{1} << 30) || n >= std::int64_t{1} << 30) return std::nullopt;
   const Expr& e = expr(u->src[0]);
   return Expr{e.text + (n < 0 ? " - " : " + ") + std::to_string(n < 0 ? -n : n), kSum, e.depth + 1};
 }

@@ -228,7 +228,8 @@ void Renderer::load(const UOp* u) {
     const std::string place = "*(const " + vector_type(u) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
     if (u->src.size() == 2) return define(u, {place, kUnary, depth});
     const std::string name = unique(local_names_.of(u));
-    line(vector_type(u) + " " + name + " = {" + expr(u->src[3]).text + "};");
+    const std::string other = expr(u->src[3]).text;
+    line(vector_type(u) + " " + name + " = " + (u->src[3]->lanes > 1 ? other : "{" + other + "}") + ";");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
     return;

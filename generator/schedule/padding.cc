@@ -10,7 +10,10 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kProducts = 16;  // of one element from which on writing it once more is little beside the tests that it saves
+// Products of one element from which on writing it once more is little beside the tests that it saves: element by element, as vectors, and
+// where vectors would be read otherwise, of which most see no border.
+constexpr std::int64_t kProducts = 16, kProductsOfVectors = 1, kProductsBesideVectors = 64;
+constexpr std::int64_t kLanes = 4;
 
 /// x is read through a view with a mask, of which other views show windows; outside there is a number.
 struct Padded {
@@ -59,15 +62,30 @@ std::optional<Padded> padded_by(const LazyOp* factor) {
   return padded_load(factor, load, value.as_int());
 }
 
+/// Whether an axis without padding has whole vectors.
+bool has_lanes(const Padded& p) {
+  const View& seen = p.padded.views()[0];
+  for (std::size_t axis = 0; axis < seen.shape.size(); axis++) {
+    const Sint& size = seen.shape[axis];
+    if (size.as_int() % kLanes == 0 && (*seen.mask)[axis].first.is_int(0) && (*seen.mask)[axis].second == size) return true;
+  }
+  return false;
+}
+
+std::int64_t least_products(const Padded& p, bool has_vectors) {
+  if (!has_vectors) return kProducts;
+  return has_lanes(p) ? kProductsOfVectors : kProductsBesideVectors;
+}
+
 /// The padded operand of the sum of products of an item, if it is worth a kernel.
-std::optional<Padded> padded_operand(const ScheduleItem& item) {
+std::optional<Padded> padded_operand(const ScheduleItem& item, bool has_vectors) {
   if (item.ast == nullptr || !item.loops.empty()) return std::nullopt;
   for (const LazyOp* op : toposort(item.ast)) {
     const auto sum = contraction_of(op);
     if (!sum) continue;
     for (const LazyOp* side : {sum->a(), sum->b()}) {
       std::optional<Padded> found = padded_by(side);
-      if (found && product(sum->product->shape).max() >= kProducts * found->padded.size().max()) return found;
+      if (found && product(sum->product->shape).max() >= least_products(*found, has_vectors) * found->padded.size().max()) return found;
     }
   }
   return std::nullopt;
@@ -75,7 +93,11 @@ std::optional<Padded> padded_operand(const ScheduleItem& item) {
 
 class PaddingWriter {
  public:
-  PaddingWriter(LazyGraph& graph, Schedule& schedule, bool overlaps) : graph_(graph), schedule_(schedule), overlaps_(overlaps) {
+  PaddingWriter(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
+      : graph_(graph),
+        schedule_(schedule),
+        overlaps_(options.orders_alike),
+        has_vectors_(options.integer_orders_alike) {
     for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
   }
 
@@ -83,7 +105,7 @@ class PaddingWriter {
     if (!schedule_.loops.empty()) return;
     const std::int64_t peak = peak_bytes(schedule_.items, outputs_, overlaps_);
     for (std::size_t i = 0; i < schedule_.items.size(); i++) {
-      const std::optional<Padded> found = padded_operand(schedule_.items[i]);
+      const std::optional<Padded> found = padded_operand(schedule_.items[i], has_vectors_);
       if (!found) continue;
       std::vector<ScheduleItem> items = schedule_.items;
       const LazyBuffer* x = items[i].input_of(found->load);
@@ -157,12 +179,14 @@ class PaddingWriter {
 
   LazyGraph& graph_;
   Schedule& schedule_;
-  bool overlaps_;
+  bool overlaps_, has_vectors_;
   std::vector<const LazyBuffer*> outputs_;
 };
 
 }  // namespace
 
-void write_padding_once(LazyGraph& graph, Schedule& schedule, bool overlaps) { PaddingWriter(graph, schedule, overlaps).write_once(); }
+void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
+  PaddingWriter(graph, schedule, options).write_once();
+}
 
 }  // namespace etch

@@ -168,7 +168,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
-  write_padding_once(graph, schedule, options.orders_alike);
+  write_padding_once(graph, schedule, options);
   choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
   verify(schedule);
