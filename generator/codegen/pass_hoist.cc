@@ -1,6 +1,7 @@
 // Pass: moves values out of the loops that they do not depend on.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "codegen/builder.h"
 #include "codegen/passes.h"
@@ -14,8 +15,7 @@ bool reads_accumulator(const UOp* u) {
 
 // To load and widen a vector again costs no more than to keep it on the stack, where registers for it end soon.
 bool is_widened_load(const UOp* u) {
-  const bool is_load = u->uop == UOpKind::Load && u->lanes > 1 && bytes_of(u->dtype) <= 2;
-  return is_load || (u->uop == UOpKind::Cast && u->lanes > 1 && bytes_of(u->src[0]->dtype) <= 2 && u->src[0]->uop == UOpKind::Load);
+  return u->uop == UOpKind::Cast && u->lanes > 1 && bytes_of(u->src[0]->dtype) <= 2 && u->src[0]->uop == UOpKind::Load;
 }
 
 }  // namespace
@@ -24,6 +24,9 @@ UOpList hoist_invariants(const UOpList& uops) {
   std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
   std::vector<std::size_t> guarded{0};                // per open scope: the innermost If around it
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
+  std::unordered_set<const UOp*> widened;  // their Loads too
+  for (const UOp* u : uops.order)
+    if (is_widened_load(u)) widened.insert({u, u->src[0]});
   for (const UOp* u : uops.order) {
     if (u->uop == UOpKind::End) {
       bodies.back().push_back(u);
@@ -35,7 +38,7 @@ UOpList hoist_invariants(const UOpList& uops) {
     }
     std::size_t home = bodies.size() - 1;
     const std::size_t here = home;
-    if (is_pure(*u) && !reads_accumulator(u) && !is_widened_load(u)) {
+    if (is_pure(*u) && !reads_accumulator(u) && !widened.contains(u)) {
       home = 0;
       for (const UOp* s : u->src) home = std::max(home, depth.at(s));
       // A load must not move out of the If that guards it.

@@ -1,5 +1,4 @@
 // Which instruction to place, and what to upcast around it.
-#include <cstdlib>
 #include <algorithm>
 #include <utility>
 
@@ -58,15 +57,33 @@ void upcast_rows(Kernel& k) {
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
 }
 
-// Sums of one lane that become lanes of a vector: four of an operand times as many of the other as there are core registers for.
+// The axes on which the constants of a kernel stay go around the one along which they move, so that what they are multiplied with is
+// loaded once for all of them.
+void keep_operand(Kernel& k, const LazyOp* constants) {
+  int moved = 0;
+  for (int axis = k.count(AxisKind::Global) - 1; axis >= moved; axis--) {
+    if (!is_step(k.stride(k.buf_of(constants), axis), 0)) continue;
+    if (!k.try_apply({OptOp::Outermost, axis})) break;
+    moved++;
+    axis++;
+  }
+}
+
+// Sums of one lane that become lanes of a vector. An operand of a few instructions stays in registers while the other one passes by; else
+// it serves as many sums as there are core registers for.
 bool upcast_lanes(Kernel& k) {
-  static const std::int64_t kRows = getenv("XR") ? atoi(getenv("XR")) : 2;
+  constexpr std::int64_t kRows = 2, kInRegisters = 4;
   const std::int64_t lanes = k.options().vector_bits / 32;
   for (const auto& [shared, other] : {std::pair(k.tensor()->a, k.tensor()->b), std::pair(k.tensor()->b, k.tensor()->a)})
     for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
       const bool fits = is_step(k.stride(k.buf_of(shared), axis), 0) && is_step(k.stride(k.bufs()[0], axis), 1);
       if (!fits || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
-      upcast_where_it_stays(k, other, kRows, true);
+      const int sums = k.count(AxisKind::Reduce);
+      const Sint blocks = sums == 1 ? k.axes()[static_cast<std::size_t>(k.first_reduce())].size : Sint(0);
+      if (blocks.is_int() && blocks.as_int() > 1 && blocks.as_int() <= kInRegisters && k.try_apply({OptOp::Unroll, 0, 0}))
+        keep_operand(k, other);
+      else
+        upcast_where_it_stays(k, other, kRows, true);
       return true;
     }
   return false;

@@ -111,8 +111,11 @@ DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& ro
     if (!t.header.empty()) made.definition += fmt::format("#if {}\n#include <{}>\n#endif\n", t.when, t.header);
   made.definition += step ? fmt::format("/* sum + the products of the {} of {} elements of a and those of b. */\n", which, 2 * row.macs)
                           : fmt::format("/* sum + the products of {} elements of a and b. */\n", row.macs);
-  made.definition += fmt::format("{0}{1} {2}({1} sum, const {3} *a, const {4} *b) {{\n", style.function_prefix, type(row.sum), made.name,
-                                 type(row.a), type(row.b));
+  const auto operand = [&](const std::string& name) {
+    return row.takes_vectors() ? vector_type(*dtype_named(name), row.macs) + " " : std::string(type(name)) + " *";
+  };
+  made.definition += fmt::format("{0}{1} {2}({1} sum, const {3}a, const {4}b) {{\n", style.function_prefix, type(row.sum), made.name,
+                                 operand(row.a), operand(row.b));
   const auto instruction = [&](const InstructionText& t) {
     constexpr std::int64_t kWord = 4;
     if (row.macs * bytes_of(*dtype_named(row.b)) > kWord) {

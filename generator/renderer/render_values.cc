@@ -285,6 +285,8 @@ void Renderer::dot(const UOp* u) {
   const TargetInstruction& row = options_.instructions[static_cast<std::size_t>(u->number)];
   const std::string sum = expr(u->src[0]).text;
   if (u->lanes == 1) {
+    for (const UOp* s : {u->src[1], u->src[2]})
+      if (s->lanes > 1 && !pointed_.contains(s)) vector_type(s);
     const DotFunction function = scalar_dot_function(style_, row, u->value ? std::optional(u->value->as_int()) : std::nullopt);
     definitions_.insert(function.definition);
     for (const InstructionText& text : row.texts)

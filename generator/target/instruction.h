@@ -10,7 +10,7 @@ namespace etch {
 
 /// One way to write an instruction.
 ///   dot     an expression: $0 the sum, $1 and $2 the operands, vectors of `lanes` numbers of the sum's type; of one lane $0 is a number,
-///           $1 and $2 are uint32_t that hold elements as memory does, or with more than 4 bytes pointers to the first element
+///           $1 and $2 are uint32_t that hold elements as memory does, of 8 bytes pointers to the first element, of 16 vectors
 ///   matrix  statements: d[0], d[1], ... the sums of a work-item, a[0], ... and b[0], ... the bits of its operands
 struct InstructionText {
   std::string when;    // condition for the preprocessor: "defined(__AVX512VNNI__)"
@@ -50,6 +50,8 @@ struct TargetInstruction {
   TilePart of_a, of_b, of_sum;
 
   bool is_matrix() const { return m > 0; }
+  /// Whether operands of one lane are values, vectors, and not places in memory.
+  bool takes_vectors() const { return lanes == 1 && macs == 16; }
 };
 
 }  // namespace etch
