@@ -226,7 +226,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0,
                             .shares_row = language.local_memory ? +shares_row : nullptr,
                             .orders_alike = options.overlap && !language.grid,
-                            .integer_orders_alike = options.target.vector.integers};
+                            .integer_orders_alike = options.target.vector.integers,
+                            .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0};
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   if (options.wide_weights)
     frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);

@@ -18,6 +18,7 @@
 #include "schedule/region.h"
 #include "schedule/select.h"
 #include "schedule/sum_order.h"
+#include "schedule/unfold.h"
 
 namespace etch {
 namespace {
@@ -169,6 +170,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
   write_padding_once(graph, schedule, options);
+  unfold_windows(graph, schedule, options);
   choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
   verify(schedule);

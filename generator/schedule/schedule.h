@@ -85,6 +85,7 @@ struct ScheduleOptions {
   bool orders_alike = false;
   /// The same for integers of one or two bytes alone: kernels then have vectors of them.
   bool integer_orders_alike = false;
+  std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most
