@@ -85,49 +85,84 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >
 #endif
 
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
 /* The same in each lane. Where no instruction does a step in all lanes, compilers make of a loop what they can. */
 #if defined(__clang__)
 #define ETCH_LANES_MAX(n, a, b) ((etch_u32x##n)__builtin_elementwise_max((etch_i32x##n)(a), (etch_i32x##n)(b)))
 #define ETCH_LANES_MIN(n, a, b) ((etch_u32x##n)__builtin_elementwise_min((etch_i32x##n)(a), (etch_i32x##n)(b)))
 #else
-#define ETCH_LANES_MAX(n, a, b) (((b) & (etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))) | ((a) & ~(etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))))
-#define ETCH_LANES_MIN(n, a, b) (((a) & (etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))) | ((b) & ~(etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b))))
+#define ETCH_LANES_LESS(n, a, b) ((etch_u32x##n)((etch_i32x##n)(a) < (etch_i32x##n)(b)))
+#define ETCH_LANES_MAX(n, a, b) (((b) & ETCH_LANES_LESS(n, a, b)) | ((a) & ~ETCH_LANES_LESS(n, a, b)))
+#define ETCH_LANES_MIN(n, a, b) (((a) & ETCH_LANES_LESS(n, a, b)) | ((b) & ~ETCH_LANES_LESS(n, a, b)))
 #endif
-#define ETCH_LANES(n)                                                                                                  \
-  ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { return (etch_u32x##n){0} + (uint32_t)v; }                    \
-  ETCH_INLINE etch_i16x##n etch_all_i16x##n(int16_t v) { return (etch_i16x##n){0} + v; }                              \
-  ETCH_INLINE etch_u16x##n etch_all_u16x##n(uint16_t v) { return (etch_u16x##n){0} + v; }                             \
-  ETCH_INLINE etch_i8x##n etch_all_i8x##n(int8_t v) { return (etch_i8x##n){0} + v; }                                  \
-  ETCH_INLINE etch_u8x##n etch_all_u8x##n(uint8_t v) { return (etch_u8x##n){0} + v; }                                 \
-  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { return (etch_f32x##n){0} + v; }                                \
-  ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); }       \
-  ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); }       \
-  ETCH_INLINE etch_f32x##n etch_rint_f32x##n(etch_f32x##n v) {                                                        \
-    int i;                                                                                                             \
-    for (i = 0; i < n; i++) v[i] = ETCH_RINT_F32(v[i]);                                                                \
-    return v;                                                                                                          \
-  }                                                                                                                    \
-  ETCH_INLINE etch_u32x##n etch_f32_to_u32x##n(etch_f32x##n v) {                                                      \
-    etch_u32x##n r = {0};                                                                                              \
-    int i;                                                                                                             \
-    for (i = 0; i < n; i++) r[i] = (uint32_t)etch_f32_to_i32(v[i]);                                                    \
-    return r;                                                                                                          \
-  }                                                                                                                    \
-  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) ETCH_REQUANTISED(n)
-#define ETCH_REQUANTISED(n)                                                     \
-  {                                                                             \
-    int i;                                                                      \
-    for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]); \
-    return v;                                                                   \
+#define ETCH_LOADS(type, name, n)                                                                            \
+  ETCH_INLINE etch_##name##x##n etch_all_##name##x##n(type v) { return (etch_##name##x##n){0} + v; }         \
+  ETCH_INLINE etch_##name##x##n etch_load_if_##name##x##n(bool is, const type *at, etch_##name##x##n other) { \
+    if (is) other = *(const etch_##name##x##n##_u *)at; \
+    return other; \
   }
+#define ETCH_LANES(n)                                                                                           \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { return (etch_f32x##n){0} + v; }                         \
+  ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { return (etch_u32x##n){0} + (uint32_t)v; }             \
+  ETCH_INLINE etch_u32x##n etch_load_if_u32x##n(bool is, const int32_t *at, etch_u32x##n other) {              \
+    if (is) other = *(const etch_u32x##n##_u *)at; \
+    return other; \
+  }                                                                                                             \
+  ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); } \
+  ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); } \
+  ETCH_INLINE etch_f32x##n etch_rint_f32x##n(etch_f32x##n v) {                                                 \
+    int i;                                                                                                      \
+    for (i = 0; i < n; i++) v[i] = ETCH_RINT_F32(v[i]);                                                         \
+    return v;                                                                                                   \
+  }                                                                                                             \
+  ETCH_INLINE etch_u32x##n etch_f32_to_u32x##n(etch_f32x##n v) {                                               \
+    etch_u32x##n r = {0};                                                                                       \
+    int i;                                                                                                      \
+    for (i = 0; i < n; i++) r[i] = (uint32_t)etch_f32_to_i32(v[i]);                                             \
+    return r;                                                                                                   \
+  }                                                                                                             \
+  ETCH_LOADS(int16_t, i16, n)                                                                                   \
+  ETCH_LOADS(uint16_t, u16, n)
+#define ETCH_REQUANTISE(n)                                                                \
+  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) {         \
+    int i;                                                                                \
+    for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]);        \
+    return v;                                                                             \
+  }
+ETCH_LANES(4)
 ETCH_LANES(8)
 ETCH_LANES(16)
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+ETCH_LOADS(int8_t, i8, 8)
+ETCH_LOADS(uint8_t, u8, 8)
+ETCH_LOADS(int8_t, i8, 16)
+ETCH_LOADS(uint8_t, u8, 16)
+ETCH_REQUANTISE(8)
+ETCH_REQUANTISE(16)
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__clang__)
 #include <arm_mve.h>
-#undef ETCH_REQUANTISED
-#define ETCH_REQUANTISED(n) { return (etch_u32x##n)vcvtnq_s32_f32((float32x4_t)(__builtin_convertvector((etch_i32x##n)v, etch_f32x##n) * m)); }
+ETCH_INLINE etch_u32x4 etch_requantise_x4(etch_u32x4 v, etch_f32x4 m) {
+  return (etch_u32x4)vcvtnq_s32_f32((float32x4_t)(__builtin_convertvector((etch_i32x4)v, etch_f32x4) * m));
+}
+ETCH_INLINE etch_i8x4 etch_all_i8x4(int8_t v) { return (etch_i8x4){0} + v; }
+ETCH_INLINE etch_u8x4 etch_all_u8x4(uint8_t v) { return (etch_u8x4){0} + v; }
+/* Predicated: nothing is read where it is not wanted, and no branch keeps vectors alive. */
+ETCH_INLINE etch_i8x4 etch_load_if_i8x4(bool is, const int8_t *at, etch_i8x4 other) {
+  const mve_pred16_t wanted = is ? 0xffff : 0;
+  const int32x4_t others = (int32x4_t)__builtin_convertvector(other, etch_i32x4);
+  return __builtin_convertvector((etch_i32x4)vpselq_s32(vldrbq_z_s32(at, wanted), others, wanted), etch_i8x4);
+}
+ETCH_INLINE etch_u8x4 etch_load_if_u8x4(bool is, const uint8_t *at, etch_u8x4 other) {
+  const mve_pred16_t wanted = is ? 0xffff : 0;
+  const uint32x4_t others = (uint32x4_t)__builtin_convertvector(other, etch_u32x4);
+  return __builtin_convertvector((etch_u32x4)vpselq_u32(vldrbq_z_u32(at, wanted), others, wanted), etch_u8x4);
+}
+#else
+ETCH_REQUANTISE(4)
+ETCH_LOADS(int8_t, i8, 4)
+ETCH_LOADS(uint8_t, u8, 4)
 #endif
-ETCH_LANES(4)
+#pragma GCC diagnostic pop
 #endif
 
 /* The nearest value of the type. */

@@ -10,7 +10,8 @@ namespace etch {
 std::vector<int> Linearizer::axes_of(AxisKind kind) const {
   std::vector<int> found;
   for (std::size_t i = 0; i < k_.axes().size(); i++)
-    if (const AxisKind own = k_.axes()[i].kind == AxisKind::Vector && lanes_ == 1 && k_.sums_are_lanes() ? AxisKind::Upcast : k_.axes()[i].kind;
+    if (const AxisKind own =
+            k_.axes()[i].kind == AxisKind::Vector && lanes_ == 1 && k_.sums_are_lanes() ? AxisKind::Upcast : k_.axes()[i].kind;
         own == kind && (k_.axes()[i].stage == Axis::kOuter || k_.axes()[i].stage == stage_))
       found.push_back(static_cast<int>(i));
   return found;

@@ -119,17 +119,25 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
   return std::nullopt;
 }
 
+// The number that all lanes are, or null.
+const UOp* number_in_all_lanes(const UOp* u) {
+  const bool is_one = u->uop == UOpKind::Vectorize && std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
+  const UOp* number = is_one ? u->src[0] : u;
+  return is_const(number) ? number : nullptr;
+}
+
 // condition ? wide(condition ? x : 0) : number, integers, is wide(condition ? x : number) if the number has a place in the type of x.
 const UOp* fold_into_widened_load(UOpBuilder& b, const UOp& u) {
-  const auto [condition, yes, no] = std::array{u.src[0], u.src[1], u.src[2]};
-  if (yes->uop != UOpKind::Cast || !is_const(no) || !is_int(u.dtype) || u.lanes != 1) return nullptr;
+  const auto [condition, yes, all] = std::array{u.src[0], u.src[1], u.src[2]};
+  const UOp* no = number_in_all_lanes(all);
+  if (yes->uop != UOpKind::Cast || no == nullptr || !is_int(u.dtype) || yes->lanes != u.lanes || condition->lanes != 1) return nullptr;
   const UOp* x = yes->src[0];
-  if (x->uop != UOpKind::Load || x->src.size() != 4 || x->src[2] != condition || !is_int(x->dtype) || x->lanes != 1) return nullptr;
+  if (x->uop != UOpKind::Load || x->src.size() != 4 || x->src[2] != condition || !is_int(x->dtype)) return nullptr;
   const std::int64_t number = no->value->as_int();
   if (bytes_of(x->dtype) >= bytes_of(u.dtype) || number < int_min(x->dtype) || number > int_max(x->dtype)) return nullptr;
   UOp load = *x;
   load.src[3] = b.constant(Scalar::of_int(x->dtype, number));
-  return b.add(UOp{.uop = UOpKind::Cast, .dtype = u.dtype, .src = {b.add(std::move(load))}, .hint = u.hint});
+  return b.add(UOp{.uop = UOpKind::Cast, .dtype = u.dtype, .lanes = u.lanes, .src = {b.add(std::move(load))}, .hint = u.hint});
 }
 
 const UOp* fold_where(UOpBuilder& b, const UOp& u) {

@@ -24,7 +24,7 @@ UOpList hoist_invariants(const UOpList& uops) {
   std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
   std::vector<std::size_t> guarded{0};                // per open scope: the innermost If around it
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
-  std::unordered_set<const UOp*> widened;  // their Loads too
+  std::unordered_set<const UOp*> widened;             // their Loads too
   for (const UOp* u : uops.order)
     if (is_widened_load(u)) widened.insert({u, u->src[0]});
   for (const UOp* u : uops.order) {

@@ -7,7 +7,7 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kOperands = 3;  // registers beside the sums: an element, a constant, their product
+constexpr std::int64_t kOperands = 2;  // registers beside the sums and the constants: an element, a product
 constexpr std::int64_t kWindow = 12;   // products that are written one after the other
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
@@ -31,17 +31,31 @@ bool fits(const Kernel& k, int axis, std::int64_t lanes, const std::vector<Kerne
   });
 }
 
-// Elements along an axis on which a constant stays, while something else moves.
+// The constants that are used with one element: those of a row of the window if the elements are vectors too; else one.
+std::int64_t constants_of(const Kernel& k) {
+  const int lane = static_cast<int>(k.axes().size()) - 1, last = k.first_upcast() - 1;
+  const std::optional<Contraction> c = contraction_of(k.reduces()[0]);
+  const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
+  if (!c || !size.is_int() || size.as_int() > kWindow) return 1;
+  const auto is_vector = [&](const LazyOp* factor) {
+    return std::ranges::any_of(toposort(factor),
+                               [&](const LazyOp* op) { return op->op == Op::Load && !is_step(k.stride(k.buf_of(op), lane), 0); });
+  };
+  return is_vector(c->a()) && is_vector(c->b()) ? size.as_int() : 1;
+}
+
+// Elements along an axis on which a constant stays, while something else moves: as many as registers hold beside the constants, else a few
+// more, for which constants are loaded twice.
 void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
-  const std::int64_t most = k.options().float_registers - kOperands;
+  const std::int64_t most = k.options().float_registers - kOperands - 1, best = most + 1 - constants_of(k);
   const auto stays = [&](const KernelBuf& b, int axis) { return b.op->op == Op::Load && is_step(k.stride(b, axis), 0); };
   for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
-    const bool is_shared = std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) {
-      return stays(b, axis) && arguments[static_cast<std::size_t>(b.op->mem().index)].is_constant;
-    });
+    const bool is_shared = std::ranges::any_of(
+        k.bufs(), [&](const KernelBuf& b) { return stays(b, axis) && arguments[static_cast<std::size_t>(b.op->mem().index)].is_constant; });
     if (!is_shared) continue;
-    for (std::int64_t amount = most; amount > 1; amount--)
-      if (k.try_apply({OptOp::Upcast, axis, amount})) return;
+    for (const auto& [from, to] : {std::pair(best, std::int64_t{1}), std::pair(most, std::max<std::int64_t>(best, 1))})
+      for (std::int64_t amount = from; amount > to; amount--)
+        if (k.try_apply({OptOp::Upcast, axis, amount})) return;
   }
 }
 

@@ -94,9 +94,8 @@ DotFunction dot_function(const CStyle& style, const TargetInstruction& row, bool
     return spread(a, sum) + spread(b, sum) + fmt::format("  *sum = ({}){};\n", sum, substitute(t.text, values));
   };
   const auto element = [&](const Operand& o) { return fmt::format("(*{})[i{}]", o.name, o.is_one ? fmt::format(" % {}", row.macs) : ""); };
-  const std::string plain = fmt::format(
-      "  int i;\n  for (i = 0; i < {0}; i++)\n    (*sum)[i / {1}] += (uint32_t)({2} * {3});\n",
-      row.macs * row.lanes, row.macs, element(a), element(b));
+  const std::string plain = fmt::format("  int i;\n  for (i = 0; i < {0}; i++)\n    (*sum)[i / {1}] += (uint32_t)({2} * {3});\n",
+                                        row.macs * row.lanes, row.macs, element(a), element(b));
   made.definition += ") {\n" + by_condition(row, instruction, plain) + "}\n";
   return made;
 }

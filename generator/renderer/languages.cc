@@ -107,10 +107,10 @@ std::string math_always(const std::vector<std::string>& helpers) {
 
 bool uses_quant(const std::vector<std::string>& helpers) {
   const std::string_view text = runtime_text("etch_quant.h");
-  const auto is_there = [&](const std::string& name) { return text.find(" " + name + "(") != std::string_view::npos; };
   return std::ranges::any_of(helpers, [&](const std::string& h) {
-    const std::size_t lanes = h.find_last_not_of("0123456789") + 1;  // one text for all numbers of lanes
-    return is_there(h) || (lanes < h.size() && is_there(h.substr(0, lanes) + "##n"));
+    const std::size_t lanes = h.find_last_not_of("0123456789");
+    const bool is_of_vectors = lanes + 1 < h.size() && h[lanes] == 'x' && std::ranges::count(h, '_') > 1;  // one text for all lanes
+    return is_of_vectors || text.find(" " + h + "(") != std::string_view::npos;
   });
 }
 

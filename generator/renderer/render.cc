@@ -116,7 +116,8 @@ void Renderer::count_uses() {
   }
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
   for (const UOp* u : uops_.order)
-    if (u->uop == UOpKind::Dot && u->lanes == 1 && !options_.instructions[static_cast<std::size_t>(u->number)].takes_vectors()) pointed_.insert({u->src[1], u->src[2]});
+    if (u->uop == UOpKind::Dot && u->lanes == 1 && !options_.instructions[static_cast<std::size_t>(u->number)].takes_vectors())
+      pointed_.insert({u->src[1], u->src[2]});
   keep_loads_before_stores();  // before all that asks what is inlined
   for (const UOp* u : uops_.order) find_fused(u);
 }

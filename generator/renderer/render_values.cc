@@ -227,9 +227,14 @@ void Renderer::load(const UOp* u) {
   if (u->lanes > 1) {
     const std::string place = "*(const " + vector_type(u) + "_u *)&" + buffer + "[" + expr(u->src[1]).text + "]";
     if (u->src.size() == 2) return define(u, {place, kUnary, depth});
+    if (is_int(u->dtype)) {
+      const std::string load = helper("load_if_" + short_name(u->dtype, u->lanes)) + "(";
+      return define(
+          u, {load + expr(u->src[2]).text + ", &" + buffer + "[" + expr(u->src[1]).text + "], " + in_all_lanes(u->src[3], u->lanes) + ")",
+              kAtom, depth});
+    }
     const std::string name = unique(local_names_.of(u));
-    const std::string other = expr(u->src[3]).text;
-    line(vector_type(u) + " " + name + " = " + (u->src[3]->lanes > 1 ? other : "{" + other + "}") + ";");
+    line(vector_type(u) + " " + name + " = {" + expr(u->src[3]).text + "};");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
     return;

@@ -213,6 +213,8 @@ class Orders {
 
 }  // namespace
 
-void choose_memory_orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) { Orders(graph, schedule, options).choose(); }
+void choose_memory_orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
+  Orders(graph, schedule, options).choose();
+}
 
 }  // namespace etch

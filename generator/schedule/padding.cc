@@ -94,10 +94,7 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, bool has_vectors)
 class PaddingWriter {
  public:
   PaddingWriter(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
-      : graph_(graph),
-        schedule_(schedule),
-        overlaps_(options.orders_alike),
-        has_vectors_(options.integer_orders_alike) {
+      : graph_(graph), schedule_(schedule), overlaps_(options.orders_alike), has_vectors_(options.integer_orders_alike) {
     for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
   }
 
