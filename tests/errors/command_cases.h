@@ -126,7 +126,6 @@ inline std::vector<ErrorCase> command_cases() {
       {"custom_twice", {"run", "{m}", "--custom", "Scale=a", "--custom", "Scale=b"}, {"--custom Scale=b: is the second for 'Scale'"}},
       {"data_and_input", {"validate", "{m}", "--data", "{d}", "--input", "x.npy"}, {"validate: give --data or --input, not both"}},
       {"model_and_suite", {"validate", "{m}", "--suite", "{d}"}, {"validate: give a model, or --suite DIR"}},
-      {"suite_with_target", {"validate", "--suite", "{d}", "--target", "host"}, {"--target", with_suite}},
       {"suite_with_data", {"validate", "--suite", "{d}", "--data", "{d}"}, {"--data", with_suite}},
       {"suite_with_input", {"validate", "--suite", "{d}", "--input", "x.npy"}, {"--input", with_suite}},
       {"suite_with_output", {"validate", "--suite", "{d}", "-o", "{d}/out"}, {"--output", with_suite}},

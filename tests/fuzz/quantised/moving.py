@@ -39,7 +39,12 @@ def average_pool(g):
     def windows(a):
         return reference.average_sums(wide(a), kernel, strides, pads, include)
 
-    return finish_sums(g, "AveragePool", [x], windows, x.scale, lambda: g.node("AveragePool", [g.dq(x)], attributes), x)
+    alone = all(k == 1 for k in kernel)  # windows of one element are that element
+
+    def emit():
+        return g.node("AveragePool", [g.dq(x)], attributes)
+
+    return finish_sums(g, "AveragePool", [x], windows, x.scale, emit, x, moved=alone)
 
 
 @layer(2)
