@@ -108,16 +108,16 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
 #if defined(__GNUC__)
 /* Vectors: etch_f32x4 has 4 floats, and so on; those that end in _u may lie anywhere in an array of such elements. Integers of 32 bits that
  * kernels compute with are unsigned ones, which wrap around; signed ones are the results of comparisons. */
-#define ETCH_VECTOR(type, name, n)                                              \
+#define ETCH_VECTOR(type, name, n)                                               \
   typedef type etch_##name##x##n __attribute__((vector_size(sizeof(type) * n))); \
   typedef type etch_##name##x##n##_u __attribute__((vector_size(sizeof(type) * n), aligned(sizeof(type)), may_alias));
-#define ETCH_VECTORS(n)          \
-  ETCH_VECTOR(float, f32, n)     \
-  ETCH_VECTOR(int32_t, i32, n)   \
-  ETCH_VECTOR(uint32_t, u32, n)  \
-  ETCH_VECTOR(int16_t, i16, n)   \
-  ETCH_VECTOR(uint16_t, u16, n)  \
-  ETCH_VECTOR(int8_t, i8, n)     \
+#define ETCH_VECTORS(n)         \
+  ETCH_VECTOR(float, f32, n)    \
+  ETCH_VECTOR(int32_t, i32, n)  \
+  ETCH_VECTOR(uint32_t, u32, n) \
+  ETCH_VECTOR(int16_t, i16, n)  \
+  ETCH_VECTOR(uint16_t, u16, n) \
+  ETCH_VECTOR(int8_t, i8, n)    \
   ETCH_VECTOR(uint8_t, u8, n)
 ETCH_VECTORS(4)
 ETCH_VECTORS(8)
@@ -207,15 +207,15 @@ ETCH_INLINE uint8_t etch_f64_to_u8(double x) { return (uint8_t)etch_f64_to_i32(x
 /* --- integers -------------------------------------------------------------------------------------------------------- */
 
 /* S: short name, T: type, U: unsigned type, B: bits */
-#define ETCH_SIGNED(S, T, U, B)                                                                                       \
-  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b)); }        \
-  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 || b == -1 ? (T)0 : (T)(a % b)); }                          \
-  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b < 0 || b >= (B) ? (T)0 : (T)(U)((U)a << b)); }                   \
+#define ETCH_SIGNED(S, T, U, B)                                                                                 \
+  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : b == -1 ? (T)((U)0 - (U)a) : (T)(a / b)); } \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 || b == -1 ? (T)0 : (T)(a % b)); }                   \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b < 0 || b >= (B) ? (T)0 : (T)(U)((U)a << b)); }            \
   ETCH_INLINE T etch_shr_##S(T a, T b) { return (T)(a >> (b < 0 || b >= (B) ? (B)-1 : b)); }
-#define ETCH_UNSIGNED(S, T, B)                                                                                        \
-  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a / b)); }                                     \
-  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a % b)); }                                     \
-  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b >= (B) ? (T)0 : (T)(a << b)); }                                  \
+#define ETCH_UNSIGNED(S, T, B)                                                        \
+  ETCH_INLINE T etch_div_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a / b)); }    \
+  ETCH_INLINE T etch_mod_##S(T a, T b) { return (T)(b == 0 ? (T)0 : (T)(a % b)); }    \
+  ETCH_INLINE T etch_shl_##S(T a, T b) { return (T)(b >= (B) ? (T)0 : (T)(a << b)); } \
   ETCH_INLINE T etch_shr_##S(T a, T b) { return (T)(b >= (B) ? (T)0 : (T)(a >> b)); }
 ETCH_SIGNED(i8, int8_t, uint32_t, 8)
 ETCH_SIGNED(i16, int16_t, uint32_t, 16)

@@ -96,39 +96,39 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >
 #define ETCH_LANES_MAX(n, a, b) (((b) & ETCH_LANES_LESS(n, a, b)) | ((a) & ~ETCH_LANES_LESS(n, a, b)))
 #define ETCH_LANES_MIN(n, a, b) (((a) & ETCH_LANES_LESS(n, a, b)) | ((b) & ~ETCH_LANES_LESS(n, a, b)))
 #endif
-#define ETCH_LOADS(type, name, n)                                                                            \
-  ETCH_INLINE etch_##name##x##n etch_all_##name##x##n(type v) { return (etch_##name##x##n){0} + v; }         \
-  ETCH_INLINE etch_##name##x##n etch_load_if_##name##x##n(bool is, const type *at, etch_##name##x##n other) { \
-    if (is) other = *(const etch_##name##x##n##_u *)at; \
-    return other; \
+#define ETCH_LOADS(type, name, n)                                                                                      \
+  ETCH_INLINE etch_##name##x##n etch_all_##name##x##n(type v) { const etch_##name##x##n zero = {0}; return zero + v; } \
+  ETCH_INLINE etch_##name##x##n etch_load_if_##name##x##n(bool is, const type *at, etch_##name##x##n other) {          \
+    if (is) other = *(const etch_##name##x##n##_u *)at;                                                                \
+    return other;                                                                                                      \
   }
-#define ETCH_LANES(n)                                                                                           \
-  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { return (etch_f32x##n){0} + v; }                         \
-  ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { return (etch_u32x##n){0} + (uint32_t)v; }             \
-  ETCH_INLINE etch_u32x##n etch_load_if_u32x##n(bool is, const int32_t *at, etch_u32x##n other) {              \
-    if (is) other = *(const etch_u32x##n##_u *)at; \
-    return other; \
-  }                                                                                                             \
-  ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); } \
-  ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); } \
-  ETCH_INLINE etch_f32x##n etch_rint_f32x##n(etch_f32x##n v) {                                                 \
-    int i;                                                                                                      \
-    for (i = 0; i < n; i++) v[i] = ETCH_RINT_F32(v[i]);                                                         \
-    return v;                                                                                                   \
-  }                                                                                                             \
-  ETCH_INLINE etch_u32x##n etch_f32_to_u32x##n(etch_f32x##n v) {                                               \
-    etch_u32x##n r = {0};                                                                                       \
-    int i;                                                                                                      \
-    for (i = 0; i < n; i++) r[i] = (uint32_t)etch_f32_to_i32(v[i]);                                             \
-    return r;                                                                                                   \
-  }                                                                                                             \
-  ETCH_LOADS(int16_t, i16, n)                                                                                   \
+#define ETCH_LANES(n)                                                                                                \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return zero + v; }             \
+  ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { const etch_u32x##n zero = {0}; return zero + (uint32_t)v; } \
+  ETCH_INLINE etch_u32x##n etch_load_if_u32x##n(bool is, const int32_t *at, etch_u32x##n other) {                    \
+    if (is) other = *(const etch_u32x##n##_u *)at;                                                                   \
+    return other;                                                                                                    \
+  }                                                                                                                  \
+  ETCH_INLINE etch_u32x##n etch_max_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MAX(n, a, b); }      \
+  ETCH_INLINE etch_u32x##n etch_min_u32x##n(etch_u32x##n a, etch_u32x##n b) { return ETCH_LANES_MIN(n, a, b); }      \
+  ETCH_INLINE etch_f32x##n etch_rint_f32x##n(etch_f32x##n v) {                                                       \
+    int i;                                                                                                           \
+    for (i = 0; i < n; i++) v[i] = ETCH_RINT_F32(v[i]);                                                              \
+    return v;                                                                                                        \
+  }                                                                                                                  \
+  ETCH_INLINE etch_u32x##n etch_f32_to_u32x##n(etch_f32x##n v) {                                                     \
+    etch_u32x##n r = {0};                                                                                            \
+    int i;                                                                                                           \
+    for (i = 0; i < n; i++) r[i] = (uint32_t)etch_f32_to_i32(v[i]);                                                  \
+    return r;                                                                                                        \
+  }                                                                                                                  \
+  ETCH_LOADS(int16_t, i16, n)                                                                                        \
   ETCH_LOADS(uint16_t, u16, n)
-#define ETCH_REQUANTISE(n)                                                                \
-  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) {         \
-    int i;                                                                                \
-    for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]);        \
-    return v;                                                                             \
+#define ETCH_REQUANTISE(n)                                                         \
+  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) {  \
+    int i;                                                                         \
+    for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]); \
+    return v;                                                                      \
   }
 ETCH_LANES(4)
 ETCH_LANES(8)
@@ -144,8 +144,14 @@ ETCH_REQUANTISE(16)
 ETCH_INLINE etch_u32x4 etch_requantise_x4(etch_u32x4 v, etch_f32x4 m) {
   return (etch_u32x4)vcvtnq_s32_f32((float32x4_t)(__builtin_convertvector((etch_i32x4)v, etch_f32x4) * m));
 }
-ETCH_INLINE etch_i8x4 etch_all_i8x4(int8_t v) { return (etch_i8x4){0} + v; }
-ETCH_INLINE etch_u8x4 etch_all_u8x4(uint8_t v) { return (etch_u8x4){0} + v; }
+ETCH_INLINE etch_i8x4 etch_all_i8x4(int8_t v) {
+  const etch_i8x4 zero = {0};
+  return zero + v;
+}
+ETCH_INLINE etch_u8x4 etch_all_u8x4(uint8_t v) {
+  const etch_u8x4 zero = {0};
+  return zero + v;
+}
 /* Predicated: nothing is read where it is not wanted, and no branch keeps vectors alive. */
 ETCH_INLINE etch_i8x4 etch_load_if_i8x4(bool is, const int8_t *at, etch_i8x4 other) {
   const mve_pred16_t wanted = is ? 0xffff : 0;

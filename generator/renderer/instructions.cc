@@ -20,7 +20,7 @@ struct Operand {
 std::string spread(const Operand& o, const std::string& sum_type) {
   if (!o.is_one) return "";
   return fmt::format(
-      "  int32_t {0}_bits;\n"
+      "  uint32_t {0}_bits;\n"
       "  {1} {0}_all = {{0}};\n"
       "  memcpy(&{0}_bits, {0}, sizeof {0}_bits);\n"
       "  {0}_all = {0}_all + {0}_bits;\n",

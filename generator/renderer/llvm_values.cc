@@ -187,7 +187,7 @@ Value* LlvmValues::arithmetic(const LlvmOp& row, const UOp& u, Operands a) { ret
 
 // Of integers: where the instruction is undefined for some operands, and nobody has proved that they do not come up, a function.
 Value* LlvmValues::guarded(const LlvmOp& row, const UOp& u, Operands a) {
-  if (is_float(u.dtype) || u.exact) return arithmetic(row, u, a);
+  if (is_float(u.dtype) || u.exact || u.lanes > 1) return arithmetic(row, u, a);  // vectors are shifted by constants alone
   return helper(std::string(row.name) + "_" + std::string(short_name(u.dtype)), value_type(u.dtype), a);
 }
 
@@ -286,20 +286,31 @@ Value* LlvmValues::dot(const UOp& u, Value* sum, Value* a, Value* b) {
   return builder_.CreateCall(dot_function(u, row, sum->getType(), a->getType(), b->getType()), {sum, a, b});
 }
 
+// By the function of numbers, lane by lane.
+Value* LlvmValues::cast_lanes(DType from, DType to, Value* value, llvm::Type* type) {
+  Value* made = llvm::PoisonValue::get(type);
+  for (std::uint64_t lane = 0; lane < llvm::cast<llvm::FixedVectorType>(type)->getNumElements(); lane++)
+    made = builder_.CreateInsertElement(made, cast(from, to, builder_.CreateExtractElement(value, lane)), lane);
+  return made;
+}
+
 Value* LlvmValues::cast(DType from, DType to, Value* value) {
   if (to == DType::Bool)
     return is_float(from) ? builder_.CreateFCmpUNE(value, llvm::ConstantFP::getZero(value->getType())) : builder_.CreateIsNotNull(value);
   const bool is_signed = is_int(from) && !is_unsigned(from);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  llvm::Type* type = value_type(to, vector == nullptr ? 1 : static_cast<int>(vector->getNumElements()));
+  if (vector != nullptr && is_float(from) && !is_float(to)) return cast_lanes(from, to, value, type);
   if (!is_float(to)) {
-    if (!is_float(from)) return builder_.CreateIntCast(value, value_type(to), is_signed);
+    if (!is_float(from)) return builder_.CreateIntCast(value, type, is_signed);
     return helper((from == DType::Float64 ? "f64_to_" : "f32_to_") + std::string(short_name(to)), value_type(to), value);
   }
   if (from == DType::Float64 && is_half(to))  // rounded once
     return from_memory(to, helper(to == DType::Float16 ? "double_to_half" : "double_to_bfloat16", builder_.getInt16Ty(), value));
   if (is_float(from))
-    value = builder_.CreateFPCast(value, value_type(to));
+    value = builder_.CreateFPCast(value, type);
   else
-    value = is_signed ? builder_.CreateSIToFP(value, value_type(to)) : builder_.CreateUIToFP(value, value_type(to));
+    value = is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
   return is_half(to) && from != to ? rounded(to, value) : value;
 }
 

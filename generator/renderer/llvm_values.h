@@ -34,6 +34,7 @@ class LlvmValues {
 
   llvm::Value* alu(const UOp& u, Operands operands);
   llvm::Value* cast(DType from, DType to, llvm::Value* value);
+  llvm::Value* cast_lanes(DType from, DType to, llvm::Value* value, llvm::Type* type);
   llvm::Value* bitcast(DType from, DType to, llvm::Value* value);
 
   /// A Dot: a call of a function of the module, which says how it is computed on any processor, and by which intrinsic function on one

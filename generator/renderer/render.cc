@@ -373,6 +373,7 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Gep:
       force_name(u->src[0]);
       exprs_[u] = {expr(u->src[0]).text + "[" + std::to_string(u->number) + "]"};
+      if (u->dtype == DType::Int32 && u->src[0]->uop != UOpKind::Wmma) exprs_[u] = {"(int32_t)" + exprs_[u].text, kUnary};
       return;
     case UOpKind::Vectorize:
       return vectorize(u);

@@ -277,7 +277,9 @@ void Renderer::vectorize(const UOp* u) {
     return define(u, {in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1});
   }
   std::string lanes;
-  for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + expr(s).text;
+  const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
+  for (const UOp* s : u->src)
+    lanes += (lanes.empty() ? "" : ", ") + (is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text);
   if (!pointed_.contains(u)) return bind(u, "{" + lanes + "}");
   const std::string name = unique(local_names_.of(u));
   line("const " + std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]) + " " + name + "[" + std::to_string(u->lanes) +
@@ -335,7 +337,8 @@ void Renderer::accumulator(const UOp* u) {
     const bool is_zero = u->value->bits() == 0;
     std::string lanes = start;
     for (int l = 1; l < u->lanes && !is_zero; l++) lanes += ", " + start;
-    declare(type_of(u), name, "{" + lanes + "}", "start " + std::to_string(u->size));
+    lanes = is_int(u->dtype) && !is_zero ? helper("all_" + short_name(u->dtype, u->lanes)) + "(" + start + ")" : "{" + lanes + "}";
+    declare(type_of(u), name, lanes, "start " + std::to_string(u->size));
   }
   exprs_[u] = {name};
 }

@@ -164,6 +164,12 @@ TEST_F(AstCases, RandomChainsOfVectors) {
   options.vector_bits = 128;
   fuzz(*cases_, *wanted_, {.seed = 2, .chains = 500, .options = options});
 }
+TEST_F(AstCases, RandomChainsOfVectorsOfIntegers) {
+  CodegenOptions options;
+  options.vector_bits = 128;
+  options.integer_vectors = true;
+  fuzz(*cases_, *wanted_, {.seed = 3, .chains = 500, .options = options});
+}
 TEST_F(AstCases, HandCoded) { EXPECT_GT(run({{}, test::strict_flags()}).optimised, 0); }
 TEST_F(AstCases, Unoptimised) {
   CodegenOptions options;

@@ -46,6 +46,7 @@ struct Fuzz {
   int chains;
   int vector_bits;
   std::vector<std::string> steps;  // which have to come up
+  bool integer_vectors = false;
 };
 
 void fuzz(const Fuzz& f) {
@@ -57,6 +58,7 @@ void fuzz(const Fuzz& f) {
   ASSERT_GT(cases.size(), 100u);
   CodegenOptions options = test::options_for(*device->language());
   options.vector_bits = f.vector_bits;
+  options.integer_vectors = f.integer_vectors;
   std::mt19937 rng(f.seed);
   std::map<std::string, int> used;  // how often each kind of step came up
   for (int done = 0; done < f.chains; done += kBatch) {
@@ -104,6 +106,7 @@ TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21, 100); }
 TEST(RandomChainsOfStages, CUDA) { fuzz_stages("cuda", kCuda, 22, 300); }
 // As many as in C.
 TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
+TEST(RandomChains, LLVMVectorsOfIntegers) { fuzz({"llvm", 5, 300, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}, true}); }
 TEST(RandomChains, LLVMVectors) { fuzz({"llvm", 2, 500, 128, {"UPCAST", "UNROLL", "PADTO", "VECTOR"}}); }
 
 }  // namespace

@@ -14,7 +14,9 @@ namespace {
 using test::Product;
 using test::store_of;
 
-CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }
+CodegenOptions options_of(const char* target) { return codegen_options(test::target_named(target), kC); }
+CodegenOptions m4() { return options_of("cortex-m4f"); }
+constexpr const char* kTargets[] = {"cortex-m4f", "cortex-m55"};
 
 struct Case {
   Product product;
@@ -23,23 +25,29 @@ struct Case {
 };
 
 // Each row of the target, by itself and among other steps.
-std::vector<Case> cases() {
-  const std::vector<TargetInstruction> rows = m4().instructions;
+std::vector<Case> cases(const CodegenOptions& options) {
+  const std::vector<TargetInstruction>& rows = options.instructions;
   std::vector<Case> all;
   std::mt19937 rng(11);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
   for (std::size_t r = 0; r < rows.size(); r++) {
     const Opt tc{OptOp::Tensor, 0, static_cast<std::int64_t>(r)};
-    const std::vector<std::vector<Opt>> chains{
+    std::vector<std::vector<Opt>> chains{
         {tc},
         {tc, {OptOp::Upcast, 1, 4}, {OptOp::Overlap, 0, 2}},
         {tc, {OptOp::Unroll, 0, 2}, {OptOp::Upcast, 1, 2}},
         {{OptOp::Unroll, 0, 2}, tc, {OptOp::Overlap, 0, 4}},
         {tc, {OptOp::PadTo, 0, 4}, {OptOp::Upcast, 0, 4}},
     };
+    if (options.integer_vectors) {
+      chains.push_back({tc, {OptOp::Vector, 1, 4}});
+      chains.push_back({tc, {OptOp::Vector, 1, 4}, {OptOp::Overlap, 0, 2}});
+      chains.push_back({tc, {OptOp::Vector, 1, 4}, {OptOp::Unroll, 0, 2}, {OptOp::Backwards}});
+    }
     for (const std::vector<Opt>& chain : chains)
       for (const bool b_rows : {false, true}) {
-        Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32, 2 * pick(2, 4) + 1, 4 * pick(1, 3), 16 * pick(1, 4)};
+        Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32,
+                  2 * pick(2, 4) + 1,      4 * pick(1, 3),          (options.integer_vectors ? 32 : 16) * pick(1, 4)};
         p.b_rows = b_rows;
         p.b_first = pick(0, 1) == 1;
         all.push_back({p, chain, pick(0, 3) > 0});
@@ -63,18 +71,26 @@ Array numbers(DType dtype, std::int64_t n, std::mt19937& rng) {
   return Array::of_ints(dtype, {n}, values);
 }
 
-TEST(DotOfOneLane, GivesTheSums) {
+class DotOfOneLane : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Targets, DotOfOneLane, testing::ValuesIn(kTargets), [](const auto& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+});
+
+TEST_P(DotOfOneLane, GivesTheSums) {
   LazyOps ops;
   std::mt19937 rng(12);
-  const std::vector<Case> all = cases();
-  EXPECT_EQ(all.size(), 62u);
+  const CodegenOptions target = options_of(GetParam());
+  const std::vector<Case> all = cases(target);
+  EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 62u);
   std::vector<std::string> sources;
   std::set<std::string> definitions;
   std::vector<std::vector<Array>> inputs;
   std::vector<test::ProductSums> wanted;
   for (const Case& c : all) {
     const Product& p = c.product;
-    CodegenOptions options = m4();
+    CodegenOptions options = target;
     options.opts = c.opts;
     const LazyOp* store = store_of(ops, p);
     const std::string name = "k" + std::to_string(sources.size());
@@ -87,7 +103,7 @@ TEST(DotOfOneLane, GivesTheSums) {
     wanted.push_back(test::sums_of(p, a, b));
     inputs.push_back({a, kernel.arguments[2].layout ? relayout(b, *kernel.arguments[2].layout) : b});
   }
-  std::string text;
+  std::string text = target.integer_vectors ? "#include \"etch_quant.h\"\n" : "";
   for (const std::string& d : definitions) text += d;
   const std::string first = sources[0];
   sources[0] = text + first;
@@ -100,10 +116,11 @@ TEST(DotOfOneLane, GivesTheSums) {
   }
 }
 
-TEST(DotOfOneLane, GivesTheSumsInLlvm) {
+TEST_P(DotOfOneLane, GivesTheSumsInLlvm) {
   LazyOps ops;
   std::mt19937 rng(13);
-  const std::vector<Case> all = cases();
+  const CodegenOptions target = options_of(GetParam());
+  const std::vector<Case> all = cases(target);
   const std::unique_ptr<Device> device = make_device("llvm", {});
   std::vector<std::vector<Array>> inputs;
   std::vector<test::BackendKernel> kernels;
@@ -111,7 +128,7 @@ TEST(DotOfOneLane, GivesTheSumsInLlvm) {
     inputs.push_back({numbers(c.product.a, c.product.m * c.product.k, rng), numbers(c.product.b, c.product.k * c.product.n, rng)});
   for (std::size_t i = 0; i < all.size(); i++)
     kernels.push_back({store_of(ops, all[i].product), &inputs[i], all[i].product.m * all[i].product.n, all[i].opts});
-  const auto outputs = device->load(test::program_of(kernels, *device->language(), m4(), true))->run({});
+  const auto outputs = device->load(test::program_of(kernels, *device->language(), target, true))->run({});
   for (std::size_t i = 0; i < all.size(); i++) {
     const test::ProductSums want = test::sums_of(all[i].product, inputs[i][0], inputs[i][1]);
     for (std::int64_t e = 0; e < outputs[i].size(); e++)
@@ -120,7 +137,7 @@ TEST(DotOfOneLane, GivesTheSumsInLlvm) {
 }
 
 // With steps, b has to lie in the order of the steps: constants alone can; a keeps the order of memory.
-TEST(DotOfOneLane, HeuristicsPlaceTiles) {
+TEST(DotOfOneLaneOnM4, HeuristicsPlaceTiles) {
   LazyOps ops;
   const CodegenOptions options = m4();
   struct Row {
@@ -149,7 +166,7 @@ TEST(DotOfOneLane, HeuristicsPlaceTiles) {
 }
 
 // The compiler of the target uses the instructions, and its text is C without warnings.
-TEST(DotOfOneLane, TheTargetsCompilerUsesTheInstructions) {
+TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
   const Target target = test::target_named("cortex-m4f");
   if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not there: install gcc-arm-none-eabi";
   LazyOps ops;

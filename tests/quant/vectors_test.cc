@@ -1,0 +1,85 @@
+// Convolutions in vectors of integers, as a target with Helium has them: their kernels run on this machine, in C's and LLVM's terms.
+#include "quant/convs.h"
+
+namespace etch {
+namespace {
+
+using namespace test::convs;
+
+Program program_of(const Net& net) { return compile_project(net.frontend, net.options).program; }
+
+// Kernels of which the steps contain all of `steps`.
+std::int64_t kernels_with(const Program& program, const std::vector<std::string>& steps) {
+  return std::ranges::count_if(program.kernels, [&](const ProgramKernel& k) {
+    return std::ranges::all_of(steps, [&](const std::string& s) { return k.opts.find(s) != std::string::npos; });
+  });
+}
+
+// Windows of 13 or 15 channels of 3 x 3 elements are made longer to 16 channels, with weights of 0.
+TEST(Windows, OfShortPiecesAreLaidSideBySide) {
+  std::mt19937 rng(1);
+  for (const std::int64_t channels : {13, 15})
+    for (const std::int64_t stride : {1, 2}) {
+      std::vector<Conv> convs{random_conv(rng, channels, 64, 8, 3)};
+      convs[0].stride = stride;
+      convs.push_back(random_conv(rng, 64, 256, convs[0].size_out(), 1));
+      convs = chain(convs);
+      const Net net = net_of(convs, "cortex-m55");
+      const std::vector<ScheduleItem>& items = net.frontend.schedule.items;
+      ASSERT_EQ(items.size(), 4u) << to_text(net.frontend.schedule);  // padding, windows, two sums
+      EXPECT_EQ(product(items[1].out->shape()), convs[0].size_out() * convs[0].size_out() * 16 * 9) << to_text(net.frontend.schedule);
+      EXPECT_GE(kernels_with(program_of(net), {"TC", "VECTOR"}), 1);
+      expect_right(net, convs, rng);
+    }
+}
+
+TEST(Windows, StayWhereMemoryWouldGrowOrTheyWouldBeMuchLonger) {
+  std::mt19937 rng(2);
+  const std::vector<std::vector<Conv>> nets{
+      {random_conv(rng, 1, 64, 8, 3)},                                          // 9 elements would become 48
+      {random_conv(rng, 2, 16, 16, 5)},                                         // the peak is here
+      chain({random_conv(rng, 16, 16, 6, 3), random_conv(rng, 16, 16, 6, 1)}),  // channels are long enough
+  };
+  for (const std::vector<Conv>& convs : nets) {
+    const Net net = net_of(convs, "cortex-m55");
+    EXPECT_LE(net.frontend.schedule.items.size(), convs.size() + 1) << to_text(net.frontend.schedule);
+    expect_right(net, convs, rng);
+  }
+}
+
+// Depthwise and dense windows, strides, sizes that tiles divide or not; channels that fill vectors or not.
+TEST(IntegerVectors, GiveWhatLoopsGive) {
+  std::mt19937 rng(3);
+  const auto pick = [&](std::initializer_list<std::int64_t> from) { return *(from.begin() + rng() % from.size()); };
+  std::int64_t vectors = 0, borders = 0, dots = 0;
+  for (int round = 0; round < 30; round++) {
+    const std::int64_t channels = pick({3, 4, 8, 12, 16, 20, 32}), size = pick({3, 5, 6, 8, 9}), kernel = pick({1, 3, 5});
+    const bool is_depthwise = rng() % 2 == 0;
+    const std::int64_t outputs = is_depthwise ? channels : pick({4, 8, 10, 16});
+    Conv middle = random_conv(rng, channels, outputs, size, kernel, is_depthwise ? channels : 1);
+    middle.stride = pick({1, 1, 2});
+    Conv last = random_conv(rng, outputs, pick({4, 7, 8}), middle.size_out(), 1);
+    const std::vector<Conv> convs = chain({random_conv(rng, 2, channels, size, 1), middle, last});
+    const Net net = net_of(convs, "cortex-m55");
+    const Program program = program_of(net);
+    vectors += kernels_with(program, {"VECTOR"});
+    borders += kernels_with(program, {"VECTOR", "INTERIOR"});
+    dots += kernels_with(program, {"TC", "VECTOR"});
+    expect_right(net, convs, rng);
+    if (testing::Test::HasFailure()) FAIL() << to_text(net.frontend.schedule);
+  }
+  EXPECT_GT(vectors, 20);
+  EXPECT_GT(borders, 3);
+  EXPECT_GT(dots, 3);
+}
+
+// Products beyond 2^22, and beyond what saturates.
+TEST(IntegerVectors, RoundLargeProducts) {
+  std::mt19937 rng(4);
+  std::vector<Conv> convs = chain({random_conv(rng, 64, 16, 4, 1), random_conv(rng, 16, 8, 4, 3)});
+  for (std::int64_t& w : convs[0].weights) w = w < 0 ? -128 : 127;
+  expect_right(net_of(convs, "cortex-m55"), convs, rng);
+}
+
+}  // namespace
+}  // namespace etch
