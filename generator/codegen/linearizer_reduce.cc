@@ -202,7 +202,7 @@ void Linearizer::tile() {
     const auto stride = k_.stride(b, static_cast<int>(k_.axes().size()) - 1);
     return stride && stride->is_int(1);
   });
-  if (is_adjacent && (!k_.tensor() || k_.sums_are_lanes())) return;
+  if (is_adjacent && (!k_.tensor() || k_.options().integer_vectors)) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

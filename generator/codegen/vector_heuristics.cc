@@ -8,6 +8,7 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kOperands = 2;  // registers beside the sums and the constants: an element, a product
+constexpr std::int64_t kFewest = 4;    // lanes
 constexpr std::int64_t kWindow = 12;   // products that are written one after the other
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
@@ -91,7 +92,7 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
 
 bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (!k.options().integer_vectors || !is_of_integers(k)) return false;
-  for (std::int64_t lanes = widest(k); lanes >= k.options().vector_bits / 32; lanes /= 2)
+  for (std::int64_t lanes = widest(k); lanes >= kFewest; lanes /= 2)
     if (vectors_along(k, lanes, arguments)) return true;
   return false;
 }

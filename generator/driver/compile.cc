@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "audit/audit.h"
 #include "audit/digest.h"
@@ -22,12 +23,22 @@
 namespace etch {
 namespace {
 
-// Elements that the longest dot product of one lane multiplies.
+// Elements that the longest dot product of one lane multiplies, or the lanes of the widest one.
 std::int64_t channel_tile(const Target& target) {
   std::int64_t tile = kChannelTile;
   for (const TargetInstruction& row : target.instructions)
-    if (row.lanes == 1) tile = std::max(tile, row.macs * row.steps);
+    if (!row.is_matrix()) tile = std::max(tile, row.lanes == 1 ? row.macs * row.steps : row.lanes);
   return tile;
+}
+
+// Bytes between operators have the type that the widest dot product with weights of int8 takes, if it takes but one of the two.
+ByteOptions byte_options(const Target& target) {
+  std::map<std::string, std::int64_t> most{{"int8", 0}, {"uint8", 0}};
+  for (const TargetInstruction& row : target.instructions)
+    if (row.b == "int8" && !row.is_matrix()) most[row.a] = std::max(most[row.a], row.macs * row.lanes);
+  ByteOptions options{.tile = channel_tile(target)};
+  if (most["int8"] != most["uint8"]) options.stored = most["int8"] > most["uint8"] ? DType::Int8 : DType::UInt8;
+  return options;
 }
 
 std::string file_bytes(const std::filesystem::path& path) {
@@ -214,7 +225,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     states.push_back({state.state.tensor, state.next});
     buffers.push_back(state.next.buffer());
   }
-  buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead, channel_tile(options.target));
+  buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead, byte_options(options.target));
   frontend.float_nodes = float_parts(buffers);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};

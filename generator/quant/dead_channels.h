@@ -31,7 +31,6 @@ struct WithoutDeadChannels {
 ///   y = sum over c of x[c] * w[o,c], where x[c] of 3 of 8 channels is always 7: x and w have 5 channels, and y + sum of 7 * w[o,c].
 /// For sums of x - zero point, as to_integers leaves them first: a channel that is always its zero point is then the same as the padding.
 /// Of the channels that a sum adds, a few dead ones stay where those that are left would not fill tiles of so many, or half a tile.
-WithoutDeadChannels remove_dead_channels(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
-                                         std::int64_t tile = kChannelTile);
+WithoutDeadChannels remove_dead_channels(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, std::int64_t tile = kChannelTile);
 
 }  // namespace etch

@@ -14,6 +14,7 @@
 #include "quant/functions.h"
 #include "quant/products.h"
 #include "quant/quantisation.h"
+#include "quant/stored_bytes.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -259,11 +260,12 @@ class Rewriter {
 }  // namespace
 
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
-                                           std::vector<DeadChannels>* removed, std::int64_t tile) {
+                                           std::vector<DeadChannels>* removed, const ByteOptions& options) {
   Rewriter rewriter(graph);
   const auto integers = rewrite(graph, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) { return rewriter.replace(rebuilt); });
-  WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers), tile);
+  WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers), options.tile);
   if (removed != nullptr) *removed = std::move(alive.removed);
+  if (options.stored) alive.outputs = store_bytes_as(graph, alive.outputs, *options.stored);
   return rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);

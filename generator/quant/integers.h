@@ -8,12 +8,19 @@
 // Both roundings (of v to float32, of the product) are part of the definition: it is that of QLinearConv and QLinearMatMul.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lazy/graph.h"
 #include "quant/dead_channels.h"
 
 namespace etch {
+
+/// What the target's dot products want.
+struct ByteOptions {
+  std::int64_t tile = kChannelTile;  // channels at a time
+  std::optional<DType> stored = {};  // of bytes between operators: int8 or uint8; nullopt: as the model says
+};
 
 /// What replaces `outputs`:
 ///   - quantised sums, products and averages, as above; one value that is moved, or the largest of several, is rescaled by its scale and
@@ -27,6 +34,6 @@ namespace etch {
 /// In a sum of floats that is left before a quantisation, each product is rounded: no compiler contracts it.
 /// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
-                                           std::vector<DeadChannels>* removed = nullptr, std::int64_t tile = kChannelTile);
+                                           std::vector<DeadChannels>* removed = nullptr, const ByteOptions& options = {});
 
 }  // namespace etch

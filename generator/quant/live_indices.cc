@@ -1,6 +1,5 @@
 #include "quant/live_indices.h"
 
-
 #include <algorithm>
 
 #include "base/toposort.h"

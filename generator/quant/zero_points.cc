@@ -20,16 +20,28 @@ std::optional<Scalar> one_value(LazyGraph& graph, const LazyBuffer* b) {
   return graph.evaluate(b->base).at(0);
 }
 
+/// x and z of the int32 that is x - z, x + c or x + c - z; nullopt for anything else.
+std::optional<std::pair<const LazyBuffer*, std::int64_t>> difference_of(LazyGraph& graph, const LazyBuffer* b) {
+  const bool subtracts = is_op(b, Op::Sub);
+  if (!(subtracts || is_op(b, Op::Add)) || b->dtype != DType::Int32 || b->src[0]->base->constant) return std::nullopt;
+  const std::optional<Scalar> number = one_value(graph, b->src[1]);
+  if (!number) return std::nullopt;
+  std::pair found(b->src[0], subtracts ? number->as_int() : -number->as_int());
+  if (is_masked(found.first->st)) return found;
+  const auto below = difference_of(graph, found.first->base);
+  if (!below) return found;
+  return std::pair(graph.view(below->first, graph.stacked(below->first->st, found.first->st)), below->second + found.second);
+}
+
 std::optional<Centred> centred(LazyGraph& graph, const LazyBuffer* b) {
-  const LazyBuffer* difference = b->base;
-  if (!is_op(difference, Op::Sub) || difference->dtype != DType::Int32) return std::nullopt;
-  const LazyBuffer* x = difference->src[0];
-  const std::optional<Scalar> z = one_value(graph, difference->src[1]);
-  if (!z || x->base->constant) return std::nullopt;
+  const auto difference = difference_of(graph, b->base);
+  if (!difference || difference->second != static_cast<std::int32_t>(difference->second)) return std::nullopt;
+  const LazyBuffer* x = difference->first;
+  const Scalar z = Scalar::of_int(DType::Int32, difference->second);
   const Tensor seen(&graph, graph.view(x, graph.stacked(x->st, b->st)));
-  if (!is_masked(b->st)) return Centred{seen, *z};
+  if (!is_masked(b->st)) return Centred{seen, z};
   const Tensor inside = inside_of(graph, b);
-  return Centred{inside.where(seen, Tensor::full(graph, seen.shape(), *z)), *z};
+  return Centred{inside.where(seen, Tensor::full(graph, seen.shape(), z)), z};
 }
 
 }  // namespace
