@@ -74,6 +74,12 @@ bool may_replace(const ProgramCall& call, int in, int out) {
   return found;
 }
 
+bool have_a_pool(const Program& program, int a, int b) {
+  return program.pools.empty() || std::ranges::any_of(program.pools, [&](const Pool& pool) {
+           return may_hold(pool, program.buffers[at(a)]) && may_hold(pool, program.buffers[at(b)]);
+         });
+}
+
 // An output takes the place of an input that no later call reads, if the kernel allows it; each input is replaced at most once.
 void choose_in_place(const Program& program, const PlanOptions& options, std::vector<Placement>& placements) {
   for (std::size_t c = 0; c < program.calls.size(); c++) {
@@ -90,6 +96,7 @@ void choose_in_place(const Program& program, const PlanOptions& options, std::ve
         if (in == out || is_kept_by_loop(program, c, in) || !may_replace(call, in, number) || !dies ||
             !in_arena(program.buffers[at(in)], options))
           continue;
+        if (!have_a_pool(program, in, out)) continue;
         if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes() || !replaced.insert(in).second) continue;
         output.in_place_of = in;
         break;
