@@ -115,37 +115,41 @@ class Quantiser {
     }
   }
 
-  // Least and largest value of all that is computed from one input in [-1, 1).
+  // Least and largest value of all that is computed from some inputs in [-1, 1).
   void calibrate() {
+    constexpr int kRuns = 8;
+    for (int k = 0; k < kRuns; k++) calibrate(model_.graph().name() + ".calibration" + std::to_string(k));
+  }
+
+  void calibrate(const std::string& seed) {
     onnx::ModelProto run = model_;
     onnx::GraphProto& graph = *run.mutable_graph();
     const std::string input = graph.input(0).name();
     std::vector<std::int64_t> shape;
     for (const auto& d : graph.input(0).type().tensor_type().shape().dim()) shape.push_back(d.dim_value());
-    const Array numbers = seeded_array(graph.name() + ".calibration", shape, 1);
+    const Array numbers = seeded_array(seed, shape, 1);
     array_to_proto(numbers, input, *graph.add_initializer());
     graph.clear_input();
     graph.clear_output();
     for (const NodeProto& node : graph.node()) graph.add_output()->set_name(node.output(0));
     for (auto& value : *graph.mutable_output()) value.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    add_range(input, numbers);
+    widen(input, numbers);
     ImportOptions options;
     options.bytes = run.SerializeAsString();
     options.path = "calibration.onnx";
     for (const ImportedTensor& value : import_onnx(options).outputs) {
       const std::optional<Array> array = value.tensor.evaluate();
       check(array.has_value(), "what is computed from constants is one");
-      add_range(value.name, *array);
+      widen(value.name, *array);
     }
   }
 
-  void add_range(const std::string& name, const Array& array) {
-    Range range;
+  void widen(const std::string& name, const Array& array) {
+    Range& range = ranges_[name];
     for (double v : array.doubles()) {
       range.low = std::min(range.low, v);
       range.high = std::max(range.high, v);
     }
-    ranges_[name] = range;
   }
 
   std::string constant(const std::string& name, const Array& array) {
@@ -184,11 +188,15 @@ class Quantiser {
     const std::string x = node.input(0);
     for (int i = 0; i < node.input_size(); i++)
       if (const auto real = real_.find(node.input(i)); real != real_.end()) node.set_input(i, real->second);
+    if (node.op_type() == "Identity") {
+      ranges_[name] = ranges_.at(x);
+      real_[name] = node.input(0);
+      return bytes_[name] = bytes_.at(x);
+    }
     if (has_weights(node)) quantise_weights(node, ranges_.at(x).scale());
     node.set_output(0, name + ".float");
     *model_.mutable_graph()->add_node() = node;
-    const bool is_moved = node.op_type() == "Flatten" || node.op_type() == "Identity";
-    if (is_moved) ranges_[name] = ranges_.at(x);
+    if (node.op_type() == "Flatten") ranges_[name] = ranges_.at(x);
     if (relu_inputs_.contains(name)) {
       real_[name] = name + ".float";
       return "";
@@ -196,7 +204,7 @@ class Quantiser {
     const std::vector<std::string> p = parameters(name, ranges_.at(name));
     const std::string bytes = node_of("QuantizeLinear", {name + ".float", p[0], p[1]}, name + ".bytes");
     real_[name] = node_of("DequantizeLinear", {bytes, p[0], p[1]}, name + ".real");
-    return bytes;
+    return bytes_[name] = bytes;
   }
 
   // Weights are [outputs, ...], a scale for each output; the bias has the scales of the sum.
@@ -234,8 +242,9 @@ class Quantiser {
   onnx::ModelProto model_;
   std::map<std::string, Array> weights_;
   std::map<std::string, Range> ranges_;
-  std::map<std::string, std::string> real_;  // of each value of the float model: what it is between two quantisations
-  std::set<std::string> relu_inputs_;        // used by one Relu alone
+  std::map<std::string, std::string> real_,
+      bytes_;                          // of each value of the float model: what it is between two quantisations, and quantised
+  std::set<std::string> relu_inputs_;  // used by one Relu alone
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Post-training quantisation of the zoo's networks, for tests and figures of integer networks: batch normalisation goes into the weights,
-// ranges come from one run on numbers made from a name.
+// ranges come from a few runs on numbers made from a name.
 #pragma once
 
 #include <string>
