@@ -6,9 +6,9 @@
 
 namespace etch {
 
-/// The model with int8 inputs and outputs, and QuantizeLinear and DequantizeLinear around its operators: weights symmetric, a scale for each
-/// output channel; activations asymmetric; a bias in int32; Relu in the integers of what it follows. It knows Conv and Gemm with constant
-/// weights, and BatchNormalization behind them; other operators keep their form. UserError where a model is not of this kind.
+/// The model with int8 inputs and outputs, and QuantizeLinear and DequantizeLinear around its operators: weights symmetric, a scale for
+/// each output channel; activations asymmetric; a bias in int32; Relu in the integers of what it follows. It knows Conv and Gemm with
+/// constant weights, and BatchNormalization behind them; other operators keep their form. UserError where a model is not of this kind.
 std::string quantised(const std::string& bytes);
 
 }  // namespace etch

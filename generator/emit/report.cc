@@ -70,6 +70,24 @@ void add_pools(Json& j, const Report& r) {
   j["pools_are_best"] = r.pools_are_best;
 }
 
+std::string figure(const char* what, const std::optional<std::int64_t>& value, const char* unit) {
+  return value ? fmt::format("  {:<22} {:>13} {}\n", what, grouped(*value), unit) : fmt::format("  {:<22} {:>13}\n", what, "not measured");
+}
+
+std::string arena_text(const Report& r) {
+  std::string text = figure("arena", r.arena_bytes,
+                            r.on_device       ? "bytes on the device, made when the model is opened"
+                            : r.pools.empty() ? "bytes of RAM, in one block of the caller"
+                                              : "bytes of RAM, in a block of the caller for each pool");
+  text += figure("  lower bound", r.arena_lower_bound_bytes,
+                 r.pools.empty() ? "bytes: the most that is live at one call" : "bytes: of each pool the most that is live at one call");
+  if (r.arena_bytes > r.arena_lower_bound_bytes)
+    text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
+                                : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
+  if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
+  return text;
+}
+
 // A line for each pool and one for each tensor in them.
 std::string pools_text(const Report& r) {
   if (r.pools.empty()) return "";
@@ -96,10 +114,6 @@ std::string pools_text(const Report& r) {
 }
 
 std::string or_dash(const std::optional<std::int64_t>& value) { return value ? grouped(*value) : "-"; }
-
-std::string figure(const char* what, const std::optional<std::int64_t>& value, const char* unit) {
-  return value ? fmt::format("  {:<22} {:>13} {}\n", what, grouped(*value), unit) : fmt::format("  {:<22} {:>13}\n", what, "not measured");
-}
 
 }  // namespace
 
@@ -189,16 +203,7 @@ std::string to_text(const Report& r) {
       r.name, r.build_command);
   text += r.files_note;
   text += "\nMemory\n";
-  text += figure("arena", r.arena_bytes,
-                 on_device         ? "bytes on the device, made when the model is opened"
-                 : r.pools.empty() ? "bytes of RAM, in one block of the caller"
-                                   : "bytes of RAM, in a block of the caller for each pool");
-  text += figure("  lower bound", r.arena_lower_bound_bytes,
-                 r.pools.empty() ? "bytes: the most that is live at one call" : "bytes: of each pool the most that is live at one call");
-  if (r.arena_bytes > r.arena_lower_bound_bytes)
-    text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
-                                : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
-  if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
+  text += arena_text(r);
   const char* io = on_device ? "bytes, the caller's, and as many on the device" : "bytes, the caller's";
   text += figure("inputs", r.input_bytes, io);
   text += figure("outputs", r.output_bytes, io);

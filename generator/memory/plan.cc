@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "memory/pack.h"
@@ -207,6 +208,18 @@ std::vector<PoolBlock> pool_blocks(const Program& program, const MemoryPlan& pla
   return blocks;
 }
 
+// The packing with which the choice was made.
+Packing packing_of(const PoolChoice& choice, const PartOfBlocks& part, std::int64_t limit) {
+  if (std::optional<Packing> found = pack_within(part.blocks, part.close, limit, true)) return *found;
+  check(!choice.offsets.empty(), "blocks that were found to have room have it");
+  Packing packing;
+  for (std::size_t k = 0; k < part.numbers.size(); k++) {
+    packing.offsets.push_back(choice.offsets[at(part.numbers[k])]);
+    packing.bytes = std::max(packing.bytes, packing.offsets.back() + part.blocks[k].bytes);
+  }
+  return packing;
+}
+
 // Whether the pools have room for all. Each is packed as small as can be.
 bool place_in_pools(const Program& program, const Chains& chains, const std::vector<Closeness>& close, MemoryPlan& plan, bool& proved) {
   std::vector<std::int64_t> limits;
@@ -216,21 +229,19 @@ bool place_in_pools(const Program& program, const Chains& chains, const std::vec
   if (!choice) return false;
   plan.is_best = choice->is_best;
   plan.arenas.clear();
+  std::vector<std::pair<int, std::int64_t>> places(blocks.size());  // pool and offset
   for (std::size_t p = 0; p < limits.size(); p++) {
     std::vector<char> chosen(blocks.size());
     for (std::size_t i = 0; i < blocks.size(); i++) chosen[i] = choice->pool[i] == static_cast<int>(p) ? 1 : 0;
     const PartOfBlocks part = part_of(blocks, close, chosen);
     Packing packing = pack(part.blocks, part.close);
-    if (packing.bytes > limits[p]) packing = *pack_within(part.blocks, part.close, limits[p], true);
+    if (packing.bytes > limits[p]) packing = packing_of(*choice, part, limits[p]);
     const std::int64_t bound = lower_bound_bytes(part.blocks, part.close);
     plan.arenas.push_back({packing.bytes, bound, packing.is_smallest, first_step_with(part.blocks, part.close, bound)});
-    for (std::size_t k = 0; k < part.numbers.size(); k++)
-      for (std::size_t b = 0; b < plan.placements.size(); b++)
-        if (chains.of_buffer[b] == part.numbers[k]) {
-          plan.placements[b].offset = packing.offsets[k];
-          plan.placements[b].pool = static_cast<int>(p);
-        }
+    for (std::size_t k = 0; k < part.numbers.size(); k++) places[at(part.numbers[k])] = {static_cast<int>(p), packing.offsets[k]};
   }
+  for (std::size_t b = 0; b < plan.placements.size(); b++)
+    if (chains.of_buffer[b] >= 0) std::tie(plan.placements[b].pool, plan.placements[b].offset) = places[at(chains.of_buffer[b])];
   return true;
 }
 

@@ -40,7 +40,7 @@ class Search {
 
  private:
   static constexpr std::size_t kMostExact = 64;  // blocks
-  static constexpr int kMostNodes = 20'000, kMostThorough = 60;
+  static constexpr int kMostNodes = 20'000, kMostThorough = 8;
   static constexpr std::int64_t kMostWork = 400'000'000;  // about the steps of packing
 
   std::size_t pools() const { return limits_.size(); }
@@ -77,8 +77,8 @@ class Search {
     bool proved = false;
     bool result = pack_within(part.blocks, part.close, limits_[at(pool)], false, &proved).has_value();
     if (!result && !proved && thorough_ < kMostThorough) {
-      thorough_++;
       result = pack_within(part.blocks, part.close, limits_[at(pool)], true, &proved).has_value();
+      if (!result && !proved) thorough_++;  // it took long
     }
     if (!result && !proved) all_proved_ = false;
     known_.emplace(std::pair(pool, set), result);
@@ -238,10 +238,84 @@ PartOfBlocks part_of(const std::vector<PoolBlock>& blocks, const std::vector<Clo
   return part;
 }
 
+namespace {
+
+// Of many blocks: each in turn, those with most traffic first, or the largest first, gets the first place where it has room and stays
+// there.
+class Many {
+ public:
+  Many(const std::vector<PoolBlock>& blocks, const std::vector<std::int64_t>& limits) : blocks_(blocks), limits_(limits) {
+    int steps = 0;
+    for (const PoolBlock& b : blocks) steps = std::max(steps, b.block.last + 1);
+    begins_.resize(at(steps));
+    for (std::size_t b = 0; b < blocks.size(); b++) begins_[at(blocks[b].block.first)].push_back(static_cast<int>(b));
+  }
+
+  std::optional<PoolChoice> best() {
+    std::optional<PoolChoice> found = placed([](const PoolBlock& b) { return std::pair(-b.traffic, b.block.bytes); });
+    return found ? found : placed([](const PoolBlock& b) { return std::pair(-b.block.bytes, -b.traffic); });
+  }
+
+ private:
+  template <class Key>
+  std::optional<PoolChoice> placed(Key key) {
+    std::vector<int> order(blocks_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](int i) { return key(blocks_[at(i)]); });
+    PoolChoice choice{std::vector<int>(blocks_.size(), -1), false, std::vector<std::int64_t>(blocks_.size(), -1)};
+    for (int i : order) {
+      const std::vector<int> neighbours = living_with(i);
+      for (int p = 0; p < static_cast<int>(limits_.size()) && choice.pool[at(i)] < 0; p++) {
+        if (blocks_[at(i)].may[at(p)] == 0) continue;
+        const std::int64_t offset = first_room(i, p, neighbours, choice);
+        if (offset + blocks_[at(i)].block.bytes > limits_[at(p)]) continue;
+        choice.pool[at(i)] = p;
+        choice.offsets[at(i)] = offset;
+      }
+      if (choice.pool[at(i)] < 0) return std::nullopt;
+    }
+    return choice;
+  }
+
+  std::vector<int> living_with(int block) const {
+    std::vector<int> result;
+    const Block& b = blocks_[at(block)].block;
+    for (int t = 0; t <= b.last; t++)
+      for (int other : begins_[at(t)])
+        if (other != block && blocks_[at(other)].block.last >= b.first) result.push_back(other);
+    return result;
+  }
+
+  std::int64_t first_room(int block, int pool, const std::vector<int>& neighbours, const PoolChoice& choice) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+    for (int n : neighbours)
+      if (choice.pool[at(n)] == pool) taken.emplace_back(choice.offsets[at(n)], choice.offsets[at(n)] + blocks_[at(n)].block.bytes);
+    std::ranges::sort(taken);
+    const Block& b = blocks_[at(block)].block;
+    std::int64_t offset = 0;
+    for (const auto& [low, high] : taken) {
+      if (offset + b.bytes <= low) break;
+      offset = std::max(offset, (high + b.align - 1) / b.align * b.align);
+    }
+    return offset;
+  }
+
+  const std::vector<PoolBlock>& blocks_;
+  const std::vector<std::int64_t>& limits_;
+  std::vector<std::vector<int>> begins_;  // by step: the blocks whose lifetime begins there
+};
+
+}  // namespace
+
 std::optional<PoolChoice> choose_pools(const std::vector<PoolBlock>& blocks, const std::vector<Closeness>& close,
                                        const std::vector<std::int64_t>& limits, bool* proved) {
   check(!limits.empty(), "there is a pool");
   for (const PoolBlock& b : blocks) check(b.may.size() == limits.size(), "every block says where it may lie");
+  constexpr std::size_t kMostSearched = 300;
+  if (blocks.size() > kMostSearched) {
+    if (proved != nullptr) *proved = false;
+    return Many(blocks, limits).best();
+  }
   Search search(blocks, close, limits);
   std::optional<PoolChoice> choice = search.best();
   if (proved != nullptr) *proved = search.is_complete();

@@ -1,6 +1,6 @@
 // Several arenas of limited size, of which the first ones are faster: which blocks lie in which. As much as possible of what kernels read
 // and write is to be in the first one; of what is left, as much as possible in the second, and so on. A branch and bound finds the best
-// choice where there are few blocks; else a good one is improved by moving and exchanging blocks.
+// choice where there are few blocks; else a good one is improved by moving and exchanging blocks, or left where there are hundreds.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ struct PoolBlock {
 struct PoolChoice {
   std::vector<int> pool;  // of each block
   bool is_best = false;   // proved
+  std::vector<std::int64_t> offsets =
+      {};  // of each block in its pool, where there are so many that packing anew may find no room; else empty
 };
 
 /// nullopt if no way was found to place all blocks; then *proved says whether there is none. Blocks in different pools need no distance.

@@ -214,6 +214,29 @@ TEST(Pools, RandomProgramsKeepTheirValues) {
   }
 }
 
+// So many buffers that not every way is looked at: 2000 calls, of which the lifetimes of many reach over hundreds.
+TEST(Pools, LongProgramsKeepTheirValues) {
+  std::mt19937 random(8);
+  Program p = random_program(random, 2000);
+  for (std::size_t c = 300; c < p.calls.size(); c += 7) {
+    const int in = p.calls[c - random() % 300].writes().front();
+    if (std::ranges::find(p.calls[c].arguments, in, &CallArgument::buffer) == p.calls[c].arguments.end())
+      p.calls[c].arguments.push_back({in, Access::Read});
+  }
+  const std::int64_t whole = plan_memory(p).arena_bytes;
+  p.pools = {{"fast", "a", whole / 4}, {"slow", "c", whole}};
+  const MemoryPlan plan = plan_memory(p);
+  expect_replay(p, plan);
+  EXPECT_FALSE(plan.is_best);
+  std::int64_t fast = 0, all = 0;
+  for (std::size_t b = 0; b < p.buffers.size(); b++) {
+    if (plan.placements[b].offset < 0) continue;
+    all += plan.traffic[b];
+    if (plan.placements[b].pool == 0) fast += plan.traffic[b];
+  }
+  EXPECT_GT(fast, all / 4);
+}
+
 TEST(Pools, OnePoolIsPackedAsOneArena) {
   std::mt19937 random(6);
   for (int round = 0; round < 40; round++) {

@@ -71,14 +71,6 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.bytes(MemoryKind::Ram), (2 << 20) + 0x100);
   EXPECT_EQ(t.bytes(MemoryKind::Flash), 65536);
   EXPECT_EQ(t.arena_align, 8);
-  ASSERT_EQ(t.pools.size(), 2u);
-  EXPECT_EQ(t.pools[0].name + " " + t.pools[0].memory, "fast dtcm");
-  EXPECT_EQ(t.pools[0].size, 32);
-  EXPECT_EQ(t.pools[0].address, 0x30000008);
-  EXPECT_EQ(t.pools[0].holds, PoolContent::All);
-  EXPECT_EQ(t.pools[1].size, 2 << 20);  // the whole memory
-  EXPECT_EQ(t.pools[1].address, -1);
-  EXPECT_EQ(text(t.pools[1].holds), "io");
   EXPECT_TRUE(t.cycles);
   EXPECT_EQ(t.cycles.estimate(1000, 100, 10, 1), 1000 + 200 + 30);
   EXPECT_EQ(text(t.cycles), "1 an instruction, 2 more a load, 3 more a store (a manual)");
@@ -113,6 +105,19 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(matrix.m * 100 + matrix.n * 10 + matrix.k, 422);
   EXPECT_EQ(matrix.of_sum.registers.size(), 2u);
   EXPECT_EQ(matrix.of_sum.registers[0].step, 2);
+}
+
+TEST(Target, PoolsAreRead) {
+  const TempDir dir;
+  const Target t = read_target(write(dir, kGood));
+  ASSERT_EQ(t.pools.size(), 2u);
+  EXPECT_EQ(t.pools[0].name + " " + t.pools[0].memory, "fast dtcm");
+  EXPECT_EQ(t.pools[0].size, 32);
+  EXPECT_EQ(t.pools[0].address, 0x30000008);
+  EXPECT_EQ(t.pools[0].holds, PoolContent::All);
+  EXPECT_EQ(t.pools[1].size, 2 << 20);  // the whole memory
+  EXPECT_EQ(t.pools[1].address, -1);
+  EXPECT_EQ(text(t.pools[1].holds), "io");
 }
 
 TEST(Target, Defaults) {
