@@ -25,7 +25,7 @@ class Search {
 
   std::optional<PoolChoice> best() {
     for (const std::vector<int>& order : orders()) greedy(order);
-    if (!best_.empty()) improve();
+    if (best_) improve();
     is_complete_ = blocks_.size() <= kMostExact;
     if (is_complete_) {
       order_ = orders().front();
@@ -33,8 +33,8 @@ class Search {
       value_.assign(limits_.size(), 0);
       branch(0);
     }
-    if (best_.empty()) return std::nullopt;
-    return PoolChoice{best_, is_complete_};
+    if (!best_) return std::nullopt;
+    return PoolChoice{*best_, is_complete_};
   }
   bool is_complete() const { return is_complete_; }
 
@@ -117,13 +117,13 @@ class Search {
   }
 
   void keep_if_better() {
-    if (best_.empty() || value_of(pool_) > value_of(best_)) best_ = pool_;
+    if (!best_ || value_of(pool_) > value_of(*best_)) best_ = pool_;
   }
 
   // Moves a block to a faster pool, if need be in exchange for another one.
   void improve() {
     reset();
-    const std::vector<int> from = best_;
+    const std::vector<int> from = *best_;
     for (std::size_t b = 0; b < from.size(); b++) put(static_cast<int>(b), from[b]);
     const std::vector<int> order = orders().front();
     for (bool changed = true; changed && work_ < kMostWork;) {
@@ -170,7 +170,7 @@ class Search {
     if (++nodes_ > kMostNodes || work_ > kMostWork) is_complete_ = false;
     if (!is_complete_) return;
     if (k == order_.size()) return keep_if_better();
-    if (!best_.empty() && most_from(k) <= value_of(best_)) return;
+    if (best_ && most_from(k) <= value_of(*best_)) return;
     const int block = order_[k];
     for (int p = 0; p < static_cast<int>(pools()); p++) {
       if (!fits(block, p)) continue;
@@ -212,8 +212,9 @@ class Search {
   const std::vector<PoolBlock>& blocks_;
   const std::vector<Closeness>& close_;
   const std::vector<std::int64_t>& limits_;
-  std::vector<std::vector<char>> sets_;  // by pool: which blocks are in it
-  std::vector<int> pool_, best_, order_;
+  std::vector<std::vector<char>> sets_;   // by pool: which blocks are in it
+  std::vector<int> pool_, order_;         // pool of each block, -1: in none yet; the order in which blocks are decided
+  std::optional<std::vector<int>> best_;  // pools of the best choice so far
   Value value_;
   std::map<std::pair<int, std::vector<char>>, bool> known_;
   std::int64_t work_ = 0;

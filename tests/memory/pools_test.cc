@@ -352,6 +352,15 @@ TEST(Pools, WhatMayLieInPlaceNeedNot) {
   EXPECT_EQ(plan_memory(p, {.align = 1}).placements[static_cast<std::size_t>(b)].in_place_of, a);
 }
 
+TEST(Pools, NothingNeedsNoRoom) {
+  Program p = chain(100, 1);
+  p.pools = {{"a", "m", 1}, {"b", "m", 2}};
+  const MemoryPlan plan = plan_memory(p);
+  EXPECT_EQ(plan.arena_bytes, 0);
+  EXPECT_EQ(plan.arenas.size(), 2u);
+  EXPECT_EQ(why_unused(plan, p, 0), "no tensor may use it: the model has none that kernels write and read");
+}
+
 // What lies over an input where there is one arena lies beside it where no pool holds both.
 TEST(Pools, OnlyWhatAPoolMayHoldTogetherLiesInPlace) {
   Program p;
