@@ -79,7 +79,7 @@ TEST_P(QuantisedZoo, BitsAreTheSameAndNearTheFloatNetwork) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, QuantisedZoo, testing::Values(Row{"resnet8", 49'152, 32'768, 16}, Row{"autoencoder", 768, 640, 16}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace etch::test
