@@ -53,6 +53,24 @@ etch_status etch_check_ranges(const ETCH_CONST_SPACE etch_range *ranges, uint32_
   return ETCH_OK;
 }
 
+etch_status etch_check_pools(const ETCH_CONST_SPACE etch_pool_size *sizes, uint32_t count, void *const *pools, const size_t *bytes) {
+#if ETCH_CHECK_ARGUMENTS
+  uint32_t i;
+  for (i = 0; i < count; i++) {
+    if (sizes[i].bytes == 0u) continue;
+    if (pools[i] == NULL) return ETCH_NULL;
+    if (bytes[i] < sizes[i].bytes) return ETCH_ARENA_SMALL;
+    if (misaligned(pools[i], (size_t)sizes[i].align)) return ETCH_ARENA_ALIGN;
+  }
+#else
+  (void)sizes;
+  (void)count;
+  (void)pools;
+  (void)bytes;
+#endif
+  return ETCH_OK;
+}
+
 #if ETCH_CHECK_ARGUMENTS
 static etch_status check_frame(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
   uint32_t i;
@@ -78,6 +96,7 @@ static etch_address address_of(etch_ref ref, const etch_frame *frame) {
   if (ref.pool == (uint8_t)ETCH_ARENA) return (unsigned char *)frame->arena + ref.at;
   if (ref.pool == (uint8_t)ETCH_CONST) return CONSTANT_PLACE(frame->constants, ref.at);
   if (ref.pool == (uint8_t)ETCH_IO) return frame->io[ref.at];
+  if (ref.pool >= (uint8_t)ETCH_POOL) return (unsigned char *)frame->pools[ref.pool - (uint8_t)ETCH_POOL] + ref.at;
   return without_const(frame->variables + ref.at); /* ETCH_VAR */
 }
 

@@ -130,7 +130,8 @@ typedef enum {
   ETCH_CONST, /* at: byte offset into the constants */
   ETCH_IO,    /* at: number of an input or output, inputs first; behind them those of states, pieces of the caller's block */
   ETCH_STATE, /* at: number of a state, where a device holds it (etch_opencl, etch_cuda) */
-  ETCH_VAR    /* at: number of a variable; those of counters follow, one for each loop */
+  ETCH_VAR,   /* at: number of a variable; those of counters follow, one for each loop */
+  ETCH_POOL   /* and above, ETCH_POOL + n: at: byte offset into arena n of a model that has several, one for each pool of its target */
 } etch_pool;
 
 /* Where one argument of a kernel is. */
@@ -200,6 +201,7 @@ typedef struct {
   etch_address *arg;        /* room for the arguments of the call that has most of them */
   etch_after_call after;    /* may be null; unused without ETCH_PROFILE */
   void *user;
+  void *const *pools;       /* arenas of a model that has several, which does without `arena` then; else unused */
 } etch_frame;
 
 /* The linker sees another name for each ABI and value of ETCH_PROFILE: a model and a runtime that do not fit together do not
@@ -213,6 +215,15 @@ typedef struct {
 
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
 etch_status etch_run(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame);
+
+/* What a model with several arenas needs of one of them; 0 bytes: nothing, and its address may be null. */
+typedef struct {
+  uint32_t bytes;
+  uint32_t align;
+} etch_pool_size;
+
+/* Whether the arenas, which have these bytes, are what the model needs; NAME_run asks it before etch_run. */
+etch_status etch_check_pools(const ETCH_CONST_SPACE etch_pool_size *sizes, uint32_t count, void *const *pools, const size_t *bytes);
 
 /* What etch_run and etch_cl_run walk: the loops of a program, and the variables, behind which the counters are. */
 typedef struct {

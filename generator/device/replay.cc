@@ -99,7 +99,7 @@ Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, std
     constants_[b] = make(program.buffers[b].max_bytes());
   }
   reset_state();
-  arena_ = make(plan_.arena_bytes);
+  for (const ArenaPlan& arena : plan_.arenas) arenas_.push_back(make(arena.bytes));
 }
 
 void Replay::reset_state() {
@@ -121,8 +121,8 @@ bool Replay::is_in_arena(int buffer) const { return plan_.placements[static_cast
 
 std::byte* Replay::place(const Run& run, int index) const {
   const auto b = static_cast<std::size_t>(index);
-  const std::int64_t offset = plan_.placements[b].offset;
-  if (offset >= 0) return data(arena_) + offset;
+  const Placement& placement = plan_.placements[b];
+  if (placement.offset >= 0) return data(arenas_[static_cast<std::size_t>(placement.pool)]) + placement.offset;
   return data(constants_[b].opaque() != nullptr ? constants_[b] : run.io[b]);
 }
 
@@ -145,7 +145,12 @@ void Replay::prepare_guards(const Run& run, const ProgramCall& call) {
     if (placement.offset >= 0 && !is_read)
       std::memset(place(run, b), static_cast<int>(kGuardByte), static_cast<std::size_t>(bytes_now(run, b)));
   }
-  before_.assign(data(arena_), data(arena_) + plan_.arena_bytes);
+  before_.clear();
+  for (std::size_t a = 0; a < arenas_.size(); a++) before_.emplace_back(data(arenas_[a]), data(arenas_[a]) + plan_.arenas[a].bytes);
+}
+
+std::string Replay::arena_name(std::size_t arena) const {
+  return program_->pools.empty() ? "the arena" : "the arena of pool " + program_->pools[arena].name;
 }
 
 void Replay::fail(int call, const std::string& what) const {
@@ -164,18 +169,19 @@ void Replay::check_zone(const DeviceMemory& memory, const std::string& name, int
 }
 
 // Checks that the call has not changed any byte of the arena outside of its outputs.
-void Replay::check_arena(const Run& run, int call) const {
+void Replay::check_arena(const Run& run, int call, std::size_t arena) const {
   auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
   const auto is_written = [&](const std::byte* at) {
     return std::ranges::any_of(writes, [&](int b) { return place(run, b) <= at && at < place(run, b) + bytes_now(run, b); });
   };
-  for (std::int64_t k = 0; k < plan_.arena_bytes; k++) {
-    const std::byte* at = data(arena_) + k;
-    if (*at == before_[static_cast<std::size_t>(k)] || is_written(at)) continue;
+  for (std::int64_t k = 0; k < plan_.arenas[arena].bytes; k++) {
+    const std::byte* at = data(arenas_[arena]) + k;
+    if (*at == before_[arena][static_cast<std::size_t>(k)] || is_written(at)) continue;
     const int out = writes.front();
     const std::string buffer = "buffer '" + program_->buffers[static_cast<std::size_t>(out)].name + "'";
-    if (plan_.placements[static_cast<std::size_t>(out)].offset < 0)
-      fail(call, "wrote byte " + std::to_string(k) + " of the arena instead of " + buffer);
+    const Placement& placement = plan_.placements[static_cast<std::size_t>(out)];
+    if (placement.offset < 0 || placement.pool != static_cast<int>(arena))
+      fail(call, "wrote byte " + std::to_string(k) + " of " + arena_name(arena) + " instead of " + buffer);
     const std::int64_t after = at - (place(run, out) + bytes_now(run, out)), before = place(run, out) - at;
     fail(call,
          "wrote " +
@@ -188,8 +194,10 @@ void Replay::check_guards(const Run& run, int call) const {
   for (std::size_t b = 0; b < program_->buffers.size(); b++)
     for (const DeviceMemory* memory : {&run.io[b], &constants_[b]})
       if (memory->opaque() != nullptr) check_zone(*memory, "buffer '" + program_->buffers[b].name + "'", call);
-  check_zone(arena_, "the arena", call);
-  check_arena(run, call);
+  for (std::size_t a = 0; a < arenas_.size(); a++) {
+    check_zone(arenas_[a], arena_name(a), call);
+    check_arena(run, call, a);
+  }
 }
 
 Array Replay::read(const Run& run, int index) const {

@@ -1,5 +1,5 @@
 // Shared by the devices that run a program call by call, and Replay, which runs compiled programs in host memory laid out as in the
-// emitted project: one arena with the plan's offsets, in which a call's output may lie over one of its inputs.
+// emitted project: arenas with the plan's offsets, in which a call's output may lie over one of its inputs.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,8 @@ class Replay {
   void prepare_guards(const Run& run, const ProgramCall& call);
   void check_guards(const Run& run, int call) const;
   void check_zone(const DeviceMemory& memory, const std::string& name, int call) const;
-  void check_arena(const Run& run, int call) const;
+  void check_arena(const Run& run, int call, std::size_t arena) const;
+  std::string arena_name(std::size_t arena) const;
   [[noreturn]] void fail(int call, const std::string& what) const;
   Array read(const Run& run, int index) const;
   Array written(const Run& run, const ProgramCall& call, int output, const VarValues& values) const;
@@ -63,8 +64,8 @@ class Replay {
   MemoryPlan plan_;
   std::shared_ptr<Allocator> allocator_;
   std::vector<DeviceMemory> constants_;  // by buffer number; aligned copies, and the memory of states
-  DeviceMemory arena_;
-  std::vector<std::byte> before_;  // with guards: the arena before the call
+  std::vector<DeviceMemory> arenas_;
+  std::vector<std::vector<std::byte>> before_;  // with guards: the arenas before the call
 };
 
 }  // namespace etch

@@ -157,6 +157,14 @@ void require_math(const Program& program, const Target& target) {
   }
 }
 
+void require_no_pools_on_grid(const Target& target) {
+  if (target.pools.empty() || !language_of(target).grid) return;
+  throw UserError(
+      target.file.string(),
+      fmt::format("<pool> names parts of the processor's memory, the kernels of target {} run on a device with its own", target.name),
+      "leave <pool> out");
+}
+
 void dump_kernels(const Program& program, const CompileOptions& options) {
   if (!options.dump) return;
   const auto all = [&program](auto text) {
@@ -260,7 +268,10 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   };
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
-  program.io_in_arena = options.io_in_arena && language != nullptr && !language->grid;
+  if (language != nullptr && !language->grid) {
+    program.io_in_arena = options.io_in_arena;
+    program.pools = options.target.pools;
+  }
   verify(program);
   require_own_names(program, frontend.model.name);
   if (language != nullptr) dump_kernels(program, options);
@@ -269,6 +280,7 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
 
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   CompiledProject project;
+  require_no_pools_on_grid(options.target);
   project.program = lower_model(frontend, &language_of(options.target), options);
   require_no_double(project.program, options.target);
   require_math(project.program, options.target);
@@ -277,7 +289,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   PlanOptions planning{.align = options.target.arena_align, .align_all = grid};
   project.plan = plan_memory(project.program, planning);
   verify(project.plan, project.program);
-  if (options.overlap && !grid) {
+  if (options.overlap && !grid && project.program.pools.empty()) {
     planning.overlap = false;
     project.apart_bytes = plan_memory(project.program, planning).arena_bytes;
   }

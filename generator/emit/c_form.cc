@@ -1,13 +1,31 @@
 // The form of projects with kernels in C: the kernels are in NAME.c, and all memory is the caller's.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/form.h"
+#include "emit/literals.h"
 #include "emit/signature.h"
 
 namespace etch {
 namespace {
 
+// Sizes of the arenas of a program with pools.
+std::string pool_bytes(const Project& p) {
+  std::string text;
+  for (std::size_t n = 0; n < p.program->pools.size(); n++) {
+    const Pool& pool = p.program->pools[n];
+    const std::int64_t bytes = p.plan->arenas[n].bytes;
+    const std::string macro = pool_macro(p, n);
+    text += fmt::format("/* Pool {} of the target: up to {} bytes of its memory {}. */\n", pool.name, grouped(pool.size), pool.memory);
+    text += fmt::format("#define {}_BYTES {}u{}\n#define {}_ALIGN {}u\n", macro, std::max<std::int64_t>(bytes, 1),
+                        bytes == 0 ? " /* none is needed; C has no arrays of 0 bytes */" : "", macro, p.plan->align);
+  }
+  return text;
+}
+
 std::string arena_bytes(const Project& p) {
+  if (p.has_pools()) return pool_bytes(p);
   if (p.plan->arena_bytes == 0) return fmt::format("#define {}_ARENA_BYTES 1u /* none is needed; C has no arrays of 0 bytes */\n", p.macro);
   return fmt::format("#define {}_ARENA_BYTES {}u\n", p.macro, p.plan->arena_bytes);
 }
@@ -15,10 +33,14 @@ std::string arena_bytes(const Project& p) {
 HeaderParts header(const Project& p) {
   HeaderParts parts;
   parts.arena_bytes = arena_bytes(p);
-  parts.parameters = {"void *arena", "size_t arena_bytes"};
+  for (const std::string& arena : arena_names(p)) {
+    parts.parameters.push_back("void *" + arena);
+    parts.parameters.push_back("size_t " + arena + "_bytes");
+  }
   if (p.has_state()) parts.parameters.push_back("void *state");
   if (p.is_blob()) parts.parameters.push_back("const void *weights");
-  parts.promise = " The arena needs no initial content and keeps none that the next run needs.\n";
+  parts.promise = p.has_pools() ? " The arenas need no initial content and keep none that the next run needs.\n"
+                                : " The arena needs no initial content and keeps none that the next run needs.\n";
   if (p.has_state()) {
     parts.state = fmt::format(
         "/* Gives the state its first values: before the first run, and to start again. state: {1}_STATE_BYTES bytes at a multiple\n"
@@ -27,7 +49,11 @@ HeaderParts header(const Project& p) {
         p.name, p.macro, state_init_parameters(p));
     parts.notes += " * state: what a run leaves in it, the next one reads. Each stream of data has a block of its own.\n";
   }
-  if (p.plan->arena_bytes == 0) parts.notes += " * No arena is needed: arena may be null.\n";
+  for (std::size_t n = 0; n < p.plan->arenas.size(); n++)
+    if (p.plan->arenas[n].bytes == 0)
+      parts.notes += p.has_pools()
+                         ? fmt::format(" * No tensor lies in pool {0}: {1} may be null.\n", p.program->pools[n].name, arena_names(p)[n])
+                         : " * No arena is needed: arena may be null.\n";
   if (p.is_blob())
     parts.notes += fmt::format(
         " * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n", p.name, p.macro);
@@ -35,7 +61,11 @@ HeaderParts header(const Project& p) {
 }
 
 std::vector<std::string> selftest_arguments(const Project& p) {
-  std::vector<std::string> result{static_memory_address("arena", p.macro + "_ARENA_ALIGN", p.plan->align), p.macro + "_ARENA_BYTES"};
+  std::vector<std::string> result;
+  for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
+    result.push_back(arena_address(p, n));
+    result.push_back(pool_macro(p, n) + "_BYTES");
+  }
   if (p.has_state()) result.push_back(static_memory_address("state", p.macro + "_STATE_ALIGN", p.state_align));
   if (p.is_blob()) result.push_back(blob_address(p));
   return result;
@@ -43,7 +73,14 @@ std::vector<std::string> selftest_arguments(const Project& p) {
 
 SelfTestParts selftest(const Project& p, const std::string& run_arguments, int) {
   SelfTestParts parts;
-  parts.memory = static_memory("arena", p.macro + "_ARENA_BYTES", p.macro + "_ARENA_ALIGN", p.plan->align);
+  for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
+    const std::string macro = pool_macro(p, n);
+    if (p.has_pools() && p.program->pools[n].address >= 0) {
+      parts.memory += fmt::format("#ifndef {0}_ADDRESS\n#define {0}_ADDRESS 0x{1:08x}u\n#endif\n", macro, p.program->pools[n].address);
+      continue;
+    }
+    parts.memory += static_memory(arena_names(p)[n], macro + "_BYTES", macro + "_ALIGN", p.plan->align);
+  }
   if (p.has_state()) {
     parts.memory += static_memory("state", p.macro + "_STATE_BYTES", p.macro + "_STATE_ALIGN", p.state_align);
     const std::string state = static_memory_address("state", p.macro + "_STATE_ALIGN", p.state_align);
@@ -62,8 +99,11 @@ constinit const ProjectForm kCForm{
     .language = &kC,
     .reserved_names = {},
     .source = model_source,
-    .arena_place = [](const Project& p,
-                      int buffer) { return fmt::format("ARENA({})", p.plan->placements[static_cast<std::size_t>(buffer)].offset); },
+    .arena_place =
+        [](const Project& p, int buffer) {
+          const Placement& place = p.plan->placements[static_cast<std::size_t>(buffer)];
+          return fmt::format("{}({})", p.upper(arena_names(p)[static_cast<std::size_t>(place.pool)]), place.offset);
+        },
     .state_place = [](const Project& p,
                       std::size_t number) { return fmt::format("IO({})", p.program->inputs.size() + p.program->outputs.size() + number); },
     .header = header,

@@ -9,6 +9,7 @@
 #include "base/naming.h"
 #include "base/runtime_text.h"
 #include "emit/form.h"
+#include "memory/pool_texts.h"
 #include "program/external.h"
 #include "program/loops.h"
 
@@ -124,6 +125,26 @@ WeightsForm weights_form(const std::string& text) {
   throw UserError("--weights " + text, "unknown form of weights", "choose one of auto, c, incbin, blob");
 }
 
+namespace {
+
+void add_pools(Report& r, const Program& program, const MemoryPlan& plan) {
+  for (std::size_t n = 0; n < program.pools.size(); n++) {
+    const Pool& pool = program.pools[n];
+    const ArenaPlan& arena = plan.arenas[n];
+    ReportPool row{pool.name, pool.memory, arena.bytes, pool.size, arena.lower_bound_bytes};
+    row.unused = why_unused(plan, program, static_cast<int>(n));
+    for (const ReportBuffer& b : r.buffers) {
+      if (b.pool != pool.name) continue;
+      row.tensors++;
+      row.accessed_bytes += b.accessed_bytes;
+    }
+    r.pools.push_back(row);
+  }
+  r.pools_are_best = plan.is_best;
+}
+
+}  // namespace
+
 Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   const Project p = make_project(program, plan, options);
   Report r;
@@ -170,7 +191,12 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
     const Placement& place = plan.placements[b];
     if (place.offset < 0) continue;
     r.buffers.push_back({program.buffers[b].name, place.offset, program.buffers[b].max_bytes(), place.first, place.last});
+    if (program.pools.empty()) continue;
+    r.buffers.back().pool = program.pools[static_cast<std::size_t>(place.pool)].name;
+    r.buffers.back().accessed_bytes = plan.traffic[b];
+    r.buffers.back().why = why_there(plan, program, static_cast<int>(b));
   }
+  add_pools(r, program, plan);
   std::stable_sort(r.buffers.begin(), r.buffers.end(), [](const ReportBuffer& a, const ReportBuffer& b) { return a.first < b.first; });
   return r;
 }

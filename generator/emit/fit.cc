@@ -25,6 +25,18 @@ std::vector<std::int64_t> sizes_of(const Fit& fit, MemoryKind kind) {
   return sizes;
 }
 
+// What pools leave of each memory.
+std::vector<std::int64_t> free_of(const Fit& fit, MemoryKind kind) {
+  std::vector<std::int64_t> sizes;
+  for (const Memory& m : fit.memories) {
+    if (m.kind != kind) continue;
+    sizes.push_back(m.size);
+    for (const ReportPool& pool : fit.pools)
+      if (pool.memory == m.name) sizes.back() -= pool.bytes;
+  }
+  return sizes;
+}
+
 // If `used` exceeds `limit`, even by a byte, the text is above 100 %.
 std::string percent_text(std::int64_t used, std::int64_t limit) {
   const double tenths = 1000.0 * static_cast<double>(used) / static_cast<double>(limit);
@@ -118,7 +130,7 @@ void require_total(Fit& fit, MemoryKind kind, std::int64_t used, const std::stri
 
 // Each object must lie in one memory as a whole, so memories whose sum is large enough may still not do.
 void require_blocks(Fit& fit, MemoryKind kind, std::vector<std::int64_t> blocks, const char* what) {
-  const std::vector<std::int64_t> memories = sizes_of(fit, kind);
+  const std::vector<std::int64_t> memories = free_of(fit, kind);
   if (memories.size() < 2 || !fit.problems.empty()) return;
   std::erase(blocks, 0);
   if (Packing(blocks, memories).possible()) return;
@@ -186,6 +198,7 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   fit.on_device = report.on_device;
   if (!fit.on_device) fit.memories = target.memories;
   fit.arena_bytes = report.arena_bytes;
+  fit.pools = report.pools;
   fit.state_bytes = report.state_bytes;
   fit.weights_bytes = report.weights_bytes;
   fit.device_bytes = report.device_bytes;
@@ -198,10 +211,11 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   require_total(fit, MemoryKind::Flash, fit.flash_bytes(), flash_parts(fit));
   std::vector<std::int64_t> blocks = fit.inputs;
   blocks.insert(blocks.end(), fit.outputs.begin(), fit.outputs.end());
-  blocks.push_back(fit.arena_bytes);
+  if (fit.pools.empty()) blocks.push_back(fit.arena_bytes);
   if (fit.state_bytes > 0) blocks.push_back(fit.state_bytes);
   if (m && m->stack_bytes) blocks.push_back(*m->stack_bytes);
-  require_blocks(fit, MemoryKind::Ram, blocks, "the arena, inputs, outputs and the stack");
+  require_blocks(fit, MemoryKind::Ram, blocks,
+                 fit.pools.empty() ? "the arena, inputs, outputs and the stack" : "inputs, outputs and the stack, beside the pools,");
   if (fit.weights_in_flash) require_blocks(fit, MemoryKind::Flash, {fit.weights_bytes}, "the weights");
   if (m && !m->overflow.empty() && fit.problems.empty()) fit.problems.push_back("the linker finds no room: " + m->overflow);
   return fit;

@@ -33,6 +33,7 @@ struct Fit {
   std::string target;
   bool on_device = false;  // kernels run on a device with memory of its own; see ProjectForm::on_device
   std::vector<Memory> memories;
+  std::vector<ReportPool> pools;  // arenas that have a memory each; none: the arena lies anywhere
   std::int64_t arena_bytes = 0, state_bytes = 0, weights_bytes = 0;
   std::int64_t device_bytes = 0;              // if on_device, of all that is there: each buffer has a multiple of some bytes
   std::vector<std::int64_t> inputs, outputs;  // bytes of each

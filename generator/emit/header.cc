@@ -25,9 +25,14 @@ std::string provenance(const Project& p) {
   for (std::size_t c = 0; c < turns.size(); c++) macs += (p.program->calls[c].macs * turns[c]).max();
   text += fmt::format(" *   work     {} calls of {} kernels, {} multiply-accumulates{}\n", p.program->calls.size(),
                       p.program->kernels.size(), grouped(macs), p.program->variables.empty() ? "" : " at most");
-  text += fmt::format(" *   memory   arena {} bytes (lower bound {}){}, constants {} bytes */\n", grouped(p.plan->arena_bytes),
-                      grouped(p.plan->lower_bound_bytes), p.has_state() ? fmt::format(", state {} bytes", grouped(p.state_bytes)) : "",
-                      grouped(p.constants_bytes));
+  std::string arenas;
+  for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
+    const ArenaPlan& arena = p.plan->arenas[n];
+    arenas += fmt::format("{}{} {} bytes (lower bound {})", n == 0 ? "" : ", ", p.has_pools() ? p.program->pools[n].name : "arena",
+                          grouped(arena.bytes), grouped(arena.lower_bound_bytes));
+  }
+  text += fmt::format(" *   memory   {}{}, constants {} bytes */\n", arenas,
+                      p.has_state() ? fmt::format(", state {} bytes", grouped(p.state_bytes)) : "", grouped(p.constants_bytes));
   return text;
 }
 
@@ -61,7 +66,11 @@ std::string io_places(const Project& p) {
   for (const auto* group : {&p.program->inputs, &p.program->outputs})
     for (int b : *group)
       if (p.has_place_in_arena(b))
-        text += fmt::format("#define {} {}u\n", offset_macro(p, b), p.plan->placements[static_cast<std::size_t>(b)].offset);
+        text += fmt::format(
+            "#define {} {}u{}\n", offset_macro(p, b), p.plan->placements[static_cast<std::size_t>(b)].offset,
+            p.has_pools()
+                ? " /* of " + arena_names(p)[static_cast<std::size_t>(p.plan->placements[static_cast<std::size_t>(b)].pool)] + " */"
+                : "");
   if (text.empty()) return "";
   return "/* Bytes from the start of the arena to the room that it has for each input and output: pass these addresses, or others. A run "
          "may\n"
@@ -94,7 +103,7 @@ std::string blob_functions(const Project& p) {
 
 std::string sizes(const Project& p, const HeaderParts& parts) {
   std::string text = parts.arena_bytes;
-  text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
+  if (!p.has_pools()) text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
   if (p.has_constants()) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);

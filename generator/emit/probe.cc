@@ -7,7 +7,11 @@ namespace etch {
 
 std::string probe_source(const Project& p) {
   if (p.form->on_device) return "";
-  std::vector<std::string> arguments{"place", p.macro + "_ARENA_BYTES"};
+  std::vector<std::string> arguments;
+  for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
+    arguments.push_back("place");
+    arguments.push_back(pool_macro(p, n) + "_BYTES");
+  }
   if (p.has_state()) arguments.push_back("place");
   if (p.is_blob()) arguments.push_back("place");
   for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));

@@ -76,6 +76,13 @@ void name_buffers(Project& project) {
   CNames names(project.name);
   for (std::string_view word : project.form->reserved_names) names.add(std::string(word));
   if (!program.states.empty()) names.add("state");  // a parameter
+  if (project.has_pools()) {
+    for (const char* word : {"pools", "pool_bytes", "pool_sizes"}) names.add(word);
+    for (const std::string& arena : arena_names(project)) {
+      names.add(arena);
+      names.add(arena + "_bytes");
+    }
+  }
   project.buffer_names.resize(program.buffers.size());
   for (const auto* group : {&program.inputs, &program.outputs})
     for (int b : *group) {
@@ -154,6 +161,23 @@ std::string static_memory(const std::string& name, const std::string& bytes, con
 std::string static_memory_address(const std::string& name, const std::string& align, std::int64_t align_bytes) {
   if (align_bytes <= kWidest) return name + ".bytes";
   return fmt::format("{0}.bytes + (0u - (uintptr_t){0}.bytes) % {1}", name, align);
+}
+
+std::vector<std::string> arena_names(const Project& project) {
+  if (!project.has_pools()) return {"arena"};
+  std::vector<std::string> names;
+  for (const Pool& pool : project.program->pools) names.push_back("arena_" + pool.name);
+  return names;
+}
+
+std::string pool_macro(const Project& project, std::size_t arena) {
+  return project.macro + "_" + project.upper(arena_names(project)[arena]);
+}
+
+std::string arena_address(const Project& project, std::size_t arena) {
+  if (project.has_pools() && project.program->pools[arena].address >= 0)
+    return fmt::format("(void *)(uintptr_t){}_ADDRESS", pool_macro(project, arena));
+  return static_memory_address(arena_names(project)[arena], pool_macro(project, arena) + "_ALIGN", project.plan->align);
 }
 
 std::string type_text(const ProgramBuffer& buffer) { return std::string(name_of(buffer.dtype)) + " " + shape_text(buffer.shape); }

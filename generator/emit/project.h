@@ -56,6 +56,8 @@ struct Project {
 
   bool has_constants() const { return !constants.empty(); }
   bool has_state() const { return !states.empty(); }
+  /// Whether there is an arena for each pool of the target, also if that is one.
+  bool has_pools() const { return !program->pools.empty(); }
   /// Where the target's compiler keeps constants.
   const ConstantSpace& space() const { return options->build.constants; }
   /// Before the type of a constant that the runtime reads: "const", or "const ETCH_CONST_SPACE".
@@ -104,6 +106,12 @@ int runtime_abi();
 std::string static_memory(const std::string& name, const std::string& bytes, const std::string& align, std::int64_t align_bytes);
 std::string static_memory_address(const std::string& name, const std::string& align, std::int64_t align_bytes);
 
+/// The arenas as the run function's parameters are called: "arena", or "arena_dtcm" and "arena_sram".
+std::vector<std::string> arena_names(const Project& project);
+/// Start of the macros of arena number `arena`: "KWS_ARENA", "KWS_ARENA_DTCM".
+std::string pool_macro(const Project& project, std::size_t arena);
+/// C expression for the address of a self-test's arena.
+std::string arena_address(const Project& project, std::size_t arena);
 /// C expression for the address to which a self-test reads a blob.
 std::string blob_address(const Project& project);
 

@@ -46,11 +46,74 @@ Json kernel_json(const ReportKernel& k) {
   return j;
 }
 
-std::string or_dash(const std::optional<std::int64_t>& value) { return value ? grouped(*value) : "-"; }
+Json buffer_json(const ReportBuffer& b) {
+  Json j{{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}};
+  if (b.pool.empty()) return j;
+  j["pool"] = b.pool;
+  j["accessed_bytes"] = b.accessed_bytes;
+  j["why"] = b.why;
+  return j;
+}
+
+void add_pools(Json& j, const Report& r) {
+  if (r.pools.empty()) return;
+  for (const ReportPool& p : r.pools) {
+    j["pools"].push_back({{"name", p.name},
+                          {"memory", p.memory},
+                          {"bytes", p.bytes},
+                          {"limit_bytes", p.limit_bytes},
+                          {"lower_bound_bytes", p.lower_bound_bytes},
+                          {"tensors", p.tensors},
+                          {"accessed_bytes", p.accessed_bytes},
+                          {"unused", p.unused.empty() ? Json(nullptr) : Json(p.unused)}});
+  }
+  j["pools_are_best"] = r.pools_are_best;
+}
 
 std::string figure(const char* what, const std::optional<std::int64_t>& value, const char* unit) {
   return value ? fmt::format("  {:<22} {:>13} {}\n", what, grouped(*value), unit) : fmt::format("  {:<22} {:>13}\n", what, "not measured");
 }
+
+std::string arena_text(const Report& r) {
+  std::string text = figure("arena", r.arena_bytes,
+                            r.on_device       ? "bytes on the device, made when the model is opened"
+                            : r.pools.empty() ? "bytes of RAM, in one block of the caller"
+                                              : "bytes of RAM, in a block of the caller for each pool");
+  text += figure("  lower bound", r.arena_lower_bound_bytes,
+                 r.pools.empty() ? "bytes: the most that is live at one call" : "bytes: of each pool the most that is live at one call");
+  if (r.arena_bytes > r.arena_lower_bound_bytes)
+    text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
+                                : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
+  if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
+  return text;
+}
+
+// A line for each pool and one for each tensor in them.
+std::string pools_text(const Report& r) {
+  if (r.pools.empty()) return "";
+  std::int64_t accessed = 0;
+  std::size_t pool = 4, name = 6;
+  for (const ReportPool& p : r.pools) {
+    accessed += p.accessed_bytes;
+    pool = std::max(pool, p.name.size());
+  }
+  for (const ReportBuffer& b : r.buffers) name = std::max(name, nodes_text({b.name}).size());
+  std::string text = "\nPools of the target, the fastest first; kernels read and write as much as possible there\n";
+  for (const ReportPool& p : r.pools) {
+    const double part = accessed == 0 ? 0 : 100 * static_cast<double>(p.accessed_bytes) / static_cast<double>(accessed);
+    text += fmt::format("  {:<{}} {:>11} of {:>11} bytes in {}: ", p.name, pool, grouped(p.bytes), grouped(p.limit_bytes), p.memory);
+    text += p.unused.empty() ? fmt::format("{} tensors, {:.1f} % of the bytes that kernels access\n", p.tensors, part) : p.unused + "\n";
+  }
+  text += r.pools_are_best ? "  it is proved that no placing gives the faster pools more\n"
+                           : "  not all ways to place the tensors were tried: one may give the faster pools more\n";
+  text += fmt::format("  {:<{}}  {:<{}}  {:>11}  {:>13}  why\n", "tensor", name, "pool", pool, "bytes", "accessed");
+  for (const ReportBuffer& b : r.buffers)
+    text += fmt::format("  {:<{}}  {:<{}}  {:>11}  {:>13}  {}\n", nodes_text({b.name}), name, b.pool, pool, grouped(b.bytes),
+                        grouped(b.accessed_bytes), nodes_text({b.why}));
+  return text;
+}
+
+std::string or_dash(const std::optional<std::int64_t>& value) { return value ? grouped(*value) : "-"; }
 
 }  // namespace
 
@@ -121,9 +184,9 @@ std::string to_json(const Report& r) {
   j["folded_nodes"] = r.folded;
   if (!r.float_nodes.empty()) j["float_nodes"] = r.float_nodes;
   for (const ReportDeadChannels& d : r.dead) j["dead_channels"].push_back({{"nodes", d.nodes}, {"removed", d.removed}, {"total", d.total}});
+  add_pools(j, r);
   j["arena"] = Json::array();
-  for (const ReportBuffer& b : r.buffers)
-    j["arena"].push_back({{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}});
+  for (const ReportBuffer& b : r.buffers) j["arena"].push_back(buffer_json(b));
   // Names in the model may be invalid UTF-8, which must not stop the report.
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -140,13 +203,7 @@ std::string to_text(const Report& r) {
       r.name, r.build_command);
   text += r.files_note;
   text += "\nMemory\n";
-  text += figure("arena", r.arena_bytes,
-                 on_device ? "bytes on the device, made when the model is opened" : "bytes of RAM, in one block of the caller");
-  text += figure("  lower bound", r.arena_lower_bound_bytes, "bytes: the most that is live at one call");
-  if (r.arena_bytes > r.arena_lower_bound_bytes)
-    text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
-                                : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
-  if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
+  text += arena_text(r);
   const char* io = on_device ? "bytes, the caller's, and as many on the device" : "bytes, the caller's";
   text += figure("inputs", r.input_bytes, io);
   text += figure("outputs", r.output_bytes, io);
@@ -170,6 +227,7 @@ std::string to_text(const Report& r) {
                         r.audit->findings.size());
     for (const std::string& finding : r.audit->findings) text += "  " + finding + "\n";
   }
+  text += pools_text(r);
   text += "\nKernels in the order of their calls\n";
   std::size_t name = 4, shape = 5;
   for (const ReportKernel& k : r.kernels) {

@@ -32,6 +32,18 @@ struct ReportBuffer {
   std::string name;
   std::int64_t offset = 0, bytes = 0;
   int first = 0, last = 0;  // first and last call that needs it
+  // With pools: which one, what kernels read and write there in a run, and why it is in no faster one.
+  std::string pool{};
+  std::int64_t accessed_bytes = 0;
+  std::string why{};
+};
+
+/// An arena of a target with several pools.
+struct ReportPool {
+  std::string name, memory;
+  std::int64_t bytes = 0, limit_bytes = 0, lower_bound_bytes = 0, accessed_bytes = 0;
+  int tensors = 0;
+  std::string unused{};  // why no tensor lies there; empty if one does
 };
 
 /// Channels of a node that are the same for every input, and are not computed.
@@ -71,6 +83,8 @@ struct Report {
   std::vector<std::string> float_nodes;       // of the model, computed in float between quantised values
   std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
+  std::vector<ReportPool> pools;  // of the target, the fastest first
+  bool pools_are_best = true;     // it is proved that no placing gives the faster ones more accesses
   std::optional<ReportAudit> audit;
   std::vector<std::string> files;  // of the folder; empty before it is written
   // measured

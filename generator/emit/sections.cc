@@ -121,7 +121,8 @@ std::string arena_table(const Project& p) {
     if (p.plan->placements[b].offset >= 0) order.push_back(static_cast<int>(b));
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return p.plan->placements[at(a)].first < p.plan->placements[at(b)].first; });
-  std::size_t names = 0, types = 0;
+  std::size_t names = 0, types = 0, pools = 0;
+  for (const Pool& pool : p.program->pools) pools = std::max(pools, pool.name.size());
   for (int b : order) {
     names = std::max(names, in_comment(p.program->buffers[at(b)].name).size());
     types = std::max(types, type_text(p.program->buffers[at(b)]).size());
@@ -129,7 +130,8 @@ std::string arena_table(const Project& p) {
   for (int b : order) {
     const Placement& place = p.plan->placements[at(b)];
     const ProgramBuffer& buffer = p.program->buffers[at(b)];
-    text += fmt::format(" * {:>8} .. {:>8}   {:<{}}   {:<{}}   calls {}-{}", place.offset,
+    if (p.has_pools()) text += fmt::format(" * {:<{}}", p.program->pools[at(place.pool)].name, pools);
+    text += fmt::format("{} {:>8} .. {:>8}   {:<{}}   {:<{}}   calls {}-{}", p.has_pools() ? "" : " *", place.offset,
                         place.offset + std::max<std::int64_t>(buffer.max_bytes(), 1) - 1, in_comment(buffer.name), names, type_text(buffer),
                         types, place.first, place.last);
     if (place.in_place_of >= 0) text += "   in place of " + in_comment(p.program->buffers[at(place.in_place_of)].name);

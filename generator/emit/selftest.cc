@@ -291,8 +291,8 @@ std::string checksum_calls(const Project& p, const SelfTest& test) {
 bool is_in_arena(const Project& p, int b) { return !p.form->on_device && p.has_place_in_arena(b); }
 
 std::string place_in_arena(const Project& p, int b) {
-  return fmt::format("((unsigned char *)({}) + {})", static_memory_address("arena", p.macro + "_ARENA_ALIGN", p.plan->align),
-                     offset_macro(p, b));
+  const int arena = p.plan->placements[static_cast<std::size_t>(b)].pool;
+  return fmt::format("((unsigned char *)({}) + {})", arena_address(p, static_cast<std::size_t>(arena)), offset_macro(p, b));
 }
 
 std::string argument_of(const Project& p, int b) {

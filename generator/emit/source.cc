@@ -47,7 +47,9 @@ std::string program_table(const Project& p) {
   const ArgTable t = arg_table(p);
   const std::size_t io_count = program.inputs.size() + program.outputs.size() + program.states.size();
   std::string text = "\n" + banner("program") + "\n#define IO(n) {ETCH_IO, n}\n";
-  if (t.arena) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
+  if (t.arena && !p.has_pools()) text += "#define ARENA(offset) {ETCH_ARENA, offset}\n";
+  for (std::size_t n = 0; n < program.pools.size(); n++)
+    if (p.plan->arenas[n].bytes > 0) text += fmt::format("#define {}(offset) {{ETCH_POOL + {}, offset}}\n", p.upper(arena_names(p)[n]), n);
   if (t.constant && p.by_offset())
     text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, {}_AT_##member}}\n", p.macro);
   else if (t.constant)
@@ -65,10 +67,26 @@ std::string program_table(const Project& p) {
   text += fmt::format(
       "  {}, /* calls */\n  {}, /* loops */\n  {}, /* inputs and outputs{} */\n  {}, /* variables */\n  {}, /* bytes of arena */\n",
       program.calls.size(), program.loops.size(), io_count, p.has_state() ? ", and states" : "", program.variables.size(),
-      p.plan->arena_bytes);
+      p.has_pools() ? 0 : p.plan->arena_bytes);
   text += fmt::format("  {}, /* its alignment */\n  {}, /* alignment of the constants */\n  {}, /* of inputs and outputs */\n}};\n",
                       p.plan->align, constants_align(p), io_align.empty() ? "NULL" : "io_align");
-  return text;
+  if (!p.has_pools()) return text;
+  std::vector<std::string> sizes;
+  for (const ArenaPlan& arena : p.plan->arenas) sizes.push_back(fmt::format("{{{}, {}}}", arena.bytes, p.plan->align));
+  return text + fmt::format("\n/* Bytes and alignment of the arenas. */\nstatic {} etch_pool_size pool_sizes[{}] = {{{}}};\n",
+                            p.constant_word(), sizes.size(), list_text(sizes));
+}
+
+// Statements of the entry: where the arenas are, which are checked if there are several.
+std::string fill_arenas(const Project& p) {
+  if (!p.has_pools()) return "  frame.arena = arena;\n  frame.arena_bytes = arena_bytes;\n";
+  std::string text;
+  const std::vector<std::string> names = arena_names(p);
+  for (std::size_t n = 0; n < names.size(); n++) text += fmt::format("  pools[{0}] = {1};\n  pool_bytes[{0}] = {1}_bytes;\n", n, names[n]);
+  return text + fmt::format(
+                    "  status = etch_check_pools(pool_sizes, {}, pools, pool_bytes);\n  if (status != ETCH_OK) return status;\n"
+                    "  frame.arena = NULL;\n  frame.arena_bytes = 0;\n  frame.pools = pools;\n",
+                    names.size());
 }
 
 std::string entry(const Project& p, bool profile) {
@@ -80,13 +98,14 @@ std::string entry(const Project& p, bool profile) {
                       p.space() ? "etch_address " : "void *", p.max_args);
   if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
-  if (blob) text += "  etch_status status;\n";
+  if (p.has_pools()) text += fmt::format("  void *pools[{0}];\n  size_t pool_bytes[{0}];\n", program.pools.size());
+  if (blob || p.has_pools()) text += "  etch_status status;\n";
   if (p.has_state()) text += "  if (state == NULL) return ETCH_NULL;\n";
   text += fill_io(p);
   for (std::size_t k = 0; k < p.states.size(); k++)
     text += fmt::format("  io[{}] = (unsigned char *)state + {}; /* {} */\n", program.inputs.size() + program.outputs.size() + k,
                         p.states[k].offset, in_comment(program.buffers[at(p.states[k].state.buffer)].name));
-  text += "  frame.arena = arena;\n  frame.arena_bytes = arena_bytes;\n  frame.io = io;\n  frame.arg = arg;\n";
+  text += fill_arenas(p) + "  frame.io = io;\n  frame.arg = arg;\n";
   text += std::string("  frame.variables = ") + (variable_room(p) == 0 ? "NULL" : "variables") + ";\n";
   text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
   if (blob) {

@@ -331,27 +331,68 @@ Packing first_fit(const std::vector<Block>& blocks, const std::vector<int>& orde
   return place_in_order(blocks, conflicts(blocks, {}), order);
 }
 
-Packing pack(const std::vector<Block>& input, const std::vector<Closeness>& close) {
+namespace {
+
+// What searching needs, made once.
+struct Problem {
+  std::vector<Block> blocks;
+  const std::vector<Closeness>& close;
+  Neighbours against;
+  std::int64_t lower_bound = 0;
+};
+
+Problem problem_of(const std::vector<Block>& input, const std::vector<Closeness>& close) {
   for (const Block& b : input) check(b.bytes >= 0 && b.first <= b.last && b.first >= 0 && b.align > 0, "a block has a size and a lifetime");
-  if (input.empty()) return {};
-  const std::vector<Block> blocks = with_dense_steps(input);
-  const std::int64_t goal = lower_bound_bytes(blocks, close);
-  const Neighbours against = conflicts(blocks, close);
+  Problem problem{with_dense_steps(input), close, {}, 0};
+  problem.against = conflicts(problem.blocks, close);
+  problem.lower_bound = lower_bound_bytes(problem.blocks, close);
+  return problem;
+}
+
+// The best of a few orders, and which one that was.
+Packing best_of_orders(const Problem& p, std::vector<int>& best_order) {
   Packing best{{}, std::numeric_limits<std::int64_t>::max()};
-  std::vector<int> best_order;
-  for (const std::vector<int>& order : starting_orders(blocks, close)) {
-    Packing packing = place_in_order(blocks, against, order);
+  for (const std::vector<int>& order : starting_orders(p.blocks, p.close)) {
+    Packing packing = place_in_order(p.blocks, p.against, order);
     if (packing.bytes >= best.bytes) continue;
     best = std::move(packing);
     best_order = order;
   }
-  local_search(blocks, against, best_order, goal, best);
-  best.is_smallest = best.bytes == goal;
-  if (best.is_smallest || blocks.size() > Skyline::kMaxBlocks) return best;
-  Skyline skyline(blocks, against, shared_bytes(blocks, close), goal, best);
+  return best;
+}
+
+}  // namespace
+
+Packing pack(const std::vector<Block>& input, const std::vector<Closeness>& close) {
+  if (input.empty()) return {};
+  const Problem p = problem_of(input, close);
+  std::vector<int> order;
+  Packing best = best_of_orders(p, order);
+  local_search(p.blocks, p.against, order, p.lower_bound, best);
+  best.is_smallest = best.bytes == p.lower_bound;
+  if (best.is_smallest || p.blocks.size() > Skyline::kMaxBlocks) return best;
+  Skyline skyline(p.blocks, p.against, shared_bytes(p.blocks, close), p.lower_bound, best);
   skyline.search(0, 0);
   best.is_smallest = skyline.is_complete();
   return best;
+}
+
+std::optional<Packing> pack_within(const std::vector<Block>& input, const std::vector<Closeness>& close, std::int64_t bytes, bool thorough,
+                                   bool* proved) {
+  if (input.empty()) return Packing{};
+  const Problem p = problem_of(input, close);
+  if (proved != nullptr) *proved = p.lower_bound > bytes;
+  if (p.lower_bound > bytes) return std::nullopt;
+  std::vector<int> order;
+  Packing best = best_of_orders(p, order);
+  if (best.bytes > bytes && thorough) local_search(p.blocks, p.against, order, bytes, best);
+  if (best.bytes > bytes && thorough && p.blocks.size() <= Skyline::kMaxBlocks) {
+    best = {{}, bytes + 1};  // only what is better than that is looked for
+    Skyline skyline(p.blocks, p.against, shared_bytes(p.blocks, close), bytes, best);
+    skyline.search(0, 0);
+    if (proved != nullptr) *proved = best.bytes > bytes && skyline.is_complete();
+  }
+  return best.bytes <= bytes ? std::optional(std::move(best)) : std::nullopt;
 }
 
 }  // namespace etch

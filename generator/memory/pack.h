@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace etch {
@@ -39,6 +40,11 @@ std::vector<std::int64_t> shared_bytes(const std::vector<Block>& blocks, const s
 
 /// The best packing found. The same blocks give the same packing on every machine.
 Packing pack(const std::vector<Block>& blocks, const std::vector<Closeness>& close = {});
+
+/// A packing of at most that many bytes; nullopt if none was found. `thorough`: search as pack() does, else try a few orders. What is
+/// proved to be impossible sets *proved.
+std::optional<Packing> pack_within(const std::vector<Block>& blocks, const std::vector<Closeness>& close, std::int64_t bytes, bool thorough,
+                                   bool* proved = nullptr);
 
 /// Places the blocks in the order given, each at the lowest address where it fits.
 Packing first_fit(const std::vector<Block>& blocks, const std::vector<int>& order);

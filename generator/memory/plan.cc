@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "memory/pack.h"
+#include "memory/pool_texts.h"
+#include "memory/pools.h"
+#include "memory/traffic.h"
 #include "program/loops.h"
 
 namespace etch {
@@ -71,6 +75,12 @@ bool may_replace(const ProgramCall& call, int in, int out) {
   return found;
 }
 
+bool have_a_pool(const Program& program, int a, int b) {
+  return program.pools.empty() || std::ranges::any_of(program.pools, [&](const Pool& pool) {
+           return may_hold(pool, program.buffers[at(a)]) && may_hold(pool, program.buffers[at(b)]);
+         });
+}
+
 // An output takes the place of an input that no later call reads, if the kernel allows it; each input is replaced at most once.
 void choose_in_place(const Program& program, const PlanOptions& options, std::vector<Placement>& placements) {
   for (std::size_t c = 0; c < program.calls.size(); c++) {
@@ -87,6 +97,7 @@ void choose_in_place(const Program& program, const PlanOptions& options, std::ve
         if (in == out || is_kept_by_loop(program, c, in) || !may_replace(call, in, number) || !dies ||
             !in_arena(program.buffers[at(in)], options))
           continue;
+        if (!have_a_pool(program, in, out)) continue;
         if (program.buffers[at(in)].max_bytes() != program.buffers[at(out)].max_bytes() || !replaced.insert(in).second) continue;
         output.in_place_of = in;
         break;
@@ -174,6 +185,77 @@ int first_step_with(const std::vector<Block>& blocks, const std::vector<Closenes
   return found == live.end() ? -1 : static_cast<int>(found - live.begin());
 }
 
+// One arena of any size.
+void place_in_one(const Chains& chains, const std::vector<Closeness>& close, MemoryPlan& plan) {
+  const Packing packing = pack(chains.blocks, close);
+  for (std::size_t b = 0; b < plan.placements.size(); b++)
+    if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])];
+  const std::int64_t bound = lower_bound_bytes(chains.blocks, close);
+  plan.arenas = {{packing.bytes, bound, packing.is_smallest, first_step_with(chains.blocks, close, bound)}};
+}
+
+// What the pools get: a chain has the traffic of all its buffers, and lies where each of them may.
+std::vector<PoolBlock> pool_blocks(const Program& program, const MemoryPlan& plan, const Chains& chains) {
+  std::vector<PoolBlock> blocks;
+  for (const Block& block : chains.blocks) blocks.push_back({block, 0, std::vector<char>(program.pools.size(), 1)});
+  for (std::size_t b = 0; b < plan.placements.size(); b++) {
+    if (chains.of_buffer[b] < 0) continue;
+    PoolBlock& block = blocks[at(chains.of_buffer[b])];
+    block.traffic += plan.traffic[b];
+    for (std::size_t p = 0; p < program.pools.size(); p++)
+      if (!may_hold(program.pools[p], program.buffers[b])) block.may[p] = 0;
+  }
+  return blocks;
+}
+
+// The packing with which the choice was made.
+Packing packing_of(const PoolChoice& choice, const PartOfBlocks& part, std::int64_t limit) {
+  if (std::optional<Packing> found = pack_within(part.blocks, part.close, limit, true)) return *found;
+  check(!choice.offsets.empty(), "blocks that were found to have room have it");
+  Packing packing;
+  for (std::size_t k = 0; k < part.numbers.size(); k++) {
+    packing.offsets.push_back(choice.offsets[at(part.numbers[k])]);
+    packing.bytes = std::max(packing.bytes, packing.offsets.back() + part.blocks[k].bytes);
+  }
+  return packing;
+}
+
+// Whether the pools have room for all. Each is packed as small as can be.
+bool place_in_pools(const Program& program, const Chains& chains, const std::vector<Closeness>& close, MemoryPlan& plan, bool& proved) {
+  std::vector<std::int64_t> limits;
+  for (const Pool& pool : program.pools) limits.push_back(pool.size);
+  const std::vector<PoolBlock> blocks = pool_blocks(program, plan, chains);
+  const std::optional<PoolChoice> choice = choose_pools(blocks, close, limits, &proved);
+  if (!choice) return false;
+  plan.is_best = choice->is_best;
+  plan.arenas.clear();
+  std::vector<std::pair<int, std::int64_t>> places(blocks.size());  // pool and offset
+  for (std::size_t p = 0; p < limits.size(); p++) {
+    std::vector<char> chosen(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); i++) chosen[i] = choice->pool[i] == static_cast<int>(p) ? 1 : 0;
+    const PartOfBlocks part = part_of(blocks, close, chosen);
+    Packing packing = pack(part.blocks, part.close);
+    if (packing.bytes > limits[p]) packing = packing_of(*choice, part, limits[p]);
+    const std::int64_t bound = lower_bound_bytes(part.blocks, part.close);
+    plan.arenas.push_back({packing.bytes, bound, packing.is_smallest, first_step_with(part.blocks, part.close, bound)});
+    for (std::size_t k = 0; k < part.numbers.size(); k++) places[at(part.numbers[k])] = {static_cast<int>(p), packing.offsets[k]};
+  }
+  for (std::size_t b = 0; b < plan.placements.size(); b++)
+    if (chains.of_buffer[b] >= 0) std::tie(plan.placements[b].pool, plan.placements[b].offset) = places[at(chains.of_buffer[b])];
+  return true;
+}
+
+// Sums over the arenas.
+void add_up(MemoryPlan& plan) {
+  plan.is_smallest = true;
+  for (const ArenaPlan& arena : plan.arenas) {
+    plan.arena_bytes += arena.bytes;
+    plan.lower_bound_bytes += arena.lower_bound_bytes;
+    plan.is_smallest = plan.is_smallest && arena.is_smallest;
+  }
+  if (plan.arenas.size() == 1) plan.peak_call = plan.arenas[0].peak_call;
+}
+
 bool overlap(std::int64_t a, std::int64_t a_bytes, std::int64_t b, std::int64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
 
 // Whether the call that writes `out` first and reads `in` last lets them lie as they do.
@@ -202,15 +284,24 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
   plan.placements.resize(program.buffers.size());
   find_lifetimes(program, plan.placements);
   choose_in_place(program, options, plan.placements);
-  const Chains chains = chain_blocks(program, options, plan.placements);
-  const std::vector<Closeness> close = options.overlap ? find_close(program, plan.placements, chains) : std::vector<Closeness>();
-  const Packing packing = pack(chains.blocks, close);
-  for (std::size_t b = 0; b < plan.placements.size(); b++)
-    if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])];
-  plan.arena_bytes = packing.bytes;
-  plan.is_smallest = packing.is_smallest;
-  plan.lower_bound_bytes = lower_bound_bytes(chains.blocks, close);
-  plan.peak_call = first_step_with(chains.blocks, close, plan.lower_bound_bytes);
+  Chains chains = chain_blocks(program, options, plan.placements);
+  const auto closeness = [&] { return options.overlap ? find_close(program, plan.placements, chains) : std::vector<Closeness>(); };
+  if (program.pools.empty()) {
+    place_in_one(chains, closeness(), plan);
+  } else {
+    plan.traffic = traffic_bytes(program);
+    bool proved = false;
+    bool placed = place_in_pools(program, chains, closeness(), plan, proved);
+    if (!placed) {  // buffers that would be written over others may find room in another pool
+      const std::int64_t bytes = lower_bound_bytes(chains.blocks, closeness());
+      const NoRoom problem{bytes, first_step_with(chains.blocks, closeness(), bytes)};
+      for (Placement& p : plan.placements) p.in_place_of = -1;
+      chains = chain_blocks(program, options, plan.placements);
+      placed = place_in_pools(program, chains, closeness(), plan, proved);
+      if (!placed) throw no_room(program, options.include_io, problem, proved);
+    }
+  }
+  add_up(plan);
   verify(plan, program);
   return plan;
 }
@@ -218,6 +309,9 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
 void verify(const MemoryPlan& plan, const Program& program) {
   check(plan.placements.size() == program.buffers.size(), "one placement for each buffer");
   check(plan.lower_bound_bytes <= plan.arena_bytes, "no arena is smaller than the lower bound");
+  check(plan.arenas.size() == std::max<std::size_t>(program.pools.size(), 1), "one arena for each pool");
+  for (std::size_t p = 0; p < program.pools.size(); p++)
+    check(plan.arenas[p].bytes <= program.pools[p].size, "no arena is larger than its pool");
   std::vector<int> placed, live;
   for (std::size_t i = 0; i < plan.placements.size(); i++) {
     const Placement& a = plan.placements[i];
@@ -226,7 +320,9 @@ void verify(const MemoryPlan& plan, const Program& program) {
       continue;
     }
     check(a.offset % alignment_for(program.buffers[i].max_bytes(), plan.align) == 0, "every buffer is aligned");
-    check(a.offset + program.buffers[i].max_bytes() <= plan.arena_bytes, "every buffer lies inside the arena");
+    check(a.pool >= 0 && at(a.pool) < plan.arenas.size(), "every buffer lies in one of the arenas");
+    check(a.offset + program.buffers[i].max_bytes() <= plan.arenas[at(a.pool)].bytes, "every buffer lies inside the arena");
+    check(program.pools.empty() || may_hold(program.pools[at(a.pool)], program.buffers[i]), "every buffer lies where it may");
     check(a.first <= a.last, "a buffer with a place has a lifetime");
     placed.push_back(static_cast<int>(i));
   }
@@ -239,7 +335,8 @@ void verify(const MemoryPlan& plan, const Program& program) {
       const bool replaces = (a.in_place_of == j && b.last == a.first) || (b.in_place_of == i && a.last == b.first);
       const bool follows =
           a.first == b.last ? keeps_distance(plan, program, i, j) : a.last == b.first && keeps_distance(plan, program, j, i);
-      check(replaces || follows || !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
+      check(replaces || follows || a.pool != b.pool ||
+                !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
             "live buffers do not overlap");
     }
     live.push_back(i);
@@ -247,7 +344,11 @@ void verify(const MemoryPlan& plan, const Program& program) {
 }
 
 std::string to_text(const MemoryPlan& plan, const Program& program) {
-  std::string text = fmt::format("arena {} bytes, align {}, lower bound {}", plan.arena_bytes, plan.align, plan.lower_bound_bytes);
+  std::string text;
+  for (std::size_t p = 0; p < program.pools.size(); p++)
+    text += fmt::format("pool {} of {}: {} of {} bytes, lower bound {}\n", program.pools[p].name, program.pools[p].memory,
+                        plan.arenas[p].bytes, program.pools[p].size, plan.arenas[p].lower_bound_bytes);
+  text += fmt::format("arena {} bytes, align {}, lower bound {}", plan.arena_bytes, plan.align, plan.lower_bound_bytes);
   if (plan.peak_call >= 0) text += fmt::format(" (call {})", plan.peak_call);
   text += "\n";
   std::vector<int> order;
@@ -258,6 +359,7 @@ std::string to_text(const MemoryPlan& plan, const Program& program) {
     const Placement& p = plan.placements[at(b)];
     const ProgramBuffer& buffer = program.buffers[at(b)];
     const std::int64_t end = p.offset + std::max<std::int64_t>(buffer.max_bytes(), 1) - 1;
+    if (!program.pools.empty()) text += fmt::format("{:<8} {:>9} bytes moved ", program.pools[at(p.pool)].name, plan.traffic[at(b)]);
     text += fmt::format("{:>9} .. {:>9}  {:<24} {} {}  calls {}-{}", p.offset, end, buffer.name, name_of(buffer.dtype),
                         shape_text(buffer.shape), p.first, p.last);
     if (p.in_place_of >= 0) text += fmt::format("  in place of {}", program.buffers[at(p.in_place_of)].name);

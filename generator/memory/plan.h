@@ -1,5 +1,6 @@
 // Where each buffer of a Program lives. Inputs, outputs and constants are the caller's memory; every intermediate gets an
-// offset in one arena. A pure function of the program: no addresses, no hashing, the same plan on every machine.
+// offset in an arena: there is one, or one for each of the program's pools, the fastest of which get what is used most. A pure function of
+// the program: no addresses, no hashing, the same plan on every machine.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,33 @@ struct PlanOptions {
 
 struct Placement {
   std::int64_t offset = -1;   // bytes from the start of the arena; -1: not in the arena
+  int pool = 0;               // number of that arena
   int first = -1, last = -1;  // first and last call at which its content is needed; -1: never used
   int in_place_of = -1;       // the buffer over which it is written; -1: none
 };
 
-struct MemoryPlan {
-  std::vector<Placement> placements;  // one for each buffer of the program
-  std::int64_t arena_bytes = 0;
-  std::int64_t align = 1;
+/// One arena.
+struct ArenaPlan {
+  std::int64_t bytes = 0;
   std::int64_t lower_bound_bytes = 0;  // largest sum of live bytes at one call; what an output and its input share counts once
   bool is_smallest = false;            // it is proved that these lifetimes need as many bytes
   int peak_call = -1;                  // the first call at which that many bytes are live
 };
 
-/// Finds lifetimes and in-place outputs, then packs. Buffers whose shape has Variables get the bytes of their largest shape.
+struct MemoryPlan {
+  std::vector<Placement> placements;  // one for each buffer of the program
+  std::vector<ArenaPlan> arenas;      // one for each of the program's pools, or one alone
+  std::int64_t arena_bytes = 0;       // of all
+  std::int64_t align = 1;             // of each
+  std::int64_t lower_bound_bytes = 0;
+  bool is_smallest = false;             // each of them
+  int peak_call = -1;                   // with one arena: see ArenaPlan
+  bool is_best = true;                  // with pools: it is proved that the faster ones can't get more of what kernels read and write
+  std::vector<std::int64_t> traffic{};  // with pools, by buffer: bytes that kernels read and write in a run
+};
+
+/// Finds lifetimes and in-place outputs, then packs. Buffers whose shape has Variables get the bytes of their largest shape. Throws
+/// UserError if the program's pools are too small.
 MemoryPlan plan_memory(const Program& program, const PlanOptions& options = {});
 
 /// Alignment that a buffer or constant of that many bytes gets: `align`, or less where the buffer is smaller than that (no

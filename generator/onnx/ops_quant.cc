@@ -53,8 +53,8 @@ Tensor parameter_along(const NodeContext& node, const Tensor& parameter, const T
   if (block > 0) return blockwise(node, parameter, x, axis, block);
   if (parameter.size().is_int(1) && parameter.rank() <= 1) return parameter.reshape({});
   if (parameter.rank() != 1 || axis < 0 || !(parameter.dim(0) == x.dim(axis))) {
-    node.fail("the " + what + " has the shape " + to_text(parameter.shape()) + ", the input " + to_text(x.shape()) + " with axis " +
-                  std::to_string(axis),
+    node.fail("the " + what + " has the shape " + to_text(parameter.shape()) + ", what it belongs to " + to_text(x.shape()) +
+                  " with axis " + std::to_string(axis),
               "give one number, or one for each element of the axis");
   }
   Shape shape(static_cast<std::size_t>(x.rank()), Sint(1));
@@ -64,7 +64,8 @@ Tensor parameter_along(const NodeContext& node, const Tensor& parameter, const T
 
 Tensor one_number(const NodeContext& node, int input, const std::string& what) {
   const Tensor value = node.input(input);
-  if (!value.size().is_int(1)) node.fail("the " + what + " has the shape " + to_text(value.shape()) + ", one number is expected");
+  if (!value.size().is_int(1))
+    node.fail("the " + what + " has the shape " + to_text(value.shape()) + ", one number is expected", "make it a tensor of one element");
   return value.reshape({});
 }
 
@@ -224,7 +225,7 @@ Outputs conv_integer(NodeContext& node) {
   require_type(node, 1, kBytes);
   const Tensor x_zero = node.has_input(2) ? unless_zero(node, 2, one_number(node, 2, "zero point of x")) : Tensor();
   const Tensor zero =
-      node.has_input(3) ? unless_zero(node, 3, parameter_along(node, node.input(3), node.input(1), 0, 0, "zero point")) : Tensor();
+      node.has_input(3) ? unless_zero(node, 3, parameter_along(node, node.input(3), node.input(1), 0, 0, "zero point of w")) : Tensor();
   const Tensor x = centred(node.input(0), x_zero), weight = centred(node.input(1), zero);
   return {convolution(node, x, weight, Tensor())};
 }
@@ -240,10 +241,10 @@ Outputs qlinear_conv(NodeContext& node) {
     require_scale(node, input, what);
   const Tensor weight = node.input(3);
   const Tensor x_zero = unless_zero(node, 2, one_number(node, 2, "zero point of x"));
-  const Tensor zero = unless_zero(node, 5, parameter_along(node, node.input(5), weight, 0, 0, "zero point"));
+  const Tensor zero = unless_zero(node, 5, parameter_along(node, node.input(5), weight, 0, 0, "zero point of w"));
   const Tensor sum = convolution(node, centred(node.input(0), x_zero), centred(weight, zero), node.has_input(8) ? node.input(8) : Tensor());
   const Tensor factor =
-      one_number(node, 1, "scale of x") * parameter_along(node, node.input(4), sum, 1, 0, "scale") / one_number(node, 6, "scale of y");
+      one_number(node, 1, "scale of x") * parameter_along(node, node.input(4), sum, 1, 0, "scale of w") / one_number(node, 6, "scale of y");
   return {saturated(sum.cast(factor.dtype()) * factor, one_number(node, 7, "zero point of y"), node.input(7).dtype())};
 }
 

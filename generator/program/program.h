@@ -16,6 +16,7 @@
 #include "ir/lazyop.h"
 #include "ir/uop.h"
 #include "renderer/language.h"
+#include "target/target.h"
 
 namespace etch {
 
@@ -111,6 +112,7 @@ struct Program {
   std::vector<ProgramLoop> loops;    // by first call, outer ones first
   std::vector<int> inputs, outputs;  // buffers, in the model's order
   bool io_in_arena = false;          // the arena has room for these as well
+  std::vector<Pool> pools;           // the arenas in which they may lie, the fastest first; empty: one of any size
   std::vector<ProgramState> states;
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into

@@ -81,6 +81,60 @@ void read_memories(const Reader& in, const Element& root, Target& t) {
   }
 }
 
+// Names of arguments and macros are made of it, which must not be those of another pool: "arena_x_bytes".
+bool is_pool_name(const std::string& text) {
+  constexpr std::size_t kLongest = 16;
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !text.empty() && text.size() <= kLongest && is_letter(text[0]) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string memories_text(const Target& t, MemoryKind kind) {
+  std::vector<std::string_view> names;
+  for (const Memory& m : t.memories)
+    if (m.kind == kind) names.push_back(m.name);
+  return list_of(names);
+}
+
+Pool read_pool(const Reader& in, const Element& e, const Target& t) {
+  Pool pool;
+  pool.name = in.attribute(e, "name");
+  if (!is_pool_name(pool.name))
+    in.fail(e.GetLineNum(), "<pool>: name is '" + pool.name + "', accepted are up to 16 lower-case letters and digits, first a letter");
+  pool.memory = in.attribute(e, "memory");
+  const auto memory = std::ranges::find(t.memories, pool.memory, &Memory::name);
+  if (memory == t.memories.end() || memory->kind != MemoryKind::Ram)
+    in.fail(e.GetLineNum(), "<pool>: memory is '" + pool.memory + "', " + (memory == t.memories.end() ? "no memory" : "not of kind ram") +
+                                ", accepted are " + memories_text(t, MemoryKind::Ram));
+  pool.size = in.number(e, "size", 1, memory->size, memory->size);
+  constexpr PoolContent kContents[] = {PoolContent::All, PoolContent::Intermediates, PoolContent::Io};
+  pool.holds = kContents[in.choice(e, "holds", in.attribute(e, "holds", "all"), {"all", "intermediates", "io"})];
+  const std::int64_t last = memory->origin + memory->size - pool.size;
+  pool.address = in.number(e, "address", memory->origin, last, -1);
+  if (pool.address >= 0 && pool.address % t.arena_align != 0)
+    in.fail(e.GetLineNum(), "<pool>: address is " + in.attribute(e, "address") + ", accepted are multiples of the arena's alignment, " +
+                                std::to_string(t.arena_align));
+  return pool;
+}
+
+void read_pools(const Reader& in, const Element& root, Target& t) {
+  for (const Element* e = root.FirstChildElement("pool"); e != nullptr; e = e->NextSiblingElement("pool")) {
+    const Pool pool = read_pool(in, *e, t);
+    std::int64_t taken = pool.size;
+    for (const Pool& other : t.pools) {
+      if (other.name == pool.name) in.fail(e->GetLineNum(), "<pool>: the name '" + pool.name + "' is taken");
+      if (other.memory == pool.memory) taken += other.size;
+      if (pool.address >= 0 && other.address >= 0 && pool.address < other.address + other.size && other.address < pool.address + pool.size)
+        in.fail(e->GetLineNum(), "<pool>: " + pool.name + " and " + other.name + " overlap");
+    }
+    const std::int64_t size = std::ranges::find(t.memories, pool.memory, &Memory::name)->size;
+    if (taken > size)
+      in.fail(e->GetLineNum(), "<pool>: the pools of memory '" + pool.memory + "' have " + std::to_string(taken) +
+                                   " bytes together, the memory has " + std::to_string(size));
+    t.pools.push_back(pool);
+  }
+}
+
 void read_constants(const Reader& in, const Element& root, Target& t) {
   const Element* e = root.FirstChildElement("constants");
   if (e == nullptr) return;
@@ -199,6 +253,7 @@ Target read_target(const std::filesystem::path& file) {
   read_core(in, root, t);
   read_cycles(in, root, t);
   read_memories(in, root, t);
+  read_pools(in, root, t);
   read_constants(in, root, t);
   read_features(in, root, t);
   read_instructions(in, root, t);

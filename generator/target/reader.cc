@@ -28,6 +28,7 @@ constexpr Rule kSchema[] = {
     {"target", "registers", true, false, {"float"}, {"integer"}, false},
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
+    {"target", "pool", false, true, {"name", "memory"}, {"size", "holds", "address"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
     {"target", "cycles", false, false, {"instruction", "load", "store", "taken", "source"}, {}, false},
     {"target", "constants", false, false, {"space", "integer", "object"}, {}, false},

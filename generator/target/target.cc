@@ -30,6 +30,18 @@ std::string_view text(MemoryKind kind) {
   return "";
 }
 
+std::string_view text(PoolContent content) {
+  switch (content) {
+    case PoolContent::All:
+      return "all";
+    case PoolContent::Intermediates:
+      return "intermediates";
+    case PoolContent::Io:
+      return "io";
+  }
+  return "";
+}
+
 std::string_view text(FlagKind kind) {
   switch (kind) {
     case FlagKind::Code:

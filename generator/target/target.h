@@ -28,6 +28,19 @@ struct Memory {
   std::int64_t size = 0;    // bytes
 };
 
+/// What may lie in a pool. Inputs and outputs are the caller's unless the arena was asked to have room for them.
+enum class PoolContent { All, Intermediates, Io };
+std::string_view text(PoolContent content);  // "all", "intermediates", "io"
+
+/// A part of a memory that the model's tensors may take: each pool is an arena of its own. Targets list the fastest one first.
+struct Pool {
+  std::string name;       // lower-case letters and digits: of parameters and macros in C
+  std::string memory;     // of kind ram, in which it is
+  std::int64_t size = 0;  // bytes
+  PoolContent holds = PoolContent::All;
+  std::int64_t address = -1;  // where the self-test has this pool, if no linker uses that memory; -1: in a variable
+};
+
 /// Where a compiler keeps constants that would otherwise be copied into RAM at start-up: in an address space of its own, whose name
 /// qualifies types in C.
 struct ConstantSpace {
@@ -118,6 +131,7 @@ struct Target {
   std::int64_t arena_align = 16;        // bytes: the widest aligned access of a kernel
   CycleWeights cycles;
   std::vector<Memory> memories;       // empty: no limits are known
+  std::vector<Pool> pools;            // empty: all tensors are in one arena
   std::vector<std::string> features;  // macros that a compiler with the Code flags predefines ("__AVX2__"); NAME.c checks for them
   std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
   std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"

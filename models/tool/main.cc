@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "models/densify.h"
+#include "models/quantise.h"
 #include "models/zoo.h"
 
 namespace etch {
@@ -40,12 +41,15 @@ int run(const std::vector<std::string>& args) {
     if (!in) throw UserError(args[1], "can't be read", "check the path");
     const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     write(args[2], densify(bytes, model_name(args[1])));
+  } else if (args.size() == 3 && args[0] == "quantised") {
+    write(args[2], quantised(zoo_bytes(zoo_model(args[1]))));
   } else if (args.size() == 2) {
     write(args[1], zoo_bytes(zoo_model(args[0])));
   } else {
     fmt::print(stderr,
                "etch-zoo list                      the bundled models\n"
                "etch-zoo NAME OUT.onnx             writes one\n"
+               "etch-zoo quantised NAME OUT.onnx   writes one in int8\n"
                "etch-zoo all DIR                   writes all\n"
                "etch-zoo densify IN.onnx OUT.onnx  gives a 'light' model of ONNX pseudo-random weights\n");
     return 2;

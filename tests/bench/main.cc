@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/tempdir.h"
+#include "context.h"
 #include "figure.h"
+#include "int8.h"
 #include "peak.h"
 #include "support/long_models.h"
 #include "target/target.h"
@@ -22,38 +24,6 @@ namespace etch::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-struct Context {
-  fs::path work;    // temporary folder
-  fs::path models;  // downloaded models; may be absent
-  Figures figures;
-  void say(const std::string& line) const { fmt::print(stderr, "{}\n", line); }
-};
-
-ProcessResult tool(const std::vector<std::string>& args) {
-  std::vector<std::string> argv{ETCH_BUILD_DIR "/etch"};
-  argv.insert(argv.end(), args.begin(), args.end());
-  ProcessOptions options;
-  options.timeout_s = 1200;
-  ProcessResult result = run_process(argv, options);
-  if (!result.ok()) throw UserError("etch " + args[0], describe(result) + ": " + result.err);
-  return result;
-}
-
-Json read_json(const fs::path& file) {
-  std::ifstream in(file);
-  return Json::parse(in);
-}
-
-fs::path zoo(const Context& context, const std::vector<std::string>& args, const std::string& file) {
-  std::vector<std::string> argv{ETCH_BUILD_DIR "/etch-zoo"};
-  argv.insert(argv.end(), args.begin(), args.end());
-  argv.push_back((context.work / file).string());
-  const ProcessResult made = run_process(argv);
-  if (!made.ok()) throw UserError("etch-zoo", describe(made) + ": " + made.err);
-  return context.work / file;
-}
 
 // --- speed on this machine
 
@@ -281,6 +251,7 @@ Figures measure(Context& context) {
     measure_llvm(context, name, model);
     measure_cortex_m(context, name, model, std::nullopt);
   }
+  measure_int8(context);
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
@@ -323,13 +294,18 @@ void print(const Figures& figures, bool json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false;
+  bool json = false, int8 = false;
+  app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
   const char* models = std::getenv("ETCH_MODELS");
   Context context{work.path(), models != nullptr ? models : "", {}};
-  print(measure(context), json);
+  if (int8)
+    measure_int8(context);
+  else
+    measure(context);
+  print(context.figures, json);
   return 0;
 }
 

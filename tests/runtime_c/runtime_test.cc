@@ -57,7 +57,7 @@ struct RunA {
   std::int32_t n = 4;
   void* io[2] = {x.data(), y.data()};
   void* arg[4] = {};
-  etch_frame frame{arena.data(), 32, kBias, io, &n, arg, nullptr, nullptr};
+  etch_frame frame{arena.data(), 32, kBias, io, &n, arg, nullptr, nullptr, nullptr};
 };
 
 TEST(Run, ComputesWhatTheTableSays) {
@@ -119,12 +119,52 @@ TEST(Run, EveryMistakeIsAStatusAndWritesNothing) {
   EXPECT_EQ(etch_run(&kModelA, nullptr), ETCH_NULL);
 }
 
+// Model C: y = 2 * (x + bias) by way of two arenas: the sum at 16 of the second one; the first is not used by a call.
+constexpr etch_ref kArgsC[] = {{ETCH_POOL + 1, 16}, {ETCH_IO, 0},        {ETCH_CONST, 0}, {ETCH_VAR, 0},
+                               {ETCH_IO, 1},        {ETCH_POOL + 1, 16}, {ETCH_VAR, 0}};
+constexpr etch_call kCallsC[] = {{k_add, 0, 4}, {k_double, 4, 3}};
+constexpr etch_program kModelC = {kCallsC, kArgsC, nullptr, kRangesA, 2, 0, 2, 1, 0, 16, 16, kIoAlignA};
+constexpr etch_pool_size kPoolsC[] = {{8, 8}, {32, 16}, {0, 16}};
+
+TEST(Run, SeveralArenasAreFoundByNumber) {
+  RunA run;
+  std::array<unsigned char, 16> other{};
+  void* pools[] = {other.data(), run.arena.data(), nullptr};
+  run.frame.arena = nullptr;
+  run.frame.arena_bytes = 0;
+  run.frame.pools = pools;
+  EXPECT_EQ(etch_run(&kModelC, &run.frame), ETCH_OK);
+  EXPECT_EQ(run.y, (std::array<float, 4>{22, 44, 66, 88}));
+  EXPECT_EQ(other, (std::array<unsigned char, 16>{}));
+}
+
+TEST(Run, SeveralArenasAreEachChecked) {
+  alignas(16) std::array<unsigned char, 48> memory{};
+  unsigned char* const at = memory.data();
+  const struct {
+    const char* what;
+    std::array<void*, 3> pools;
+    std::array<std::size_t, 3> bytes;
+    etch_status expected;
+  } rows[] = {
+      {"as needed", {at, at + 16, nullptr}, {8, 32, 0}, ETCH_OK},
+      {"the first is null", {nullptr, at + 16, nullptr}, {8, 32, 0}, ETCH_NULL},
+      {"the second is null", {at, nullptr, nullptr}, {8, 32, 0}, ETCH_NULL},
+      {"a byte too few in the first", {at, at + 16, nullptr}, {7, 32, 0}, ETCH_ARENA_SMALL},
+      {"a byte too few in the second", {at, at + 16, nullptr}, {8, 31, 0}, ETCH_ARENA_SMALL},
+      {"the first is off by four", {at + 4, at + 16, nullptr}, {8, 32, 0}, ETCH_ARENA_ALIGN},
+      {"the second is off by eight", {at, at + 8, nullptr}, {8, 32, 0}, ETCH_ARENA_ALIGN},
+      {"what is not needed is not looked at", {at, at + 16, at + 1}, {8, 32, 0}, ETCH_OK},
+  };
+  for (const auto& row : rows) EXPECT_EQ(etch_check_pools(kPoolsC, 3, row.pools.data(), row.bytes.data()), row.expected) << row.what;
+}
+
 TEST(Run, TwoModelsTakeTurns) {
   float x[4] = {1, 2, 3, 4};
   float y = 0;
   void* io[2] = {x, &y};
   void* arg[2] = {};
-  const etch_frame b{nullptr, 0, nullptr, io, nullptr, arg, nullptr, nullptr};
+  const etch_frame b{nullptr, 0, nullptr, io, nullptr, arg, nullptr, nullptr, nullptr};
   RunA a;
   for (int turn = 0; turn < 3; turn++) {
     a.x[0] = x[0] = static_cast<float>(turn);
@@ -272,7 +312,7 @@ TEST(Loops, KernelsTakeTheCounter) {
     std::int32_t variables[2] = {turns, 0};
     void* io[1] = {y.data()};
     void* arg[2] = {};
-    const etch_frame frame{nullptr, 0, nullptr, io, variables, arg, nullptr, nullptr};
+    const etch_frame frame{nullptr, 0, nullptr, io, variables, arg, nullptr, nullptr, nullptr};
     ASSERT_EQ(etch_run(&program, &frame), ETCH_OK);
     for (std::int32_t i = 0; i < 8; i++) EXPECT_EQ(y[static_cast<std::size_t>(i)], i <= turns ? static_cast<float>(1 << i) : 0.0f);
   }
@@ -286,7 +326,7 @@ TEST(Loops, NeedRoomForTheirCounters) {
   std::array<float, 8> y{1};
   void* io[1] = {y.data()};
   void* arg[2] = {};
-  etch_frame frame{nullptr, 0, nullptr, io, nullptr, arg, nullptr, nullptr};
+  etch_frame frame{nullptr, 0, nullptr, io, nullptr, arg, nullptr, nullptr, nullptr};
   EXPECT_EQ(etch_run(&program, &frame), ETCH_NULL);
   std::int32_t counter = 0;
   frame.variables = &counter;

@@ -27,7 +27,7 @@ constexpr std::string_view kGood = R"(<target name="t">
 <memory name="itcm" kind="flash" origin="0x1000" size="64K"/>
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
-<arena align="8"/><cycles instruction="1" load="2" store="3" taken="0" source="a manual"/>
+<arena align="8"/><pool name="fast" memory="dtcm" address="0x30000008" size="32"/><pool name="slow" memory="ram" holds="io"/><cycles instruction="1" load="2" store="3" taken="0" source="a manual"/>
 <math double="exp2f log2f"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
 <toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf" linker="ld" package="cc ld">
 <compiler>first</compiler>
@@ -107,6 +107,19 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(matrix.of_sum.registers[0].step, 2);
 }
 
+TEST(Target, PoolsAreRead) {
+  const TempDir dir;
+  const Target t = read_target(write(dir, kGood));
+  ASSERT_EQ(t.pools.size(), 2u);
+  EXPECT_EQ(t.pools[0].name + " " + t.pools[0].memory, "fast dtcm");
+  EXPECT_EQ(t.pools[0].size, 32);
+  EXPECT_EQ(t.pools[0].address, 0x30000008);
+  EXPECT_EQ(t.pools[0].holds, PoolContent::All);
+  EXPECT_EQ(t.pools[1].size, 2 << 20);  // the whole memory
+  EXPECT_EQ(t.pools[1].address, -1);
+  EXPECT_EQ(text(t.pools[1].holds), "io");
+}
+
 TEST(Target, Defaults) {
   const TempDir dir;
   const Target t = read_target(write(dir, R"(<target name="t"><description>d</description><core name="c" fpu="none"/>
@@ -164,6 +177,19 @@ constexpr BadRow kBad[] = {
     {"name=\"dtcm\"", "name=\"ram\"", 8, "<memory>: the name 'ram' is taken"},
     {"origin=\"0x30000000\"", "origin=\"0x20001000\"", 8, "<memory>: dtcm and ram overlap"},
     {"align=\"8\"", "align=\"12\"", 9, "<arena>: align is 12, accepted are powers of two"},
+    {"memory=\"dtcm\"", "memory=\"tcm\"", 9, "<pool>: memory is 'tcm', no memory, accepted are ram, dtcm"},
+    {"memory=\"dtcm\"", "memory=\"itcm\"", 9, "<pool>: memory is 'itcm', not of kind ram, accepted are ram, dtcm"},
+    {"size=\"32\"", "size=\"0\"", 9, "<pool>: size is '0', accepted is a number from 1 to 256"},
+    {"size=\"32\"", "size=\"257\"", 9, "<pool>: size is '257', accepted is a number from 1 to 256"},
+    {"name=\"fast\"", "name=\"slow\"", 9, "<pool>: the name 'slow' is taken"},
+    {"name=\"fast\"", "name=\"a_b\"", 9, "<pool>: name is 'a_b', accepted are up to 16 lower-case letters and digits"},
+    {"name=\"fast\"", "", 9, "<pool> needs the attribute name"},
+    {"memory=\"ram\" holds", "memory=\"dtcm\" holds", 9, "<pool>: the pools of memory 'dtcm' have 288 bytes together, the memory has 256"},
+    {"memory=\"ram\" holds=\"io\"", "memory=\"dtcm\" size=\"32\" address=\"0x30000020\"", 9, "<pool>: slow and fast overlap"},
+    {"holds=\"io\"", "holds=\"weights\"", 9, "<pool>: holds is 'weights', accepted are all, intermediates, io"},
+    {"address=\"0x30000008\"", "address=\"0x30000004\"", 9,
+     "<pool>: address is 0x30000004, accepted are multiples of the arena's alignment, 8"},
+    {"address=\"0x30000008\"", "address=\"0x300000f0\"", 9, "<pool>: address is '0x300000f0', accepted is a number from"},
     {"instruction=\"1\"", "instruction=\"0\"", 9, "<cycles>: instruction is '0', accepted is a number from 1 to 1000"},
     {"taken=\"0\"", "", 9, "<cycles> needs the attribute taken"},
     {"a manual", "", 9, "<cycles> needs the attribute source"},

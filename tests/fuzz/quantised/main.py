@@ -1,9 +1,9 @@
 """Random quantised graphs against a reference in integers: main.py --etch FILE --count 2000 [--first N] [--jobs N] [--keep DIR]
 
 Every graph has to give the reference's bits on INTERP and C; every second is made for little RAM (--optimize ram --io-in-arena), where
-results lie over parts of what they are computed from. Fails with a line for each one that does not; its number makes it again,
-and --keep saves it together with the smallest part that fails. With --oracle, ONNX Runtime is compared with the reference as well, and
-where it differs is told: that is no failure.
+results lie over parts of what they are computed from, half of these in two memory pools. Fails with a line for each one that does not;
+its number makes it again, and --keep saves it together with the smallest part that fails. With --oracle, ONNX Runtime is compared with
+the reference as well, and where it differs is told: that is no failure.
 """
 
 import argparse
@@ -23,9 +23,12 @@ import harness
 from quantised import make
 
 BACKENDS = "interp,c"
+POOLS = pathlib.Path(__file__).resolve().parents[2] / "data" / "pools"  # a target with a small pool and a large one
+LITTLE_RAM = ["--optimize", "ram", "--io-in-arena"]
 GOALS = {
     "speed": [],
-    "ram": ["--optimize", "ram", "--io-in-arena"],
+    "ram": LITTLE_RAM,
+    "pools": [*LITTLE_RAM, "--targets-dir", POOLS],
     "vectors": ["--target", "cortex-m55"],
     "pairs": ["--target", "cortex-m4f"],
     "lanes": ["--target", "x86-64-vnni"],
@@ -57,9 +60,11 @@ def difference(got, want, doubt=None):
 
 
 def goal_of(number):
-    """What the graph is made for: of those for little RAM about half have a result over a part of an input; of those for speed three of
-    four have the kernels of a target, vectors of integers or dot products, on this machine."""
-    return "ram" if number % 2 == 1 else ("vectors", "pairs", "lanes", "speed")[number // 2 % 4]
+    """What the graph is made for: of those for little RAM about half have a result over a part of an input, with one arena or with two; of
+    those for speed three of four have the kernels of a target, vectors of integers or dot products, on this machine."""
+    if number % 2 == 1:
+        return ("ram", "pools")[number // 2 % 2]
+    return ("vectors", "pairs", "lanes", "speed")[number // 2 % 4]
 
 
 def rejudge(etch, case, folder, text, work, goal):

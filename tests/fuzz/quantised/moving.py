@@ -63,7 +63,8 @@ def reduce_mean(g):
             return g.node("ReduceMean", [g.dq(x), g.const(np.array(axes, np.int64))], {"keepdims": keep})
         return g.node("ReduceMean", [g.dq(x)], {"axes": axes, "keepdims": keep})
 
-    return finish_sums(g, "ReduceMean", [x], sums, x.scale, emit, x)
+    alone = all(x.array.shape[i] == 1 for i in axes)
+    return finish_sums(g, "ReduceMean", [x], sums, x.scale, emit, x, moved=alone)
 
 
 def _mover(g, x, kind, move, emit, plain=True):
