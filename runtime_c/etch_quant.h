@@ -30,7 +30,8 @@ ETCH_INLINE uint64_t etch_shift_rounded(uint64_t x, int n) {
 /* x, below 2^62, with the 24 bits that a float has. */
 ETCH_INLINE uint64_t etch_float_rounded(uint64_t x) {
   int n = 0, i;
-  for (i = 24; i < 62; i++) n += x >> i != 0;
+  for (i = 0; i < 4; i++) n += x >> n >> 31 != 0 ? 8 : 0;
+  for (i = 0; i < 7; i++) n += x >> n >> 24 != 0;
   return n > 0 ? etch_shift_rounded(x, n) << n : x;
 }
 /* |v| * m24 / 2^n with both roundings; 0 < n. */
@@ -38,6 +39,9 @@ ETCH_INLINE uint32_t etch_requantise_exactly(uint32_t v, uint32_t m24, int n) {
   const uint64_t product = etch_float_rounded(etch_float_rounded(v) * m24);
   return (uint32_t)(n < 64 ? etch_shift_rounded(product, n) : 0);
 }
+#if defined(__GNUC__)
+__attribute__((cold)) /* kernels that have a product of integers call it next to ties alone */
+#endif
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
   const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;
   const int n = 150 - (int)(bits >> 23); /* m is m24 / 2^n */

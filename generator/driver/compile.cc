@@ -14,6 +14,7 @@
 #include "program/external.h"
 #include "program/loops.h"
 #include "program/lower.h"
+#include "quant/fixed_point.h"
 #include "quant/float_parts.h"
 #include "quant/integers.h"
 #include "renderer/language.h"
@@ -207,6 +208,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     buffers.push_back(state.next.buffer());
   }
   buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead);
+  if (options.target.product_bits > 0) buffers = to_fixed_point(*frontend.model.graph, buffers, options.target.product_bits);
   frontend.float_nodes = float_parts(buffers);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};
