@@ -83,6 +83,32 @@ struct Channels {
   double result = 0;  // the largest one less its zero point; what is further away is at a bound
 };
 
+/// Channels of a constant value, however large it is, have the same result from a small one.
+class SmallConstants {
+ public:
+  SmallConstants(Channels& c, const IntegerBounds& bounds) : plus(c.each.size(), 0) {
+    double most = 1, factor = 0;
+    for (const Channel& one : c.each) {
+      if (one.from == one.to) continue;
+      most = std::max({most, std::abs(one.from), std::abs(one.to)});
+      factor = std::max(factor, one.factor);
+    }
+    for (std::size_t i = 0; i < plus.size(); i++) {
+      Channel& one = c.each[i];
+      if (one.from != one.to || std::abs(one.from) <= most || factor == 0 || factor > 0.5) continue;
+      const double rounded = std::nearbyint(static_cast<double>(static_cast<float>(one.from) * static_cast<float>(one.factor)));
+      const double wanted = std::clamp(rounded + c.zero, static_cast<double>(bounds.low), static_cast<double>(bounds.high)) - c.zero;
+      const double value = std::nearbyint(wanted / factor);  // less than a quarter away from `wanted` when multiplied again
+      plus[i] = static_cast<std::int64_t>(value - one.from);
+      one = {factor, value, value};
+      any = true;
+    }
+  }
+
+  bool any = false;
+  Ints plus;  // to the value of each channel
+};
+
 /// How large things are, in one requantisation or in several that are to be computed alike.
 struct Extent {
   double value = 0, factor = 0;
@@ -147,18 +173,22 @@ class FixedPoint {
     Extent all;
     for (const LazyBuffer* b : toposort_bases(outputs))
       if (const auto r = requantisation_of(b))
-        if (const auto channels = channels_of(*r); channels && steps_for(extent_of(*channels), product_bits_))
-          all = all.with(extent_of(*channels));
+        if (auto channels = channels_of(*r)) {
+          const SmallConstants small(*channels, r->bounds);
+          if (const Extent own = extent_of(*channels); steps_for(own, product_bits_)) all = all.with(own);
+        }
     if (all.factor > 0) common_ = steps_for(all, product_bits_);
     common_extent_ = all;
   }
 
   /// `old` has the same values as `b`, which has new sources.
   const LazyBuffer* replace(const LazyBuffer* old, const LazyBuffer* b) {
-    const std::optional<Requantisation> before = requantisation_of(old), r = requantisation_of(b);
-    const std::optional<Channels> channels = before && r ? channels_of(*before) : std::nullopt;
+    const std::optional<Requantisation> before = requantisation_of(old);
+    std::optional<Requantisation> r = requantisation_of(b);
+    std::optional<Channels> channels = before && r ? channels_of(*before) : std::nullopt;
     if (!channels) return b;
     OriginScope scope(graph_, b->origins);
+    if (const SmallConstants small(*channels, r->bounds); small.any) with_small_constants(*r, small, *channels);
     const std::optional<Tensor> result = unless_near_a_tie(*r, *channels);
     if (!result) return b;
     return result->clip(static_cast<double>(r->bounds.low), static_cast<double>(r->bounds.high)).cast(b->dtype).buffer();
@@ -201,6 +231,18 @@ class FixedPoint {
       one.from = std::min(one.from, value.low[static_cast<std::size_t>(v)]);
       one.to = std::max(one.to, value.high[static_cast<std::size_t>(v)]);
     });
+  }
+
+  void with_small_constants(Requantisation& r, const SmallConstants& small, const Channels& c) {
+    constexpr double kSmallFloat = 1 << 21;  // what RintSmall takes, with room for what is rounded before it
+    std::vector<double> factors;
+    for (const Channel& one : c.each) factors.push_back(one.factor);
+    const Tensor old(&graph_, r.value), value = old + constant(small.plus, DType::Int32, c, old.shape());
+    const Tensor factor = Tensor::constant(graph_, Array::of_doubles(DType::Float32, c.shape, factors)).expand(old.shape());
+    const Op round = extent_of(c).product <= kSmallFloat ? Op::RintSmall : Op::Rint;
+    const Tensor rounded = (value.cast(DType::Float32) * factor).unary(round).cast(DType::Int32);
+    r.value = value.buffer();
+    r.whole = (rounded + number(rounded, static_cast<std::int64_t>(c.zero))).buffer();
   }
 
   /// What is not near a tie is rounded by a shift. The rest is rare.
