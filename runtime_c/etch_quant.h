@@ -39,9 +39,6 @@ ETCH_INLINE uint32_t etch_requantise_exactly(uint32_t v, uint32_t m24, int n) {
   const uint64_t product = etch_float_rounded(etch_float_rounded(v) * m24);
   return (uint32_t)(n < 64 ? etch_shift_rounded(product, n) : 0);
 }
-#if defined(__GNUC__)
-__attribute__((cold)) /* kernels that have a product of integers call it next to ties alone */
-#endif
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
   const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;
   const int n = 150 - (int)(bits >> 23); /* m is m24 / 2^n */

@@ -118,6 +118,7 @@ class Linearizer {
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
   /// The key of the current accumulator of a reduction.
   std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce);
+  /// The axes along which a reduction has accumulators of its own.
   std::uint64_t axes_of_sum(const LazyOp* reduce);
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);

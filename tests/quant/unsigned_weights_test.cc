@@ -48,7 +48,7 @@ TEST(UnsignedWeights, GiveTheSameNumbers) {
 // Tiles of channels have a sum of products each, and one of elements for all of them.
 TEST(UnsignedWeights, ChannelsShareASum) {
   std::mt19937 rng(2);
-  const Conv conv = random_conv({.channels = 32, .outputs = 16, .size = 5}, rng);
+  const Conv conv = random_conv({.channels = 32, .outputs = 16, .size = 4}, rng);
   const convs::Net net = convs::net_of({conv}, "cortex-m0plus");
   const Program program = lower_model(net.frontend, &language_of(net.options.target), net.options);
   const ProgramKernel& kernel = program.kernels.at(0);
