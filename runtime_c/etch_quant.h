@@ -30,7 +30,8 @@ ETCH_INLINE uint64_t etch_shift_rounded(uint64_t x, int n) {
 /* x, below 2^62, with the 24 bits that a float has. */
 ETCH_INLINE uint64_t etch_float_rounded(uint64_t x) {
   int n = 0, i;
-  for (i = 24; i < 62; i++) n += x >> i != 0;
+  for (i = 0; i < 4; i++) n += x >> n >> 31 != 0 ? 8 : 0;
+  for (i = 0; i < 7; i++) n += x >> n >> 24 != 0;
   return n > 0 ? etch_shift_rounded(x, n) << n : x;
 }
 /* |v| * m24 / 2^n with both roundings; 0 < n. */

@@ -50,7 +50,9 @@ void Linearizer::define_accumulators(Sums sums) {
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
   if (row < kInLine) row *= kInLine / row;  // several short ones
   for (const LazyOp* op : k_.reduces_of(stage_)) {
+    std::set<std::pair<int, std::int64_t>> made;  // copies may share one
     for_each(upcast, [&] {
+      if (!made.insert(accumulator_of(op)).second) return;
       UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start_of(op->op, op->dtype)};
       acc.name = name_of(op, sums);
       if (!is_scan(op)) acc.hint = copy_of(op);
@@ -141,11 +143,12 @@ void Linearizer::reduce() {
   open_reduce_loops(guards);
   guards_ = guards;
   const auto add_all = [&] {
+    std::set<std::pair<int, std::int64_t>> done;  // of sums that copies share
     for_each(axes_of(AxisKind::Upcast), [&] {
       if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
       for (const LazyOp* op : reduces) {
         const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
-        if (!adds_nothing) accumulate(op, value(op->src[0]));
+        if (!adds_nothing && done.insert(accumulator_of(op)).second) accumulate(op, value(op->src[0]));
       }
       if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
     });

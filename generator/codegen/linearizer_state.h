@@ -122,10 +122,12 @@ class Linearizer {
   /// Whether elements of that type are loaded and stored as vectors.
   bool has_vectors(DType dtype) const;
   /// The key of the current accumulator of a reduction.
-  std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce) const;
+  std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce);
+  /// The axes along which a reduction has accumulators of its own.
+  std::uint64_t axes_of_sum(const LazyOp* reduce);
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
-  std::uint64_t own_axes(const LazyOp* op) const;
+  std::uint64_t own_axes(const LazyOp* op);
   std::uint64_t relevant_axes(const LazyOp* op);
   /// Names the current one of the copies of `op`: "_c0_x2".
   std::string copy_of(const LazyOp* op);

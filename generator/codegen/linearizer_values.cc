@@ -39,17 +39,16 @@ void join_windows(const Kernel& k, const KernelBuf& buf, std::map<int, std::int6
 }  // namespace
 
 // The axes that a leaf or a reduction itself depends on, without those of its operands.
-std::uint64_t Linearizer::own_axes(const LazyOp* op) const {
+std::uint64_t Linearizer::own_axes(const LazyOp* op) {
+  if (is_reduce(op->op) && !is_scan(op)) return axes_of_sum(op);
   const bool is_leaf = info(op->op).group == OpGroup::Buffer && op->op != Op::Store;
   std::uint64_t axes = 0;
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
     if (!k_.has_copies(i)) continue;
-    bool relevant = op->op == Op::Store;
+    bool relevant = op->op == Op::Store || is_reduce(op->op);
     if (is_leaf) {
       const auto stride = k_.stride(k_.buf_of(op), i);
       relevant = !stride || !stride->is_int(0);
-    } else if (is_reduce(op->op)) {
-      relevant = !k_.reduces_axis(i) || is_scan(op);
     }
     if (relevant) axes |= std::uint64_t{1} << i;
   }
@@ -61,11 +60,11 @@ std::uint64_t Linearizer::relevant_axes(const LazyOp* op) {
   if (const auto found = relevant_.find(op); found != relevant_.end()) return found->second;
   const auto below = [&](const LazyOp* o) { return is_reduce(o->op) || relevant_.contains(o) ? Sources() : Sources(o->src); };
   for (const LazyOp* o : toposort<LazyOp>({op}, below)) {
-    const auto [axes, is_new] = relevant_.try_emplace(o, 0);
-    if (!is_new) continue;
-    axes->second = own_axes(o);
-    if (is_reduce(o->op)) continue;
-    for (const LazyOp* s : o->src) axes->second |= relevant_.at(s);
+    if (relevant_.contains(o)) continue;
+    std::uint64_t axes = own_axes(o);
+    if (!is_reduce(o->op))
+      for (const LazyOp* s : o->src) axes |= relevant_.at(s);
+    relevant_.emplace(o, axes);
   }
   return relevant_.at(op);
 }
@@ -136,13 +135,19 @@ const UOp* Linearizer::compute(const LazyOp* op) {
   return elementwise(op->op, op->dtype, src);
 }
 
-// There is one for each copy along the axes that are not reduced.
-std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) const {
+// The axes that are not reduced and have copies. One along which all of the sum is the same is none of them, if there are several sums:
+// the others alone have copies then.
+std::uint64_t Linearizer::axes_of_sum(const LazyOp* reduce) {
+  const bool may_share =
+      k_.reduces().size() > 1 && k_.lanes() == 1 && !k_.is_staged() && k_.count(AxisKind::Group) == 0 && !starts_.contains(reduce);
+  const std::uint64_t summed = may_share ? relevant_axes(reduce->src[0]) : ~std::uint64_t{0};
   std::uint64_t axes = 0;
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++)
     if (k_.has_copies(i) && !k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
-  return {number_.at(reduce), key_of(axes)};
+  return axes & summed;
 }
+
+std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) { return {number_.at(reduce), key_of(axes_of_sum(reduce))}; }
 
 const UOp* Linearizer::lane(const UOp* v, int number) {
   if (v->lanes == 1) return v;

@@ -42,13 +42,14 @@ class Search {
 
   std::optional<Tile> best() const {
     std::optional<Tile> best;
-    std::tuple<std::int64_t, bool, double> best_score{};
+    std::tuple<std::int64_t, bool, double, bool> best_score{};
     for (int axis = 0; axis < k_.first_reduce(); axis++) {
       const std::int64_t lanes = lanes_along(axis);
       if (lanes == 0) continue;
       Tile tile{.axis = axis, .lanes = lanes};
       const double gain = choose_rows(tile);
-      const std::tuple score{lanes, lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain};
+      const std::tuple score{lanes, lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain,
+                             is_adjacent(tile.axis, tile.registers) && is_adjacent(tile.other, tile.rows)};
       if (best && score <= best_score) continue;
       best = tile;
       best_score = score;
@@ -79,6 +80,15 @@ class Search {
     return moves;
   }
 
+  // Whether the `n` elements along `axis` that a tile takes of each buffer can lie next to each other, so that no address is far off.
+  bool is_adjacent(int axis, std::int64_t n) const {
+    for (std::size_t i = 0; n > 1 && i < bufs_.size(); i++) {
+      const auto stride = k_.stride(*bufs_[i], axis);
+      if (!is_zero(stride) && !is_unit(stride) && !layouts_[i]) return false;
+    }
+    return true;
+  }
+
   // Chooses the best second axis and amounts for `tile` and returns the share of arithmetic in its work.
   double choose_rows(Tile& tile) const {
     const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
@@ -89,9 +99,10 @@ class Search {
       const std::int64_t along = k_.axes()[at(tile.axis)].size.as_int() / tile.lanes;
       for (std::int64_t q = 1; q <= std::min<std::int64_t>(along, 8); q++) {
         for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
+          const std::int64_t beside = plain_sums(tile.axis, q, other, p);
           if (along % q != 0 || size % p != 0 || p * q + q + 1 > registers) continue;
           const auto sums = static_cast<double>(p * q);
-          const double gain = sums * sums / (sums + static_cast<double>(loads(tile.axis, q, other, p)));
+          const double gain = sums * sums / (sums + static_cast<double>(loads(tile.axis, q, other, p) + beside));
           if (gain < best) continue;
           best = gain;
           tile.other = other;
@@ -107,6 +118,22 @@ class Search {
   std::int64_t loads(int axis, std::int64_t q, int other, std::int64_t p) const {
     std::int64_t n = 0;
     for (const KernelBuf* b : bufs_) n += (is_zero(k_.stride(*b, axis)) ? 1 : q) * (other < 0 || is_zero(k_.stride(*b, other)) ? 1 : p);
+    return n;
+  }
+
+  // Number of sums beside those of products, which tiles share along the axes where they are the same.
+  std::int64_t plain_sums(int axis, std::int64_t q, int other, std::int64_t p) const {
+    std::int64_t n = 0;
+    for (const LazyOp* r : k_.reduces()) {
+      if (contraction_of(r)) continue;
+      bool moves = false, other_moves = false;
+      for (const LazyOp* op : toposort(r->src[0])) {
+        if (op->op != Op::Load) continue;
+        moves = moves || !is_zero(k_.stride(k_.buf_of(op), axis));
+        other_moves = other_moves || (other >= 0 && !is_zero(k_.stride(k_.buf_of(op), other)));
+      }
+      n += (moves ? q : 1) * (other_moves ? p : 1);
+    }
     return n;
   }
 
@@ -132,8 +159,11 @@ class Search {
   bool is_integer_;
 };
 
+// Products of integers, and what is summed beside them.
 bool is_sum_of_int32(const Kernel& k) {
-  return k.reduces().size() == 1 && k.reduces()[0]->dtype == DType::Int32 && contraction_of(k.reduces()[0]);
+  const auto is_int32 = [](const LazyOp* r) { return r->op == Op::ReduceSum && r->dtype == DType::Int32; };
+  const auto products = std::ranges::count_if(k.reduces(), [](const LazyOp* r) { return contraction_of(r).has_value(); });
+  return products == 1 && k.reduces().size() <= 2 && std::ranges::all_of(k.reduces(), is_int32);
 }
 
 // Applies the steps for lanes, rows and registers; false if one is illegal.

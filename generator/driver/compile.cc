@@ -15,8 +15,10 @@
 #include "program/external.h"
 #include "program/loops.h"
 #include "program/lower.h"
+#include "quant/fixed_point.h"
 #include "quant/float_parts.h"
 #include "quant/integers.h"
+#include "quant/unsigned_weights.h"
 #include "renderer/language.h"
 #include "schedule/wide_weights.h"
 
@@ -234,6 +236,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
     buffers.push_back(state.next.buffer());
   }
   buffers = to_integers(*frontend.model.graph, buffers, &frontend.dead, byte_options(options.target));
+  if (options.target.product_bits > 0) buffers = to_fixed_point(*frontend.model.graph, buffers, options.target.product_bits);
+  if (options.target.unsigned_bytes) buffers = to_unsigned_weights(*frontend.model.graph, buffers);
   frontend.float_nodes = float_parts(buffers);
   for (std::size_t i = 0; i < outputs.size(); i++) outputs[i].value = {frontend.model.graph.get(), buffers[i]};
   for (std::size_t i = 0; i < states.size(); i++) states[i].next = {frontend.model.graph.get(), buffers[outputs.size() + i]};

@@ -262,10 +262,30 @@ class Chooser {
     }
   }
 
+  /// Whether `sum`, of integers that are no products, is added to what a sum of products over the same elements gives: loops over these
+  /// are there already.
+  bool is_beside_products(const LazyBuffer* sum) const {
+    constexpr int kMostSteps = 3;
+    if (sum->op != Op::ReduceSum || !is_int(sum->dtype) || is_scan(sum) || is_op(sum->src[0], Op::Mul)) return false;
+    const LazyBuffer* b = sum;
+    for (int i = 0; i < kMostSteps; i++) {
+      const auto uses = consumers_.find(b);
+      if (realized_.contains(b) || uses == consumers_.end() || uses->second.size() != 1 || !shows_base(uses->second[0].view)) return false;
+      b = uses->second[0].consumer;
+      if (!is_computed(b) || b->is_reduction()) return false;
+      const auto owner = owner_.find(b);
+      if (owner == owner_.end()) continue;
+      const LazyBuffer* products = owner->second;
+      return is_int(products->dtype) && is_op(products->src[0], Op::Mul) && products->axes == sum->axes &&
+             products->src[0]->shape() == sum->src[0]->shape();
+    }
+    return false;
+  }
+
   void extend_reductions() {
     owner_.clear();
     for (const LazyBuffer* b : order_) {
-      if (!b->is_reduction() || owner_.contains(b)) continue;
+      if (!b->is_reduction() || owner_.contains(b) || is_beside_products(b)) continue;
       std::vector<const LazyBuffer*> inside;
       const LazyBuffer* last = last_stage(b, inside);
       if (last == nullptr) last = last_behind(b, inside);

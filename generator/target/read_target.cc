@@ -34,6 +34,9 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];
   constexpr std::int64_t kInts[] = {16, 32};
   t.int_bits = kInts[in.choice(core, "int", in.attribute(core, "int", "32"), {"16", "32"})];
+  constexpr std::int64_t kProducts[] = {0, 32, 64};
+  t.product_bits = kProducts[in.choice(core, "product", in.attribute(core, "product", "0"), {"0", "32", "64"})];
+  t.unsigned_bytes = in.choice(core, "bytes", in.attribute(core, "bytes", "any"), {"any", "unsigned"}) == 1;
   t.integer_registers = in.number(*root.FirstChildElement("registers"), "integer", 3, 1024, 11);
   t.float_registers = in.number(*root.FirstChildElement("registers"), "float", 0, 1024, 0);
   if (const Element* e = root.FirstChildElement("vector")) {

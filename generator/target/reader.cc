@@ -24,7 +24,7 @@ constexpr Rule kSchema[] = {
     {"", "target", true, false, {"name"}, {}, false},
     {"target", "description", true, false, {}, {}, true},
     {"target", "language", false, false, {}, {}, true},
-    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int"}, false},
+    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int", "product", "bytes"}, false},
     {"target", "registers", true, false, {"float"}, {"integer"}, false},
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},

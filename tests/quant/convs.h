@@ -27,7 +27,7 @@ inline Ints bytes(std::int64_t n, std::mt19937& rng) {
 /// groups, kernel, kernel].
 struct Conv {
   std::int64_t channels = 1, outputs = 1, size = 1, kernel = 1, groups = 1;
-  Ints weights;
+  Ints weights{};
   std::int64_t x_zero = 0, y_zero = 0, stride = 1;
   static constexpr float kScale = 0.004f;
 

@@ -158,6 +158,8 @@ constexpr BadRow kBad[] = {
     {"fpu=\"single\"", "", 3, "<core> needs the attribute fpu"},
     {"fma=\"true\"", "fma=\"yes\"", 3, "<core>: fma is 'yes', accepted are true, false"},
     {"pointer=\"32\"", "pointer=\"33\"", 3, "<core>: pointer is '33', accepted are 16, 32, 64"},
+    {"pointer=\"32\"", "product=\"16\"", 3, "<core>: product is '16', accepted are 0, 32, 64"},
+    {"pointer=\"32\"", "bytes=\"signed\"", 3, "<core>: bytes is 'signed', accepted are any, unsigned"},
     {"pointer=\"32\"", "threads=\"0\"", 3, "<core>: threads is '0', accepted is a number from 1 to 4096"},
     {"<registers float=\"32\"/>", "", 1, "<target> needs an element <registers>"},
     {"<registers float=\"32\"/>", "<registers float=\"-1\"/>", 4, "<registers>: float is '-1', accepted is a number from 0 to 1024"},
@@ -324,6 +326,16 @@ TEST(Target, ConstantsOfTheirOwnSpace) {
   test::expect_error<UserError>([&] { described(R"(<constants space="a b" integer="int" object="1"/>)"); }, "'a b' is no name of C");
   test::expect_error<UserError>([&] { described(R"(<constants space="a" integer="int" object="0"/>)"); }, "object is '0'");
   test::expect_error<UserError>([&] { described(R"(<constants space="a" integer="int"/>)"); }, "object");
+}
+
+TEST(Target, IntegerArithmeticOfACore) {
+  const Target m0 = find_target("cortex-m0plus", kTargets), m3 = find_target("cortex-m3", kTargets),
+               m4 = find_target("cortex-m4f", kTargets);
+  EXPECT_EQ(m0.product_bits, 32);
+  EXPECT_TRUE(m0.unsigned_bytes);
+  EXPECT_EQ(m3.product_bits, 64);
+  EXPECT_FALSE(m3.unsigned_bytes);
+  EXPECT_EQ(m4.product_bits, 0);
 }
 
 TEST(Target, ShippedOnes) {
