@@ -29,7 +29,8 @@ def average_pool(g):
         def sums(a):
             return wide(a).sum(axis=axes, keepdims=True), np.array(int(np.prod(a.shape[2:])))
 
-        return finish_sums(g, "GlobalAveragePool", [x], sums, x.scale, lambda: g.node("GlobalAveragePool", [g.dq(x)]), x)
+        alone = all(n == 1 for n in x.shape[2:])  # an average of one element is that element
+        return finish_sums(g, "GlobalAveragePool", [x], sums, x.scale, lambda: g.node("GlobalAveragePool", [g.dq(x)]), x, moved=alone)
     kernel = [g.choice([1, 2, 2, 3, 3, 4, 7]) for _ in x.shape[2:]]
     attributes, strides, _, pads = window(g, x.shape[2:], kernel, False)
     attributes.pop("dilations", None)
@@ -39,7 +40,7 @@ def average_pool(g):
     def windows(a):
         return reference.average_sums(wide(a), kernel, strides, pads, include)
 
-    alone = all(k == 1 for k in kernel)  # windows of one element are that element
+    alone = all(k == 1 for k in kernel)
 
     def emit():
         return g.node("AveragePool", [g.dq(x)], attributes)
