@@ -165,7 +165,8 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
       ->delimiter(',');
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE"));
   sub->add_option("--data", args.data, "folder with test_data_set_N/{input,output}_K.pb");
-  sub->add_option("--suite", args.suite, "validate every folder below that has model.onnx and test_data_set_N, with the target's kernels on this machine");
+  sub->add_option("--suite", args.suite,
+                  "validate every folder below that has model.onnx and test_data_set_N, with the target's kernels on this machine");
   add_seed(*sub, args.seed, "of random inputs");
   const CLI::Validator tolerance(tolerance_problem, "NUMBER", "tolerance");
   sub->add_option("--rtol", args.relative, "accepted error relative to each value")->check(tolerance)->capture_default_str();
@@ -179,8 +180,8 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
-      for (const char* name : {"--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze",
-                               "--state", "--shape", "--no-measure"})
+      for (const char* name :
+           {"--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze", "--state", "--shape", "--no-measure"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };

@@ -278,8 +278,7 @@ void Renderer::vectorize(const UOp* u) {
   }
   std::string lanes;
   const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
-  for (const UOp* s : u->src)
-    lanes += (lanes.empty() ? "" : ", ") + (is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text);
+  for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + (is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text);
   if (!pointed_.contains(u)) return bind(u, "{" + lanes + "}");
   const std::string name = unique(local_names_.of(u));
   line("const " + std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]) + " " + name + "[" + std::to_string(u->lanes) +

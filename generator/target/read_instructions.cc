@@ -109,8 +109,8 @@ TargetInstruction read_dot(const Reader& in, const Element& e) {
   const bool is_long = row.lanes == 1 && (row.macs == 8 || row.macs == 16);
   const bool fits = row.b == "int16" ? row.steps == 2 && row.macs == 2 : row.steps == 1 && (row.macs == 4 || is_long);
   if (!fits || (row.steps > 1 && row.lanes != 1))
-    in.fail(e.GetLineNum(), Reader::quoted(e) +
-                                ": accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16");
+    in.fail(e.GetLineNum(),
+            Reader::quoted(e) + ": accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16");
   if (const Element* function = e.FirstChildElement("intrinsic")) {
     row.intrinsic = in.attribute(*function, "name");
     row.feature = in.attribute(*function, "feature");

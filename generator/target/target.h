@@ -123,7 +123,7 @@ struct Target {
   bool fma = false;              // a*b+c in one instruction
   std::int64_t parallelism = 1;  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;
-  std::int64_t int_bits = 32;  // of C's int
+  std::int64_t int_bits = 32;     // of C's int
   std::int64_t product_bits = 0;  // of the product of two int32, by which quantised values are rescaled; 0: that is done in float
   bool unsigned_bytes = false;    // are loaded in fewer instructions than signed ones
   ConstantSpace constants;
