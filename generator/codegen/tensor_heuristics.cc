@@ -72,7 +72,7 @@ void keep_operand(Kernel& k, const LazyOp* constants) {
 // Sums of one lane that become lanes of a vector. An operand of a few instructions stays in registers while the other one passes by; else
 // it serves as many sums as there are core registers for.
 bool upcast_lanes(Kernel& k) {
-  constexpr std::int64_t kRows = 2, kInRegisters = 4;
+  constexpr std::int64_t kSumRows = 2, kInRegisters = 4;
   const std::int64_t lanes = k.options().vector_bits / 32;
   for (const auto& [shared, other] : {std::pair(k.tensor()->a, k.tensor()->b), std::pair(k.tensor()->b, k.tensor()->a)})
     for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--) {
@@ -83,7 +83,7 @@ bool upcast_lanes(Kernel& k) {
       if (blocks.is_int() && blocks.as_int() > 1 && blocks.as_int() <= kInRegisters && k.try_apply({OptOp::Unroll, 0, 0}))
         keep_operand(k, other);
       else
-        upcast_where_it_stays(k, other, kRows, true);
+        upcast_where_it_stays(k, other, kSumRows, true);
       return true;
     }
   return false;
