@@ -77,6 +77,9 @@ struct TensorCore {
   /// Elements of the reduced dimension `dim` that are added one by one, behind the first `whole`. That part is then unrolled.
   std::int64_t tail = 0, whole = 0;
   int dim = 0;
+  /// One of a and b, if any: where the mask of the constant `inside` hides it, the operand is `padding`.
+  const LazyOp *padded = nullptr, *inside = nullptr;
+  std::int64_t padding = 0;
 };
 
 class Kernel {

@@ -103,17 +103,17 @@ void Linearizer::note_access(const KernelBuf& buf, const Place& place, int lanes
   result_.accesses.push_back(std::move(access));
 }
 
-const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes) {
+const UOp* Linearizer::load(const KernelBuf& buf, const Place& place, int lanes, const UOp* other) {
   const DType dtype = buf.op->dtype;
-  const UOp* zero = b_.constant(Scalar::of_int(dtype, 0));
-  if (place.valid.is_int(0)) return zero;
+  if (other == nullptr) other = b_.constant(Scalar::of_int(dtype, 0));
+  if (place.valid.is_int(0)) return other;
   note_access(buf, place, lanes, false);
   UOp u{.uop = UOpKind::Load, .dtype = dtype, .lanes = lanes, .src = {buffer(buf), index_.integer(place.idx)}};
   std::vector<Sint> tests = terms_of(place.valid);
   std::erase_if(tests, [&](Sint t) { return std::ranges::find(guards_, t) != guards_.end(); });
   if (!tests.empty()) {
     u.src.push_back(index_.condition(ands(tests)));
-    u.src.push_back(zero);
+    u.src.push_back(other);
   }
   return b_.add(std::move(u));
 }

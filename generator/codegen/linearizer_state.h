@@ -85,7 +85,8 @@ class Linearizer {
   const UOp* leaf(const LazyOp* op);
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
-  const UOp* load(const KernelBuf& buf, const Place& place, int lanes);
+  /// `other`: what it is where the place is not valid; 0 unless given.
+  const UOp* load(const KernelBuf& buf, const Place& place, int lanes, const UOp* other = nullptr);
   /// Whether the places are adjacent in memory and valid under the same condition.
   static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
@@ -156,7 +157,10 @@ class Linearizer {
   void add_tail();
   void multiply_tiles(const LazyOp* sum);
   const UOp* dot_operand(const LazyOp* load);
-  std::vector<Place> places_of_steps(const KernelBuf& buf, std::size_t steps, std::size_t tensor);
+  const UOp* padding_of(const LazyOp* load, int count);
+  const UOp* element_of(const KernelBuf& buf, const Place& place, Sint inside);
+  template <class Add>
+  void add_steps(std::size_t steps, std::size_t tensor, Add add);
   /// The bits of the element of an operand that this work-item has in register number `reg`.
   const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
 

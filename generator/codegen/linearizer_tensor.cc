@@ -19,19 +19,33 @@ void Linearizer::multiply_by_instruction() {
   });
 }
 
-// The elements of all steps, in the order of memory.
-std::vector<Linearizer::Place> Linearizer::places_of_steps(const KernelBuf& buf, std::size_t steps, std::size_t tensor) {
-  std::vector<Place> places;
+// Calls `add` for the elements of all steps, in the order of memory.
+template <class Add>
+void Linearizer::add_steps(std::size_t steps, std::size_t tensor, Add add) {
   const Sint step = axis_index_[steps];
   for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++)
     for (std::int64_t s = 0; s < k_.instruction().steps; s++) {
       axis_index_[steps] = s;
       axis_index_[tensor] = mac;
-      places.push_back(place_of(buf));
+      add();
     }
   axis_index_[steps] = step;
   axis_index_[tensor] = 0;
-  return places;
+}
+
+// What an operand is where its mask hides it.
+const UOp* Linearizer::padding_of(const LazyOp* load_op, int count) {
+  const bool is_padded = load_op == k_.tensor()->padded;
+  const UOp* number = b_.constant(Scalar::of_int(load_op->dtype, is_padded ? k_.tensor()->padding : 0));
+  UOp all{.uop = UOpKind::Vectorize, .dtype = load_op->dtype, .lanes = count};
+  all.src.assign(static_cast<std::size_t>(count), number);
+  return count == 1 ? number : b_.add(std::move(all));
+}
+
+const UOp* Linearizer::element_of(const KernelBuf& buf, const Place& place, Sint inside) {
+  if (inside == place.valid) return load(buf, place, 1, padding_of(buf.op, 1));
+  if (inside.is_int(1)) return load(buf, place, 1);
+  return b_.alu(Op::Where, buf.op->dtype, {index_.condition(inside), load(buf, place, 1), padding_of(buf.op, 1)});
 }
 
 // The bytes for all lanes one after the other, or those of one lane if all have the same.
@@ -42,21 +56,26 @@ const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   const auto along = lanes_ > 1 ? k_.stride(buf, static_cast<int>(tensor) + 1) : std::nullopt;
   const int lanes = along && along->is_int(0) ? 1 : lanes_;
   std::vector<Place> places;
+  std::vector<Sint> inside;  // where each is what it loads
+  const auto add_place = [&] {
+    places.push_back(place_of(buf));
+    inside.push_back(load_op == k_.tensor()->padded ? place_of(k_.buf_of(k_.tensor()->inside)).valid : places.back().valid);
+  };
   const int steps = load_op == k_.tensor()->a ? k_.steps_axis() : -1;
-  if (steps >= 0) places = places_of_steps(buf, static_cast<std::size_t>(steps), tensor);
+  if (steps >= 0) add_steps(static_cast<std::size_t>(steps), tensor, add_place);
   for (int lane = 0; steps < 0 && lane < lanes; lane++)
     for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++) {
       if (lanes_ > 1) axis_index_.back() = lane;
       axis_index_[tensor] = mac;
-      places.push_back(place_of(buf));
+      add_place();
     }
   if (lanes_ > 1) axis_index_.back() = 0;
   axis_index_[tensor] = 0;
   const int count = static_cast<int>(places.size());
-  const bool is_loaded = lanes_ > 1 ? !places[0].valid.is_int(0) : places[0].valid.is_int(1);
-  if (is_vector(places) && is_loaded) return load(buf, places[0], count);
+  const bool is_one = is_vector(places) && std::ranges::all_of(inside, [&](const Sint& i) { return i == places[0].valid; });
+  if (is_one) return load(buf, places[0], count, places[0].valid.is_int(1) ? nullptr : padding_of(load_op, count));
   UOp vector{.uop = UOpKind::Vectorize, .dtype = load_op->dtype, .lanes = count};
-  for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
+  for (std::size_t i = 0; i < places.size(); i++) vector.src.push_back(element_of(buf, places[i], inside[i]));
   return b_.add(std::move(vector));
 }
 

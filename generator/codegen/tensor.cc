@@ -11,11 +11,27 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The Load below a cast to the type of the sum that keeps its values; null for anything else.
-const LazyOp* operand_of(const LazyOp* factor, const LazyOp* sum) {
-  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
-  const bool is_plain = load->op == Op::Load && !is_indexed(load) && factor->dtype == sum->dtype;
-  return is_plain ? load : nullptr;
+struct Operand {
+  const LazyOp* load = nullptr;
+  const LazyOp* inside = nullptr;  // else it is always there
+  std::int64_t padding = 0;
+};
+
+// The Load below a cast to the type of the sum that keeps its values, or a number of its type where a mask hides it; no Load for anything
+// else.
+Operand operand_of(const LazyOp* factor, const LazyOp* sum) {
+  const LazyOp* x = factor->op == Op::Where ? factor->src[1] : factor;
+  Operand found{x->op == Op::Cast ? x->src[0] : x};
+  if (found.load->op != Op::Load || is_indexed(found.load) || x->dtype != sum->dtype) return {};
+  if (factor->op != Op::Where) return found;
+  const LazyOp *inside = factor->src[0], *number = factor->src[2];
+  const DType type = found.load->dtype;
+  if (inside->op != Op::Const || inside->constant().value.as_int() != 1 || number->op != Op::Const || !is_int(type)) return {};
+  if (std::ranges::any_of(number->st().views(), [](const View& v) { return v.mask.has_value(); })) return {};
+  found.inside = inside;
+  found.padding = number->constant().value.as_int();
+  const bool fits = found.padding >= int_min(type) && found.padding <= int_max(type);
+  return fits ? found : Operand{};
 }
 
 bool has_types(const LazyOp* a, const LazyOp* b, const TargetInstruction& row) {
@@ -26,8 +42,11 @@ bool has_types(const LazyOp* a, const LazyOp* b, const TargetInstruction& row) {
 std::pair<const LazyOp*, const LazyOp*> factors_of(const Kernel& k, const TargetInstruction& row) {
   const std::optional<Contraction> c = k.reduces().size() == 1 ? contraction_of(k.reduces()[0]) : std::nullopt;
   if (!c || !c->casts.empty() || k.is_staged() || name_of(c->sum->dtype) != row.sum) return {};
-  const LazyOp *first = operand_of(c->a(), c->sum), *second = operand_of(c->b(), c->sum);
-  if (first == nullptr || second == nullptr) return {};
+  const Operand of_a = operand_of(c->a(), c->sum), of_b = operand_of(c->b(), c->sum);
+  const LazyOp *first = of_a.load, *second = of_b.load;
+  const bool is_padded = of_a.inside != nullptr || of_b.inside != nullptr;
+  if (first == nullptr || second == nullptr || (is_padded && row.is_matrix()) || (of_a.inside != nullptr && of_b.inside != nullptr))
+    return {};
   if (has_types(first, second, row)) return {first, second};
   return has_types(second, first, row) ? std::pair(second, first) : std::pair<const LazyOp*, const LazyOp*>{};
 }
@@ -159,6 +178,13 @@ void Kernel::apply_tensor(const Opt& opt) {
   const TensorChoice choice = tensor_choices(row)[at(opt.axis)];
   const Axis reduced = axes_[at(choice.k)];
   tensor_ = TensorCore{static_cast<int>(opt.amount), choice.a, choice.b, choice.tail, 0, reduced.dim};
+  const std::optional<Contraction> product = contraction_of(reduces_[0]);
+  for (const LazyOp* factor : {product->a(), product->b()})
+    if (const Operand o = operand_of(factor, product->sum); o.inside != nullptr) {
+      tensor_->padded = o.load;
+      tensor_->inside = o.inside;
+      tensor_->padding = o.padding;
+    }
   if (choice.tail > 0) tensor_->whole = reduced.size.as_int() - choice.tail;
   // The reduced axis stands behind the others, so these keep their positions.
   shift_to(choice.k, row.is_matrix() ? row.k : row.macs * row.steps, static_cast<int>(axes_.size()), AxisKind::Tensor);

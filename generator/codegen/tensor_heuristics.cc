@@ -124,6 +124,7 @@ bool tensor_optimizations(Kernel& k, const std::vector<KernelArgument>& argument
         upcast_tiles(k);
       else
         row.lanes == 1 ? upcast_sums(k) : upcast_rows(k);
+      if (k.tensor()->padded != nullptr && !k.options().small_code) k.try_apply({OptOp::Interior});
       return true;
     }
   }

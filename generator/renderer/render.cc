@@ -115,9 +115,14 @@ void Renderer::count_uses() {
     open.push_back({scopes, u->uop == UOpKind::Loop ? scopes : here.loop});
   }
   for (const UOp* u : uops_.order) may_inline_[u] = uses[u] <= 1 && near[u];
-  for (const UOp* u : uops_.order)
-    if (u->uop == UOpKind::Dot && u->lanes == 1 && !options_.instructions[static_cast<std::size_t>(u->number)].takes_vectors())
-      pointed_.insert({u->src[1], u->src[2]});
+  for (const UOp* u : uops_.order) {
+    if (u->uop != UOpKind::Dot || u->lanes > 1) continue;
+    if (options_.instructions[static_cast<std::size_t>(u->number)].takes_vectors()) continue;
+    for (const UOp* s : {u->src[1], u->src[2]}) {
+      pointed_.insert(s);
+      if (s->uop == UOpKind::Load && s->src.size() == 4) pointed_.insert(s->src[3]);
+    }
+  }
   keep_loads_before_stores();  // before all that asks what is inlined
   for (const UOp* u : uops_.order) find_fused(u);
 }

@@ -222,6 +222,8 @@ void Renderer::load(const UOp* u) {
   const int depth = std::max(expr(u->src[1]).depth, u->src.size() == 4 ? expr(u->src[2]).depth : 0) + 1;
   if (pointed_.contains(u)) {
     exprs_[u] = {"&" + buffer + "[" + expr(u->src[1]).text + "]", kUnary, depth};
+    if (u->src.size() == 4)
+      exprs_[u] = {operand(u->src[2], kOr) + " ? " + exprs_[u].text + " : " + expr(u->src[3]).text, kConditional, depth};
     return;
   }
   if (u->lanes > 1) {

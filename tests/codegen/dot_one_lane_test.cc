@@ -72,8 +72,8 @@ Array numbers(DType dtype, std::int64_t n, std::mt19937& rng) {
 }
 
 class DotOfOneLane : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Targets, DotOfOneLane, testing::ValuesIn(kTargets), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Targets, DotOfOneLane, testing::ValuesIn(kTargets), [](const auto& made) {
+  std::string name = made.param;
   std::erase(name, '-');
   return name;
 });

@@ -94,6 +94,22 @@ TEST(StoredBytes, AreThoseOfTheInstruction) {
   }
 }
 
+// Where memory has no room for a padded copy, an instruction reads the padding in the tiles at the border alone.
+TEST(PaddedOperands, AreTakenByTheInstruction) {
+  std::mt19937 rng(6);
+  for (const char* target : {"cortex-m4f", "cortex-m55", "x86-64-vnni", "cortex-a55"})
+    for (const std::int64_t zero : {std::int64_t{-128}, std::int64_t{0}, std::int64_t{77}})
+      for (const bool wide : {false, true}) {
+        std::vector<Conv> convs{random_conv(rng, 16, 16, 7, 3)};
+        convs[0].x_zero = zero;
+        const Net net = net_of(convs, target, wide);
+        ASSERT_EQ(net.frontend.schedule.items.size(), 1u) << to_text(net.frontend.schedule);
+        if (std::string_view(target) == "cortex-m55") EXPECT_EQ(kernels_with(program_of(net), {"TC"}), 1) << target;
+        if (std::string_view(target) == "cortex-m4f") EXPECT_EQ(kernels_with(program_of(net), {"TC", "INTERIOR"}), 1) << target;
+        expect_right(net, convs, rng);
+      }
+}
+
 // Products beyond 2^22, and beyond what saturates.
 TEST(IntegerVectors, RoundLargeProducts) {
   std::mt19937 rng(4);
