@@ -276,7 +276,10 @@ void Renderer::vectorize(const UOp* u) {
   const bool is_one = std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
   if (is_one && is_int(u->dtype) && !pointed_.contains(u)) {
     vector_type(u);
-    return define(u, {in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1});
+    Expr all{in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1};
+    if (u->src[0]->uop != UOpKind::Const) return define(u, std::move(all));
+    exprs_[u] = std::move(all);  // clearer than a name
+    return;
   }
   std::string lanes;
   const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
