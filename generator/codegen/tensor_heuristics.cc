@@ -33,7 +33,7 @@ bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& ro
 
 // The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums. Where tiles may
 // `overlap`, the axis of which the smallest part is computed twice.
-void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
+bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
   std::vector<int> axes;
   for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--)
     if (is_step(k.stride(k.buf_of(load), axis), 0)) axes.push_back(axis);
@@ -44,8 +44,9 @@ void upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, boo
   if (overlap) std::ranges::sort(axes, {}, [&](int axis) { return std::pair(twice(axis), -axis); });
   for (int axis : axes) {
     for (std::int64_t amount = most; amount > 1; amount--)
-      if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return;
+      if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return true;
   }
+  return false;
 }
 
 // The operand that all lanes share is small: the other one is shared by more sums.
@@ -95,7 +96,7 @@ void upcast_sums(Kernel& k) {
   constexpr std::int64_t kAlongB = 4, kAlongA = 2, kBlocks = 4;
   if (k.sums_are_lanes() && upcast_lanes(k)) return;
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
-  upcast_where_it_stays(k, k.tensor()->b, kAlongA, true);
+  if (!upcast_where_it_stays(k, k.tensor()->b, kAlongA, true)) upcast_where_it_stays(k, k.tensor()->a, kAlongA);  // a vector
   if (k.instruction().steps == 1) return;
   for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)  // the innermost loop
     for (std::int64_t amount = kBlocks; amount > 1; amount--)
