@@ -104,8 +104,10 @@ TEST(PaddedOperands, AreTakenByTheInstruction) {
         convs[0].x_zero = zero;
         const Net net = net_of(convs, target, wide);
         ASSERT_EQ(net.frontend.schedule.items.size(), 1u) << to_text(net.frontend.schedule);
-        if (std::string_view(target) == "cortex-m55") EXPECT_EQ(kernels_with(program_of(net), {"TC"}), 1) << target;
-        if (std::string_view(target) == "cortex-m4f") EXPECT_EQ(kernels_with(program_of(net), {"TC", "INTERIOR"}), 1) << target;
+        const std::string_view name = target;
+        const std::int64_t sums = name == "cortex-m55" || name == "cortex-m4f" ? 1 : 0, bodies = name == "cortex-m4f" ? 1 : 0;
+        EXPECT_GE(kernels_with(program_of(net), {"TC"}), sums) << target;
+        EXPECT_GE(kernels_with(program_of(net), {"TC", "INTERIOR"}), bodies) << target;
         expect_right(net, convs, rng);
       }
 }
