@@ -12,9 +12,6 @@ struct Block {
 constexpr Block kBlocks[] = {{8, 16, 1},    {16, 32, 2},   {32, 32, 1},   {32, 64, 2},   {64, 64, 1},   {64, 128, 2}, {128, 128, 1},
                              {128, 128, 1}, {128, 128, 1}, {128, 128, 1}, {128, 128, 1}, {128, 256, 2}, {256, 256, 1}};
 
-/// TensorFlow's "same" of a 3x3 window on an even size: with stride 2 the padding is all at the far end.
-std::int64_t pad_before(std::int64_t stride) { return stride == 1 ? 1 : 0; }
-
 }  // namespace
 
 std::string build_mobilenet_v1_025(GraphBuilder& graph, const std::string& input) {
@@ -25,7 +22,7 @@ std::string build_mobilenet_v1_025(GraphBuilder& graph, const std::string& input
   int number = 0;
   for (const Block& b : kBlocks) {
     const std::string depthwise = "dw" + std::to_string(++number), pointwise = "pw" + std::to_string(number);
-    const std::int64_t before = pad_before(b.stride);
+    const std::int64_t before = layers::same_padding_before(b.stride);
     x = block(graph.conv(x, depthwise, b.inputs, b.inputs, {3, 3}, {b.stride, b.stride}, {before, before, 1, 1}, b.inputs, false),
               depthwise, b.inputs);
     x = block(graph.conv(x, pointwise, b.inputs, b.outputs, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false), pointwise, b.outputs);
@@ -41,7 +38,7 @@ Tensor tensor_mobilenet_v1_025(const Tensor& input) {
   int number = 0;
   for (const Block& b : kBlocks) {
     const std::string depthwise = "dw" + std::to_string(++number), pointwise = "pw" + std::to_string(number);
-    const std::int64_t before = pad_before(b.stride);
+    const std::int64_t before = layers::same_padding_before(b.stride);
     const Window window{.kernel = {3, 3}, .stride = {b.stride, b.stride}, .pads = {{before, 1}, {before, 1}}};
     x = block(layers::conv(x, depthwise, b.inputs, window, b.inputs, false), depthwise);
     x = block(layers::conv(x, pointwise, b.outputs, {.kernel = {1, 1}}, 1, false), pointwise);

@@ -12,12 +12,9 @@ struct Stack {
 };
 constexpr Stack kStacks[] = {{"stack1", 16, 16, 1}, {"stack2", 16, 32, 2}, {"stack3", 32, 64, 2}};
 
-/// TensorFlow's "same" of a 3x3 window on an even size: with stride 2 the padding is all at the far end.
-std::int64_t pad_before(std::int64_t stride) { return stride == 1 ? 1 : 0; }
-
 std::string build_stack(GraphBuilder& graph, const std::string& x, const Stack& s) {
   const std::string name = s.name;
-  const std::int64_t before = pad_before(s.stride);
+  const std::int64_t before = layers::same_padding_before(s.stride);
   std::string y = graph.conv(x, name + ".conv1", s.inputs, s.outputs, {3, 3}, {s.stride, s.stride}, {before, before, 1, 1});
   y = graph.relu(graph.batch_norm(y, name + ".bn1", s.outputs));
   y = graph.batch_norm(graph.conv(y, name + ".conv2", s.outputs, s.outputs, {3, 3}, {1, 1}, {1, 1, 1, 1}), name + ".bn2", s.outputs);
@@ -29,7 +26,7 @@ std::string build_stack(GraphBuilder& graph, const std::string& x, const Stack& 
 
 Tensor tensor_stack(const Tensor& x, const Stack& s) {
   const std::string name = s.name;
-  const std::int64_t before = pad_before(s.stride);
+  const std::int64_t before = layers::same_padding_before(s.stride);
   const Window first{.kernel = {3, 3}, .stride = {s.stride, s.stride}, .pads = {{before, 1}, {before, 1}}};
   Tensor y = layers::batch_norm(layers::conv(x, name + ".conv1", s.outputs, first), name + ".bn1").relu();
   y = layers::batch_norm(layers::conv(y, name + ".conv2", s.outputs, {.kernel = {3, 3}, .pads = {{1, 1}, {1, 1}}}), name + ".bn2");

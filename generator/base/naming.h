@@ -29,6 +29,9 @@ std::string project_identifier(std::string_view name);
 /// project has all of them.
 std::vector<std::string> project_symbols(std::string_view project);
 
+/// A to Z become a to z, as in the C locale.
+std::string in_lower_case(std::string_view text);
+
 /// Makes names differ: "a", "a_2", "a_3". Numbers go on where the last equal name left off.
 class UniqueNames {
  public:

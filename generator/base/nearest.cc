@@ -3,25 +3,20 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/naming.h"
+
 namespace etch {
 namespace {
 
 constexpr std::size_t kCompared = 128;  // characters of a name: models have names of any length
 constexpr std::size_t kShown = 12;
 
-std::string in_lower_case(std::string_view text) {
-  std::string result(text.substr(0, kCompared));
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 }  // namespace
 
 double name_distance(std::string_view first, std::string_view second) {
   constexpr int kMissing = 2, kWrong = 3, kExchanged = 2;
   if (first == second) return 0;
-  const std::string a = in_lower_case(first), b = in_lower_case(second);
+  const std::string a = in_lower_case(first.substr(0, kCompared)), b = in_lower_case(second.substr(0, kCompared));
   if (a.empty() && b.empty()) return 0;
   // Optimal string alignment: row i holds the cost of the first i letters of a against each beginning of b.
   std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));

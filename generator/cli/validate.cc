@@ -30,7 +30,7 @@ struct Outcome {
 };
 
 // Names of a model and paths need not be UTF-8.
-std::string text_of(const nlohmann::ordered_json& json) {
+std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -77,7 +77,7 @@ void print_json(const Outcome& outcome) {
     if (!t.ok) json["target"]["problem"] = t.problem;
   }
   if (outcome.fit) json["fit"] = nlohmann::ordered_json::parse(to_json(*outcome.fit));
-  fmt::print("{}\n", text_of(json));
+  fmt::print("{}\n", json_text(json));
 }
 
 std::string count_text(const std::optional<std::int64_t>& value) { return value ? fmt::format("{}", *value) : "-"; }
@@ -234,7 +234,7 @@ void print_json(const SuiteResult& result) {
     if (!c.error.empty()) row["error"] = c.error;
     json["cases"].push_back(std::move(row));
   }
-  fmt::print("{}\n", text_of(json));
+  fmt::print("{}\n", json_text(json));
 }
 
 int validate_suite(const ValidateArgs& args) {
@@ -259,7 +259,7 @@ int validate_command(const ValidateArgs& args) {
   try {
     return args.suite.empty() ? validate_model(args) : validate_suite(args);
   } catch (const std::exception& error) {
-    if (args.json) fmt::print("{}\n", text_of({{"ok", false}, {"error", error.what()}}));
+    if (args.json) fmt::print("{}\n", json_text({{"ok", false}, {"error", error.what()}}));
     throw;
   }
 }

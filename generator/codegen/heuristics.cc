@@ -4,12 +4,11 @@
 #include <tuple>
 #include <vector>
 
+#include "base/subscript.h"
 #include "codegen/kernel.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_int(const Kernel& k, int axis) { return k.axes()[at(axis)].size.is_int(); }
 std::int64_t size_of(const Kernel& k, int axis) { return k.axes()[at(axis)].size.as_int(); }

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "ir/axis_names.h"
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct StagedReduce {
   const LazyOp* op;

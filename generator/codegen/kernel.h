@@ -247,4 +247,7 @@ bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arg
 /// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
+/// Whether a stride is known, and is `step`.
+inline bool is_step(const std::optional<Sint>& stride, std::int64_t step) { return stride && stride->is_int(step); }
+
 }  // namespace etch

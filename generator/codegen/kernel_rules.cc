@@ -1,13 +1,12 @@
 // Which steps are legal: the rules of all OptOps but TC (tensor.cc), each with the text that says what it asks for.
 #include <algorithm>
 
+#include "base/subscript.h"
 #include "codegen/kernel.h"
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL promises for every device
 constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";

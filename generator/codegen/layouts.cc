@@ -1,12 +1,11 @@
 // The order of reduce loops, and of the elements of constants.
 #include <algorithm>
 
+#include "base/subscript.h"
 #include "codegen/kernel.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Axes from the outermost loop to the innermost copy.
 std::vector<int> reading_order(const Kernel& k) {

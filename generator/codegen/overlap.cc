@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/subscript.h"
+
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// A position in bytes: the sum of `factors` times variables, and a rest in [low, high].
 struct Position {

@@ -3,13 +3,12 @@
 #include <ranges>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "codegen/kernel.h"
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Operand {
   const LazyOp* load = nullptr;

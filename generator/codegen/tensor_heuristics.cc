@@ -10,8 +10,6 @@ namespace {
 constexpr std::int64_t kRows = 8;   // sums in registers that share an operand
 constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
 
-bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
-
 // Whether the bytes that one instruction takes are adjacent, or are the same for all lanes and adjacent for one.
 bool is_adjacent(const Kernel& k, const TensorChoice& c, const LazyOp* load, const TargetInstruction& row,
                  const std::vector<KernelArgument>& arguments) {

@@ -4,12 +4,11 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/subscript.h"
 #include "codegen/kernel.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The buffers that the reductions read.
 std::vector<const KernelBuf*> early_bufs(const Kernel& k) {

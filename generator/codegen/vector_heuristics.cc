@@ -11,8 +11,6 @@ constexpr std::int64_t kOperands = 2;  // registers beside the sums and the cons
 constexpr std::int64_t kFewest = 4;    // lanes
 constexpr std::int64_t kWindow = 12;   // products that are written one after the other
 
-bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
-
 bool is_of_integers(const Kernel& k) {
   const auto is_vector = [](DType d) { return is_int(d) && (bytes_of(d) <= 2 || d == DType::Int32); };
   return !k.is_staged() && std::ranges::all_of(k.stores(), [&](const KernelBuf& b) { return is_vector(b.op->dtype); }) &&

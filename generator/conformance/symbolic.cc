@@ -139,7 +139,7 @@ void check_bounds(Sint x, const json& c, Verdict* v) {
 // Whether no result of the group may take more operations than recorded.
 bool counts_operations(const json& c) { return c["group"] == "v08_missed"; }
 
-Verdict check_case(const json& c) {
+Verdict check_symbolic_case(const json& c) {
   Verdict v;
   Symbols syms;
   try {
@@ -261,7 +261,7 @@ ConformanceReport check_symbolic(const json& file) {
       n++;
     }
   };
-  section("cases", check_case);
+  section("cases", check_symbolic_case);
   section("equality", check_equality);
   section("substitute", check_substitute);
   section("errors", check_error);

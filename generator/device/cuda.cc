@@ -12,9 +12,9 @@
 namespace etch {
 namespace {
 
-constexpr std::size_t kSplitBytes = 24'000;  // of text: below it a second compiler process costs more than it saves
+constexpr std::size_t kCudaSplitBytes = 24'000;  // of text: below it a second compiler process costs more than it saves
 
-constexpr const char* kTable = "etch_kernels";
+constexpr const char* kShimTable = "etch_kernels";
 
 class ShimLibrary : public KernelLibrary {
  public:
@@ -22,7 +22,7 @@ class ShimLibrary : public KernelLibrary {
     for (const ProgramKernel& k : kernels) names_.push_back(k.name);
     for (const std::string& binary : binaries) {
       objects_.push_back(std::make_unique<SharedObject>(binary));
-      for (const auto* f = static_cast<const CudaShimFunction*>(objects_.back()->symbol(kTable)); *f != nullptr; f++)
+      for (const auto* f = static_cast<const CudaShimFunction*>(objects_.back()->symbol(kShimTable)); *f != nullptr; f++)
         functions_.push_back(*f);
     }
   }
@@ -51,8 +51,8 @@ std::string text_of(std::span<const ProgramKernel> kernels) {
 }
 
 // The kernels of a unit as C++, and a table of the functions that run them, which ends with nullptr.
-std::string unit_text(const std::string& head, std::span<const ProgramKernel> kernels) {
-  const std::string type = std::string("const char *(*const ") + kTable + "[])(void *const *, const long long *)";
+std::string cuda_unit_text(const std::string& head, std::span<const ProgramKernel> kernels) {
+  const std::string type = std::string("const char *(*const ") + kShimTable + "[])(void *const *, const long long *)";
   std::string table;
   for (const ProgramKernel& k : kernels) table += "  etch_shim::run<" + k.name + ", " + (k.text.has_barrier ? "true" : "false") + ">,\n";
   return head + text_of(kernels) + "extern \"C\" " + type + ";\n" + type + " = {\n" + table + "  nullptr\n};\n";
@@ -101,8 +101,8 @@ class CudaDevice : public Compiled {
     const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
     const std::string head = std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;
     std::vector<std::string> units;
-    for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
-      units.push_back(unit_text(head, part));
+    for (const std::span<const ProgramKernel> part : parts_of(kernels, kCudaSplitBytes, own_.compile_jobs))
+      units.push_back(cuda_unit_text(head, part));
     return units;
   }
 

@@ -22,10 +22,10 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kGuard = 4096;  // bytes before and after a buffer
+constexpr std::int64_t kZoneGuard = 4096;  // bytes before and after a buffer
 // A float that is read from around an input is NaN. Around outputs it is another byte: what a function copies from there to here shows.
-constexpr std::byte kGuardByte{0xFF}, kOutputGuardByte{0xA5};
-constexpr const char* kTable = "etch_external_kernels";
+constexpr std::byte kZoneGuardByte{0xFF}, kOutputGuardByte{0xA5};
+constexpr const char* kExternalTable = "etch_external_kernels";
 const std::string kFolder = "custom/";  // of the user's files: their names are their own
 
 /// Memory that a child process shares with this one.
@@ -37,7 +37,7 @@ class SharedMemory {
       throw DeviceError("memory", fmt::format("there are no {} bytes for a function in C: {}", bytes, std::strerror(errno)),
                         "run on a machine with more memory");
     memory_ = static_cast<std::byte*>(made);
-    std::memset(memory_, static_cast<int>(kGuardByte), bytes_);
+    std::memset(memory_, static_cast<int>(kZoneGuardByte), bytes_);
   }
   ~SharedMemory() { munmap(memory_, bytes_); }
   SharedMemory(const SharedMemory&) = delete;
@@ -56,9 +56,9 @@ struct Zone {
   std::span<std::byte> content;
   std::string name;  // "its output"
   bool is_read = false;
-  std::byte guard() const { return is_read ? kGuardByte : kOutputGuardByte; }
+  std::byte guard() const { return is_read ? kZoneGuardByte : kOutputGuardByte; }
   /// With the guard behind it, in whole guards.
-  std::int64_t end() const { return (offset + bytes + 2 * kGuard - 1) / kGuard * kGuard; }
+  std::int64_t end() const { return (offset + bytes + 2 * kZoneGuard - 1) / kZoneGuard * kZoneGuard; }
 };
 
 /// The buffers one behind the other, with guards between them. The first byte of the memory says whether the function returned.
@@ -67,7 +67,7 @@ std::vector<Zone> zones_of(const std::vector<KernelArgument>& arguments, std::sp
   const auto outputs = std::ranges::count(arguments, Access::Write, &KernelArgument::access);
   for (std::size_t i = 0, read = 0; i < arguments.size(); i++) {
     const KernelArgument& a = arguments[i];
-    Zone zone{.offset = (zones.empty() ? kGuard : zones.back().end()) + kGuard,
+    Zone zone{.offset = (zones.empty() ? kZoneGuard : zones.back().end()) + kZoneGuard,
               .bytes = evaluate(a.elements, values) * bytes_of(a.dtype),
               .width = bytes_of(a.dtype),
               .content = {},
@@ -160,7 +160,7 @@ void check_zone(const SharedMemory& memory, const Zone& zone, const std::string&
     const std::int64_t count = zone.bytes / zone.width;
     throw DeviceError(place, fmt::format("it writes outside of {}, at index {}, there are {} elements", zone.name, index, count), help);
   };
-  for (std::int64_t k = 0; k < kGuard; k++) {
+  for (std::int64_t k = 0; k < kZoneGuard; k++) {
     if (begin[zone.bytes + k] != zone.guard()) fail_outside((zone.bytes + k) / zone.width);
     if (begin[-1 - k] != zone.guard()) fail_outside(-1 - k / zone.width);
   }
@@ -176,7 +176,7 @@ std::string table_unit(std::span<const ProgramKernel> kernels) {
     text += external_text(kernel);
     table += "  " + kernel.name + ",\n";
   }
-  const std::string head = std::string("void (*const ") + kTable + "[])(void *const *arg)";
+  const std::string head = std::string("void (*const ") + kExternalTable + "[])(void *const *arg)";
   return text + "extern " + head + ";\n" + head + " = {\n" + table + "};\n";
 }
 
@@ -228,15 +228,15 @@ void ExternalLibrary::launch(int kernel, std::span<void* const> buffers, std::sp
   VarValues now;
   for (std::size_t v = 0; v < function.variables.size(); v++) now[function.variables[v]] = values[v];
   const std::vector<Zone> zones = zones_of(function.arguments, buffers, now);
-  const SharedMemory memory(zones.empty() ? kGuard : zones.back().end());
+  const SharedMemory memory(zones.empty() ? kZoneGuard : zones.back().end());
   std::vector<void*> arg;
   for (const Zone& zone : zones) {
-    std::fill_n(memory.at(zone.offset - kGuard), kGuard, zone.guard());
-    std::fill_n(memory.at(zone.offset + zone.bytes), kGuard, zone.guard());
+    std::fill_n(memory.at(zone.offset - kZoneGuard), kZoneGuard, zone.guard());
+    std::fill_n(memory.at(zone.offset + zone.bytes), kZoneGuard, zone.guard());
     if (zone.is_read) std::ranges::copy(zone.content, memory.at(zone.offset));
     arg.push_back(memory.at(zone.offset));
   }
-  const auto* table = static_cast<const KernelFunction*>(object_->symbol(kTable));
+  const auto* table = static_cast<const KernelFunction*>(object_->symbol(kExternalTable));
   Ended ended;
   const bool returned =
       call_in_child(table[kernel], KernelArguments(arg, values).get(), reinterpret_cast<unsigned char*>(memory.at(0)), timeout_s_, ended);

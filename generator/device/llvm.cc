@@ -28,7 +28,7 @@ using llvm::orc::LLJIT;
 
 // A text is several modules of IR, each behind one of these lines: a kernel, by its name, or the functions that kernels call.
 constexpr std::string_view kKernelLine = "; etch kernel ", kPreludeLine = "; etch prelude";
-constexpr std::size_t kSplitBytes = 48'000;  // of IR: below it another thread costs more than it saves
+constexpr std::size_t kLlvmSplitBytes = 48'000;  // of IR: below it another thread costs more than it saves
 
 // Once for the process: registers the code generator of its processor. Empty, or why it can't.
 const std::string& missing_target() {
@@ -233,7 +233,7 @@ class LlvmCompiler : public Compiler {
   LlvmOptions options_;
 };
 
-std::string unit_text(std::span<const ProgramKernel> kernels, const std::string& prelude) {
+std::string llvm_unit_text(std::span<const ProgramKernel> kernels, const std::string& prelude) {
   std::string text;
   for (const ProgramKernel& k : kernels) text += std::string(kKernelLine) + k.name + "\n" + k.text.source + "\n";
   return prelude.empty() ? text : text + std::string(kPreludeLine) + "\n" + prelude + "\n";
@@ -258,8 +258,8 @@ class LlvmDevice : public Compiled {
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
     const std::string prelude = language()->prelude(helpers_of(kernels));
     std::vector<std::string> units;
-    for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
-      if (!part.empty()) units.push_back(unit_text(part, prelude));
+    for (const std::span<const ProgramKernel> part : parts_of(kernels, kLlvmSplitBytes, own_.compile_jobs))
+      if (!part.empty()) units.push_back(llvm_unit_text(part, prelude));
     return units;
   }
 

@@ -71,7 +71,7 @@ std::vector<std::string> selftest_arguments(const Project& p) {
   return result;
 }
 
-SelfTestParts selftest(const Project& p, const std::string& run_arguments, int) {
+SelfTestParts c_parts(const Project& p, const std::string& run_arguments, int) {
   SelfTestParts parts;
   for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
     const std::string macro = pool_macro(p, n);
@@ -108,7 +108,7 @@ constinit const ProjectForm kCForm{
                       std::size_t number) { return fmt::format("IO({})", p.program->inputs.size() + p.program->outputs.size() + number); },
     .header = header,
     .selftest_arguments = selftest_arguments,
-    .selftest = selftest,
+    .selftest = c_parts,
 };
 
 }  // namespace etch

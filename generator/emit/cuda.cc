@@ -15,7 +15,7 @@ std::size_t room_for_kernels(const Project& p) { return std::max<std::size_t>(de
 
 // Where CUDA divides nothing by itself, the runtime does, into blocks of at most kDriverItems threads: that is what the kernel's
 // __launch_bounds__ promises.
-std::string kernel_table(const Project& p, SizeTable& sizes) {
+std::string cuda_kernel_table(const Project& p, SizeTable& sizes) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const ProgramKernel* k : device_kernels(p)) {
     for (Sint d : k->local_size) check(d.is_int(), "the work-items of a work-group are a number");
@@ -27,9 +27,9 @@ std::string kernel_table(const Project& p, SizeTable& sizes) {
                      with_comments(rows));
 }
 
-std::string program_table(const Project& p) {
+std::string cuda_program_table(const Project& p) {
   SizeTable sizes;
-  const std::string kernels = kernel_table(p, sizes);
+  const std::string kernels = cuda_kernel_table(p, sizes);
   DeviceProgram own;
   own.pointers = fmt::format("{}, {}", p.has_constants() ? "constants" : "NULL", p.has_state() ? "states" : "NULL");
   own.host = fmt::format(", {}", staging_bytes(p));
@@ -84,7 +84,7 @@ DeviceSession cuda_session(const Project& p) {
 }
 
 std::string cuda_source(const Project& p) {
-  return device_source(p, p.name + ".cu", program_table(p), cuda_session(p),
+  return device_source(p, p.name + ".cu", cuda_program_table(p), cuda_session(p),
                        "  setup.stream = stream;\n"
                        "  setup.buffers = session->buffers;\n"
                        "  setup.arguments = session->arguments;\n");

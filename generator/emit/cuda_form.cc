@@ -12,9 +12,9 @@
 namespace etch {
 namespace {
 
-constexpr std::string_view kReserved[] = {"session", "stream", "devices", "error", "closed", "number"};
+constexpr std::string_view kCudaReserved[] = {"session", "stream", "devices", "error", "closed", "number"};
 
-void prepare(Project& project) {
+void cuda_prepare(Project& project) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (const std::int64_t bytes = staging_bytes(project); bytes > kMost)
     throw UserError(project.name,
@@ -55,7 +55,7 @@ std::string selftest_functions(const Project& p, const std::string& run, int run
                     p.name, p.is_blob() ? ", " + blob_address(p) : "", device_runs(p, run, runs), runs > 1 ? "  int run;\n" : "");
 }
 
-SelfTestParts selftest(const Project& p, const std::string& run_arguments, int runs) {
+SelfTestParts cuda_parts(const Project& p, const std::string& run_arguments, int runs) {
   return {.includes = "#include <cuda_runtime_api.h>\n",
           .memory = "",
           .functions = selftest_functions(p, run_arguments, runs),
@@ -101,9 +101,9 @@ constinit const ProjectForm kCudaForm{
     .no_device_status = kNoDeviceStatus,
     .no_device = "no NVIDIA GPU is on this machine, or its driver is older than the CUDA toolkit",
     .device_help = "run etch where there is one (--backends cuda tries the kernels on the processor), or leave --target out",
-    .reserved_names = kReserved,
+    .reserved_names = kCudaReserved,
     .check = [](const Program& program, const EmitOptions& options) { check_device_sizes(program, options, "CUDA"); },
-    .prepare = prepare,
+    .prepare = cuda_prepare,
     .source = cuda_source,
     .kernel_files_note = [](const Project& p) { return fmt::format("Its kernels are in {}.cu.{}\n", p.name, host_note(p)); },
     .arena_place = [](const Project& p,
@@ -111,7 +111,7 @@ constinit const ProjectForm kCudaForm{
     .state_place = device_state_place,
     .header = [](const Project& p) { return device_header(p, cuda_session(p)); },
     .selftest_arguments = device_selftest_arguments,
-    .selftest = selftest,
+    .selftest = cuda_parts,
 };
 
 }  // namespace etch

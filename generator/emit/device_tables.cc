@@ -6,14 +6,13 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "emit/device_host.h"
 #include "emit/literals.h"
 #include "emit/signature.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::string state_table(const Project& p) {
   if (!p.has_state()) return "";

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "emit/device_host.h"
 #include "emit/literals.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::string region_table(const Project& p) {
   if (p.regions.empty()) return "";
@@ -25,7 +24,7 @@ std::string region_table(const Project& p) {
                      with_comments(rows));
 }
 
-std::string kernel_table(const Project& p, SizeTable& sizes) {
+std::string opencl_kernel_table(const Project& p, SizeTable& sizes) {
   const std::vector<const ProgramKernel*> kernels = device_kernels(p);
   if (kernels.empty()) return "";
   std::string text =
@@ -38,9 +37,9 @@ std::string kernel_table(const Project& p, SizeTable& sizes) {
   return text + "};\n\n";
 }
 
-std::string program_table(const Project& p) {
+std::string opencl_program_table(const Project& p) {
   SizeTable sizes;
-  const std::string kernels = kernel_table(p, sizes);
+  const std::string kernels = opencl_kernel_table(p, sizes);
   DeviceProgram own;
   own.pointers = fmt::format("{}, {}, {}", p.has_constants() ? "constants" : "NULL", p.regions.empty() ? "NULL" : "regions",
                              p.has_state() ? "states" : "NULL");
@@ -79,7 +78,8 @@ std::string opencl_source(const Project& p) {
       "  setup.kernels = session->kernels;\n"
       "  setup.buffers = session->buffers;\n";
   if (host_arguments(p) > 0) setup += "  setup.arguments = session->arguments;\n";
-  return device_source(p, fmt::format("{0}.cl, and as strings in {0}_kernels.c", p.name), program_table(p), opencl_session(p), setup);
+  return device_source(p, fmt::format("{0}.cl, and as strings in {0}_kernels.c", p.name), opencl_program_table(p), opencl_session(p),
+                       setup);
 }
 
 }  // namespace etch

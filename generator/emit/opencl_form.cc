@@ -12,7 +12,7 @@
 namespace etch {
 namespace {
 
-constexpr std::string_view kReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
+constexpr std::string_view kOpenClReserved[] = {"session", "context", "device", "queue", "error", "closed", "number"};
 
 // Buffers of equal offset and size share one region; regions are sorted by offset. Buffers that replace each other in place have
 // equal size, so no kernel gets two regions that overlap.
@@ -32,13 +32,13 @@ void find_regions(Project& project) {
   }
 }
 
-void prepare(Project& project) {
+void opencl_prepare(Project& project) {
   find_regions(project);
   std::string text = opencl_text(project), source = opencl_text_source(project, text);
   project.kernel_files = {{project.name + ".cl", std::move(text)}, {project.name + "_kernels.c", std::move(source), false, true}};
 }
 
-SelfTestParts selftest(const Project& p, const std::string& run_arguments, int runs) {
+SelfTestParts opencl_parts(const Project& p, const std::string& run_arguments, int runs) {
   return {.includes = opencl_include(),
           .memory = "",
           .functions = opencl_selftest(p, run_arguments, runs),
@@ -72,9 +72,9 @@ constinit const ProjectForm kOpenClForm{
     .no_device_status = kNoDeviceStatus,
     .no_device = "no OpenCL device is on this machine",
     .device_help = "install a driver (Debian: apt-get install pocl-opencl-icd), or leave --target out",
-    .reserved_names = kReserved,
+    .reserved_names = kOpenClReserved,
     .check = [](const Program& program, const EmitOptions& options) { check_device_sizes(program, options, "OpenCL"); },
-    .prepare = prepare,
+    .prepare = opencl_prepare,
     .source = opencl_source,
     .kernel_files_note =
         [](const Project& p) {
@@ -84,7 +84,7 @@ constinit const ProjectForm kOpenClForm{
     .state_place = device_state_place,
     .header = [](const Project& p) { return device_header(p, opencl_session(p)); },
     .selftest_arguments = device_selftest_arguments,
-    .selftest = selftest,
+    .selftest = opencl_parts,
 };
 
 }  // namespace etch

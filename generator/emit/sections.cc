@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "emit/form.h"
 #include "emit/formula.h"
 #include "emit/literals.h"
@@ -13,8 +14,6 @@
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The buffers of a formula, with the names that the kernel's text uses.
 std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {

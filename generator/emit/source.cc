@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/runtime_text.h"
+#include "base/subscript.h"
 #include "emit/literals.h"
 #include "emit/project.h"
 #include "emit/sections.h"
@@ -10,8 +11,6 @@
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // C expression for the alignment of an element.
 std::string align_text(DType dtype) { return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type); }

@@ -108,6 +108,11 @@ std::vector<const LazyOp*> stores_of(const LazyOp* root);
 bool reads_in_place(const LazyOp* op, const LazyOp* store);
 /// Whether `op` is a Load whose positions the kernel computes.
 inline bool is_indexed(const LazyOp* op) { return op->op == Op::Load && !op->src.empty(); }
+/// The Load of a factor, itself or below a cast; nullptr: it is none, or an indexed one.
+inline const LazyOp* load_of_factor(const LazyOp* factor) {
+  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
+  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
+}
 /// Free variables of all ShapeTrackers and shapes, by name.
 std::vector<const Node*> variables(const LazyOp* root);
 /// The arithmetic of one kernel, counted as tinygrad's FlopCounter does.

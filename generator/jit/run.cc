@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/subscript.h"
 #include "device/loaded_kernel.h"
 #include "device/replay.h"
 #include "jit/jit_error.h"
@@ -11,8 +12,6 @@
 
 namespace etch {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 // Whether kernels give a base its values as a whole, so that these may be kept in its place.
 bool may_keep(const LazyBuffer* base) { return !base->constant && (is_computed(base) || base->kind == LazyKind::LoopResult); }

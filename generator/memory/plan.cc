@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "memory/pack.h"
 #include "memory/pool_texts.h"
 #include "memory/pools.h"
@@ -16,8 +17,6 @@
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
   switch (buffer.kind) {

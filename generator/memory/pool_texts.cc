@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/subscript.h"
+
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_io(const ProgramBuffer& buffer) { return buffer.kind == BufferKind::Input || buffer.kind == BufferKind::Output; }
 

@@ -7,18 +7,17 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/subscript.h"
 
 namespace etch {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Bytes of traffic in each pool but the last: the larger one in the order of words is better.
 using Value = std::vector<std::int64_t>;
 
-class Search {
+class PoolSearch {
  public:
-  Search(const std::vector<PoolBlock>& blocks, const std::vector<Closeness>& close, const std::vector<std::int64_t>& limits)
+  PoolSearch(const std::vector<PoolBlock>& blocks, const std::vector<Closeness>& close, const std::vector<std::int64_t>& limits)
       : blocks_(blocks), close_(close), limits_(limits), sets_(limits.size(), std::vector<char>(blocks.size(), 0)) {
     reset();
   }
@@ -317,7 +316,7 @@ std::optional<PoolChoice> choose_pools(const std::vector<PoolBlock>& blocks, con
     if (proved != nullptr) *proved = false;
     return Many(blocks, limits).best();
   }
-  Search search(blocks, close, limits);
+  PoolSearch search(blocks, close, limits);
   std::optional<PoolChoice> choice = search.best();
   if (proved != nullptr) *proved = search.is_complete();
   return choice;

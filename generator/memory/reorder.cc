@@ -10,12 +10,11 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/subscript.h"
 #include "memory/plan.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The calls that must come before each call: the writers of the buffers that it reads, the readers and writers of those that it writes.
 std::vector<std::vector<int>> dependencies(const Program& program) {
@@ -93,9 +92,9 @@ struct Move {
   bool makes(int b) const { return std::ranges::find(made, b, &Made::buffer) != made.end(); }
 };
 
-class Search {
+class OrderSearch {
  public:
-  explicit Search(const Program& program)
+  explicit OrderSearch(const Program& program)
       : before_(dependencies(program)),
         after_(program.calls.size()),
         users_(program.buffers.size()),
@@ -260,12 +259,12 @@ class Search {
 };
 
 // Places whose order is chosen: a call, or all calls of a loop.
-struct Block {
+struct Stretch {
   int first = 0, end = 0;
 };
 
-std::vector<Block> blocks_of(const Program& program) {
-  std::vector<Block> blocks;
+std::vector<Stretch> blocks_of(const Program& program) {
+  std::vector<Stretch> blocks;
   for (int c = 0; c < static_cast<int>(program.calls.size());) {
     int end = c + 1;
     for (const ProgramLoop& loop : program.loops)
@@ -277,10 +276,10 @@ std::vector<Block> blocks_of(const Program& program) {
 }
 
 // The program with one call for each block: it writes what any call in it writes, and reads the rest.
-Program with_blocks(const Program& program, const std::vector<Block>& blocks) {
+Program with_blocks(const Program& program, const std::vector<Stretch>& blocks) {
   Program outline;
   outline.buffers = program.buffers;
-  for (const Block& block : blocks) {
+  for (const Stretch& block : blocks) {
     if (block.end == block.first + 1) {
       outline.calls.push_back(program.calls[at(block.first)]);
       continue;
@@ -299,14 +298,14 @@ Program with_blocks(const Program& program, const std::vector<Block>& blocks) {
 }  // namespace
 
 Program reorder(Program program) {
-  const std::vector<Block> blocks = blocks_of(program);
-  Search search(with_blocks(program, blocks));
-  const std::optional<Search::Found> best = search.best_order();
+  const std::vector<Stretch> blocks = blocks_of(program);
+  OrderSearch search(with_blocks(program, blocks));
+  const std::optional<OrderSearch::Found> best = search.best_order();
   if (!best || best->peak >= search.peak_as_is()) return program;
   std::vector<ProgramCall> calls;
   std::vector<ProgramLoop> loops;
   for (int b : best->order) {
-    const Block& block = blocks[at(b)];
+    const Stretch& block = blocks[at(b)];
     const int moved = static_cast<int>(calls.size()) - block.first;
     for (ProgramLoop loop : program.loops) {
       if (loop.first < block.first || loop.end > block.end) continue;

@@ -4,13 +4,12 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/subscript.h"
 #include "codegen/passes.h"
 #include "program/loops.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 

@@ -22,7 +22,7 @@ struct Axis {
   double high() const { return static_cast<double>(size) - (align_corners ? 1 : 0.5); }
 };
 
-struct Tap {
+struct GridTap {
   Tensor position, weight;  // weight empty: 1
 };
 
@@ -61,7 +61,7 @@ Tensor bounded(const Tensor& x, const Axis& axis, Outside outside, Sampling samp
 /// ((a x + b) x + c) x + d
 Tensor polynomial(const Tensor& x, double a, double b, double c, double d) { return ((x * a + b) * x + c) * x + d; }
 
-std::vector<Tap> taps_of(const Tensor& coordinate, Sampling sampling) {
+std::vector<GridTap> taps_of(const Tensor& coordinate, Sampling sampling) {
   if (sampling == Sampling::Nearest) return {{coordinate, Tensor()}};
   const Tensor base = coordinate.floor();
   const Tensor right = coordinate - base, left = right.neg() + 1.0;
@@ -81,7 +81,7 @@ struct Corner {
 
 Tensor both(const Tensor& a, const Tensor& b, Op op) { return a && b ? Tensor::binary(op, a, b) : a ? a : b; }
 
-Corner with_axis(const Corner& corner, const Tap& tap, const Axis& axis, Outside outside) {
+Corner with_axis(const Corner& corner, const GridTap& tap, const Axis& axis, Outside outside) {
   const double last = static_cast<double>(axis.size - 1);
   Tensor position = tap.position, inside;
   if (outside == Outside::Zeros) {
@@ -95,12 +95,12 @@ Corner with_axis(const Corner& corner, const Tap& tap, const Axis& axis, Outside
 }
 
 /// All combinations of the axes' taps.
-std::vector<Corner> corners_of(const std::vector<std::vector<Tap>>& taps, const std::vector<Axis>& axes, Outside outside) {
+std::vector<Corner> corners_of(const std::vector<std::vector<GridTap>>& taps, const std::vector<Axis>& axes, Outside outside) {
   std::vector<Corner> corners{Corner{}};
   for (std::size_t a = 0; a < axes.size(); a++) {
     std::vector<Corner> longer;
     for (const Corner& corner : corners) {
-      for (const Tap& tap : taps[a]) longer.push_back(with_axis(corner, tap, axes[a], outside));
+      for (const GridTap& tap : taps[a]) longer.push_back(with_axis(corner, tap, axes[a], outside));
     }
     corners = std::move(longer);
   }
@@ -149,7 +149,7 @@ Outputs grid_sample(NodeContext& node) {
   }
   const Tensor places = widened(grid).reshape({grid.dim(0), points, count});
   std::vector<Axis> axes;
-  std::vector<std::vector<Tap>> taps;
+  std::vector<std::vector<GridTap>> taps;
   for (int a = 0; a < count; a++) {
     axes.push_back({fixed_dim(node, x, a + 2, "input"), align_corners});
     plane = plane * x.dim(a + 2);

@@ -58,7 +58,7 @@ struct State {
 };
 
 /// One step: `x` [B, gates * H] is input times weights plus biases.
-using Step = State (*)(const Layer&, const Tensor& x, const State&);
+using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
 
 State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
   return {layer.apply(0, x + state.h.matmul(layer.recurrent)), Tensor()};
@@ -93,7 +93,7 @@ State lstm_step(const Layer& layer, const Tensor& x, const State& state) {
 struct Family {
   std::int64_t gates;
   std::vector<std::string> activations;  // defaults of one direction
-  Step step;
+  CellStep step;
   bool has_cell;
 };
 
@@ -145,7 +145,7 @@ struct Run {
 };
 
 /// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added.
-Run run_layer(const Layer& layer, Step step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
+Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
               const State& first) {
   const auto projected = [&](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
   std::vector<Tensor> carried{first.h};

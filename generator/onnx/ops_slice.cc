@@ -103,16 +103,16 @@ Sints sources_of(const NodeContext& node, std::int64_t size, std::int64_t before
 }
 
 /// A run of positions with equal distances.
-struct Run {
+struct PositionRun {
   Sint first;
   std::int64_t step = 1, count = 1;
 };
 
-std::vector<Run> runs_of(const Sints& positions) {
-  std::vector<Run> runs;
+std::vector<PositionRun> runs_of(const Sints& positions) {
+  std::vector<PositionRun> runs;
   std::size_t i = 0;
   while (i < positions.size()) {
-    Run run{positions[i], 1, 1};
+    PositionRun run{positions[i], 1, 1};
     if (i + 1 < positions.size() && (positions[i + 1] - positions[i]).is_int()) {
       run.step = (positions[i + 1] - positions[i]).as_int();
       while (i + static_cast<std::size_t>(run.count) < positions.size() &&
@@ -125,7 +125,7 @@ std::vector<Run> runs_of(const Sints& positions) {
   return runs;
 }
 
-Tensor take_run(const Tensor& x, int axis, const Run& run) {
+Tensor take_run(const Tensor& x, int axis, const PositionRun& run) {
   const Sint last = run.first + (run.count - 1) * run.step;
   if (run.step != 0) return cut(x, axis, run.step > 0 ? run.first : last, (run.step > 0 ? last : run.first) + 1, run.step);
   Shape shape = x.shape();
@@ -135,7 +135,7 @@ Tensor take_run(const Tensor& x, int axis, const Run& run) {
 
 /// x at `positions` of `axis`: runs of equal distance are slices, so nothing is looked up when the model runs.
 void add_runs(std::vector<Tensor>& parts, const Tensor& x, int axis, const Sints& positions) {
-  for (const Run& run : runs_of(positions)) parts.push_back(take_run(x, axis, run));
+  for (const PositionRun& run : runs_of(positions)) parts.push_back(take_run(x, axis, run));
 }
 
 Tensor take_runs(const Tensor& x, int axis, const Sints& positions) {

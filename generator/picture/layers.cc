@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/subscript.h"
 #include "picture/layout.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// The layers that a frame takes.
 struct Span {

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/subscript.h"
+
 namespace etch {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr std::int64_t kBow = 36;           // how far an edge backwards leaves 
 constexpr std::size_t kMostBends = 30'000;  // of all edges together
 constexpr int kSweeps = 6;
 constexpr std::int64_t kStraight = 8;  // how much more an edge that passes wants to stay upright than a box to stay in its middle
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// A box, or the place where an edge passes a layer.
 struct Item {

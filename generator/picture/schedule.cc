@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/subscript.h"
 #include "picture/picture.h"
 #include "picture/svg.h"
 #include "program/loops.h"
@@ -17,8 +18,6 @@ constexpr SvgKind kInput{"input", "#fdf1a9"}, kOutput{"output", "#bcd9f5"}, kWei
     kOther{"without an AST", "#e6cdea"};
 constexpr std::string_view kValue = "#fafbfc";  // what a kernel writes
 constexpr std::size_t kMostText = 44;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 const SvgKind& kind_of(const ProgramKernel& kernel) {
   if (kernel.ast == nullptr) return kOther;

@@ -98,7 +98,7 @@ std::string detail_of(const UOp& u) {
   return "";
 }
 
-constexpr std::size_t kMostText = 30;
+constexpr std::size_t kMostUOpText = 30;
 
 }  // namespace
 
@@ -121,13 +121,13 @@ std::string uops_picture(const UOpList& uops, std::string_view title) {
     const std::string type = std::string(name_of(u->dtype)) + (u->lanes > 1 ? fmt::format(" x {}", u->lanes) : "");
     if (u->uop == UOpKind::Loop || u->uop == UOpKind::If) {
       frames[u] = picture.frames.size();
-      picture.frames.push_back({number, number + 1, shortened(head, kMostText)});
+      picture.frames.push_back({number, number + 1, shortened(head, kMostUOpText)});
     }
     picture.boxes.push_back(
         {.id = fmt::format("u{}", n),
          .tip = fmt::format("%{} {} {}\n{}", n, head, type, info(u->uop).meaning),
          .color = color_of(u->uop),
-         .lines = {{shortened(head, kMostText), SvgLine::Style::Title}, {fmt::format("%{} {}", n, type), SvgLine::Style::Grey}},
+         .lines = {{shortened(head, kMostUOpText), SvgLine::Style::Title}, {fmt::format("%{} {}", n, type), SvgLine::Style::Grey}},
          .rows = {},
          .columns = {}});
     for (const UOp* s : u->src)

@@ -10,9 +10,9 @@ namespace etch {
 namespace {
 
 constexpr IntegerBounds kInt32{-2147483647 - 1, 2147483647};
-constexpr std::int64_t kLargestScale = 1 << 16;  // elements of a scale, and of the product of all
-constexpr std::size_t kMostFactors = 16;         // scales and divisors of a value
-constexpr std::int64_t kLargestMask = 1 << 22;   // elements of windows
+constexpr std::int64_t kLargestScale = 1 << 16;    // elements of a scale, and of the product of all
+constexpr std::size_t kMostFactors = 16;           // scales and divisors of a value
+constexpr std::int64_t kLargestWindows = 1 << 22;  // elements of windows
 // A bias has the scale of the product that it is added to, as its exporter rounded it.
 constexpr double kSameScale = 1e-5;
 
@@ -267,7 +267,7 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
 void FormFinder::reduce_inside(const IntegerForm& x, const LazyBuffer* reduction, IntegerForm& form) {
   const Tensor masks = along_masks(x.inside).cast(DType::UInt8);
   const Tensor inside(&graph_, graph_.reduce(Op::ReduceMax, masks.buffer(), reduction->axes));
-  const bool is_known = inside.buffer()->base->constant && masks.size().is_int() && masks.size().as_int() <= kLargestMask;
+  const bool is_known = inside.buffer()->base->constant && masks.size().is_int() && masks.size().as_int() <= kLargestWindows;
   const std::optional<Array> windows = is_known ? inside.evaluate() : std::nullopt;
   if (windows && std::ranges::all_of(windows->ints(), [](std::int64_t v) { return v != 0; })) return;
   form.fill = x.fill;

@@ -10,9 +10,8 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kBytes = 256;
-constexpr double kSafeFloat = 1 << 30;  // a float that is nearer to 0 becomes an int32
-constexpr int kLeastCost = 10;          // of a function that is worth a table
-constexpr int kMostCost = 1000;         // of one that is evaluated for all bytes
+constexpr int kLeastCost = 10;   // of a function that is worth a table
+constexpr int kMostCost = 1000;  // of one that is evaluated for all bytes
 
 bool is_byte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 

@@ -10,6 +10,9 @@
 
 namespace etch {
 
+/// A float becomes an int32 without a bound of its own if it is nearer to 0.
+constexpr double kSafeFloat = 1 << 30;
+
 /// A value each element of which is computed from one element of one or two values of a byte (which may be constants that are stored so),
 /// and constants that are the same everywhere.
 struct ByteFunction {

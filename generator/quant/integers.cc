@@ -20,8 +20,6 @@
 namespace etch {
 namespace {
 
-/// A float becomes an int32 without a bound of its own if it is nearer to 0.
-constexpr double kSafeFloat = 1 << 30;
 /// What RintSmall takes, with room for what is rounded before it.
 constexpr double kSmallFloat = 1 << 29;
 

@@ -6,11 +6,10 @@
 #include "base/toposort.h"
 #include "lazy/rewrite.h"
 #include "lazy/tensor.h"
+#include "quant/quantisation.h"
 
 namespace etch {
 namespace {
-
-constexpr std::int64_t kOffset = 128;
 
 bool is_computed_byte(const LazyBuffer* b, DType dtype) {
   return b->is_base() && b->kind == LazyKind::Compute && b->dtype == dtype && !b->is_reduction() && !b->constant;
@@ -41,7 +40,7 @@ std::vector<const LazyBuffer*> store_bytes_as(LazyGraph& graph, const std::vecto
     OriginScope scope(graph, rebuilt->origins);
     if (bytes.contains(old) && rebuilt->is_base()) {
       const Tensor x(&graph, rebuilt);
-      const Tensor offset = Tensor::full(graph, x.shape(), Scalar::of_int(DType::Int32, is_signed ? kOffset : -kOffset));
+      const Tensor offset = Tensor::full(graph, x.shape(), Scalar::of_int(DType::Int32, is_signed ? kSignOffset : -kSignOffset));
       const Tensor y = (x.cast(DType::Int32) - offset).cast(stored);
       in_int32[rebuilt] = (y.cast(DType::Int32) + offset).buffer();
       return rebuilt;

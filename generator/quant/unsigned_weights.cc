@@ -5,15 +5,15 @@
 
 #include "lazy/rewrite.h"
 #include "lazy/tensor.h"
+#include "quant/quantisation.h"
 
 namespace etch {
 namespace {
 
-constexpr std::int64_t kOffset = 128;
 constexpr std::int64_t kLeastShared = 4, kLeastProducts = 8;  // outputs that share a sum, and of how many elements
 
 /// What is left to add to a sum of products with unsigned weights.
-struct Parts {
+struct SplitSum {
   const LazyBuffer *products = nullptr, *rest = nullptr;
 };
 
@@ -60,7 +60,7 @@ class UnsignedWeights {
     const Array& values = graph_.evaluate(w->base);
     std::vector<std::int64_t> moved = values.ints();
     if (std::ranges::none_of(moved, [](std::int64_t v) { return v < 0; })) return nullptr;
-    for (std::int64_t& v : moved) v += kOffset;
+    for (std::int64_t& v : moved) v += kSignOffset;
     const LazyBuffer* data = graph_.data(Array::of_ints(DType::UInt8, values.shape(), moved), bytes->base->name);
     return graph_.view(graph_.cast(data, DType::Int32), w->st);
   }
@@ -68,7 +68,7 @@ class UnsignedWeights {
   const LazyBuffer* split(const LazyBuffer* sum, const LazyBuffer* x, const LazyBuffer* w) {
     const Tensor products(&graph_, graph_.reduce(Op::ReduceSum, graph_.elementwise(Op::Mul, {x, w}), sum->axes));
     const Tensor plain(&graph_, graph_.reduce(Op::ReduceSum, x, sum->axes));
-    const Tensor rest = plain * Tensor::full(graph_, plain.shape(), Scalar::of_int(DType::Int32, -kOffset));
+    const Tensor rest = plain * Tensor::full(graph_, plain.shape(), Scalar::of_int(DType::Int32, -kSignOffset));
     const LazyBuffer* both = (products + rest).buffer();
     parts_[both] = {products.buffer(), rest.buffer()};
     return both;
@@ -82,7 +82,7 @@ class UnsignedWeights {
       if (found == parts_.end() || !constant->base->constant || (k == 1 && b->op == Op::Sub)) continue;
       if (b->op == Op::Sub) constant = graph_.view(graph_.elementwise(Op::Neg, {constant->base}), constant->st);
       const LazyBuffer* moved = graph_.view(constant, constant->st.reshape(found->first->shape()));
-      const Parts parts{graph_.elementwise(Op::Add, {found->second.products, moved}), found->second.rest};
+      const SplitSum parts{graph_.elementwise(Op::Add, {found->second.products, moved}), found->second.rest};
       const LazyBuffer* both = graph_.elementwise(Op::Add, {parts.products, parts.rest});
       parts_[both] = parts;
       return graph_.view(both, both->st.reshape(b->shape()));
@@ -91,7 +91,7 @@ class UnsignedWeights {
   }
 
   LazyGraph& graph_;
-  std::unordered_map<const LazyBuffer*, Parts> parts_;  // of sums that are split; look-up only
+  std::unordered_map<const LazyBuffer*, SplitSum> parts_;  // of sums that are split; look-up only
 };
 
 }  // namespace

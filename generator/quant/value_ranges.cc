@@ -63,7 +63,7 @@ ValueRange merged(const ValueRange& r, std::size_t axis) {
 }
 
 /// The values of an array as a range; nullopt if they are not exact in double, or not finite.
-std::optional<ValueRange> of_values(const Array& array) {
+std::optional<ValueRange> range_of_values(const Array& array) {
   if (!has_ranges(array.dtype()) || array.size() > kLargestRange) return std::nullopt;
   std::vector<double> values = array.doubles();
   if (!std::ranges::all_of(values, [](double v) { return std::abs(v) < kExact; })) return std::nullopt;
@@ -171,10 +171,10 @@ std::optional<ValueRange> RangeFinder::find(const LazyBuffer* buffer) {
   std::optional<ValueRange> range;
   switch (buffer->kind) {
     case LazyKind::Const:
-      range = of_values(Array::scalar(buffer->value));
+      range = range_of_values(Array::scalar(buffer->value));
       break;
     case LazyKind::Data:
-      range = of_values(buffer->data);
+      range = range_of_values(buffer->data);
       break;
     case LazyKind::Compute:
       range = of_operation(buffer);
@@ -194,7 +194,7 @@ std::optional<ValueRange> RangeFinder::find(const LazyBuffer* buffer) {
     case LazyKind::View:
       break;
   }
-  if (!range && buffer->constant && buffer->st.size().as_int() <= kLargestRange) range = of_values(graph_.evaluate(buffer));
+  if (!range && buffer->constant && buffer->st.size().as_int() <= kLargestRange) range = range_of_values(graph_.evaluate(buffer));
   return range ? range : type_range(buffer);
 }
 

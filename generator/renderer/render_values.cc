@@ -9,7 +9,7 @@
 namespace etch {
 namespace {
 
-bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
+bool is_constant(const UOp* u) { return u->uop == UOpKind::Const; }
 
 DType unsigned_of(DType dtype) {
   switch (dtype) {
@@ -38,7 +38,7 @@ DType unsigned_of(DType dtype) {
 // Whether `u` is a constant that needs no special case as an operand of `op`: a divisor that is neither 0 nor -1, a shift amount in
 // range, not NaN.
 bool is_harmless(Op op, const UOp* u) {
-  if (!is_const(u)) return false;
+  if (!is_constant(u)) return false;
   const DType type = u->dtype;
   if (is_float(type)) return !u->value->is_nan();
   if (type == DType::Bool) return true;
@@ -116,7 +116,7 @@ const OpText& Renderer::row_of(const UOp* u) const {
         fits = is_harmless(u->op, u->src[0]);
         break;
       case When::ZeroRight:
-        fits = is_const(right) && right->value->as_double() == 0.0;
+        fits = is_constant(right) && right->value->as_double() == 0.0;
         break;
       case When::NativeMath:
         fits = options_.native_math;

@@ -6,12 +6,11 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/subscript.h"
 #include "ir/contraction.h"
 
 namespace etch {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool has_fixed_shape(const LazyBuffer* b) {
   return std::ranges::all_of(b->shape(), [](const Sint& d) { return d.is_int(); });

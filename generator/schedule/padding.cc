@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/subscript.h"
 #include "ir/contraction.h"
 #include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
@@ -21,8 +22,6 @@ struct Padded {
   Scalar padding;
   ShapeTracker padded, windows;  // of the buffer; of what is written
 };
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool has_fixed_shape(const View& v) {
   return std::ranges::all_of(v.shape, [](const Sint& d) { return d.is_int(); });

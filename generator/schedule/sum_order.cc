@@ -6,28 +6,21 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/subscript.h"
 #include "ir/contraction.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 /// Which axis takes the place of each one.
-using Order = std::vector<int>;
-
-/// The Load of a factor, below a cast.
-const LazyOp* load_of(const LazyOp* factor) {
-  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
-  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
-}
+using AxisOrder = std::vector<int>;
 
 /// A sum of an item's AST whose axes get another order.
 struct Sum {
   const LazyOp* sum = nullptr;
   const LazyOp* constant = nullptr;  // the Load of the operand that is written anew
-  Order order = {};
+  AxisOrder order = {};
 };
 
 /// Whether two axes that follow each other in `order` are one in memory.
@@ -37,7 +30,7 @@ bool is_merged(const std::vector<std::optional<Sint>>& strides, const std::vecto
 }
 
 /// The order in which the reduced axes have falling strides in `load`; nullopt if they have it already, or if no two of them become one.
-std::optional<Order> order_for(const LazyOp* load, const std::vector<int>& reduced) {
+std::optional<AxisOrder> order_for(const LazyOp* load, const std::vector<int>& reduced) {
   const auto strides = load->st().real_strides();
   for (const int axis : reduced)
     if (!strides[at(axis)] || !strides[at(axis)]->is_int()) return std::nullopt;
@@ -47,14 +40,14 @@ std::optional<Order> order_for(const LazyOp* load, const std::vector<int>& reduc
   bool merges = false;
   for (std::size_t i = 1; i < sorted.size(); i++) merges = merges || is_merged(strides, load->shape, sorted[i - 1], sorted[i]);
   if (!merges) return std::nullopt;
-  Order order(load->shape.size());
+  AxisOrder order(load->shape.size());
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i < reduced.size(); i++) order[at(reduced[i])] = sorted[i];
   return order;
 }
 
 /// The elements of `data` in the order in which `st`, which shows each of them once, lists them after its axes have been permuted.
-Array written_in(const Order& order, const Array& data, const ShapeTracker& st) {
+Array written_in(const AxisOrder& order, const Array& data, const ShapeTracker& st) {
   const View view = st.permute(order).views()[0];
   std::vector<std::int64_t> sizes, strides, values;
   for (std::size_t i = 0; i < view.shape.size(); i++) {
@@ -74,7 +67,7 @@ Array written_in(const Order& order, const Array& data, const ShapeTracker& st) 
 }
 
 /// The view of what written_in returns.
-ShapeTracker read_in(const Order& order, const ShapeTracker& st) {
+ShapeTracker read_in(const AxisOrder& order, const ShapeTracker& st) {
   const View view = st.permute(order).views()[0];
   std::vector<Sint> strides(view.shape.size(), Sint(0));
   Sint stride = 1;
@@ -106,7 +99,7 @@ class Sums {
       if (!is_reduce(op->op)) continue;
       const auto sum = contraction_of(op);
       if (found || !sum || !is_int(op->dtype)) return std::nullopt;
-      const LazyOp *a = load_of(sum->a()), *b = load_of(sum->b());
+      const LazyOp *a = load_of_factor(sum->a()), *b = load_of_factor(sum->b());
       if (a == nullptr || b == nullptr) return std::nullopt;
       if (item.input_of(a)->kind == LazyKind::Data) std::swap(a, b);
       const LazyBuffer* data = item.input_of(b);

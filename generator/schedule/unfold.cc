@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/subscript.h"
 #include "ir/contraction.h"
 #include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
@@ -14,13 +15,6 @@ namespace {
 constexpr std::int64_t kChannels = 16;  // of the output, from which on laying windows out is little beside what they are used for
 constexpr double kMostLonger = 1.25;    // windows with what they are made longer by
 constexpr std::int64_t kShortest = 8;   // elements that a dot product takes where they are
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-const LazyOp* load_of(const LazyOp* factor) {
-  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
-  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
-}
 
 /// The sum of an item, and its operands.
 struct Windows {
@@ -64,8 +58,8 @@ class Unfolding {
       if (found || !sum || !is_int(op->dtype)) return std::nullopt;
       Windows w;
       w.sum = op;
-      w.x = load_of(sum->a());
-      w.weights = load_of(sum->b());
+      w.x = load_of_factor(sum->a());
+      w.weights = load_of_factor(sum->b());
       if (w.x == nullptr || w.weights == nullptr) return std::nullopt;
       if (item.input_of(w.x)->kind == LazyKind::Data) std::swap(w.x, w.weights);
       if (!are_operands(item, w) || !find_axes(w) || !find_length(w)) return std::nullopt;

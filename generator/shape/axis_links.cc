@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -56,8 +57,6 @@ std::optional<Box> box_of(const View& view) {
   }
   return box;
 }
-
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 /// Whether `axis` of `box` runs along axis `below` of what is below it. All other axes have to stay within one index of that, or to move
 /// by whole rows of it.

@@ -58,7 +58,7 @@ bool drop_small(Poly* p, std::int64_t* limit) {
 }
 
 // The only division by an int in p, if its coefficient is 1 or -1.
-const Term* single_division(const Poly& p) {
+const Term* bare_division(const Poly& p) {
   const Term* found = nullptr;
   for (const Term& t : p.terms) {
     if (t.mono->kind != NodeKind::Div || !t.mono->src[1].is_int()) continue;
@@ -94,7 +94,7 @@ Sint less(Poly p, std::int64_t limit) {
       limit = ceil_div(limit, g);
     }
     if (drop_small(&p, &limit)) continue;
-    const Term* d = single_division(p);
+    const Term* d = bare_division(p);
     if (d == nullptr) break;
     p = without_division(p, &limit, Term(*d));
   }

@@ -9,7 +9,7 @@
 namespace etch {
 namespace {
 
-bool is_product(const Node* n) { return n->kind == NodeKind::Mul && !n->src[1].is_int(); }
+bool is_open_product(const Node* n) { return n->kind == NodeKind::Mul && !n->src[1].is_int(); }
 
 Term to_term(const Node* n) {
   if (n->kind == NodeKind::Mul && n->src[1].is_int()) return {n->src[0].node(), n->src[1].as_int()};
@@ -109,7 +109,7 @@ Poly scale(const Poly& a, std::int64_t factor) {
 
 std::vector<const Node*> atoms_of(const Node* mono) {
   std::vector<const Node*> atoms;
-  while (is_product(mono)) {  // right-nested: (a * (b * c))
+  while (is_open_product(mono)) {  // right-nested: (a * (b * c))
     atoms.push_back(mono->src[0].node());
     mono = mono->src[1].node();
   }
@@ -136,14 +136,14 @@ const Node* multiply_monos(const Node* a, const Node* b) {
 bool divide_mono(const Node* a, const Node* b, const Node** rest) {
   *rest = nullptr;
   if (a == b) return true;
-  if (!is_product(a)) return false;
+  if (!is_open_product(a)) return false;
   std::vector<const Node*> left;
   const Node* tail = b;  // the part of b that is not found yet; both are sorted
-  for (const Node* n = a; n != nullptr; n = is_product(n) ? n->src[1].node() : nullptr) {
-    const Node* atom = is_product(n) ? n->src[0].node() : n;
-    const Node* want = tail == nullptr ? nullptr : is_product(tail) ? tail->src[0].node() : tail;
+  for (const Node* n = a; n != nullptr; n = is_open_product(n) ? n->src[1].node() : nullptr) {
+    const Node* atom = is_open_product(n) ? n->src[0].node() : n;
+    const Node* want = tail == nullptr ? nullptr : is_open_product(tail) ? tail->src[0].node() : tail;
     if (atom == want) {
-      tail = is_product(tail) ? tail->src[1].node() : nullptr;
+      tail = is_open_product(tail) ? tail->src[1].node() : nullptr;
     } else {
       left.push_back(atom);
     }

@@ -54,7 +54,7 @@ std::int64_t through_all(const std::vector<PlainView>& views, std::int64_t flat)
   return flat;
 }
 
-using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [begin, end) per axis of the last view
+using Ends = std::vector<std::pair<std::int64_t, std::int64_t>>;  // [begin, end) per axis of the last view
 
 // Upper bound of the position through v for flat indices in [low, high]; -1 if all are masked.
 std::int64_t bound_through(const PlainView& v, std::int64_t low, std::int64_t high) {
@@ -96,7 +96,7 @@ std::int64_t lower_through(const PlainView& v, std::int64_t low, std::int64_t hi
   return r < 0 ? -1 : kLift - r;
 }
 
-std::int64_t upper_bound(const std::vector<PlainView>& views, const Box& box) {
+std::int64_t upper_bound(const std::vector<PlainView>& views, const Ends& box) {
   const PlainView& last = views.back();
   std::int64_t low = last.offset, high = last.offset;
   for (std::size_t k = 0; k < box.size(); k++) {
@@ -125,14 +125,14 @@ bool all_ints(const View& v) {
 
 std::int64_t largest_position(const std::vector<View>& views) {
   std::vector<PlainView> all = plain(views);
-  Box whole;
+  Ends whole;
   for (const Axis& a : all.back().axes) whole.push_back({a.begin, a.end});
   for (const PlainView& v : all) {
     if (v.empty) return -1;
   }
   // Best first: the box that could reach furthest is cut in two until it is one index.
   auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
-  std::priority_queue<std::pair<std::int64_t, Box>, std::vector<std::pair<std::int64_t, Box>>, decltype(less)> open(less);
+  std::priority_queue<std::pair<std::int64_t, Ends>, std::vector<std::pair<std::int64_t, Ends>>, decltype(less)> open(less);
   open.push({upper_bound(all, whole), whole});
   for (int n = 0; n < kMaxBoxes && !open.empty(); n++) {
     auto [bound, box] = open.top();
@@ -141,7 +141,7 @@ std::int64_t largest_position(const std::vector<View>& views) {
     auto widest = std::max_element(box.begin(), box.end(), [](auto& a, auto& b) { return a.second - a.first < b.second - b.first; });
     if (box.empty() || widest->second - widest->first == 1 || all.size() == 1) return bound;
     std::int64_t middle = widest->first + (widest->second - widest->first) / 2;
-    Box left = box, right = box;
+    Ends left = box, right = box;
     left[static_cast<std::size_t>(widest - box.begin())].second = middle;
     right[static_cast<std::size_t>(widest - box.begin())].first = middle;
     open.push({upper_bound(all, left), left});

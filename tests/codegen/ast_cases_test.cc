@@ -13,6 +13,7 @@
 #include "support/compiled.h"
 #include "support/needs.h"
 #include "support/opt_chain.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -158,17 +159,17 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
   EXPECT_EQ(used, wanted_ops) << "all steps that C has came up";
 }
 
-TEST_F(AstCases, RandomChains) { fuzz(*cases_, *wanted_, {.seed = 1, .chains = 2000, .options = {}}); }
+TEST_F(AstCases, RandomChains) { fuzz(*cases_, *wanted_, {.seed = 1, .chains = test::rounds(2000), .options = {}}); }
 TEST_F(AstCases, RandomChainsOfVectors) {
   CodegenOptions options;
   options.vector_bits = 128;
-  fuzz(*cases_, *wanted_, {.seed = 2, .chains = 500, .options = options});
+  fuzz(*cases_, *wanted_, {.seed = 2, .chains = test::rounds(500), .options = options});
 }
 TEST_F(AstCases, RandomChainsOfVectorsOfIntegers) {
   CodegenOptions options;
   options.vector_bits = 128;
   options.integer_vectors = true;
-  fuzz(*cases_, *wanted_, {.seed = 3, .chains = 500, .options = options});
+  fuzz(*cases_, *wanted_, {.seed = 3, .chains = test::rounds(500), .options = options});
 }
 TEST_F(AstCases, HandCoded) { EXPECT_GT(run({{}, test::strict_flags()}).optimised, 0); }
 TEST_F(AstCases, Unoptimised) {

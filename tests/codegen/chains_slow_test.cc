@@ -12,6 +12,7 @@
 #include "support/backends.h"
 #include "support/opt_chain.h"
 #include "support/random_stages.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -61,7 +62,7 @@ void fuzz(const Fuzz& f) {
   options.integer_vectors = f.integer_vectors;
   std::mt19937 rng(f.seed);
   std::map<std::string, int> used;  // how often each kind of step came up
-  for (int done = 0; done < f.chains; done += kBatch) {
+  for (int done = 0; done < test::rounds(f.chains); done += kBatch) {
     std::vector<test::BackendKernel> kernels;
     std::vector<Chain> chains;
     while (kernels.size() < kBatch) {
@@ -100,7 +101,7 @@ TEST(RandomChains, CUDA) {
 // Kernels of several stages: in most of half of them work-items share rows.
 void fuzz_stages(const char* name, const Language& language, unsigned seed, int count) {
   test::Stages stages(seed);
-  test::expect_backend_agrees(name, language, stages, count, 0, test::first_difference, count * 3 / 10);
+  test::expect_backend_agrees(name, language, stages, test::rounds(count), 0, test::first_difference, test::rounds(count) * 3 / 10);
 }
 TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21, 100); }
 TEST(RandomChainsOfStages, CUDA) { fuzz_stages("cuda", kCuda, 22, 300); }

@@ -14,6 +14,7 @@
 #include "support/instructions.h"
 #include "support/kernel_replay.h"
 #include "support/opt_chain.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -116,7 +117,7 @@ TEST(Overlap, RandomConvolutionsLoseNoByte) {
   std::mt19937 rng(21);
   Seen heuristics, chains;
   std::set<OptOp> used;
-  for (int round = 0; round < 400; round++) {
+  for (int round = 0; round < test::rounds(400); round++) {
     SCOPED_TRACE(round);
     LazyOps ops;
     const Window w = random_window(rng);
@@ -134,8 +135,8 @@ TEST(Overlap, RandomConvolutionsLoseNoByte) {
     ASSERT_NO_FATAL_FAILURE(check_distances(make(store, arguments_of(w, dtype), options), chains, rng));
   }
   for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Backwards, OptOp::PadTo, OptOp::Upcast}) EXPECT_TRUE(used.contains(op));
-  EXPECT_GT(heuristics.overlapping, 300);
-  EXPECT_GT(chains.overlapping, 100);
+  EXPECT_GT(heuristics.overlapping, test::rounds(300));
+  EXPECT_GT(chains.overlapping, test::rounds(100));
   // Bounds take padding for memory, and know of no gap in what a step reads.
   EXPECT_GT(heuristics.tight, heuristics.pairs / 2);
 }

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "support/rounds.h"
+
 namespace etch {
 namespace {
 
@@ -159,7 +161,7 @@ TEST(Pack, BlocksThatMayOverlapInPartArePackedBest) {
 TEST(Pack, RandomBlocksDoNotOverlapAndAreNearTheBound) {
   std::mt19937 random(11);
   double worst = 1;
-  for (int round = 0; round < 15; round++) {
+  for (int round = 0; round < test::rounds(15); round++) {
     std::vector<Block> blocks;
     const int n = 2 + static_cast<int>(random() % 120);
     for (int i = 0; i < n; i++) {

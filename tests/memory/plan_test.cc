@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "support/expect_error.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -88,7 +89,7 @@ Program random_program(std::mt19937& random, int calls) {
 
 TEST(Plan, RandomProgramsKeepTheirValues) {
   std::mt19937 random(3);
-  for (int round = 0; round < 150; round++) {
+  for (int round = 0; round < test::rounds(150); round++) {
     SCOPED_TRACE(round);
     const Program p = random_program(random, 1 + static_cast<int>(random() % 60));
     const MemoryPlan plan = plan_memory(p);

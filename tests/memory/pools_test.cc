@@ -15,6 +15,7 @@
 #include "program/lower.h"
 #include "schedule/schedule.h"
 #include "support/expect_error.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -195,7 +196,7 @@ void expect_replay(const Program& p, const MemoryPlan& plan) {
 
 TEST(Pools, RandomProgramsKeepTheirValues) {
   std::mt19937 random(5);
-  for (int round = 0; round < 30; round++) {
+  for (int round = 0; round < test::rounds(30); round++) {
     SCOPED_TRACE(round);
     Program p = random_program(random, 2 + static_cast<int>(random() % 80));
     const std::int64_t whole = plan_memory(p).arena_bytes;
@@ -237,7 +238,7 @@ TEST(Pools, LongProgramsKeepTheirValues) {
 
 TEST(Pools, OnePoolIsPackedAsOneArena) {
   std::mt19937 random(6);
-  for (int round = 0; round < 20; round++) {
+  for (int round = 0; round < test::rounds(20); round++) {
     Program p = random_program(random, 2 + static_cast<int>(random() % 30));
     const MemoryPlan one = plan_memory(p);
     p.pools = {{"only", "ram", std::max<std::int64_t>(one.arena_bytes, 1)}};

@@ -14,6 +14,7 @@
 #include "onnx/import.h"
 #include "onnx/protobuf_file.h"
 #include "support/needs.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -145,7 +146,7 @@ TEST(Fuzz, DistortedNodeTestsOfEveryOperator) {
   for (const fs::path& folder : folders) {
     onnx::ModelProto model;
     read_message(folder / "model.onnx", "an ONNX model", model);
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < test::rounds(20); round++) {
       onnx::ModelProto distorted = model;
       distort(*distorted.mutable_graph(), random);
       const std::string what = folder.filename().string() + ", round " + std::to_string(round);
@@ -154,8 +155,8 @@ TEST(Fuzz, DistortedNodeTestsOfEveryOperator) {
       refused += outcome == Outcome::Refused;
     }
   }
-  EXPECT_GT(accepted, 3000);
-  EXPECT_GT(refused, 3000);
+  EXPECT_GT(accepted, test::rounds(3000));
+  EXPECT_GT(refused, test::rounds(3000));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // How quantised sums read their operands: padding that is written once, weights of 16 bits; and results that lie over parts of what they
 // are computed from. Wanted numbers are the loops of quant/convs.h.
 #include "quant/convs.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -187,7 +188,7 @@ TEST(LittleRam, RandomNetworksAreRight) {
   std::mt19937 rng(6);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
   int smaller = 0;
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < test::rounds(12); i++) {
     const std::int64_t size = pick(1, 9);
     std::vector<Conv> convs;
     std::int64_t channels = pick(1, 12);
@@ -204,7 +205,7 @@ TEST(LittleRam, RandomNetworksAreRight) {
     expect_right(net, convs, rng);
     smaller += plan_of(net).arena_bytes < plan_of(net_of(convs, target, true, false, true)).arena_bytes ? 1 : 0;
   }
-  EXPECT_GE(smaller, 6);
+  EXPECT_GE(smaller, test::rounds(6));
 }
 
 }  // namespace

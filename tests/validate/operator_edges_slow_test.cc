@@ -14,6 +14,7 @@
 #include "onnx/operators.h"
 #include "onnx/schema.h"
 #include "support/operator_bases.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -207,15 +208,16 @@ TEST_P(OperatorEdges, CompileOrAreRefused) {
     const NodeModel& base = bases[i];
     for (const char* target : kTargets) EXPECT_EQ(refusal({"", test::bytes_of(base)}, target), "") << base.op << " opset " << base.opset;
     for (const Edge& edge : edges_of(base)) {
+      if (number++ % 2 >= static_cast<std::size_t>(test::rounds(2))) continue;
       try {
-        (refusal(edge, kTargets[number++ % std::size(kTargets)]).empty() ? compiled : refused)++;
+        (refusal(edge, kTargets[number % std::size(kTargets)]).empty() ? compiled : refused)++;
       } catch (const std::exception& error) {
         ADD_FAILURE() << base.op << " opset " << base.opset << ", base " << i << ", " << edge.text << ": " << error.what();
       }
     }
   }
-  EXPECT_GT(compiled, 300);
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(compiled, test::rounds(300));
+  EXPECT_GT(refused, test::rounds(300));
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, OperatorEdges, testing::Range(std::size_t{0}, kParts));
