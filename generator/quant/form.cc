@@ -84,6 +84,7 @@ std::optional<IntegerForm> FormFinder::find(const LazyBuffer* buffer) {
   OriginScope scope(graph_, buffer->origins);
   if (buffer->dtype != DType::Float32 || is_empty(buffer->shape())) return std::nullopt;
   if (!buffer->is_base()) return of_view(buffer);
+  if (buffer->kind == LazyKind::Gather) return of_gather(buffer);
   if (buffer->kind != LazyKind::Compute || buffer->scan) return std::nullopt;
   switch (buffer->op) {
     case Op::Cast:
@@ -204,6 +205,11 @@ std::optional<IntegerForm> FormFinder::of_quotient(const LazyBuffer* quotient) {
 }
 
 std::optional<IntegerForm> FormFinder::of_sum(const LazyBuffer* sum) {
+  std::optional<IntegerForm> form = of_biased(sum);
+  return form ? form : of_weighted(sum);
+}
+
+std::optional<IntegerForm> FormFinder::of_biased(const LazyBuffer* sum) {
   const IntegerForm *a = of(sum->src[0]), *b = of(sum->src[1]);
   if (a == nullptr || b == nullptr || a->fill != 0 || b->fill != 0) return std::nullopt;
   if (is_known(*a)) std::swap(a, b);
@@ -232,7 +238,8 @@ std::optional<IntegerForm> FormFinder::of_rectified(const LazyBuffer* max) {
 std::optional<IntegerForm> FormFinder::of_padded(const LazyBuffer* where) {
   const IntegerForm* x = of(where->src[1]);
   const Scalar* fill = const_value(where->src[2]);
-  if (x == nullptr || x->fill != 0 || fill == nullptr || !std::isinf(fill->as_double())) return std::nullopt;
+  if (fill == nullptr) return of_joined(where);
+  if (x == nullptr || x->fill != 0 || !std::isinf(fill->as_double())) return std::nullopt;
   const bool is_low = fill->as_double() < 0;
   const Tensor bound = x->value.full_like(static_cast<double>(is_low ? x->bounds.low : x->bounds.high));
   const Tensor inside(&graph_, where->src[0]);

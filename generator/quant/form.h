@@ -45,6 +45,13 @@ class FormFinder {
   std::optional<IntegerForm> of_product(const LazyBuffer* product);
   std::optional<IntegerForm> of_quotient(const LazyBuffer* quotient);
   std::optional<IntegerForm> of_sum(const LazyBuffer* sum);
+  /// A sum and the constant that is added to it.
+  std::optional<IntegerForm> of_biased(const LazyBuffer* sum);
+  /// A sum of elements of one value times constants, of which one is not the same everywhere: what resampling computes.
+  std::optional<IntegerForm> of_weighted(const LazyBuffer* sum);
+  /// What is joined of values of one scale.
+  std::optional<IntegerForm> of_joined(const LazyBuffer* where);
+  std::optional<IntegerForm> of_gather(const LazyBuffer* gather);
   std::optional<IntegerForm> of_rectified(const LazyBuffer* max);
   std::optional<IntegerForm> of_padded(const LazyBuffer* where);
   std::optional<IntegerForm> of_reduction(const LazyBuffer* reduction);

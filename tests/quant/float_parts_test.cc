@@ -43,8 +43,8 @@ const Row kRows[] = {
        const Value large = named(g, "Resize", {x, "", scales}, {{"mode", "linear"}});
        return g.node("Slice", {large, g.ints("from", {0}), g.ints("to", {4}), g.ints("axis", {1})});
      },
-     {"Resize"},
-     {"Resize"}},
+     {},
+     {}},
     {"weights in float",
      [](Net& g, const Value& x, const Value&) {
        std::vector<double> weights;

@@ -1,5 +1,7 @@
 """Layers that move, compare or average elements."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from quantised import reference
@@ -143,9 +145,53 @@ def _pad(g, x):
     return finish_sums(g, "Pad", [x], lambda a: np.pad(wide(a), pairs), x.scale, emit, x, moved=True)
 
 
+def _coordinate(kind, position, size, out, factor):
+    if kind == "half_pixel":
+        return (position + Fraction(1, 2)) / factor - Fraction(1, 2)
+    if kind == "align_corners":
+        return Fraction(position * (size - 1), out - 1) if out > 1 else Fraction(0)
+    return Fraction(position) / factor
+
+
+def _linear_weights(kind, size, factor):
+    """[out, size] whole numbers, and what they are divided by."""
+    out = size * factor
+    weights = [[Fraction(0)] * size for _ in range(out)]
+    for position in range(out):
+        x = _coordinate(kind, position, size, out, factor)
+        low = x.numerator // x.denominator
+        for at, weight in ((low, 1 - (x - low)), (low + 1, x - low)):
+            weights[position][min(max(at, 0), size - 1)] += weight
+    parts = np.lcm.reduce([w.denominator for row in weights for w in row])
+    return np.array([[int(w * int(parts)) for w in row] for row in weights], np.int64), int(parts)
+
+
+def _linear_resize(g, x):
+    """Weighted sums of integers: exact, and divided by the parts of the weights of all axes."""
+    factors = [1, 1] + [g.choice([1, 2, 2, 3, 4]) for _ in x.shape[2:]]
+    kind = g.choice(["half_pixel", "half_pixel", "align_corners", "asymmetric"])
+    axes = [(axis, *_linear_weights(kind, n, f)) for axis, (n, f) in enumerate(zip(x.shape, factors)) if f > 1]
+    parts = int(np.prod([p for _, _, p in axes], dtype=np.int64))
+    if parts > 4096:
+        raise Rejected("sums of more than 32 bits")
+    wide = wide_of(x)
+
+    def sums(a):
+        total = wide(a)
+        for axis, weights, _ in axes:
+            total = np.moveaxis(np.tensordot(weights, total, (1, axis)), 0, axis)
+        return total, None if parts == 1 else np.array(parts)
+
+    attributes = {"mode": "linear", "coordinate_transformation_mode": kind}
+    emit = lambda: g.node("Resize", [g.dq(x), "", g.const(np.array(factors, F32))], attributes)  # noqa: E731
+    return finish_sums(g, "Resize (linear)", [x], sums, x.scale, emit, x, moved=parts == 1)
+
+
 def _resize(g, x):
     if x.rank < 3:
         raise Rejected("no image")
+    if x.rank <= 4 and not g.open and g.maybe(0.5):
+        return _linear_resize(g, x)
     factors = [1, 1] + [g.choice([1, 2, 2, 3]) for _ in x.shape[2:]]
     attributes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
 
