@@ -30,7 +30,7 @@ std::int64_t loads_of(const LazyOp* root, int index) {
   return std::ranges::count_if(toposort(root), [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == index; });
 }
 
-/// An addition of a constant to the sum, all that reads it, and that constant.
+/// What adds a constant to the sum, or subtracts it, and is all that reads it; and that constant.
 struct Bias {
   const LazyOp *add = nullptr, *constant = nullptr;
 };
@@ -38,7 +38,7 @@ struct Bias {
 Bias bias_of(const ScheduleItem& item, const LazyOp* sum) {
   if (users_of(item.ast, sum) != 1) return {};
   for (const LazyOp* op : toposort(item.ast)) {
-    if (op->op != Op::Add || std::ranges::count(op->src, sum) != 1) continue;
+    if ((op->op != Op::Add && (op->op != Op::Sub || op->src[0] != sum)) || std::ranges::count(op->src, sum) != 1) continue;
     const LazyOp* other = op->src[op->src[0] == sum ? 1 : 0];
     const bool is_data = other->op == Op::Load && !is_indexed(other) && item.input_of(other)->kind == LazyKind::Data;
     if ((is_data || other->op == Op::Const) && is_plain(other->st())) return {op, other};
@@ -77,7 +77,7 @@ const LazyBuffer* biased(LazyGraph& graph, const ScheduleItem& item, const SignC
       inputs.push_back(&item.input_of(bias.constant)->data);
       name = item.input_of(bias.constant)->name;
     }
-    value = ops.elementwise(Op::Add, {value, is_load ? ops.load(2, DType::Int32, st) : ops.constant(bias.constant->constant().value, st)});
+    value = ops.elementwise(bias.add->op, {value, is_load ? ops.load(2, DType::Int32, st) : ops.constant(bias.constant->constant().value, st)});
   }
   OriginScope scope(graph, data->origins);
   return graph.data(interp_evaluate(ops.store(0, value, all), inputs), name);
@@ -227,8 +227,8 @@ void add_offset(LazyGraph& graph, ScheduleItem& item, const SignChange& change) 
   const LazyOp* replaced = bias.add != nullptr ? bias.add : change.sum;
   item.ast = rewrite_ast(graph.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) -> const LazyOp* {
     if (op != replaced) return nullptr;
-    return graph.ops().elementwise(
-        Op::Add, {change.sum, graph.ops().load(index, DType::Int32, spread(data->data.shape(), change.sum->shape))});
+    return graph.ops().elementwise(Op::Add,
+                                   {change.sum, graph.ops().load(index, DType::Int32, spread(data->data.shape(), change.sum->shape))});
   });
 }
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kLanes = 4;
 struct Padded {
   const LazyOp *replaced = nullptr, *load = nullptr;  // what gives x with its padding; the Load of x
   Scalar padding;
-  ShapeTracker padded, windows;  // of the buffer; of what is written
+  ShapeTracker padded, windows;           // of the buffer; of what is written
   std::optional<SignChange> change = {};  // of what is written
 };
 
@@ -43,8 +43,12 @@ bool is_padded_load(const LazyOp* op) {
 
 Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padding) {
   const std::vector<View>& views = load->st().views();
-  return {replaced, load, Scalar::of_int(load->dtype, padding), ShapeTracker({views[0]}),
-          ShapeTracker(std::vector<View>(views.begin() + 1, views.end())), {}};
+  return {replaced,
+          load,
+          Scalar::of_int(load->dtype, padding),
+          ShapeTracker({views[0]}),
+          ShapeTracker(std::vector<View>(views.begin() + 1, views.end())),
+          {}};
 }
 
 /// A factor that is padded by its zero point, or by 0.
