@@ -7,7 +7,6 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kRows = 8;   // sums in registers that share an operand
 constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
@@ -54,7 +53,8 @@ void upcast_rows(Kernel& k) {
   const int lane = static_cast<int>(k.axes().size()) - 1;
   const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), lane), 0); };
   const bool a_is_wide = !is_shared(k.tensor()->a);
-  upcast_where_it_stays(k, a_is_wide ? k.tensor()->a : k.tensor()->b, kRows);
+  const std::int64_t rows = std::max<std::int64_t>(k.options().float_registers / (2 * kTiles), 2);  // half of the registers hold sums
+  upcast_where_it_stays(k, a_is_wide ? k.tensor()->a : k.tensor()->b, rows);
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
 }
 
