@@ -77,7 +77,8 @@ const LazyBuffer* biased(LazyGraph& graph, const ScheduleItem& item, const SignC
       inputs.push_back(&item.input_of(bias.constant)->data);
       name = item.input_of(bias.constant)->name;
     }
-    value = ops.elementwise(bias.add->op, {value, is_load ? ops.load(2, DType::Int32, st) : ops.constant(bias.constant->constant().value, st)});
+    value =
+        ops.elementwise(bias.add->op, {value, is_load ? ops.load(2, DType::Int32, st) : ops.constant(bias.constant->constant().value, st)});
   }
   OriginScope scope(graph, data->origins);
   return graph.data(interp_evaluate(ops.store(0, value, all), inputs), name);
