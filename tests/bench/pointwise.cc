@@ -10,13 +10,13 @@
 namespace etch::bench {
 namespace {
 
-// Prints the seconds of the fastest call of the kernel CALL.
+// Prints the seconds of the fastest run of call CALL.
 constexpr const char* kTimer = R"(
 #define _POSIX_C_SOURCE 200809L
 #include "pointwise.h"
 #include <stdio.h>
 #include <time.h>
-static ETCH_ALIGNED(64) unsigned char arena[POINTWISE_ARENA_BYTES], in[POINTWISE_X_COUNT], out[POINTWISE_Y2_COUNT];
+static ETCH_ALIGNED(64) unsigned char arena[POINTWISE_ARENA_BYTES], in[ELEMENTS], out[ELEMENTS];
 static double last, best = 1e9;
 static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
 static void after(void *user, uint32_t call, etch_address const *arg) {
@@ -65,9 +65,10 @@ fs::path write_chain(const fs::path& path, std::int64_t channels, std::int64_t s
   return path;
 }
 
-fs::path build_timer(const fs::path& dir, const Target& target, int call) {
+fs::path build_timer(const fs::path& dir, const Target& target, int call, std::int64_t elements) {
   std::ofstream(dir / "timer.c") << kTimer;
-  std::vector<std::string> argv{target.toolchain.compilers[0], "-std=gnu99", "-DETCH_PROFILE=1", "-DCALL=" + std::to_string(call)};
+  std::vector<std::string> argv{target.toolchain.compilers[0], "-std=gnu99", "-DETCH_PROFILE=1", "-DCALL=" + std::to_string(call),
+                                "-DELEMENTS=" + std::to_string(elements)};
   argv.insert(argv.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   for (const auto& entry : fs::directory_iterator(dir))
     if (entry.path().extension() == ".c" && entry.path().filename() != "selftest.c") argv.push_back(entry.path().filename().string());
@@ -103,7 +104,7 @@ void measure_pointwise(Context& context) {
     while (call < static_cast<int>(kernels.size()) &&
            kernels[static_cast<std::size_t>(call)].at("name").get<std::string>().find("y1") == std::string::npos)
       call++;
-    const fs::path timer = build_timer(dir, target, call);
+    const fs::path timer = build_timer(dir, target, call, channels * kSize * kSize);
     double seconds = INFINITY, peak = 0;
     for (int turn = 0; turn < 5; turn++) {  // in turns, so that a slow minute of the machine is one of both
       const ProcessResult ran = run_process({timer.string()});
