@@ -30,9 +30,9 @@ bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& ro
   return is_shared(c.a) != is_shared(c.b) && is_adjacent(k, c, c.a, row, arguments) && is_adjacent(k, c, c.b, row, arguments);
 }
 
-// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums. Where tiles may
-// `overlap`, the axis of which the smallest part is computed twice.
-bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
+// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums, at least `least`. Where
+// tiles may `overlap`, the axis of which the smallest part is computed twice.
+bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false, std::int64_t least = 2) {
   std::vector<int> axes;
   for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--)
     if (is_step(k.stride(k.buf_of(load), axis), 0)) axes.push_back(axis);
@@ -42,7 +42,7 @@ bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, boo
   };
   if (overlap) std::ranges::sort(axes, {}, [&](int axis) { return std::pair(twice(axis), -axis); });
   for (int axis : axes) {
-    for (std::int64_t amount = most; amount > 1; amount--)
+    for (std::int64_t amount = most; amount >= least; amount--)
       if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return true;
   }
   return false;
@@ -54,7 +54,9 @@ void upcast_rows(Kernel& k) {
   const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), lane), 0); };
   const bool a_is_wide = !is_shared(k.tensor()->a);
   const std::int64_t rows = std::max<std::int64_t>(k.options().float_registers / (2 * kTiles), 2);  // half of the registers hold sums
-  upcast_where_it_stays(k, a_is_wide ? k.tensor()->a : k.tensor()->b, rows);
+  const LazyOp* wide = a_is_wide ? k.tensor()->a : k.tensor()->b;
+  // Tiles that overlap are better than ones of half the sums.
+  if (!upcast_where_it_stays(k, wide, rows, false, rows / 2 + 1)) upcast_where_it_stays(k, wide, rows, true);
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
 }
 
