@@ -134,11 +134,12 @@ class Copies {
       if (!sum) continue;
       for (const LazyOp* factor : {sum->a(), sum->b()}) {
         const LazyOp *x = factor->op == Op::Where ? factor->src[1] : factor, *load = x->op == Op::Cast ? x->src[0] : x;
-        if (load->op != Op::Load || is_indexed(load) || loads_of(item.ast, load->mem().index) != 1) continue;
+        if (load->op != Op::Load || is_indexed(load)) continue;
         if (factor->op == Op::Where ? factor->src[2]->op != Op::Const || is_masked_load(factor->src[2]) : is_masked_load(load)) continue;
         const auto change = sign_change(item, op, factor, load->dtype, options_);
         const std::int64_t size = item.input_of(load)->st.size().max();
-        if (change && product(sum->product->shape).max() >= kProductsOfCopy * size) return Read{*change, factor, load};
+        const bool pays = change && product(sum->product->shape).max() >= kProductsOfCopy * size;
+        if (pays && loads_of(item.ast, load->mem().index) == 1) return Read{*change, factor, load};
       }
     }
     return std::nullopt;
