@@ -27,17 +27,18 @@ std::vector<DType> operands(const Schedule& schedule) {
 TEST(ByteSigns, OfInputsChangeWhereTheyAreCopied) {
   std::mt19937 rng(1);
   struct Kind {
-    std::int64_t channels, kernel;
+    std::int64_t channels, kernel, outputs;
     std::size_t items;  // beside those of the sums
   };
   for (const Row& row : kRows)
-    for (const Kind& kind : {Kind{3, 3, 1}, Kind{16, 3, 1}, Kind{15, 3, 2}, Kind{16, 1, 1}}) {
-      const Conv first = random_conv(rng, kind.channels, 64, 5, kind.kernel), second = random_conv(rng, 64, 256, 5, 1);
+    for (const Kind& kind : {Kind{3, 3, 16, 1}, Kind{16, 3, 16, 1}, Kind{15, 3, 16, 2}, Kind{16, 1, 64, 1}}) {
+      const Conv first = random_conv(rng, kind.channels, kind.outputs, 5, kind.kernel), second = random_conv(rng, kind.outputs, 160, 5, 1);
       const std::vector<Conv> convs = chain({of_type(first, row.input), of_type(second, row.input)});
       const Net net = net_of(convs, row.target);
       EXPECT_EQ(net.frontend.schedule.items.size(), 2 + kind.items) << row.target << "\n" << to_text(net.frontend.schedule);
       EXPECT_EQ(operands(net.frontend.schedule), (std::vector<DType>{row.stored, row.stored})) << to_text(net.frontend.schedule);
-      expect_right(net, convs, rng);
+      // compiling them takes long: each kind on one target
+      if ((kind.channels == 16) == (row.stored == DType::Int8)) expect_right(net, convs, rng);
       if (testing::Test::HasFailure()) FAIL() << row.target << " " << kind.channels << "x" << kind.kernel;
     }
 }
