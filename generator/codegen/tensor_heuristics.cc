@@ -7,6 +7,7 @@
 namespace etch {
 namespace {
 
+constexpr std::int64_t kSteps = 2;  // of a loop over products, in one turn
 constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
 
 bool is_step(const std::optional<Sint>& s, std::int64_t step) { return s && s->is_int(step); }
@@ -48,7 +49,13 @@ bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, boo
   return false;
 }
 
-// The operand that all lanes share is small: the other one is shared by more sums.
+void unroll_innermost(Kernel& k, std::int64_t most) {
+  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
+    for (std::int64_t amount = most; amount > 1; amount--)
+      if (k.try_apply({OptOp::Unroll, axis - k.first_reduce(), amount})) return;
+}
+
+// The operand that all lanes share is small: the other one is shared by more sums. A loop counts once for two steps.
 void upcast_rows(Kernel& k) {
   const int lane = static_cast<int>(k.axes().size()) - 1;
   const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), lane), 0); };
@@ -58,6 +65,7 @@ void upcast_rows(Kernel& k) {
   // Tiles that overlap are better than ones of half the sums.
   if (!upcast_where_it_stays(k, wide, rows, false, rows / 2 + 1)) upcast_where_it_stays(k, wide, rows, true);
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
+  if (!k.options().small_code) unroll_innermost(k, kSteps);
 }
 
 // The axes on which the constants of a kernel stay go around the one along which they move, so that what they are multiplied with is
@@ -100,9 +108,7 @@ void upcast_sums(Kernel& k) {
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
   if (!upcast_where_it_stays(k, k.tensor()->b, kAlongA, true)) upcast_where_it_stays(k, k.tensor()->a, kAlongA);  // a vector
   if (k.instruction().steps == 1) return;
-  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)  // the innermost loop
-    for (std::int64_t amount = kBlocks; amount > 1; amount--)
-      if (k.try_apply({OptOp::Unroll, axis - k.first_reduce(), amount})) return;
+  unroll_innermost(k, kBlocks);
 }
 
 void upcast_tiles(Kernel& k) {

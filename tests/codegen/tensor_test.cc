@@ -315,8 +315,9 @@ TEST(Tensor, HeuristicsPlaceIt) {
   Product float_product = kBytes, rows = kBytes;
   float_product.a = float_product.b = float_product.sum = DType::Float32;
   rows.b_rows = true;
-  const Row table[] = {
-      {kBytes, true, "TC 0 0, UPCAST 0 6, UPCAST 0 2"}, {kBytes, false, ""}, {rows, true, "TC 0 0, UPCAST 0 6, UPCAST 0 2"}};
+  const Row table[] = {{kBytes, true, "TC 0 0, UPCAST 0 6, UPCAST 0 2, UNROLL 0 2"},
+                       {kBytes, false, ""},
+                       {rows, true, "TC 0 0, UPCAST 0 6, UPCAST 0 2, UNROLL 0 2"}};
   for (const Row& row : table) {
     const CodegenOptions options = vnni();
     Kernel kernel(store_of(ops, row.product), options);
