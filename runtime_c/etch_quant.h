@@ -169,7 +169,14 @@ ETCH_INLINE etch_u8x4 etch_load_if_u8x4(bool is, const uint8_t *at, etch_u8x4 ot
   return __builtin_convertvector((etch_u32x4)vpselq_u32(vldrbq_z_u32(at, wanted), others, wanted), etch_u8x4);
 }
 #else
+#if defined(__aarch64__)
+#include <arm_neon.h>
+ETCH_INLINE etch_u32x4 etch_requantise_x4(etch_u32x4 v, etch_f32x4 m) {
+  return (etch_u32x4)vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32((int32x4_t)v), (float32x4_t)m));
+}
+#else
 ETCH_REQUANTISE(4)
+#endif
 ETCH_LOADS(int8_t, i8, 4)
 ETCH_LOADS(uint8_t, u8, 4)
 #endif

@@ -7,7 +7,7 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kRows = 8;   // sums in registers that share an operand
+constexpr std::int64_t kSteps = 2;  // of a loop over products, in one turn
 constexpr std::int64_t kTiles = 2;  // of a matrix product along each of its axes, of a dot product along its lanes
 
 // Whether the bytes that one instruction takes are adjacent, or are the same for all lanes and adjacent for one.
@@ -29,9 +29,9 @@ bool is_good(const Kernel& k, const TensorChoice& c, const TargetInstruction& ro
   return is_shared(c.a) != is_shared(c.b) && is_adjacent(k, c, c.a, row, arguments) && is_adjacent(k, c, c.b, row, arguments);
 }
 
-// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums. Where tiles may
-// `overlap`, the axis of which the smallest part is computed twice.
-bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false) {
+// The innermost axis outside of the instruction along which `load` stays, so that it is read once for several sums, at least `least`. Where
+// tiles may `overlap`, the axis of which the smallest part is computed twice.
+bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, bool overlap = false, std::int64_t least = 2) {
   std::vector<int> axes;
   for (int axis = k.count(AxisKind::Global) - 1; axis >= 0; axis--)
     if (is_step(k.stride(k.buf_of(load), axis), 0)) axes.push_back(axis);
@@ -41,19 +41,29 @@ bool upcast_where_it_stays(Kernel& k, const LazyOp* load, std::int64_t most, boo
   };
   if (overlap) std::ranges::sort(axes, {}, [&](int axis) { return std::pair(twice(axis), -axis); });
   for (int axis : axes) {
-    for (std::int64_t amount = most; amount > 1; amount--)
+    for (std::int64_t amount = most; amount >= least; amount--)
       if (k.try_apply({OptOp::Upcast, axis, amount}) || (overlap && k.try_apply({OptOp::Overlap, axis, amount}))) return true;
   }
   return false;
 }
 
-// The operand that all lanes share is small: the other one is shared by more sums.
+void unroll_innermost(Kernel& k, std::int64_t most) {
+  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
+    for (std::int64_t amount = most; amount > 1; amount--)
+      if (k.try_apply({OptOp::Unroll, axis - k.first_reduce(), amount})) return;
+}
+
+// The operand that all lanes share is small: the other one is shared by more sums. A loop counts once for two steps.
 void upcast_rows(Kernel& k) {
   const int lane = static_cast<int>(k.axes().size()) - 1;
   const auto is_shared = [&](const LazyOp* load) { return is_step(k.stride(k.buf_of(load), lane), 0); };
   const bool a_is_wide = !is_shared(k.tensor()->a);
-  upcast_where_it_stays(k, a_is_wide ? k.tensor()->a : k.tensor()->b, kRows);
+  const std::int64_t rows = std::max<std::int64_t>(k.options().float_registers / (2 * kTiles), 2);  // half of the registers hold sums
+  const LazyOp* wide = a_is_wide ? k.tensor()->a : k.tensor()->b;
+  // Tiles that overlap are better than ones of half the sums.
+  if (!upcast_where_it_stays(k, wide, rows, false, rows / 2 + 1)) upcast_where_it_stays(k, wide, rows, true);
   upcast_where_it_stays(k, a_is_wide ? k.tensor()->b : k.tensor()->a, kTiles);
+  if (!k.options().small_code) unroll_innermost(k, kSteps);
 }
 
 // The axes on which the constants of a kernel stay go around the one along which they move, so that what they are multiplied with is
@@ -96,9 +106,7 @@ void upcast_sums(Kernel& k) {
   upcast_where_it_stays(k, k.tensor()->a, kAlongB);
   if (!upcast_where_it_stays(k, k.tensor()->b, kAlongA, true)) upcast_where_it_stays(k, k.tensor()->a, kAlongA);  // a vector
   if (k.instruction().steps == 1) return;
-  for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)  // the innermost loop
-    for (std::int64_t amount = kBlocks; amount > 1; amount--)
-      if (k.try_apply({OptOp::Unroll, axis - k.first_reduce(), amount})) return;
+  unroll_innermost(k, kBlocks);
 }
 
 void upcast_tiles(Kernel& k) {

@@ -30,6 +30,30 @@ std::unordered_set<const LazyBuffer*> find_bytes(const std::vector<const LazyBuf
   return found;
 }
 
+/// A float that was rounded, of at most 2^30, and a constant that is added to it, if any; a null Tensor for anything else.
+std::pair<Tensor, std::int64_t> rounded_and_added(LazyGraph& graph, const LazyBuffer* b) {
+  constexpr std::int64_t kMost = 1 << 29;
+  const Scalar* added = is_op(b, Op::Add) ? const_value(b->src[1]) : nullptr;
+  const LazyBuffer* x = added != nullptr ? b->src[0] : b;
+  if (!is_op(x, Op::Cast) || x->dtype != DType::Int32 || !is_op(x->src[0], Op::RintSmall)) return {};
+  const std::int64_t number = added != nullptr ? added->as_int() : 0;
+  return {number > -kMost && number < kMost ? Tensor(&graph, x) : Tensor(), number};
+}
+
+/// The byte `b`, in int32, less `offset`. Where it is a requantised sum its zero point and bounds move along: nothing is added twice.
+Tensor moved(LazyGraph& graph, const LazyBuffer* b, std::int64_t offset) {
+  const auto constant = [&](std::int64_t v) { return Tensor::full(graph, b->shape(), Scalar::of_int(DType::Int32, v)); };
+  const Tensor plain = Tensor(&graph, b).cast(DType::Int32) - constant(offset);
+  const LazyBuffer* high = is_op(b, Op::Cast) && is_op(b->src[0], Op::Min) ? b->src[0] : nullptr;
+  const LazyBuffer* low = high != nullptr && is_op(high->src[0], Op::Max) ? high->src[0] : nullptr;
+  const Scalar *most = low != nullptr ? const_value(high->src[1]) : nullptr, *least = low != nullptr ? const_value(low->src[1]) : nullptr;
+  if (most == nullptr || least == nullptr) return plain;
+  if (least->as_int() < int_min(b->dtype) || most->as_int() > int_max(b->dtype)) return plain;
+  const auto [x, zero] = rounded_and_added(graph, low->src[0]);
+  if (!x) return plain;
+  return (x + constant(zero - offset)).maximum(constant(least->as_int() - offset)).minimum(constant(most->as_int() - offset));
+}
+
 }  // namespace
 
 std::vector<const LazyBuffer*> store_bytes_as(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, DType stored) {
@@ -39,9 +63,9 @@ std::vector<const LazyBuffer*> store_bytes_as(LazyGraph& graph, const std::vecto
   return rewrite(graph, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     if (bytes.contains(old) && rebuilt->is_base()) {
-      const Tensor x(&graph, rebuilt);
-      const Tensor offset = Tensor::full(graph, x.shape(), Scalar::of_int(DType::Int32, is_signed ? kSignOffset : -kSignOffset));
-      const Tensor y = (x.cast(DType::Int32) - offset).cast(stored);
+      const std::int64_t added = is_signed ? kSignOffset : -kSignOffset;
+      const Tensor y = moved(graph, rebuilt, added).cast(stored);
+      const Tensor offset = Tensor::full(graph, y.shape(), Scalar::of_int(DType::Int32, added));
       in_int32[rebuilt] = (y.cast(DType::Int32) + offset).buffer();
       return rebuilt;
     }

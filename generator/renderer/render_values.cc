@@ -48,6 +48,12 @@ bool is_harmless(Op op, const UOp* u) {
   return true;
 }
 
+// A vector of one constant has no name, which another body of the kernel would not know: it stands where it is used.
+bool is_one_constant(const UOp* u) {
+  const auto is_first = [&](const UOp* s) { return s == u->src[0] && is_const(s); };
+  return u->uop == UOpKind::Vectorize && is_int(u->dtype) && std::ranges::all_of(u->src, is_first);
+}
+
 int appearances(std::string_view text, char operand) {
   int n = 0;
   for (std::size_t i = 0; i + 1 < text.size(); i++) n += text[i] == '$' && text[i + 1] == operand ? 1 : 0;
@@ -138,6 +144,7 @@ Renderer::Expr Renderer::fill(std::string_view text, int precedence, std::span<c
   std::vector<std::pair<char, std::string>> values;
   for (std::size_t i = 0; i < u->src.size(); i++) {
     const char key = static_cast<char>('0' + i);
+    if (is_one_constant(u->src[i])) continue;
     if (appearances(text, key) > 1 || (u->lanes > 1 && precedence == kUnary && u->src.size() > 1)) force_name(u->src[i]);
   }
   int depth = 0;
@@ -277,7 +284,7 @@ void Renderer::vectorize(const UOp* u) {
   if (is_one && is_int(u->dtype) && !pointed_.contains(u)) {
     vector_type(u);
     Expr all{in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1};
-    if (u->src[0]->uop != UOpKind::Const) return define(u, std::move(all));
+    if (!is_one_constant(u)) return define(u, std::move(all));
     exprs_[u] = std::move(all);  // clearer than a name
     return;
   }
@@ -310,11 +317,18 @@ void Renderer::dot(const UOp* u) {
   const DotFunction function = dot_function(style_, row, u->src[1]->lanes == u->size, u->src[2]->lanes == u->size);
   definitions_.insert(function.definition);
   vector_type(u);
-  for (const UOp* s : {u->src[1], u->src[2]}) {
-    vector_type(s);
+  const auto place = [&](const UOp* s) {
+    const std::string type = vector_type(s);
+    if (is_one_constant(s)) {
+      const std::string name = unique(local_names_.of(s));
+      line("const " + type + " " + name + " = " + expr(s).text + ";");
+      return name;
+    }
     force_name(s);
-  }
-  line(function.name + "(&" + sum + ", &" + expr(u->src[1]).text + ", &" + expr(u->src[2]).text + ");");
+    return expr(s).text;
+  };
+  const std::string a = place(u->src[1]), b = place(u->src[2]);
+  line(function.name + "(&" + sum + ", &" + a + ", &" + b + ");");
   exprs_[u] = {sum};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "schedule/byte_signs.h"
 #include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
 
@@ -20,7 +21,8 @@ constexpr std::int64_t kLanes = 4;
 struct Padded {
   const LazyOp *replaced = nullptr, *load = nullptr;  // what gives x with its padding; the Load of x
   Scalar padding;
-  ShapeTracker padded, windows;  // of the buffer; of what is written
+  ShapeTracker padded, windows;           // of the buffer; of what is written
+  std::optional<SignChange> change = {};  // of what is written
 };
 
 bool has_fixed_shape(const View& v) {
@@ -40,14 +42,18 @@ bool is_padded_load(const LazyOp* op) {
 
 Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padding) {
   const std::vector<View>& views = load->st().views();
-  return {replaced, load, Scalar::of_int(load->dtype, padding), ShapeTracker({views[0]}),
-          ShapeTracker(std::vector<View>(views.begin() + 1, views.end()))};
+  return {replaced,
+          load,
+          Scalar::of_int(load->dtype, padding),
+          ShapeTracker({views[0]}),
+          ShapeTracker(std::vector<View>(views.begin() + 1, views.end())),
+          {}};
 }
 
 /// A factor that is padded by its zero point, or by 0.
 std::optional<Padded> padded_by(const LazyOp* factor) {
   const LazyOp* below = factor->op == Op::Cast ? factor->src[0] : factor;
-  if (is_padded_load(below)) return padded_load(below, below, 0);
+  if (is_padded_load(below)) return padded_load(factor, below, 0);
   if (factor->op != Op::Where) return std::nullopt;
   const LazyOp *inside = factor->src[0], *x = factor->src[1], *padding = factor->src[2];
   const LazyOp* load = x->op == Op::Cast ? x->src[0] : x;
@@ -77,14 +83,18 @@ std::int64_t least_products(const Padded& p, bool has_vectors) {
 }
 
 /// The padded operand of the sum of products of an item, if it is worth a kernel.
-std::optional<Padded> padded_operand(const ScheduleItem& item, bool has_vectors) {
+std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOptions& options) {
   if (item.ast == nullptr || !item.loops.empty()) return std::nullopt;
   for (const LazyOp* op : toposort(item.ast)) {
     const auto sum = contraction_of(op);
     if (!sum) continue;
     for (const LazyOp* side : {sum->a(), sum->b()}) {
       std::optional<Padded> found = padded_by(side);
-      if (found && product(sum->product->shape).max() >= least_products(*found, has_vectors) * found->padded.size().max()) return found;
+      if (!found) continue;
+      const std::int64_t products = product(sum->product->shape).max(), least = least_products(*found, options.integer_orders_alike);
+      if (products < least * found->padded.size().max()) continue;
+      found->change = sign_change(item, op, side, found->load->dtype, options);
+      return found;
     }
   }
   return std::nullopt;
@@ -93,15 +103,15 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, bool has_vectors)
 class PaddingWriter {
  public:
   PaddingWriter(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
-      : graph_(graph), schedule_(schedule), overlaps_(options.orders_alike), has_vectors_(options.integer_orders_alike) {
+      : graph_(graph), schedule_(schedule), options_(options) {
     for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
   }
 
   void write_once() {
     if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, overlaps_);
+    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, options_.orders_alike);
     for (std::size_t i = 0; i < schedule_.items.size(); i++) {
-      const std::optional<Padded> found = padded_operand(schedule_.items[i], has_vectors_);
+      const std::optional<Padded> found = padded_operand(schedule_.items[i], options_);
       if (!found) continue;
       std::vector<ScheduleItem> items = schedule_.items;
       const LazyBuffer* x = items[i].input_of(found->load);
@@ -110,7 +120,7 @@ class PaddingWriter {
       const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
       const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == writes.out; });
       if (!is_written) items.insert(here, writes);
-      if (peak_bytes(items, outputs_, overlaps_) > peak) continue;
+      if (peak_bytes(items, outputs_, options_.orders_alike) > peak) continue;
       schedule_.items = std::move(items);
       if (!is_written) i++;
     }
@@ -120,17 +130,19 @@ class PaddingWriter {
   /// The kernel that writes `x` with its padding, a part of the work of the nodes of `reader`.
   ScheduleItem item_of(const Padded& p, const LazyBuffer* x, const ScheduleItem& reader) {
     const std::vector<Sint>& shape = p.padded.shape();
+    const Scalar number = p.change ? with_sign(p.padding, *p.change) : p.padding;
     OriginScope scope(graph_, reader.main_node);
     const LazyBuffer* everywhere = graph_.constant(Scalar::of_int(DType::Bool, 1), x->shape());
+    const LazyBuffer* seen_x = graph_.view(x, graph_.stacked(x->st, p.padded));
     const LazyBuffer* out =
         graph_.elementwise(Op::Where, {graph_.view(everywhere, graph_.stacked(everywhere->st, p.padded)),
-                                       graph_.view(x, graph_.stacked(x->st, p.padded)), graph_.constant(p.padding, shape)});
+                                       p.change ? with_sign(graph_, seen_x, *p.change) : seen_x, graph_.constant(number, shape)});
     LazyOps& ops = graph_.ops();
     std::vector<Sint> none(shape.size(), Sint(0));
     const View& seen = p.padded.views()[0];
     const LazyOp* inside = ops.constant(Scalar::of_int(DType::Bool, 1), ShapeTracker({View::create(shape, none, 0, seen.mask)}));
-    const LazyOp* padding = ops.constant(p.padding, ShapeTracker({View::create(shape, none)}));
-    const LazyOp* value = ops.elementwise(Op::Where, {inside, ops.load(1, x->dtype, p.padded), padding});
+    const LazyOp *load = ops.load(1, x->dtype, p.padded), *padding = ops.constant(number, ShapeTracker({View::create(shape, none)}));
+    const LazyOp* value = ops.elementwise(Op::Where, {inside, p.change ? with_sign(ops, load, *p.change) : load, padding});
     ScheduleItem item;
     item.ast = ops.store(0, value, ShapeTracker::from_shape(shape));
     item.out = out;
@@ -142,6 +154,7 @@ class PaddingWriter {
 
   /// `item`, where what is padded is read from `buffer`.
   ScheduleItem reading(ScheduleItem item, const Padded& p, const LazyBuffer* buffer) {
+    if (p.change) add_offset(graph_, item, *p.change);
     const int added = static_cast<int>(item.outs().size() + item.inputs.size());
     item.inputs.push_back(buffer);
     item.ast = rewrite_ast(graph_.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) -> const LazyOp* {
@@ -175,7 +188,7 @@ class PaddingWriter {
 
   LazyGraph& graph_;
   Schedule& schedule_;
-  bool overlaps_, has_vectors_;
+  const ScheduleOptions& options_;
   std::vector<const LazyBuffer*> outputs_;
 };
 

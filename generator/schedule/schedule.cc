@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "interp/interp.h"
 #include "lazy/ast.h"
+#include "schedule/byte_signs.h"
 #include "schedule/credits.h"
 #include "schedule/fold.h"
 #include "schedule/join.h"
@@ -171,6 +172,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   schedule.folded = origins_without(graph, schedule.items);
   write_padding_once(graph, schedule, options);
   unfold_windows(graph, schedule, options);
+  copy_with_sign(graph, schedule, options);
   choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
   verify(schedule);

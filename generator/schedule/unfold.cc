@@ -6,6 +6,7 @@
 
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "schedule/byte_signs.h"
 #include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
 
@@ -22,6 +23,7 @@ struct Windows {
   std::vector<int> places, channels;                              // axes that are not reduced: of x, of the weights
   std::int64_t rows = 0;                                          // of the outermost reduced axis, with what is added
   std::int64_t length = 0;                                        // of a window, with what is added
+  std::optional<SignChange> change = {};                          // of what is written
 };
 
 class Unfolding {
@@ -63,6 +65,8 @@ class Unfolding {
       if (w.x == nullptr || w.weights == nullptr) return std::nullopt;
       if (item.input_of(w.x)->kind == LazyKind::Data) std::swap(w.x, w.weights);
       if (!are_operands(item, w) || !find_axes(w) || !find_length(w)) return std::nullopt;
+      const LazyOp *a = sum->a(), *below = a->op == Op::Cast ? a->src[0] : a;
+      w.change = sign_change(item, op, below == w.x ? a : sum->b(), w.x->dtype, options_);
       found = w;
     }
     return found;
@@ -137,8 +141,10 @@ class Unfolding {
     const ShapeTracker windows = ShapeTracker({View::create(sizes, strides, seen.offset)}).pad(more);
     OriginScope scope(graph_, reader.main_node);
     ScheduleItem item;
-    item.ast = graph_.ops().store(0, graph_.ops().load(1, x->dtype, windows), ShapeTracker::from_shape(shape));
-    item.out = graph_.contiguous(graph_.view(x, graph_.stacked(x->st, windows)));
+    const LazyOp* load = graph_.ops().load(1, x->dtype, windows);
+    const LazyBuffer* laid = graph_.view(x, graph_.stacked(x->st, windows));
+    item.ast = graph_.ops().store(0, w.change ? with_sign(graph_.ops(), load, *w.change) : load, ShapeTracker::from_shape(shape));
+    item.out = w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid);
     item.inputs = {x};
     item.nodes = {reader.main_node};
     item.main_node = reader.main_node;
@@ -166,7 +172,7 @@ class Unfolding {
   }
 
   /// A Load along the windows, which the last reduced axis stands for, and along `axes`.
-  const LazyOp* load_along(const Windows& w, int index, const LazyOp* load, const std::vector<int>& axes) {
+  const LazyOp* load_along(const Windows& w, int index, const LazyOp* load, DType dtype, const std::vector<int>& axes) {
     std::vector<Sint> shape = load->shape, strides(shape.size(), Sint(0));
     for (const int axis : w.sum->axes()) shape[at(axis)] = 1;
     shape[at(w.sum->axes().back())] = w.length;
@@ -176,15 +182,16 @@ class Unfolding {
       strides[at(*axis)] = stride;
       stride = stride * shape[at(*axis)];
     }
-    return graph_.ops().load(index, load->dtype, ShapeTracker({View::create(shape, strides)}));
+    return graph_.ops().load(index, dtype, ShapeTracker({View::create(shape, strides)}));
   }
 
   /// `item`, which reads the windows from `buffer`.
   ScheduleItem reading(ScheduleItem item, const Windows& w, const LazyBuffer* buffer) {
     LazyOps& ops = graph_.ops();
+    if (w.change) add_offset(graph_, item, *w.change);
     const LazyOp* product = rewrite_ast(ops, w.sum->src[0], [&](const LazyOp* op, const std::vector<const LazyOp*>& src) {
-      if (op == w.weights) return load_along(w, op->mem().index, op, w.channels);
-      if (op == w.x) return load_along(w, op->mem().index, op, w.places);
+      if (op == w.weights) return load_along(w, op->mem().index, op, op->dtype, w.channels);
+      if (op == w.x) return load_along(w, op->mem().index, op, buffer->dtype, w.places);
       return op->op == Op::Cast ? ops.cast(src[0], op->dtype) : ops.elementwise(op->op, src);
     });
     const LazyOp* sum = ops.reduce(w.sum->op, product, w.sum->axes());

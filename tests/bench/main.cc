@@ -17,6 +17,7 @@
 #include "figure.h"
 #include "int8.h"
 #include "peak.h"
+#include "pointwise.h"
 #include "support/long_models.h"
 #include "target/target.h"
 
@@ -252,6 +253,7 @@ Figures measure(Context& context) {
     measure_cortex_m(context, name, model, std::nullopt);
   }
   measure_int8(context);
+  measure_pointwise(context);
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
@@ -295,16 +297,18 @@ void print(const Figures& figures, bool json) {
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
   bool json = false, int8 = false;
-  app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F alone");
+  app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
   const char* models = std::getenv("ETCH_MODELS");
   Context context{work.path(), models != nullptr ? models : "", {}};
-  if (int8)
+  if (int8) {
+    measure_pointwise(context);
     measure_int8(context);
-  else
+  } else {
     measure(context);
+  }
   print(context.figures, json);
   return 0;
 }

@@ -44,20 +44,61 @@ int main(void) {
 }
 )";
 
-}  // namespace
+// The same of VPDPBUSD: 16 chains of sums in registers.
+constexpr const char* kVnniSource = R"(
+#define _POSIX_C_SOURCE 200809L
+#include <immintrin.h>
+#include <stdio.h>
+#include <time.h>
+#define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+int main(void) {
+  volatile int source[2] = {0x01020304, 0x01010101};
+  const __m512i a = _mm512_set1_epi32(source[0]), b = _mm512_set1_epi32(source[1]);
+  double best = 1e9;
+  int sink = 0;
+  for (int run = 0; run < 15; run++) {
+#define START(n) __m512i c##n = _mm512_add_epi32(a, _mm512_set1_epi32(n));
+    EACH(START)
+    const double start = now();
+    for (int i = 0; i < 2000000; i++) {
+#define STEP(n) c##n = _mm512_dpbusd_epi32(c##n, a, b);
+      EACH(STEP)
+    }
+    const double seconds = now() - start;
+    if (seconds < best) best = seconds;
+#define SUM(n) sink += _mm512_reduce_add_epi32(c##n);
+    EACH(SUM)
+  }
+  printf("%.6e %d\n", 2e6 * 16 * 64 / best, sink);
+  return 0;
+}
+)";
 
-double fma_peak(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits) {
+double run_peak(const char* text, const char* what, const std::string& compiler, const std::vector<std::string>& flags) {
   const TempDir work("etch-peak");
   const std::string source = (work.path() / "peak.c").string(), program = (work.path() / "peak").string();
-  std::ofstream(source) << kSource;
-  std::vector<std::string> argv{compiler, "-std=gnu99", "-ffp-contract=fast", fmt::format("-DBYTES={}u", vector_bits / 8)};
+  std::ofstream(source) << text;
+  std::vector<std::string> argv{compiler, "-std=gnu99"};
   argv.insert(argv.end(), flags.begin(), flags.end());
   argv.insert(argv.end(), {source, "-o", program});
   const ProcessResult built = run_process(argv);
   if (!built.ok()) throw UserError(compiler, describe(built), "install clang-19 or gcc");
   const ProcessResult ran = run_process({program});
-  if (!ran.ok()) throw UserError("FMA peak", describe(ran), "this machine lacks the vector instructions of the target");
+  if (!ran.ok()) throw UserError(what, describe(ran), "this machine lacks the vector instructions of the target");
   return std::stod(ran.out);
+}
+
+}  // namespace
+
+double fma_peak(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits) {
+  std::vector<std::string> all{"-ffp-contract=fast", fmt::format("-DBYTES={}u", vector_bits / 8)};
+  all.insert(all.end(), flags.begin(), flags.end());
+  return run_peak(kSource, "FMA peak", compiler, all);
+}
+
+double vnni_peak(const std::string& compiler, const std::vector<std::string>& flags) {
+  return run_peak(kVnniSource, "VPDPBUSD peak", compiler, flags);
 }
 
 }  // namespace etch::bench

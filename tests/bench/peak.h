@@ -1,4 +1,4 @@
-// The physical limit: the peak rate of this machine's floating-point units, without memory accesses.
+// The physical limits: the peak rates of this machine's arithmetic units, without memory accesses.
 #pragma once
 
 #include <filesystem>
@@ -10,5 +10,8 @@ namespace etch::bench {
 /// Single-thread float32 fused multiply-adds per second times two (FLOP/s) of independent vector chains, compiled by
 /// `compiler` with `flags`; the best of several runs. Throws UserError if the compiler is absent.
 double fma_peak(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits);
+
+/// Multiply-accumulates of bytes per second of independent VPDPBUSD of 512 bits, likewise.
+double vnni_peak(const std::string& compiler, const std::vector<std::string>& flags);
 
 }  // namespace etch::bench

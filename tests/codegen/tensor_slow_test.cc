@@ -115,8 +115,10 @@ void expect_random_chains(const Device& device, const CodegenOptions& options, c
 
 std::int64_t pick(std::mt19937& rng, int low, int high) { return std::uniform_int_distribution(low, high)(rng); }
 
-Product random_bytes(std::mt19937& rng) {
-  Product p{DType::UInt8, DType::Int8, DType::Int32, pick(rng, 1, 12), 16 * pick(rng, 1, 4), 4 * pick(rng, 1, 12)};
+// Of the types that one of the rows takes.
+Product random_bytes(const std::vector<TargetInstruction>& rows, std::mt19937& rng) {
+  const TargetInstruction& row = rows[static_cast<std::size_t>(pick(rng, 0, static_cast<int>(rows.size()) - 1))];
+  Product p{*dtype_named(row.a), *dtype_named(row.b), DType::Int32, pick(rng, 1, 12), 16 * pick(rng, 1, 4), 4 * pick(rng, 1, 12)};
   p.b_rows = pick(rng, 0, 1) == 1;
   p.b_first = pick(rng, 0, 1) == 1;
   return p;
@@ -129,12 +131,12 @@ Product random_halves(std::mt19937& rng) {
   return p;
 }
 
-class DotProducts : public testing::TestWithParam<const char*> {
+class DotProducts : public testing::TestWithParam<std::tuple<const char*, const char*>> {
  protected:
   DotProducts() {
-    if (device) options = codegen_options(test::target_named("x86-64-vnni"), *device->language());
+    if (device) options = codegen_options(test::target_named(std::get<1>(GetParam())), *device->language());
   }
-  const test::UsableDevice device = test::backend(GetParam());
+  const test::UsableDevice device = test::backend(std::get<0>(GetParam()));
   CodegenOptions options;
 };
 
@@ -142,17 +144,25 @@ TEST_P(DotProducts, ByTheHeuristics) {
   if (!device) GTEST_SKIP() << device.why;
   std::mt19937 rng(7);
   std::vector<Case> cases;
-  for (int i = 0; i < 40; i++) cases.push_back({random_bytes(rng), i % 2 == 1, {}});
+  for (int i = 0; i < 40; i++) cases.push_back({random_bytes(options.instructions, rng), i % 2 == 1, {}});
   for (Case& c : cases) c.product.m += 1;  // b is the constant, so that it can be laid out
   expect_right(*device, options, cases, rng);
 }
 
 TEST_P(DotProducts, RandomChains) {
   if (!device) GTEST_SKIP() << device.why;
-  expect_random_chains(*device, options, random_bytes, 200, {"TC", "UPCAST", "UNROLL", "PADTO"});
+  const auto bytes = [&](std::mt19937& rng) { return random_bytes(options.instructions, rng); };
+  expect_random_chains(*device, options, bytes, 100, {"TC", "UPCAST", "UNROLL", "PADTO"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts, testing::Values("c", "llvm"), [](const auto& row) { return std::string(row.param); });
+INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts,
+                         testing::Combine(testing::Values("c", "llvm"),
+                                          testing::Values("x86-64-vnni", "x86-64-v4", "x86-64-v3", "cortex-a55")),
+                         [](const auto& row) {
+                           std::string name = std::string(std::get<0>(row.param)) + "_" + std::get<1>(row.param);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 class MatrixProducts : public testing::Test {
  protected:

@@ -23,27 +23,28 @@ inline Ints bytes(std::int64_t n, std::mt19937& rng) {
   return values;
 }
 
-/// A QLinearConv of int8 of size x size elements, padded so that the size stays, or is divided by the stride: weights [outputs, channels /
-/// groups, kernel, kernel].
+/// A QLinearConv of int8, or of uint8 with weights of int8, of size x size elements, padded so that the size stays, or is divided by the
+/// stride: weights [outputs, channels / groups, kernel, kernel].
 struct Conv {
   std::int64_t channels = 1, outputs = 1, size = 1, kernel = 1, groups = 1;
   Ints weights{};
   std::int64_t x_zero = 0, y_zero = 0, stride = 1;
+  DType dtype = DType::Int8;  // of x and y
   static constexpr float kScale = 0.004f;
 
   Value add(GraphBuilder& g, const std::string& name, const Value& x) const {
-    const auto point = [&](const std::string& what, std::int64_t v) {
-      return g.initializer(name + what, Array::of_ints(DType::Int8, {}, Ints{v}));
+    const auto point = [&](const std::string& what, std::int64_t v, DType type) {
+      return g.initializer(name + what, Array::of_ints(type, {}, Ints{v}));
     };
     const auto scale = [&](const std::string& what, double v) {
       return g.initializer(name + what, Array::of_doubles(DType::Float32, {}, std::vector<double>{v}));
     };
     const Value w = g.initializer(name + "_w", Array::of_ints(DType::Int8, {outputs, channels / groups, kernel, kernel}, weights));
     const std::int64_t pad = kernel / 2;
-    return g.node(
-        "QLinearConv",
-        {x, scale("_sx", 1), point("_zx", x_zero), w, scale("_sw", kScale), point("_zw", 0), scale("_sy", 1), point("_zy", y_zero)},
-        {{"pads", Ints{pad, pad, pad, pad}}, {"group", groups}, {"strides", Ints{stride, stride}}}, name);
+    return g.node("QLinearConv",
+                  {x, scale("_sx", 1), point("_zx", x_zero, dtype), w, scale("_sw", kScale), point("_zw", 0, DType::Int8), scale("_sy", 1),
+                   point("_zy", y_zero, dtype)},
+                  {{"pads", Ints{pad, pad, pad, pad}}, {"group", groups}, {"strides", Ints{stride, stride}}}, name);
   }
 
   std::int64_t size_out() const { return (size - 1) / stride + 1; }
@@ -63,7 +64,7 @@ struct Conv {
                 if (yy < 0 || yy >= size || xx < 0 || xx >= size) continue;
                 acc += (x[at((channel * size + yy) * size + xx)] - x_zero) * weights[at(((o * each + k) * kernel + i) * kernel + j)];
               }
-          y.push_back(std::clamp<std::int64_t>(std::lrint(static_cast<float>(acc) * kScale) + y_zero, -128, 127));
+          y.push_back(std::clamp<std::int64_t>(std::lrint(static_cast<float>(acc) * kScale) + y_zero, int_min(dtype), int_max(dtype)));
         }
     return y;
   }
@@ -90,9 +91,9 @@ inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_
                   bool io_in_arena = false) {
   GraphBuilder g("net", 13);
   const auto shape = [](std::int64_t channels, std::int64_t size) { return std::vector<OnnxDim>{1, channels, size, size}; };
-  Value x = g.input("x", DType::Int8, shape(convs[0].channels, convs[0].size));
+  Value x = g.input("x", convs[0].dtype, shape(convs[0].channels, convs[0].size));
   for (std::size_t i = 0; i < convs.size(); i++) x = convs[i].add(g, "conv" + std::to_string(i), x);
-  g.output(x, DType::Int8, shape(convs.back().outputs, convs.back().size_out()));
+  g.output(x, convs[0].dtype, shape(convs.back().outputs, convs.back().size_out()));
   return net_of(g, target, wide_weights, overlap, io_in_arena);
 }
 
@@ -100,7 +101,8 @@ inline Net net_of(const std::vector<Conv>& convs, const char* target, bool wide_
 inline void expect_right(const Net& net, const std::vector<Conv>& convs, std::mt19937& rng) {
   const Conv& first = convs[0];
   Ints x = bytes(first.channels * first.size * first.size, rng);
-  const Array input = Array::of_ints(DType::Int8, {1, first.channels, first.size, first.size}, x);
+  for (std::int64_t& v : x) v += int_min(first.dtype) - int_min(DType::Int8);
+  const Array input = Array::of_ints(first.dtype, {1, first.channels, first.size, first.size}, x);
   for (const Conv& c : convs) x = c.of(x);
   const auto interp = make_reference_device();
   EXPECT_EQ(interp->load(lower_model(net.frontend, nullptr, net.options))->run({input}).at(0).ints(), x);
@@ -117,6 +119,14 @@ inline Conv random_conv(std::mt19937& rng, std::int64_t channels, std::int64_t o
   Conv c{channels, outputs, size, kernel, groups, bytes(outputs * channels / groups * kernel * kernel, rng)};
   c.x_zero = static_cast<std::int64_t>(rng() % 256) - 128;
   c.y_zero = static_cast<std::int64_t>(rng() % 256) - 128;
+  return c;
+}
+
+/// The same on bytes of uint8.
+inline Conv in_uint8(Conv c) {
+  c.dtype = DType::UInt8;
+  c.x_zero += 128;
+  c.y_zero += 128;
   return c;
 }
 

@@ -20,11 +20,11 @@ void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
 
 class QuantisedZoo : public testing::TestWithParam<Row> {
  protected:
-  Compiled read(const std::string& bytes, bool little_ram = false) const {
+  Compiled read(const std::string& bytes, bool little_ram = false, const char* target = "cortex-m4f") const {
     Compiled c;
     c.options.import.bytes = bytes;
     c.options.import.path = std::string(GetParam().name) + ".onnx";
-    c.options.target = find_target("cortex-m4f", std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
+    c.options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR "/targets"));
     c.options.overlap = little_ram;
     c.options.selftest = false;
     c.frontend = read_model(c.options);
@@ -76,6 +76,17 @@ TEST_P(QuantisedZoo, BitsAreTheSameAndNearTheFloatNetwork) {
   double most = 0;
   for (std::size_t i = 0; i < y.size(); i++) most = std::max(most, std::abs(static_cast<double>(y[i]) - (want[i] - offset) / step));
   EXPECT_LE(most, GetParam().error) << "steps of the output";
+}
+
+// Their kernels have several bodies, with vectors and dot products in each.
+TEST_P(QuantisedZoo, BitsAreTheSameWithVectors) {
+  const std::string bytes = quantised(zoo_bytes(model()));
+  std::mt19937 random(4);
+  std::int64_t size = 1;
+  for (std::int64_t d : model().input_shape) size *= d;
+  Ints x;
+  for (std::int64_t i = 0; i < size; i++) x.push_back(static_cast<std::int64_t>(random() % 256) - 128);
+  run(read(bytes, false, "x86-64-vnni"), {int8s(model().input_shape, x)});
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, QuantisedZoo, testing::Values(Row{"resnet8", 49'152, 32'768, 16}, Row{"autoencoder", 768, 640, 16}),

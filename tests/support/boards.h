@@ -31,7 +31,7 @@ inline const BoardRow kBoards[] = {
     {"cortex-m33", {"--specs=picolibc.specs"}},
     {"rv32imc", {"-march=rv32ic", "-mabi=ilp32", "--specs=picolibc.specs"}},
     {"cortex-m55", {"--target=thumbv7m-none-eabi", "-isystem/usr/lib/picolibc/arm-none-eabi/include"}},
-    {"cortex-a55", {"-mcpu=cortex-a53"}},
+    {"cortex-a55", {"--target=aarch64-linux-gnu", "-mcpu=cortex-a53"}},
     {"avr", {}, true},
 };
 

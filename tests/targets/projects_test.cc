@@ -33,7 +33,7 @@ TEST(Targets, WithoutQemuNoProgramIsRunByIt) {
                                                      path +
                                                      " PARENT_SCOPE)\n  endif()\nendfunction()\n"
                                                      "include(" +
-                                                     (kSource / "toolchains/aarch64-linux-gnu-gcc.cmake").string() +
+                                                     (kSource / "toolchains/clang-aarch64-linux-gnu.cmake").string() +
                                                      ")\n"
                                                      "message(\"runs by '${CMAKE_CROSSCOMPILING_EMULATOR}'\")\n";
     const ProcessResult ran = run_in(temp.path(), {"cmake", "-P", "find.cmake"});

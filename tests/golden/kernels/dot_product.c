@@ -21,14 +21,16 @@ static void dot_product(void *const *arg) {
   const uint8_t *const x = (const uint8_t *)arg[1];
   const int8_t *const y = (const int8_t *)arg[2];
   etch_u32x16 acc_m0 = {0}, acc_m1 = {0};
-  for (int k_tile = 0; k_tile < 2; k_tile++) {
-    const int k = k_tile * 4;
-    const etch_i8x64 y_k = *(const etch_i8x64_u *)&y[k * 16];
-    const etch_u8x4 x_k = *(const etch_u8x4_u *)&x[k];
-    etch_vpdpbusd_a(&acc_m0, &x_k, &y_k);
-    const etch_u8x4 x_k_2 = *(const etch_u8x4_u *)&x[k + 8];
-    etch_vpdpbusd_a(&acc_m1, &x_k_2, &y_k);
-  }
+  const etch_i8x64 y_value = *(const etch_i8x64_u *)&y[0];
+  const etch_u8x4 x_value = *(const etch_u8x4_u *)&x[0];
+  etch_vpdpbusd_a(&acc_m0, &x_value, &y_value);
+  const etch_u8x4 x_value_2 = *(const etch_u8x4_u *)&x[8];
+  etch_vpdpbusd_a(&acc_m1, &x_value_2, &y_value);
+  const etch_i8x64 y_value_2 = *(const etch_i8x64_u *)&y[64];
+  const etch_u8x4 x_value_3 = *(const etch_u8x4_u *)&x[4];
+  etch_vpdpbusd_a(&acc_m0, &x_value_3, &y_value_2);
+  const etch_u8x4 x_value_4 = *(const etch_u8x4_u *)&x[12];
+  etch_vpdpbusd_a(&acc_m1, &x_value_4, &y_value_2);
   int32_t tile[32];
   *(etch_u32x16_u *)&tile[0] = acc_m0; *(etch_u32x16_u *)&tile[16] = acc_m1;
   for (int lane = 0; lane < 16; lane++) {

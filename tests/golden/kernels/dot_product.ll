@@ -8,54 +8,47 @@ entry:
   %x = load ptr, ptr %1, align 8
   %2 = getelementptr inbounds ptr, ptr %arg, i64 2
   %y = load ptr, ptr %2, align 8
-  br label %k_tile.test
-
-k_tile.test:                                      ; preds = %k_tile.body, %entry
-  %acc_m1.0 = phi <16 x i32> [ zeroinitializer, %entry ], [ %value2, %k_tile.body ]
-  %acc_m0.0 = phi <16 x i32> [ zeroinitializer, %entry ], [ %value, %k_tile.body ]
-  %k_tile = phi i32 [ 0, %entry ], [ %k_tile.next, %k_tile.body ]
-  %3 = icmp slt i32 %k_tile, 2
-  br i1 %3, label %k_tile.body, label %k_tile.end
-
-k_tile.body:                                      ; preds = %k_tile.test
-  %k = mul nsw i32 %k_tile, 4
-  %4 = getelementptr inbounds i8, ptr %x, i32 %k
-  %x_k = load <4 x i8>, ptr %4, align 1
-  %y_at = mul nsw i32 %k, 16
-  %5 = getelementptr inbounds i8, ptr %y, i32 %y_at
-  %y_k = load <64 x i8>, ptr %5, align 1
-  %6 = shufflevector <4 x i8> %x_k, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
-  %value = call <16 x i32> @etch_vpdpbusd(<16 x i32> %acc_m0.0, <64 x i8> %6, <64 x i8> %y_k)
-  %x_at = add nsw i32 %k, 8
-  %7 = getelementptr inbounds i8, ptr %x, i32 %x_at
-  %x_k1 = load <4 x i8>, ptr %7, align 1
-  %8 = shufflevector <4 x i8> %x_k1, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
-  %value2 = call <16 x i32> @etch_vpdpbusd(<16 x i32> %acc_m1.0, <64 x i8> %8, <64 x i8> %y_k)
-  %k_tile.next = add nsw i32 %k_tile, 1
-  br label %k_tile.test
-
-k_tile.end:                                       ; preds = %k_tile.test
-  %9 = getelementptr inbounds i32, ptr %tile, i32 0
-  store <16 x i32> %acc_m0.0, ptr %9, align 4
-  %10 = getelementptr inbounds i32, ptr %tile, i32 16
-  store <16 x i32> %acc_m1.0, ptr %10, align 4
+  %3 = getelementptr inbounds i8, ptr %x, i32 0
+  %x_value = load <4 x i8>, ptr %3, align 1
+  %4 = getelementptr inbounds i8, ptr %y, i32 0
+  %y_value = load <64 x i8>, ptr %4, align 1
+  %5 = shufflevector <4 x i8> %x_value, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  %value = call <16 x i32> @etch_vpdpbusd(<16 x i32> zeroinitializer, <64 x i8> %5, <64 x i8> %y_value)
+  %6 = getelementptr inbounds i8, ptr %x, i32 8
+  %x_value1 = load <4 x i8>, ptr %6, align 1
+  %7 = shufflevector <4 x i8> %x_value1, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  %value2 = call <16 x i32> @etch_vpdpbusd(<16 x i32> zeroinitializer, <64 x i8> %7, <64 x i8> %y_value)
+  %8 = getelementptr inbounds i8, ptr %x, i32 4
+  %x_value3 = load <4 x i8>, ptr %8, align 1
+  %9 = getelementptr inbounds i8, ptr %y, i32 64
+  %y_value4 = load <64 x i8>, ptr %9, align 1
+  %10 = shufflevector <4 x i8> %x_value3, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  %value5 = call <16 x i32> @etch_vpdpbusd(<16 x i32> %value, <64 x i8> %10, <64 x i8> %y_value4)
+  %11 = getelementptr inbounds i8, ptr %x, i32 12
+  %x_value6 = load <4 x i8>, ptr %11, align 1
+  %12 = shufflevector <4 x i8> %x_value6, <4 x i8> poison, <64 x i32> <i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3, i32 0, i32 1, i32 2, i32 3>
+  %value7 = call <16 x i32> @etch_vpdpbusd(<16 x i32> %value2, <64 x i8> %12, <64 x i8> %y_value4)
+  %13 = getelementptr inbounds i32, ptr %tile, i32 0
+  store <16 x i32> %value5, ptr %13, align 4
+  %14 = getelementptr inbounds i32, ptr %tile, i32 16
+  store <16 x i32> %value7, ptr %14, align 4
   br label %lane.test
 
-lane.test:                                        ; preds = %lane.body, %k_tile.end
-  %lane = phi i32 [ 0, %k_tile.end ], [ %lane.next, %lane.body ]
-  %11 = icmp slt i32 %lane, 16
-  br i1 %11, label %lane.body, label %lane.end
+lane.test:                                        ; preds = %lane.body, %entry
+  %lane = phi i32 [ 0, %entry ], [ %lane.next, %lane.body ]
+  %15 = icmp slt i32 %lane, 16
+  br i1 %15, label %lane.body, label %lane.end
 
 lane.body:                                        ; preds = %lane.test
-  %12 = getelementptr inbounds i32, ptr %tile, i32 %lane
-  %tile_m0 = load i32, ptr %12, align 4
-  %13 = getelementptr inbounds i32, ptr %out, i32 %lane
-  store i32 %tile_m0, ptr %13, align 4
+  %16 = getelementptr inbounds i32, ptr %tile, i32 %lane
+  %tile_m0 = load i32, ptr %16, align 4
+  %17 = getelementptr inbounds i32, ptr %out, i32 %lane
+  store i32 %tile_m0, ptr %17, align 4
   %at = add nsw i32 %lane, 16
-  %14 = getelementptr inbounds i32, ptr %tile, i32 %at
-  %tile_m1 = load i32, ptr %14, align 4
-  %15 = getelementptr inbounds i32, ptr %out, i32 %at
-  store i32 %tile_m1, ptr %15, align 4
+  %18 = getelementptr inbounds i32, ptr %tile, i32 %at
+  %tile_m1 = load i32, ptr %18, align 4
+  %19 = getelementptr inbounds i32, ptr %out, i32 %at
+  store i32 %tile_m1, ptr %19, align 4
   %lane.next = add nsw i32 %lane, 1
   br label %lane.test
 
