@@ -50,7 +50,7 @@ bool is_harmless(Op op, const UOp* u) {
 
 // A vector of one constant has no name, which another body of the kernel would not know: it stands where it is used.
 bool is_one_constant(const UOp* u) {
-  const auto is_first = [&](const UOp* s) { return s == u->src[0] && is_const(s); };
+  const auto is_first = [&](const UOp* s) { return s == u->src[0] && is_constant(s); };
   return u->uop == UOpKind::Vectorize && is_int(u->dtype) && std::ranges::all_of(u->src, is_first);
 }
 
