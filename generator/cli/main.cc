@@ -91,6 +91,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
                  "are one), or ram (results lie over what they are computed from)")
       ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();
+  app.add_option("--tuning", args.tuning, "a table of etch tune, whose rows go before those of the target's own; off: heuristics alone")
+      ->type_name("FILE|off");
   app.add_flag("--io-in-arena", args.io_in_arena, "the arena has room for inputs and outputs: NAME.h says where");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');

@@ -36,6 +36,7 @@ struct ModelArgs {
   bool io_in_arena = false;
   std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
+  std::string tuning;                 // a table of OptOps that goes before the target's own, or "off": no table; empty: the target's
   std::string cc;                     // empty: the target's
   std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
   std::string debug = "0";            // 1 to 6: tell about the work, see device/debug.h

@@ -232,6 +232,8 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
 
 }  // namespace
 
+std::filesystem::path tuning_file(std::filesystem::path description) { return description.replace_extension(".opts"); }
+
 Target read_target(const std::filesystem::path& file) {
   const Reader in(file.string());
   tinyxml2::XMLDocument document;
@@ -261,6 +263,8 @@ Target read_target(const std::filesystem::path& file) {
   read_features(in, root, t);
   read_instructions(in, root, t);
   read_tools(in, root, t);
+  const std::filesystem::path tuning = tuning_file(file);
+  if (std::filesystem::exists(tuning)) t.tuning = tuning;
   return t;
 }
 
