@@ -70,6 +70,12 @@ struct ValidateArgs : CompileArgs {
   double relative = 1e-3, absolute = 1e-5;
 };
 
+struct TuneArgs : ModelArgs {
+  std::filesystem::path output;  // the table; empty: the target's own
+  int width = 3;                 // lists of steps that the search keeps
+  int jobs = 0;                  // 0: as many as there are processors
+};
+
 struct AuditArgs {
   std::filesystem::path dir;
   std::string target = "host";
@@ -82,6 +88,7 @@ int compile_command(const CompileArgs& args);
 int run_command(const RunArgs& args);
 int inspect_command(const CompileArgs& args);
 int validate_command(const ValidateArgs& args);
+int tune_command(const TuneArgs& args);
 int audit_command(const AuditArgs& args);
 int conformance_command(const std::vector<std::filesystem::path>& files);
 int ops_command();

@@ -38,6 +38,7 @@ class OptTable {
   /// The row of that kernel; null if there is none.
   const TunedKernel* find(const std::string& key) const;
   void set(const std::string& key, TunedKernel row) { rows_[key] = std::move(row); }
+  void remove(const std::string& key) { rows_.erase(key); }
   /// Takes the rows of `other`, also those for kernels that this one has rows for.
   void add(const OptTable& other);
   std::size_t size() const { return rows_.size(); }
