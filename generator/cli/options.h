@@ -72,6 +72,7 @@ struct ValidateArgs : CompileArgs {
 
 struct TuneArgs : ModelArgs {
   std::filesystem::path output;  // the table; empty: the target's own
+  std::vector<std::string> kernels;  // names; empty: all
   int width = 3;                 // lists of steps that the search keeps
   int jobs = 0;                  // 0: as many as there are processors
 };

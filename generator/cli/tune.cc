@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/nearest.h"
 #include "cli/model_options.h"
 #include "emit/literals.h"
 #include "renderer/language.h"
@@ -62,6 +64,18 @@ class Printer {
   Sum instructions_, cycles_, code_;
 };
 
+// Those that the user names.
+std::vector<Task> chosen_of(std::vector<Task> tasks, const std::vector<std::string>& kernels) {
+  std::vector<std::string> names;
+  for (const Task& t : tasks) names.push_back(t.name);
+  for (const std::string& k : kernels)
+    if (std::ranges::find(names, k) == names.end())
+      throw UserError("--kernel " + k, "is no kernel of this model with these options; its kernels are " + nearest_text(k, names),
+                      "etch inspect lists them");
+  std::erase_if(tasks, [&](const Task& t) { return !kernels.empty() && std::ranges::find(kernels, t.name) == kernels.end(); });
+  return tasks;
+}
+
 }  // namespace
 
 int tune_command(const TuneArgs& args) {
@@ -77,7 +91,7 @@ int tune_command(const TuneArgs& args) {
   const std::filesystem::path file = args.output.empty() ? tuning_file(target.file) : args.output;
   const OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
   const Frontend frontend = read_model(options.compile);
-  const std::vector<Task> tasks = tasks_of(frontend, options.compile);
+  const std::vector<Task> tasks = chosen_of(tasks_of(frontend, options.compile), args.kernels);
   Printer printer(progress, static_cast<bool>(target.cycles));
   options.found = [&](const Task& task, const SearchResult& result) { printer.print(task, result); };
   const OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), before);

@@ -32,11 +32,12 @@ class Beam {
     result_.best = result_.before;
     std::vector<std::vector<Opt>> next{result_.before, {}};
     next.insert(next.end(), task_.known.begin(), task_.known.end());
-    for (int round = 0; round <= options_.most_rounds && !next.empty(); round++) {
+    int idle = 0;  // rounds without gain
+    for (int round = 0; round <= options_.most_rounds && idle < kPatience; round++) {
       const double best = kept_.empty() ? 0 : score(kept_[0].cost);
       measure(next);
       if (kept_.empty()) return result_;  // not even the heuristics' kernel runs
-      if (round > 0 && score(kept_[0].cost) > best * kGain) break;
+      idle = round > 0 && score(kept_[0].cost) > best * kGain ? idle + 1 : 0;
       next.clear();
       for (const Kept& k : kept_)
         for (std::vector<Opt>& opts : neighbours(first.ast, first.options, k.variant.opts)) next.push_back(std::move(opts));
@@ -46,7 +47,8 @@ class Beam {
   }
 
  private:
-  static constexpr double kGain = 0.999;  // less is no reason to go on
+  static constexpr double kGain = 0.999;  // less is no gain
+  static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
 
   double score(const Cost& cost) const {
     const double time = static_cast<double>(cost.instructions + cost.cycles);

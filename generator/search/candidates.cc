@@ -10,8 +10,8 @@ namespace {
 
 using Opts = std::vector<Opt>;
 
-constexpr std::int64_t kMostCopies = 96;   // of the arithmetic: more of them fill no registers, only memory
-constexpr std::int64_t kMostAmount = 16;   // of one step
+constexpr std::int64_t kMostCopies = 320;  // of the arithmetic: more of them fill no registers, only memory
+constexpr std::int64_t kMostAmount = 32;   // of one step
 constexpr std::int64_t kMostOverlap = 8;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
