@@ -64,16 +64,13 @@ class Printer {
   Sum instructions_, cycles_, code_;
 };
 
-// Those that the user names.
-std::vector<Task> chosen_of(std::vector<Task> tasks, const std::vector<std::string>& kernels) {
+void require_known(const std::vector<std::string>& kernels, const std::vector<Task>& tasks) {
   std::vector<std::string> names;
   for (const Task& t : tasks) names.push_back(t.name);
   for (const std::string& k : kernels)
     if (std::ranges::find(names, k) == names.end())
       throw UserError("--kernel " + k, "is no kernel of this model with these options; its kernels are " + nearest_text(k, names),
                       "etch inspect lists them");
-  std::erase_if(tasks, [&](const Task& t) { return !kernels.empty() && std::ranges::find(kernels, t.name) == kernels.end(); });
-  return tasks;
 }
 
 }  // namespace
@@ -91,9 +88,14 @@ int tune_command(const TuneArgs& args) {
   const std::filesystem::path file = args.output.empty() ? tuning_file(target.file) : args.output;
   const OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
   const Frontend frontend = read_model(options.compile);
-  const std::vector<Task> tasks = chosen_of(tasks_of(frontend, options.compile), args.kernels);
+  const std::vector<Task> tasks = tasks_of(frontend, options.compile);
+  require_known(args.kernels, tasks);
+  options.only = args.kernels;
   Printer printer(progress, static_cast<bool>(target.cycles));
-  options.found = [&](const Task& task, const SearchResult& result) { printer.print(task, result); };
+  options.found = [&](const Task& task, const SearchResult& result, const OptTable& table) {
+    printer.print(task, result);
+    write_file(file, table.text());  // a search that is interrupted keeps what it found
+  };
   const OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), before);
   progress.clear();
   printer.print_sum();

@@ -102,8 +102,18 @@ class Tasks {
   std::map<std::string, std::size_t> alike_;
 };
 
-// Of flash a task may take little more than before, else as much as pays.
-std::int64_t code_scale(const CompileOptions& options) { return options.share_kernels ? 8192 : 65536; }
+// Of instructions and cycles, that a byte of code has to save: a part of those of all kernels, a larger one where flash counts.
+double price_of_byte(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure) {
+  const double all_is_worth = options.compile.share_kernels ? 0x1p15 : 0x1p18;  // bytes
+  double time = 0;
+  std::int64_t done = 0;
+  for (const Task& task : tasks) {
+    if (options.compile.step) options.compile.step("measuring " + task.name, done++, static_cast<std::int64_t>(tasks.size()));
+    if (const auto cost = cost_of_heuristics(task, measure, language_of(options.compile.target)))
+      time += static_cast<double>(cost->instructions + cost->cycles);
+  }
+  return time / all_is_worth;
+}
 
 std::string shape_of(const Subject& subject) { return Kernel(subject.ast, subject.options).shape_name(); }
 
@@ -120,9 +130,11 @@ std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& optio
 
 OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure, OptTable table) {
   SearchOptions search{.language = &language_of(options.compile.target), .width = options.width};
-  search.code_scale = code_scale(options.compile);
+  search.byte_price = price_of_byte(tasks, options, measure);
   std::int64_t done = 0;
+  std::vector<std::vector<Opt>> found;  // for other kernels, which may be like this one
   for (Task task : tasks) {
+    if (!options.only.empty() && std::ranges::find(options.only, task.name) == options.only.end()) continue;
     if (options.compile.step) options.compile.step("searching " + task.name, done++, static_cast<std::int64_t>(tasks.size()));
     std::vector<std::string> keys;
     for (const Subject& s : task.subjects) {
@@ -130,12 +142,15 @@ OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const 
       const TunedKernel* row = table.find(keys.back());
       if (row != nullptr && std::ranges::find(task.known, row->opts) == task.known.end()) task.known.push_back(row->opts);
     }
+    for (const std::vector<Opt>& opts : found)
+      if (std::ranges::find(task.known, opts) == task.known.end()) task.known.push_back(opts);
     const SearchResult result = search_opts(task, measure, search);
     for (std::size_t s = 0; s < keys.size(); s++) {
       table.remove(keys[s]);
       if (result.best != result.before) table.set(keys[s], {shape_of(task.subjects[s]), result.best});
     }
-    if (options.found) options.found(task, result);
+    if (result.best != result.before && std::ranges::find(found, result.best) == found.end()) found.push_back(result.best);
+    if (options.found) options.found(task, result, table);
   }
   return table;
 }

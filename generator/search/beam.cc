@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "program/generate.h"
 #include "search/candidates.h"
+#include "search/steps.h"
 
 namespace etch {
 namespace {
@@ -30,10 +31,11 @@ class Beam {
     const Subject& first = task_.subjects[0];
     result_.before = choose_opts(first.ast, first.arguments, first.options).applied();
     result_.best = result_.before;
-    std::vector<std::vector<Opt>> next{result_.before, {}};
+    measure({result_.before});
+    std::vector<std::vector<Opt>> next{{}};
     next.insert(next.end(), task_.known.begin(), task_.known.end());
     int idle = 0;  // rounds without gain
-    for (int round = 0; round <= options_.most_rounds && idle < kPatience; round++) {
+    for (int round = 0; round <= options_.most_rounds && idle < std::min(kPatience, options_.width); round++) {
       const double best = kept_.empty() ? 0 : score(kept_[0].cost);
       measure(next);
       if (kept_.empty()) return result_;  // not even the heuristics' kernel runs
@@ -51,8 +53,7 @@ class Beam {
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
 
   double score(const Cost& cost) const {
-    const double time = static_cast<double>(cost.instructions + cost.cycles);
-    return time * (1 + static_cast<double>(cost.code_bytes) / static_cast<double>(options_.code_scale));
+    return static_cast<double>(cost.instructions + cost.cycles) + options_.byte_price * static_cast<double>(cost.code_bytes);
   }
 
   void measure(const std::vector<std::vector<Opt>>& lists) {
@@ -112,7 +113,21 @@ class Beam {
       return;
     }
     made_++;
-    if (texts_.insert(std::move(text)).second && !runs_further_ahead(variant)) variants.push_back(std::move(variant));
+    const bool is_new = texts_.insert(std::move(text)).second;
+    if (is_new && !runs_further_ahead(variant) && !is_hopeless(variant)) variants.push_back(std::move(variant));
+  }
+
+  // Far more steps than the heuristics' kernel takes: nothing that a compiler does makes up for that.
+  bool is_hopeless(const Variant& variant) {
+    constexpr double kMost = 1.6;
+    double steps = 0;
+    for (std::size_t s = 0; s < variant.kernels.size(); s++) {
+      const std::optional<double> of_one = steps_executed(variant.kernels[s].code);
+      if (!of_one) return false;
+      steps += task_.subjects[s].calls * *of_one;
+    }
+    if (variant.opts == result_.before) steps_before_ = steps;
+    return steps_before_ && steps > kMost * *steps_before_;
   }
 
   // Whether an output could lie less far over an input than with the heuristics' steps.
@@ -158,6 +173,7 @@ class Beam {
   std::vector<std::vector<ArgumentDistance>> distances_;
   std::vector<Kept> kept_;
   std::optional<Cost> base_, best_;
+  std::optional<double> steps_before_;
   int made_ = 0;
 };
 
@@ -171,6 +187,13 @@ std::uint32_t checksum_of(const Array& data) {
 
 SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options) {
   return Beam(task, measure, options).run();
+}
+
+std::optional<Cost> cost_of_heuristics(const Task& task, const MeasureVariants& measure, const Language& language) {
+  SearchOptions options{.language = &language};
+  options.most_rounds = -1;
+  const SearchResult result = Beam(task, measure, options).run();
+  return result.measured > 0 ? std::optional(result.cost_before) : std::nullopt;
 }
 
 }  // namespace etch

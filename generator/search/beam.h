@@ -59,10 +59,9 @@ using MeasureVariants = std::function<std::vector<Measured>(const Task& task, co
 
 struct SearchOptions {
   const Language* language = nullptr;
-  int width = 3;        // lists that are kept
+  int width = 3;        // lists that are kept; with one alone the search ends in the first round without gain
   int most_rounds = 8;  // of changes
-  /// Twice the code counts as much as this many bytes of it do beside none: with 65536, 1 KB more has to save 1.6 % of the time.
-  std::int64_t code_scale = 65536;
+  double byte_price = 0;  // instructions and cycles that a byte of code has to save
   std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes 512 are promised
 };
 
@@ -76,5 +75,8 @@ struct SearchResult {
 /// Takes fewer instructions and cycles than the heuristics' list, or is that list, and computes the same: integers as the reference does,
 /// floats as the heuristics' kernel does. The same task and costs give the same result.
 SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options);
+
+/// What the heuristics' kernels of a task cost; nullopt if they can't be measured.
+std::optional<Cost> cost_of_heuristics(const Task& task, const MeasureVariants& measure, const Language& language);
 
 }  // namespace etch
