@@ -71,10 +71,10 @@ struct ValidateArgs : CompileArgs {
 };
 
 struct TuneArgs : ModelArgs {
-  std::filesystem::path output;  // the table; empty: the target's own
+  std::filesystem::path output;      // the table; empty: the target's own
   std::vector<std::string> kernels;  // names; empty: all
-  int width = 3;                 // lists of steps that the search keeps
-  int jobs = 0;                  // 0: as many as there are processors
+  int width = 3;                     // lists of steps that the search keeps
+  int jobs = 0;                      // 0: as many as there are processors
 };
 
 struct AuditArgs {

@@ -59,7 +59,8 @@ OptTable OptTable::parse(std::string_view text, const std::string& file) {
       fail(file, line, "there is no ':' between the kernel and its steps");
     const auto opts = opts_of(row.substr(colon + 1));
     if (!opts) fail(file, line, fmt::format("'{}' are no steps of the optimiser", row.substr(colon + 1)));
-    if (table.rows_.contains(key)) fail(file, line, fmt::format("the kernel {} has a row before, in line {}", key, table.rows_.at(key).line));
+    if (table.rows_.contains(key))
+      fail(file, line, fmt::format("the kernel {} has a row before, in line {}", key, table.rows_.at(key).line));
     table.rows_[key] = {std::string(row.substr(space + 1, colon - space - 1)), *opts, file, line};
   }
   return table;

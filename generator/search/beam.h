@@ -59,9 +59,9 @@ using MeasureVariants = std::function<std::vector<Measured>(const Task& task, co
 
 struct SearchOptions {
   const Language* language = nullptr;
-  int width = 3;        // lists that are kept; with one alone the search ends in the first round without gain
-  int most_rounds = 8;  // of changes
-  double byte_price = 0;  // instructions and cycles that a byte of code has to save
+  int width = 3;                   // lists that are kept; with one alone the search ends in the first round without gain
+  int most_rounds = 8;             // of changes
+  double byte_price = 0;           // instructions and cycles that a byte of code has to save
   std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes 512 are promised
 };
 

@@ -20,7 +20,7 @@
 namespace etch {
 namespace {
 
-constexpr std::size_t kMostInImage = 24;   // variants
+constexpr std::size_t kMostInImage = 24;      // variants
 constexpr std::int64_t kMostBytes = 1 << 20;  // of their outputs, and of their constants, where the target does not say less
 
 std::int64_t budget(const Target& target, MemoryKind kind) {

@@ -14,7 +14,8 @@ TEST(Tuning, what_can_not_be_tuned_is_refused_with_what_can) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{}, "target host: programs for it run on this machine, where nothing counts instructions"},
       {{"--target", "opencl"}, "target opencl: programs for it run on this machine"},
-      {{"--target", "cortex-m4f", "--kernel", "k9_none"}, "--kernel k9_none: is no kernel of this model with these options; its kernels are "},
+      {{"--target", "cortex-m4f", "--kernel", "k9_none"},
+       "--kernel k9_none: is no kernel of this model with these options; its kernels are "},
       {{"--target", "cortex-m4f", "--tuning", "/nowhere/x.opts"}, "/nowhere/x.opts: the table of OptOps cannot be read"},
   };
   for (const auto& [options, error] : cases) {
@@ -32,7 +33,8 @@ TEST(Tuning, a_table_of_other_kernels_changes_nothing_but_the_options) {
   write_file(table, "0123456789abcdef r_4_4: UPCAST 0 4\n");
   const auto compiled = [&](const std::string& tuning) {
     const auto out = work.path() / "out";
-    const ProcessResult result = etch_tool({"compile", model, "--target", "cortex-m4f", "--no-measure", "--tuning", tuning, "-o", out.string()});
+    const ProcessResult result =
+        etch_tool({"compile", model, "--target", "cortex-m4f", "--no-measure", "--tuning", tuning, "-o", out.string()});
     EXPECT_TRUE(result.ok()) << result.err;
     std::string text = test::content(out / "mlp.c");
     for (const std::string& name : {std::string("off"), std::string("other.opts")})

@@ -66,8 +66,10 @@ TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
 // Each property that decides which steps a kernel may take gives another key.
 TEST(OptTable, kernels_that_may_take_other_steps_have_other_keys) {
   LazyOps ops;
-  const LazyOp* conv = test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
-  const LazyOp* wider = test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 7, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  const LazyOp* conv =
+      test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  const LazyOp* wider =
+      test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 7, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
   const auto arguments = test::signature_of("k", conv, {288, 144, 288}, {false, false, true}).arguments;
   auto bounded = arguments, laid = arguments;
   bounded[1].is_bounded = true;
@@ -78,12 +80,14 @@ TEST(OptTable, kernels_that_may_take_other_steps_have_other_keys) {
   overlap.overlap = true;
   backwards.overlap = backwards.backwards = true;
   std::swap(other_rows.instructions[0], other_rows.instructions[1]);
-  const std::set<std::string> keys{tuning_key(conv, arguments, m4),      tuning_key(wider, arguments, m4),    tuning_key(conv, bounded, m4),
-                                   tuning_key(conv, laid, m4),           tuning_key(conv, arguments, small),  tuning_key(conv, arguments, overlap),
+  const std::set<std::string> keys{tuning_key(conv, arguments, m4),        tuning_key(wider, arguments, m4),
+                                   tuning_key(conv, bounded, m4),          tuning_key(conv, laid, m4),
+                                   tuning_key(conv, arguments, small),     tuning_key(conv, arguments, overlap),
                                    tuning_key(conv, arguments, backwards), tuning_key(conv, arguments, other_rows)};
   EXPECT_EQ(keys.size(), 8u);
   LazyOps again;
-  const LazyOp* same = test::conv_store(again, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  const LazyOp* same =
+      test::conv_store(again, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
   EXPECT_EQ(tuning_key(same, arguments, m4), tuning_key(conv, arguments, m4));
 }
 
