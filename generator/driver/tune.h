@@ -11,11 +11,11 @@ namespace etch {
 
 struct TuneOptions {
   CompileOptions compile;
-  int jobs = 1;                   // projects that are built and run side by side
-  int width = 3;                  // lists of steps that the search keeps
-  std::vector<std::string> only;  // the tasks to search for; empty: all
+  int jobs = 1;                     // projects that are built and run side by side
+  int width = 3;                    // lists of steps that the search keeps
+  std::vector<std::string> only{};  // the tasks to search for; empty: all
   /// Called with each task, what was found for it, and the table so far, in the order of the model.
-  std::function<void(const Task& task, const SearchResult& result, const OptTable& table)> found;
+  std::function<void(const Task& task, const SearchResult& result, const OptTable& table)> found{};
 };
 
 /// The tasks of a model: each distinct kernel of fixed sizes with what it reads and writes in a run on the self-test's input. Kernels that

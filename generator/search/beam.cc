@@ -119,7 +119,7 @@ class Beam {
 
   // Far more steps than the heuristics' kernel takes: nothing that a compiler does makes up for that.
   bool is_hopeless(const Variant& variant) {
-    constexpr double kMost = 1.6;
+    constexpr double kMost = 1.3;
     double steps = 0;
     for (std::size_t s = 0; s < variant.kernels.size(); s++) {
       const std::optional<double> of_one = steps_executed(variant.kernels[s].code);
