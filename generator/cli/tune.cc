@@ -85,7 +85,10 @@ int tune_command(const TuneArgs& args) {
                     "choose a target with an emulator: etch targets lists them");
   options.jobs = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.width = args.width;
-  const std::filesystem::path file = args.output.empty() ? tuning_file(target.file) : args.output;
+  const std::filesystem::path file = args.output.empty() ? target.tuning : args.output;
+  if (file.empty())
+    throw UserError("target " + target.name, "its description names no table for what is found",
+                    "name a file: -o FILE, for compile --tuning FILE");
   const OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
   const Frontend frontend = read_model(options.compile);
   const std::vector<Task> tasks = tasks_of(frontend, options.compile);

@@ -140,7 +140,7 @@ struct Target {
   std::vector<std::string> no_math;             // float functions that it does not have
   Toolchain toolchain;
   Emulator emulator;
-  std::filesystem::path tuning;  // NAME.opts beside the description, what etch tune found for its kernels; empty: there is none
+  std::filesystem::path tuning;  // table of what etch tune found for its kernels; empty: it names none
 
   /// Whether the C library's `function` ("exp2f") computes in double on this target, so that the runtime's own must be called.
   bool computes_in_double(std::string_view function) const;
@@ -157,9 +157,6 @@ struct Target {
 /// Reads one target. Throws UserError ("targets/x.xml:12: ...") for an unknown element or attribute, for a value out of range, and
 /// for an element that is missing or given twice.
 Target read_target(const std::filesystem::path& file);
-
-/// Where the table of OptOps of a target with that description lies, if it has one.
-std::filesystem::path tuning_file(std::filesystem::path description);
 
 /// A description that was found. `hides` is the file of the same name in a later folder; empty where there is none.
 struct TargetFile {
