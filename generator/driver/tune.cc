@@ -129,7 +129,7 @@ std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& optio
 }
 
 OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure, OptTable table) {
-  SearchOptions search{.language = &language_of(options.compile.target), .width = options.width};
+  SearchOptions search{.language = &language_of(options.compile.target), .width = options.width, .most_rounds = options.most_rounds};
   search.byte_price = price_of_byte(tasks, options, measure);
   std::int64_t done = 0;
   std::vector<std::vector<Opt>> found;  // for other kernels, which may be like this one
