@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "search/steps.h"
 #include "support/expect_error.h"
+#include "support/files.h"
 #include "support/instructions.h"
 #include "support/text_model.h"
 
@@ -110,6 +111,19 @@ TEST_F(Tune, kernels_that_share_a_function_are_one_task) {
   EXPECT_EQ(subjects, apart);
   const std::size_t functions = project("").program.kernels.size();
   EXPECT_LE(project(found().text()).program.kernels.size(), functions);
+}
+
+TEST(Tables, those_that_come_with_etch_are_as_tune_writes_them) {
+  int tables = 0;
+  for (const std::string& name : target_names(own_targets_dir())) {
+    const Target target = find_target(name, own_targets_dir());
+    if (target.tuning.empty()) continue;
+    const OptTable table = OptTable::read(target.tuning);
+    EXPECT_EQ(table.text(), test::content(target.tuning)) << target.tuning;
+    EXPECT_GT(table.size(), 0u) << target.tuning;
+    tables++;
+  }
+  EXPECT_GT(tables, 0);
 }
 
 }  // namespace
