@@ -91,6 +91,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
                  "are one), or ram (results lie over what they are computed from)")
       ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();
+  app.add_option("--tuning", args.tuning, "a table of etch tune, whose rows go before those of the target's own; off: heuristics alone")
+      ->type_name("FILE|off");
   app.add_flag("--io-in-arena", args.io_in_arena, "the arena has room for inputs and outputs: NAME.h says where");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');
@@ -111,6 +113,7 @@ struct Commands {
   CompileArgs compile, inspect;
   RunArgs run;
   ValidateArgs validate;
+  TuneArgs tune;
   AuditArgs audit;
   std::vector<std::filesystem::path> conformance;
   std::filesystem::path targets_dir;
@@ -188,6 +191,20 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   });
 }
 
+void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
+  CLI::App* sub = app.add_subcommand("tune", "search better steps for a model's kernels by what they cost in the target's emulator");
+  add_model_options(*sub, args, true);
+  sub->add_option("-o,--output", args.output,
+                  "the table that gets what is found beside what it has: a file for compile --tuning;\n"
+                  "default: the one that the target's description names");
+  one_value(sub->add_option("--kernel", args.kernels, "search for this kernel alone: its name in NAME.c"))->type_name("NAME");
+  sub->add_option("--width", args.width, "how many lists of steps the search keeps")->check(CLI::Range(1, 64))->capture_default_str();
+  sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  sub->callback([&args, &chosen] { chosen = [&args] { return tune_command(args); }; });
+}
+
 void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
   CLI::App* audit = app.add_subcommand("audit", "check the C of a folder: heap, recursion, VLAs, mutable statics, loops, double");
   audit->add_option("dir", args.audit.dir, "the folder")->required();
@@ -219,6 +236,7 @@ int run_tool(int argc, char** argv) {
   add_run(app, args.run, chosen);
   add_validate(app, args.validate, chosen);
   add_inspect(app, args.inspect, chosen);
+  add_tune(app, args.tune, chosen);
   add_others(app, args, chosen);
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());

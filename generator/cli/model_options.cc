@@ -108,6 +108,7 @@ std::string options_text(const ModelArgs& args) {
   for (const std::filesystem::path& file : args.custom_files) text += " --custom-file " + file.filename().string();
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (args.goal != "speed") text += " --optimize " + args.goal;
+  if (!args.tuning.empty()) text += " --tuning " + std::filesystem::path(args.tuning).filename().string();
   if (!args.optimize) text += " --no-optimize";
   if (args.io_in_arena) text += " --io-in-arena";
   return text;
@@ -158,6 +159,10 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   options.import.customs = custom_operators(args);
   options.target = find_target(args.target, target_dirs(args.targets_dir));
   if (!args.cc.empty()) options.target.toolchain.compilers = {args.cc};
+  if (args.tuning == "off")
+    options.target.tuning.clear();
+  else
+    options.tuning = args.tuning;
   options.optimize = args.optimize;
   options.overlap = args.goal == "ram";
   options.io_in_arena = args.io_in_arena;

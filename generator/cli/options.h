@@ -36,6 +36,7 @@ struct ModelArgs {
   bool io_in_arena = false;
   std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
+  std::string tuning;                 // a table of OptOps that goes before the target's own, or "off": no table; empty: the target's
   std::string cc;                     // empty: the target's
   std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
   std::string debug = "0";            // 1 to 6: tell about the work, see device/debug.h
@@ -69,6 +70,13 @@ struct ValidateArgs : CompileArgs {
   double relative = 1e-3, absolute = 1e-5;
 };
 
+struct TuneArgs : ModelArgs {
+  std::filesystem::path output;      // the table; empty: the target's own
+  std::vector<std::string> kernels;  // names; empty: all
+  int width = 3;                     // lists of steps that the search keeps
+  int jobs = 0;                      // 0: as many as there are processors
+};
+
 struct AuditArgs {
   std::filesystem::path dir;
   std::string target = "host";
@@ -81,6 +89,7 @@ int compile_command(const CompileArgs& args);
 int run_command(const RunArgs& args);
 int inspect_command(const CompileArgs& args);
 int validate_command(const ValidateArgs& args);
+int tune_command(const TuneArgs& args);
 int audit_command(const AuditArgs& args);
 int conformance_command(const std::vector<std::filesystem::path>& files);
 int ops_command();

@@ -62,21 +62,6 @@ int rank(AxisKind kind) {
 
 }  // namespace
 
-std::string to_text(const Opt& opt) {
-  static constexpr const char* kNames[] = {"UPCAST",   "OVERLAP", "UNROLL", "LOCAL",    "LASTLOCAL", "GROUP",     "GROUPTOP", "UPCASTMID",
-                                           "NOLOCALS", "PADTO",   "VECTOR", "INTERIOR", "OUTERMOST", "BACKWARDS", "TC"};
-  const std::string name = kNames[static_cast<int>(opt.op)];
-  if (opt.op == OptOp::NoLocals || opt.op == OptOp::Interior || opt.op == OptOp::Backwards) return name;
-  if (opt.op == OptOp::Outermost) return name + " " + std::to_string(opt.axis);
-  return name + " " + std::to_string(opt.axis) + " " + std::to_string(opt.amount);
-}
-
-std::string to_text(const std::vector<Opt>& opts) {
-  std::string text;
-  for (const Opt& opt : opts) text += (text.empty() ? "" : ", ") + to_text(opt);
-  return text;
-}
-
 Kernel::Kernel(const LazyOp* ast, const CodegenOptions& options) : ast_(ast), options_(&options) {
   check(ast->op == Op::Store, "the root of an AST is a Store");
   for (const StagedReduce& reduce : find_reduces(ast)) {

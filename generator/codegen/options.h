@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "target/instruction.h"
 
 namespace etch {
+
+class OptTable;
 
 /// One step of the optimiser: UPCAST axis by amount (0 = the whole axis).
 enum class OptOp : std::uint8_t {
@@ -36,6 +40,8 @@ struct Opt {
 };
 std::string to_text(const Opt& opt);                // "UPCAST 0 4"
 std::string to_text(const std::vector<Opt>& opts);  // joined by commas
+/// The steps that such a text names; nullopt if it is none. An empty text has no steps.
+std::optional<std::vector<Opt>> opts_of(std::string_view text);
 
 /// How many work-items the heuristics let share a row of `size` elements in a kernel of several stages; 1: one computes it alone. Each of
 /// them adds up the sums of all, which is little work beside its own part.
@@ -53,6 +59,7 @@ struct CodegenOptions {
   bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
   std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
+  std::shared_ptr<const OptTable> tuned{};      // else, if given, what a search found for kernels goes before the heuristics
   bool no_rint = false;                         // it has no rintf: call runtime_c's
   bool narrow_int = false;                      // C's int has 16 bits
   std::string constant_space{};                 // qualifier of pointers to constants, see ConstantSpace; empty: they need none

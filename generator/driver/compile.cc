@@ -10,6 +10,7 @@
 #include "audit/digest.h"
 #include "base/error.h"
 #include "base/tempdir.h"
+#include "codegen/opt_table.h"
 #include "device/device.h"
 #include "emit/write.h"
 #include "program/external.h"
@@ -91,17 +92,13 @@ bool selftest_compares(const Program& program, SelfTestResult wanted) {
   return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
 }
 
-// The build settings in the target's description.
-EmitBuild emit_build(const Target& target) {
-  EmitBuild build;
-  if (!target.is_host()) build.compiler = target.toolchain.compilers.front();
-  for (const std::string& flag : target.toolchain.flags_of(FlagKind::Build))
-    if (flag.starts_with("-O")) build.optimize = flag;
-  build.code = target.toolchain.flags_of(FlagKind::Code);
-  build.abi = target.toolchain.flags_of(FlagKind::Abi);
-  build.features = target.features;
-  build.constants = target.constants;
-  return build;
+// What a search found, in the target's own table and in the user's.
+std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
+  if (options.target.tuning.empty() && options.tuning.empty()) return nullptr;
+  OptTable table;
+  for (const std::filesystem::path& file : {options.target.tuning, options.tuning})
+    if (!file.empty()) table.add(OptTable::read(file));
+  return std::make_shared<const OptTable>(std::move(table));
 }
 
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
@@ -216,6 +213,7 @@ CodegenOptions codegen_of(const Language& language, const CompileOptions& option
   codegen.optimize = options.optimize;
   codegen.small_code = options.share_kernels;
   codegen.overlap = options.overlap && !language.grid;
+  if (options.optimize) codegen.tuned = tuned_opts(options);
   return codegen;
 }
 

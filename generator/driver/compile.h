@@ -53,11 +53,12 @@ using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
 struct CompileOptions {
   ImportOptions import;
   Target target;
-  bool optimize = true;        // false: no OptOps
-  bool io_in_arena = false;    // the arena has room for inputs and outputs, which takes part in the planning
-  bool overlap = false;        // an output may lie over parts of inputs: less RAM, more instructions
-  bool wide_weights = true;    // weights may take more flash for fewer instructions
-  bool share_kernels = false;  // kernels that differ in sizes alone are one function, of more instructions
+  bool optimize = true;          // false: no OptOps
+  bool io_in_arena = false;      // the arena has room for inputs and outputs, which takes part in the planning
+  bool overlap = false;          // an output may lie over parts of inputs: less RAM, more instructions
+  bool wide_weights = true;      // weights may take more flash for fewer instructions
+  bool share_kernels = false;    // kernels that differ in sizes alone are one function, of more instructions
+  std::filesystem::path tuning;  // a table of OptOps whose rows go before those of the target's own; may be empty
   WeightsForm weights = WeightsForm::Auto;
   std::string tool_version;
   std::string options_text;  // for the header: "--target cortex-m4f"

@@ -145,6 +145,18 @@ void add_pools(Report& r, const Program& program, const MemoryPlan& plan) {
 
 }  // namespace
 
+EmitBuild emit_build(const Target& target) {
+  EmitBuild build;
+  if (!target.is_host()) build.compiler = target.toolchain.compilers.front();
+  for (const std::string& flag : target.toolchain.flags_of(FlagKind::Build))
+    if (flag.starts_with("-O")) build.optimize = flag;
+  build.code = target.toolchain.flags_of(FlagKind::Code);
+  build.abi = target.toolchain.flags_of(FlagKind::Abi);
+  build.features = target.features;
+  build.constants = target.constants;
+  return build;
+}
+
 Report make_report(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   const Project p = make_project(program, plan, options);
   Report r;
@@ -174,6 +186,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.functions = static_cast<int>(program.kernels.size());
   for (const ProgramKernel& k : program.kernels) {
     r.indices_proved += k.indices_proved;
+    if (!k.note.empty()) r.tuning_notes.push_back(k.name + ": " + k.note);
     if (k.external == nullptr || !k.external->is_custom()) continue;
     if (std::ranges::find(r.custom_functions, k.external->function) == r.custom_functions.end())
       r.custom_functions.push_back(k.external->function);

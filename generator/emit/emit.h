@@ -57,6 +57,9 @@ struct EmitBuild {
   ConstantSpace constants;            // where they keep constants
 };
 
+/// The build settings in the target's description.
+EmitBuild emit_build(const Target& target);
+
 struct EmitOptions {
   std::string name = "model";  // prefix of symbols and files: a C identifier
   std::string tool_version = "0.1.0";

@@ -183,6 +183,7 @@ std::string to_json(const Report& r) {
   for (const ReportKernel& k : r.kernels) j["kernels"].push_back(kernel_json(k));
   j["folded_nodes"] = r.folded;
   if (!r.float_nodes.empty()) j["float_nodes"] = r.float_nodes;
+  if (!r.tuning_notes.empty()) j["tuning_notes"] = r.tuning_notes;
   for (const ReportDeadChannels& d : r.dead) j["dead_channels"].push_back({{"nodes", d.nodes}, {"removed", d.removed}, {"total", d.total}});
   add_pools(j, r);
   j["arena"] = Json::array();
@@ -240,6 +241,7 @@ std::string to_text(const Report& r) {
                         nodes_text(k.nodes));
   text += costs_text(r.kernels);
   if (!r.folded.empty()) text += "Folded into constants, or nothing to compute: " + nodes_text(r.folded) + "\n";
+  for (const std::string& note : r.tuning_notes) text += note + "\n";
   if (!r.float_nodes.empty()) text += "In float between quantised values: " + nodes_text(r.float_nodes) + "\n";
   if (!r.dead.empty()) text += "\nChannels that are the same for every input, folded into constants\n";
   for (const ReportDeadChannels& d : r.dead)

@@ -1,6 +1,9 @@
 #include "program/generate.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
+#include "codegen/opt_table.h"
 #include "codegen/passes.h"
 
 namespace etch {
@@ -14,14 +17,33 @@ void optimize_loops(Kernel& kernel, const std::vector<KernelArgument>& arguments
   hand_coded_optimizations(kernel);
 }
 
+// The loops with the steps that a search found; nullopt if it found none, or, with a note, if one of them can't be taken.
+std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelArgument>& arguments, std::string* note) {
+  const CodegenOptions& options = plain.options();
+  if (!options.tuned || !options.optimize) return std::nullopt;
+  const TunedKernel* row = options.tuned->find(tuning_key(plain.ast(), arguments, options));
+  if (row == nullptr) return std::nullopt;
+  Kernel kernel = plain;
+  for (const Opt& opt : row->opts) {
+    const auto why = kernel.why_illegal(opt);
+    if (why && note != nullptr)
+      *note = fmt::format("{}:{}: {} can't be applied ({}), the heuristics chose instead; etch tune finds new steps", row->file, row->line,
+                          to_text(opt), *why);
+    if (why) return std::nullopt;
+    kernel.apply(opt);
+  }
+  return kernel;
+}
+
 }  // namespace
 
-Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options) {
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, std::string* note) {
   Kernel kernel(ast, options);
   if (options.opts) {
     for (const Opt& opt : *options.opts) kernel.apply(opt);
     return kernel;
   }
+  if (auto tuned = tuned_loops(kernel, arguments, note)) return std::move(*tuned);
   if (options.optimize) optimize_loops(kernel, arguments);
   if (options.overlap) order_for_overlap(kernel);
   return kernel;
@@ -65,8 +87,11 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
 }
 
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
-  const Kernel kernel = choose_opts(ast, signature.arguments, options);
-  return generate_kernel(kernel, std::move(signature), language);
+  std::string note;
+  const Kernel kernel = choose_opts(ast, signature.arguments, options, &note);
+  ProgramKernel result = generate_kernel(kernel, std::move(signature), language);
+  result.note = std::move(note);
+  return result;
 }
 
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language) {

@@ -13,9 +13,11 @@
 
 namespace etch {
 
-/// First step: the loops after the optimiser's steps, or after those of options.opts if they are given. `options` must outlive the
-/// result. Throws std::invalid_argument if options.opts holds an illegal step.
-Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options);
+/// First step: the loops after the optimiser's steps, or after those of options.opts if they are given, or those that a search found
+/// (options.tuned). `options` must outlive the result. Throws std::invalid_argument if options.opts holds an illegal step; one that was
+/// found for another version of etch is a `note`, and the heuristics choose.
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options,
+                   std::string* note = nullptr);
 
 /// Second step: the loops as UOps after all passes, and for each argument the new layout that they expect of a constant.
 struct LinearKernel {

@@ -233,6 +233,8 @@ class Sharing {
 
 }  // namespace
 
+std::string text_beside_sizes(const ProgramKernel& kernel) { return shape_of(kernel).text; }
+
 void share_kernels(Program& program, const CodegenOptions& codegen) {
   check(program.language != nullptr && !program.language->grid && program.variables.empty(), "kernels in loops of C with fixed sizes");
   Sharing(program, codegen).run();

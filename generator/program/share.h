@@ -1,6 +1,7 @@
 // Kernels that differ in sizes alone become one function.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "program/program.h"
@@ -16,5 +17,8 @@ struct CodegenOptions;
 ///   after:   n0 = n[0]; for (y < n0) ... in[n0 * y + x - 1]
 /// Only for programs in loops of C whose sizes are fixed; the kernels keep their order.
 void share_kernels(Program& program, const CodegenOptions& codegen);
+
+/// The same text for kernels that share_kernels makes one function.
+std::string text_beside_sizes(const ProgramKernel& kernel);
 
 }  // namespace etch

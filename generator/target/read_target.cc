@@ -230,6 +230,19 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   }
 }
 
+// A table beside the description, or one that comes with etch: a description that was copied from there keeps it.
+void read_tuning(const Reader& in, const Element& root, Target& t) {
+  const Element* e = root.FirstChildElement("tuning");
+  if (e == nullptr) return;
+  const std::string name = in.attribute(*e, "file");
+  for (const std::filesystem::path& dir : {t.file.parent_path(), own_targets_dir()})
+    if (std::filesystem::exists(dir / name)) {
+      t.tuning = dir / name;
+      return;
+    }
+  in.fail(e->GetLineNum(), "<tuning>: file '" + name + "' is neither beside the description nor in " + own_targets_dir().string());
+}
+
 }  // namespace
 
 Target read_target(const std::filesystem::path& file) {
@@ -261,6 +274,7 @@ Target read_target(const std::filesystem::path& file) {
   read_features(in, root, t);
   read_instructions(in, root, t);
   read_tools(in, root, t);
+  read_tuning(in, root, t);
   return t;
 }
 

@@ -31,6 +31,7 @@ constexpr Rule kSchema[] = {
     {"target", "pool", false, true, {"name", "memory"}, {"size", "holds", "address"}, false},
     {"target", "arena", false, false, {"align"}, {}, false},
     {"target", "cycles", false, false, {"instruction", "load", "store", "taken", "source"}, {}, false},
+    {"target", "tuning", false, false, {"file"}, {}, false},
     {"target", "constants", false, false, {"space", "integer", "object"}, {}, false},
     {"target", "feature", false, true, {"macro"}, {}, false},
     {"target", "math", false, false, {"double"}, {"none"}, false},

@@ -140,6 +140,7 @@ struct Target {
   std::vector<std::string> no_math;             // float functions that it does not have
   Toolchain toolchain;
   Emulator emulator;
+  std::filesystem::path tuning;  // table of what etch tune found for its kernels; empty: it names none
 
   /// Whether the C library's `function` ("exp2f") computes in double on this target, so that the runtime's own must be called.
   bool computes_in_double(std::string_view function) const;

@@ -107,6 +107,27 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(matrix.of_sum.registers[0].step, 2);
 }
 
+// Beside the description, else among those that come with etch.
+TEST(Target, TheTableOfStepsIsFound) {
+  const TempDir dir;
+  const auto with = [](const std::string& name) {
+    std::string text(kGood);
+    return text.insert(text.find("<vector"), "<tuning file=\"" + name + "\"/>");
+  };
+  std::ofstream(dir.path() / "mine.opts") << "";
+  EXPECT_EQ(read_target(write(dir, kGood)).tuning, "");
+  EXPECT_EQ(read_target(write(dir, with("mine.opts"))).tuning, dir.path() / "mine.opts");
+  EXPECT_EQ(read_target(write(dir, with("cortex-m4f.opts"))).tuning, own_targets_dir() / "cortex-m4f.opts");
+  try {
+    read_target(write(dir, with("other.opts")));
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("t.xml:5: <tuning>: file 'other.opts' is neither beside the description nor in "),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Target, PoolsAreRead) {
   const TempDir dir;
   const Target t = read_target(write(dir, kGood));

@@ -1,0 +1,199 @@
+#include "search/beam.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "base/error.h"
+#include "program/generate.h"
+#include "search/candidates.h"
+#include "search/steps.h"
+
+namespace etch {
+namespace {
+
+constexpr std::size_t kMostSteps = 3000;   // UOps of a kernel: larger ones take long to compile and are not fast
+constexpr std::size_t kFirstProblems = 5;  // that are told
+
+struct Kept {
+  Variant variant;
+  Cost cost;
+};
+
+class Beam {
+ public:
+  Beam(const Task& task, const MeasureVariants& measure, const SearchOptions& options)
+      : task_(task), measure_(measure), options_(options) {}
+
+  SearchResult run() {
+    const Subject& first = task_.subjects[0];
+    result_.before = choose_opts(first.ast, first.arguments, first.options).applied();
+    result_.best = result_.before;
+    measure({result_.before});
+    std::vector<std::vector<Opt>> next{{}};
+    next.insert(next.end(), task_.known.begin(), task_.known.end());
+    int idle = 0;  // rounds without gain
+    for (int round = 0; round <= options_.most_rounds && idle < std::min(kPatience, options_.width); round++) {
+      const double best = kept_.empty() ? 0 : score(kept_[0].cost);
+      measure(next);
+      if (kept_.empty()) return result_;  // not even the heuristics' kernel runs
+      idle = round > 0 && score(kept_[0].cost) > best * kGain ? idle + 1 : 0;
+      next.clear();
+      for (const Kept& k : kept_)
+        for (std::vector<Opt>& opts : neighbours(first.ast, first.options, k.variant.opts)) next.push_back(std::move(opts));
+    }
+    choose();
+    return result_;
+  }
+
+ private:
+  static constexpr double kGain = 0.999;  // less is no gain
+  static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
+
+  double score(const Cost& cost) const {
+    return static_cast<double>(cost.instructions + cost.cycles) + options_.byte_price * static_cast<double>(cost.code_bytes);
+  }
+
+  void measure(const std::vector<std::vector<Opt>>& lists) {
+    std::vector<Variant> variants;
+    for (const std::vector<Opt>& opts : lists)
+      if (tried_.insert(to_text(opts)).second) make(opts, variants);
+    const std::vector<Measured> measured = measure_(task_, variants);
+    check(measured.size() == variants.size(), "each variant is measured");
+    for (std::size_t i = 0; i < variants.size(); i++) {
+      const bool is_first = variants[i].opts == result_.before;
+      if (is_first) expect(measured[i].sums);
+      const std::string problem = measured[i].cost && measured[i].sums != expected_ ? "computes something else" : measured[i].problem;
+      if (!problem.empty()) tell(to_text(variants[i].opts) + ": " + problem);
+      if (!measured[i].cost || measured[i].sums != expected_) continue;
+      result_.measured++;
+      if (is_first) result_.cost_before = result_.cost = *measured[i].cost;
+      if (is_first) base_ = measured[i].cost;
+      if (is_first || measured[i].cost->stack_bytes <= most_stack()) kept_.push_back({std::move(variants[i]), *measured[i].cost});
+    }
+    if (!base_) kept_.clear();
+    for (const Kept& k : kept_)
+      if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
+    std::ranges::sort(kept_, {}, [&](const Kept& k) { return std::pair(score(k.cost), to_text(k.variant.opts)); });
+    if (kept_.size() > static_cast<std::size_t>(options_.width)) kept_.resize(static_cast<std::size_t>(options_.width));
+  }
+
+  // Integers are the reference's; floats, which it computes in double, those of the heuristics' kernel.
+  void expect(const std::vector<std::uint32_t>& sums) {
+    expected_ = sums;
+    std::size_t output = 0;
+    for (const Subject& subject : task_.subjects)
+      for (std::size_t a = 0; a < subject.arguments.size(); a++) {
+        if (subject.arguments[a].access != Access::Write || output >= sums.size()) continue;
+        if (is_int(subject.arguments[a].dtype)) expected_[output] = checksum_of(subject.data[a]);
+        output++;
+      }
+  }
+
+  // The kernels with these steps, unless they are as others that were made before, or an error says that they can't be made.
+  void make(const std::vector<Opt>& opts, std::vector<Variant>& variants) {
+    Variant variant{opts, {}};
+    std::string text;
+    try {
+      for (std::size_t s = 0; s < task_.subjects.size(); s++) {
+        const Subject& subject = task_.subjects[s];
+        CodegenOptions options = subject.options;
+        options.opts = opts;
+        KernelSignature signature{fmt::format("t{}_{}", made_, s), subject.arguments, {}};
+        variant.kernels.push_back(generate_kernel(subject.ast, std::move(signature), *options_.language, options));
+        if (variant.kernels.back().code.order.size() > kMostSteps) return;
+        text += variant.kernels.back().uops;
+      }
+    } catch (const std::invalid_argument&) {
+      return;  // legal for the first subject alone
+    } catch (const std::exception& error) {
+      tell(to_text(opts) + ": " + error.what());
+      return;
+    }
+    made_++;
+    const bool is_new = texts_.insert(std::move(text)).second;
+    if (is_new && !runs_further_ahead(variant) && !is_hopeless(variant)) variants.push_back(std::move(variant));
+  }
+
+  // Far more steps than the heuristics' kernel takes: nothing that a compiler does makes up for that.
+  bool is_hopeless(const Variant& variant) {
+    constexpr double kMost = 1.3;
+    double steps = 0;
+    for (std::size_t s = 0; s < variant.kernels.size(); s++) {
+      const std::optional<double> of_one = steps_executed(variant.kernels[s].code);
+      if (!of_one) return false;
+      steps += task_.subjects[s].calls * *of_one;
+    }
+    if (variant.opts == result_.before) steps_before_ = steps;
+    return steps_before_ && steps > kMost * *steps_before_;
+  }
+
+  // Whether an output could lie less far over an input than with the heuristics' steps.
+  bool runs_further_ahead(const Variant& variant) {
+    if (variant.opts == result_.before) {
+      for (const ProgramKernel& k : variant.kernels) distances_.push_back(k.distances);
+      return false;
+    }
+    for (std::size_t s = 0; s < std::min(distances_.size(), variant.kernels.size()); s++) {
+      const std::vector<ArgumentDistance>&before = distances_[s], &now = variant.kernels[s].distances;
+      if (now.size() != before.size()) return true;
+      for (std::size_t d = 0; d < now.size(); d++)
+        if (now[d].below > before[d].below || now[d].above > before[d].above) return true;
+    }
+    return false;
+  }
+
+  std::int64_t most_stack() const { return std::max(options_.stack_bytes, base_ ? base_->stack_bytes : 0); }
+
+  // Both figures are at most the heuristics', and together they are less than the best so far.
+  bool is_better(const Cost& cost, const std::optional<Cost>& best) const {
+    if (cost.instructions > base_->instructions || cost.cycles > base_->cycles) return false;
+    return !best || score(cost) < score(*best) * kGain;
+  }
+
+  void choose() {
+    if (!best_ || score(*best_) >= score(*base_) * kGain)
+      result_.best = result_.before;
+    else
+      result_.cost = *best_;
+  }
+
+  void tell(std::string problem) {
+    if (result_.problems.size() < kFirstProblems) result_.problems.push_back(std::move(problem));
+  }
+
+  const Task& task_;
+  const MeasureVariants& measure_;
+  const SearchOptions& options_;
+  SearchResult result_;
+  std::vector<std::uint32_t> expected_;
+  std::set<std::string> tried_, texts_;
+  std::vector<std::vector<ArgumentDistance>> distances_;
+  std::vector<Kept> kept_;
+  std::optional<Cost> base_, best_;
+  std::optional<double> steps_before_;
+  int made_ = 0;
+};
+
+}  // namespace
+
+std::uint32_t checksum_of(const Array& data) {
+  std::uint32_t hash = 2166136261u;
+  for (std::byte b : data.bytes()) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
+  return hash;
+}
+
+SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options) {
+  return Beam(task, measure, options).run();
+}
+
+std::optional<Cost> cost_of_heuristics(const Task& task, const MeasureVariants& measure, const Language& language) {
+  SearchOptions options{.language = &language};
+  options.most_rounds = -1;
+  const SearchResult result = Beam(task, measure, options).run();
+  return result.measured > 0 ? std::optional(result.cost_before) : std::nullopt;
+}
+
+}  // namespace etch

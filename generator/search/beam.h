@@ -1,0 +1,82 @@
+// BEAM over OptOps: from the steps of the heuristics to those that cost least. What a list of steps costs is measured by a function that
+// is given: in an emulator, or by a model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/options.h"
+#include "ir/array.h"
+#include "program/program.h"
+#include "renderer/language.h"
+
+namespace etch {
+
+/// A kernel of a program, with the content that its arguments have in a run: of those that it writes, what the reference computes.
+struct Subject {
+  const LazyOp* ast = nullptr;
+  std::vector<KernelArgument> arguments;
+  std::vector<Array> data;
+  CodegenOptions options;  // without steps and without a table
+  int calls = 1;           // in a run of the program
+};
+
+/// Kernels that take the same steps: one, or those that become one function (share_kernels).
+struct Task {
+  std::string name;  // "k3_conv_op2"
+  std::vector<Subject> subjects;
+  bool share = false;
+  std::vector<std::vector<Opt>> known;  // lists to begin with, beside that of the heuristics
+};
+
+/// The kernels of a task with one list of steps.
+struct Variant {
+  std::vector<Opt> opts;
+  std::vector<ProgramKernel> kernels;  // one for each subject
+};
+
+/// Of all calls of a task's kernels in a run of the program.
+struct Cost {
+  std::int64_t instructions = 0, cycles = 0, code_bytes = 0, stack_bytes = 0;
+  bool operator==(const Cost&) const = default;
+};
+
+/// Of one variant: what it costs, or why that is not known.
+struct Measured {
+  std::optional<Cost> cost;
+  std::string problem;
+  std::vector<std::uint32_t> sums;  // checksum_of each output of each kernel; empty: nothing is compared
+};
+
+/// FNV-1a of the bytes, which the emitted self-test prints.
+std::uint32_t checksum_of(const Array& data);
+
+/// The results are those of `variants`, in their order.
+using MeasureVariants = std::function<std::vector<Measured>(const Task& task, const std::vector<Variant>& variants)>;
+
+struct SearchOptions {
+  const Language* language = nullptr;
+  int width = 3;                   // lists that are kept; with one alone the search ends in the first round without gain
+  int most_rounds = 8;             // of changes
+  double byte_price = 0;           // instructions and cycles that a byte of code has to save
+  std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes 512 are promised
+};
+
+struct SearchResult {
+  std::vector<Opt> before, best;  // of the heuristics, and found; the same where nothing is better
+  Cost cost_before, cost;
+  int measured = 0;
+  std::vector<std::string> problems;  // variants that compute something else, which are bugs, or could not be made or run
+};
+
+/// Takes fewer instructions and cycles than the heuristics' list, or is that list, and computes the same: integers as the reference does,
+/// floats as the heuristics' kernel does. The same task and costs give the same result.
+SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options);
+
+/// What the heuristics' kernels of a task cost; nullopt if they can't be measured.
+std::optional<Cost> cost_of_heuristics(const Task& task, const MeasureVariants& measure, const Language& language);
+
+}  // namespace etch

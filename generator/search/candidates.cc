@@ -1,0 +1,139 @@
+#include "search/candidates.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace etch {
+namespace {
+
+using Opts = std::vector<Opt>;
+
+constexpr std::int64_t kMostCopies = 320;  // of the arithmetic: more of them fill no registers, only memory
+constexpr std::int64_t kMostAmount = 32;   // of one step
+constexpr std::int64_t kMostOverlap = 8;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// These end a list: they are about the loops that the others leave.
+bool is_last(OptOp op) { return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Backwards; }
+
+std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
+  Kernel kernel = plain;
+  for (const Opt& opt : opts)
+    if (!kernel.try_apply(opt)) return std::nullopt;
+  return kernel;
+}
+
+std::int64_t copies_of(const Kernel& k) {
+  std::int64_t copies = 1;
+  for (const Axis& a : k.axes())
+    if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies *= a.size.as_int();
+  return copies;
+}
+
+// All steps that kernel `k` may take and that are worth a try.
+Opts steps_of(const Kernel& k) {
+  Opts steps;
+  const int outer = k.first_reduce(), end = k.first_upcast();
+  for (int axis = 0; axis < end; axis++) {
+    const Sint& size = k.axes()[at(axis)].size;
+    if (!size.is_int()) continue;
+    for (std::int64_t amount = 2; amount <= std::min(size.as_int(), kMostAmount); amount++) {
+      const bool divides = size.as_int() % amount == 0;
+      if (divides && k.axes()[at(axis)].kind == AxisKind::Reduce) steps.push_back({OptOp::Unroll, axis - outer, amount});
+      if (divides && k.axes()[at(axis)].kind != AxisKind::Reduce) steps.push_back({OptOp::Upcast, axis, amount});
+      if (divides && axis < outer) steps.push_back({OptOp::Vector, axis, amount});
+      if (!divides && axis < outer && amount <= kMostOverlap) steps.push_back({OptOp::Overlap, axis, amount});
+    }
+    steps.push_back({OptOp::Outermost, axis, 0});
+  }
+  for (std::size_t row = 0; row < k.options().instructions.size(); row++)
+    for (std::size_t c = 0; !k.tensor() && c < k.tensor_choices(k.options().instructions[row]).size(); c++)
+      steps.push_back({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(row)});
+  steps.push_back({OptOp::Interior, 0, 0});
+  std::erase_if(steps, [&](const Opt& opt) { return k.why_illegal(opt).has_value(); });
+  return steps;
+}
+
+class Neighbours {
+ public:
+  Neighbours(const LazyOp* ast, const CodegenOptions& options, const Opts& opts) : plain_(ast, options), opts_(opts) {
+    seen_.insert(to_text(opts));
+  }
+
+  std::vector<Opts> all() {
+    leave_out();
+    change();
+    move();
+    put_in();
+    return std::move(found_);
+  }
+
+ private:
+  void add(const Opts& opts) {
+    if (!seen_.insert(to_text(opts)).second) return;
+    const auto kernel = applied(plain_, opts);
+    if (kernel && copies_of(*kernel) <= kMostCopies) found_.push_back(opts);
+  }
+
+  Opts first(std::size_t count) const { return {opts_.begin(), opts_.begin() + static_cast<std::ptrdiff_t>(count)}; }
+
+  void leave_out() {
+    for (std::size_t i = 0; i < opts_.size(); i++) {
+      Opts fewer = opts_;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      add(fewer);
+      if (opts_[i].op == OptOp::Tensor) add(first(i));  // axes are counted otherwise behind it
+    }
+  }
+
+  void change() {
+    for (std::size_t i = 0; i < opts_.size(); i++) {
+      const auto before = applied(plain_, first(i));
+      if (!before) continue;
+      for (const Opt& step : steps_of(*before)) {
+        Opts other = opts_;
+        other[i] = step;
+        if (is_last(step.op) == is_last(opts_[i].op)) add(other);
+      }
+    }
+  }
+
+  void move() {
+    for (std::size_t i = 0; i + 1 < opts_.size(); i++) {
+      Opts other = opts_;
+      std::swap(other[i], other[i + 1]);
+      add(other);
+    }
+  }
+
+  void put_in() {
+    std::size_t end = opts_.size();
+    while (end > 0 && is_last(opts_[end - 1].op)) end--;
+    for (std::size_t place : std::set<std::size_t>{0, end, opts_.size()}) {
+      const auto before = applied(plain_, first(place));
+      if (!before) continue;
+      for (const Opt& step : steps_of(*before)) {
+        if (is_last(step.op) != (place == opts_.size() && place >= end) && is_last(step.op)) continue;
+        Opts more = opts_;
+        more.insert(more.begin() + static_cast<std::ptrdiff_t>(place), step);
+        add(more);
+      }
+    }
+  }
+
+  Kernel plain_;
+  const Opts& opts_;
+  std::set<std::string> seen_;
+  std::vector<Opts> found_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Opt>> neighbours(const LazyOp* ast, const CodegenOptions& options, const std::vector<Opt>& opts) {
+  return Neighbours(ast, options, opts).all();
+}
+
+}  // namespace etch

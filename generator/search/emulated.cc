@@ -1,0 +1,170 @@
+#include "search/emulated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/tempdir.h"
+#include "emit/emit.h"
+#include "emit/write.h"
+#include "emulator/cross_build.h"
+#include "emulator/elf.h"
+#include "emulator/emulator.h"
+#include "memory/plan.h"
+
+namespace etch {
+namespace {
+
+constexpr std::size_t kMostInImage = 24;      // variants
+constexpr std::int64_t kMostBytes = 1 << 20;  // of their outputs, and of their constants, where the target does not say less
+
+std::int64_t budget(const Target& target, MemoryKind kind) {
+  const std::int64_t bytes = target.bytes(kind);
+  return bytes == 0 ? kMostBytes : std::min(kMostBytes, bytes / 2);
+}
+
+// An image as files, made before any is built: only building and running go on side by side.
+struct Image {
+  std::span<const Variant> variants;
+  std::vector<std::string> functions;  // of each call, in order
+  std::vector<std::string> outputs;    // names of buffers, in order
+  std::unique_ptr<TempDir> work;
+};
+
+Image image_of(const Task& task, std::span<const Variant> variants, const Target& target, const Language& language) {
+  const Program program = program_of(task, variants, language);
+  const MemoryPlan plan = plan_memory(program, {.align = target.arena_align});
+  EmitOptions emitting;
+  emitting.name = "trial";
+  emitting.target_name = target.name;
+  emitting.build = emit_build(target);
+  emitting.selftest.emplace();
+  for (const Subject& subject : task.subjects)
+    for (std::size_t a = 0; a < subject.arguments.size(); a++)
+      if (!subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
+        emitting.selftest->inputs.push_back(subject.data[a].reshaped({subject.data[a].size()}));
+  Image image{variants, {}, {}, std::make_unique<TempDir>("etch-search")};
+  for (const ProgramCall& call : program.calls) image.functions.push_back(program.kernels[static_cast<std::size_t>(call.kernel)].name);
+  for (int b : program.outputs) image.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].name);
+  write_into(image.work->path() / "project", emit(program, plan, emitting));
+  return image;
+}
+
+// "CHECKSUM NAME HEX" lines.
+std::map<std::string, std::uint32_t> checksums_in(const std::string& console) {
+  std::map<std::string, std::uint32_t> sums;
+  std::istringstream lines(console);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string title, name;
+    std::uint32_t sum = 0;
+    if (words >> title >> name >> std::hex >> sum && title == "CHECKSUM") sums[name] = sum;
+  }
+  return sums;
+}
+
+void add_run(const FunctionRun& run, int calls, const CycleWeights& weights, Cost& cost) {
+  cost.instructions += calls * run.instructions;
+  if (weights) cost.cycles += calls * weights.estimate(run.instructions, run.loads, run.stores, run.taken_branches);
+  cost.stack_bytes = std::max(cost.stack_bytes, run.stack_bytes.value_or(0));
+}
+
+std::vector<Measured> failed(const Image& image, const std::string& why) {
+  return std::vector<Measured>(image.variants.size(), Measured{std::nullopt, why, {}});
+}
+
+std::vector<Measured> run_image(const Task& task, const Image& image, const Target& target) {
+  const CrossBuild build = build_project(image.work->path() / "project", target, image.work->path() / "build");
+  const std::map<std::string, ElfSymbol> symbols = read_elf_symbols(build.elf);
+  EmulatorOptions options;
+  options.timeout_s = 300;
+  const std::set<std::string> functions(image.functions.begin(), image.functions.end());
+  for (const std::string& f : functions)
+    if (symbols.contains(f) && symbols.at(f).function) options.functions.push_back(f);
+  const EmulatorResult run = run_emulated(target, build.elf, options);
+  if (!run.ok()) return failed(image, "the program that measures it ended with exit status " + std::to_string(run.exit_code));
+  const std::map<std::string, std::uint32_t> sums = checksums_in(run.console);
+  std::map<std::string, std::vector<const FunctionRun*>> runs;  // in the order of the calls
+  for (const FunctionRun& f : run.runs) runs[f.function].push_back(&f);
+  std::vector<Measured> result(image.variants.size());
+  std::size_t call = 0, output = 0;
+  std::map<std::string, std::size_t> done;
+  for (std::size_t v = 0; v < result.size(); v++) {
+    Cost cost;
+    for (std::size_t s = 0; s < task.subjects.size(); s++, call++) {
+      const std::string& f = image.functions[call];
+      const std::size_t turn = done[f]++;
+      if (turn >= runs[f].size()) result[v].problem = "the compiler left it no function of its own";
+      if (turn < runs[f].size()) add_run(*runs[f][turn], task.subjects[s].calls, target.cycles, cost);
+      if (turn == 0 && symbols.contains(f)) cost.code_bytes += static_cast<std::int64_t>(symbols.at(f).size);
+      for (const KernelArgument& a : task.subjects[s].arguments) {
+        if (a.access != Access::Write) continue;
+        const auto sum = sums.find(image.outputs[output++]);
+        if (sum == sums.end())
+          result[v].problem = "the program that measures it printed no result";
+        else
+          result[v].sums.push_back(sum->second);
+      }
+    }
+    if (result[v].problem.empty()) result[v].cost = cost;
+  }
+  return result;
+}
+
+// The number of variants, from `first` on, whose outputs and constants the memories have room for.
+std::size_t fitting(const std::vector<Variant>& variants, std::size_t first, const Target& target) {
+  std::int64_t written = 0, constants = 0;
+  std::size_t n = 0;
+  for (; first + n < variants.size() && n < kMostInImage; n++) {
+    for (const ProgramKernel& k : variants[first + n].kernels)
+      for (const KernelArgument& a : k.arguments) {
+        const std::int64_t bytes = a.elements.max() * bytes_of(a.dtype);
+        if (a.access == Access::Write) written += bytes;
+        if (a.is_constant) constants += bytes;
+      }
+    if (n > 0 && (written > budget(target, MemoryKind::Ram) || constants > budget(target, MemoryKind::Flash))) break;
+  }
+  return n;
+}
+
+std::vector<Measured> run_or_explain(const Task& task, const Image& image, const Target& target) {
+  try {
+    return run_image(task, image, target);
+  } catch (const UserError& error) {
+    return failed(image, error.problem());
+  }
+}
+
+}  // namespace
+
+MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs) {
+  return [target, &language, jobs](const Task& task, const std::vector<Variant>& variants) {
+    std::string why;
+    if (!emulator_available(target, &why)) throw UserError("target " + target.name, why, "install " + target.emulator.package);
+    if (!target_compiler(target))
+      throw UserError("target " + target.name, "its compiler " + missing_compiler(target) + " is not installed",
+                      "install " + target.toolchain.package);
+    std::vector<Measured> result;
+    std::vector<Image> images;
+    for (std::size_t first = 0; first < variants.size();) {
+      const std::size_t n = fitting(variants, first, target);
+      images.push_back(image_of(task, std::span(variants).subspan(first, n), target, language));
+      first += n;
+    }
+    std::vector<std::future<std::vector<Measured>>> waiting;
+    for (std::size_t i = 0; i < images.size(); i++) {
+      if (i >= static_cast<std::size_t>(jobs)) waiting[i - static_cast<std::size_t>(jobs)].wait();
+      waiting.push_back(std::async(std::launch::async, [&, i] { return run_or_explain(task, images[i], target); }));
+    }
+    for (std::future<std::vector<Measured>>& w : waiting)
+      for (Measured& m : w.get()) result.push_back(std::move(m));
+    return result;
+  };
+}
+
+}  // namespace etch

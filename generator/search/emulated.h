@@ -1,0 +1,18 @@
+// The cost of variants of a kernel in the target's emulator: a project whose program calls one after the other is built with the target's
+// compiler, and the instructions of each function are counted.
+#pragma once
+
+#include <span>
+
+#include "search/beam.h"
+#include "target/target.h"
+
+namespace etch {
+
+/// Measures on `target`, `jobs` projects at a time. What the result throws: UserError if compiler or emulator are absent.
+MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs);
+
+/// The program that calls all variants: inputs, constants in the order that each wants, and outputs of their own. For tests.
+Program program_of(const Task& task, std::span<const Variant> variants, const Language& language);
+
+}  // namespace etch

@@ -1,0 +1,115 @@
+// The table of what a search found: its text, its errors, and the keys of kernels.
+#include "codegen/opt_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "program/generate.h"
+#include "support/compiled.h"
+#include "support/conv.h"
+#include "support/expect_error.h"
+#include "support/instructions.h"
+
+namespace etch {
+namespace {
+
+constexpr const char* kKey = "0123456789abcdef";
+
+TEST(OptTable, each_step_is_read_as_it_is_written) {
+  for (int op = 0; op <= static_cast<int>(OptOp::Tensor); op++) {
+    Opt opt{static_cast<OptOp>(op)};
+    const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Backwards;
+    if (has_axis) opt.axis = 2;
+    if (has_axis && opt.op != OptOp::Outermost) opt.amount = 12;
+    const std::vector<Opt> opts{opt, {OptOp::Upcast, 0, 0}, opt};
+    EXPECT_EQ(opts_of(to_text(opts)), opts) << to_text(opts);
+  }
+  EXPECT_EQ(opts_of(""), std::vector<Opt>());
+  for (const char* bad : {"UPCAST", "UPCAST 1", "UPCAST 1 x", "UPCAST 1 2 3", "UPCAST -1 2", "INTERIOR 0", "upcast 1 2", "UPCAST 1 2,",
+                          ", UPCAST 1 2", "UPCAST 1 99999999999999999999"})
+    EXPECT_EQ(opts_of(bad), std::nullopt) << bad;
+}
+
+TEST(OptTable, a_table_is_read_as_it_is_written_whatever_the_order_of_its_rows) {
+  OptTable table;
+  table.set("ffffffffffffffff", {"r_8_5_6", {{OptOp::Upcast, 0, 4}, {OptOp::Interior}}});
+  table.set("0000000000000001", {"E_4", {}});
+  const std::string text = table.text();
+  EXPECT_EQ(OptTable::parse(text, "f").text(), text);
+  OptTable other;
+  other.set("0000000000000001", {"E_4", {}});
+  other.set("ffffffffffffffff", {"r_8_5_6", {{OptOp::Upcast, 0, 4}, {OptOp::Interior}}});
+  EXPECT_EQ(other.text(), text);
+  EXPECT_EQ(OptTable::parse(text, "f").find("ffffffffffffffff")->opts, table.find("ffffffffffffffff")->opts);
+  EXPECT_EQ(table.find("0000000000000002"), nullptr);
+  other.set("0000000000000001", {"E_4", {{OptOp::Upcast, 0, 2}}});
+  table.add(other);
+  EXPECT_EQ(table.text(), other.text());
+}
+
+TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
+  const std::string key = kKey;
+  const std::pair<std::string, const char*> cases[] = {
+      {"# one\n\nnokey r_4: UPCAST 0 2\n", "t.opts:3: 'nokey' is no key of a kernel, accepted are 16 digits 0 to 9, a to f"},
+      {"0123456789ABCDEF r_4: UPCAST 0 2\n", "t.opts:1: '0123456789ABCDEF' is no key"},
+      {key + " r_4 UPCAST 0 2\n", "t.opts:1: there is no ':'"},
+      {key + ": UPCAST 0 2\n", "t.opts:1: '0123456789abcdef:' is no key"},
+      {key + " r_4: UPCAST 0\n", "t.opts:1: ' UPCAST 0' are no steps"},
+      {key + " r_4: UPCAST 0 2\n" + key + " r_4: UPCAST 0 4\n", "t.opts:2: the kernel 0123456789abcdef has a row before, in line 1"},
+  };
+  for (const auto& [text, error] : cases) test::expect_error<UserError>([&, t = &text] { OptTable::parse(*t, "t.opts"); }, error);
+  test::expect_error<UserError>([] { OptTable::read("/nowhere/t.opts"); }, "/nowhere/t.opts: the table of OptOps cannot be read");
+}
+
+// Each property that decides which steps a kernel may take gives another key.
+TEST(OptTable, kernels_that_may_take_other_steps_have_other_keys) {
+  LazyOps ops;
+  const LazyOp* conv =
+      test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  const LazyOp* wider =
+      test::conv_store(ops, {.in = 4, .out = 8, .height = 6, .width = 7, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  const auto arguments = test::signature_of("k", conv, {288, 144, 288}, {false, false, true}).arguments;
+  auto bounded = arguments, laid = arguments;
+  bounded[1].is_bounded = true;
+  laid[2].is_constant = false;
+  const CodegenOptions m4 = codegen_options(test::target_named("cortex-m4f"), kC);
+  CodegenOptions small = m4, overlap = m4, backwards = m4, other_rows = m4;
+  small.small_code = true;
+  overlap.overlap = true;
+  backwards.overlap = backwards.backwards = true;
+  std::swap(other_rows.instructions[0], other_rows.instructions[1]);
+  const std::set<std::string> keys{tuning_key(conv, arguments, m4),        tuning_key(wider, arguments, m4),
+                                   tuning_key(conv, bounded, m4),          tuning_key(conv, laid, m4),
+                                   tuning_key(conv, arguments, small),     tuning_key(conv, arguments, overlap),
+                                   tuning_key(conv, arguments, backwards), tuning_key(conv, arguments, other_rows)};
+  EXPECT_EQ(keys.size(), 8u);
+  LazyOps again;
+  const LazyOp* same =
+      test::conv_store(again, {.in = 4, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, DType::Int8, DType::Int32);
+  EXPECT_EQ(tuning_key(same, arguments, m4), tuning_key(conv, arguments, m4));
+}
+
+TEST(OptTable, a_kernel_takes_the_steps_of_its_row_or_with_a_note_those_of_the_heuristics) {
+  LazyOps ops;
+  const LazyOp* store = test::conv_store(ops, {.out = 4, .height = 8, .width = 8, .kernel = 1}, DType::Int8, DType::Int32);
+  const auto arguments = test::signature_of("k", store, {256, 64, 4}, {false, false, true}).arguments;
+  CodegenOptions options = codegen_options(test::target_named("cortex-m3"), kC);
+  const std::vector<Opt> plain = choose_opts(store, arguments, options).applied();
+  const std::string key = tuning_key(store, arguments, options);
+  for (const char* steps : {"UPCAST 0 2, UPCAST 1 8", "UPCAST 0 2, UPCAST 7 8", ""}) {
+    options.tuned = std::make_shared<const OptTable>(OptTable::parse("\n" + key + " r: " + steps + "\n", "t.opts"));
+    std::string note;
+    const std::vector<Opt> taken = choose_opts(store, arguments, options, &note).applied();
+    const bool is_stale = std::string_view(steps).find('7') != std::string_view::npos;
+    EXPECT_EQ(taken, is_stale ? plain : *opts_of(steps)) << steps;
+    EXPECT_EQ(note.starts_with("t.opts:2: UPCAST 7 8 can't be applied (there is no such axis)"), is_stale) << note;
+    EXPECT_EQ(note.empty(), !is_stale) << note;
+  }
+  options.optimize = false;
+  EXPECT_TRUE(choose_opts(store, arguments, options).applied().empty());
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,112 @@
+// The search: which lists it tries, that it finds what trying everything finds, and that it believes no wrong result.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "search/beam.h"
+#include "search/candidates.h"
+#include "search/steps.h"
+#include "support/instructions.h"
+#include "support/searched.h"
+
+namespace etch {
+namespace {
+
+using test::task_of;
+using Opts = std::vector<Opt>;
+
+CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }
+
+// The number of UOps as the cost: a model that needs no emulator.
+std::vector<Measured> by_steps(const Task&, const std::vector<Variant>& variants) {
+  std::vector<Measured> result;
+  for (const Variant& v : variants) {
+    const auto steps = steps_executed(v.kernels[0].code);
+    const auto cost = static_cast<std::int64_t>(steps.value_or(1e9));
+    result.push_back({Cost{cost, cost, 0, 0}, "", {}});
+  }
+  return result;
+}
+
+TEST(Search, neighbours_are_legal_new_and_the_same_each_time) {
+  LazyOps ops;
+  const Task task = task_of(ops, {.in = 8, .out = 8, .height = 6, .width = 6, .kernel = 3, .pad = 1}, m4());
+  const LazyOp* ast = task.subjects[0].ast;
+  const CodegenOptions options = m4();
+  for (const char* from : {"", "TC 0 0, UPCAST 0 4, OVERLAP 0 4", "UPCAST 0 4, INTERIOR"}) {
+    const Opts opts = *opts_of(from);
+    const std::vector<Opts> found = neighbours(ast, options, opts);
+    std::set<std::string> texts{from};
+    for (const Opts& other : found) {
+      Kernel kernel(ast, options);
+      for (const Opt& opt : other) EXPECT_TRUE(kernel.try_apply(opt)) << to_text(other);
+      EXPECT_TRUE(texts.insert(to_text(other)).second) << to_text(other);
+      EXPECT_LE(other.size(), opts.size() + 1);
+    }
+    EXPECT_GT(found.size(), 10u) << from;
+    EXPECT_EQ(neighbours(ast, options, opts), found);
+  }
+}
+
+// All lists of up to two steps are tried by hand; a third may still be better.
+TEST(Search, finds_what_trying_everything_finds) {
+  LazyOps ops;
+  CodegenOptions options = m4();
+  options.instructions.clear();
+  for (const test::Conv& conv : {test::Conv{.in = 4, .out = 4, .height = 2, .width = 3, .kernel = 1},
+                                 test::Conv{.groups = 2, .height = 4, .width = 4, .kernel = 3}}) {
+    const Task task = task_of(ops, conv, options);
+    double best = 1e18;
+    const auto cost_of = [&](const Opts& opts) {
+      CodegenOptions with = options;
+      with.opts = opts;
+      const KernelSignature signature{"k", task.subjects[0].arguments, {}};
+      return steps_executed(generate_kernel(task.subjects[0].ast, signature, kC, with).code).value_or(1e18);
+    };
+    for (const Opts& one : neighbours(task.subjects[0].ast, options, {}))
+      for (const Opts& two : neighbours(task.subjects[0].ast, options, one)) best = std::min(best, cost_of(two));
+    const SearchResult result = search_opts(task, by_steps, {.language = &kC});
+    EXPECT_LE(static_cast<double>(result.cost.instructions), best);
+    EXPECT_LT(result.cost.instructions, result.cost_before.instructions);
+    EXPECT_EQ(static_cast<double>(result.cost.instructions), cost_of(result.best));
+    const SearchResult again = search_opts(task, by_steps, {.language = &kC});
+    EXPECT_EQ(again.best, result.best);
+  }
+}
+
+TEST(Search, what_computes_something_else_is_named_and_never_chosen) {
+  LazyOps ops;
+  const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
+  const std::uint32_t right = checksum_of(task.subjects[0].data[0]);
+  const Opts heuristics = choose_opts(task.subjects[0].ast, task.subjects[0].arguments, m4()).applied();
+  // Everything but the heuristics' list is cheap and wrong.
+  const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
+    std::vector<Measured> result;
+    for (const Variant& v : variants)
+      result.push_back(v.opts == heuristics ? Measured{Cost{100, 100, 0, 0}, "", {right}} : Measured{Cost{1, 1, 0, 0}, "", {right + 1}});
+    return result;
+  };
+  const SearchResult result = search_opts(task, measure, {.language = &kC});
+  EXPECT_EQ(result.best, heuristics);
+  EXPECT_EQ(result.cost, result.cost_before);
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_TRUE(result.problems[0].ends_with(": computes something else")) << result.problems[0];
+}
+
+TEST(Search, neither_figure_grows_and_the_stack_keeps_its_limit) {
+  LazyOps ops;
+  const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
+  const Opts heuristics = choose_opts(task.subjects[0].ast, task.subjects[0].arguments, m4()).applied();
+  const Cost refused[] = {{50, 101, 0, 0}, {101, 50, 0, 0}, {50, 50, 0, 330}, {50, 50, 200, 0}};
+  for (const Cost& cost : refused) {
+    const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
+      std::vector<Measured> result;
+      for (const Variant& v : variants) result.push_back({v.opts == heuristics ? Cost{100, 100, 0, 0} : cost, "", {}});
+      return result;
+    };
+    EXPECT_EQ(search_opts(task, measure, {.language = &kC, .most_rounds = 1, .byte_price = 1}).best, heuristics);
+  }
+}
+
+}  // namespace
+}  // namespace etch
