@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "base/subscript.h"
+
 namespace etch {
 namespace {
 
@@ -13,8 +15,6 @@ using Opts = std::vector<Opt>;
 constexpr std::int64_t kMostCopies = 320;  // of the arithmetic: more of them fill no registers, only memory
 constexpr std::int64_t kMostAmount = 32;   // of one step
 constexpr std::int64_t kMostOverlap = 8;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // These end a list: they are about the loops that the others leave.
 bool is_last(OptOp op) { return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Backwards; }
