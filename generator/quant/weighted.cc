@@ -107,7 +107,7 @@ std::optional<IntegerForm> FormFinder::of_weighted(const LazyBuffer* sum) {
     if (!all || !all->within(bounds_of_type(DType::Int32))) return std::nullopt;
     const Tensor factor = Tensor::constant(graph_, Array::of_ints(DType::Int32, weights[t].shape(), whole)).expand(x->value.shape());
     const Tensor part = x->value * factor;
-    if (t == 0) form = {.scales = x->scales, .divisors = x->divisors, .is_computed = true};
+    if (t == 0) form = {.value = {}, .bounds = {}, .scales = x->scales, .divisors = x->divisors, .is_computed = true};
     if (!same_factors(form, *x)) return std::nullopt;
     form.value = t == 0 ? part : form.value + part;
     form.bounds = *all;
