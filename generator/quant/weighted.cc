@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kLargestWeights = 1 << 16;  // elements of the weights of one term
 constexpr std::size_t kMostTerms = 16;
-constexpr int kMostSteps = 16;
+constexpr int kMostSteps = 64;  // from a term to what it is picked from
 constexpr int kMostParts = 4096;
 
 struct Term {
@@ -19,24 +19,35 @@ struct Term {
   const LazyBuffer* weights = nullptr;  // constant; nullptr: 1
 };
 
-/// The terms of a tree of sums; false: too many.
-bool gather_terms(const LazyBuffer* b, std::vector<Term>& terms) {
-  if (b->is_base() && is_op(b, Op::Add)) return gather_terms(b->src[0], terms) && gather_terms(b->src[1], terms);
-  Term term{b};
-  if (b->is_base() && is_op(b, Op::Mul))
-    for (const std::size_t k : {0, 1})
-      if (b->src[k]->base->constant && !b->src[1 - k]->base->constant) term = {b->src[1 - k], b->src[k]};
-  terms.push_back(term);
-  return terms.size() <= kMostTerms;
+/// The terms of a tree of sums, left to right; none: too many.
+std::vector<Term> terms_of(const LazyBuffer* sum) {
+  std::vector<Term> terms;
+  std::vector<const LazyBuffer*> left{sum};
+  while (!left.empty()) {
+    const LazyBuffer* b = left.back();
+    left.pop_back();
+    if (terms.size() + left.size() >= kMostTerms) return {};
+    if (b->is_base() && is_op(b, Op::Add)) {
+      left.push_back(b->src[1]);
+      left.push_back(b->src[0]);
+      continue;
+    }
+    Term term{b};
+    if (b->is_base() && is_op(b, Op::Mul))
+      for (const std::size_t k : {0, 1})
+        if (b->src[k]->base->constant && !b->src[1 - k]->base->constant) term = {b->src[1 - k], b->src[k]};
+    terms.push_back(term);
+  }
+  return terms;
 }
 
 /// What a value is made of by moving, picking and joining elements; nullptr: of several values, or by too many steps.
-const LazyBuffer* picked_from(const LazyBuffer* b, int steps = kMostSteps) {
+const LazyBuffer* picked_from(const LazyBuffer* b, int& steps) {
   while (b->base->kind == LazyKind::Gather) b = b->base->src[0];
   if (!is_op(b->base, Op::Where)) return b->base;
-  if (steps == 0) return nullptr;
-  const LazyBuffer* one = picked_from(b->base->src[1], steps - 1);
-  return one == picked_from(b->base->src[2], steps - 1) ? one : nullptr;
+  if (steps-- <= 0) return nullptr;
+  const LazyBuffer* one = picked_from(b->base->src[1], steps);
+  return one != nullptr && one == picked_from(b->base->src[2], steps) ? one : nullptr;
 }
 
 /// The numbers of factors that are the same for all elements; nullopt: one is not.
@@ -81,12 +92,14 @@ std::optional<int> parts_of(const std::vector<Array>& weights) {
 }  // namespace
 
 std::optional<IntegerForm> FormFinder::of_weighted(const LazyBuffer* sum) {
-  std::vector<Term> terms;
-  if (!gather_terms(sum, terms)) return std::nullopt;
+  const std::vector<Term> terms = terms_of(sum);
+  if (terms.empty()) return std::nullopt;
   std::vector<Array> weights;
-  const LazyBuffer* source = picked_from(terms[0].x);
+  int steps = kMostSteps;
+  const LazyBuffer* source = picked_from(terms[0].x, steps);
   for (const Term& term : terms) {
-    if (source == nullptr || picked_from(term.x) != source) return std::nullopt;
+    steps = kMostSteps;
+    if (source == nullptr || picked_from(term.x, steps) != source) return std::nullopt;
     std::optional<Array> values = weights_of(graph_, term);
     if (!values) return std::nullopt;
     weights.push_back(*std::move(values));

@@ -4,6 +4,7 @@
 #include <llvm/ADT/StringRef.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/VersionTuple.h>
 #include <llvm/TargetParser/AArch64TargetParser.h>
 #include <llvm/TargetParser/ARMTargetParser.h>
 #include <llvm/TargetParser/RISCVTargetParser.h>
@@ -25,8 +26,11 @@ std::vector<std::string> known_cores(const std::string& triple) {
 
 bool is_known_triple(const std::string& triple) {
   static const bool ready = (llvm::InitializeAllTargetInfos(), true);
+  // What follows an environment's name is its version: "eabihfx" would be eabihf of version x.
+  const std::string version = llvm::Triple(triple).getEnvironmentVersionString().str();
   std::string error;
-  return ready && llvm::TargetRegistry::lookupTarget(triple, error) != nullptr;
+  return ready && (version.empty() || !llvm::VersionTuple().tryParse(version)) &&
+         llvm::TargetRegistry::lookupTarget(triple, error) != nullptr;
 }
 
 }  // namespace etch

@@ -175,6 +175,8 @@ constexpr BadRow kBad[] = {
     {"<core name=\"cortex-m7\"", "<core name=\"x86-64-v3\"", 3, "<core>: name 'x86-64-v3' is no core of thumbv7em-none-eabihf"},
     {"triple=\"thumbv7em-none-eabihf\"", "triple=\"cortex-m7\"", 11,
      "<toolchain>: triple is 'cortex-m7', which names no machine that Clang knows"},
+    {"triple=\"thumbv7em-none-eabihf\"", "triple=\"thumbv7em-none-eabihfhf\"", 11,
+     "<toolchain>: triple is 'thumbv7em-none-eabihfhf', which names no machine that Clang knows"},
     {"fpu=\"single\"", "fpu=\"half\"", 3, "<core>: fpu is 'half', accepted are none, single, double"},
     {"fpu=\"single\"", "", 3, "<core> needs the attribute fpu"},
     {"fma=\"true\"", "fma=\"yes\"", 3, "<core>: fma is 'yes', accepted are true, false"},
