@@ -26,10 +26,11 @@ std::vector<std::string> known_cores(const std::string& triple) {
 
 bool is_known_triple(const std::string& triple) {
   static const bool ready = (llvm::InitializeAllTargetInfos(), true);
-  // What follows an environment's name is its version: "eabihfx" would be eabihf of version x.
-  const std::string version = llvm::Triple(triple).getEnvironmentVersionString().str();
+  const llvm::Triple parsed(llvm::Triple::normalize(triple));
+  // What follows the name of an environment is its version: "eabihfx" would be eabihf of version x.
+  const bool has_version = parsed.getEnvironment() != llvm::Triple::UnknownEnvironment && !parsed.getEnvironmentVersionString().empty();
   std::string error;
-  return ready && (version.empty() || !llvm::VersionTuple().tryParse(version)) &&
+  return ready && !(has_version && llvm::VersionTuple().tryParse(parsed.getEnvironmentVersionString())) &&
          llvm::TargetRegistry::lookupTarget(triple, error) != nullptr;
 }
 
