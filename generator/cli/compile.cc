@@ -187,11 +187,8 @@ int compile(const CompileArgs& args, Progress& progress) {
   if (!args.json) print_name(frontend.model);
   print_report(report, fit, args.json);
   if (args.json) return 0;
-  if (!project.selftest_compares && options.selftest_result == SelfTestResult::Auto && report.macs > kMostInterpreted)
-    fmt::print(
-        "\nThe self-test prints a checksum: its result would take the reference {} multiply-accumulates, more than {}; --selftest interp\n"
-        "computes it nevertheless.\n",
-        grouped(report.macs), grouped(kMostInterpreted));
+  if (!project.why_checksum.empty())
+    fmt::print("\nThe self-test prints a checksum: {}; --selftest interp\ncomputes it nevertheless.\n", project.why_checksum);
   return 0;
 }
 

@@ -126,7 +126,7 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
   add_seed(*sub, args.seed, "of the self-test's input");
   sub->add_option("--selftest", args.selftest,
                   "what it compares with: interp (the reference computes it), checksum (nothing, it prints one), or\n"
-                  "auto (interp up to 10 G multiply-accumulates)")
+                  "auto (interp up to 10 G multiply-accumulates and 16 M numbers)")
       ->capture_default_str();
   add_picture(*sub, args.picture);
   add_measure(*sub, args.measure);

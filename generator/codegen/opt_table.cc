@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/fnv.h"
 
 namespace etch {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::size_t kKeyDigits = 16;
 constexpr std::string_view kHeader =
     "# Steps of the optimiser for kernels, found by etch tune: key of the kernel, its loops, the steps.\n"
     "# A kernel that has no row here takes the steps of the heuristics.\n";
-
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
 
 bool is_key(std::string_view word) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -41,7 +36,7 @@ std::string tuning_key(const LazyOp* ast, const std::vector<KernelArgument>& arg
   text += fmt::format("{} {} {} {} {} {} {} {} {}", options.vector_bits, options.integer_vectors, options.small_code, options.has_local,
                       options.register_tiles, options.narrow_int, options.largest_object, options.overlap, options.backwards);
   for (const TargetInstruction& row : options.instructions) text += " " + row.name;  // TC counts them
-  return fmt::format("{:016x}", hash_of(text));
+  return fmt::format("{:016x}", fnv1a_64(text));
 }
 
 OptTable OptTable::parse(std::string_view text, const std::string& file) {

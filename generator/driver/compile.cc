@@ -12,6 +12,7 @@
 #include "base/tempdir.h"
 #include "codegen/opt_table.h"
 #include "device/device.h"
+#include "emit/literals.h"
 #include "emit/write.h"
 #include "program/external.h"
 #include "program/loops.h"
@@ -85,11 +86,18 @@ SelfTest default_selftest(const Frontend& frontend, const CompileOptions& option
   return test;
 }
 
-bool selftest_compares(const Program& program, SelfTestResult wanted) {
-  std::int64_t macs = 0;
+// Why the outputs are too much to compute and to write down; empty if they are not.
+std::string too_much_to_expect(const Program& program) {
+  std::int64_t macs = 0, elements = 0;
   const std::vector<Sint> turns = turns_of_calls(program);
   for (std::size_t c = 0; c < turns.size(); c++) macs += (program.calls[c].macs * turns[c]).max();
-  return wanted == SelfTestResult::Interp || (wanted == SelfTestResult::Auto && macs <= kMostInterpreted);
+  for (int b : program.outputs) elements += program.buffers[static_cast<std::size_t>(b)].max_elements;
+  if (macs > kMostInterpreted)
+    return fmt::format("its result would take the reference {} multiply-accumulates, more than {}", grouped(macs),
+                       grouped(kMostInterpreted));
+  if (elements > kMostExpected)
+    return fmt::format("its result would be {} numbers, more than {}", grouped(elements), grouped(kMostExpected));
+  return "";
 }
 
 // What a search found, in the target's own table and in the user's.
@@ -299,11 +307,13 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
   EmitOptions emitting = emit_options(frontend, options);
   if (options.step) options.step("self-test", 0, 0);
-  if (selftest)
+  if (selftest) {
     emitting.selftest = *selftest;
-  else if (options.selftest)
-    emitting.selftest = default_selftest(frontend, options, selftest_compares(project.program, options.selftest_result));
-  project.selftest_compares = emitting.selftest && !emitting.selftest->expected.empty();
+  } else if (options.selftest) {
+    if (options.selftest_result == SelfTestResult::Auto) project.why_checksum = too_much_to_expect(project.program);
+    const bool compares = options.selftest_result != SelfTestResult::Checksum && project.why_checksum.empty();
+    emitting.selftest = default_selftest(frontend, options, compares);
+  }
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);

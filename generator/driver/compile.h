@@ -31,13 +31,15 @@ using Step = std::function<void(std::string_view what, std::int64_t done, std::i
 const std::vector<std::string>& dump_stages();
 
 /// What the self-test compares its outputs with. Interp: INTERP's outputs. Checksum: nothing, it prints a checksum. Auto: Interp up to
-/// kMostInterpreted, Checksum above.
+/// kMostInterpreted and kMostExpected, Checksum above.
 enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
 /// "auto", "interp", "checksum"; anything else is a UserError.
 SelfTestResult selftest_result(const std::string& text);
 /// Number of multiply-accumulates of one run that takes INTERP some ten seconds. The limit is a count, not a time, so that every
 /// machine writes the same files.
 inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
+/// Elements of all outputs: each is a number in the self-test's text.
+inline constexpr std::int64_t kMostExpected = 1 << 24;
 
 /// What a Measure function gets: a folder with the project's C (of the weights only the header), the sources to link it with, the name
 /// of the run function, and the names of the functions in its program table.
@@ -95,8 +97,8 @@ struct CompiledProject {
   Report report;
   std::vector<EmittedFile> files;
   ProbeSources probe;
-  std::int64_t apart_bytes = 0;    // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
-  bool selftest_compares = false;  // false: there is none, or it only prints a checksum
+  std::int64_t apart_bytes = 0;  // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
+  std::string why_checksum{};    // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
 };
 
 /// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.

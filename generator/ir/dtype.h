@@ -52,6 +52,8 @@ DType sum_dtype(DType dtype);
 /// Smallest and largest value of an integer type, as the bits of an int64 (uint64's maximum reads as -1).
 std::int64_t int_min(DType dtype);
 std::int64_t int_max(DType dtype);
+/// An int8 and the uint8 that has the same bits but the first are this far from each other.
+inline constexpr std::int64_t kSignOffset = 128;
 
 // IEEE binary16 and bfloat16 as bits; rounding is to nearest even, NaN stays NaN.
 std::uint16_t float_to_half(float value);

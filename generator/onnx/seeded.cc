@@ -2,13 +2,9 @@
 
 #include <cstring>
 
-namespace etch {
+#include "base/fnv.h"
 
-std::uint32_t fnv1a_32(std::string_view text) {
-  std::uint32_t hash = 2166136261u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
-}
+namespace etch {
 
 std::vector<float> seeded_values(std::string_view name, std::int64_t count) {
   std::vector<float> values;

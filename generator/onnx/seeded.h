@@ -10,9 +10,6 @@
 
 namespace etch {
 
-/// FNV-1a, 32 bits.
-std::uint32_t fnv1a_32(std::string_view text);
-
 /// `count` values u in [-1, 1): s0 = fnv1a_32(name), s = s * 1664525 + 1013904223 mod 2^32, u = (s >> 8) / 2^23 - 1 (exact).
 std::vector<float> seeded_values(std::string_view name, std::int64_t count);
 

@@ -1,15 +1,11 @@
 // Internal to quant/: where a graph quantises.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "lazy/graph.h"
 
 namespace etch {
-
-/// A byte of one sign is this far from the byte of the other sign that has the same bits but the first.
-constexpr std::int64_t kSignOffset = 128;
 
 /// saturate(rint(x) + zero), as an importer writes it: clamped in float, zero point included, all of it by one node. A Round of a graph
 /// that is followed by a Clip and a Cast is not one: there, nobody allows another rounding of what is rounded.

@@ -6,7 +6,6 @@
 #include "base/toposort.h"
 #include "lazy/rewrite.h"
 #include "lazy/tensor.h"
-#include "quant/quantisation.h"
 
 namespace etch {
 namespace {

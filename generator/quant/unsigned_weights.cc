@@ -5,7 +5,6 @@
 
 #include "lazy/rewrite.h"
 #include "lazy/tensor.h"
-#include "quant/quantisation.h"
 
 namespace etch {
 namespace {

@@ -6,14 +6,14 @@
 #include "interp/interp.h"
 #include "ir/contraction.h"
 #include "lazy/tensor.h"
-#include "schedule/order.h"
+#include "schedule/apart.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
 
-constexpr std::int64_t kOffset = 128, kMostProduct = 255 * 128;  // of an unsigned byte and a weight
-constexpr std::int64_t kProductsOfCopy = 64;                     // of one element, from which on copying it is little beside them
+constexpr std::int64_t kMostProduct = 255 * 128;  // of an unsigned byte and a weight
+constexpr std::int64_t kProductsOfCopy = 64;      // of one element, from which on copying it is little beside them
 
 bool is_plain(const ShapeTracker& st) { return st.views().size() == 1 && !st.views()[0].mask; }
 
@@ -23,10 +23,6 @@ bool is_masked_load(const LazyOp* load) {
 
 std::int64_t users_of(const LazyOp* root, const LazyOp* op) {
   return std::ranges::count_if(toposort(root), [&](const LazyOp* o) { return std::ranges::count(o->src, op) > 0; });
-}
-
-std::int64_t loads_of(const LazyOp* root, int index) {
-  return std::ranges::count_if(toposort(root), [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == index; });
 }
 
 /// What adds a constant to the sum, or subtracts it, and is all that reads it; and that constant.
@@ -103,26 +99,14 @@ struct Read {
 
 class Copies {
  public:
-  Copies(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) : graph_(graph), schedule_(schedule), options_(options) {
-    for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
-  }
+  Copies(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
-  void make() {
-    if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, options_.orders_alike);
-    for (std::size_t i = 0; i < schedule_.items.size(); i++) {
-      const std::optional<Read> found = read_of(schedule_.items[i]);
-      if (!found) continue;
-      std::vector<ScheduleItem> items = schedule_.items;
-      const ScheduleItem writes = writing(*found, items[i]);
-      items[i] = reading(items[i], *found, writes.out);
-      const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
-      const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == writes.out; });
-      if (!is_written) items.insert(here, writes);
-      if (peak_bytes(items, outputs_, options_.orders_alike) > peak) continue;
-      schedule_.items = std::move(items);
-      if (!is_written) i++;
-    }
+  std::optional<Apart> split(const ScheduleItem& item) {
+    const std::optional<Read> found = read_of(item);
+    if (!found) return std::nullopt;
+    ScheduleItem writes = writing(*found, item);
+    ScheduleItem reads = reading(item, *found, writes.out);
+    return Apart{std::move(writes), std::move(reads)};
   }
 
  private:
@@ -132,8 +116,8 @@ class Copies {
       const auto sum = contraction_of(op);
       if (!sum) continue;
       for (const LazyOp* factor : {sum->a(), sum->b()}) {
-        const LazyOp *x = factor->op == Op::Where ? factor->src[1] : factor, *load = x->op == Op::Cast ? x->src[0] : x;
-        if (load->op != Op::Load || is_indexed(load)) continue;
+        const LazyOp* load = load_of_factor(factor->op == Op::Where ? factor->src[1] : factor);
+        if (load == nullptr) continue;
         if (factor->op == Op::Where ? factor->src[2]->op != Op::Const || is_masked_load(factor->src[2]) : is_masked_load(load)) continue;
         const auto change = sign_change(item, op, factor, load->dtype, options_);
         const std::int64_t size = item.input_of(load)->st.size().max();
@@ -146,15 +130,10 @@ class Copies {
 
   ScheduleItem writing(const Read& read, const ScheduleItem& reader) {
     const LazyBuffer* x = reader.input_of(read.load);
-    const ShapeTracker whole = ShapeTracker::from_shape(x->shape());
+    LazyOps& ops = graph_.ops();
     OriginScope scope(graph_, reader.main_node);
-    ScheduleItem item;
-    item.ast = graph_.ops().store(0, with_sign(graph_.ops(), graph_.ops().load(1, x->dtype, whole), read.change), whole);
-    item.out = with_sign(graph_, x, read.change);
-    item.inputs = {x};
-    item.nodes = {reader.main_node};
-    item.main_node = reader.main_node;
-    return item;
+    const LazyOp* load = ops.load(1, x->dtype, ShapeTracker::from_shape(x->shape()));
+    return written_for(reader, ops, with_sign(ops, load, read.change), with_sign(graph_, x, read.change), x);
   }
 
   ScheduleItem reading(ScheduleItem item, const Read& read, const LazyBuffer* buffer) {
@@ -174,9 +153,7 @@ class Copies {
   }
 
   LazyGraph& graph_;
-  Schedule& schedule_;
   const ScheduleOptions& options_;
-  std::vector<const LazyBuffer*> outputs_;
 };
 
 }  // namespace
@@ -186,8 +163,8 @@ std::optional<SignChange> sign_change(const ScheduleItem& item, const LazyOp* su
   const auto c = contraction_of(sum);
   const bool is_byte = x == DType::Int8 || x == DType::UInt8;
   if (!options.stored_bytes || !is_byte || x == *options.stored_bytes || !c || !c->casts.empty()) return std::nullopt;
-  const LazyOp *other = c->a() == factor ? c->b() : c->a(), *weights = other->op == Op::Cast ? other->src[0] : other;
-  if (sum->dtype != DType::Int32 || factor->dtype != DType::Int32 || weights->op != Op::Load || is_indexed(weights)) return std::nullopt;
+  const LazyOp* weights = load_of_factor(c->a() == factor ? c->b() : c->a());
+  if (sum->dtype != DType::Int32 || factor->dtype != DType::Int32 || weights == nullptr) return std::nullopt;
   if (weights->dtype != DType::Int8 || !is_plain(weights->st()) || item.input_of(weights)->kind != LazyKind::Data) return std::nullopt;
   std::int64_t length = 1;
   for (const int axis : sum->axes()) {
@@ -198,7 +175,7 @@ std::optional<SignChange> sign_change(const ScheduleItem& item, const LazyOp* su
   const bool has_sizes = std::ranges::all_of(weights->shape, [](const Sint& d) { return d.is_int(); });
   const bool fits = length <= int_max(DType::Int32) / kMostProduct;
   if (!has_sizes || !fits || users_of(item.ast, factor) != 1 || users_of(item.ast, c->product) != 1) return std::nullopt;
-  return SignChange{*options.stored_bytes, *options.stored_bytes == DType::Int8 ? kOffset : -kOffset, sum, weights};
+  return SignChange{*options.stored_bytes, *options.stored_bytes == DType::Int8 ? kSignOffset : -kSignOffset, sum, weights};
 }
 
 const LazyBuffer* with_sign(LazyGraph& graph, const LazyBuffer* x, const SignChange& change) {
@@ -234,7 +211,9 @@ void add_offset(LazyGraph& graph, ScheduleItem& item, const SignChange& change) 
 }
 
 void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
-  if (options.stored_bytes) Copies(graph, schedule, options).make();
+  if (!options.stored_bytes) return;
+  Copies copies(graph, options);
+  write_apart(schedule, options, [&](const ScheduleItem& item) { return copies.split(item); });
 }
 
 }  // namespace etch

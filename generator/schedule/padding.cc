@@ -5,8 +5,8 @@
 
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "schedule/apart.h"
 #include "schedule/byte_signs.h"
-#include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {
@@ -102,33 +102,20 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOpt
 
 class PaddingWriter {
  public:
-  PaddingWriter(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
-      : graph_(graph), schedule_(schedule), options_(options) {
-    for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
-  }
+  PaddingWriter(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
-  void write_once() {
-    if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, options_.orders_alike);
-    for (std::size_t i = 0; i < schedule_.items.size(); i++) {
-      const std::optional<Padded> found = padded_operand(schedule_.items[i], options_);
-      if (!found) continue;
-      std::vector<ScheduleItem> items = schedule_.items;
-      const LazyBuffer* x = items[i].input_of(found->load);
-      const ScheduleItem writes = item_of(*found, x, items[i]);
-      items[i] = reading(items[i], *found, writes.out);
-      const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
-      const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == writes.out; });
-      if (!is_written) items.insert(here, writes);
-      if (peak_bytes(items, outputs_, options_.orders_alike) > peak) continue;
-      schedule_.items = std::move(items);
-      if (!is_written) i++;
-    }
+  std::optional<Apart> split(const ScheduleItem& item) {
+    const std::optional<Padded> found = padded_operand(item, options_);
+    if (!found) return std::nullopt;
+    ScheduleItem writes = writing(*found, item);
+    ScheduleItem reads = reading(item, *found, writes.out);
+    return Apart{std::move(writes), std::move(reads)};
   }
 
  private:
-  /// The kernel that writes `x` with its padding, a part of the work of the nodes of `reader`.
-  ScheduleItem item_of(const Padded& p, const LazyBuffer* x, const ScheduleItem& reader) {
+  /// The kernel that writes what is read, with its padding.
+  ScheduleItem writing(const Padded& p, const ScheduleItem& reader) {
+    const LazyBuffer* x = reader.input_of(p.load);
     const std::vector<Sint>& shape = p.padded.shape();
     const Scalar number = p.change ? with_sign(p.padding, *p.change) : p.padding;
     OriginScope scope(graph_, reader.main_node);
@@ -143,13 +130,7 @@ class PaddingWriter {
     const LazyOp* inside = ops.constant(Scalar::of_int(DType::Bool, 1), ShapeTracker({View::create(shape, none, 0, seen.mask)}));
     const LazyOp *load = ops.load(1, x->dtype, p.padded), *padding = ops.constant(number, ShapeTracker({View::create(shape, none)}));
     const LazyOp* value = ops.elementwise(Op::Where, {inside, p.change ? with_sign(ops, load, *p.change) : load, padding});
-    ScheduleItem item;
-    item.ast = ops.store(0, value, ShapeTracker::from_shape(shape));
-    item.out = out;
-    item.inputs = {x};
-    item.nodes = {reader.main_node};
-    item.main_node = reader.main_node;
-    return item;
+    return written_for(reader, ops, value, out, x);
   }
 
   /// `item`, where what is padded is read from `buffer`.
@@ -187,15 +168,14 @@ class PaddingWriter {
   }
 
   LazyGraph& graph_;
-  Schedule& schedule_;
   const ScheduleOptions& options_;
-  std::vector<const LazyBuffer*> outputs_;
 };
 
 }  // namespace
 
 void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
-  PaddingWriter(graph, schedule, options).write_once();
+  PaddingWriter writer(graph, options);
+  write_apart(schedule, options, [&](const ScheduleItem& item) { return writer.split(item); });
 }
 
 }  // namespace etch

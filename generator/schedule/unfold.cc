@@ -6,8 +6,8 @@
 
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "schedule/apart.h"
 #include "schedule/byte_signs.h"
-#include "schedule/order.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {
@@ -28,26 +28,17 @@ struct Windows {
 
 class Unfolding {
  public:
-  Unfolding(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) : graph_(graph), schedule_(schedule), options_(options) {
-    for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
+  Unfolding(LazyGraph& graph, const Schedule& schedule, const ScheduleOptions& options) : graph_(graph), options_(options) {
     for (const ScheduleItem& item : schedule.items)
       for (const LazyBuffer* b : item.inputs) readers_[b]++;
   }
 
-  void unfold() {
-    if (!schedule_.loops.empty()) return;
-    const std::int64_t peak = peak_bytes(schedule_.items, outputs_, options_.orders_alike);
-    for (std::size_t i = 0; i < schedule_.items.size(); i++) {
-      const std::optional<Windows> found = windows_of(schedule_.items[i]);
-      if (!found) continue;
-      std::vector<ScheduleItem> items = schedule_.items;
-      const ScheduleItem writes = writing(*found, items[i]);
-      items[i] = reading(items[i], *found, writes.out);
-      items.insert(items.begin() + static_cast<std::ptrdiff_t>(i), writes);
-      if (peak_bytes(items, outputs_, options_.orders_alike) > peak) continue;
-      schedule_.items = std::move(items);
-      i++;
-    }
+  std::optional<Apart> split(const ScheduleItem& item) {
+    const std::optional<Windows> found = windows_of(item);
+    if (!found) return std::nullopt;
+    ScheduleItem writes = writing(*found, item);
+    ScheduleItem reads = reading(item, *found, writes.out);
+    return Apart{std::move(writes), std::move(reads)};
   }
 
  private:
@@ -65,8 +56,7 @@ class Unfolding {
       if (w.x == nullptr || w.weights == nullptr) return std::nullopt;
       if (item.input_of(w.x)->kind == LazyKind::Data) std::swap(w.x, w.weights);
       if (!are_operands(item, w) || !find_axes(w) || !find_length(w)) return std::nullopt;
-      const LazyOp *a = sum->a(), *below = a->op == Op::Cast ? a->src[0] : a;
-      w.change = sign_change(item, op, below == w.x ? a : sum->b(), w.x->dtype, options_);
+      w.change = sign_change(item, op, load_of_factor(sum->a()) == w.x ? sum->a() : sum->b(), w.x->dtype, options_);
       found = w;
     }
     return found;
@@ -75,10 +65,7 @@ class Unfolding {
   bool are_operands(const ScheduleItem& item, const Windows& w) const {
     const LazyBuffer *x = item.input_of(w.x), *data = item.input_of(w.weights);
     if (data->kind != LazyKind::Data || x->kind == LazyKind::Data || readers_.at(data) > 1) return false;
-    const auto reads = [&](const LazyOp* load) {
-      return std::ranges::count_if(toposort(item.ast),
-                                   [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == load->mem().index; });
-    };
+    const auto reads = [&](const LazyOp* load) { return loads_of(item.ast, load->mem().index); };
     const bool is_plain = w.x->st().views().size() == 1 && !w.x->st().views()[0].mask && bytes_of(x->dtype) == 1;
     const bool has_sizes = std::ranges::all_of(w.x->shape, [](const Sint& d) { return d.is_int(); });
     return is_plain && has_sizes && reads(w.x) == 1 && reads(w.weights) == 1 && w.weights->st().shows_all_once(data->data.size());
@@ -140,15 +127,11 @@ class Unfolding {
     more[w.places.size()].second = shape[w.places.size()] - sizes[w.places.size()];
     const ShapeTracker windows = ShapeTracker({View::create(sizes, strides, seen.offset)}).pad(more);
     OriginScope scope(graph_, reader.main_node);
-    ScheduleItem item;
-    const LazyOp* load = graph_.ops().load(1, x->dtype, windows);
+    LazyOps& ops = graph_.ops();
+    const LazyOp* load = ops.load(1, x->dtype, windows);
     const LazyBuffer* laid = graph_.view(x, graph_.stacked(x->st, windows));
-    item.ast = graph_.ops().store(0, w.change ? with_sign(graph_.ops(), load, *w.change) : load, ShapeTracker::from_shape(shape));
-    item.out = w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid);
-    item.inputs = {x};
-    item.nodes = {reader.main_node};
-    item.main_node = reader.main_node;
-    return item;
+    return written_for(reader, ops, w.change ? with_sign(ops, load, *w.change) : load,
+                       w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid), x);
   }
 
   /// The weights in the order of the windows, with zeros where these are longer.
@@ -203,16 +186,16 @@ class Unfolding {
   }
 
   LazyGraph& graph_;
-  Schedule& schedule_;
   const ScheduleOptions& options_;
-  std::vector<const LazyBuffer*> outputs_;
   std::unordered_map<const LazyBuffer*, int> readers_;  // look-up only
 };
 
 }  // namespace
 
 void unfold_windows(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
-  if (options.dot_elements > 0) Unfolding(graph, schedule, options).unfold();
+  if (options.dot_elements == 0) return;
+  Unfolding unfolding(graph, schedule, options);
+  write_apart(schedule, options, [&](const ScheduleItem& item) { return unfolding.split(item); });
 }
 
 }  // namespace etch

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "program/generate.h"
 #include "search/candidates.h"
 #include "search/steps.h"
@@ -179,11 +180,7 @@ class Beam {
 
 }  // namespace
 
-std::uint32_t checksum_of(const Array& data) {
-  std::uint32_t hash = 2166136261u;
-  for (std::byte b : data.bytes()) hash = (hash ^ static_cast<std::uint32_t>(b)) * 16777619u;
-  return hash;
-}
+std::uint32_t checksum_of(const Array& data) { return fnv1a_32(data.bytes()); }
 
 SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options) {
   return Beam(task, measure, options).run();

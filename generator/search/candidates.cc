@@ -116,7 +116,7 @@ class Neighbours {
       const auto before = applied(plain_, first(place));
       if (!before) continue;
       for (const Opt& step : steps_of(*before)) {
-        if (is_last(step.op) != (place == opts_.size() && place >= end) && is_last(step.op)) continue;
+        if (is_last(step.op) && place != opts_.size()) continue;
         Opts more = opts_;
         more.insert(more.begin() + static_cast<std::ptrdiff_t>(place), step);
         add(more);

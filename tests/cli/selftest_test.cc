@@ -19,6 +19,10 @@ g (float[2200,2200] a, float[2200,2200] b) => (float[2200,2200] y) { y = MatMul 
 constexpr const char* kLittleWork = R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[n,20] a, float[20,30] b) => (float[n,30] y, float[n,30] z) { y = MatMul (a, b) z = Relu (y) })";
 
+// An output of 20 M numbers that take no multiply-accumulate.
+constexpr const char* kManyNumbers = R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1] x) => (float[20000000] y) <int64[1] n = {20000000}> { y = Expand (x, n) })";
+
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 TEST(SelfTestForm, MuchWorkHasAChecksum) {
@@ -30,6 +34,17 @@ TEST(SelfTestForm, MuchWorkHasAChecksum) {
   EXPECT_TRUE(has(text, "CHECKSUM")) << text;
   EXPECT_FALSE(has(text, "expected_") || has(text, "PASS")) << text;
   EXPECT_TRUE(has(result.out, "10 648 000 000 multiply-accumulates") && has(result.out, "--selftest interp")) << result.out;
+}
+
+TEST(SelfTestForm, ManyNumbersHaveAChecksum) {
+  const TempDir work("etch-selftest");
+  const std::string model = write_text_model(work.path() / "many.onnx", kManyNumbers), out = (work.path() / "out").string();
+  const ProcessResult result = etch_tool({"compile", model, "-o", out});
+  ASSERT_TRUE(result.ok()) << result.err;
+  const std::string text = content(work.path() / "out" / "selftest.c");
+  EXPECT_TRUE(has(text, "CHECKSUM")) << text.substr(0, 1000);
+  EXPECT_FALSE(has(text, "expected_"));
+  EXPECT_TRUE(has(result.out, "20 000 000 numbers") && has(result.out, "--selftest interp")) << result.out;
 }
 
 TEST(SelfTestForm, ChecksumIsThatOfTheBuildAndNeedsNoReference) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/tempdir.h"
 #include "onnx/seeded.h"
 #include "support/evaluate.h"

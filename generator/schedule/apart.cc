@@ -1,0 +1,43 @@
+#include "schedule/apart.h"
+
+#include <algorithm>
+
+#include "schedule/order.h"
+
+namespace etch {
+
+void write_apart(Schedule& schedule, const ScheduleOptions& options,
+                 const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
+  if (!schedule.loops.empty()) return;
+  std::vector<const LazyBuffer*> outputs;
+  for (const ScheduledOutput& o : schedule.outputs) outputs.push_back(o.buffer);
+  const std::int64_t peak = peak_bytes(schedule.items, outputs, options.orders_alike);
+  for (std::size_t i = 0; i < schedule.items.size(); i++) {
+    std::optional<Apart> apart = split(schedule.items[i]);
+    if (!apart) continue;
+    std::vector<ScheduleItem> items = schedule.items;
+    items[i] = std::move(apart->reads);
+    const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == apart->writes.out; });
+    if (!is_written) items.insert(here, std::move(apart->writes));
+    if (peak_bytes(items, outputs, options.orders_alike) > peak) continue;
+    schedule.items = std::move(items);
+    if (!is_written) i++;
+  }
+}
+
+ScheduleItem written_for(const ScheduleItem& reader, LazyOps& ops, const LazyOp* value, const LazyBuffer* out, const LazyBuffer* x) {
+  ScheduleItem item;
+  item.ast = ops.store(0, value, ShapeTracker::from_shape(out->shape()));
+  item.out = out;
+  item.inputs = {x};
+  item.nodes = {reader.main_node};
+  item.main_node = reader.main_node;
+  return item;
+}
+
+std::int64_t loads_of(const LazyOp* root, int index) {
+  return std::ranges::count_if(toposort(root), [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == index; });
+}
+
+}  // namespace etch
