@@ -1,16 +1,14 @@
 // OptOp TC: dot products of one lane, of bytes and in steps with weights of 16 bits. Sums by plain loops are the reference.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <set>
-
 #include "support/backends.h"
-#include "support/compiled.h"
-#include "support/instructions.h"
+#include "support/boards.h"
+#include "support/dot_sums.h"
 
 namespace etch {
 namespace {
 
+using test::DotCase;
 using test::Product;
 using test::store_of;
 
@@ -18,16 +16,10 @@ CodegenOptions options_of(const char* target) { return codegen_options(test::tar
 CodegenOptions m4() { return options_of("cortex-m4f"); }
 constexpr const char* kTargets[] = {"cortex-m4f", "cortex-m55"};
 
-struct Case {
-  Product product;
-  std::vector<Opt> opts;
-  bool may_lay_out = true;  // b
-};
-
 // Each row of the target, by itself and among other steps.
-std::vector<Case> cases(const CodegenOptions& options) {
+std::vector<DotCase> cases(const CodegenOptions& options) {
   const std::vector<TargetInstruction>& rows = options.instructions;
-  std::vector<Case> all;
+  std::vector<DotCase> all;
   std::mt19937 rng(11);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
   for (std::size_t r = 0; r < rows.size(); r++) {
@@ -79,52 +71,23 @@ INSTANTIATE_TEST_SUITE_P(Targets, DotOfOneLane, testing::ValuesIn(kTargets), [](
 });
 
 TEST_P(DotOfOneLane, GivesTheSums) {
-  LazyOps ops;
-  std::mt19937 rng(12);
   const CodegenOptions target = options_of(GetParam());
-  const std::vector<Case> all = cases(target);
+  const std::vector<DotCase> all = cases(target);
   EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 62u);
-  std::vector<std::string> sources;
-  std::set<std::string> definitions;
-  std::vector<std::vector<Array>> inputs;
-  std::vector<test::ProductSums> wanted;
-  for (const Case& c : all) {
-    const Product& p = c.product;
-    CodegenOptions options = target;
-    options.opts = c.opts;
-    const LazyOp* store = store_of(ops, p);
-    const std::string name = "k" + std::to_string(sources.size());
-    const ProgramKernel kernel = generate_kernel(
-        store, test::signature_of(name, store, {p.m * p.n, p.m * p.k, p.k * p.n}, {false, false, c.may_lay_out}), kC, options);
-    EXPECT_NE(kernel.uops.find(" = Dot int32"), std::string::npos) << to_text(c.opts);
-    sources.push_back(kernel.text.source);
-    definitions.insert(kernel.text.definitions.begin(), kernel.text.definitions.end());
-    const Array a = numbers(p.a, p.m * p.k, rng), b = numbers(p.b, p.k * p.n, rng);
-    wanted.push_back(test::sums_of(p, a, b));
-    inputs.push_back({a, kernel.arguments[2].layout ? relayout(b, *kernel.arguments[2].layout) : b});
-  }
-  std::string text = target.integer_vectors ? "#include \"etch_quant.h\"\n" : "";
-  for (const std::string& d : definitions) text += d;
-  const std::string first = sources[0];
-  sources[0] = text + first;
-  const test::Compiled compiled(sources, test::strict_flags(), "cc");
-  for (std::size_t i = 0; i < all.size(); i++) {
-    const Product& p = all[i].product;
-    const Array got = compiled.run(static_cast<int>(i), DType::Int32, p.m * p.n, inputs[i]);
-    for (std::int64_t e = 0; e < got.size(); e++)
-      ASSERT_EQ(got.double_at(e), wanted[i].sums[static_cast<std::size_t>(e)]) << to_text(all[i].opts) << "\n" << sources[i];
-  }
+  std::mt19937 rng(12);
+  const auto of_case = [&](const DotCase&, DType dtype, std::int64_t n) { return numbers(dtype, n, rng); };
+  test::expect_dot_sums(all, target, of_case, test::strict_flags(), "cc");
 }
 
 TEST_P(DotOfOneLane, GivesTheSumsInLlvm) {
   LazyOps ops;
   std::mt19937 rng(13);
   const CodegenOptions target = options_of(GetParam());
-  const std::vector<Case> all = cases(target);
+  const std::vector<DotCase> all = cases(target);
   const std::unique_ptr<Device> device = make_device("llvm", {});
   std::vector<std::vector<Array>> inputs;
   std::vector<test::BackendKernel> kernels;
-  for (const Case& c : all)
+  for (const DotCase& c : all)
     inputs.push_back({numbers(c.product.a, c.product.m * c.product.k, rng), numbers(c.product.b, c.product.k * c.product.n, rng)});
   for (std::size_t i = 0; i < all.size(); i++)
     kernels.push_back({store_of(ops, all[i].product), &inputs[i], all[i].product.m * all[i].product.n, all[i].opts});
@@ -168,26 +131,11 @@ TEST(DotOfOneLaneOnM4, HeuristicsPlaceTiles) {
 // The compiler of the target uses the instructions, and its text is C without warnings.
 TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
   const Target target = test::target_named("cortex-m4f");
-  if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not there: install gcc-arm-none-eabi";
-  LazyOps ops;
-  const TempDir dir("etch-test");
+  if (const std::string why = test::missing_compiler_line(target); !why.empty()) GTEST_SKIP() << why;
   for (const std::size_t r : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
-    CodegenOptions options = m4();
-    const TargetInstruction& row = options.instructions[r];
-    options.opts = {{{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}}};
+    const TargetInstruction row = m4().instructions[r];
     const Product p{*dtype_named(row.a), *dtype_named(row.b), DType::Int32, 4, 4, 16};
-    const LazyOp* store = store_of(ops, p);
-    const ProgramKernel kernel = generate_kernel(store, test::signature_of("k0", store, {16, 64, 64}, {false, false, true}), kC, options);
-    const std::string file = (dir.path() / "k.c").string(), out = (dir.path() / "k.s").string();
-    std::string text = "#include \"etch_quant.h\"\n";
-    for (const std::string& d : kernel.text.definitions) text += d;
-    std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
-    const ProcessResult result =
-        run_process({"arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-O2", "-Wall",
-                     "-Wextra", "-Werror", "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
-    ASSERT_TRUE(result.ok()) << describe(result) << result.err.substr(0, 2000);
-    std::ifstream assembly(out);
-    const std::string code{std::istreambuf_iterator<char>(assembly), {}};
+    const std::string code = test::dot_assembly({p, {{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}}}, m4(), test::compiler_of(target));
     EXPECT_NE(code.find("smlad"), std::string::npos) << row.name;
     EXPECT_NE(code.find("ror #8"), std::string::npos) << row.name;
   }

@@ -7,9 +7,8 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "support/compiled.h"
+#include "support/dot_sums.h"
 #include "support/expect_error.h"
-#include "support/instructions.h"
 
 namespace etch {
 namespace {
@@ -184,15 +183,8 @@ TEST(Tensor, MalformedUOpsAreRefused) {
       "the sums have its type");
 }
 
-struct DotCase {
-  const char* name;
-  Product product;
-  std::vector<Opt> opts;
-  bool extremes = false;  // 255 * -128 everywhere
-};
-
 // The shapes are random; the chains reach all ways in which operands are read.
-std::vector<DotCase> dot_cases() {
+std::vector<test::DotCase> dot_cases() {
   const Opt wide{OptOp::Tensor, 0, 0}, narrow{OptOp::Tensor, 0, 1};
   Product rows = kBytes, swapped = kBytes, lengthy = kBytes, lanes_of_a = kBytes;
   rows.b_rows = true;
@@ -202,66 +194,29 @@ std::vector<DotCase> dot_cases() {
   lengthy.k = 131072;  // 255 * -128 * 131072 = -4278190080 wraps around
   lanes_of_a.m = 32;
   lanes_of_a.n = 6;
-  std::vector<DotCase> cases{{"wide", kBytes, {wide}},
-                             {"narrow", kBytes, {narrow}},
-                             {"rows of b", rows, {wide}},
-                             {"b first", swapped, {narrow}},
-                             {"lanes of a", lanes_of_a, {wide}},
-                             {"upcast", kBytes, {wide, {OptOp::Upcast, 0, 3}}},
-                             {"unrolled", kBytes, {narrow, {OptOp::Unroll, 0, 3}, {OptOp::Upcast, 1, 2}}},
-                             {"padded", kBytes, {wide, {OptOp::PadTo, 0, 4}, {OptOp::Upcast, 0, 4}}},
-                             {"upcast before", kBytes, {{OptOp::Upcast, 1, 2}, {OptOp::Unroll, 0, 2}, wide}},
-                             {"extremes", kBytes, {wide}, true},
-                             {"long sums", lengthy, {wide}, true}};
+  std::vector<test::DotCase> cases{{kBytes, {wide}},
+                                   {kBytes, {narrow}},
+                                   {rows, {wide}},
+                                   {swapped, {narrow}},
+                                   {lanes_of_a, {wide}},
+                                   {kBytes, {wide, {OptOp::Upcast, 0, 3}}},
+                                   {kBytes, {narrow, {OptOp::Unroll, 0, 3}, {OptOp::Upcast, 1, 2}}},
+                                   {kBytes, {wide, {OptOp::PadTo, 0, 4}, {OptOp::Upcast, 0, 4}}},
+                                   {kBytes, {{OptOp::Upcast, 1, 2}, {OptOp::Unroll, 0, 2}, wide}},
+                                   {kBytes, {wide}, true, true},
+                                   {lengthy, {wide}, true, true}};
   std::mt19937 rng(5);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
   for (int i = 0; i < 20; i++) {
     Product p{DType::UInt8, DType::Int8, DType::Int32, pick(1, 9), 16 * pick(1, 3), 4 * pick(1, 30)};
     p.b_rows = pick(0, 1) == 1;
-    cases.push_back({"random", p, {i % 2 == 0 ? wide : narrow}});
+    cases.push_back({p, {i % 2 == 0 ? wide : narrow}});
   }
   return cases;
 }
 
-std::int32_t wrapped(double sum) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum))); }
-
 void expect_dot_products(const std::vector<std::string>& flags, const std::string& compiler) {
-  LazyOps ops;
-  std::mt19937 rng(6);
-  std::vector<std::string> sources;
-  std::vector<std::vector<Array>> inputs;
-  std::vector<test::ProductSums> wanted;
-  std::set<std::string> definitions;
-  const std::vector<DotCase> cases = dot_cases();
-  for (const DotCase& c : cases) {
-    const Product& p = c.product;
-    CodegenOptions options = vnni();
-    options.opts = c.opts;
-    const LazyOp* store = store_of(ops, p);
-    const ProgramKernel kernel = generate_kernel(
-        store, test::signature_of("k" + std::to_string(sources.size()), store, {p.m * p.n, p.m * p.k, p.k * p.n}, {false, false, true}), kC,
-        options);
-    sources.push_back(kernel.text.source);
-    definitions.insert(kernel.text.definitions.begin(), kernel.text.definitions.end());
-    EXPECT_NE(kernel.uops.find(" = Dot int32x"), std::string::npos);
-    const auto all = [](DType dtype, std::int64_t n, double v) {
-      return Array::of_doubles(dtype, {n}, std::vector<double>(static_cast<std::size_t>(n), v));
-    };
-    const Array a = c.extremes ? all(DType::UInt8, p.m * p.k, 255) : test::random_numbers(DType::UInt8, p.m * p.k, rng);
-    const Array b = c.extremes ? all(DType::Int8, p.k * p.n, -128) : test::random_numbers(DType::Int8, p.k * p.n, rng);
-    wanted.push_back(test::sums_of(p, a, b));
-    inputs.push_back({a, kernel.arguments[2].layout ? relayout(b, *kernel.arguments[2].layout) : b});
-  }
-  std::string all;
-  for (const std::string& d : definitions) all += d;
-  sources[0] = all + sources[0];
-  const test::Compiled compiled(sources, flags, compiler);
-  for (std::size_t i = 0; i < cases.size(); i++) {
-    const Array got = compiled.run(static_cast<int>(i), DType::Int32, cases[i].product.m * cases[i].product.n, inputs[i]);
-    for (std::int64_t e = 0; e < got.size(); e++)
-      ASSERT_EQ(got.double_at(e), wrapped(wanted[i].sums[static_cast<std::size_t>(e)])) << cases[i].name << " element " << e << "\n"
-                                                                                        << sources[i];
-  }
+  test::expect_dot_sums(dot_cases(), vnni(), test::dot_numbers(6), flags, compiler);
 }
 
 TEST(Tensor, DotProductsInPlainC) { expect_dot_products(test::strict_flags(), "cc"); }
@@ -276,32 +231,16 @@ TEST(Tensor, DotProductsByTheInstruction) {
 
 // Whatever this processor has, the compilers accept the texts for one that has the instruction, and use it.
 TEST(Tensor, CompilersUseTheInstruction) {
-  const CodegenOptions options = vnni();
-  LazyOps ops;
-  const std::pair<std::size_t, std::vector<std::string>> rows[] = {
+  const std::pair<std::int64_t, std::vector<std::string>> rows[] = {
       {0, {"-mavx512f", "-mavx512vnni"}}, {1, {"-mavx512f", "-mavx512vl", "-mavx512vnni"}}, {1, {"-mavx2", "-mavxvnni"}}};
-  const TempDir dir("etch-test");
-  for (const auto& [row, flags] : rows) {
-    CodegenOptions own = options;
-    own.opts = {{{OptOp::Tensor, 0, static_cast<std::int64_t>(row)}}};
-    const LazyOp* store = store_of(ops, kBytes);
-    const ProgramKernel kernel = generate_kernel(store, test::signature_of("k0", store, {6 * 32, 6 * 24, 24 * 32}), kC, own);
-    const std::string file = (dir.path() / "k.c").string(), out = (dir.path() / "k.s").string();
-    std::string text = "#include \"etch_math.h\"\n";
-    for (const std::string& d : kernel.text.definitions) text += d;
-    std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
+  for (const auto& [row, flags] : rows)
     for (const char* compiler : {"gcc", "clang-19"}) {
       if (!find_program(compiler)) continue;
-      std::vector<std::string> argv{compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-I" ETCH_SOURCE_DIR "/runtime_c",
-                                    "-S",     "-o",       out,   file};
-      argv.insert(argv.end(), flags.begin(), flags.end());
-      const ProcessResult result = run_process(argv);
-      ASSERT_TRUE(result.ok()) << describe(result) << result.err.substr(0, 2000);
-      std::ifstream assembly(out);
-      const std::string code{std::istreambuf_iterator<char>(assembly), {}};
+      std::vector<std::string> command{compiler};
+      command.insert(command.end(), flags.begin(), flags.end());
+      const std::string code = test::dot_assembly({kBytes, {{OptOp::Tensor, 0, row}}, false}, vnni(), command);
       EXPECT_NE(code.find("vpdpbusd"), std::string::npos) << compiler << " " << flags[1];
     }
-  }
 }
 
 // The heuristics place it where operands are adjacent or can be laid out so, and nowhere else.

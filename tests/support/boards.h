@@ -60,10 +60,15 @@ struct BoardName {
 
 inline Target board_target(const std::string& name) { return find_target(name, std::filesystem::path(ETCH_SOURCE_DIR) / "targets"); }
 
-/// "qemu-system-arm is not installed: apt-get install qemu-system-arm", of the target's compiler or emulator; empty if both are.
-inline std::string missing_tools(const Target& target) {
+/// "clang-19 is not installed: apt-get install clang-19", of the target's compiler; empty if it is.
+inline std::string missing_compiler_line(const Target& target) {
   const std::string compiler = missing_compiler(target);
-  if (!compiler.empty()) return compiler + " is not installed: apt-get install " + target.toolchain.package;
+  return compiler.empty() ? "" : compiler + " is not installed: apt-get install " + target.toolchain.package;
+}
+
+/// The same of the target's compiler or emulator.
+inline std::string missing_tools(const Target& target) {
+  if (const std::string line = missing_compiler_line(target); !line.empty()) return line;
   if (!find_program(target.emulator.program))
     return target.emulator.program + " is not installed: apt-get install " + target.emulator.package;
   std::string why;
