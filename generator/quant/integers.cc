@@ -14,6 +14,7 @@
 #include "quant/functions.h"
 #include "quant/products.h"
 #include "quant/quantisation.h"
+#include "quant/softmax.h"
 #include "quant/stored_bytes.h"
 #include "quant/zero_points.h"
 
@@ -68,6 +69,7 @@ class Rewriter {
     const Tensor zero = zero_of(*q);
     if (!zero) return with_rounded_products(rebuilt, *q);
     std::optional<Tensor> result = simplified(rebuilt, *q, zero);
+    if (!result) result = quantised_softmax(graph_, forms_, *q, zero);
     if (!result) result = before_choice(*q, zero);
     return result ? result->buffer() : with_rounded_products(rebuilt, *q);
   }
