@@ -67,20 +67,11 @@ class Rewriter {
       return result ? result->buffer() : rebuilt;
     }
     const Tensor zero = zero_of(*q);
-    if (!zero) return with_rounded_products(rebuilt, *q);
+    if (!zero) return rebuilt;
     std::optional<Tensor> result = simplified(rebuilt, *q, zero);
     if (!result) result = quantised_softmax(graph_, forms_, *q, zero);
     if (!result) result = before_choice(*q, zero);
-    return result ? result->buffer() : with_rounded_products(rebuilt, *q);
-  }
-
-  /// What stays a sum of products of floats is rounded as the graph says.
-  const LazyBuffer* with_rounded_products(const LazyBuffer* b, const Quantisation& q) {
-    const LazyBuffer* x =
-        with_products(graph_, q.x, [&](const LazyBuffer*, const LazyBuffer* product) { return rounded_product(graph_, product); });
-    if (x == nullptr) return b;
-    const Tensor rounded = Tensor(&graph_, x).unary(Op::Rint);
-    return saturated(q.zero == nullptr ? rounded : rounded + Tensor(&graph_, q.zero), q.dtype).buffer();
+    return result ? result->buffer() : rebuilt;
   }
 
   /// In integers, or from a table where that is less.
@@ -266,11 +257,12 @@ std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<c
   WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers), options.tile);
   if (removed != nullptr) *removed = std::move(alive.removed);
   if (options.stored) alive.outputs = store_bytes_as(graph, alive.outputs, *options.stored);
-  return rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+  const auto fewer = rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);
     return without == nullptr ? rebuilt : without;
   });
+  return with_rounded_products(graph, fewer);
 }
 
 }  // namespace etch
