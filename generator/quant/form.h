@@ -67,5 +67,7 @@ class FormFinder {
 
 /// The product of all, in float32 in their order; of none: nothing.
 Tensor product_of(const std::vector<Tensor>& factors);
+/// The same in float64, of factors that are the same for all elements; nullopt: one is not.
+std::optional<double> single_value(const std::vector<Tensor>& factors);
 
 }  // namespace etch

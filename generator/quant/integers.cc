@@ -16,6 +16,7 @@
 #include "quant/quantisation.h"
 #include "quant/softmax.h"
 #include "quant/stored_bytes.h"
+#include "quant/variance.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -34,15 +35,21 @@ class Rewriter {
  public:
   explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
 
-  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway is read in float from them, so that it is not computed
-  /// twice.
+  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway, or that ends in a quantisation, is read in float from
+  /// them. It is not computed twice, and the same in any order.
   std::vector<const LazyBuffer*> with_shared_sums(const std::vector<const LazyBuffer*>& outputs) {
     const std::vector<const LazyBuffer*> bases = toposort_bases(outputs);
-    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end());
-    return rewrite(graph_, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
-      const IntegerForm* form = rebuilt->is_reduction() ? forms_.of(rebuilt) : nullptr;
-      if (form == nullptr || form->fill != 0 || form->scales.empty() || !live.contains(form->value.buffer()->base)) return rebuilt;
+    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end()), quantised = below_quantisations(outputs);
+    return rewrite(graph_, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
+      if (!rebuilt->is_reduction() || rebuilt->dtype != DType::Float32) return rebuilt;
       OriginScope scope(graph_, rebuilt->origins);
+      const bool is_quantised = quantised.contains(old);
+      const IntegerForm* form = forms_.of(rebuilt);
+      if (form == nullptr) {
+        const std::optional<Tensor> squares = is_quantised ? sum_of_squared_distances(graph_, forms_, rebuilt) : std::nullopt;
+        return squares ? squares->buffer() : rebuilt;
+      }
+      if (form->fill != 0 || form->scales.empty() || !(is_quantised || live.contains(form->value.buffer()->base))) return rebuilt;
       Tensor value = form->value.cast(DType::Float32) * product_of(form->scales);
       if (const Tensor divisor = product_of(form->divisors)) value = value / divisor;
       return value.buffer();

@@ -80,24 +80,6 @@ int sign_of(const LazyBuffer* b, int depth) {
 
 bool is_rounded(DType dtype) { return dtype == DType::Float32 || dtype == DType::Float64; }
 
-/// What is computed before it is rounded to a whole number and becomes an integer.
-std::unordered_set<const LazyBuffer*> below_quantisations(const std::vector<const LazyBuffer*>& outputs) {
-  const std::vector<const LazyBuffer*> order = toposort<LazyBuffer>(outputs, sources);
-  std::unordered_set<const LazyBuffer*> ends, found;  // between the two steps; before the first
-  for (auto it = order.rbegin(); it != order.rend(); it++) {
-    const LazyBuffer* b = *it;
-    const bool is_end = ends.contains(b), rounds = is_end && (is_op(b, Op::Rint) || is_op(b, Op::RintSmall));
-    const bool passes = !b->is_base() || is_op(b, Op::Min) || is_op(b, Op::Max) || is_op(b, Op::Add);
-    for (const LazyBuffer* s : sources(b)) {
-      if (s->base->constant) continue;
-      if (is_float(s->dtype) && ((is_end && passes && !rounds) || (is_op(b, Op::Cast) && is_int(b->dtype)))) ends.insert(s);
-      const bool is_condition = s->dtype == DType::Bool;
-      if (rounds || (found.contains(b) && (is_float(s->dtype) || is_condition))) found.insert(s);
-    }
-  }
-  return found;
-}
-
 /// Whether an operand of the products that are summed up is seen again for other sums.
 bool is_matrix_product(const LazyBuffer* sum) {
   const LazyBuffer* product = sum->src[0];
@@ -150,6 +132,23 @@ Tensor rounded_product(LazyGraph& graph, const LazyBuffer* product) {
   const double most = product->dtype == DType::Float64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   const Tensor bounded = sign_of(product, kDeepest) > 0 ? whole.minimum(whole.full_like(most)) : whole.maximum(whole.full_like(-most));
   return {&graph, graph.view(bounded.buffer(), graph.stacked(bounded.buffer()->st, product->st))};
+}
+
+std::unordered_set<const LazyBuffer*> below_quantisations(const std::vector<const LazyBuffer*>& outputs) {
+  const std::vector<const LazyBuffer*> order = toposort<LazyBuffer>(outputs, sources);
+  std::unordered_set<const LazyBuffer*> ends, found;  // between the two steps; before the first
+  for (auto it = order.rbegin(); it != order.rend(); it++) {
+    const LazyBuffer* b = *it;
+    const bool is_end = ends.contains(b), rounds = is_end && (is_op(b, Op::Rint) || is_op(b, Op::RintSmall));
+    const bool passes = !b->is_base() || is_op(b, Op::Min) || is_op(b, Op::Max) || is_op(b, Op::Add);
+    for (const LazyBuffer* s : sources(b)) {
+      if (s->base->constant) continue;
+      if (is_float(s->dtype) && ((is_end && passes && !rounds) || (is_op(b, Op::Cast) && is_int(b->dtype)))) ends.insert(s);
+      const bool is_condition = s->dtype == DType::Bool;
+      if (rounds || (found.contains(b) && (is_float(s->dtype) || is_condition))) found.insert(s);
+    }
+  }
+  return found;
 }
 
 std::vector<const LazyBuffer*> with_rounded_products(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {

@@ -32,16 +32,6 @@ const LazyBuffer* repeated_reduction(LazyGraph& graph, const LazyBuffer* b, Op o
   return Tensor(&graph, reduction).expand(reduction->src[0]->shape()).buffer() == b ? reduction : nullptr;
 }
 
-std::optional<double> one_number(const std::vector<Tensor>& factors) {
-  double product = 1;
-  for (const Tensor& factor : factors) {
-    const std::optional<Array> array = factor.size().is_int(1) ? factor.evaluate() : std::nullopt;
-    if (!array) return std::nullopt;
-    product *= array->double_at(0);
-  }
-  return product;
-}
-
 /// The input of exp without what is the same for all elements of a sum: their largest.
 const LazyBuffer* without_largest(LazyGraph& graph, const LazyBuffer* x, const std::vector<int>& axes) {
   if (!x->is_base() || !is_op(x, Op::Sub)) return x;
@@ -59,7 +49,7 @@ std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const Laz
   const IntegerForm* x = forms.of(without_largest(graph, e->src[0], sum->axes));
   if (x == nullptr || x->fill != 0) return std::nullopt;
   const std::int64_t widest = x->bounds.high - x->bounds.low;
-  const auto scale = one_number(x->scales), divisor = one_number(x->divisors);
+  const auto scale = single_value(x->scales), divisor = single_value(x->divisors);
   if (!scale || !divisor || widest > kWidest) return std::nullopt;
   return Softmax{whole, x->stored ? x->stored.cast(DType::Int32) : x->value, *scale / *divisor, sum->axes, widest};
 }
