@@ -79,6 +79,10 @@ std::optional<double> single_value(const std::vector<Tensor>& factors) {
   return product;
 }
 
+Tensor number_like(const Tensor& like, std::int64_t value) {
+  return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
+}
+
 const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
   auto found = known_.find(buffer);
   if (found == known_.end()) {

@@ -37,7 +37,7 @@ bool is_product(const LazyBuffer* b) {
   return is_op(base, Op::Mul) && !base->constant;
 }
 
-constexpr int kDeepest = 6;  // operations within operations
+constexpr int kMostInside = 6;  // operations within operations
 
 /// 1: never less than 0, -1: never more, 0: not known. What compilers know of a value, too.
 int sign_of(const LazyBuffer* b, int depth) {
@@ -130,7 +130,7 @@ const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const
 Tensor rounded_product(LazyGraph& graph, const LazyBuffer* product) {
   const Tensor whole(&graph, product->base);
   const double most = product->dtype == DType::Float64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
-  const Tensor bounded = sign_of(product, kDeepest) > 0 ? whole.minimum(whole.full_like(most)) : whole.maximum(whole.full_like(-most));
+  const Tensor bounded = sign_of(product, kMostInside) > 0 ? whole.minimum(whole.full_like(most)) : whole.maximum(whole.full_like(-most));
   return {&graph, graph.view(bounded.buffer(), graph.stacked(bounded.buffer()->st, product->st))};
 }
 
@@ -159,7 +159,7 @@ std::vector<const LazyBuffer*> with_rounded_products(LazyGraph& graph, const std
     if (sums && is_matrix_product(rebuilt)) return rebuilt;
     OriginScope scope(graph, rebuilt->origins);
     std::vector<const LazyBuffer*> src;
-    for (const LazyBuffer* s : rebuilt->src) src.push_back(with_rounded_branches(graph, s, kDeepest));
+    for (const LazyBuffer* s : rebuilt->src) src.push_back(with_rounded_branches(graph, s, kMostInside));
     return src == rebuilt->src ? rebuilt : graph.rebuild(rebuilt, src);
   });
 }

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "lazy/graph.h"
+#include "quant/functions.h"
 
 namespace etch {
 namespace {
 
 constexpr int kPlaces = 30;                      // binary places of the table
-constexpr std::int64_t kBytes = 256;             // entries of a table
 constexpr std::int64_t kWidest = 65535;          // the largest difference of two values
 constexpr std::int64_t kMostElements = 1 << 14;  // of a sum: each may be off by 2^-31
-constexpr double kLeastScale = 1.0 / (1 << 17);  // of the result, which is off by 2^-31
-constexpr double kLargestScale = 1 << 30;
+constexpr double kFinest = 1.0 / (1 << 17);      // of the result, which is off by 2^-31
+constexpr double kCoarsest = 1 << 30;
 
 /// exp(x) / sum(exp(x)) of x = value * scale.
 struct Softmax {
@@ -54,21 +54,14 @@ std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const Laz
   return Softmax{whole, x->stored ? x->stored.cast(DType::Int32) : x->value, *scale / *divisor, sum->axes, widest};
 }
 
-Tensor number(const Tensor& like, std::int64_t value) {
-  return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
-}
-Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number(v, by)); }
+Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number_like(v, by)); }
 Tensor wide(const Tensor& v) { return v.cast(DType::Int64); }
 
 /// 2^30 * exp(-step * index), rounded; `index` is at most 255.
 Tensor exponential(LazyGraph& graph, const Tensor& index, double step) {
-  Shape row(index.shape().size(), Sint(1)), rows = index.shape();
-  row.emplace_back(kBytes);
-  rows.emplace_back(kBytes);
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < kBytes; i++) values.push_back(std::llrint(std::ldexp(std::exp(-step * static_cast<double>(i)), kPlaces)));
-  const Tensor table = Tensor::constant(graph, Array::of_ints(DType::Int32, {kBytes}, values)).reshape(row).expand(rows);
-  return {&graph, graph.gather(table.buffer(), index.cast(DType::UInt8).buffer())};
+  return read_table(Tensor::constant(graph, Array::of_ints(DType::Int32, {kBytes}, values)), index);
 }
 
 /// 2^30 * exp(x - max(x)), rounded.
@@ -77,8 +70,8 @@ Tensor exponentials(LazyGraph& graph, const Softmax& s) {
   const Tensor d = largest.expand(s.value.shape()) - s.value;
   if (s.widest < kBytes) return exponential(graph, d, s.scale);
   const Tensor upper = exponential(graph, shifted(d, 8), s.scale * kBytes);
-  const Tensor product = wide(upper) * wide(exponential(graph, Tensor::binary(Op::And, d, number(d, kBytes - 1)), s.scale));
-  return shifted(product + number(product, std::int64_t{1} << (kPlaces - 1)), kPlaces).cast(DType::Int32);
+  const Tensor product = wide(upper) * wide(exponential(graph, Tensor::binary(Op::And, d, number_like(d, kBytes - 1)), s.scale));
+  return shifted(product + number_like(product, std::int64_t{1} << (kPlaces - 1)), kPlaces).cast(DType::Int32);
 }
 
 }  // namespace
@@ -89,20 +82,20 @@ std::optional<Tensor> quantised_softmax(LazyGraph& graph, FormFinder& forms, con
   const Scalar* point = const_value(zero.buffer());
   if (!divisor || !divisor->size().is_int(1) || point == nullptr) return std::nullopt;
   const double scale = divisor->evaluate()->double_at(0);
-  if (scale < kLeastScale || scale > kLargestScale) return std::nullopt;
+  if (scale < kFinest || scale > kCoarsest) return std::nullopt;
   const std::optional<Softmax> s = softmax_of(graph, forms, q.x->src[0]->base);
   if (!s) return std::nullopt;
   // The largest k for which R is less than 2^31, as the sum is at least 2^30, and no step passes 2^63.
   const int k = std::min(2 * kPlaces + std::ilogb(scale), 61 - 8 * static_cast<int>(bytes_of(q.dtype)));
   const OriginScope scope(graph, s->whole->origins);
   const Tensor e = exponentials(graph, *s), sum(&graph, graph.reduce(Op::ReduceSum, wide(e).buffer(), s->axes));
-  const Tensor dividend = number(sum, std::llrint(std::ldexp(1 / scale, k))) + shifted(sum, 1);
+  const Tensor dividend = number_like(sum, std::llrint(std::ldexp(1 / scale, k))) + shifted(sum, 1);
   const Tensor factor = Tensor::binary(Op::Div, dividend, sum).cast(DType::Int32), product = wide(e) * wide(factor.expand(e.shape()));
   const std::int64_t half = std::int64_t{1} << (k - 1), zero_point = point->as_int();
-  const Tensor result = shifted(product + number(product, 2 * zero_point * half + half), k).cast(DType::Int32);
+  const Tensor result = shifted(product + number_like(product, 2 * zero_point * half + half), k).cast(DType::Int32);
   const std::int64_t high = bounds_of_type(q.dtype).high;
   const Tensor bounded =
-      1 / scale + static_cast<double>(zero_point) + 1 > static_cast<double>(high) ? result.minimum(number(result, high)) : result;
+      1 / scale + static_cast<double>(zero_point) + 1 > static_cast<double>(high) ? result.minimum(number_like(result, high)) : result;
   const LazyBuffer* bytes = bounded.cast(q.dtype).buffer();
   return Tensor(&graph, graph.view(bytes, graph.stacked(bytes->st, q.x->src[0]->st)));
 }

@@ -8,8 +8,8 @@
 namespace etch {
 namespace {
 
-constexpr double kExact = 9007199254740992;  // 2^53: the reference converts whole numbers by way of float64
-constexpr double kSameScale = 1e-6;          // as 1 / n is rounded to float32
+constexpr double kWholeFloats = 9007199254740992;  // 2^53: the reference converts whole numbers by way of float64
+constexpr double kNearly = 1e-6;             // as 1 / n is rounded to float32
 
 /// The number of elements along `axes`; nullopt: it is not a number.
 std::optional<std::int64_t> count_along(const LazyBuffer* x, const std::vector<int>& axes) {
@@ -21,10 +21,6 @@ std::optional<std::int64_t> count_along(const LazyBuffer* x, const std::vector<i
 std::optional<double> scale_of(const IntegerForm& form) {
   const std::optional<double> scale = single_value(form.scales), divisor = single_value(form.divisors);
   return scale && divisor ? std::optional(*scale / *divisor) : std::nullopt;
-}
-
-Tensor number(const Tensor& like, std::int64_t value) {
-  return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
 }
 
 }  // namespace
@@ -44,11 +40,11 @@ std::optional<Tensor> sum_of_squared_distances(LazyGraph& graph, FormFinder& for
   if (total->value.buffer() != sums.buffer() || !scale || !mean_scale) return std::nullopt;
   const double most = std::max(std::abs(static_cast<double>(form->bounds.low)), std::abs(static_cast<double>(form->bounds.high)));
   const auto n = static_cast<double>(*count);
-  if (std::abs(*mean_scale * n / *scale - 1) > kSameScale || most * n * most * n >= kExact) return std::nullopt;
+  if (std::abs(*mean_scale * n / *scale - 1) > kNearly || most * n * most * n >= kWholeFloats) return std::nullopt;
   const DType type = most * most * n < int_max(DType::Int32) ? DType::Int32 : DType::Int64;
   const Tensor v = form->value.cast(type), squares = Tensor(&graph, graph.reduce(Op::ReduceSum, (v * v).buffer(), sum->axes));
   const Tensor wide = squares.cast(DType::Int64), wide_sums = sums.cast(DType::Int64);
-  const Tensor distances = (wide * number(wide, *count) - wide_sums * wide_sums).cast(DType::Float32);
+  const Tensor distances = (wide * number_like(wide, *count) - wide_sums * wide_sums).cast(DType::Float32);
   return distances * Tensor::full(graph, distances.shape(), Scalar::of_double(DType::Float32, *scale * *scale / n));
 }
 

@@ -11,13 +11,13 @@
 namespace etch::test {
 namespace {
 
-constexpr std::int64_t kRows = 48, kColumns = 32;
+constexpr std::int64_t kManyRows = 48, kManyColumns = 32;
 
 Value vector_of(Net& g, double first, double step) {
   std::vector<double> values;
-  for (std::int64_t i = 0; i < kColumns; i++)
+  for (std::int64_t i = 0; i < kManyColumns; i++)
     values.push_back(static_cast<double>(static_cast<float>(first + step * static_cast<double>(i))));
-  return g.constant(Array::of_doubles(DType::Float32, {kColumns}, values));
+  return g.constant(Array::of_doubles(DType::Float32, {kManyColumns}, values));
 }
 
 // Scales for which many results are ties, or use all of int16.
@@ -25,7 +25,7 @@ const struct {
   const char* name;
   double scale;
   Value (*make)(Net&, const Value& x, const Value& y);
-} kFunctions[] = {
+} kFloatFunctions[] = {
     {"a sum", 0.3, [](Net& g, const Value& x, const Value& y) { return g.node("Add", {x, y}); }},
     {"a square and a number", 0.005,
      [](Net& g, const Value& x, const Value&) { return g.node("Add", {g.node("Mul", {x, x}), vector_of(g, 0.25, 0.05)}); }},
@@ -54,30 +54,31 @@ const struct {
 /// Matrix products of floats are as fast as the processor has them.
 Value matrix_product(Net& g, const Value& x, const Value&) {
   std::vector<double> weights;
-  for (std::int64_t i = 0; i < kColumns * kColumns; i++)
+  for (std::int64_t i = 0; i < kManyColumns * kManyColumns; i++)
     weights.push_back(static_cast<double>(static_cast<float>(i * 37 % 101) * 0.01f - 0.5f));
-  return g.node("MatMul", {x, g.constant(Array::of_doubles(DType::Float32, {kColumns, kColumns}, weights))});
+  return g.node("MatMul", {x, g.constant(Array::of_doubles(DType::Float32, {kManyColumns, kManyColumns}, weights))});
 }
 
-using Function = std::pair<Value (*)(Net&, const Value&, const Value&), double>;  // with the scale of its result
+using FloatFunction = std::pair<Value (*)(Net&, const Value&, const Value&), double>;  // with the scale of its result
 
 /// An output for each.
-Compiled compiled_functions(const std::vector<Function>& functions) {
+Compiled compiled_functions(const std::vector<FloatFunction>& functions) {
   Net g(21);
-  const Value x = g.dequantise(g.input("x", DType::Int16, {kRows, kColumns}), 0.05, 5, DType::Int16);
-  const Value y = g.dequantise(g.input("y", DType::Int16, {kRows, kColumns}), 0.031, -7, DType::Int16);
-  for (const auto& [make, scale] : functions) g.output(g.quantise(make(g, x, y), scale, 3, DType::Int16), DType::Int16, {kRows, kColumns});
+  const Value x = g.dequantise(g.input("x", DType::Int16, {kManyRows, kManyColumns}), 0.05, 5, DType::Int16);
+  const Value y = g.dequantise(g.input("y", DType::Int16, {kManyRows, kManyColumns}), 0.031, -7, DType::Int16);
+  for (const auto& [make, scale] : functions)
+    g.output(g.quantise(make(g, x, y), scale, 3, DType::Int16), DType::Int16, {kManyRows, kManyColumns});
   return compiled(g);
 }
 
 std::vector<Array> random_inputs() {
   std::mt19937 random(11);
   Ints x, y;
-  for (std::int64_t i = 0; i < kRows * kColumns; i++) {
+  for (std::int64_t i = 0; i < kManyRows * kManyColumns; i++) {
     x.push_back(static_cast<std::int64_t>(random() % 512) - 256);
     y.push_back(static_cast<std::int64_t>(random() % 512) - 256);
   }
-  return {Array::of_ints(DType::Int16, {kRows, kColumns}, x), Array::of_ints(DType::Int16, {kRows, kColumns}, y)};
+  return {Array::of_ints(DType::Int16, {kManyRows, kManyColumns}, x), Array::of_ints(DType::Int16, {kManyRows, kManyColumns}, y)};
 }
 
 std::vector<Array> run_by(const Compiled& c, const std::string& compiler, const std::string& contraction) {
@@ -96,11 +97,11 @@ class QuantisedContraction : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(QuantisedContraction, ChangesNothing) {
-  std::vector<Function> functions;
-  for (const auto& f : kFunctions) functions.emplace_back(f.make, f.scale);
+  std::vector<FloatFunction> functions;
+  for (const auto& f : kFloatFunctions) functions.emplace_back(f.make, f.scale);
   const Compiled c = compiled_functions(functions);
   const std::vector<Array> fused = run_by(c, GetParam(), "fast"), apart = run_by(c, GetParam(), "off");
-  for (std::size_t i = 0; i < functions.size(); i++) EXPECT_TRUE(fused.at(i) == apart.at(i)) << kFunctions[i].name;
+  for (std::size_t i = 0; i < functions.size(); i++) EXPECT_TRUE(fused.at(i) == apart.at(i)) << kFloatFunctions[i].name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, QuantisedContraction, testing::Values("gcc", "clang-19"));

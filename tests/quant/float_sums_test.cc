@@ -9,23 +9,23 @@
 namespace etch::test {
 namespace {
 
-constexpr std::int64_t kRows = 24;
-constexpr double kScale = 0.0371, kEpsilon = 1e-5;
-constexpr std::int64_t kZero = 11;
+constexpr std::int64_t kSumRows = 24;
+constexpr double kSumScale = 0.0371, kEpsilon = 1e-5;
+constexpr std::int64_t kSumZero = 11;
 
-using Row = std::vector<double>;
+using Reals = std::vector<double>;
 
-Row normalised(const Row& x) {
+Reals normalised(const Reals& x) {
   double mean = 0, variance = 0;
   for (const double v : x) mean += v / static_cast<double>(x.size());
   for (const double v : x) variance += (v - mean) * (v - mean) / static_cast<double>(x.size());
-  Row y;
+  Reals y;
   for (const double v : x) y.push_back((v - mean) / std::sqrt(variance + kEpsilon));
   return y;
 }
 
 Value ones(Net& g, std::int64_t n, double value) {
-  return g.constant(Array::of_doubles(DType::Float32, {n}, Row(static_cast<std::size_t>(n), value)));
+  return g.constant(Array::of_doubles(DType::Float32, {n}, Reals(static_cast<std::size_t>(n), value)));
 }
 
 const struct {
@@ -33,8 +33,8 @@ const struct {
   DType dtype;
   std::int64_t columns;
   Value (*make)(Net&, const Value& x, std::int64_t columns);
-  Row (*of)(const Row&);  // in float64
-} kCases[] = {
+  Reals (*of)(const Reals&);  // in float64
+} kSumCases[] = {
     {"layer normalisation", DType::Int8, 64,
      [](Net& g, const Value& x, std::int64_t n) { return g.node("LayerNormalization", {x, ones(g, n, 1)}); }, normalised},
     {"of a number of elements that is no power of two", DType::Int8, 52,
@@ -54,10 +54,10 @@ const struct {
        const Value square = g.node("ReduceMean", {g.node("Mul", {x, x})}, {{"axes", Ints{-1}}});
        return g.node("Div", {x, g.node("Sqrt", {square})});
      },
-     [](const Row& x) {
+     [](const Reals& x) {
        double square = 0;
        for (const double v : x) square += v * v / static_cast<double>(x.size());
-       Row y;
+       Reals y;
        for (const double v : x) y.push_back(v / std::sqrt(square));
        return y;
      }},
@@ -67,8 +67,8 @@ const struct {
        for (std::int64_t i = 0; i < n * n; i++) weights.push_back(i * 37 % 251 - 125);
        return g.node("Tanh", {g.node("MatMul", {x, g.dequantise(g.constant(int8s({n, n}, weights)), 0.002, 0)})});
      },
-     [](const Row& x) {
-       Row y;
+     [](const Reals& x) {
+       Reals y;
        for (std::size_t column = 0; column < x.size(); column++) {
          double sum = 0;
          for (std::size_t k = 0; k < x.size(); k++)
@@ -81,25 +81,25 @@ const struct {
 
 TEST(SumsBelowQuantisations, AreOfIntegers) {
   constexpr double result_scale = 0.0213;
-  for (const auto& c : kCases) {
+  for (const auto& c : kSumCases) {
     SCOPED_TRACE(c.name);
-    const std::int64_t low = int_min(c.dtype), high = int_max(c.dtype), zero = (low + high + 1) / 2 + kZero, result_zero = zero - 5;
+    const std::int64_t low = int_min(c.dtype), high = int_max(c.dtype), zero = (low + high + 1) / 2 + kSumZero, result_zero = zero - 5;
     Net g(c.dtype == DType::Int16 ? 21 : 17);
-    const Value x = g.dequantise(g.input("x", c.dtype, {kRows, c.columns}), kScale, zero, c.dtype);
-    g.output(g.quantise(c.make(g, x, c.columns), result_scale, result_zero, c.dtype), c.dtype, {kRows, c.columns});
+    const Value x = g.dequantise(g.input("x", c.dtype, {kSumRows, c.columns}), kSumScale, zero, c.dtype);
+    g.output(g.quantise(c.make(g, x, c.columns), result_scale, result_zero, c.dtype), c.dtype, {kSumRows, c.columns});
     const Compiled made = compiled(g);
     EXPECT_EQ(count(made.schedule(), Op::ReduceSum, true), 0);
     std::mt19937 random(17);
     Ints values;
-    for (std::int64_t i = 0; i < kRows * c.columns; i++)
+    for (std::int64_t i = 0; i < kSumRows * c.columns; i++)
       values.push_back(std::clamp(zero + static_cast<std::int64_t>(random() % 200) - 90, low, high));
-    const Ints got = run(made, {Array::of_ints(c.dtype, {kRows, c.columns}, values)});
-    for (std::size_t row = 0; row < static_cast<std::size_t>(kRows); row++) {
-      Row reals;
+    const Ints got = run(made, {Array::of_ints(c.dtype, {kSumRows, c.columns}, values)});
+    for (std::size_t row = 0; row < static_cast<std::size_t>(kSumRows); row++) {
+      Reals reals;
       const auto columns = static_cast<std::size_t>(c.columns);
       for (std::size_t i = 0; i < columns; i++)
-        reals.push_back(static_cast<double>(values[row * columns + i] - zero) * static_cast<double>(static_cast<float>(kScale)));
-      const Row want = c.of(reals);
+        reals.push_back(static_cast<double>(values[row * columns + i] - zero) * static_cast<double>(static_cast<float>(kSumScale)));
+      const Reals want = c.of(reals);
       for (std::size_t i = 0; i < columns; i++) {
         const double quotient = want[i] / static_cast<double>(static_cast<float>(result_scale));
         const bool is_near = std::abs(quotient - std::floor(quotient) - 0.5) < 1e-4;

@@ -9,7 +9,7 @@
 namespace etch::test {
 namespace {
 
-struct Case {
+struct SoftmaxCase {
   const char* name;
   Ints shape;
   std::int64_t axis;
@@ -22,7 +22,7 @@ struct Case {
   bool transposed = false;  // before it is quantised
 };
 
-const Case kCases[] = {
+const SoftmaxCase kSoftmaxCases[] = {
     {"classes", {64, 12}, -1, 13, DType::Int8, DType::Int8, 0.1, 3, 1.0 / 256, -128},
     {"two classes", {64, 2}, 1, 13, DType::Int8, DType::Int8, 0.02, 100, 1.0 / 256, -128},
     {"unsigned", {16, 40}, 1, 13, DType::UInt8, DType::UInt8, 0.03, 128, 0.0021, 0},
@@ -40,18 +40,18 @@ const Case kCases[] = {
     {"words of bytes", {16, 24}, 1, 21, DType::Int8, DType::UInt16, 0.08, 1, 1.0 / 65535, 0},
 };
 
-std::vector<OnnxDim> dims(const Ints& shape) { return {shape.begin(), shape.end()}; }
+std::vector<OnnxDim> sizes_of(const Ints& shape) { return {shape.begin(), shape.end()}; }
 
-Compiled compiled_softmax(const Case& c, const char* op = "Softmax") {
+Compiled compiled_softmax(const SoftmaxCase& c, const char* op = "Softmax") {
   Net g(c.opset);
-  Value x = g.node(op, {g.dequantise(g.input("x", c.in, dims(c.shape)), c.sx, c.zx, c.in)}, {{"axis", c.axis}}, op);
+  Value x = g.node(op, {g.dequantise(g.input("x", c.in, sizes_of(c.shape)), c.sx, c.zx, c.in)}, {{"axis", c.axis}}, op);
   if (c.transposed) x = g.node("Transpose", {x});
-  g.output(g.quantise(x, c.sy, c.zy, c.out), c.out, dims(c.transposed ? Ints{c.shape[1], c.shape[0]} : c.shape));
+  g.output(g.quantise(x, c.sy, c.zy, c.out), c.out, sizes_of(c.transposed ? Ints{c.shape[1], c.shape[0]} : c.shape));
   return compiled(g);
 }
 
 /// All values, those around one, and all the same.
-Ints values_of(const Case& c, std::size_t size) {
+Ints softmax_values(const SoftmaxCase& c, std::size_t size) {
   std::mt19937 random(5);
   const std::int64_t low = int_min(c.in), high = int_max(c.in), span = high - low + 1;
   Ints values;
@@ -63,7 +63,7 @@ Ints values_of(const Case& c, std::size_t size) {
 }
 
 /// The value that is rounded, for each element.
-std::vector<long double> quotients(const Case& c, const Ints& x) {
+std::vector<long double> softmax_quotients(const SoftmaxCase& c, const Ints& x) {
   const auto rank = static_cast<std::int64_t>(c.shape.size()), axis = c.axis < 0 ? c.axis + rank : c.axis;
   std::int64_t inner = 1, count = 1;  // elements behind the axes that are summed over, and along them
   for (std::int64_t a = axis; a < rank; a++) (a == axis || c.opset < 13 ? count : inner) *= c.shape[static_cast<std::size_t>(a)];
@@ -85,14 +85,14 @@ std::vector<long double> quotients(const Case& c, const Ints& x) {
   return result;
 }
 
-std::size_t transposed_at(const Case& c, std::size_t i) {
+std::size_t transposed_place(const SoftmaxCase& c, std::size_t i) {
   const auto rows = static_cast<std::size_t>(c.shape[0]), columns = static_cast<std::size_t>(c.shape[1]);
   return i % columns * rows + i / columns;
 }
 
 TEST(QuantisedSoftmax, IsExactButNextToTies) {
   constexpr long double kNear = 2e-5L;
-  for (const Case& c : kCases) {
+  for (const SoftmaxCase& c : kSoftmaxCases) {
     SCOPED_TRACE(c.name);
     const Compiled made = compiled_softmax(c);
     EXPECT_EQ(made.frontend.float_nodes, std::vector<std::string>());
@@ -103,13 +103,13 @@ TEST(QuantisedSoftmax, IsExactButNextToTies) {
     }
     std::size_t size = 1;
     for (const std::int64_t n : c.shape) size *= static_cast<std::size_t>(n);
-    const Ints x = values_of(c, size), got = run(made, {Array::of_ints(c.in, c.shape, x)});
-    const std::vector<long double> exact = quotients(c, x);
+    const Ints x = softmax_values(c, size), got = run(made, {Array::of_ints(c.in, c.shape, x)});
+    const std::vector<long double> exact = softmax_quotients(c, x);
     int near = 0;
     for (std::size_t i = 0; i < size; i++) {
       const long double q = exact[i], bounded = std::min(std::nearbyint(q), 1e6L);
       const std::int64_t want = std::clamp(static_cast<std::int64_t>(bounded) + c.zy, int_min(c.out), int_max(c.out));
-      const std::int64_t is = got[c.transposed ? transposed_at(c, i) : i];
+      const std::int64_t is = got[c.transposed ? transposed_place(c, i) : i];
       const bool is_near = std::abs(q - std::floor(q) - 0.5L) < kNear * std::max(1.0L, q / 256);
       near += is_near ? 1 : 0;
       EXPECT_LE(std::abs(is - want), is_near ? 1 : 0) << "element " << i << ", before rounding " << static_cast<double>(q);
@@ -119,11 +119,11 @@ TEST(QuantisedSoftmax, IsExactButNextToTies) {
 }
 
 TEST(QuantisedSoftmax, WhatIsTooFineOrTooLongIsNamed) {
-  Case fine = kCases[0], wide = kCases[0];
+  SoftmaxCase fine = kSoftmaxCases[0], wide = kSoftmaxCases[0];
   fine.sy = 1e-9;
   wide.shape = {1, 20000};
-  for (const Case& c : {fine, wide}) EXPECT_EQ(compiled_softmax(c).frontend.float_nodes, std::vector<std::string>{"Softmax"});
-  EXPECT_EQ(compiled_softmax(kCases[0], "LogSoftmax").frontend.float_nodes, std::vector<std::string>{"LogSoftmax"});
+  for (const SoftmaxCase& c : {fine, wide}) EXPECT_EQ(compiled_softmax(c).frontend.float_nodes, std::vector<std::string>{"Softmax"});
+  EXPECT_EQ(compiled_softmax(kSoftmaxCases[0], "LogSoftmax").frontend.float_nodes, std::vector<std::string>{"LogSoftmax"});
 }
 
 // As graphs have it that were exported without the operator, and of what a pool chose.
@@ -136,17 +136,17 @@ TEST(QuantisedSoftmax, OfPartsIsFoundToo) {
   g.output(g.quantise(y, 1.0 / 256, 0, DType::UInt8), DType::UInt8, {1, 6, 4, 4});
   const Compiled made = compiled(g);
   EXPECT_EQ(made.frontend.float_nodes, std::vector<std::string>());
-  const Case c{"", {1, 6, 8, 8}, 1, 13, DType::Int8, DType::UInt8, 0.06, 4, 1.0 / 256, 0};
-  const Ints x_values = values_of(c, 384), got = run(made, {int8s(c.shape, x_values)});
+  const SoftmaxCase c{"", {1, 6, 8, 8}, 1, 13, DType::Int8, DType::UInt8, 0.06, 4, 1.0 / 256, 0};
+  const Ints x_values = softmax_values(c, 384), got = run(made, {int8s(c.shape, x_values)});
   Ints chosen;
   for (std::size_t channel = 0; channel < 6; channel++)
     for (std::size_t i = 0; i < 16; i++) {
       const std::size_t at = channel * 64 + i / 4 * 16 + i % 4 * 2;
       chosen.push_back(std::max({x_values[at], x_values[at + 1], x_values[at + 8], x_values[at + 9]}));
     }
-  Case of_chosen = c;
+  SoftmaxCase of_chosen = c;
   of_chosen.shape = {1, 6, 4, 4};
-  const std::vector<long double> exact = quotients(of_chosen, chosen);
+  const std::vector<long double> exact = softmax_quotients(of_chosen, chosen);
   for (std::size_t i = 0; i < got.size(); i++)
     EXPECT_EQ(got[i], std::min<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(exact[i])), 255)) << i;
 }
