@@ -153,6 +153,7 @@ std::unordered_set<const LazyBuffer*> below_quantisations(const std::vector<cons
 
 std::vector<const LazyBuffer*> with_rounded_products(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
   const std::unordered_set<const LazyBuffer*> quantised = below_quantisations(outputs);
+  if (quantised.empty()) return outputs;
   return rewrite(graph, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
     const bool sums = is_op(rebuilt, Op::ReduceSum) && rebuilt->is_base();
     if (!quantised.contains(old) || !rebuilt->is_base() || !is_rounded(rebuilt->dtype) || !(sums || adds(rebuilt))) return rebuilt;
