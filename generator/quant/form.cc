@@ -69,6 +69,20 @@ Tensor product_of(const std::vector<Tensor>& factors) {
   return product;
 }
 
+std::optional<double> single_value(const std::vector<Tensor>& factors) {
+  double product = 1;
+  for (const Tensor& factor : factors) {
+    const std::optional<Array> array = factor.size().is_int(1) ? factor.evaluate() : std::nullopt;
+    if (!array) return std::nullopt;
+    product *= array->double_at(0);
+  }
+  return product;
+}
+
+Tensor number_like(const Tensor& like, std::int64_t value) {
+  return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
+}
+
 const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
   auto found = known_.find(buffer);
   if (found == known_.end()) {

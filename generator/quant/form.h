@@ -67,5 +67,10 @@ class FormFinder {
 
 /// The product of all, in float32 in their order; of none: nothing.
 Tensor product_of(const std::vector<Tensor>& factors);
+/// The same in float64, of factors that are the same for all elements; nullopt: one is not.
+std::optional<double> single_value(const std::vector<Tensor>& factors);
+
+/// An integer, of the type and shape of `like`.
+Tensor number_like(const Tensor& like, std::int64_t value);
 
 }  // namespace etch

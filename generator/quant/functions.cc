@@ -9,7 +9,6 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kBytes = 256;
 constexpr int kLeastCost = 10;   // of a function that is worth a table
 constexpr int kMostCost = 1000;  // of one that is evaluated for all bytes
 
@@ -44,6 +43,14 @@ Tensor results_for(const ByteFunction& f, const std::vector<Tensor>& list) {
 }
 
 }  // namespace
+
+Tensor read_table(const Tensor& table, const Tensor& index) {
+  Shape row(index.shape().size(), Sint(1)), rows = index.shape();
+  row.emplace_back(kBytes);
+  rows.emplace_back(kBytes);
+  LazyGraph& graph = index.graph();
+  return {&graph, graph.gather(table.reshape(row).expand(rows).buffer(), index.cast(DType::UInt8).buffer())};
+}
 
 const ByteFunction* ByteFunctions::of(const LazyBuffer* buffer) {
   auto found = known_.find(buffer);
@@ -122,12 +129,7 @@ std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const Laz
 
 /// From a table of its results.
 Tensor ByteFunctions::read(const ByteFunction& f) {
-  const Tensor& x = f.of[0];
-  Shape row(x.shape().size(), Sint(1)), rows = x.shape();
-  row.emplace_back(kBytes);
-  rows.emplace_back(kBytes);
-  const Tensor table = Tensor::constant(graph_, graph_.evaluate(f.results.buffer())).reshape(row).expand(rows);
-  return {&graph_, graph_.gather(table.buffer(), x.cast(DType::UInt8).buffer())};
+  return read_table(Tensor::constant(graph_, graph_.evaluate(f.results.buffer())), f.of[0]);
 }
 
 /// In int32.

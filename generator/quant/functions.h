@@ -13,6 +13,11 @@ namespace etch {
 /// A float becomes an int32 without a bound of its own if it is nearer to 0.
 constexpr double kSafeFloat = 1 << 30;
 
+inline constexpr std::int64_t kBytes = 256;  // of one type
+
+/// Of a table of shape [256], the element at each of `index`, which is at most 255.
+Tensor read_table(const Tensor& table, const Tensor& index);
+
 /// A value each element of which is computed from one element of one or two values of a byte (which may be constants that are stored so),
 /// and constants that are the same everywhere.
 struct ByteFunction {

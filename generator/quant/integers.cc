@@ -14,7 +14,9 @@
 #include "quant/functions.h"
 #include "quant/products.h"
 #include "quant/quantisation.h"
+#include "quant/softmax.h"
 #include "quant/stored_bytes.h"
+#include "quant/variance.h"
 #include "quant/zero_points.h"
 
 namespace etch {
@@ -33,15 +35,21 @@ class Rewriter {
  public:
   explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
 
-  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway is read in float from them, so that it is not computed
-  /// twice.
+  /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway, or that ends in a quantisation, is read in float from
+  /// them. It is not computed twice, and the same in any order.
   std::vector<const LazyBuffer*> with_shared_sums(const std::vector<const LazyBuffer*>& outputs) {
     const std::vector<const LazyBuffer*> bases = toposort_bases(outputs);
-    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end());
-    return rewrite(graph_, outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
-      const IntegerForm* form = rebuilt->is_reduction() ? forms_.of(rebuilt) : nullptr;
-      if (form == nullptr || form->fill != 0 || form->scales.empty() || !live.contains(form->value.buffer()->base)) return rebuilt;
+    const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end()), quantised = below_quantisations(outputs);
+    return rewrite(graph_, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
+      if (!rebuilt->is_reduction() || rebuilt->dtype != DType::Float32) return rebuilt;
       OriginScope scope(graph_, rebuilt->origins);
+      const bool is_quantised = quantised.contains(old);
+      const IntegerForm* form = forms_.of(rebuilt);
+      if (form == nullptr) {
+        const std::optional<Tensor> squares = is_quantised ? sum_of_squared_distances(graph_, forms_, rebuilt) : std::nullopt;
+        return squares ? squares->buffer() : rebuilt;
+      }
+      if (form->fill != 0 || form->scales.empty() || !(is_quantised || live.contains(form->value.buffer()->base))) return rebuilt;
       Tensor value = form->value.cast(DType::Float32) * product_of(form->scales);
       if (const Tensor divisor = product_of(form->divisors)) value = value / divisor;
       return value.buffer();
@@ -66,19 +74,11 @@ class Rewriter {
       return result ? result->buffer() : rebuilt;
     }
     const Tensor zero = zero_of(*q);
-    if (!zero) return with_rounded_products(rebuilt, *q);
+    if (!zero) return rebuilt;
     std::optional<Tensor> result = simplified(rebuilt, *q, zero);
+    if (!result) result = quantised_softmax(graph_, forms_, *q, zero);
     if (!result) result = before_choice(*q, zero);
-    return result ? result->buffer() : with_rounded_products(rebuilt, *q);
-  }
-
-  /// What stays a sum of products of floats is rounded as the graph says.
-  const LazyBuffer* with_rounded_products(const LazyBuffer* b, const Quantisation& q) {
-    const LazyBuffer* x =
-        with_products(graph_, q.x, [&](const LazyBuffer*, const LazyBuffer* product) { return rounded_product(graph_, product); });
-    if (x == nullptr) return b;
-    const Tensor rounded = Tensor(&graph_, x).unary(Op::Rint);
-    return saturated(q.zero == nullptr ? rounded : rounded + Tensor(&graph_, q.zero), q.dtype).buffer();
+    return result ? result->buffer() : rebuilt;
   }
 
   /// In integers, or from a table where that is less.
@@ -264,11 +264,12 @@ std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<c
   WithoutDeadChannels alive = remove_dead_channels(graph, rewriter.with_shared_sums(integers), options.tile);
   if (removed != nullptr) *removed = std::move(alive.removed);
   if (options.stored) alive.outputs = store_bytes_as(graph, alive.outputs, *options.stored);
-  return rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
+  const auto fewer = rewrite(graph, alive.outputs, [&](const LazyBuffer*, const LazyBuffer* rebuilt) {
     OriginScope scope(graph, rebuilt->origins);
     const LazyBuffer* without = without_zero_point(graph, rebuilt);
     return without == nullptr ? rebuilt : without;
   });
+  return with_rounded_products(graph, fewer);
 }
 
 }  // namespace etch

@@ -30,9 +30,11 @@ struct ByteOptions {
 ///   - functions of one quantised byte that take many operations, by a table of their 256 results
 ///   - linear functions of two, by a sum of integers that is tried for all 65 536 pairs
 ///   - a quantised Concat, Pad or Where, by one of quantised parts
+///   - a softmax, by a table, a sum and a division of integers, see softmax.h
 ///   - sums without what is the same for every input, see dead_channels.h; `removed` gets what that was
-/// In a sum of floats that is left before a quantisation, each product is rounded: no compiler contracts it.
-/// What is none of it stays as it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
+/// In what is left in float before a quantisation, sums of such integers, and of their squares less their mean, are still sums of integers,
+/// and each product is rounded before it is added, but for those of matrix products: no compiler contracts it. What is none of it stays as
+/// it is. Scales have to be positive and finite, and sums to fit int32: else it stays, too.
 std::vector<const LazyBuffer*> to_integers(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs,
                                            std::vector<DeadChannels>* removed = nullptr, const ByteOptions& options = {});
 

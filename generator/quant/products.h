@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 
 #include "lazy/tensor.h"
 
@@ -14,7 +15,16 @@ namespace etch {
 using ReplaceProduct = std::function<Tensor(const LazyBuffer* product, const LazyBuffer* rebuilt)>;
 const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const ReplaceProduct& f);
 
-/// The same value of a product, rounded to its type whatever the compiler: it is bounded, which no product that is added to is.
+/// The same value of a product, rounded to its type whatever the compiler: it is bounded, which no product that is added to is. Of a
+/// product whose sign is known the bound is on that side, as compilers drop the other one.
 Tensor rounded_product(LazyGraph& graph, const LazyBuffer* product);
+
+/// What is computed, in float, before it is rounded to a whole number and becomes an integer.
+std::unordered_set<const LazyBuffer*> below_quantisations(const std::vector<const LazyBuffer*>& outputs);
+
+/// What replaces `outputs`, of a graph that has its integers: below whatever is quantised, products of floats that are added or subtracted,
+/// or summed up, are rounded before. Those of matrix products and convolutions stay: sums of products of which an operand is used for
+/// several results.
+std::vector<const LazyBuffer*> with_rounded_products(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs);
 
 }  // namespace etch

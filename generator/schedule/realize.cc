@@ -224,8 +224,8 @@ class Chooser {
     const bool is_expanded = e.view != b && !is_row;
     if (is_expanded && (b->shape() != reduced || e.view->shape() != whole || !(e.view->st == b->st.expand(whole)))) return false;
     if (e.consumer->is_reduction()) return e.view->shape() == whole && e.consumer->axes == reduction->axes && !is_scan(e.consumer);
-    return is_computed(e.consumer) && e.consumer->kind != LazyKind::Gather && e.consumer->shape() == e.view->shape() &&
-           (e.view->shape() == whole || is_row);
+    if (e.consumer->kind == LazyKind::Gather && e.view != e.consumer->src[1]) return false;  // a table is in memory, an index need not be
+    return is_computed(e.consumer) && e.consumer->shape() == e.view->shape() && (e.view->shape() == whole || is_row);
   }
 
   /// Whether a kernel of several stages may start with `reduction`: on a grid each row is the work of one item, or of a group.

@@ -30,7 +30,8 @@ const Row kRows[] = {
      {"Sigmoid", "Tanh"}},
     {"a product", [](Net& g, const Value& x, const Value& y) { return named(g, "Mul", {x, y}); }, {}, {}},
     {"a sum that no formula gives", [](Net& g, const Value& x, const Value& y) { return named(g, "Add", {x, y}); }, {"Add"}, {"Add"}},
-    {"softmax", [](Net& g, const Value& x, const Value&) { return named(g, "Softmax", {x}); }, {"Softmax"}, {"Softmax"}},
+    {"softmax", [](Net& g, const Value& x, const Value&) { return named(g, "Softmax", {x}); }, {}, {}},
+    {"its logarithm", [](Net& g, const Value& x, const Value&) { return named(g, "LogSoftmax", {x}); }, {"LogSoftmax"}, {"LogSoftmax"}},
     {"normalization",
      [](Net& g, const Value& x, const Value&) {
        return named(g, "LayerNormalization", {x, g.constant(Array::of_doubles(DType::Float32, {4}, std::vector<double>{1, 2, 3, 4}))});
@@ -77,10 +78,10 @@ TEST(FloatParts, AreNamed) {
 }
 
 TEST(FloatParts, StandInTheReport) {
-  const Compiled c = compiled_net(kRows[6], DType::Int8, false);
+  const Compiled c = compiled_net(kRows[7], DType::Int8, false);
   const Report report = compile_project(c.frontend, c.options).report;
-  EXPECT_NE(to_text(report).find("In float between quantised values: Softmax\n"), std::string::npos) << to_text(report);
-  EXPECT_NE(to_json(report).find("\"float_nodes\": [\n  \"Softmax\"\n ]"), std::string::npos) << to_json(report);
+  EXPECT_NE(to_text(report).find("In float between quantised values: LogSoftmax\n"), std::string::npos) << to_text(report);
+  EXPECT_NE(to_json(report).find("\"float_nodes\": [\n  \"LogSoftmax\"\n ]"), std::string::npos) << to_json(report);
 }
 
 }  // namespace
