@@ -19,6 +19,7 @@ bool adds(const LazyBuffer* b) { return is_op(b, Op::Add) || is_op(b, Op::Sub); 
 bool is_elementwise(const LazyBuffer* b) {
   return is_float(b->dtype) && b->kind == LazyKind::Compute && !b->is_reduction() && b->op != Op::Bitcast;
 }
+
 /// `value` and what it is computed from by operations on single elements, sources first.
 std::vector<const LazyBuffer*> order_below(const LazyBuffer* value) {
   const auto below = [](const LazyBuffer* b) {

@@ -9,7 +9,7 @@ namespace etch {
 namespace {
 
 constexpr double kWholeFloats = 9007199254740992;  // 2^53: the reference converts whole numbers by way of float64
-constexpr double kNearly = 1e-6;             // as 1 / n is rounded to float32
+constexpr double kNearly = 1e-6;                   // as 1 / n is rounded to float32
 
 /// The number of elements along `axes`; nullopt: it is not a number.
 std::optional<std::int64_t> count_along(const LazyBuffer* x, const std::vector<int>& axes) {

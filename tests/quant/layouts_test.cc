@@ -94,7 +94,7 @@ TEST(WideWeights, AreForDotProductsInSteps) {
 TEST(WideWeights, AreRightInRandomNetworks) {
   std::mt19937 rng(4);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < test::rounds(12); i++) {
     const std::int64_t size = pick(1, 9), middle = pick(1, 20);
     const std::vector<Conv> convs =
         chain({random_conv(rng, pick(1, 3), middle, size, 2 * pick(0, 1) + 1), random_conv(rng, middle, middle, size, 3, middle),

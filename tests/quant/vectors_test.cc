@@ -21,6 +21,7 @@ TEST(Windows, OfShortPiecesAreLaidSideBySide) {
   std::mt19937 rng(1);
   for (const std::int64_t channels : {13, 15})
     for (const std::int64_t stride : {1, 2}) {
+      if ((channels == 13) == (stride == 2) && test::rounds(2) == 1) continue;
       std::vector<Conv> convs{random_conv(rng, channels, 64, 8, 3)};
       convs[0].stride = stride;
       convs.push_back(random_conv(rng, 64, 256, convs[0].size_out(), 1));
@@ -53,7 +54,7 @@ TEST(IntegerVectors, GiveWhatLoopsGive) {
   std::mt19937 rng(3);
   const auto pick = [&](std::initializer_list<std::int64_t> from) { return *(from.begin() + rng() % from.size()); };
   std::int64_t vectors = 0, borders = 0, dots = 0;
-  for (int round = 0; round < test::rounds(24); round++) {
+  for (int round = 0; round < test::rounds(18); round++) {
     const std::int64_t channels = pick({3, 4, 8, 12, 16, 20, 32}), size = pick({3, 5, 6, 8, 9}), kernel = pick({1, 3, 5});
     const bool is_depthwise = rng() % 2 == 0;
     const std::int64_t outputs = is_depthwise ? channels : pick({4, 8, 10, 16});
@@ -69,7 +70,7 @@ TEST(IntegerVectors, GiveWhatLoopsGive) {
     expect_right(net, convs, rng);
     if (testing::Test::HasFailure()) FAIL() << to_text(net.frontend.schedule);
   }
-  EXPECT_GT(vectors, test::rounds(16));
+  EXPECT_GT(vectors, test::rounds(12));
   EXPECT_GT(borders, test::rounds(2));
   EXPECT_GT(dots, test::rounds(2));
 }
@@ -98,10 +99,11 @@ TEST(StoredBytes, AreThoseOfTheInstruction) {
 // Where memory has no room for a padded copy, an instruction reads the padding in the tiles at the border alone.
 TEST(PaddedOperands, AreTakenByTheInstruction) {
   std::mt19937 rng(6);
+  int number = 0;
   for (const char* target : {"cortex-m4f", "cortex-m55", "x86-64-vnni", "cortex-a55"})
     for (const std::int64_t zero : {std::int64_t{-128}, std::int64_t{0}, std::int64_t{77}})
       for (const bool wide : {false, true}) {
-        if (wide != (zero == 0) && test::rounds(2) == 1) continue;
+        if (number++ % 5 != 0 && test::rounds(2) == 1) continue;
         std::vector<Conv> convs{random_conv(rng, 16, 16, 7, 1), random_conv(rng, 16, 16, 7, 3)};
         convs[0].y_zero = zero;
         convs = chain(convs);

@@ -8,6 +8,7 @@
 #include "shape/open_sizes.h"
 #include "shape/shapetracker.h"
 #include "shape/symbolic.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -98,7 +99,7 @@ TEST(Prove, OpenHeightAndWidth) {
 TEST(Prove, ChainsOfWindows) {
   std::mt19937 rng(1);
   const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(rng); };
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < test::rounds(200); round++) {
     Symbols s;
     Sint n = s.variable("N", 1, 4), h = s.variable("H", 16, 320), w = s.variable("W", 24, 320);
     Sint b = s.variable("b", 0, n - 1), c = s.variable("c", 0, 7);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "support/expect_error.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -118,7 +119,7 @@ class Fuzzer {
 
 TEST(Symbolic, RandomExpressionsHaveTheirValue) {
   int divisions = 0;
-  for (unsigned seed = 0; seed < 6000; seed++) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(test::rounds(6000)); seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(40)) {
@@ -129,7 +130,7 @@ TEST(Symbolic, RandomExpressionsHaveTheirValue) {
     }
     divisions += to_text(e.sym).find("//") != std::string::npos;
   }
-  EXPECT_GT(divisions, 600);  // the expressions are not all trivial
+  EXPECT_GT(divisions, test::rounds(600));  // the expressions are not all trivial
 }
 
 // C's / and % are floor division only where nothing is negative.
