@@ -22,6 +22,7 @@ struct Case {
   Product product;
   std::vector<Opt> opts;
   bool may_lay_out = true;  // b
+  std::int64_t row = 0;     // of the target's instructions
 };
 
 // Each row of the target, by itself and among other steps.
@@ -50,15 +51,15 @@ std::vector<Case> cases(const CodegenOptions& options) {
                   2 * pick(2, 4) + 1,      4 * pick(1, 3),          (options.integer_vectors ? 32 : 16) * pick(1, 4)};
         p.b_rows = b_rows;
         p.b_first = pick(0, 1) == 1;
-        all.push_back({p, chain, pick(0, 3) > 0});
+        all.push_back({p, chain, pick(0, 3) > 0, tc.amount});
       }
-    if (rows[r].steps > 1) continue;
+    if (rows[r].steps > 1 || rows[r].words) continue;
     for (const std::size_t chain : {std::size_t{0}, std::size_t{1}})  // some products are left over
       for (const bool b_rows : {false, true}) {
         Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32,
                   2 * pick(2, 4) + 1,      4 * pick(1, 3),          rows[r].macs * pick(1, 8) + pick(1, 3)};
         p.b_rows = b_rows;
-        all.push_back({p, chains[chain], pick(0, 3) > 0});
+        all.push_back({p, chains[chain], pick(0, 3) > 0, tc.amount});
       }
   }
   return all;
@@ -83,7 +84,8 @@ TEST_P(DotOfOneLane, GivesTheSums) {
   std::mt19937 rng(12);
   const CodegenOptions target = options_of(GetParam());
   const std::vector<Case> all = cases(target);
-  EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 62u);
+  EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 102u);
+  int in_words = 0;
   std::vector<std::string> sources;
   std::set<std::string> definitions;
   std::vector<std::vector<Array>> inputs;
@@ -96,13 +98,18 @@ TEST_P(DotOfOneLane, GivesTheSums) {
     const std::string name = "k" + std::to_string(sources.size());
     const ProgramKernel kernel = generate_kernel(
         store, test::signature_of(name, store, {p.m * p.n, p.m * p.k, p.k * p.n}, {false, false, c.may_lay_out}), kC, options);
-    EXPECT_NE(kernel.uops.find(" = Dot int32"), std::string::npos) << to_text(c.opts);
+    const bool is_swapped = p.b_first && p.a == p.b;  // what is laid out is the first operand
+    const bool fits =
+        !target.instructions[static_cast<std::size_t>(c.row)].words || (kernel.arguments[2].layout && !is_swapped);  // whole words
+    EXPECT_EQ(kernel.uops.find(" = Dot int32") != std::string::npos, fits) << to_text(c.opts);
+    in_words += fits && target.instructions[static_cast<std::size_t>(c.row)].words ? 1 : 0;
     sources.push_back(kernel.text.source);
     definitions.insert(kernel.text.definitions.begin(), kernel.text.definitions.end());
     const Array a = numbers(p.a, p.m * p.k, rng), b = numbers(p.b, p.k * p.n, rng);
     wanted.push_back(test::sums_of(p, a, b));
     inputs.push_back({a, kernel.arguments[2].layout ? relayout(b, *kernel.arguments[2].layout) : b});
   }
+  EXPECT_GE(in_words, target.integer_vectors ? 0 : 20);  // of 40
   std::string text = target.integer_vectors ? "#include \"etch_quant.h\"\n" : "";
   for (const std::string& d : definitions) text += d;
   const std::string first = sources[0];
@@ -139,22 +146,31 @@ TEST_P(DotOfOneLane, GivesTheSumsInLlvm) {
 // With steps, b has to lie in the order of the steps: constants alone can; a keeps the order of memory.
 TEST(DotOfOneLaneOnM4, HeuristicsPlaceTiles) {
   LazyOps ops;
-  const CodegenOptions options = m4();
+  CodegenOptions options = m4();
   struct Row {
     DType b;
-    std::int64_t m, k;
+    std::int64_t m, n, k;
     bool b_is_constant;
     const char* opts;
+    bool small_code = false;
   };
   const Row rows[] = {
-      {DType::Int8, 8, 32, true, "TC 0 0, UPCAST 1 4, UPCAST 0 2"},
-      {DType::Int8, 125, 32, true, "TC 0 0, UPCAST 1 4, OVERLAP 0 2"},
-      {DType::Int16, 125, 64, true, "TC 0 3, UPCAST 1 4, OVERLAP 0 2, UNROLL 0 4"},
-      {DType::Int16, 125, 64, false, ""},
-      {DType::Int16, 125, 62, true, ""},
+      {DType::Int8, 8, 16, 32, true, "TC 0 4, UPCAST 1 4, UPCAST 0 2"},
+      {DType::Int8, 125, 16, 32, true, "TC 0 4, UPCAST 1 4, OVERLAP 0 2"},
+      {DType::Int16, 125, 3, 64, true, "TC 0 7, UPCAST 1 3, OVERLAP 0 2, UNROLL 0 4"},
+      {DType::Int16, 125, 16, 64, false, ""},
+      {DType::Int16, 125, 16, 62, true, ""},
+      // Whole words: sums that share the bytes, and copies of the loop, of which turns are left.
+      {DType::Int16, 125, 16, 64, true, "TC 0 2, UPCAST 1 8, UNROLL 0 8"},
+      {DType::Int16, 125, 36, 32, true, "TC 0 2, UPCAST 1 6, UNROLL 0 4"},
+      {DType::Int8, 1, 128, 640, true, "TC 0 0, UPCAST 0 4, UNROLL 0 10"},
+      {DType::Int8, 1, 128, 640, true, "TC 0 0, UPCAST 0 4, UNROLL 0 4", true},
+      {DType::Int8, 1, 128, 64, true, "TC 0 0, UPCAST 0 4", true},
+      {DType::Int8, 1, 128, 640, false, ""},
   };
   for (const Row& row : rows) {
-    const Product p{DType::Int8, row.b, DType::Int32, row.m, 16, row.k};
+    options.small_code = row.small_code;
+    const Product p{DType::Int8, row.b, DType::Int32, row.m, row.n, row.k};
     Kernel kernel(store_of(ops, p), options);
     std::vector<KernelArgument> arguments(3);
     arguments[1].elements = p.m * p.k;
@@ -171,10 +187,10 @@ TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
   if (!find_program("arm-none-eabi-gcc")) GTEST_SKIP() << "arm-none-eabi-gcc is not there: install gcc-arm-none-eabi";
   LazyOps ops;
   const TempDir dir("etch-test");
-  for (const std::size_t r : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+  for (std::size_t r = 0; r < m4().instructions.size(); r++) {
     CodegenOptions options = m4();
     const TargetInstruction& row = options.instructions[r];
-    options.opts = {{{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}}};
+    options.opts = {{{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}, {OptOp::Upcast, 1, 4}}};
     const Product p{*dtype_named(row.a), *dtype_named(row.b), DType::Int32, 4, 4, 16};
     const LazyOp* store = store_of(ops, p);
     const ProgramKernel kernel = generate_kernel(store, test::signature_of("k0", store, {16, 64, 64}, {false, false, true}), kC, options);
@@ -182,14 +198,17 @@ TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
     std::string text = "#include \"etch_quant.h\"\n";
     for (const std::string& d : kernel.text.definitions) text += d;
     std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
-    const ProcessResult result =
-        run_process({"arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-O2", "-Wall",
-                     "-Wextra", "-Werror", "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
+    const ProcessResult result = run_process({"arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16",
+                                              "-std=c99", "-O2", "-fno-schedule-insns", "-fno-tree-ter", "-Wall", "-Wextra", "-Werror",
+                                              "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
     ASSERT_TRUE(result.ok()) << describe(result) << result.err.substr(0, 2000);
     std::ifstream assembly(out);
     const std::string code{std::istreambuf_iterator<char>(assembly), {}};
     EXPECT_NE(code.find("smlad"), std::string::npos) << row.name;
     EXPECT_NE(code.find("ror #8"), std::string::npos) << row.name;
+    std::size_t pairs = 0;  // words of b that are loaded two at a time, in all turns of the loop that is left
+    for (std::size_t at = code.find("ldrd"); at != std::string::npos; at = code.find("ldrd", at + 1)) pairs++;
+    if (row.words) EXPECT_GE(pairs, 4u) << row.name << "\n" << code;
   }
 }
 
