@@ -208,7 +208,7 @@ TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
     EXPECT_NE(code.find("ror #8"), std::string::npos) << row.name;
     std::size_t pairs = 0;  // words of b that are loaded two at a time, in all turns of the loop that is left
     for (std::size_t at = code.find("ldrd"); at != std::string::npos; at = code.find("ldrd", at + 1)) pairs++;
-    if (row.words) EXPECT_GE(pairs, 4u) << row.name << "\n" << code;
+    EXPECT_GE(pairs, row.words ? 4u : 0u) << row.name << "\n" << code;
   }
 }
 
