@@ -124,11 +124,11 @@ std::optional<std::string> Kernel::why_no_tensor(const Opt& opt) const {
     return "the kernel is one sum in " + row.sum + " of products of loaded " + row.a + " and " + row.b;
   const auto choices = static_cast<int>(tensor_choices(row).size());
   if (choices == 0)
-    return row.is_matrix()
-               ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
-                     std::to_string(row.k) + " of which each operand has two"
-               : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
-                     std::to_string(row.macs * row.steps) + (row.lanes == 1 && !row.parts_evens() && !row.words ? ", or a short one of more" : "");
+    return row.is_matrix() ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
+                                 std::to_string(row.k) + " of which each operand has two"
+                           : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
+                                 std::to_string(row.macs * row.steps) +
+                                 (row.lanes == 1 && !row.parts_evens() && !row.words ? ", or a short one of more" : "");
   if (opt.axis < 0 || opt.axis >= choices) return "there is no such choice of axes, but " + std::to_string(choices);
   std::int64_t copies = row.is_matrix() ? count_of(row.of_sum.registers) : 1, items = row.is_matrix() ? count_of(row.of_sum.items) : 1;
   for (const Axis& a : axes_) {
