@@ -83,6 +83,46 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) {
 ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return (uint32_t)__sxtb16(x >> 8); }
 ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >> 8); }
 #endif
+#if defined(__GNUC__) /* else two words are not loaded by one instruction */
+#define ETCH_WORD_ALIGNED(p) __builtin_assume_aligned(p, 4)
+#else
+#define ETCH_WORD_ALIGNED(p) (p)
+#endif
+/* sum + the products of bytes 0 and 2 of a with the first two of four weights, which lie in two whole words, and of bytes 1 and 3 with
+ * the others. */
+ETCH_INLINE int32_t etch_smlad_s8_pairs(int32_t sum, const int8_t *a, const int16_t *b) {
+  uint32_t bytes, even, odd;
+  memcpy(&bytes, a, sizeof bytes);
+  memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);
+  memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);
+  return __smlad(etch_sxtb16_odd(bytes), odd, __smlad(__sxtb16(bytes), even, sum));
+}
+ETCH_INLINE int32_t etch_smlad_u8_pairs(int32_t sum, const uint8_t *a, const int16_t *b) {
+  uint32_t bytes, even, odd;
+  memcpy(&bytes, a, sizeof bytes);
+  memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);
+  memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);
+  return __smlad(etch_uxtb16_odd(bytes), odd, __smlad(__uxtb16(bytes), even, sum));
+}
+/* sum + the products of eight bytes of a with eight weights, which lie in two whole words. */
+ETCH_INLINE int32_t etch_smlad_s8_words(int32_t sum, const int8_t *a, const int8_t *b) {
+  uint32_t first, second, w, w_second;
+  memcpy(&first, a, sizeof first);
+  memcpy(&second, a + 4, sizeof second);
+  memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);
+  memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);
+  sum = __smlad(etch_sxtb16_odd(first), etch_sxtb16_odd(w), __smlad(__sxtb16(first), __sxtb16(w), sum));
+  return __smlad(etch_sxtb16_odd(second), etch_sxtb16_odd(w_second), __smlad(__sxtb16(second), __sxtb16(w_second), sum));
+}
+ETCH_INLINE int32_t etch_smlad_u8_words(int32_t sum, const uint8_t *a, const int8_t *b) {
+  uint32_t first, second, w, w_second;
+  memcpy(&first, a, sizeof first);
+  memcpy(&second, a + 4, sizeof second);
+  memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);
+  memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);
+  sum = __smlad(etch_uxtb16_odd(first), etch_sxtb16_odd(w), __smlad(__uxtb16(first), __sxtb16(w), sum));
+  return __smlad(etch_uxtb16_odd(second), etch_sxtb16_odd(w_second), __smlad(__uxtb16(second), __sxtb16(w_second), sum));
+}
 #endif
 
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)

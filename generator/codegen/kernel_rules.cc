@@ -21,7 +21,8 @@ bool Kernel::may_be_in_place() const {
 }
 
 bool Kernel::sums_are_lanes() const {
-  return tensor_ && options_->integer_vectors && instruction().lanes == 1 && instruction().steps == 1 && tensor_->tail == 0;
+  return tensor_ && options_->integer_vectors && instruction().lanes == 1 && !instruction().parts_evens() && !instruction().words &&
+         tensor_->tail == 0;
 }
 
 bool Kernel::is_adjacent(int axis) const {

@@ -160,7 +160,9 @@ class Linearizer {
   const UOp* padding_of(const LazyOp* load, int count);
   const UOp* element_of(const KernelBuf& buf, const Place& place, Sint inside);
   template <class Add>
-  void add_steps(std::size_t steps, std::size_t tensor, Add add);
+  void add_steps(std::size_t steps, std::size_t tensor, bool in_order, Add add);
+  bool is_words(const UOp* b) const;
+  void add_products(const LazyOp* sum);
   /// The bits of the element of an operand that this work-item has in register number `reg`.
   const UOp* tile_operand(const LazyOp* load, const TilePart& part, std::int64_t reg);
 

@@ -19,16 +19,17 @@ void Linearizer::multiply_by_instruction() {
   });
 }
 
-// Calls `add` for the elements of all steps, in the order of memory.
+// Calls `add` for the elements of all steps, in the order of memory, or one step after the other.
 template <class Add>
-void Linearizer::add_steps(std::size_t steps, std::size_t tensor, Add add) {
+void Linearizer::add_steps(std::size_t steps, std::size_t tensor, bool in_order, Add add) {
   const Sint step = axis_index_[steps];
-  for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++)
-    for (std::int64_t s = 0; s < k_.instruction().steps; s++) {
-      axis_index_[steps] = s;
-      axis_index_[tensor] = mac;
-      add();
-    }
+  constexpr std::int64_t kSteps = 2;
+  const std::int64_t all = k_.axes()[tensor].size.as_int() * kSteps;
+  for (std::int64_t i = 0; i < all; i++) {
+    axis_index_[steps] = in_order ? i % kSteps : i / (all / kSteps);
+    axis_index_[tensor] = in_order ? i / kSteps : i % (all / kSteps);
+    add();
+  }
   axis_index_[steps] = step;
   axis_index_[tensor] = 0;
 }
@@ -61,8 +62,9 @@ const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
     places.push_back(place_of(buf));
     inside.push_back(load_op == k_.tensor()->padded ? place_of(k_.buf_of(k_.tensor()->inside)).valid : places.back().valid);
   };
-  const int steps = load_op == k_.tensor()->a ? k_.steps_axis() : -1;
-  if (steps >= 0) add_steps(static_cast<std::size_t>(steps), tensor, add_place);
+  const bool in_order = load_op == k_.tensor()->a;
+  const int steps = in_order || k_.instruction().is_whole_pair() ? k_.steps_axis() : -1;
+  if (steps >= 0) add_steps(static_cast<std::size_t>(steps), tensor, in_order, add_place);
   for (int lane = 0; steps < 0 && lane < lanes; lane++)
     for (std::int64_t mac = 0; mac < k_.instruction().macs; mac++) {
       if (lanes_ > 1) axis_index_.back() = lane;
@@ -79,12 +81,28 @@ const UOp* Linearizer::dot_operand(const LazyOp* load_op) {
   return b_.add(std::move(vector));
 }
 
+// The products of one instruction, one by one.
+void Linearizer::add_products(const LazyOp* sum) {
+  std::vector<int> axes;
+  for (int axis : axes_of(AxisKind::Tensor)) axes.push_back(axis);
+  for_each(axes, [&] { accumulate(sum, value(sum->src[0])); });
+  for (int axis : axes) axis_index_[static_cast<std::size_t>(axis)] = 0;
+}
+
+// Whether `b` is elements of constants that were laid out for the instruction, so that it is whole words.
+bool Linearizer::is_words(const UOp* b) const {
+  const auto argument = static_cast<std::size_t>(k_.tensor()->b->mem().index);
+  const bool is_laid_out = argument < options_.layouts.size() && options_.layouts[argument].has_value();
+  return is_laid_out && b->uop == UOpKind::Load && b->lanes == k_.instruction().macs;
+}
+
 void Linearizer::add_dot_product(const LazyOp* sum) {
   const TargetInstruction& row = k_.instruction();
   const UOp *a = dot_operand(k_.tensor()->a), *b = dot_operand(k_.tensor()->b);
+  if (row.words && !is_words(b)) return add_products(sum);
   const UOp*& newest = accumulators_.at(accumulator_of(sum));
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
-  const bool in_steps = k_.steps_axis() >= 0;
+  const bool in_steps = row.steps > 1;
   const std::int64_t step = in_steps ? axis_index_[static_cast<std::size_t>(k_.steps_axis())].as_int() : 0;
   const UOp* next = b_.add(UOp{.uop = UOpKind::Dot,
                                .dtype = sum->dtype,

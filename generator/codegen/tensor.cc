@@ -72,7 +72,7 @@ std::vector<int> axes_for(const Kernel& k, AxisKind kind, std::int64_t amount) {
 std::vector<int> axes_with_tail(const Kernel& k, const TargetInstruction& row) {
   constexpr std::int64_t kMost = 8;  // instructions, which are unrolled
   std::vector<int> found;
-  if (row.lanes > 1 || row.steps > 1) return found;
+  if (row.lanes > 1 || row.parts_evens() || row.words) return found;
   for (int i = static_cast<int>(k.axes().size()) - 1; i >= 0; i--) {
     const Axis& a = k.axes()[at(i)];
     const bool is_whole = a.kind == AxisKind::Reduce && a.dim < k.ast_dims() && a.size == k.dims()[at(a.dim)].valid && a.size.is_int();
@@ -124,11 +124,11 @@ std::optional<std::string> Kernel::why_no_tensor(const Opt& opt) const {
     return "the kernel is one sum in " + row.sum + " of products of loaded " + row.a + " and " + row.b;
   const auto choices = static_cast<int>(tensor_choices(row).size());
   if (choices == 0)
-    return row.is_matrix()
-               ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
-                     std::to_string(row.k) + " of which each operand has two"
-               : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
-                     std::to_string(row.macs * row.steps) + (row.lanes == 1 && row.steps == 1 ? ", or a short one of more" : "");
+    return row.is_matrix() ? "there are axes of multiples of " + std::to_string(row.m) + ", " + std::to_string(row.n) + " and, reduced, " +
+                                 std::to_string(row.k) + " of which each operand has two"
+                           : "there is an axis of a multiple of " + std::to_string(row.lanes) + " and a reduced one of a multiple of " +
+                                 std::to_string(row.macs * row.steps) +
+                                 (row.lanes == 1 && !row.parts_evens() && !row.words ? ", or a short one of more" : "");
   if (opt.axis < 0 || opt.axis >= choices) return "there is no such choice of axes, but " + std::to_string(choices);
   std::int64_t copies = row.is_matrix() ? count_of(row.of_sum.registers) : 1, items = row.is_matrix() ? count_of(row.of_sum.items) : 1;
   for (const Axis& a : axes_) {
@@ -189,8 +189,9 @@ void Kernel::apply_tensor(const Opt& opt) {
   shift_to(choice.k, row.is_matrix() ? row.k : row.macs * row.steps, static_cast<int>(axes_.size()), AxisKind::Tensor);
   if (choice.tail > 0 && tensor_->whole > row.macs)
     shift_to(choice.k, tensor_->whole / row.macs, static_cast<int>(axes_.size()) - 1, AxisKind::Unroll);
-  if (row.steps > 1) {
-    shift_to(static_cast<int>(axes_.size()) - 1, row.steps, static_cast<int>(axes_.size()) - 1, AxisKind::Unroll);
+  if (row.parts_evens()) {
+    const AxisKind kind = row.is_whole_pair() ? AxisKind::Tensor : AxisKind::Unroll;
+    shift_to(static_cast<int>(axes_.size()) - 1, 2, static_cast<int>(axes_.size()) - 1, kind);
     axes_[axes_.size() - 2].tile = 's';
   }
   if (row.is_matrix())

@@ -31,7 +31,7 @@ namespace {
 std::int64_t channel_tile(const Target& target) {
   std::int64_t tile = kChannelTile;
   for (const TargetInstruction& row : target.instructions)
-    if (!row.is_matrix()) tile = std::max(tile, row.lanes == 1 ? row.macs * row.steps : row.lanes);
+    if (!row.is_matrix() && !row.words) tile = std::max(tile, row.lanes == 1 ? row.macs * row.steps : row.lanes);
   return tile;
 }
 
@@ -39,7 +39,7 @@ std::int64_t channel_tile(const Target& target) {
 ByteOptions byte_options(const Target& target) {
   std::map<std::string, std::int64_t> most{{"int8", 0}, {"uint8", 0}};
   for (const TargetInstruction& row : target.instructions)
-    if (row.b == "int8" && !row.is_matrix()) most[row.a] = std::max(most[row.a], row.macs * row.lanes);
+    if (row.b == "int8" && !row.is_matrix() && !row.words) most[row.a] = std::max(most[row.a], row.macs * row.lanes);
   ByteOptions options{.tile = channel_tile(target)};
   if (most["int8"] != most["uint8"]) options.stored = most["int8"] > most["uint8"] ? DType::Int8 : DType::UInt8;
   return options;

@@ -108,8 +108,10 @@ DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& ro
   std::erase_if(own.texts, [&](const InstructionText& t) { return t.step != step.value_or(0); });
   for (const InstructionText& t : own.texts)
     if (!t.header.empty()) made.definition += fmt::format("#if {}\n#include <{}>\n#endif\n", t.when, t.header);
-  made.definition += step ? fmt::format("/* sum + the products of the {} of {} elements of a and those of b. */\n", which, 2 * row.macs)
-                          : fmt::format("/* sum + the products of {} elements of a and b. */\n", row.macs);
+  made.definition += row.is_whole_pair()
+                         ? fmt::format("/* sum + the products of {} elements of a and b, which has the even ones first. */\n", row.macs)
+                     : step ? fmt::format("/* sum + the products of the {} of {} elements of a and those of b. */\n", which, 2 * row.macs)
+                            : fmt::format("/* sum + the products of {} elements of a and b. */\n", row.macs);
   const auto operand = [&](const std::string& name) {
     return row.takes_vectors() ? vector_type(*dtype_named(name), row.macs) + " " : std::string(type(name)) + " *";
   };
@@ -129,7 +131,7 @@ DotFunction scalar_dot_function(const CStyle& style, const TargetInstruction& ro
         "  return {};\n",
         substitute(t.text, values));
   };
-  const std::string element = !step ? "i" : *step == 0 ? "2 * i" : "2 * i + 1";
+  const std::string element = row.is_whole_pair() ? "i % 2 * 2 + i / 2" : !step ? "i" : *step == 0 ? "2 * i" : "2 * i + 1";
   const std::string plain =
       fmt::format("  int i;\n  for (i = 0; i < {}; i++) sum = (int32_t)((uint32_t)sum + (uint32_t)(a[{}] * b[i]));\n  return sum;\n",
                   row.macs, element);

@@ -275,9 +275,10 @@ Value* LlvmValues::dot(const UOp& u, Value* sum, Value* a, Value* b) {
     for (int i = 0; i < count; i++) elements.push_back(i % static_cast<int>(u.size));
     return builder_.CreateShuffleVector(v, elements);
   };
-  if (u.value) {  // the elements of the step
+  if (u.value || row.is_whole_pair()) {  // the elements of the step, or of one step after the other
     std::vector<int> elements;
-    for (int i = 0; i < count; i++) elements.push_back(2 * i + static_cast<int>(u.value->as_int()));
+    for (int i = 0; i < count; i++)
+      elements.push_back(u.value ? 2 * i + static_cast<int>(u.value->as_int()) : i % (count / 2) * 2 + i / (count / 2));
     a = builder_.CreateShuffleVector(a, elements);
   } else {
     a = whole(u.src[1], a);

@@ -11,8 +11,10 @@
 namespace etch {
 namespace {
 
+// Below a cast, also where a mask puts another number in the place of what it hides.
 const LazyOp* load_below(const LazyOp* factor) {
-  const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
+  const LazyOp* shown = factor->op == Op::Where ? factor->src[1] : factor;
+  const LazyOp* load = shown->op == Op::Cast ? shown->src[0] : shown;
   return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
 }
 
@@ -49,7 +51,7 @@ class Widening {
     if (b->dtype != DType::Int8 && b->dtype != DType::UInt8) return false;
     const auto strides = a->st().real_strides();
     return std::ranges::any_of(instructions_, [&](const TargetInstruction& row) {
-      if (row.steps < 2 || row.b != name_of(DType::Int16) || row.a != name_of(a->dtype) || row.sum != name_of(sum.sum->dtype)) return false;
+      if (row.b != name_of(DType::Int16) || row.a != name_of(a->dtype) || row.sum != name_of(sum.sum->dtype)) return false;
       return std::ranges::any_of(sum.sum->axes(), [&](int axis) {
         const auto k = static_cast<std::size_t>(axis);
         const Sint& size = a->shape[k];

@@ -42,7 +42,9 @@ struct TargetInstruction {
   /// Dot products: lane l of the sum (one lane: a number) gets the products of elements l * macs to l * macs + macs - 1 of a and b.
   /// With two steps, of one lane: a has macs * 2 adjacent elements, of which step 0 takes those of even numbers, step 1 the others; b has
   /// the macs elements of one step.
+  /// Without steps, of numbers of 16 bits: b has the elements of even numbers first, then those of odd ones.
   std::int64_t macs = 0, lanes = 0, steps = 1;
+  bool words = false;              // b is constants that lie in whole words of 4 bytes, of which one instruction may load several
   std::string intrinsic, feature;  // the same in LLVM IR, and the feature of the processor that it needs; may be empty
 
   /// Matrix products of some work-items together: m x n sums, each of k products. The items have the same digits in all three parts.
@@ -50,6 +52,10 @@ struct TargetInstruction {
   TilePart of_a, of_b, of_sum;
 
   bool is_matrix() const { return m > 0; }
+  /// Whether b has first the elements that are multiplied with those of even numbers in a: constants alone can lie so.
+  bool parts_evens() const { return b == "int16"; }
+  /// Whether those of odd numbers follow at once, and not with another step.
+  bool is_whole_pair() const { return parts_evens() && steps == 1; }
   /// Whether operands of one lane are values, vectors, and not places in memory.
   bool takes_vectors() const { return lanes == 1 && macs == 16; }
 };

@@ -102,15 +102,20 @@ TargetInstruction read_dot(const Reader& in, const Element& e) {
   row.b = type_of(in, e, "b", {"uint8", "int8", "int16"});
   row.sum = type_of(in, e, "sum", {"int32"});
   row.steps = in.number(e, "steps", 1, 2, 1);
+  row.words = in.boolean(e, "words", false);
   row.macs = in.number(e, "macs", 2, 16, 4);
   constexpr std::int64_t kLanes[] = {1, 4, 8, 16};
   row.lanes = kLanes[in.choice(e, "lanes", in.attribute(e, "lanes"), {"1", "4", "8", "16"})];
-  // Both operands are one word: four bytes, or two numbers of 16 bits of which each step has its own. Of one lane they may be longer.
+  // Both operands are one word: four bytes, or two numbers of 16 bits of which each step has its own. Of one lane they may be longer, as
+  // the four numbers of 16 bits of both steps.
   const bool is_long = row.lanes == 1 && (row.macs == 8 || row.macs == 16);
-  const bool fits = row.b == "int16" ? row.steps == 2 && row.macs == 2 : row.steps == 1 && (row.macs == 4 || is_long);
+  const bool fits = row.b == "int16" ? row.lanes == 1 && row.macs * row.steps == 4 : row.steps == 1 && (row.macs == 4 || is_long);
   if (!fits || (row.steps > 1 && row.lanes != 1))
     in.fail(e.GetLineNum(),
-            Reader::quoted(e) + ": accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16");
+            Reader::quoted(e) +
+                ": accepted are 4 macs of bytes, 8 or 16 in 1 lane, or in 1 lane 4 macs, or 2 macs in 2 steps, where b is int16");
+  if (row.words && row.lanes != 1)
+    in.fail(e.GetLineNum(), Reader::quoted(e) + ": words are of 1 lane, lanes is " + std::to_string(row.lanes));
   if (const Element* function = e.FirstChildElement("intrinsic")) {
     row.intrinsic = in.attribute(*function, "name");
     row.feature = in.attribute(*function, "feature");
@@ -165,6 +170,9 @@ void read_instructions(const Reader& in, const Element& root, Target& t) {
     if (!is_c_name(row.name)) in.fail(e->GetLineNum(), Reader::quoted(*e) + ": name is '" + row.name + "', accepted is a name of C");
     if (std::ranges::find(t.instructions, row.name, &TargetInstruction::name) != t.instructions.end())
       in.fail(e->GetLineNum(), Reader::quoted(*e) + ": the name '" + row.name + "' is taken");
+    constexpr std::int64_t kWord = 4;
+    if (row.words && t.arena_align < kWord)
+      in.fail(e->GetLineNum(), Reader::quoted(*e) + ": words need <arena align=\"4\"/> or more, it is " + std::to_string(t.arena_align));
     read_texts(in, *e, row);
     require_texts_of_steps(in, *e, row);
     t.instructions.push_back(std::move(row));

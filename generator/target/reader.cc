@@ -35,7 +35,7 @@ constexpr Rule kSchema[] = {
     {"target", "constants", false, false, {"space", "integer", "object"}, {}, false},
     {"target", "feature", false, true, {"macro"}, {}, false},
     {"target", "math", false, false, {"double"}, {"none"}, false},
-    {"target", "dot", false, true, {"name", "a", "b", "sum", "macs", "lanes"}, {"steps"}, false},
+    {"target", "dot", false, true, {"name", "a", "b", "sum", "macs", "lanes"}, {"steps", "words"}, false},
     {"dot", "text", true, true, {"when"}, {"header", "step"}, true},
     {"dot", "intrinsic", false, false, {"name", "feature"}, {}, false},
     {"target", "matrix", false, true, {"name", "a", "b", "sum", "size"}, {}, false},

@@ -44,7 +44,7 @@ std::vector<DotCase> cases(const CodegenOptions& options) {
         p.b_first = pick(0, 1) == 1;
         all.push_back({p, chain, pick(0, 3) > 0});
       }
-    if (rows[r].steps > 1) continue;
+    if (rows[r].steps > 1 || rows[r].words) continue;
     for (const std::size_t chain : {std::size_t{0}, std::size_t{1}})  // some products are left over
       for (const bool b_rows : {false, true}) {
         Product p{*dtype_named(rows[r].a), *dtype_named(rows[r].b), DType::Int32,
@@ -73,10 +73,12 @@ INSTANTIATE_TEST_SUITE_P(Targets, DotOfOneLane, testing::ValuesIn(kTargets), [](
 TEST_P(DotOfOneLane, GivesTheSums) {
   const CodegenOptions target = options_of(GetParam());
   const std::vector<DotCase> all = cases(target);
-  EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 62u);
+  EXPECT_EQ(all.size(), target.integer_vectors ? 100u : 102u);
   std::mt19937 rng(12);
   const auto of_case = [&](const DotCase&, DType dtype, std::int64_t n) { return numbers(dtype, n, rng); };
-  test::expect_dot_sums(all, target, of_case, test::strict_flags(), "cc");
+  int in_words = 0;
+  test::expect_dot_sums(all, target, of_case, test::strict_flags(), "cc", &in_words);
+  EXPECT_GE(in_words, target.integer_vectors ? 0 : 20);  // of 40
 }
 
 TEST_P(DotOfOneLane, GivesTheSumsInLlvm) {
@@ -102,22 +104,31 @@ TEST_P(DotOfOneLane, GivesTheSumsInLlvm) {
 // With steps, b has to lie in the order of the steps: constants alone can; a keeps the order of memory.
 TEST(DotOfOneLaneOnM4, HeuristicsPlaceTiles) {
   LazyOps ops;
-  const CodegenOptions options = m4();
+  CodegenOptions options = m4();
   struct Row {
     DType b;
-    std::int64_t m, k;
+    std::int64_t m, n, k;
     bool b_is_constant;
     const char* opts;
+    bool small_code = false;
   };
   const Row rows[] = {
-      {DType::Int8, 8, 32, true, "TC 0 0, UPCAST 1 4, UPCAST 0 2"},
-      {DType::Int8, 125, 32, true, "TC 0 0, UPCAST 1 4, OVERLAP 0 2"},
-      {DType::Int16, 125, 64, true, "TC 0 3, UPCAST 1 4, OVERLAP 0 2, UNROLL 0 4"},
-      {DType::Int16, 125, 64, false, ""},
-      {DType::Int16, 125, 62, true, ""},
+      {DType::Int8, 8, 16, 32, true, "TC 0 4, UPCAST 1 4, UPCAST 0 2"},
+      {DType::Int8, 125, 16, 32, true, "TC 0 4, UPCAST 1 4, OVERLAP 0 2"},
+      {DType::Int16, 125, 3, 64, true, "TC 0 7, UPCAST 1 3, OVERLAP 0 2, UNROLL 0 4"},
+      {DType::Int16, 125, 16, 64, false, ""},
+      {DType::Int16, 125, 16, 62, true, ""},
+      // Whole words: sums that share the bytes, and copies of the loop, of which turns are left.
+      {DType::Int16, 125, 16, 64, true, "TC 0 2, UPCAST 1 8, UNROLL 0 8"},
+      {DType::Int16, 125, 36, 32, true, "TC 0 2, UPCAST 1 6, UNROLL 0 4"},
+      {DType::Int8, 1, 128, 640, true, "TC 0 0, UPCAST 0 4, UNROLL 0 10"},
+      {DType::Int8, 1, 128, 640, true, "TC 0 0, UPCAST 0 4, UNROLL 0 4", true},
+      {DType::Int8, 1, 128, 64, true, "TC 0 0, UPCAST 0 4", true},
+      {DType::Int8, 1, 128, 640, false, ""},
   };
   for (const Row& row : rows) {
-    const Product p{DType::Int8, row.b, DType::Int32, row.m, 16, row.k};
+    options.small_code = row.small_code;
+    const Product p{DType::Int8, row.b, DType::Int32, row.m, row.n, row.k};
     Kernel kernel(store_of(ops, p), options);
     std::vector<KernelArgument> arguments(3);
     arguments[1].elements = p.m * p.k;
@@ -132,12 +143,16 @@ TEST(DotOfOneLaneOnM4, HeuristicsPlaceTiles) {
 TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
   const Target target = test::target_named("cortex-m4f");
   if (const std::string why = test::missing_compiler_line(target); !why.empty()) GTEST_SKIP() << why;
-  for (const std::size_t r : {std::size_t{0}, std::size_t{3}, std::size_t{4}}) {
+  for (std::size_t r = 0; r < m4().instructions.size(); r++) {
     const TargetInstruction row = m4().instructions[r];
     const Product p{*dtype_named(row.a), *dtype_named(row.b), DType::Int32, 4, 4, 16};
-    const std::string code = test::dot_assembly({p, {{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}}}, m4(), test::compiler_of(target));
+    const std::vector<Opt> opts{{OptOp::Tensor, 0, static_cast<std::int64_t>(r)}, {OptOp::Upcast, 1, 4}};
+    const std::string code = test::dot_assembly({p, opts}, m4(), test::compiler_of(target));
     EXPECT_NE(code.find("smlad"), std::string::npos) << row.name;
     EXPECT_NE(code.find("ror #8"), std::string::npos) << row.name;
+    std::size_t pairs = 0;  // words of b that are loaded two at a time, in all turns of the loop that is left
+    for (std::size_t at = code.find("ldrd"); at != std::string::npos; at = code.find("ldrd", at + 1)) pairs++;
+    EXPECT_GE(pairs, row.words ? 4u : 0u) << row.name << "\n" << code;
   }
 }
 

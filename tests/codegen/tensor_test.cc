@@ -32,7 +32,7 @@ TEST(Tensor, RowsGoToTheLanguagesThatWriteThem) {
   EXPECT_EQ(vnni().instructions.size(), 2u);
   EXPECT_EQ(codegen_options(test::target_named("x86-64-vnni"), kLlvm).instructions.size(), 2u);
   EXPECT_EQ(codegen_options(test::target_named("x86-64-vnni"), kCuda).instructions.size(), 0u);
-  EXPECT_EQ(test::target_named("cortex-m4f").instructions.size(), 5u);
+  EXPECT_EQ(test::target_named("cortex-m4f").instructions.size(), 9u);
   EXPECT_EQ(test::target_named("x86-64-v4").instructions.size(), 3u);
   EXPECT_EQ(test::target_named("x86-64-v3").instructions.size(), 2u);
   EXPECT_EQ(test::target_named("cortex-a55").instructions.size(), 2u);

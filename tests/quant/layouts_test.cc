@@ -90,6 +90,17 @@ TEST(WideWeights, AreForDotProductsInSteps) {
   }
 }
 
+// Also where a mask hides what lies outside of an image whose padding is not written.
+TEST(WideWeights, AreForWindowsOfPaddedImages) {
+  std::mt19937 rng(5);
+  const std::vector<Conv> convs = chain({random_conv(rng, 16, 16, 8, 1), random_conv(rng, 16, 4, 8, 3)});
+  const Net net = net_of(convs, "cortex-m4f", true);
+  ASSERT_EQ(net.frontend.schedule.items.size(), 2u) << to_text(net.frontend.schedule);
+  EXPECT_TRUE(reads_through_a_mask(net.frontend.schedule, 1));
+  EXPECT_EQ(net.frontend.widened_bytes, 4 * 16 * 9);
+  expect_right(net, convs, rng);
+}
+
 // Whatever the sizes: tiles that overlap, sums of a length that no instruction divides, one channel.
 TEST(WideWeights, AreRightInRandomNetworks) {
   std::mt19937 rng(4);

@@ -41,9 +41,16 @@ inline DotNumbers dot_numbers(unsigned seed) {
 /// A sum in int32, which wraps around.
 inline std::int32_t wrapped(double sum) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum))); }
 
-/// Every case, compiled with all others to one file, gives the sums. ASSERT_NO_FATAL_FAILURE where more follows.
+/// Of the row that the case takes: whether b has to lie in whole words.
+inline bool needs_words(const DotCase& c, const CodegenOptions& options) {
+  const auto tc = std::ranges::find(c.opts, OptOp::Tensor, &Opt::op);
+  return options.instructions[static_cast<std::size_t>(tc->amount)].words;
+}
+
+/// Every case, compiled with all others to one file, gives the sums; `in_words` counts those by instructions that need_words.
+/// ASSERT_NO_FATAL_FAILURE where more follows.
 inline void expect_dot_sums(const std::vector<DotCase>& all, const CodegenOptions& options, const DotNumbers& numbers,
-                            const std::vector<std::string>& flags, const std::string& compiler) {
+                            const std::vector<std::string>& flags, const std::string& compiler, int* in_words = nullptr) {
   LazyOps ops;
   std::vector<std::string> sources;
   std::set<std::string> definitions;
@@ -52,7 +59,10 @@ inline void expect_dot_sums(const std::vector<DotCase>& all, const CodegenOption
   for (const DotCase& c : all) {
     const Product& p = c.product;
     const ProgramKernel kernel = dot_kernel(ops, "k" + std::to_string(sources.size()), c, options);
-    EXPECT_NE(kernel.uops.find(" = Dot int32"), std::string::npos) << to_text(c.opts);
+    const bool is_swapped = p.b_first && p.a == p.b;  // what is laid out is the first operand
+    const bool has_words = needs_words(c, options), fits = !has_words || (kernel.arguments[2].layout && !is_swapped);
+    EXPECT_EQ(kernel.uops.find(" = Dot int32") != std::string::npos, fits) << to_text(c.opts);
+    if (in_words != nullptr && has_words && fits) ++*in_words;
     sources.push_back(kernel.text.source);
     definitions.insert(kernel.text.definitions.begin(), kernel.text.definitions.end());
     const Array a = numbers(c, p.a, p.m * p.k), b = numbers(c, p.b, p.k * p.n);

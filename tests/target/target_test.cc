@@ -237,13 +237,15 @@ constexpr BadRow kBad[] = {
     {"lanes=\"8\"", "lanes=\"5\"", 19, "<dot>: lanes is '5', accepted are 1, 4, 8, 16"},
     {"lanes=\"8\"", "", 19, "<dot> needs the attribute lanes"},
     {"macs=\"4\"", "macs=\"2\"", 19,
-     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16"},
+     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or in 1 lane 4 macs, or 2 macs in 2 steps, where b is int16"},
     {"macs=\"4\"", "macs=\"17\"", 19, "<dot>: macs is '17', accepted is a number from 2 to 16"},
     {"macs=\"4\"", "macs=\"4\" steps=\"3\"", 19, "<dot>: steps is '3', accepted is a number from 1 to 2"},
     {"macs=\"4\"", "macs=\"4\" steps=\"2\"", 19,
-     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16"},
+     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or in 1 lane 4 macs, or 2 macs in 2 steps, where b is int16"},
     {"b=\"int8\"", "b=\"int16\"", 19,
-     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or 2 macs in 2 steps and 1 lane where b is int16"},
+     "<dot>: accepted are 4 macs of bytes, 8 or 16 in 1 lane, or in 1 lane 4 macs, or 2 macs in 2 steps, where b is int16"},
+    {"macs=\"4\"", "macs=\"4\" words=\"true\"", 19, "<dot>: words are of 1 lane, lanes is 8"},
+    {"macs=\"4\"", "macs=\"4\" words=\"yes\"", 19, "<dot>: words is 'yes', accepted are true, false"},
     {"<text when=\"A\"", "<text step=\"1\" when=\"A\"", 19, "<dot>: step 1 has a text, but there are 1 steps"},
     {"<registers float=\"32\"/>", "<registers float=\"32\" integer=\"2\"/>", 4,
      "<registers>: integer is '2', accepted is a number from 3 to 1024"},
@@ -277,6 +279,17 @@ TEST(Target, BadFilesNameFileAndLine) {
       EXPECT_NE(e.problem().find(row.message), std::string::npos) << e.what();
     }
   }
+}
+
+TEST(Target, WordsOfADotProductAreAligned) {
+  const TempDir dir;
+  const auto with = [&](const char* align) {
+    std::string text(kGood);
+    text.replace(text.find("lanes=\"8\""), 9, "lanes=\"1\" words=\"true\"");
+    return read_target(write(dir, text.replace(text.find("align=\"8\""), 9, align)));
+  };
+  EXPECT_TRUE(with("align=\"4\"").instructions[0].words);
+  test::expect_error<UserError>([&] { with("align=\"2\""); }, "<dot>: words need <arena align=\"4\"/> or more, it is 2");
 }
 
 TEST(Target, OtherBadFiles) {
