@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "base/runtime_text.h"
 #include "support/compiled.h"
 #include "support/instructions.h"
 
@@ -94,7 +95,7 @@ inline std::string dot_assembly(const DotCase& c, const CodegenOptions& options,
   const TempDir dir("etch-test");
   const ProgramKernel kernel = dot_kernel(ops, "k0", c, options);
   const std::string file = (dir.path() / "k.c").string(), out = (dir.path() / "k.s").string();
-  std::string text = "#include \"etch_math.h\"\n#include \"etch_quant.h\"\n";
+  std::string text = std::string(kTilesPragma) + "#include \"etch_math.h\"\n#include \"etch_quant.h\"\n";
   for (const std::string& d : kernel.text.definitions) text += d;
   std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
   compiler_and_flags.insert(compiler_and_flags.end(),
