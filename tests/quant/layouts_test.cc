@@ -101,6 +101,19 @@ TEST(WideWeights, AreForWindowsOfPaddedImages) {
   expect_right(net, convs, rng);
 }
 
+// Bytes that one instruction loads in pairs of words: where a caller places them, the runtime asks for the alignment of a word.
+TEST(NarrowWeights, ThatAreLoadedInWordsAreAligned) {
+  std::mt19937 rng(9);
+  Conv conv = random_conv(rng, 16, 16, 1, 1);
+  conv.x_zero = 0;  // no other constants
+  const Net net = net_of({conv}, "cortex-m4f", false);
+  const CompiledProject project = compile_project(net.frontend, net.options);
+  const auto source = std::ranges::find(project.files, "net.c", &EmittedFile::name);
+  ASSERT_NE(source, project.files.end());
+  EXPECT_NE(source->text.find("_words("), std::string::npos) << source->text;
+  EXPECT_NE(source->text.find("ETCH_ALIGN_OF(int32_t), /* alignment of the constants */"), std::string::npos) << source->text;
+}
+
 // Whatever the sizes: tiles that overlap, sums of a length that no instruction divides, one channel.
 TEST(WideWeights, AreRightInRandomNetworks) {
   std::mt19937 rng(4);
