@@ -43,15 +43,15 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
   const uint32_t bits = etch_f32_bits(m), m24 = (bits & 0x7fffffu) | 0x800000u;
   const int n = 150 - (int)(bits >> 23); /* m is m24 / 2^n */
   const uint32_t size = v < 0 ? 0 - (uint32_t)v : (uint32_t)v;
-  uint32_t q;
+  int is_clear = 0;
+  uint32_t q = 0;
   if (size < 0x1000000u && n > 8 && n < 64) {
     /* In units of 1/256. A small product that is no neighbour of a tie is rounded as if nothing had been rounded before. */
     const uint64_t fine = (uint64_t)size * m24 >> (n - 8);
-    const int is_clear = fine < 0x400000u && ((uint32_t)fine & 0xffu) - 0x7fu > 1u;
-    q = is_clear ? ((uint32_t)fine + 0x80u) >> 8 : etch_requantise_exactly(size, m24, n);
-  } else {
-    q = etch_requantise_exactly(size, m24, n);
+    is_clear = fine < 0x400000u && ((uint32_t)fine & 0xffu) - 0x7fu > 1u;
+    q = ((uint32_t)fine + 0x80u) >> 8;
   }
+  if (!is_clear) q = etch_requantise_exactly(size, m24, n);
   return v < 0 ? -(int32_t)q : (int32_t)q;
 }
 #elif defined(__ARM_FP) && defined(__GNUC__) && !defined(__aarch64__)

@@ -1,6 +1,7 @@
 // tinygrad's hand-coded optimisations: which axes to upcast, unroll, group and make local, in its order.
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <tuple>
 #include <vector>
 
@@ -65,21 +66,21 @@ bool group(Kernel& k) {
   return std::ranges::any_of(sizes, [&](std::int64_t size) { return k.try_apply({OptOp::GroupTop, 0, size}); });
 }
 
+bool is_scalar_sum(const Kernel& k) { return k.options().register_tiles && k.options().vector_bits == 0 && !k.reduces().empty(); }
+
 // Whether tiles inside of all borders may have a body of their own, which needs no copies to get rid of masks.
-bool wants_interior(const Kernel& k) {
-  const CodegenOptions& o = k.options();
-  return o.register_tiles && o.vector_bits == 0 && !o.small_code && !k.reduces().empty() && !k.why_illegal({OptOp::Interior});
-}
+bool wants_interior(const Kernel& k) { return is_scalar_sum(k) && !k.options().small_code && !k.why_illegal({OptOp::Interior}); }
 
 // Upcasts small axes along which a buffer is masked, so that the mask tests become constant.
 void upcast_masked(Kernel& k) {
   if (k.options().small_code) return;
-  const bool two_bodies = wants_interior(k);  // few copies in each then, of the innermost axes
-  const std::int64_t most = two_bodies ? 12 : 49;
+  // Few copies, of the innermost axes: in each of two bodies, and of sums of integers, of which many would lie on the stack.
+  const bool few = wants_interior(k) || (is_scalar_sum(k) && etch::is_int(k.reduces()[0]->dtype));
+  const std::int64_t most = few ? 12 : 49;
   std::vector<int> chosen;
   std::int64_t n = copies(k);
   for (int i = 0; i < k.first_reduce(); i++) {
-    const int axis = two_bodies ? k.first_reduce() - 1 - i : i;
+    const int axis = few ? k.first_reduce() - 1 - i : i;
     if (!is_int(k, axis) || size_of(k, axis) > 7 || size_of(k, axis) < 2) continue;
     const bool masked = std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.is_masked(b, axis); });
     if (!masked || n * size_of(k, axis) > most) continue;
@@ -90,38 +91,52 @@ void upcast_masked(Kernel& k) {
   for (int axis : chosen) k.try_apply({OptOp::Upcast, axis, 0});
 }
 
+// An axis of which `amount` elements may share what is read, the axes where least moves first.
+using SharedAxis = std::tuple<int, std::int64_t, int, std::int64_t>;  // buffers that move, by how much in all, axis, amount
+
+std::optional<SharedAxis> shared_axis(const Kernel& k, int axis, std::int64_t amount) {
+  if (size_of(k, axis) % amount != 0) return std::nullopt;
+  bool shared = false;
+  int moving = 0;
+  std::int64_t total = 0;
+  for (const KernelBuf& b : k.bufs()) {
+    const Sint stride = k.view_stride(b, axis);
+    bool was_shared = false;
+    for (int u = k.first_upcast(); u < static_cast<int>(k.axes().size()); u++) {
+      const auto s = k.stride(b, u);
+      was_shared = was_shared || (s && s->is_int(0));
+    }
+    // A mask alone does not pay for several sums and what each of them needs.
+    const bool is_read = b.op->op != Op::Const || !is_scalar_sum(k);
+    shared = shared || (is_read && stride.is_int(0) && !was_shared);
+    moving += stride.min() > 0 ? 1 : 0;
+    total += stride.is_int() ? stride.as_int() : 0;
+  }
+  return shared ? std::optional(SharedAxis(moving, total, axis, amount)) : std::nullopt;
+}
+
 // Upcasts axes along which a buffer has stride 0: its elements are then read once for several outputs.
 void upcast_shared(Kernel& k) {
   std::vector<int> done;  // dimensions
+  const auto best_of = [&](std::initializer_list<std::int64_t> amounts) {
+    std::optional<SharedAxis> best;
+    for (int axis = 0; axis < k.first_reduce(); axis++) {
+      if (std::ranges::find(done, k.root_dim(axis)) != done.end()) continue;
+      for (const std::int64_t amount : amounts)
+        if (const auto choice = shared_axis(k, axis, amount); choice && (!best || *choice < *best)) best = choice;
+    }
+    return best;
+  };
   while (true) {
     const auto n = outputs(k);
     if (!n || (*n < 1024 && !k.options().small_code)) return;
-    using Choice = std::tuple<int, std::int64_t, int, std::int64_t>;
-    std::vector<Choice> choices;
-    for (int axis = 0; axis < k.first_reduce(); axis++) {
-      for (std::int64_t amount : {3, 4}) {
-        if (std::ranges::find(done, k.root_dim(axis)) != done.end() || size_of(k, axis) % amount != 0) continue;
-        bool shared = false;
-        int moving = 0;
-        std::int64_t total = 0;
-        for (const KernelBuf& b : k.bufs()) {
-          const Sint stride = k.view_stride(b, axis);
-          bool was_shared = false;
-          for (int u = k.first_upcast(); u < static_cast<int>(k.axes().size()); u++) {
-            const auto s = k.stride(b, u);
-            was_shared = was_shared || (s && s->is_int(0));
-          }
-          shared = shared || (stride.is_int(0) && !was_shared);
-          moving += stride.min() > 0 ? 1 : 0;
-          total += stride.is_int() ? stride.as_int() : 0;
-        }
-        if (shared) choices.emplace_back(moving, total, axis, amount);
-      }
-    }
-    if (choices.empty()) return;
-    const Choice best = *std::ranges::min_element(choices);
-    done.push_back(k.root_dim(std::get<2>(best)));
-    k.try_apply({OptOp::Upcast, std::get<2>(best), std::get<3>(best)});
+    auto best = best_of({3, 4});
+    // Small masked axes are not upcast then: a window would be read again for every element of a row of 5 or 7.
+    if (!best && done.empty() && k.options().small_code) best = best_of({5, 7});
+    if (!best) return;
+    const auto [moving, total, axis, amount] = *best;
+    done.push_back(k.root_dim(axis));
+    k.try_apply({OptOp::Upcast, axis, amount});
   }
 }
 

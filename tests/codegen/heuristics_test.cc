@@ -124,6 +124,40 @@ TEST(Heuristics, TilesFillTheRegisters) {
   }
 }
 
+// One body for all sizes: columns of a window's output share its weights and most of its elements; channels share nothing but a mask,
+// and all their weights together would lie on the stack.
+TEST(Heuristics, WindowsOfOneBodyShareWeightsAmongColumns) {
+  const struct {
+    std::int64_t columns;
+    bool is_masked;
+    const char* opts;
+  } rows[] = {
+      {6, true, "UPCAST 2 3;UNROLL 0 0;UNROLL 0 0;"},
+      {5, true, "UPCAST 2 5;UNROLL 0 0;UNROLL 0 0;"},
+      {5, false, "UPCAST 2 5;UNROLL 0 0;UNROLL 0 0;"},
+      {11, true, "UPCAST 1 5;UNROLL 0 0;UNROLL 0 0;"},  // of 25 rows
+  };
+  for (const auto& row : rows) {
+    LazyOps ops;
+    const std::int64_t x = row.columns, line = x + 2;
+    const std::vector<Sint> shape{64, 25, x, 3, 3};
+    const auto tracker = [&](const std::vector<Sint>& strides, const std::optional<std::vector<Range>>& mask = std::nullopt) {
+      return ShapeTracker({View::create(shape, strides, 0, mask)});
+    };
+    std::optional<std::vector<Range>> inside;
+    if (row.is_masked) inside = std::vector<Range>{{0, 64}, {1, 25}, {1, x}, {0, 3}, {0, 3}};
+    const LazyOp* element = ops.elementwise(Op::Where, {ops.constant(Scalar::of_int(DType::Bool, 1), tracker({0, 0, 0, 0, 0}, inside)),
+                                                        ops.load(1, DType::Int32, tracker({27 * line, line, 1, line, 1})),
+                                                        ops.constant(Scalar::of_int(DType::Int32, -128), tracker({0, 0, 0, 0, 0}))});
+    const LazyOp* product = ops.elementwise(Op::Mul, {element, ops.load(2, DType::Int32, tracker({9, 0, 0, 3, 1}))});
+    CodegenOptions options;
+    options.register_tiles = options.small_code = true;
+    Kernel kernel(ops.store(0, ops.reduce(Op::ReduceSum, product, {3, 4}), ShapeTracker::from_shape({64, 25, x, 1, 1})), options);
+    hand_coded_optimizations(kernel);
+    EXPECT_EQ(opts_text(kernel.applied()), row.opts) << x;
+  }
+}
+
 struct Illegal {
   Opt opt;
   const char* why;
