@@ -67,6 +67,10 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_i32((
 #endif
 
 #if defined(__ARM_FEATURE_SIMD32) && !defined(__aarch64__)
+/* ACLE's types of words differ in their sign; no conversion changes a bit. */
+ETCH_INLINE int32_t etch_smlad(uint32_t a, uint32_t b, int32_t sum) { return __smlad((int32_t)a, (int32_t)b, sum); }
+ETCH_INLINE uint32_t etch_sxtb16(uint32_t x) { return (uint32_t)__sxtb16((int32_t)x); }
+ETCH_INLINE uint32_t etch_uxtb16(uint32_t x) { return (uint32_t)__uxtb16(x); }
 /* Bytes 1 and 3 as two 16-bit numbers. Compilers offer the instruction only without its rotation. */
 #if defined(__GNUC__)
 ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) {
@@ -80,8 +84,8 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) {
   return y;
 }
 #else
-ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return (uint32_t)__sxtb16(x >> 8); }
-ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return (uint32_t)__uxtb16(x >> 8); }
+ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return etch_sxtb16(x >> 8); }
+ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return etch_uxtb16(x >> 8); }
 #endif
 #if defined(__GNUC__) /* else two words are not loaded by one instruction */
 #define ETCH_WORD_ALIGNED(p) __builtin_assume_aligned(p, 4)
@@ -95,14 +99,14 @@ ETCH_INLINE int32_t etch_smlad_s8_pairs(int32_t sum, const int8_t *a, const int1
   memcpy(&bytes, a, sizeof bytes);
   memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);
   memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);
-  return __smlad(etch_sxtb16_odd(bytes), odd, __smlad(__sxtb16(bytes), even, sum));
+  return etch_smlad(etch_sxtb16_odd(bytes), odd, etch_smlad(etch_sxtb16(bytes), even, sum));
 }
 ETCH_INLINE int32_t etch_smlad_u8_pairs(int32_t sum, const uint8_t *a, const int16_t *b) {
   uint32_t bytes, even, odd;
   memcpy(&bytes, a, sizeof bytes);
   memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);
   memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);
-  return __smlad(etch_uxtb16_odd(bytes), odd, __smlad(__uxtb16(bytes), even, sum));
+  return etch_smlad(etch_uxtb16_odd(bytes), odd, etch_smlad(etch_uxtb16(bytes), even, sum));
 }
 /* sum + the products of eight bytes of a with eight weights, which lie in two whole words. */
 ETCH_INLINE int32_t etch_smlad_s8_words(int32_t sum, const int8_t *a, const int8_t *b) {
@@ -111,8 +115,8 @@ ETCH_INLINE int32_t etch_smlad_s8_words(int32_t sum, const int8_t *a, const int8
   memcpy(&second, a + 4, sizeof second);
   memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);
   memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);
-  sum = __smlad(etch_sxtb16_odd(first), etch_sxtb16_odd(w), __smlad(__sxtb16(first), __sxtb16(w), sum));
-  return __smlad(etch_sxtb16_odd(second), etch_sxtb16_odd(w_second), __smlad(__sxtb16(second), __sxtb16(w_second), sum));
+  sum = etch_smlad(etch_sxtb16_odd(first), etch_sxtb16_odd(w), etch_smlad(etch_sxtb16(first), etch_sxtb16(w), sum));
+  return etch_smlad(etch_sxtb16_odd(second), etch_sxtb16_odd(w_second), etch_smlad(etch_sxtb16(second), etch_sxtb16(w_second), sum));
 }
 ETCH_INLINE int32_t etch_smlad_u8_words(int32_t sum, const uint8_t *a, const int8_t *b) {
   uint32_t first, second, w, w_second;
@@ -120,8 +124,8 @@ ETCH_INLINE int32_t etch_smlad_u8_words(int32_t sum, const uint8_t *a, const int
   memcpy(&second, a + 4, sizeof second);
   memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);
   memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);
-  sum = __smlad(etch_uxtb16_odd(first), etch_sxtb16_odd(w), __smlad(__uxtb16(first), __sxtb16(w), sum));
-  return __smlad(etch_uxtb16_odd(second), etch_sxtb16_odd(w_second), __smlad(__uxtb16(second), __sxtb16(w_second), sum));
+  sum = etch_smlad(etch_uxtb16_odd(first), etch_sxtb16_odd(w), etch_smlad(etch_uxtb16(first), etch_sxtb16(w), sum));
+  return etch_smlad(etch_uxtb16_odd(second), etch_sxtb16_odd(w_second), etch_smlad(etch_uxtb16(second), etch_sxtb16(w_second), sum));
 }
 #endif
 
@@ -225,9 +229,14 @@ ETCH_LOADS(uint8_t, u8, 4)
 
 /* The nearest value of the type. */
 #if defined(__ARM_FEATURE_SAT) && !defined(__aarch64__)
-ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)__ssat(x, 8); }
+#if defined(__GNUC__) /* GCC's macro __ssat converts to another sign without a cast */
+#define ETCH_SSAT(x, bits) __builtin_arm_ssat(x, bits)
+#else
+#define ETCH_SSAT(x, bits) __ssat(x, bits)
+#endif
+ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)ETCH_SSAT(x, 8); }
 ETCH_INLINE uint8_t etch_saturate_u8(int32_t x) { return (uint8_t)__usat(x, 8); }
-ETCH_INLINE int16_t etch_saturate_i16(int32_t x) { return (int16_t)__ssat(x, 16); }
+ETCH_INLINE int16_t etch_saturate_i16(int32_t x) { return (int16_t)ETCH_SSAT(x, 16); }
 ETCH_INLINE uint16_t etch_saturate_u16(int32_t x) { return (uint16_t)__usat(x, 16); }
 #else
 ETCH_INLINE int8_t etch_saturate_i8(int32_t x) { return (int8_t)(x < -128 ? -128 : x > 127 ? 127 : x); }

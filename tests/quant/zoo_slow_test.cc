@@ -1,11 +1,10 @@
 // The residual network and the autoencoder of the zoo in int8: the memory that they take, and the same bits from INTERP and C.
-#include "models/zoo.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "models/quantise.h"
+#include "models/zoo.h"
 #include "quant/networks.h"
 
 namespace etch::test {

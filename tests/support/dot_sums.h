@@ -98,8 +98,8 @@ inline std::string dot_assembly(const DotCase& c, const CodegenOptions& options,
   std::string text = std::string(kTilesPragma) + "#include \"etch_math.h\"\n#include \"etch_quant.h\"\n";
   for (const std::string& d : kernel.text.definitions) text += d;
   std::ofstream(file) << text + kernel.text.source + "void (*const f)(void *const *arg) = k0;\n";
-  compiler_and_flags.insert(compiler_and_flags.end(),
-                            {"-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
+  compiler_and_flags.insert(compiler_and_flags.end(), {"-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror",
+                                                       "-I" ETCH_SOURCE_DIR "/runtime_c", "-S", "-o", out, file});
   const ProcessResult result = run_process(compiler_and_flags);
   EXPECT_TRUE(result.ok()) << describe(result) << result.err.substr(0, 2000);
   std::ifstream assembly(out);
