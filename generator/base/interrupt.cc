@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -46,16 +47,30 @@ void signal_children(const std::vector<pid_t>& all, int signal) {
   }
 }
 
+// Removes all temporaries while the programs that write to them are stopped. A stop takes effect a little later, and a program may just
+// have been started: what is written meanwhile is removed in another round.
+void remove_temporaries(const std::set<fs::path>& paths) {
+  constexpr int kMostRounds = 100;
+  for (int round = 0; round < kMostRounds; round++) {
+    signal_children(children(), SIGSTOP);
+    bool is_left = false;
+    for (const fs::path& path : paths) {
+      std::error_code failed, ignored;
+      fs::remove_all(path, failed);
+      is_left = is_left || fs::exists(path, ignored);
+    }
+    if (!is_left) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 // The programs are first stopped, not killed: the folders that they write to are removed before their callers see them end.
 [[noreturn]] void end_by(int signal) {
   Temporaries& all = temporaries();
   all.mutex.lock();  // for good: nothing new is registered
   all.interrupted = true;
-  const std::vector<pid_t> running = children();
-  signal_children(running, SIGSTOP);
-  std::error_code ignored;
-  for (const fs::path& path : all.paths) fs::remove_all(path, ignored);
-  signal_children(running, SIGKILL);
+  remove_temporaries(all.paths);
+  signal_children(children(), SIGKILL);
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, signal);
