@@ -27,9 +27,9 @@ inline constexpr std::string_view kTilesPragma =
     "#endif\n"
     "#endif\n";
 
-/// Text in front of C kernels that load under a mask.
-inline constexpr std::string_view kMaskedLoadPragma =
-    "/* GCC 12 makes wrong vector code of masked loads where it has AVX: let it keep the branches. */\n"
+/// Text in front of C kernels that load under a mask, or sum up what was converted to integers.
+inline constexpr std::string_view kBranchesPragma =
+    "/* GCC 12 makes wrong vector code of some branches where it has AVX: let it keep them. */\n"
     "#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)\n"
     "#pragma GCC optimize(\"no-tree-loop-if-convert\")\n"
     "#endif\n";

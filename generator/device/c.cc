@@ -76,8 +76,8 @@ class CDevice : public Compiled {
   }
 
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
-    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
-    const std::string head = std::string(masked ? kMaskedLoadPragma : "") +
+    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; });
+    const std::string head = std::string(masked ? kBranchesPragma : "") +
                              "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" + kOneSpace +
                              language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     std::vector<std::string> units;

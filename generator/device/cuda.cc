@@ -98,8 +98,8 @@ class CudaDevice : public Compiled {
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
     const std::string prelude = language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     if (gpu_) return {prelude + text_of(kernels)};
-    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.loads_masked; });
-    const std::string head = std::string(masked ? kMaskedLoadPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;
+    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; });
+    const std::string head = std::string(masked ? kBranchesPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;
     std::vector<std::string> units;
     for (const std::span<const ProgramKernel> part : parts_of(kernels, kCudaSplitBytes, own_.compile_jobs))
       units.push_back(cuda_unit_text(head, part));

@@ -156,8 +156,8 @@ std::string includes(const Project& p) {
   if (p.has_state()) text += "#include <string.h>\n";
   if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.has_integer_tiles; }))
     text = std::string(kTilesPragma) + "\n" + text;
-  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.loads_masked; }))
-    text = std::string(kMaskedLoadPragma) + "\n" + text;
+  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; }))
+    text = std::string(kBranchesPragma) + "\n" + text;
   const std::string more = feature_guard(p) + comparison_pragma(p);
   return more.empty() ? text : text + "\n" + more;
 }

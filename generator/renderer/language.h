@@ -25,7 +25,7 @@ struct Rendered {
   bool uses_double = false;
   bool has_barrier = false;        // the work-items of a group wait for each other
   bool has_integer_tiles = false;  // several sums of integers at once
-  bool loads_masked = false;       // somewhere a condition chooses between a load and another value
+  bool keeps_branches = false;     // a condition chooses between a load and another value, or floats become bytes that are summed
 };
 
 struct Language {

@@ -52,6 +52,17 @@ std::string folded(std::string_view text, std::size_t indent) {
   return result + std::string(text) + "\n";
 }
 
+// Whether numbers that become bytes are summed up as integers: GCC's vectors of their branches and of the sum give wrong results.
+bool sums_converted(const UOpList& uops) {
+  bool has_sum = false, converts = false;
+  for (const UOp* u : uops.order) {
+    has_sum = has_sum || (u->uop == UOpKind::DefineAcc && u->lanes == 1 && is_int(u->dtype));
+    converts =
+        converts || (u->uop == UOpKind::Cast && u->lanes == 1 && is_int(u->dtype) && bytes_of(u->dtype) < 4 && is_float(u->src[0]->dtype));
+  }
+  return has_sum && converts;
+}
+
 }  // namespace
 
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values, std::set<std::string>* helpers) {
@@ -393,6 +404,7 @@ Rendered Renderer::run() {
   facts_.source = std::move(text_);
   facts_.helpers.assign(helpers_.begin(), helpers_.end());
   facts_.definitions.assign(definitions_.begin(), definitions_.end());
+  facts_.keeps_branches = facts_.keeps_branches || sums_converted(uops_);
   facts_.uses_double = std::ranges::any_of(uops_.order, [](const UOp* u) { return u->dtype == DType::Float64; }) ||
                        std::ranges::any_of(signature_.arguments, [](const KernelArgument& a) { return a.dtype == DType::Float64; });
   return std::move(facts_);

@@ -253,7 +253,7 @@ void Renderer::load(const UOp* u) {
   const std::pair<char, std::string> values[] = {{'b', buffer}, {'i', expr(u->src[1]).text}};
   const bool compares = !form.empty() && u->dtype == DType::Bool;  // the stored number with 0
   Expr e{substitute(place, values, &helpers_), compares ? kCompare : kAtom, depth};
-  if (u->src.size() == 4 && form.empty()) facts_.loads_masked = true;
+  if (u->src.size() == 4 && form.empty()) facts_.keeps_branches = true;
   if (u->src.size() == 4) e = {operand(u->src[2], kOr) + " ? " + e.text + " : " + expr(u->src[3]).text, kConditional, depth};
   if (is_local && language_.grid) return bind(u, e.text);  // other work-items write there too
   define(u, e);
