@@ -127,7 +127,4 @@ std::string build_file(const Project& project);
 std::string probe_source(const Project& project);         // a main() that calls the run function; empty where kernels run on a device
 std::string weights_stub_source(const Project& project);  // an object of the weights' name; empty where no symbol has that name
 
-/// FNV-1a, 64 bits, as etch_hash of the runtime.
-std::uint64_t blob_hash(std::string_view bytes);
-
 }  // namespace etch

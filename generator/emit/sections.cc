@@ -6,6 +6,7 @@
 #include <source_location>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/subscript.h"
 #include "emit/form.h"
 #include "emit/formula.h"
@@ -253,7 +254,7 @@ std::string blob_check(const Project& p) {
       "static const etch_blob_info blob = {{UINT64_C({}), UINT64_C(0x{:016x}), {}}};\n\n"
       "etch_status {}_check_weights(const void *weights, size_t weights_bytes) {{ return etch_blob_check(&blob, weights, weights_bytes); "
       "}}\n\n",
-      p.constants_bytes, blob_hash(std::string_view(binary).substr(64)), p.constants_align, p.name);
+      p.constants_bytes, fnv1a_64(std::string_view(binary).substr(64)), p.constants_align, p.name);
 }
 
 }  // namespace etch

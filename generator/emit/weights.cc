@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "emit/literals.h"
 #include "emit/project.h"
 
@@ -106,12 +107,6 @@ std::string_view placement_text(WeightsForm form) {
 
 }  // namespace
 
-std::uint64_t blob_hash(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 std::string weights_header(const Project& p) {
   std::string text =
       p.first_line() + " The constants, in the order in which the kernels read them." + std::string(placement_text(p.weights)) + " */\n";
@@ -196,7 +191,7 @@ std::string weights_binary(const Project& p) {
   append_value<std::uint32_t>(bytes, 0x42435445u);  // as etch_blob_header of the runtime
   append_value<std::uint32_t>(bytes, 1u);
   append_value<std::uint64_t>(bytes, static_cast<std::uint64_t>(constants.size()));
-  append_value<std::uint64_t>(bytes, blob_hash(constants));
+  append_value<std::uint64_t>(bytes, fnv1a_64(constants));
   append_value<std::uint32_t>(bytes, static_cast<std::uint32_t>(p.constants_align));
   bytes.resize(64, '\0');
   return bytes + constants;

@@ -6,8 +6,8 @@
 
 namespace etch {
 
-void write_apart(Schedule& schedule, const ScheduleOptions& options,
-                 const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
+void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
+                      const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
   if (!schedule.loops.empty()) return;
   std::vector<const LazyBuffer*> outputs;
   for (const ScheduledOutput& o : schedule.outputs) outputs.push_back(o.buffer);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "schedule/schedule.h"
 
@@ -15,7 +16,21 @@ struct Apart {
 
 /// For each item of which `split` makes two, both take its place if the peak of memory (see peak_bytes) stays what it is; what an item
 /// before it writes already is not written again. Nothing is done where there are loops.
-void write_apart(Schedule& schedule, const ScheduleOptions& options, const std::function<std::optional<Apart>(const ScheduleItem&)>& split);
+void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
+                      const std::function<std::optional<Apart>(const ScheduleItem&)>& split);
+
+/// The same by a class with three functions: what it finds in an item, if anything; the item that writes it; and the item that did both,
+/// which then reads what was written.
+template <typename Pass>
+void write_apart(Schedule& schedule, const ScheduleOptions& options, Pass& pass) {
+  write_each_apart(schedule, options, [&](const ScheduleItem& item) -> std::optional<Apart> {
+    const auto found = pass.found_in(item);
+    if (!found) return std::nullopt;
+    ScheduleItem writes = pass.writing(*found, item);
+    ScheduleItem reads = pass.reading(item, *found, writes.out);
+    return Apart{std::move(writes), std::move(reads)};
+  });
+}
 
 /// The item that writes `out`, which is `value` of argument 1, the buffer `x`: a part of the work of the nodes of `reader`.
 ScheduleItem written_for(const ScheduleItem& reader, LazyOps& ops, const LazyOp* value, const LazyBuffer* out, const LazyBuffer* x);

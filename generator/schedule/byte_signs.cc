@@ -101,16 +101,7 @@ class Copies {
  public:
   Copies(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
-  std::optional<Apart> split(const ScheduleItem& item) {
-    const std::optional<Read> found = read_of(item);
-    if (!found) return std::nullopt;
-    ScheduleItem writes = writing(*found, item);
-    ScheduleItem reads = reading(item, *found, writes.out);
-    return Apart{std::move(writes), std::move(reads)};
-  }
-
- private:
-  std::optional<Read> read_of(const ScheduleItem& item) const {
+  std::optional<Read> found_in(const ScheduleItem& item) const {
     if (item.ast == nullptr) return std::nullopt;
     for (const LazyOp* op : toposort(item.ast)) {
       const auto sum = contraction_of(op);
@@ -152,6 +143,7 @@ class Copies {
     return item;
   }
 
+ private:
   LazyGraph& graph_;
   const ScheduleOptions& options_;
 };
@@ -213,7 +205,7 @@ void add_offset(LazyGraph& graph, ScheduleItem& item, const SignChange& change) 
 void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
   if (!options.stored_bytes) return;
   Copies copies(graph, options);
-  write_apart(schedule, options, [&](const ScheduleItem& item) { return copies.split(item); });
+  write_apart(schedule, options, copies);
 }
 
 }  // namespace etch

@@ -104,15 +104,8 @@ class PaddingWriter {
  public:
   PaddingWriter(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
-  std::optional<Apart> split(const ScheduleItem& item) {
-    const std::optional<Padded> found = padded_operand(item, options_);
-    if (!found) return std::nullopt;
-    ScheduleItem writes = writing(*found, item);
-    ScheduleItem reads = reading(item, *found, writes.out);
-    return Apart{std::move(writes), std::move(reads)};
-  }
+  std::optional<Padded> found_in(const ScheduleItem& item) const { return padded_operand(item, options_); }
 
- private:
   /// The kernel that writes what is read, with its padding.
   ScheduleItem writing(const Padded& p, const ScheduleItem& reader) {
     const LazyBuffer* x = reader.input_of(p.load);
@@ -147,6 +140,7 @@ class PaddingWriter {
     return item;
   }
 
+ private:
   /// Inputs that no Load reads any more leave; those behind them move forward.
   void drop_unread(ScheduleItem& item) {
     const int first = static_cast<int>(item.outs().size());
@@ -175,7 +169,7 @@ class PaddingWriter {
 
 void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
   PaddingWriter writer(graph, options);
-  write_apart(schedule, options, [&](const ScheduleItem& item) { return writer.split(item); });
+  write_apart(schedule, options, writer);
 }
 
 }  // namespace etch

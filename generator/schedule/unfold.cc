@@ -33,16 +33,7 @@ class Unfolding {
       for (const LazyBuffer* b : item.inputs) readers_[b]++;
   }
 
-  std::optional<Apart> split(const ScheduleItem& item) {
-    const std::optional<Windows> found = windows_of(item);
-    if (!found) return std::nullopt;
-    ScheduleItem writes = writing(*found, item);
-    ScheduleItem reads = reading(item, *found, writes.out);
-    return Apart{std::move(writes), std::move(reads)};
-  }
-
- private:
-  std::optional<Windows> windows_of(const ScheduleItem& item) const {
+  std::optional<Windows> found_in(const ScheduleItem& item) const {
     if (item.ast == nullptr || !item.loops.empty()) return std::nullopt;
     std::optional<Windows> found;
     for (const LazyOp* op : toposort(item.ast)) {
@@ -62,6 +53,46 @@ class Unfolding {
     return found;
   }
 
+  /// The kernel that writes the windows, a part of the work of the nodes of `reader`.
+  ScheduleItem writing(const Windows& w, const ScheduleItem& reader) {
+    const std::vector<Sint> shape = unfolded_shape(w);
+    const LazyBuffer* x = reader.input_of(w.x);
+    const View& seen = w.x->st().views()[0];
+    std::vector<Sint> sizes, strides;
+    for (const auto& axes : {w.places, w.sum->axes()})
+      for (const int axis : axes) {
+        sizes.push_back(w.x->shape[at(axis)]);
+        strides.push_back(seen.strides[at(axis)]);
+      }
+    std::vector<Range> more(shape.size(), Range{0, 0});
+    more[w.places.size()].second = shape[w.places.size()] - sizes[w.places.size()];
+    const ShapeTracker windows = ShapeTracker({View::create(sizes, strides, seen.offset)}).pad(more);
+    OriginScope scope(graph_, reader.main_node);
+    LazyOps& ops = graph_.ops();
+    const LazyOp* load = ops.load(1, x->dtype, windows);
+    const LazyBuffer* laid = graph_.view(x, graph_.stacked(x->st, windows));
+    return written_for(reader, ops, w.change ? with_sign(ops, load, *w.change) : load,
+                       w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid), x);
+  }
+
+  /// `item`, which reads the windows from `buffer`.
+  ScheduleItem reading(ScheduleItem item, const Windows& w, const LazyBuffer* buffer) {
+    LazyOps& ops = graph_.ops();
+    if (w.change) add_offset(graph_, item, *w.change);
+    const LazyOp* product = rewrite_ast(ops, w.sum->src[0], [&](const LazyOp* op, const std::vector<const LazyOp*>& src) {
+      if (op == w.weights) return load_along(w, op->mem().index, op, op->dtype, w.channels);
+      if (op == w.x) return load_along(w, op->mem().index, op, buffer->dtype, w.places);
+      return op->op == Op::Cast ? ops.cast(src[0], op->dtype) : ops.elementwise(op->op, src);
+    });
+    const LazyOp* sum = ops.reduce(w.sum->op, product, w.sum->axes());
+    const LazyBuffer *x = item.input_of(w.x), *data = item.input_of(w.weights);
+    item.ast = rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) { return op == w.sum ? sum : nullptr; });
+    std::ranges::replace(item.inputs, x, buffer);
+    std::ranges::replace(item.inputs, data, longer_weights(w, data));
+    return item;
+  }
+
+ private:
   bool are_operands(const ScheduleItem& item, const Windows& w) const {
     const LazyBuffer *x = item.input_of(w.x), *data = item.input_of(w.weights);
     if (data->kind != LazyKind::Data || x->kind == LazyKind::Data || readers_.at(data) > 1) return false;
@@ -112,28 +143,6 @@ class Unfolding {
     return shape;
   }
 
-  /// The kernel that writes the windows, a part of the work of the nodes of `reader`.
-  ScheduleItem writing(const Windows& w, const ScheduleItem& reader) {
-    const std::vector<Sint> shape = unfolded_shape(w);
-    const LazyBuffer* x = reader.input_of(w.x);
-    const View& seen = w.x->st().views()[0];
-    std::vector<Sint> sizes, strides;
-    for (const auto& axes : {w.places, w.sum->axes()})
-      for (const int axis : axes) {
-        sizes.push_back(w.x->shape[at(axis)]);
-        strides.push_back(seen.strides[at(axis)]);
-      }
-    std::vector<Range> more(shape.size(), Range{0, 0});
-    more[w.places.size()].second = shape[w.places.size()] - sizes[w.places.size()];
-    const ShapeTracker windows = ShapeTracker({View::create(sizes, strides, seen.offset)}).pad(more);
-    OriginScope scope(graph_, reader.main_node);
-    LazyOps& ops = graph_.ops();
-    const LazyOp* load = ops.load(1, x->dtype, windows);
-    const LazyBuffer* laid = graph_.view(x, graph_.stacked(x->st, windows));
-    return written_for(reader, ops, w.change ? with_sign(ops, load, *w.change) : load,
-                       w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid), x);
-  }
-
   /// The weights in the order of the windows, with zeros where these are longer.
   const LazyBuffer* longer_weights(const Windows& w, const LazyBuffer* old) {
     const View& seen = w.weights->st().views()[0];
@@ -168,23 +177,6 @@ class Unfolding {
     return graph_.ops().load(index, dtype, ShapeTracker({View::create(shape, strides)}));
   }
 
-  /// `item`, which reads the windows from `buffer`.
-  ScheduleItem reading(ScheduleItem item, const Windows& w, const LazyBuffer* buffer) {
-    LazyOps& ops = graph_.ops();
-    if (w.change) add_offset(graph_, item, *w.change);
-    const LazyOp* product = rewrite_ast(ops, w.sum->src[0], [&](const LazyOp* op, const std::vector<const LazyOp*>& src) {
-      if (op == w.weights) return load_along(w, op->mem().index, op, op->dtype, w.channels);
-      if (op == w.x) return load_along(w, op->mem().index, op, buffer->dtype, w.places);
-      return op->op == Op::Cast ? ops.cast(src[0], op->dtype) : ops.elementwise(op->op, src);
-    });
-    const LazyOp* sum = ops.reduce(w.sum->op, product, w.sum->axes());
-    const LazyBuffer *x = item.input_of(w.x), *data = item.input_of(w.weights);
-    item.ast = rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) { return op == w.sum ? sum : nullptr; });
-    std::ranges::replace(item.inputs, x, buffer);
-    std::ranges::replace(item.inputs, data, longer_weights(w, data));
-    return item;
-  }
-
   LazyGraph& graph_;
   const ScheduleOptions& options_;
   std::unordered_map<const LazyBuffer*, int> readers_;  // look-up only
@@ -195,7 +187,7 @@ class Unfolding {
 void unfold_windows(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
   if (options.dot_elements == 0) return;
   Unfolding unfolding(graph, schedule, options);
-  write_apart(schedule, options, [&](const ScheduleItem& item) { return unfolding.split(item); });
+  write_apart(schedule, options, unfolding);
 }
 
 }  // namespace etch

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "quant/networks.h"
+#include "support/needs.h"
 
 namespace etch::test {
 namespace {
@@ -92,7 +93,7 @@ std::vector<Array> run_by(const Compiled& c, const std::string& compiler, const 
 class QuantisedContraction : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!find_program(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
+    if (const std::string lacking = missing({GetParam()}); !lacking.empty()) GTEST_SKIP() << lacking;
   }
 };
 
