@@ -66,57 +66,6 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rintf(
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_i32((float)v * m); }
 #endif
 
-#if defined(__ARM_FEATURE_SIMD32) && !defined(__aarch64__)
-/* ACLE's types of words differ in their sign; no conversion changes a bit. */
-ETCH_INLINE int32_t etch_smlad(uint32_t a, uint32_t b, int32_t sum) { return __smlad((int32_t)a, (int32_t)b, sum); }
-ETCH_INLINE uint32_t etch_sxtb16(uint32_t x) { return (uint32_t)__sxtb16((int32_t)x); }
-ETCH_INLINE uint32_t etch_uxtb16(uint32_t x) { return (uint32_t)__uxtb16(x); }
-/* Bytes 1 and 3 as two 16-bit numbers. Compilers offer the instruction only without its rotation. */
-#if defined(__GNUC__)
-ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) {
-  uint32_t y;
-  __asm("sxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
-  return y;
-}
-ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) {
-  uint32_t y;
-  __asm("uxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
-  return y;
-}
-#else
-ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return etch_sxtb16(x >> 8); }
-ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return etch_uxtb16(x >> 8); }
-#endif
-#if defined(__GNUC__) /* else two words are not loaded by one instruction */
-#define ETCH_WORD_ALIGNED(p) __builtin_assume_aligned(p, 4)
-#else
-#define ETCH_WORD_ALIGNED(p) (p)
-#endif
-/* Of bytes a of one sign:
- * etch_smlad_s8_pairs: sum + the products of bytes 0 and 2 with the first two of four weights, which lie in two whole words, and of bytes
- * 1 and 3 with the others;
- * etch_smlad_s8_words: sum + the products of eight bytes with eight weights, which lie in two whole words. */
-#define ETCH_SMLAD(name, type, even_bytes, odd_bytes)                                                                            \
-  ETCH_INLINE int32_t etch_smlad_##name##_pairs(int32_t sum, const type *a, const int16_t *b) {                                  \
-    uint32_t bytes, even, odd;                                                                                                   \
-    memcpy(&bytes, a, sizeof bytes);                                                                                             \
-    memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);                                                                            \
-    memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);                                                                          \
-    return etch_smlad(odd_bytes(bytes), odd, etch_smlad(even_bytes(bytes), even, sum));                                          \
-  }                                                                                                                              \
-  ETCH_INLINE int32_t etch_smlad_##name##_words(int32_t sum, const type *a, const int8_t *b) {                                   \
-    uint32_t first, second, w, w_second;                                                                                         \
-    memcpy(&first, a, sizeof first);                                                                                             \
-    memcpy(&second, a + 4, sizeof second);                                                                                       \
-    memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);                                                                                  \
-    memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);                                                                \
-    sum = etch_smlad(odd_bytes(first), etch_sxtb16_odd(w), etch_smlad(even_bytes(first), etch_sxtb16(w), sum));                  \
-    return etch_smlad(odd_bytes(second), etch_sxtb16_odd(w_second), etch_smlad(even_bytes(second), etch_sxtb16(w_second), sum)); \
-  }
-ETCH_SMLAD(s8, int8_t, etch_sxtb16, etch_sxtb16_odd)
-ETCH_SMLAD(u8, uint8_t, etch_uxtb16, etch_uxtb16_odd)
-#endif
-
 #if defined(__GNUC__) && !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
@@ -213,6 +162,57 @@ ETCH_LOADS(int8_t, i8, 4)
 ETCH_LOADS(uint8_t, u8, 4)
 #endif
 #pragma GCC diagnostic pop
+#endif
+
+#if defined(__ARM_FEATURE_SIMD32) && !defined(__aarch64__)
+/* ACLE's types of words differ in their sign; no conversion changes a bit. */
+ETCH_INLINE int32_t etch_smlad(uint32_t a, uint32_t b, int32_t sum) { return __smlad((int32_t)a, (int32_t)b, sum); }
+ETCH_INLINE uint32_t etch_sxtb16(uint32_t x) { return (uint32_t)__sxtb16((int32_t)x); }
+ETCH_INLINE uint32_t etch_uxtb16(uint32_t x) { return (uint32_t)__uxtb16(x); }
+/* Bytes 1 and 3 as two 16-bit numbers. Compilers offer the instruction only without its rotation. */
+#if defined(__GNUC__)
+ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) {
+  uint32_t y;
+  __asm("sxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
+  return y;
+}
+ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) {
+  uint32_t y;
+  __asm("uxtb16 %0, %1, ror #8" : "=r"(y) : "r"(x));
+  return y;
+}
+#else
+ETCH_INLINE uint32_t etch_sxtb16_odd(uint32_t x) { return etch_sxtb16(x >> 8); }
+ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return etch_uxtb16(x >> 8); }
+#endif
+#if defined(__GNUC__) /* else two words are not loaded by one instruction */
+#define ETCH_WORD_ALIGNED(p) __builtin_assume_aligned(p, 4)
+#else
+#define ETCH_WORD_ALIGNED(p) (p)
+#endif
+/* Of bytes a of one sign:
+ * etch_smlad_s8_pairs: sum + the products of bytes 0 and 2 with the first two of four weights, which lie in two whole words, and of bytes
+ * 1 and 3 with the others;
+ * etch_smlad_s8_words: sum + the products of eight bytes with eight weights, which lie in two whole words. */
+#define ETCH_SMLAD(name, type, even_bytes, odd_bytes)                                                                            \
+  ETCH_INLINE int32_t etch_smlad_##name##_pairs(int32_t sum, const type *a, const int16_t *b) {                                  \
+    uint32_t bytes, even, odd;                                                                                                   \
+    memcpy(&bytes, a, sizeof bytes);                                                                                             \
+    memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);                                                                            \
+    memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);                                                                          \
+    return etch_smlad(odd_bytes(bytes), odd, etch_smlad(even_bytes(bytes), even, sum));                                          \
+  }                                                                                                                              \
+  ETCH_INLINE int32_t etch_smlad_##name##_words(int32_t sum, const type *a, const int8_t *b) {                                   \
+    uint32_t first, second, w, w_second;                                                                                         \
+    memcpy(&first, a, sizeof first);                                                                                             \
+    memcpy(&second, a + 4, sizeof second);                                                                                       \
+    memcpy(&w, ETCH_WORD_ALIGNED(b), sizeof w);                                                                                  \
+    memcpy(&w_second, ETCH_WORD_ALIGNED(b + 4), sizeof w_second);                                                                \
+    sum = etch_smlad(odd_bytes(first), etch_sxtb16_odd(w), etch_smlad(even_bytes(first), etch_sxtb16(w), sum));                  \
+    return etch_smlad(odd_bytes(second), etch_sxtb16_odd(w_second), etch_smlad(even_bytes(second), etch_sxtb16(w_second), sum)); \
+  }
+ETCH_SMLAD(s8, int8_t, etch_sxtb16, etch_sxtb16_odd)
+ETCH_SMLAD(u8, uint8_t, etch_uxtb16, etch_uxtb16_odd)
 #endif
 
 /* The nearest value of the type. */

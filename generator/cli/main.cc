@@ -192,12 +192,14 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
 }
 
 void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
-  CLI::App* sub = app.add_subcommand("tune", "search better steps for a model's kernels by what they cost in the target's emulator");
+  CLI::App* sub =
+      app.add_subcommand("tune", "search better layouts and steps of kernels for a model, by what they cost in the target's emulator");
   add_model_options(*sub, args, true);
   sub->add_option("-o,--output", args.output,
                   "the table that gets what is found beside what it has: a file for compile --tuning;\n"
                   "default: the one that the target's description names");
-  one_value(sub->add_option("--kernel", args.kernels, "search for this kernel alone: its name in NAME.c"))->type_name("NAME");
+  one_value(sub->add_option("--kernel", args.kernels, "search for this kernel alone, its name in NAME.c, and for no layouts"))
+      ->type_name("NAME");
   sub->add_option("--width", args.width, "how many lists of steps the search keeps")->check(CLI::Range(1, 64))->capture_default_str();
   sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")
       ->check(CLI::Range(0, 1024))

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/nearest.h"
 #include "cli/model_options.h"
+#include "driver/tune_layouts.h"
 #include "emit/literals.h"
 #include "renderer/language.h"
 #include "search/emulated.h"
@@ -48,6 +50,22 @@ class Printer {
     instructions_.add(instructions.before, instructions.after);
     cycles_.add(cycles.before, cycles.after);
     code_.add(code.before, code.after);
+  }
+
+  // Choices that have an unusual way, and what all of them together change.
+  void print(const LayoutResult& r) {
+    progress_.clear();
+    Sum instructions, cycles, code;
+    instructions.add(r.cost_before.instructions, r.cost.instructions);
+    cycles.add(r.cost_before.cycles, r.cost.cycles);
+    code.add(r.cost_before.code_bytes, r.cost.code_bytes);
+    line("layouts", instructions, cycles, code);
+    std::set<std::string> told;
+    for (const LayoutChoice& c : r.choices)
+      if (c.taken != c.usual && told.insert(c.key).second) fmt::print("    {}: {} instead of {}\n", c.subject, c.taken, c.usual);
+    if (told.empty()) fmt::print("    the heuristics' ways stay, {} programs measured\n", r.measured);
+    for (const std::string& problem : r.problems) fmt::print("    left out: {}\n", problem);
+    std::fflush(stdout);
   }
 
   void print_sum() const { line("all kernels", instructions_, cycles_, code_); }
@@ -89,12 +107,22 @@ int tune_command(const TuneArgs& args) {
   if (file.empty())
     throw UserError("target " + target.name, "its description names no table for what is found",
                     "name a file: -o FILE, for compile --tuning FILE");
-  const OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
+  OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
+  Printer printer(progress, static_cast<bool>(target.cycles));
+  read_model(options.compile);  // what can't be read is told before anything is measured
+  if (args.kernels.empty()) {
+    write_file(file, before.text());  // as is a folder that can't be written
+    const auto measure = [&](const std::vector<MeasuredProject>& projects) { return measure_projects(target, projects, options.jobs); };
+    const LayoutResult layouts = tune_layouts(options.compile, measure, before);
+    before = with_layouts(std::move(before), layouts);
+    printer.print(layouts);
+    write_file(file, before.text());
+  }
+  options.compile.rows = std::make_shared<const OptTable>(before.layouts_alone());
   const Frontend frontend = read_model(options.compile);
   const std::vector<Task> tasks = tasks_of(frontend, options.compile);
   require_known(args.kernels, tasks);
   options.only = args.kernels;
-  Printer printer(progress, static_cast<bool>(target.cycles));
   options.found = [&](const Task& task, const SearchResult& result, const OptTable& table) {
     printer.print(task, result);
     write_file(file, table.text());  // a search that is interrupted keeps what it found

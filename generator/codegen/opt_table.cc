@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <sstream>
 
@@ -14,17 +15,28 @@ namespace {
 
 constexpr std::size_t kKeyDigits = 16;
 constexpr std::string_view kHeader =
-    "# Steps of the optimiser for kernels, found by etch tune: key of the kernel, its loops, the steps.\n"
-    "# A kernel that has no row here takes the steps of the heuristics.\n";
+    "# Found by etch tune: of a kernel its key, its loops and the optimiser's steps; of a choice where values lie its key and the way.\n"
+    "# A kernel or a choice that has no row here takes what the heuristics say.\n";
 
 bool is_key(std::string_view word) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return word.size() == kKeyDigits && std::ranges::all_of(word, is_digit);
 }
 
+// "WAY 2"; nullopt if the text begins otherwise, -1 if no number follows that can be a way.
+std::optional<int> way_of(std::string_view text) {
+  constexpr std::string_view kWord = " WAY ";
+  if (!text.starts_with(kWord)) return std::nullopt;
+  text.remove_prefix(kWord.size());
+  int way = -1;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), way);
+  return bad == std::errc() && end == text.data() + text.size() ? way : -1;
+}
+
 [[noreturn]] void fail(const std::string& file, int line, const std::string& problem) {
-  throw UserError(fmt::format("{}:{}", file, line), problem,
-                  "a row is KEY SHAPE: OPTOP, ... as etch tune writes it; remove the line, and etch tune finds the kernel's steps anew");
+  throw UserError(
+      fmt::format("{}:{}", file, line), problem,
+      "a row is KEY SHAPE: OPTOP, ... or KEY SUBJECT: WAY N as etch tune writes it; remove the line, and etch tune finds it anew");
 }
 
 }  // namespace
@@ -41,6 +53,7 @@ std::string tuning_key(const LazyOp* ast, const std::vector<KernelArgument>& arg
 
 OptTable OptTable::parse(std::string_view text, const std::string& file) {
   OptTable table;
+  std::map<std::string, int> lines;  // by key
   for (int line = 1; !text.empty(); line++) {
     const std::string_view whole = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), whole.size() + 1));
@@ -52,11 +65,17 @@ OptTable OptTable::parse(std::string_view text, const std::string& file) {
     if (!is_key(key)) fail(file, line, fmt::format("'{}' is no key of a kernel, accepted are {} digits 0 to 9, a to f", key, kKeyDigits));
     if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
       fail(file, line, "there is no ':' between the kernel and its steps");
+    const std::string shape(row.substr(space + 1, colon - space - 1));
+    if (const auto [before, is_new] = lines.try_emplace(key, line); !is_new)
+      fail(file, line, fmt::format("{} has a row before, in line {}", key, before->second));
+    if (const std::optional<int> way = way_of(row.substr(colon + 1))) {
+      if (*way < 0) fail(file, line, fmt::format("'{}' is no way, accepted are WAY 0, WAY 1, ...", row.substr(colon + 2)));
+      table.layouts_[key] = {shape, *way};
+      continue;
+    }
     const auto opts = opts_of(row.substr(colon + 1));
     if (!opts) fail(file, line, fmt::format("'{}' are no steps of the optimiser", row.substr(colon + 1)));
-    if (table.rows_.contains(key))
-      fail(file, line, fmt::format("the kernel {} has a row before, in line {}", key, table.rows_.at(key).line));
-    table.rows_[key] = {std::string(row.substr(space + 1, colon - space - 1)), *opts, file, line};
+    table.rows_[key] = {shape, *opts, file, line};
   }
   return table;
 }
@@ -75,7 +94,13 @@ std::string OptTable::text() const {
     const std::string steps = to_text(row.opts);
     text += fmt::format("{} {}:{}{}\n", key, row.shape, steps.empty() ? "" : " ", steps);
   }
+  for (const auto& [key, row] : layouts_) text += fmt::format("{} {}: WAY {}\n", key, row.subject, row.way);
   return text;
+}
+
+std::optional<int> OptTable::way(const std::string& key) const {
+  const auto found = layouts_.find(key);
+  return found == layouts_.end() ? std::nullopt : std::optional(found->second.way);
 }
 
 const TunedKernel* OptTable::find(const std::string& key) const {
@@ -83,8 +108,27 @@ const TunedKernel* OptTable::find(const std::string& key) const {
   return found == rows_.end() ? nullptr : &found->second;
 }
 
+std::map<std::string, int> OptTable::ways() const {
+  std::map<std::string, int> ways;
+  for (const auto& [key, row] : layouts_) ways[key] = row.way;
+  return ways;
+}
+
+OptTable OptTable::without_layouts() const {
+  OptTable table;
+  table.rows_ = rows_;
+  return table;
+}
+
+OptTable OptTable::layouts_alone() const {
+  OptTable table;
+  table.layouts_ = layouts_;
+  return table;
+}
+
 void OptTable::add(const OptTable& other) {
   for (const auto& [key, row] : other.rows_) rows_[key] = row;
+  for (const auto& [key, row] : other.layouts_) layouts_[key] = row;
 }
 
 }  // namespace etch

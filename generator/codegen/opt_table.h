@@ -1,9 +1,10 @@
-// What a search found: the OptOps of kernels, as a file of text. A kernel is found by a key of its AST and of all that decides which
-// steps it may take, so that a row is never taken for another kernel.
+// What a search found, as a file of text: the OptOps of kernels, and which way is best where values may lie in memory in several. A kernel
+// is found by a key of its AST and of all that decides which steps it may take, so that a row is never taken for another kernel.
 #pragma once
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,18 @@ struct TunedKernel {
   int line = 0;
 };
 
+/// A choice of the schedule (see schedule/layout_choice.h).
+struct TunedLayout {
+  std::string subject;  // for people: "order_8_48_48"
+  int way = 0;
+};
+
 /// 16 hexadecimal digits: the same for equal kernels, on every machine.
 std::string tuning_key(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options);
 
-/// A file has lines "KEY SHAPE: OPTOPS" and comments behind '#':
+/// A file has lines "KEY SHAPE: OPTOPS" and "KEY SUBJECT: WAY N", and comments behind '#':
 ///   0f3ab2c41d9e7756 r_125_64_64: TC 0 3, UPCAST 1 4, OVERLAP 0 2
+///   30d1f0c2a94be815 order_8_48_48: WAY 0
 class OptTable {
  public:
   /// UserError with file and line if a line is none of these, or if two have the same key.
@@ -39,12 +47,22 @@ class OptTable {
   const TunedKernel* find(const std::string& key) const;
   void set(const std::string& key, TunedKernel row) { rows_[key] = std::move(row); }
   void remove(const std::string& key) { rows_.erase(key); }
-  /// Takes the rows of `other`, also those for kernels that this one has rows for.
+  /// The way of that choice; nullopt if there is no row.
+  std::optional<int> way(const std::string& key) const;
+  void set_layout(const std::string& key, TunedLayout row) { layouts_[key] = std::move(row); }
+  void remove_layout(const std::string& key) { layouts_.erase(key); }
+  /// Of all choices, by key.
+  std::map<std::string, int> ways() const;
+  /// The rows of kernels, or those of choices, alone.
+  OptTable without_layouts() const;
+  OptTable layouts_alone() const;
+  /// Takes the rows of `other`, also those for kernels and choices that this one has rows for.
   void add(const OptTable& other);
-  std::size_t size() const { return rows_.size(); }
+  std::size_t size() const { return rows_.size() + layouts_.size(); }
 
  private:
   std::map<std::string, TunedKernel> rows_;
+  std::map<std::string, TunedLayout> layouts_;
 };
 
 }  // namespace etch

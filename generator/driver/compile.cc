@@ -69,23 +69,6 @@ std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& te
   return reference->run(test.inputs, test.variables, run);
 }
 
-// The default self-test: inputs that a few lines of C can generate, INTERP's outputs (if `compares`), variables at their largest.
-SelfTest default_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
-  SelfTest test;
-  test.seed = options.seed;
-  if (!frontend.model.states.empty()) test.runs = kRunsWithState;
-  VarValues& vars = test.variables;
-  for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
-  int number = 0;
-  for (const ImportedTensor& input : frontend.model.inputs) {
-    std::vector<std::int64_t> shape;
-    for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
-    test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
-  }
-  if (compares) test.expected = expected_outputs(frontend, test, options);
-  return test;
-}
-
 // Why the outputs are too much to compute and to write down; empty if they are not.
 std::string too_much_to_expect(const Program& program) {
   std::int64_t macs = 0, elements = 0;
@@ -102,11 +85,24 @@ std::string too_much_to_expect(const Program& program) {
 
 // What a search found, in the target's own table and in the user's.
 std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
-  if (options.target.tuning.empty() && options.tuning.empty()) return nullptr;
+  if (!options.optimize || (options.target.tuning.empty() && options.tuning.empty() && options.rows == nullptr)) return nullptr;
   OptTable table;
   for (const std::filesystem::path& file : {options.target.tuning, options.tuning})
     if (!file.empty()) table.add(OptTable::read(file));
+  if (options.rows != nullptr) table.add(*options.rows);
   return std::make_shared<const OptTable>(std::move(table));
+}
+
+// What was found for choices of the schedule. Their context is all that decides what a way costs beside the kernels.
+LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOptions& how) {
+  LayoutChoices choices;
+  if (const auto table = tuned_opts(options)) choices.found = [table](const std::string& key) { return table->way(key); };
+  choices.lists = options.lists_choices;
+  const std::string_view stored = how.stored_bytes ? name_of(*how.stored_bytes) : "";
+  choices.context = fmt::format("{} {} {} {} {} {}", how.orders_alike, how.integer_orders_alike, stored, how.dot_elements,
+                                options.share_kernels, options.wide_weights);
+  for (const TargetInstruction& row : options.target.instructions) choices.context += " " + row.name;
+  return choices;
 }
 
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
@@ -221,7 +217,7 @@ CodegenOptions codegen_of(const Language& language, const CompileOptions& option
   codegen.optimize = options.optimize;
   codegen.small_code = options.share_kernels;
   codegen.overlap = options.overlap && !language.grid;
-  if (options.optimize) codegen.tuned = tuned_opts(options);
+  codegen.tuned = tuned_opts(options);
   return codegen;
 }
 
@@ -252,12 +248,13 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   constexpr std::int64_t kRowsOfAGrid = 256;
   const Language& language = language_of(options.target);
   const auto shares_row = [](std::int64_t elements) { return items_of_row(elements) > 1; };
-  const ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0,
-                            .shares_row = language.local_memory ? +shares_row : nullptr,
-                            .orders_alike = options.overlap && !language.grid,
-                            .integer_orders_alike = options.target.vector.integers,
-                            .stored_bytes = byte_options(options.target).stored,
-                            .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0};
+  ScheduleOptions how{.min_rows = language.grid ? kRowsOfAGrid : 0,
+                      .shares_row = language.local_memory ? +shares_row : nullptr,
+                      .orders_alike = options.overlap && !language.grid,
+                      .integer_orders_alike = options.target.vector.integers,
+                      .stored_bytes = byte_options(options.target).stored,
+                      .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0};
+  how.layouts = layout_choices(options, how);
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   if (options.wide_weights)
     frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
@@ -289,6 +286,22 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   return program;
 }
 
+SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
+  SelfTest test;
+  test.seed = options.seed;
+  if (!frontend.model.states.empty()) test.runs = kRunsWithState;
+  VarValues& vars = test.variables;
+  for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
+  int number = 0;
+  for (const ImportedTensor& input : frontend.model.inputs) {
+    std::vector<std::int64_t> shape;
+    for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
+    test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
+  }
+  if (compares) test.expected = expected_outputs(frontend, test, options);
+  return test;
+}
+
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   CompiledProject project;
   require_no_pools_on_grid(options.target);
@@ -312,7 +325,7 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   } else if (options.selftest) {
     if (options.selftest_result == SelfTestResult::Auto) project.why_checksum = too_much_to_expect(project.program);
     const bool compares = options.selftest_result != SelfTestResult::Checksum && project.why_checksum.empty();
-    emitting.selftest = default_selftest(frontend, options, compares);
+    emitting.selftest = generated_selftest(frontend, options, compares);
   }
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);

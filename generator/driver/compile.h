@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "codegen/opt_table.h"
 #include "codegen/options.h"
 #include "emit/emit.h"
 #include "emit/fit.h"
@@ -55,12 +57,14 @@ using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
 struct CompileOptions {
   ImportOptions import;
   Target target;
-  bool optimize = true;          // false: no OptOps
-  bool io_in_arena = false;      // the arena has room for inputs and outputs, which takes part in the planning
-  bool overlap = false;          // an output may lie over parts of inputs: less RAM, more instructions
-  bool wide_weights = true;      // weights may take more flash for fewer instructions
-  bool share_kernels = false;    // kernels that differ in sizes alone are one function, of more instructions
-  std::filesystem::path tuning;  // a table of OptOps whose rows go before those of the target's own; may be empty
+  bool optimize = true;                    // false: no OptOps
+  bool io_in_arena = false;                // the arena has room for inputs and outputs, which takes part in the planning
+  bool overlap = false;                    // an output may lie over parts of inputs: less RAM, more instructions
+  bool wide_weights = true;                // weights may take more flash for fewer instructions
+  bool share_kernels = false;              // kernels that differ in sizes alone are one function, of more instructions
+  std::filesystem::path tuning;            // what a search found, whose rows go before those of the target's own table; may be empty
+  std::shared_ptr<const OptTable> rows{};  // that go before those of both tables; may be null
+  bool lists_choices = false;              // Schedule::choices is wanted
   WeightsForm weights = WeightsForm::Auto;
   std::string tool_version;
   std::string options_text;  // for the header: "--target cortex-m4f"
@@ -100,6 +104,9 @@ struct CompiledProject {
   std::int64_t apart_bytes = 0;  // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
   std::string why_checksum{};    // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
 };
+
+/// Inputs that a few lines of C can generate, variables at their largest and, if `compares`, the outputs that the reference computes.
+SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares);
 
 /// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,

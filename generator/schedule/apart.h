@@ -19,13 +19,16 @@ struct Apart {
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split);
 
-/// The same by a class with three functions: what it finds in an item, if anything; the item that writes it; and the item that did both,
-/// which then reads what was written.
+/// Whether an item is made two, where the heuristics say `pays`; a choice of that kind.
+bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays);
+
+/// The same by a class, `kKind` of which tells its choices from others', with three functions: what it finds in an item, if anything, and
+/// whether that `pays`; the item that writes it; and the item that did both, which then reads what was written.
 template <typename Pass>
 void write_apart(Schedule& schedule, const ScheduleOptions& options, Pass& pass) {
   write_each_apart(schedule, options, [&](const ScheduleItem& item) -> std::optional<Apart> {
     const auto found = pass.found_in(item);
-    if (!found) return std::nullopt;
+    if (!found || !is_made_two(schedule, options, item, Pass::kKind, found->pays)) return std::nullopt;
     ScheduleItem writes = pass.writing(*found, item);
     ScheduleItem reads = pass.reading(item, *found, writes.out);
     return Apart{std::move(writes), std::move(reads)};

@@ -95,14 +95,18 @@ ShapeTracker spread(const std::vector<std::int64_t>& narrow, const std::vector<S
 struct Read {
   SignChange change{};
   const LazyOp *factor = nullptr, *load = nullptr;
+  bool pays = false;
 };
 
 class Copies {
  public:
+  static constexpr const char* kKind = "sign";
+
   Copies(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
   std::optional<Read> found_in(const ScheduleItem& item) const {
     if (item.ast == nullptr) return std::nullopt;
+    std::optional<Read> first;
     for (const LazyOp* op : toposort(item.ast)) {
       const auto sum = contraction_of(op);
       if (!sum) continue;
@@ -112,11 +116,13 @@ class Copies {
         if (factor->op == Op::Where ? factor->src[2]->op != Op::Const || is_masked_load(factor->src[2]) : is_masked_load(load)) continue;
         const auto change = sign_change(item, op, factor, load->dtype, options_);
         const std::int64_t size = item.input_of(load)->st.size().max();
-        const bool pays = change && product(sum->product->shape).max() >= kProductsOfCopy * size;
-        if (pays && loads_of(item.ast, load->mem().index) == 1) return Read{*change, factor, load};
+        const bool pays = product(sum->product->shape).max() >= kProductsOfCopy * size;
+        if (!change || loads_of(item.ast, load->mem().index) != 1) continue;
+        if (pays || !first) first = Read{*change, factor, load, pays};
+        if (pays) return first;
       }
     }
-    return std::nullopt;
+    return first;
   }
 
   ScheduleItem writing(const Read& read, const ScheduleItem& reader) {

@@ -1,5 +1,7 @@
 #include "schedule/memory_order.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -35,6 +37,7 @@ struct Candidate {
   std::vector<const ScheduleItem*> items = {};  // that write or read it
   std::map<int, std::int64_t> products = {};    // that want the axis to be the last
   bool is_free = true;                          // nobody needs the order that it has
+  bool may_be_usual = true;                     // heuristics may give it another order, not a search alone
 };
 
 class Orders {
@@ -42,6 +45,7 @@ class Orders {
   Orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options)
       : graph_(graph),
         schedule_(schedule),
+        layouts_(options.layouts),
         alike_(options.orders_alike || options.integer_orders_alike),
         has_all_types_(options.orders_alike) {}
 
@@ -69,9 +73,10 @@ class Orders {
       if (item.external != nullptr) continue;
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
-        if (!is_computed(out) || !(is_small_integer || has_all_types_) || !has_fixed_shape(out)) continue;
+        const bool may_be_usual = is_small_integer || has_all_types_;
+        if (!is_computed(out) || !(may_be_usual || layouts_.matter()) || !has_fixed_shape(out)) continue;
         number_of_[out] = candidates_.size();
-        candidates_.push_back({.buffer = out});
+        candidates_.push_back({.buffer = out, .may_be_usual = may_be_usual});
       }
     }
     for (const ScheduledOutput& output : schedule_.outputs) keep(output.buffer);
@@ -154,16 +159,34 @@ class Orders {
   }
 
   void consider(const Candidate& candidate) {
-    const LazyBuffer* buffer = candidate.buffer;
-    if (!candidate.is_free || candidate.products.empty()) return;
-    const auto most = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; });
-    const int last = most->first;
-    const auto is_one = [](const Sint& d) { return d.is_int(1); };
-    if (std::all_of(buffer->shape().begin() + last + 1, buffer->shape().end(), is_one)) return;  // it is the last one
-    const std::unordered_map<const LazyBuffer*, ShapeTracker> alone{{buffer, ordered(buffer->shape(), last)}};
-    for (const ScheduleItem* item : candidate.items)
-      if (item->ast != nullptr && !rewritten(*item, alone)) return;
-    chosen_.insert(alone.begin(), alone.end());
+    const std::vector<Sint>& shape = candidate.buffer->shape();
+    const auto last = std::ranges::find_if_not(shape.rbegin(), shape.rend(), [](const Sint& d) { return d.is_int(1); });
+    if (!candidate.is_free || last == shape.rend()) return;
+    const int own = static_cast<int>(shape.rend() - last) - 1;
+    const auto can = [&](int axis) { return axis == own || (!shape[at(axis)].is_int(1) && fits(candidate, axis)); };
+    int axis = own;
+    if (candidate.may_be_usual && !candidate.products.empty()) {
+      const int wanted = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; })->first;
+      if (can(wanted)) axis = wanted;
+    }
+    if (layouts_.matter())
+      axis = take_way(layouts_, {"order", shape, text_of(candidate), static_cast<int>(shape.size()), axis}, can, schedule_.choices);
+    if (axis != own) chosen_.emplace(candidate.buffer, ordered(shape, axis));
+  }
+
+  bool fits(const Candidate& candidate, int axis) {
+    const std::unordered_map<const LazyBuffer*, ShapeTracker> alone{{candidate.buffer, ordered(candidate.buffer->shape(), axis)}};
+    return std::ranges::all_of(candidate.items, [&](const ScheduleItem* item) { return item->ast == nullptr || rewritten(*item, alone); });
+  }
+
+  static std::string text_of(const Candidate& candidate) {
+    std::string text(name_of(candidate.buffer->dtype));
+    for (const ScheduleItem* item : candidate.items) {
+      const auto input = std::ranges::find(item->inputs, candidate.buffer);
+      text += fmt::format("\n{} {}", item->writes(candidate.buffer) ? "out of" : "input of", input - item->inputs.begin());
+      if (item->ast != nullptr) text += "\n" + to_text(item->ast);
+    }
+    return text;
   }
 
   /// The item's AST where buffers lie in the orders of `orders`; nullopt if a Load or a Store would need more views than it has.
@@ -204,6 +227,7 @@ class Orders {
 
   LazyGraph& graph_;
   Schedule& schedule_;
+  const LayoutChoices& layouts_;
   bool alike_, has_all_types_;
   std::vector<Candidate> candidates_;                             // in the order in which they are written
   std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only

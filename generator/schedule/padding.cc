@@ -23,6 +23,7 @@ struct Padded {
   Scalar padding;
   ShapeTracker padded, windows;           // of the buffer; of what is written
   std::optional<SignChange> change = {};  // of what is written
+  bool pays = false;
 };
 
 bool has_fixed_shape(const View& v) {
@@ -47,7 +48,8 @@ Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padd
           Scalar::of_int(load->dtype, padding),
           ShapeTracker({views[0]}),
           ShapeTracker(std::vector<View>(views.begin() + 1, views.end())),
-          {}};
+          {},
+          false};
 }
 
 /// A factor that is padded by its zero point, or by 0.
@@ -82,9 +84,10 @@ std::int64_t least_products(const Padded& p, bool has_vectors) {
   return has_lanes(p) ? kProductsOfVectors : kProductsBesideVectors;
 }
 
-/// The padded operand of the sum of products of an item, if it is worth a kernel.
+/// The padded operand of the sum of products of an item, of several the first that is worth a kernel.
 std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOptions& options) {
   if (item.ast == nullptr || !item.loops.empty()) return std::nullopt;
+  std::optional<Padded> first;
   for (const LazyOp* op : toposort(item.ast)) {
     const auto sum = contraction_of(op);
     if (!sum) continue;
@@ -92,16 +95,19 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOpt
       std::optional<Padded> found = padded_by(side);
       if (!found) continue;
       const std::int64_t products = product(sum->product->shape).max(), least = least_products(*found, options.integer_orders_alike);
-      if (products < least * found->padded.size().max()) continue;
+      found->pays = products >= least * found->padded.size().max();
       found->change = sign_change(item, op, side, found->load->dtype, options);
-      return found;
+      if (found->pays) return found;
+      if (!first) first = found;
     }
   }
-  return std::nullopt;
+  return first;
 }
 
 class PaddingWriter {
  public:
+  static constexpr const char* kKind = "padding";
+
   PaddingWriter(LazyGraph& graph, const ScheduleOptions& options) : graph_(graph), options_(options) {}
 
   std::optional<Padded> found_in(const ScheduleItem& item) const { return padded_operand(item, options_); }

@@ -9,6 +9,7 @@
 
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
+#include "schedule/layout_choice.h"
 
 namespace etch {
 
@@ -72,6 +73,7 @@ struct Schedule {
   std::vector<const LazyBuffer*> states;  // in the order of the StateSpecs
   std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
+  std::vector<LayoutChoice> choices;      // in the order in which they came up; empty unless LayoutChoices::lists
 };
 
 struct ScheduleOptions {
@@ -89,6 +91,7 @@ struct ScheduleOptions {
   /// int8 or uint8: what dot products with weights of int8 take. Bytes of the other type change where they are copied for such sums.
   std::optional<DType> stored_bytes = {};
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
+  LayoutChoices layouts = {};     // those of one context are of equal figures above
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most

@@ -14,7 +14,8 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kChannels = 16;  // of the output, from which on laying windows out is little beside what they are used for
-constexpr double kMostLonger = 1.25;    // windows with what they are made longer by
+constexpr double kMostLonger = 1.25;    // windows with what they are made longer by, to pay
+constexpr double kLongest = 2;          // the same, to be tried
 constexpr std::int64_t kShortest = 8;   // elements that a dot product takes where they are
 
 /// The sum of an item, and its operands.
@@ -24,10 +25,13 @@ struct Windows {
   std::int64_t rows = 0;                                          // of the outermost reduced axis, with what is added
   std::int64_t length = 0;                                        // of a window, with what is added
   std::optional<SignChange> change = {};                          // of what is written
+  bool pays = true;
 };
 
 class Unfolding {
  public:
+  static constexpr const char* kKind = "windows";
+
   Unfolding(LazyGraph& graph, const Schedule& schedule, const ScheduleOptions& options) : graph_(graph), options_(options) {
     for (const ScheduleItem& item : schedule.items)
       for (const LazyBuffer* b : item.inputs) readers_[b]++;
@@ -114,10 +118,11 @@ class Unfolding {
       (x_moves ? w.places : w.channels).push_back(axis);
       if (weights_move) channels *= w.x->shape[at(axis)].as_int();
     }
-    return channels >= kChannels && !w.places.empty();
+    w.pays = w.pays && channels >= kChannels;
+    return !w.places.empty();
   }
 
-  /// False if windows have pieces that are long enough, or would get much longer.
+  /// False if windows have pieces that are long enough, or would get far longer.
   bool find_length(Windows& w) const {
     const std::vector<int>& reduced = w.sum->axes();
     if (reduced.size() < 2) return false;
@@ -131,7 +136,9 @@ class Unfolding {
     w.rows = first;
     while (w.rows * inner % options_.dot_elements != 0) w.rows++;
     w.length = w.rows * inner;
-    return static_cast<double>(w.length) <= kMostLonger * static_cast<double>(length);
+    const double longer = static_cast<double>(w.length) / static_cast<double>(length);
+    w.pays = w.pays && longer <= kMostLonger;
+    return longer <= kLongest;
   }
 
   /// The shape of what is written: places, then the windows.

@@ -132,6 +132,47 @@ std::size_t fitting(const std::vector<Variant>& variants, std::size_t first, con
   return n;
 }
 
+Measured run_project(const MeasuredProject& project, const Target& target) {
+  try {
+    const TempDir work("etch-search");
+    write_into(work.path() / "project", project.files);
+    const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build");
+    EmulatorOptions options;
+    options.cwd = work.path() / "project";
+    options.functions = {project.entry};
+    options.timeout_s = 300;
+    const EmulatorResult run = run_emulated(target, build.elf, options);
+    if (!run.ok() || run.runs.empty()) return {std::nullopt, "the self-test ended with exit status " + std::to_string(run.exit_code), {}};
+    Cost cost;
+    add_run(run.runs[0], 1, target.cycles, cost);
+    cost.code_bytes = build.code_bytes + build.weights_bytes;
+    return {cost, "", {}};
+  } catch (const UserError& error) {
+    return {std::nullopt, error.problem(), {}};
+  }
+}
+
+// The results of `make(0)`, ..., `make(count - 1)`, of which `jobs` run side by side.
+template <typename Make>
+auto side_by_side(std::size_t count, int jobs, const Make& make) {
+  std::vector<std::future<decltype(make(std::size_t{0}))>> waiting;
+  for (std::size_t i = 0; i < count; i++) {
+    if (i >= static_cast<std::size_t>(jobs)) waiting[i - static_cast<std::size_t>(jobs)].wait();
+    waiting.push_back(std::async(std::launch::async, [&make, i] { return make(i); }));
+  }
+  std::vector<decltype(make(std::size_t{0}))> results;
+  for (auto& w : waiting) results.push_back(w.get());
+  return results;
+}
+
+void require_tools(const Target& target) {
+  std::string why;
+  if (!emulator_available(target, &why)) throw UserError("target " + target.name, why, "install " + target.emulator.package);
+  if (!target_compiler(target))
+    throw UserError("target " + target.name, "its compiler " + missing_compiler(target) + " is not installed",
+                    "install " + target.toolchain.package);
+}
+
 std::vector<Measured> run_or_explain(const Task& task, const Image& image, const Target& target) {
   try {
     return run_image(task, image, target);
@@ -144,11 +185,7 @@ std::vector<Measured> run_or_explain(const Task& task, const Image& image, const
 
 MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs) {
   return [target, &language, jobs](const Task& task, const std::vector<Variant>& variants) {
-    std::string why;
-    if (!emulator_available(target, &why)) throw UserError("target " + target.name, why, "install " + target.emulator.package);
-    if (!target_compiler(target))
-      throw UserError("target " + target.name, "its compiler " + missing_compiler(target) + " is not installed",
-                      "install " + target.toolchain.package);
+    require_tools(target);
     std::vector<Measured> result;
     std::vector<Image> images;
     for (std::size_t first = 0; first < variants.size();) {
@@ -156,15 +193,15 @@ MeasureVariants measure_in_emulator(const Target& target, const Language& langua
       images.push_back(image_of(task, std::span(variants).subspan(first, n), target, language));
       first += n;
     }
-    std::vector<std::future<std::vector<Measured>>> waiting;
-    for (std::size_t i = 0; i < images.size(); i++) {
-      if (i >= static_cast<std::size_t>(jobs)) waiting[i - static_cast<std::size_t>(jobs)].wait();
-      waiting.push_back(std::async(std::launch::async, [&, i] { return run_or_explain(task, images[i], target); }));
-    }
-    for (std::future<std::vector<Measured>>& w : waiting)
-      for (Measured& m : w.get()) result.push_back(std::move(m));
+    const auto measured = side_by_side(images.size(), jobs, [&](std::size_t i) { return run_or_explain(task, images[i], target); });
+    for (const std::vector<Measured>& of_image : measured) result.insert(result.end(), of_image.begin(), of_image.end());
     return result;
   };
+}
+
+std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, int jobs) {
+  require_tools(target);
+  return side_by_side(projects.size(), jobs, [&](std::size_t i) { return run_project(projects[i], target); });
 }
 
 }  // namespace etch

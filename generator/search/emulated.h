@@ -3,7 +3,10 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
+#include "emit/emit.h"
 #include "search/beam.h"
 #include "target/target.h"
 
@@ -11,6 +14,16 @@ namespace etch {
 
 /// Measures on `target`, `jobs` projects at a time. What the result throws: UserError if compiler or emulator are absent.
 MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs);
+
+/// A whole project and the function that runs its model, "kws_run".
+struct MeasuredProject {
+  std::vector<EmittedFile> files;
+  std::string entry;
+};
+
+/// What the first call of each project's function costs, with the constants among the bytes of code, `jobs` projects at a time. There is no
+/// cost where the self-test fails. Throws as above.
+std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, int jobs);
 
 /// The program that calls all variants: inputs, constants in the order that each wants, and outputs of their own. For tests.
 Program program_of(const Task& task, std::span<const Variant> variants, const Language& language);

@@ -49,6 +49,26 @@ TEST(OptTable, a_table_is_read_as_it_is_written_whatever_the_order_of_its_rows) 
   EXPECT_EQ(table.text(), other.text());
 }
 
+TEST(OptTable, ways_of_choices_stand_beside_the_steps_of_kernels) {
+  OptTable table;
+  table.set_layout("00000000000000ff", TunedLayout{"order_8_48_48", 2});
+  table.set("ffffffffffffffff", {"r_8_5_6", {{OptOp::Upcast, 0, 4}}});
+  table.set_layout("0000000000000001", TunedLayout{"padding_4", 0});
+  const OptTable read = OptTable::parse(table.text(), "f");
+  EXPECT_EQ(read.text(), table.text());
+  EXPECT_EQ(read.size(), 3u);
+  EXPECT_EQ(read.way("00000000000000ff"), 2);
+  EXPECT_EQ(read.way("ffffffffffffffff"), std::nullopt);
+  EXPECT_EQ(read.find("00000000000000ff"), nullptr);
+  EXPECT_EQ(read.ways(), (std::map<std::string, int>{{"00000000000000ff", 2}, {"0000000000000001", 0}}));
+  OptTable again = read.without_layouts();
+  EXPECT_EQ(again.size(), 1u);
+  again.add(read.layouts_alone());
+  EXPECT_EQ(again.text(), table.text());
+  again.remove_layout("00000000000000ff");
+  EXPECT_EQ(again.ways(), (std::map<std::string, int>{{"0000000000000001", 0}}));
+}
+
 TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
   const std::string key = kKey;
   const std::pair<std::string, const char*> cases[] = {
@@ -57,7 +77,12 @@ TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
       {key + " r_4 UPCAST 0 2\n", "t.opts:1: there is no ':'"},
       {key + ": UPCAST 0 2\n", "t.opts:1: '0123456789abcdef:' is no key"},
       {key + " r_4: UPCAST 0\n", "t.opts:1: ' UPCAST 0' are no steps"},
-      {key + " r_4: UPCAST 0 2\n" + key + " r_4: UPCAST 0 4\n", "t.opts:2: the kernel 0123456789abcdef has a row before, in line 1"},
+      {key + " order_4: WAY\n", "t.opts:1: ' WAY' are no steps"},
+      {key + " order_4: WAY x\n", "t.opts:1: 'WAY x' is no way"},
+      {key + " order_4: WAY -1\n", "t.opts:1: 'WAY -1' is no way"},
+      {key + " order_4: WAY 1 2\n", "t.opts:1: 'WAY 1 2' is no way"},
+      {key + " order_4: WAY 1\n" + key + " r_4: UPCAST 0 4\n", "t.opts:2: 0123456789abcdef has a row before, in line 1"},
+      {key + " r_4: UPCAST 0 2\n" + key + " r_4: UPCAST 0 4\n", "t.opts:2: 0123456789abcdef has a row before, in line 1"},
   };
   for (const auto& [text, error] : cases) test::expect_error<UserError>([&, t = &text] { OptTable::parse(*t, "t.opts"); }, error);
   test::expect_error<UserError>([] { OptTable::read("/nowhere/t.opts"); }, "/nowhere/t.opts: the table of OptOps cannot be read");

@@ -1,16 +1,21 @@
 // The search by what kernels cost in an emulator.
 #include <gtest/gtest.h>
 
+#include "base/tempdir.h"
+#include "emit/write.h"
+#include "quant/convs.h"
 #include "search/beam.h"
 #include "search/emulated.h"
 #include "support/boards.h"
 #include "support/instructions.h"
 #include "support/searched.h"
+#include "validate/target_run.h"
 
 namespace etch {
 namespace {
 
 using test::task_of;
+using test::convs::Ints;
 
 CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }
 
@@ -58,6 +63,33 @@ TEST(EmulatedSearch, the_emulated_program_computes_what_plain_loops_compute) {
     ASSERT_EQ(m.sums.size(), 2u);
     for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.sums[s], checksum_of(task.subjects[s].data[0]));
   }
+}
+
+// A whole program costs what its run function is counted at, and one with a wrong result costs nothing that is believed.
+TEST(EmulatedSearch, whole_programs_cost_what_a_run_of_them_takes) {
+  const Target target = test::board_target("cortex-m4f");
+  if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
+  std::mt19937 rng(1);
+  const test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 2, 8, 5, 3)}), "cortex-m4f");
+  SelfTest right = generated_selftest(net.frontend, net.options, true), wrong = right;
+  Ints values = right.expected[0].ints();
+  values[3] ^= 1;
+  wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
+  std::vector<MeasuredProject> projects;
+  for (const SelfTest& test : {right, wrong, right})
+    projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
+  const std::vector<Measured> measured = measure_projects(target, projects, 2);
+  ASSERT_EQ(measured.size(), 3u);
+  ASSERT_TRUE(measured[0].cost) << measured[0].problem;
+  EXPECT_EQ(measured[0].cost, measured[2].cost);
+  EXPECT_FALSE(measured[1].cost);
+  EXPECT_NE(measured[1].problem.find("self-test"), std::string::npos) << measured[1].problem;
+  const TempDir work("etch-measured");
+  write_into(work.path(), projects[0].files);
+  const TargetResult run = run_on_target(work.path(), target, "net_run");
+  EXPECT_EQ(measured[0].cost->instructions, run.instructions);
+  EXPECT_EQ(measured[0].cost->stack_bytes, run.stack_bytes);
+  EXPECT_EQ(measured[0].cost->code_bytes, run.code_bytes + run.weights_bytes);
 }
 
 }  // namespace

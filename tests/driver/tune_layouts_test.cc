@@ -1,0 +1,81 @@
+// From a model to rows of a table and back: what the search for layouts finds, compile takes. Here the length of the emitted C is the cost.
+#include "driver/tune_layouts.h"
+
+#include <gtest/gtest.h>
+
+#include "quant/convs.h"
+#include "support/expect_error.h"
+
+namespace etch {
+namespace {
+
+using namespace test::convs;
+
+std::int64_t length_of(const std::vector<EmittedFile>& files) {
+  std::int64_t length = 0;
+  for (const EmittedFile& file : files)
+    if (!file.is_weights && file.name == "net.c") length += static_cast<std::int64_t>(file.text.size());
+  return length;
+}
+
+std::vector<Measured> by_length(const std::vector<MeasuredProject>& projects) {
+  std::vector<Measured> result;
+  for (const MeasuredProject& project : projects) {
+    EXPECT_EQ(project.entry, "net_run");
+    result.push_back({Cost{length_of(project.files), length_of(project.files), 0, 0}, "", {}});
+  }
+  return result;
+}
+
+CompileOptions options_of(std::mt19937& rng) {
+  Conv middle = random_conv(rng, 8, 8, 6, 3, 8);
+  const Net net = net_of(chain({random_conv(rng, 2, 8, 6, 3), middle, random_conv(rng, 8, 16, 6, 1)}), "cortex-m4f");
+  CompileOptions options = net.options;
+  options.target.tuning.clear();
+  return options;
+}
+
+CompiledProject compiled(CompileOptions options, const OptTable& rows) {
+  options.rows = std::make_shared<const OptTable>(rows);
+  return compile_project(read_model(options), options);
+}
+
+TEST(TuneLayouts, compile_takes_what_is_found) {
+  std::mt19937 rng(1);
+  const CompileOptions options = options_of(rng);
+  const LayoutResult result = tune_layouts(options, by_length, {});
+  ASSERT_FALSE(result.best.empty()) << "another way of some choice gives a shorter text";
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_LT(result.cost.instructions, result.cost_before.instructions);
+  EXPECT_GT(result.measured, 4);
+  const OptTable found = with_layouts({}, result), read = OptTable::parse(found.text(), "found.opts");
+  EXPECT_EQ(read.ways(), result.best);
+  EXPECT_EQ(length_of(compiled(options, {}).files), result.cost_before.instructions);
+  EXPECT_EQ(length_of(compiled(options, read).files), result.cost.instructions);
+}
+
+TEST(TuneLayouts, the_same_is_found_again_from_what_is_known) {
+  std::mt19937 rng(2);
+  const CompileOptions options = options_of(rng);
+  const LayoutResult first = tune_layouts(options, by_length, {}), again = tune_layouts(options, by_length, {});
+  EXPECT_EQ(first.best, again.best);
+  const OptTable found = with_layouts({}, first);
+  const LayoutResult from = tune_layouts(options, by_length, found);
+  EXPECT_LE(from.cost.instructions, first.cost.instructions);
+  const OptTable after = with_layouts(found, from);
+  EXPECT_EQ(after.ways(), from.best) << "no row stays that is not taken";
+}
+
+TEST(TuneLayouts, open_sizes_are_refused) {
+  std::mt19937 rng(3);
+  CompileOptions options = options_of(rng);
+  GraphBuilder g("net", 13);
+  const auto x = g.input("x", DType::Float32, {"batch", 4});
+  g.output(g.node("Relu", {x}), DType::Float32, {"batch", 4});
+  options.import.bytes = g.bytes();
+  options.import.dims = {{"batch", 1, 4}};
+  test::expect_error<UserError>([&] { tune_layouts(options, by_length, {}); }, "sizes are open");
+}
+
+}  // namespace
+}  // namespace etch
