@@ -24,6 +24,7 @@ struct KernelArgument {
   /// Set by generate_kernel, for constants only: the order in which the text reads it, if that is not the buffer's own. Element j
   /// of the new order is element layout->expr_node(j) of the old one.
   std::optional<ShapeTracker> layout{};
+  bool in_words = false;  // with that: it is aligned as an int32 is
 };
 
 /// A few products and sums of constants up to this magnitude stay finite.

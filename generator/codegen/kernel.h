@@ -224,8 +224,10 @@ std::vector<int> reduce_order(const Kernel& kernel);
 struct Layout {
   std::vector<std::int64_t> strides;  // per axis of the kernel, in the new order
   ShapeTracker from;                  // element j of the new order is element from.expr_node(j) of the old one
+  bool in_words = false;              // an instruction loads it in whole words
 };
-/// The new layout of each argument; nullopt for one that is not constant, is read in several ways, or is in that order already.
+/// The new layout of each argument; nullopt for one that is not constant or is read in several ways, and for one that is in that order
+/// already, unless it is read in words.
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
 /// Whether the buffer that `buf` reads may get a new layout: it is a constant that is read once, through one view that shows each

@@ -42,8 +42,9 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
     is_sorted = is_sorted && (before < 0 || stride->as_int() < before);
     before = stride->as_int();
   }
-  if (is_sorted) return std::nullopt;
-  Layout layout{std::vector<std::int64_t>(k.axes().size(), 0), ShapeTracker({View::create(shape, old_strides)})};
+  const bool in_words = k.tensor() && k.instruction().words && b.op == k.tensor()->b;
+  if (is_sorted && !in_words) return std::nullopt;
+  Layout layout{std::vector<std::int64_t>(k.axes().size(), 0), ShapeTracker({View::create(shape, old_strides)}), in_words};
   std::int64_t stride = 1;
   for (auto it = moving.rbegin(); it != moving.rend(); it++) {
     layout.strides[at(*it)] = stride;

@@ -89,7 +89,7 @@ void Linearizer::add_products(const LazyOp* sum) {
   for (int axis : axes) axis_index_[static_cast<std::size_t>(axis)] = 0;
 }
 
-// Whether `b` is elements of constants that were laid out for the instruction, so that it is whole words.
+// Whether `b` is elements of constants that lie in the instruction's order, so that it is whole words.
 bool Linearizer::is_words(const UOp* b) const {
   const auto argument = static_cast<std::size_t>(k_.tensor()->b->mem().index);
   const bool is_laid_out = argument < options_.layouts.size() && options_.layouts[argument].has_value();

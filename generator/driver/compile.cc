@@ -27,7 +27,8 @@
 namespace etch {
 namespace {
 
-// Elements that the longest dot product of one lane multiplies, or the lanes of the widest one.
+// Elements that the longest dot product of one lane multiplies, or the lanes of the widest one. Rows of words do what others do, for other
+// kernels.
 std::int64_t channel_tile(const Target& target) {
   std::int64_t tile = kChannelTile;
   for (const TargetInstruction& row : target.instructions)

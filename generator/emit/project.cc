@@ -32,7 +32,8 @@ void place_constant(Project& project, int b, const std::string& name) {
   ConstantMember member;
   member.buffer = b;
   member.member = name;
-  member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), align), bytes_of(buffer.dtype));
+  const std::int64_t read = bytes_of(buffer.in_words ? DType::Int32 : buffer.dtype);
+  member.align = std::max<std::int64_t>(alignment_for(buffer.max_bytes(), align), read);
   member.offset = align_up(project.constants_bytes, member.align);
   project.constants_bytes = member.offset + buffer.max_bytes();
   project.constants_align = std::max(project.constants_align, member.align);

@@ -15,13 +15,12 @@ namespace {
 // C expression for the alignment of an element.
 std::string align_text(DType dtype) { return bytes_of(dtype) == 1 ? "1" : fmt::format("ETCH_ALIGN_OF({})", info(dtype).c_type); }
 
-// The alignment of the constants that kernels need: that of an element, also for vector loads; what was laid out for an instruction may be
-// loaded in whole words.
+// The alignment of the constants that kernels need: that of an element, also for vector loads, or of the words that they are loaded in.
 std::string constants_align(const Project& p) {
   DType widest = DType::Bool;
   for (const ConstantMember& member : p.constants) {
     const ProgramBuffer& buffer = p.program->buffers[at(member.buffer)];
-    const DType read = buffer.laid_out && bytes_of(buffer.dtype) < bytes_of(DType::Int32) ? DType::Int32 : buffer.dtype;
+    const DType read = buffer.in_words ? DType::Int32 : buffer.dtype;
     if (bytes_of(read) > bytes_of(widest)) widest = read;
   }
   return p.has_constants() ? align_text(widest) : "0";

@@ -2,7 +2,6 @@
 
 #include <bit>
 
-#include "base/error.h"
 #include "base/fnv.h"
 #include "emit/literals.h"
 #include "emit/project.h"

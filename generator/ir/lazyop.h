@@ -113,6 +113,8 @@ inline const LazyOp* load_of_factor(const LazyOp* factor) {
   const LazyOp* load = factor->op == Op::Cast ? factor->src[0] : factor;
   return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
 }
+/// The same, also where a mask puts another number in the place of what it hides.
+inline const LazyOp* load_of_shown(const LazyOp* factor) { return load_of_factor(factor->op == Op::Where ? factor->src[1] : factor); }
 /// Free variables of all ShapeTrackers and shapes, by name.
 std::vector<const Node*> variables(const LazyOp* root);
 /// The arithmetic of one kernel, counted as tinygrad's FlopCounter does.

@@ -76,7 +76,9 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.arguments = std::move(signature.arguments);
   for (std::size_t i = 0; i < made.layouts.size(); i++) {
     check(!made.layouts[i] || result.arguments[i].is_constant, "only constants are laid out anew");
-    if (made.layouts[i]) result.arguments[i].layout = std::move(made.layouts[i]->from);
+    if (!made.layouts[i]) continue;
+    result.arguments[i].layout = std::move(made.layouts[i]->from);
+    result.arguments[i].in_words = made.layouts[i]->in_words;
   }
   result.variables = std::move(signature.variables);
   result.global_size = std::move(made.linear.global_size);

@@ -168,7 +168,7 @@ class Lowering {
     const auto aliases = is_external ? std::vector<std::uint32_t>(buffers.size()) : may_alias(item.ast, buffers.size());
     for (std::size_t i = 0; i < buffers.size(); i++) {
       const KernelArgument& argument = program_.kernels[static_cast<std::size_t>(kernel)].arguments[i];
-      call.arguments.push_back({number_of(buffers[i], argument.layout, item), argument.access, aliases[i]});
+      call.arguments.push_back({number_of(buffers[i], argument, item), argument.access, aliases[i]});
     }
     if (is_external) {  // what it computes is not known
       for (auto b = buffers.begin(); b != buffers.end(); b++)
@@ -184,8 +184,8 @@ class Lowering {
     program_.calls.push_back(std::move(call));
   }
 
-  int number_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
-    if (buffer->kind == LazyKind::Data) return constant_of(buffer, layout, item);
+  int number_of(const LazyBuffer* buffer, const KernelArgument& argument, const ScheduleItem& item) {
+    if (buffer->kind == LazyKind::Data) return constant_of(buffer, argument, item);
     if (buffer->kind == LazyKind::LoopResult && buffer->slot < buffer->loop->carried)
       buffer = graph_->carried(buffer->loop, buffer->slot, buffer->dtype, buffer->shape());
     const auto [it, added] = numbers_.try_emplace(buffer, 0);
@@ -198,7 +198,15 @@ class Lowering {
   }
 
   // Equal contents share memory, whatever their names in the model are.
-  int constant_of(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
+  int constant_of(const LazyBuffer* buffer, const KernelArgument& argument, const ScheduleItem& item) {
+    const int b = constant_in_order(buffer, argument.layout, item);
+    ProgramBuffer& constant = program_.buffers[static_cast<std::size_t>(b)];
+    constant.laid_out = constant.laid_out || argument.layout;
+    constant.in_words = constant.in_words || argument.in_words;
+    return b;
+  }
+
+  int constant_in_order(const LazyBuffer* buffer, const std::optional<ShapeTracker>& layout, const ScheduleItem& item) {
     const auto key = std::pair(buffer, layout ? layout->to_text() : std::string());
     if (const auto it = constants_.find(key); it != constants_.end()) return it->second;
     Array data = layout ? relayout(buffer->data, *layout) : buffer->data;
@@ -208,7 +216,6 @@ class Lowering {
       if (program_.buffers[static_cast<std::size_t>(b)].data == data) return constants_[key] = b;
     const std::string name = buffer->name.empty() ? names_.of(item.main_node) + "_constant" : buffer->name;
     const int b = add_constant(name, std::move(data), buffer->shape());
-    program_.buffers[static_cast<std::size_t>(b)].laid_out = layout.has_value();
     equal.push_back(b);
     return constants_[key] = b;
   }

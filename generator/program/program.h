@@ -31,6 +31,7 @@ struct ProgramBuffer {
   std::int64_t max_elements = 0;  // of the largest shape that the variables allow
   Array data;                     // Constant only
   bool laid_out = false;          // Constant: data is in the order in which its kernels read it, not in that of shape
+  bool in_words = false;          // Constant: some kernel loads it in whole words
 
   std::int64_t max_bytes() const { return max_elements * bytes_of(dtype); }
 };

@@ -111,7 +111,7 @@ class Copies {
       const auto sum = contraction_of(op);
       if (!sum) continue;
       for (const LazyOp* factor : {sum->a(), sum->b()}) {
-        const LazyOp* load = load_of_factor(factor->op == Op::Where ? factor->src[1] : factor);
+        const LazyOp* load = load_of_shown(factor);
         if (load == nullptr) continue;
         if (factor->op == Op::Where ? factor->src[2]->op != Op::Const || is_masked_load(factor->src[2]) : is_masked_load(load)) continue;
         const auto change = sign_change(item, op, factor, load->dtype, options_);

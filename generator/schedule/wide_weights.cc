@@ -4,19 +4,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "ir/contraction.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
-
-// Below a cast, also where a mask puts another number in the place of what it hides.
-const LazyOp* load_below(const LazyOp* factor) {
-  const LazyOp* shown = factor->op == Op::Where ? factor->src[1] : factor;
-  const LazyOp* load = shown->op == Op::Cast ? shown->src[0] : shown;
-  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
-}
 
 class Widening {
  public:
@@ -36,7 +28,7 @@ class Widening {
     for (const LazyOp* op : toposort(item.ast)) {
       const auto sum = contraction_of(op);
       if (!sum || !sum->casts.empty()) continue;
-      const LazyOp *a = load_below(sum->a()), *b = load_below(sum->b());
+      const LazyOp *a = load_of_shown(sum->a()), *b = load_of_shown(sum->b());
       if (a == nullptr || b == nullptr) return nullptr;
       if (item.input_of(a)->kind == LazyKind::Data) std::swap(a, b);
       const auto same = [&](const LazyOp* o) { return o->op == Op::Load && o->mem().index == b->mem().index; };

@@ -71,9 +71,9 @@ TEST(Padding, StaysInTheSumWhereItIsReadSeldomOrMemoryWouldGrow) {
   }
 }
 
-// Twice the memory for what a dot product in steps multiplies, on targets that have one, unless flash counts more. The channels of the
-// graph's own input do not lie side by side.
-TEST(WideWeights, AreForDotProductsInSteps) {
+// Twice the memory for what a dot product of bytes and words multiplies, on targets that have one, unless flash counts more. The channels
+// of the graph's own input do not lie side by side.
+TEST(WideWeights, AreForDotProductsOfBytesAndWords) {
   std::mt19937 rng(3);
   const std::vector<Conv> convs =
       chain({random_conv(rng, 16, 12, 5, 1), random_conv(rng, 12, 12, 5, 3, 12), random_conv(rng, 12, 6, 5, 1)});
@@ -112,6 +112,26 @@ TEST(NarrowWeights, ThatAreLoadedInWordsAreAligned) {
   ASSERT_NE(source, project.files.end());
   EXPECT_NE(source->text.find("_words("), std::string::npos) << source->text;
   EXPECT_NE(source->text.find("ETCH_ALIGN_OF(int32_t), /* alignment of the constants */"), std::string::npos) << source->text;
+}
+
+// The same where the words lie in the model in the instruction's order already, and where a kernel before reads the same bytes one by one.
+TEST(NarrowWeights, ThatLieInOrderAlreadyAreLoadedInWords) {
+  std::mt19937 rng(10);
+  for (const bool is_shared : {false, true}) {
+    Conv conv = random_conv(rng, 8, 8, 1, 1);
+    conv.x_zero = conv.y_zero = 0;
+    Conv before = random_conv(rng, 64, 64, 1, 1, 64);  // one weight for each channel: the same 64 bytes
+    if (is_shared) before.weights = conv.weights;
+    GraphBuilder g("net", 13);
+    if (is_shared) g.output(before.add(g, "before", g.input("x2", DType::Int8, {1, 64, 1, 1})), DType::Int8, {1, 64, 1, 1});
+    g.output(conv.add(g, "conv", g.input("x", DType::Int8, {1, 8, 1, 1})), DType::Int8, {1, 8, 1, 1});
+    const Net net = net_of(g, "cortex-m4f", false);
+    const CompiledProject project = compile_project(net.frontend, net.options);
+    const auto source = std::ranges::find(project.files, "net.c", &EmittedFile::name);
+    EXPECT_NE(source->text.find("etch_smlad_s8_words("), std::string::npos) << source->text;
+    EXPECT_NE(source->text.find("ETCH_ALIGN_OF(int32_t), /* alignment of the constants */"), std::string::npos) << source->text;
+    if (!is_shared) expect_right(net, {conv}, rng);
+  }
 }
 
 // Whatever the sizes: tiles that overlap, sums of a length that no instruction divides, one channel.
