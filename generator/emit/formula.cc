@@ -223,6 +223,7 @@ class Writer {
       return {buffer.name + position(buffer, index.idx) + (masked ? "?" : ""), kTight};
     }
     const Text value = op->op == Op::Const ? Text{op->constant().value.to_text()} : index_text(index.idx);
+    if (masked && op->op == Op::Const && op->dtype == DType::Bool && op->constant().value.as_int() == 1) return {to_text(index.valid)};
     return masked ? Text{fmt::format("({} if {} else 0)", value.text, to_text(index.valid))} : value;
   }
 
