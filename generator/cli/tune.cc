@@ -41,10 +41,13 @@ class Printer {
     cycles.add(r.cost_before.cycles, r.cost.cycles);
     code.add(r.cost_before.code_bytes, r.cost.code_bytes);
     line(task.name, instructions, cycles, code);
+    const std::string measured = r.rounded == 0
+                                     ? fmt::format("{} measured", r.measured)
+                                     : fmt::format("{} measured, {} that round sums of floats otherwise left out", r.measured, r.rounded);
     if (r.best == r.before)
-      fmt::print("    the heuristics' steps stay, {} measured: {}\n", r.measured, to_text(r.before));
+      fmt::print("    the heuristics' steps stay, {}: {}\n", measured, to_text(r.before));
     else
-      fmt::print("    before: {}\n    found:  {}  ({} measured)\n", to_text(r.before), to_text(r.best), r.measured);
+      fmt::print("    before: {}\n    found:  {}  ({})\n", to_text(r.before), to_text(r.best), measured);
     for (const std::string& problem : r.problems) fmt::print("    left out: {}\n", problem);
     std::fflush(stdout);
     instructions_.add(instructions.before, instructions.after);

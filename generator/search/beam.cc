@@ -66,7 +66,12 @@ class Beam {
     for (std::size_t i = 0; i < variants.size(); i++) {
       const bool is_first = variants[i].opts == result_.before;
       if (is_first) expect(measured[i].sums);
-      const std::string problem = measured[i].cost && measured[i].sums != expected_ ? "computes something else" : measured[i].problem;
+      const bool is_other = measured[i].cost && measured[i].sums != expected_;
+      if (is_other && same_integers(measured[i].sums)) {
+        result_.rounded++;
+        continue;
+      }
+      const std::string problem = is_other ? "computes something else" : measured[i].problem;
       if (!problem.empty()) tell(to_text(variants[i].opts) + ": " + problem);
       if (!measured[i].cost || measured[i].sums != expected_) continue;
       result_.measured++;
@@ -79,6 +84,19 @@ class Beam {
       if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
     std::ranges::sort(kept_, {}, [&](const Kept& k) { return std::pair(score(k.cost), to_text(k.variant.opts)); });
     if (kept_.size() > static_cast<std::size_t>(options_.width)) kept_.resize(static_cast<std::size_t>(options_.width));
+  }
+
+  // Of these outputs and of those that are expected: they differ in floats alone.
+  bool same_integers(const std::vector<std::uint32_t>& sums) const {
+    std::size_t output = 0;
+    for (const Subject& subject : task_.subjects)
+      for (const KernelArgument& a : subject.arguments) {
+        if (a.access != Access::Write) continue;
+        if (output >= std::min(sums.size(), expected_.size())) return false;
+        if (!is_float(a.dtype) && sums[output] != expected_[output]) return false;
+        output++;
+      }
+    return sums.size() == expected_.size();
   }
 
   // Integers are the reference's; floats, which it computes in double, those of the heuristics' kernel.

@@ -93,6 +93,26 @@ TEST(Search, what_computes_something_else_is_named_and_never_chosen) {
   EXPECT_TRUE(result.problems[0].ends_with(": computes something else")) << result.problems[0];
 }
 
+// Other last bits of floats are no bug of a kernel, but nothing that is chosen either.
+TEST(Search, floats_that_are_added_in_another_order_are_counted) {
+  LazyOps ops;
+  const LazyOp* store = test::conv_store(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, DType::Float32, DType::Float32);
+  const Array y = Array::of_doubles(DType::Float32, {128}, std::vector<double>(128, 1.0));
+  const Subject subject{store, test::signature_of("k", store, {128, 64, 32}, {false, false, true}).arguments, {y}, m4()};
+  const Task task{"conv", {subject}, false, {}};
+  const Opts heuristics = choose_opts(store, subject.arguments, m4()).applied();
+  const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
+    std::vector<Measured> result;
+    for (const Variant& v : variants)
+      result.push_back({Cost{v.opts == heuristics ? 100 : 1, 1, 0, 0}, "", {v.opts == heuristics ? 5u : 6u}});
+    return result;
+  };
+  const SearchResult result = search_opts(task, measure, {.language = &kC, .most_rounds = 1});
+  EXPECT_EQ(result.best, heuristics);
+  EXPECT_GT(result.rounded, 0);
+  EXPECT_TRUE(result.problems.empty()) << result.problems[0];
+}
+
 TEST(Search, neither_figure_grows_and_the_stack_keeps_its_limit) {
   LazyOps ops;
   const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
