@@ -201,6 +201,9 @@ void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
   one_value(sub->add_option("--kernel", args.kernels, "search for this kernel alone, its name in NAME.c, and for no layouts"))
       ->type_name("NAME");
   sub->add_option("--width", args.width, "how many lists of steps the search keeps")->check(CLI::Range(1, 64))->capture_default_str();
+  sub->add_option("--rounds", args.rounds, "how often lists are changed; 0: what the table has is measured again, nothing else")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
   sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

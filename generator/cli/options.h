@@ -74,6 +74,7 @@ struct TuneArgs : ModelArgs {
   std::filesystem::path output;      // the table; empty: the target's own
   std::vector<std::string> kernels;  // names; empty: all
   int width = 3;                     // lists of steps that the search keeps
+  int rounds = 8;                    // of changes; 0: what the table has is measured again
   int jobs = 0;                      // 0: as many as there are processors
 };
 

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/nearest.h"
 #include "cli/model_options.h"
+#include "driver/confirm.h"
 #include "driver/tune_layouts.h"
 #include "emit/literals.h"
 #include "renderer/language.h"
@@ -71,6 +72,13 @@ class Printer {
     std::fflush(stdout);
   }
 
+  // The sum of what the kernels cost, and those whose rows are not taken after all.
+  void print(const std::vector<RowsLeftOut>& left_out) {
+    progress_.clear();
+    print_sum();
+    for (const RowsLeftOut& rows : left_out) fmt::print("{}: the heuristics' steps stay, {}\n", rows.name, rows.why);
+  }
+
   void print_sum() const { line("all kernels", instructions_, cycles_, code_); }
 
  private:
@@ -94,6 +102,11 @@ void require_known(const std::vector<std::string>& kernels, const std::vector<Ta
                       "etch inspect lists them");
 }
 
+std::vector<Task> tasks_found(std::vector<Task> tasks, const std::vector<std::string>& only) {
+  if (!only.empty()) std::erase_if(tasks, [&](const Task& t) { return std::ranges::find(only, t.name) == only.end(); });
+  return tasks;
+}
+
 }  // namespace
 
 int tune_command(const TuneArgs& args) {
@@ -106,6 +119,7 @@ int tune_command(const TuneArgs& args) {
                     "choose a target with an emulator: etch targets lists them");
   options.jobs = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.width = args.width;
+  options.most_rounds = args.rounds;
   const std::filesystem::path file = args.output.empty() ? target.tuning : args.output;
   if (file.empty())
     throw UserError("target " + target.name, "its description names no table for what is found",
@@ -113,10 +127,12 @@ int tune_command(const TuneArgs& args) {
   OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
   Printer printer(progress, static_cast<bool>(target.cycles));
   read_model(options.compile);  // what can't be read is told before anything is measured
+  const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
+    return measure_projects(target, projects, options.jobs);
+  };
   if (args.kernels.empty()) {
     write_file(file, before.text());  // as is a folder that can't be written
-    const auto measure = [&](const std::vector<MeasuredProject>& projects) { return measure_projects(target, projects, options.jobs); };
-    const LayoutResult layouts = tune_layouts(options.compile, measure, before);
+    const LayoutResult layouts = tune_layouts(options.compile, measure, before, std::min(args.rounds, 3));
     before = with_layouts(std::move(before), layouts);
     printer.print(layouts);
     write_file(file, before.text());
@@ -130,9 +146,10 @@ int tune_command(const TuneArgs& args) {
     printer.print(task, result);
     write_file(file, table.text());  // a search that is interrupted keeps what it found
   };
-  const OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), before);
-  progress.clear();
-  printer.print_sum();
+  OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), before);
+  std::vector<RowsLeftOut> left_out;
+  found = confirmed(options.compile, measure, tasks_found(tasks, args.kernels), found, left_out);
+  printer.print(left_out);
   write_file(file, found.text());
   fmt::print("{} rows in {}\n", found.size(), file.string());
   return 0;

@@ -1,19 +1,16 @@
 // Searches the ways in which a model's values lie in memory for a target, by what whole programs cost in its emulator.
 #pragma once
 
-#include "codegen/opt_table.h"
-#include "driver/compile.h"
-#include "search/emulated.h"
-#include "search/layouts.h"
+#include "driver/measured_programs.h"
 
 namespace etch {
 
-/// What projects cost; the results are in their order.
-using MeasureProjects = std::function<std::vector<Measured>(const std::vector<MeasuredProject>& projects)>;
+/// Bytes of flash that are worth as much as all instructions and cycles of a run.
+double flash_worth(const CompileOptions& options);
 
-/// Of a model with these options, and the steps of `table`; its ways are where the search begins. The self-test of each program compares
-/// its outputs with the reference's. UserError if sizes of the model are open.
-LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& measure, const OptTable& table);
+/// Of a model with these options, and the steps of `table`; its ways are where the search begins. UserError if sizes of the model are open.
+/// `most_rounds`: of changes; with none only the ways of `table` are measured.
+LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& measure, const OptTable& table, int most_rounds = 3);
 
 /// `table`, where the ways of the choices of `result` are those that were found.
 OptTable with_layouts(OptTable table, const LayoutResult& result);
