@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "lazy/rewrite.h"
 #include "quant/choices.h"
 #include "quant/form.h"
@@ -33,7 +32,7 @@ struct Bounded {
 
 class Rewriter {
  public:
-  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
+  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph, forms_.bounds()) {}
 
   /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway, or that ends in a quantisation, is read in float from
   /// them. It is not computed twice, and the same in any order.
