@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
-#include "base/error.h"
 #include "quant/collapse.h"
 
 namespace etch {
@@ -69,14 +70,34 @@ Tensor product_of(const std::vector<Tensor>& factors) {
   return product;
 }
 
-std::optional<double> single_value(const std::vector<Tensor>& factors) {
-  double product = 1;
+std::optional<std::vector<double>> single_values(const std::vector<Tensor>& factors) {
+  std::vector<double> values;
   for (const Tensor& factor : factors) {
     const std::optional<Array> array = factor.size().is_int(1) ? factor.evaluate() : std::nullopt;
     if (!array) return std::nullopt;
-    product *= array->double_at(0);
+    values.push_back(array->double_at(0));
   }
-  return product;
+  return values;
+}
+
+std::optional<double> single_scale(const IntegerForm& form) {
+  const auto scales = single_values(form.scales), divisors = single_values(form.divisors);
+  if (!scales || !divisors) return std::nullopt;
+  const auto product = [](const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); };
+  return product(*scales) / product(*divisors);
+}
+
+Sint count_along(const Shape& shape, const std::vector<int>& axes) {
+  Sint count = 1;
+  for (const int axis : axes) count = count * shape[static_cast<std::size_t>(axis)];
+  return count;
+}
+
+bool repeats_along(LazyGraph& graph, const LazyBuffer* b, const std::vector<int>& axes) {
+  if (b->base->shape().size() != b->shape().size()) return false;
+  Shape once = b->shape();
+  for (const int axis : axes) once[static_cast<std::size_t>(axis)] = 1;
+  return b->base->shape() == once && Tensor(&graph, b->base).expand(b->shape()).buffer() == b;
 }
 
 Tensor number_like(const Tensor& like, std::int64_t value) {
@@ -266,15 +287,14 @@ std::optional<IntegerForm> FormFinder::of_reduction(const LazyBuffer* reduction)
   const IntegerForm* x = of(reduction->src[0]);
   if (x == nullptr || (x->fill == -1 && reduction->op != Op::ReduceMax) || (x->fill == 1 && reduction->op != Op::ReduceMin))
     return std::nullopt;
-  Sint count = 1;
   for (const int axis : reduction->axes) {
     const auto is_the_same = [axis](const Tensor& scale) { return scale.shape()[static_cast<std::size_t>(axis)].is_int(1); };
     const bool one = x->value.shape()[static_cast<std::size_t>(axis)].is_int(1);
     if (!one && !(std::ranges::all_of(x->scales, is_the_same) && std::ranges::all_of(x->divisors, is_the_same))) return std::nullopt;
-    count = count * reduction->src[0]->shape()[static_cast<std::size_t>(axis)];
   }
   IntegerBounds bounds = x->bounds;
   if (reduction->op == Op::ReduceSum) {
+    const Sint count = count_along(reduction->src[0]->shape(), reduction->axes);
     const std::optional<IntegerBounds> sum = product_of(bounds, {count.min(), count.max()});
     if (!sum || !sum->within(kInt32)) return std::nullopt;
     bounds = *sum;

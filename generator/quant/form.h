@@ -67,8 +67,15 @@ class FormFinder {
 
 /// The product of all, in float32 in their order; of none: nothing.
 Tensor product_of(const std::vector<Tensor>& factors);
-/// The same in float64, of factors that are the same for all elements; nullopt: one is not.
-std::optional<double> single_value(const std::vector<Tensor>& factors);
+/// The numbers of factors that are the same for all elements; nullopt: one is not.
+std::optional<std::vector<double>> single_values(const std::vector<Tensor>& factors);
+/// The scales of `form` over its divisors in float64, if they are the same for all elements; nullopt: one is not.
+std::optional<double> single_scale(const IntegerForm& form);
+
+/// The number of elements of `shape` along `axes`.
+Sint count_along(const Shape& shape, const std::vector<int>& axes);
+/// Whether `b` repeats its base, which has one element along each of `axes`, along these.
+bool repeats_along(LazyGraph& graph, const LazyBuffer* b, const std::vector<int>& axes);
 
 /// An integer, of the type and shape of `like`.
 Tensor number_like(const Tensor& like, std::int64_t value);

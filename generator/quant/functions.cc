@@ -116,7 +116,7 @@ std::optional<Tensor> ByteFunctions::simpler(const LazyBuffer* buffer, const Laz
   bool reads = false;
   const auto read_product = [&](const LazyBuffer* product, const LazyBuffer* rebuilt) {
     const ByteFunction* factor = of(product);
-    if (factor == nullptr || factor->of.size() != 1) return rounded_product(graph_, rebuilt);
+    if (factor == nullptr || factor->of.size() != 1) return rounded_product(graph_, bounds_, rebuilt);
     reads = true;
     return read(*factor);
   };

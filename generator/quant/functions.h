@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lazy/tensor.h"
+#include "quant/bounds.h"
 #include "quant/linear.h"
 
 namespace etch {
@@ -30,7 +31,8 @@ struct ByteFunction {
 /// The functions among a graph's buffers, each found once; whoever asks from the sources up never waits for a long chain.
 class ByteFunctions {
  public:
-  explicit ByteFunctions(LazyGraph& graph) : graph_(graph) {}
+  /// `bounds`: of the integers of `graph`; lives as long as this.
+  ByteFunctions(LazyGraph& graph, BoundsFinder& bounds) : graph_(graph), bounds_(bounds) {}
   /// nullptr: `buffer` is no such function, or one of many operations.
   const ByteFunction* of(const LazyBuffer* buffer);
   /// The same bytes as `buffer`, a function of bytes, for less. That of one byte is read from a table of its 256 results. One of two that
@@ -47,6 +49,7 @@ class ByteFunctions {
   Tensor sum(const Tensor& a, const Tensor& b, const LinearFit& fit);
 
   LazyGraph& graph_;
+  BoundsFinder& bounds_;
   std::unordered_map<const LazyBuffer*, std::optional<ByteFunction>> known_, operands_;
 };
 

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/error.h"
 #include "lazy/rewrite.h"
 #include "quant/choices.h"
 #include "quant/form.h"
@@ -33,10 +32,10 @@ struct Bounded {
 
 class Rewriter {
  public:
-  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph) {}
+  explicit Rewriter(LazyGraph& graph) : graph_(graph), forms_(graph), functions_(graph, forms_.bounds()) {}
 
   /// In the rewritten graph of `outputs`: a sum whose integers are computed anyway, or that ends in a quantisation, is read in float from
-  /// them. It is not computed twice, and the same in any order.
+  /// them. It is not computed twice, and the same in any order. A largest or least value stays equal to the element that it is.
   std::vector<const LazyBuffer*> with_shared_sums(const std::vector<const LazyBuffer*>& outputs) {
     const std::vector<const LazyBuffer*> bases = toposort_bases(outputs);
     const std::unordered_set<const LazyBuffer*> live(bases.begin(), bases.end()), quantised = below_quantisations(outputs);
@@ -49,7 +48,10 @@ class Rewriter {
         const std::optional<Tensor> squares = is_quantised ? sum_of_squared_distances(graph_, forms_, rebuilt) : std::nullopt;
         return squares ? squares->buffer() : rebuilt;
       }
-      if (form->fill != 0 || form->scales.empty() || !(is_quantised || live.contains(form->value.buffer()->base))) return rebuilt;
+      if (form->fill != 0 || form->scales.empty()) return rebuilt;
+      const bool is_sum = is_op(rebuilt, Op::ReduceSum), is_live = live.contains(form->value.buffer()->base);
+      if (!is_live && !(is_sum && is_quantised)) return rebuilt;
+      if (!is_sum) return form->is_computed || !form->divisors.empty() ? rebuilt : in_turn(*form).buffer();
       Tensor value = form->value.cast(DType::Float32) * product_of(form->scales);
       if (const Tensor divisor = product_of(form->divisors)) value = value / divisor;
       return value.buffer();
@@ -64,6 +66,13 @@ class Rewriter {
   }
 
  private:
+  /// One value, which has no divisors: what the graph computes of it, bit by bit.
+  static Tensor in_turn(const IntegerForm& form) {
+    Tensor value = form.value.cast(DType::Float32);
+    for (const Tensor& scale : form.scales) value = value * scale;
+    return value;
+  }
+
   const LazyBuffer* replaced(const LazyBuffer* rebuilt) {
     if (forms_.of(rebuilt) == nullptr) find_bounds(rebuilt);
     functions_.of(rebuilt);

@@ -38,24 +38,31 @@ bool is_product(const LazyBuffer* b) {
   return is_op(base, Op::Mul) && !base->constant;
 }
 
-constexpr int kMostInside = 6;  // operations within operations
+constexpr int kMostInside = 6;                // operations within operations
+constexpr std::int64_t kMostKnown = 1 << 16;  // elements of a constant
 
-/// 1: never less than 0, -1: never more, 0: not known. What compilers know of a value, too.
-int sign_of(const LazyBuffer* b, int depth) {
+/// 1: never less than 0, -1: never more, 0: not known.
+int sign_between(double low, double high) { return low >= 0 ? 1 : high <= 0 ? -1 : 0; }
+
+/// The same of all elements of `b`. What compilers know of a value, too.
+int sign_of(LazyGraph& graph, BoundsFinder& bounds, const LazyBuffer* b, int depth) {
   b = b->base;
-  if (const Scalar* value = const_value(b)) return value->as_double() < 0 ? -1 : 1;
+  if (!is_float(b->dtype)) {
+    const IntegerBounds known = bounds.of(b);
+    if (const int sign = sign_between(static_cast<double>(known.low), static_cast<double>(known.high)); sign != 0) return sign;
+  } else if (b->constant && !is_empty(b->shape()) && b->st.size().max() <= kMostKnown) {
+    const std::vector<double> values = graph.evaluate(b).doubles();
+    const auto [low, high] = std::ranges::minmax_element(values);
+    return sign_between(*low, *high);
+  }
   if (b->kind != LazyKind::Compute || depth == 0) return 0;
-  const auto of = [&](std::size_t i) { return sign_of(b->src[i], depth - 1); };
+  const auto of = [&](std::size_t i) { return sign_of(graph, bounds, b->src[i], depth - 1); };
   const auto joint = [](int one, int other) { return one == other ? one : 0; };
   switch (b->op) {
     case Op::Exp:
     case Op::Exp2:
     case Op::Sqrt:
       return 1;
-    case Op::Cast: {
-      const DType from = b->src[0]->dtype;
-      return from == DType::Bool || is_unsigned(from) ? 1 : of(0);
-    }
     case Op::Neg:
       return -of(0);
     case Op::Mul:
@@ -70,6 +77,7 @@ int sign_of(const LazyBuffer* b, int depth) {
       return joint(of(0), of(1));
     case Op::Where:
       return joint(of(1), of(2));
+    case Op::Cast:
     case Op::ReduceSum:
     case Op::ReduceMax:
     case Op::ReduceMin:
@@ -87,22 +95,27 @@ bool is_matrix_product(const LazyBuffer* sum) {
   if (!product->is_base() || !is_op(product, Op::Mul)) return false;
   return std::ranges::any_of(product->src, [&](const LazyBuffer* operand) {
     if (operand->base->st.size().is_int(1)) return false;
-    const auto strides = operand->st.real_strides();
+    const auto strides = operand->st.real_strides(true);  // a mask repeats nothing
     for (std::size_t axis = 0; axis < strides.size(); axis++) {
       const bool is_kept = std::ranges::find(sum->axes, static_cast<int>(axis)) == sum->axes.end();
-      if (is_kept && !operand->shape()[axis].is_int(1) && (!strides[axis] || strides[axis]->is_int(0))) return true;
+      if (is_kept && !operand->shape()[axis].is_int(1) && strides[axis] && strides[axis]->is_int(0)) return true;
     }
     return false;
   });
 }
 
+/// Whether it may leave one of its operands as it is, or less than 0: a compiler that knows which one has the operand alone.
+bool chooses(const LazyBuffer* base) {
+  return is_op(base, Op::Where) || is_op(base, Op::Max) || is_op(base, Op::Min) || is_op(base, Op::Neg);
+}
+
 /// `b` where it, or what is chosen in it, is a rounded product.
-const LazyBuffer* with_rounded_branches(LazyGraph& graph, const LazyBuffer* b, int depth) {
+const LazyBuffer* with_rounded_branches(LazyGraph& graph, BoundsFinder& bounds, const LazyBuffer* b, int depth) {
   if (b->base->constant || !is_float(b->dtype)) return b;
-  if (is_product(b)) return rounded_product(graph, b).buffer();
-  if (!is_op(b->base, Op::Where) || depth == 0) return b;
+  if (is_product(b)) return rounded_product(graph, bounds, b).buffer();
+  if (!chooses(b->base) || depth == 0) return b;
   std::vector<const LazyBuffer*> src;
-  for (const LazyBuffer* s : b->base->src) src.push_back(with_rounded_branches(graph, s, depth - 1));
+  for (const LazyBuffer* s : b->base->src) src.push_back(with_rounded_branches(graph, bounds, s, depth - 1));
   const LazyBuffer* chosen = graph.rebuild(b->base, src);
   return graph.view(chosen, graph.stacked(chosen->st, b->st));
 }
@@ -128,10 +141,11 @@ const LazyBuffer* with_products(LazyGraph& graph, const LazyBuffer* value, const
   return changes ? done.at(value) : nullptr;
 }
 
-Tensor rounded_product(LazyGraph& graph, const LazyBuffer* product) {
+Tensor rounded_product(LazyGraph& graph, BoundsFinder& bounds, const LazyBuffer* product) {
   const Tensor whole(&graph, product->base);
   const double most = product->dtype == DType::Float64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
-  const Tensor bounded = sign_of(product, kMostInside) > 0 ? whole.minimum(whole.full_like(most)) : whole.maximum(whole.full_like(-most));
+  const bool is_positive = sign_of(graph, bounds, product, kMostInside) > 0;
+  const Tensor bounded = is_positive ? whole.minimum(whole.full_like(most)) : whole.maximum(whole.full_like(-most));
   return {&graph, graph.view(bounded.buffer(), graph.stacked(bounded.buffer()->st, product->st))};
 }
 
@@ -155,13 +169,15 @@ std::unordered_set<const LazyBuffer*> below_quantisations(const std::vector<cons
 std::vector<const LazyBuffer*> with_rounded_products(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs) {
   const std::unordered_set<const LazyBuffer*> quantised = below_quantisations(outputs);
   if (quantised.empty()) return outputs;
+  BoundsFinder bounds(graph);
   return rewrite(graph, outputs, [&](const LazyBuffer* old, const LazyBuffer* rebuilt) {
+    bounds.visit(rebuilt);  // from the sources up, so that nothing ever walks a long chain
     const bool sums = is_op(rebuilt, Op::ReduceSum) && rebuilt->is_base();
     if (!quantised.contains(old) || !rebuilt->is_base() || !is_rounded(rebuilt->dtype) || !(sums || adds(rebuilt))) return rebuilt;
     if (sums && is_matrix_product(rebuilt)) return rebuilt;
     OriginScope scope(graph, rebuilt->origins);
     std::vector<const LazyBuffer*> src;
-    for (const LazyBuffer* s : rebuilt->src) src.push_back(with_rounded_branches(graph, s, kMostInside));
+    for (const LazyBuffer* s : rebuilt->src) src.push_back(with_rounded_branches(graph, bounds, s, kMostInside));
     return src == rebuilt->src ? rebuilt : graph.rebuild(rebuilt, src);
   });
 }

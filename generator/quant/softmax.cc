@@ -28,8 +28,7 @@ struct Softmax {
 /// What `b` repeats along the axes that it was reduced over by `op`; nullptr: it is something else.
 const LazyBuffer* repeated_reduction(LazyGraph& graph, const LazyBuffer* b, Op op) {
   const LazyBuffer* reduction = b->base;
-  if (!is_op(reduction, op) || reduction->scan) return nullptr;
-  return Tensor(&graph, reduction).expand(reduction->src[0]->shape()).buffer() == b ? reduction : nullptr;
+  return is_op(reduction, op) && !reduction->scan && repeats_along(graph, b, reduction->axes) ? reduction : nullptr;
 }
 
 /// The input of exp without what is the same for all elements of a sum: their largest.
@@ -43,15 +42,13 @@ std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const Laz
   if (!is_op(whole, Op::Div) || !is_op(whole->src[0], Op::Exp)) return std::nullopt;
   const LazyBuffer *e = whole->src[0], *sum = repeated_reduction(graph, whole->src[1], Op::ReduceSum);
   if (sum == nullptr || sum->src[0] != e) return std::nullopt;
-  Sint count = 1;
-  for (const int axis : sum->axes) count = count * e->shape()[static_cast<std::size_t>(axis)];
-  if (count.max() > kMostElements) return std::nullopt;
+  if (count_along(e->shape(), sum->axes).max() > kMostElements) return std::nullopt;
   const IntegerForm* x = forms.of(without_largest(graph, e->src[0], sum->axes));
   if (x == nullptr || x->fill != 0) return std::nullopt;
   const std::int64_t widest = x->bounds.high - x->bounds.low;
-  const auto scale = single_value(x->scales), divisor = single_value(x->divisors);
-  if (!scale || !divisor || widest > kWidest) return std::nullopt;
-  return Softmax{whole, x->stored ? x->stored.cast(DType::Int32) : x->value, *scale / *divisor, sum->axes, widest};
+  const std::optional<double> scale = single_scale(*x);
+  if (!scale || widest > kWidest) return std::nullopt;
+  return Softmax{whole, x->stored ? x->stored.cast(DType::Int32) : x->value, *scale, sum->axes, widest};
 }
 
 Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number_like(v, by)); }

@@ -50,17 +50,6 @@ const LazyBuffer* picked_from(const LazyBuffer* b, int& steps) {
   return one != nullptr && one == picked_from(b->base->src[2], steps) ? one : nullptr;
 }
 
-/// The numbers of factors that are the same for all elements; nullopt: one is not.
-std::optional<std::vector<double>> single_values(const std::vector<Tensor>& factors) {
-  std::vector<double> values;
-  for (const Tensor& factor : factors) {
-    const std::optional<Array> array = factor.size().is_int(1) ? factor.evaluate() : std::nullopt;
-    if (!array) return std::nullopt;
-    values.push_back(array->double_at(0));
-  }
-  return values;
-}
-
 /// Whether all elements of both have the same factors.
 bool same_factors(const IntegerForm& a, const IntegerForm& b) {
   const auto scales = single_values(a.scales), divisors = single_values(a.divisors);

@@ -1,7 +1,6 @@
 // The functions by which kernels in languages with C syntax call the target's instructions.
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "renderer/cstyle.h"
 
 namespace etch {

@@ -25,7 +25,9 @@ struct Rendered {
   bool uses_double = false;
   bool has_barrier = false;        // the work-items of a group wait for each other
   bool has_integer_tiles = false;  // several sums of integers at once
-  bool keeps_branches = false;     // a condition chooses between a load and another value, or floats become bytes that are summed
+  // GCC makes no vectors of branches (C and CUDA): a condition chooses between a load and another value, or floats become integers of one
+  // or two bytes in a sum of integers
+  bool keeps_branches = false;
 };
 
 struct Language {

@@ -389,7 +389,6 @@ Rendered LlvmRenderer::rendered() {
   for (const UOp* u : uops_.order) {
     result.uses_vectors = result.uses_vectors || u->lanes > 1;
     result.uses_double = result.uses_double || u->dtype == DType::Float64;
-    result.keeps_branches = result.keeps_branches || is_masked_load(u);
   }
   return result;
 }

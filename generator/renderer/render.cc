@@ -52,7 +52,8 @@ std::string folded(std::string_view text, std::size_t indent) {
   return result + std::string(text) + "\n";
 }
 
-// Whether numbers that become bytes are summed up as integers: GCC's vectors of their branches and of the sum give wrong results.
+// Whether floats become integers of one or two bytes in a sum of integers: GCC's vectors of their branches and of the sum give wrong
+// results.
 bool sums_converted(const UOpList& uops) {
   bool has_sum = false, converts = false;
   for (const UOp* u : uops.order) {

@@ -62,24 +62,41 @@ Ints softmax_values(const SoftmaxCase& c, std::size_t size) {
   return values;
 }
 
+/// Elements behind the axes that are summed over, and along them.
+std::pair<std::int64_t, std::int64_t> inner_and_count(const SoftmaxCase& c) {
+  const auto rank = static_cast<std::int64_t>(c.shape.size()), axis = c.axis < 0 ? c.axis + rank : c.axis;
+  std::int64_t inner = 1, count = 1;
+  for (std::int64_t a = axis; a < rank; a++) (a == axis || c.opset < 13 ? count : inner) *= c.shape[static_cast<std::size_t>(a)];
+  return {inner, count};
+}
+
+/// How far softmax.h says that a value may be off before it is rounded, which is `quotient` if exact.
+long double bound_of(const SoftmaxCase& c, long double quotient) {
+  const auto result_scale = static_cast<long double>(static_cast<float>(c.sy));
+  const int k = std::min(60 + std::ilogb(result_scale), bytes_of(c.out) == 1 ? 53 : 45);
+  const auto n = static_cast<long double>(inner_and_count(c).second);
+  const int table = bytes_of(c.in) == 1 ? 1 : 3;
+  return std::ldexp(1.0L, 29 - k) + table * std::ldexp(1 / result_scale + n * quotient, -31);
+}
+
 /// The value that is rounded, for each element.
 std::vector<long double> softmax_quotients(const SoftmaxCase& c, const Ints& x) {
-  const auto rank = static_cast<std::int64_t>(c.shape.size()), axis = c.axis < 0 ? c.axis + rank : c.axis;
-  std::int64_t inner = 1, count = 1;  // elements behind the axes that are summed over, and along them
-  for (std::int64_t a = axis; a < rank; a++) (a == axis || c.opset < 13 ? count : inner) *= c.shape[static_cast<std::size_t>(a)];
+  const auto sizes = inner_and_count(c);
+  const std::int64_t inner = sizes.first, count = sizes.second;
   const auto row = [&](std::size_t i) {
     return static_cast<std::int64_t>(i) / (inner * count) * inner + static_cast<std::int64_t>(i) % inner;
   };
   const long double scale = static_cast<float>(c.sx), result_scale = static_cast<float>(c.sy);
   std::vector<long double> sums(x.size()), result;
-  const auto power = [&](std::int64_t q) { return std::exp(scale * static_cast<long double>(q - int_max(c.in))); };
   // Without the largest the powers may be too small for any type.
   std::vector<std::int64_t> largest(x.size(), int_min(c.in));
   for (std::size_t i = 0; i < x.size(); i++) {
     std::int64_t& most = largest[static_cast<std::size_t>(row(i))];
     most = std::max(most, x[i]);
   }
-  const auto part = [&](std::size_t i) { return power(x[i] - largest[static_cast<std::size_t>(row(i))] + int_max(c.in)); };
+  const auto part = [&](std::size_t i) {
+    return std::exp(scale * static_cast<long double>(x[i] - largest[static_cast<std::size_t>(row(i))]));
+  };
   for (std::size_t i = 0; i < x.size(); i++) sums[static_cast<std::size_t>(row(i))] += part(i);
   for (std::size_t i = 0; i < x.size(); i++) result.push_back(part(i) / sums[static_cast<std::size_t>(row(i))] / result_scale);
   return result;
@@ -91,7 +108,6 @@ std::size_t transposed_place(const SoftmaxCase& c, std::size_t i) {
 }
 
 TEST(QuantisedSoftmax, IsExactButNextToTies) {
-  constexpr long double kNear = 2e-5L;
   for (const SoftmaxCase& c : kSoftmaxCases) {
     SCOPED_TRACE(c.name);
     const Compiled made = compiled_softmax(c);
@@ -110,7 +126,7 @@ TEST(QuantisedSoftmax, IsExactButNextToTies) {
       const long double q = exact[i], bounded = std::min(std::nearbyint(q), 1e6L);
       const std::int64_t want = std::clamp(static_cast<std::int64_t>(bounded) + c.zy, int_min(c.out), int_max(c.out));
       const std::int64_t is = got[c.transposed ? transposed_place(c, i) : i];
-      const bool is_near = std::abs(q - std::floor(q) - 0.5L) < kNear * std::max(1.0L, q / 256);
+      const bool is_near = std::abs(q - std::floor(q) - 0.5L) < bound_of(c, q);
       near += is_near ? 1 : 0;
       EXPECT_LE(std::abs(is - want), is_near ? 1 : 0) << "element " << i << ", before rounding " << static_cast<double>(q);
     }
