@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/processor.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -20,13 +21,8 @@ constexpr const char* kModel = R"(<ir_version: 8, opset_import: ["" : 17]> g (fl
   y = Add (square, c)
 })";
 
-bool has_fma() {
-  const std::string cpu = test::content("/proc/cpuinfo");
-  return std::regex_search(cpu, std::regex(R"(\bfma\b|\basimd\b)"));
-}
-
 TEST(Contraction, OfTheTargetsFlagsIsTheBackendsToo) {
-  if (!has_fma()) GTEST_SKIP() << "this processor has no fused multiply-add";
+  if (!test::has_fma()) GTEST_SKIP() << "this processor has no fused multiply-add";
   const TempDir work("etch-test");
   const std::string model = write_text_model(work.path() / "m.onnx", kModel);
   std::string bytes(sizeof kX, '\0');

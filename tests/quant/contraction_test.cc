@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <regex>
 
 #include "quant/networks.h"
-#include "support/files.h"
 #include "support/needs.h"
+#include "support/processor.h"
 
 namespace etch::test {
 namespace {
@@ -108,8 +107,6 @@ Array run_by(const Compiled& c, const std::vector<Array>& inputs, const std::str
   const auto device = make_device("c", options);
   return device->load(lower_model(c.frontend, device->language(), c.options))->run(inputs).at(0);
 }
-
-bool has_fma() { return std::regex_search(content("/proc/cpuinfo"), std::regex(R"(\bfma\b|\basimd\b)")); }
 
 class QuantisedContraction : public testing::TestWithParam<const char*> {
  protected:
