@@ -10,9 +10,6 @@
 namespace etch {
 namespace {
 
-constexpr double kGain = 0.9995;           // less is no gain
-constexpr std::size_t kFirstProblems = 5;  // that are told
-
 class LayoutDescent {
  public:
   LayoutDescent(const MeasurePrograms& measure, const LayoutSearch& options) : measure_(measure), options_(options) {}
@@ -29,6 +26,9 @@ class LayoutDescent {
   }
 
  private:
+  static constexpr double kGain = 0.9995;           // less is no gain
+  static constexpr std::size_t kFirstProblems = 5;  // that are told
+
   struct Change {
     std::string key;
     int way = 0;
