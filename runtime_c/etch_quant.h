@@ -194,15 +194,15 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return etch_uxtb16(x >> 8); }
  * etch_smlad_s8_pairs: sum + the products of bytes 0 and 2 with the first two of four weights, which lie in two whole words, and of bytes
  * 1 and 3 with the others;
  * etch_smlad_s8_words: sum + the products of eight bytes with eight weights, which lie in two whole words. */
-#define ETCH_SMLAD(name, type, even_bytes, odd_bytes)                                                                            \
-  ETCH_INLINE int32_t etch_smlad_##name##_pairs(int32_t sum, const type *a, const int16_t *b) {                                  \
+#define ETCH_SMLAD(pairs, words, type, even_bytes, odd_bytes)                                                                    \
+  ETCH_INLINE int32_t pairs(int32_t sum, const type *a, const int16_t *b) {                                                      \
     uint32_t bytes, even, odd;                                                                                                   \
     memcpy(&bytes, a, sizeof bytes);                                                                                             \
     memcpy(&even, ETCH_WORD_ALIGNED(b), sizeof even);                                                                            \
     memcpy(&odd, ETCH_WORD_ALIGNED(b + 2), sizeof odd);                                                                          \
     return etch_smlad(odd_bytes(bytes), odd, etch_smlad(even_bytes(bytes), even, sum));                                          \
   }                                                                                                                              \
-  ETCH_INLINE int32_t etch_smlad_##name##_words(int32_t sum, const type *a, const int8_t *b) {                                   \
+  ETCH_INLINE int32_t words(int32_t sum, const type *a, const int8_t *b) {                                                       \
     uint32_t first, second, w, w_second;                                                                                         \
     memcpy(&first, a, sizeof first);                                                                                             \
     memcpy(&second, a + 4, sizeof second);                                                                                       \
@@ -211,8 +211,8 @@ ETCH_INLINE uint32_t etch_uxtb16_odd(uint32_t x) { return etch_uxtb16(x >> 8); }
     sum = etch_smlad(odd_bytes(first), etch_sxtb16_odd(w), etch_smlad(even_bytes(first), etch_sxtb16(w), sum));                  \
     return etch_smlad(odd_bytes(second), etch_sxtb16_odd(w_second), etch_smlad(even_bytes(second), etch_sxtb16(w_second), sum)); \
   }
-ETCH_SMLAD(s8, int8_t, etch_sxtb16, etch_sxtb16_odd)
-ETCH_SMLAD(u8, uint8_t, etch_uxtb16, etch_uxtb16_odd)
+ETCH_SMLAD(etch_smlad_s8_pairs, etch_smlad_s8_words, int8_t, etch_sxtb16, etch_sxtb16_odd)
+ETCH_SMLAD(etch_smlad_u8_pairs, etch_smlad_u8_words, uint8_t, etch_uxtb16, etch_uxtb16_odd)
 #endif
 
 /* The nearest value of the type. */

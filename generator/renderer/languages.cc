@@ -110,7 +110,8 @@ bool uses_quant(const std::vector<std::string>& helpers) {
   return std::ranges::any_of(helpers, [&](const std::string& h) {
     const std::size_t lanes = h.find_last_not_of("0123456789");
     const bool is_of_vectors = lanes + 1 < h.size() && h[lanes] == 'x' && std::ranges::count(h, '_') > 1;  // one text for all lanes
-    return is_of_vectors || text.find(" " + h + "(") != std::string_view::npos;
+    const bool is_named = text.find("(" + h + ",") != std::string_view::npos || text.find(" " + h + ",") != std::string_view::npos;
+    return is_of_vectors || is_named || text.find(" " + h + "(") != std::string_view::npos;  // a macro gets its name, or it stands there
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "base/error.h"
 #include "target/target.h"
 
@@ -39,6 +41,18 @@ TEST(Languages, ARowThatIsAddedIsThereUntilItIsTakenAway) {
     EXPECT_EQ(find_language("toy"), &toy);
   }
   EXPECT_EQ(find_language("toy"), nullptr);
+}
+
+// What a row of a bundled target calls of etch_quant.h is there: NAME.c includes it for that row alone.
+TEST(Languages, HaveTheHelpersThatInstructionsCall) {
+  const std::regex call(R"((etch_\w+)\()");
+  int calls = 0;
+  for (const std::string& name : target_names(own_targets_dir()))
+    for (const TargetInstruction& row : find_target(name, own_targets_dir()).instructions)
+      for (const InstructionText& text : row.texts)
+        for (std::sregex_iterator it(text.text.begin(), text.text.end(), call), end; it != end; it++, calls++)
+          EXPECT_TRUE(uses_quant({(*it)[1]})) << name << ": " << (*it)[1];
+  EXPECT_GT(calls, 10);
 }
 
 }  // namespace
