@@ -70,11 +70,7 @@ std::optional<ValueRange> range_of_values(const Array& array) {
   return ValueRange{array.shape(), values, values};
 }
 
-double rounded_to(DType dtype, double value) {
-  if (dtype != DType::Float32) return value;
-  const volatile float rounded = static_cast<float>(value);  // GCC 12 leaves the rounding out at -O2
-  return static_cast<double>(rounded);
-}
+double rounded_to(DType dtype, double value) { return dtype == DType::Float32 ? static_cast<double>(static_cast<float>(value)) : value; }
 
 /// The results of two ends of an operation that is monotonic in each operand, before they are rounded to a type.
 Ends corners(const Ends& a, const Ends& b, double (*op)(double, double)) {

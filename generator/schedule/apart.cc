@@ -16,9 +16,11 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
     std::optional<Apart> apart = split(schedule.items[i]);
     if (!apart) continue;
     std::vector<ScheduleItem> items = schedule.items;
-    items[i] = std::move(apart->reads);
     const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
-    const bool is_written = std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == apart->writes.out; });
+    const LazyBuffer* written = apart->writes.out;
+    const bool is_there = std::ranges::find(here->inputs, written) != here->inputs.end();  // x itself has that form
+    const bool is_written = is_there || std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == written; });
+    *here = std::move(apart->reads);
     if (!is_written) items.insert(here, std::move(apart->writes));
     if (peak_bytes(items, outputs, options.orders_alike) > peak) continue;
     schedule.items = std::move(items);

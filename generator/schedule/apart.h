@@ -15,7 +15,7 @@ struct Apart {
 };
 
 /// For each item of which `split` makes two, both take its place if the peak of memory (see peak_bytes) stays what it is; what an item
-/// before it writes already is not written again. Nothing is done where there are loops.
+/// before it writes already is not written again, nor is what it reads already. Nothing is done where there are loops.
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split);
 

@@ -76,7 +76,7 @@ class Unfolding {
     const LazyOp* load = ops.load(1, x->dtype, windows);
     const LazyBuffer* laid = graph_.view(x, graph_.stacked(x->st, windows));
     return written_for(reader, ops, w.change ? with_sign(ops, load, *w.change) : load,
-                       w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid), x);
+                       w.change ? with_sign(graph_, laid, *w.change) : graph_.contiguous(laid)->base, x);
   }
 
   /// `item`, which reads the windows from `buffer`.

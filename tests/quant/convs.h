@@ -30,6 +30,7 @@ struct Conv {
   Ints weights{};
   std::int64_t x_zero = 0, y_zero = 0, stride = 1;
   DType dtype = DType::Int8;  // of x and y
+  bool is_padded = true;
   static constexpr float kScale = 0.004f;
 
   Value add(GraphBuilder& g, const std::string& name, const Value& x) const {
@@ -40,18 +41,18 @@ struct Conv {
       return g.initializer(name + what, Array::of_doubles(DType::Float32, {}, std::vector<double>{v}));
     };
     const Value w = g.initializer(name + "_w", Array::of_ints(DType::Int8, {outputs, channels / groups, kernel, kernel}, weights));
-    const std::int64_t pad = kernel / 2;
     return g.node("QLinearConv",
                   {x, scale("_sx", 1), point("_zx", x_zero, dtype), w, scale("_sw", kScale), point("_zw", 0, DType::Int8), scale("_sy", 1),
                    point("_zy", y_zero, dtype)},
-                  {{"pads", Ints{pad, pad, pad, pad}}, {"group", groups}, {"strides", Ints{stride, stride}}}, name);
+                  {{"pads", Ints(4, pad())}, {"group", groups}, {"strides", Ints{stride, stride}}}, name);
   }
 
-  std::int64_t size_out() const { return (size - 1) / stride + 1; }
+  std::int64_t pad() const { return is_padded ? kernel / 2 : 0; }
+  std::int64_t size_out() const { return (size + 2 * pad() - kernel) / stride + 1; }
 
   Ints of(const Ints& x) const {
     Ints y;
-    const std::int64_t each = channels / groups, pad = kernel / 2;
+    const std::int64_t each = channels / groups;
     const auto at = [&](std::int64_t a) { return static_cast<std::size_t>(a); };
     for (std::int64_t o = 0; o < outputs; o++)
       for (std::int64_t r = 0; r < size_out(); r++)
@@ -60,7 +61,7 @@ struct Conv {
           for (std::int64_t k = 0; k < each; k++)
             for (std::int64_t i = 0; i < kernel; i++)
               for (std::int64_t j = 0; j < kernel; j++) {
-                const std::int64_t yy = r * stride + i - pad, xx = c * stride + j - pad, channel = o / (outputs / groups) * each + k;
+                const std::int64_t yy = r * stride + i - pad(), xx = c * stride + j - pad(), channel = o / (outputs / groups) * each + k;
                 if (yy < 0 || yy >= size || xx < 0 || xx >= size) continue;
                 acc += (x[at((channel * size + yy) * size + xx)] - x_zero) * weights[at(((o * each + k) * kernel + i) * kernel + j)];
               }

@@ -49,6 +49,22 @@ TEST(Windows, StayWhereMemoryWouldGrowOrTheyWouldBeMuchLonger) {
   }
 }
 
+// A window as large as the image lies in order already: nothing is written for it, neither an input nor what a kernel wrote.
+TEST(Windows, AsLargeAsTheImageAreReadWhereTheyAre) {
+  std::mt19937 rng(4);
+  for (const char* target : {"cortex-m55", "cortex-a55"})
+    for (const bool is_input : {true, false}) {
+      Conv whole = random_conv(rng, 4, 16, 2, 2);
+      whole.is_padded = false;
+      std::vector<Conv> convs{whole};
+      if (!is_input) convs.insert(convs.begin(), random_conv(rng, 12, 4, 2, 1));
+      convs = chain(convs);
+      const Net net = net_of(convs, target);
+      EXPECT_EQ(net.frontend.schedule.items.size(), convs.size()) << to_text(net.frontend.schedule);
+      expect_right(net, convs, rng);
+    }
+}
+
 // Depthwise and dense windows, strides, sizes that tiles divide or not; channels that fill vectors or not.
 TEST(IntegerVectors, GiveWhatLoopsGive) {
   std::mt19937 rng(3);
