@@ -7,8 +7,58 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/tempdir.h"
 
 namespace etch {
+namespace {
+
+// Where the bytes of a link go.
+std::filesystem::path followed(const std::filesystem::path& path) {
+  std::error_code bad;
+  const std::filesystem::path followed = std::filesystem::weakly_canonical(path, bad);
+  return bad ? path : followed;
+}
+
+// A new folder beside `path` with a file of its name.
+TempDir written_beside(const std::filesystem::path& path, const std::string& bytes) {
+  const std::filesystem::path folder = path.parent_path();
+  try {
+    TempDir beside(folder.empty() ? "." : folder, ".etch");
+    write_file(beside.path() / path.filename(), bytes);
+    return beside;
+  } catch (const UserError& error) {  // it names a file that the user does not know
+    const std::string& why = error.problem();
+    throw UserError(path.string(), "can't be written: " + why.substr(why.rfind(": ") + 2),
+                    "choose another file with -o whose folder can be written to, or make room");
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  std::string bytes;
+  errno = 0;
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  char part[4096];
+  if (file != nullptr)
+    for (std::size_t n; (n = std::fread(part, 1, sizeof part, file)) > 0;) bytes.append(part, n);
+  const bool whole = file != nullptr && std::ferror(file) == 0;
+  const int error = errno;
+  if (file != nullptr) std::fclose(file);
+  if (!whole)
+    throw UserError(path.string(), std::string("can't be read: ") + std::strerror(error), "check the name and the file's permissions");
+  return bytes;
+}
+
+void replace_file(const std::filesystem::path& path, const std::string& bytes) {
+  const std::filesystem::path target = followed(path);
+  const TempDir beside = written_beside(target, bytes);
+  std::error_code bad;
+  std::filesystem::rename(beside.path() / target.filename(), target, bad);
+  if (bad) throw UserError(path.string(), "can't be written: " + bad.message(), "choose another file");
+}
+
+void require_replaceable(const std::filesystem::path& path, const std::string& bytes) { written_beside(followed(path), bytes); }
 
 void write_file(const std::filesystem::path& path, const std::string& bytes) {
   const auto fail = [&path] {
