@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/fnv.h"
 
 namespace etch {
@@ -31,6 +30,15 @@ std::optional<int> way_of(std::string_view text) {
   int way = -1;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), way);
   return bad == std::errc() && end == text.data() + text.size() ? way : -1;
+}
+
+// For an error: nothing that a terminal acts on, and not much of it.
+std::string shown(std::string_view row) {
+  constexpr std::size_t kMost = 60;
+  std::string text = "'";
+  for (const char c : row.substr(0, kMost))
+    text += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return text + (row.size() > kMost ? "...'" : "'");
 }
 
 [[noreturn]] void fail(const std::string& file, int line, const std::string& problem) {
@@ -62,31 +70,26 @@ OptTable OptTable::parse(std::string_view text, const std::string& file) {
     if (row.empty()) continue;
     const std::size_t space = row.find(' '), colon = row.find(':');
     const std::string key(row.substr(0, space));
-    if (!is_key(key)) fail(file, line, fmt::format("'{}' is no key of a kernel, accepted are {} digits 0 to 9, a to f", key, kKeyDigits));
+    if (!is_key(key))
+      fail(file, line, fmt::format("{} is no key of a kernel or a choice, accepted are {} digits 0 to 9, a to f", shown(key), kKeyDigits));
     if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
-      fail(file, line, "there is no ':' between the kernel and its steps");
+      fail(file, line, "there is no ':' between the kernel and its steps, or the choice and its way");
     const std::string shape(row.substr(space + 1, colon - space - 1));
     if (const auto [before, is_new] = lines.try_emplace(key, line); !is_new)
       fail(file, line, fmt::format("{} has a row before, in line {}", key, before->second));
     if (const std::optional<int> way = way_of(row.substr(colon + 1))) {
-      if (*way < 0) fail(file, line, fmt::format("'{}' is no way, accepted are WAY 0, WAY 1, ...", row.substr(colon + 2)));
-      table.layouts_[key] = {shape, *way};
+      if (*way < 0) fail(file, line, fmt::format("{} is no way, accepted are WAY 0, WAY 1, ...", shown(row.substr(colon + 2))));
+      table.layouts_[key] = {shape, *way, file, line};
       continue;
     }
     const auto opts = opts_of(row.substr(colon + 1));
-    if (!opts) fail(file, line, fmt::format("'{}' are no steps of the optimiser", row.substr(colon + 1)));
+    if (!opts) fail(file, line, fmt::format("{} are no steps of the optimiser", shown(row.substr(colon + 1))));
     table.rows_[key] = {shape, *opts, file, line};
   }
   return table;
 }
 
-OptTable OptTable::read(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) throw UserError(file.string(), "the table of OptOps cannot be read", "check the name and the file's permissions");
-  return parse(text.str(), file.string());
-}
+OptTable OptTable::read(const std::filesystem::path& file) { return parse(read_file(file), file.string()); }
 
 std::string OptTable::text() const {
   std::string text(kHeader);
@@ -98,9 +101,14 @@ std::string OptTable::text() const {
   return text;
 }
 
-std::optional<int> OptTable::way(const std::string& key) const {
+const TunedLayout* OptTable::layout(const std::string& key) const {
   const auto found = layouts_.find(key);
-  return found == layouts_.end() ? std::nullopt : std::optional(found->second.way);
+  return found == layouts_.end() ? nullptr : &found->second;
+}
+
+std::optional<int> OptTable::way(const std::string& key) const {
+  const TunedLayout* row = layout(key);
+  return row == nullptr ? std::nullopt : std::optional(row->way);
 }
 
 const TunedKernel* OptTable::find(const std::string& key) const {
@@ -124,6 +132,20 @@ OptTable OptTable::layouts_alone() const {
   OptTable table;
   table.layouts_ = layouts_;
   return table;
+}
+
+OptTable OptTable::above(const OptTable& others, const OptTable& usual, const OptTable& own) const {
+  OptTable result;
+  for (const auto& [key, row] : rows_)
+    if (const TunedKernel* other = others.find(key); own.find(key) != nullptr || other == nullptr || other->opts != row.opts)
+      result.rows_[key] = row;
+  for (const auto& [key, row] : layouts_)
+    if (own.layout(key) != nullptr || others.way(key) != row.way) result.layouts_[key] = row;
+  for (const auto& [key, row] : others.rows_)
+    if (const TunedKernel* steps = usual.find(key); steps != nullptr && !rows_.contains(key)) result.rows_[key] = *steps;
+  for (const auto& [key, row] : others.layouts_)
+    if (const TunedLayout* way = usual.layout(key); way != nullptr && !layouts_.contains(key)) result.layouts_[key] = *way;
+  return result;
 }
 
 void OptTable::add(const OptTable& other) {

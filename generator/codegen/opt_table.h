@@ -26,6 +26,8 @@ struct TunedKernel {
 struct TunedLayout {
   std::string subject;  // for people: "order_8_48_48"
   int way = 0;
+  std::string file{};  // where the row stands, for notes
+  int line = 0;
 };
 
 /// 16 hexadecimal digits: the same for equal kernels, on every machine.
@@ -47,6 +49,8 @@ class OptTable {
   const TunedKernel* find(const std::string& key) const;
   void set(const std::string& key, TunedKernel row) { rows_[key] = std::move(row); }
   void remove(const std::string& key) { rows_.erase(key); }
+  /// The row of that choice; null if there is none.
+  const TunedLayout* layout(const std::string& key) const;
   /// The way of that choice; nullopt if there is no row.
   std::optional<int> way(const std::string& key) const;
   void set_layout(const std::string& key, TunedLayout row) { layouts_[key] = std::move(row); }
@@ -58,6 +62,9 @@ class OptTable {
   OptTable layouts_alone() const;
   /// Takes the rows of `other`, also those for kernels and choices that this one has rows for.
   void add(const OptTable& other);
+  /// The rows that have to go before those of `others`, so that both together say what this table says: those that are not the same
+  /// there, those of `own` in any case, and for a kernel or a choice that has a row there and none here its row of `usual`, if it has one.
+  OptTable above(const OptTable& others, const OptTable& usual, const OptTable& own) const;
   std::size_t size() const { return rows_.size() + layouts_.size(); }
 
  private:

@@ -69,14 +69,32 @@ TEST(OptTable, ways_of_choices_stand_beside_the_steps_of_kernels) {
   EXPECT_EQ(again.ways(), (std::map<std::string, int>{{"0000000000000001", 0}}));
 }
 
+// What FILE gets where other tables are taken too: together they say what was found.
+TEST(OptTable, rows_above_other_tables_say_the_rest) {
+  const auto table = [](const std::string& rows) { return OptTable::parse(rows, "f"); };
+  const std::string a = "000000000000000a ", b = "000000000000000b ", c = "000000000000000c ", d = "000000000000000d ";
+  const OptTable others = table(a + "r: UPCAST 0 2\n" + b + "r: UPCAST 0 2\n" + c + "order: WAY 1\n" + d + "order: WAY 2\n");
+  const OptTable usual = table(b + "r: UPCAST 0 8\n" + d + "order: WAY 0\n0000000000000001 order: WAY 0\n");
+  const OptTable all = table(a + "r: UPCAST 0 4\n" + c + "order: WAY 1\n0000000000000002 r: NOLOCALS\n0000000000000003 order: WAY 1\n");
+  const OptTable found = all.above(others, usual, {});
+  EXPECT_EQ(found.text(), table(a + "r: UPCAST 0 4\n" + b + "r: UPCAST 0 8\n0000000000000002 r: NOLOCALS\n" + d +
+                                "order: WAY 0\n0000000000000003 order: WAY 1\n")
+                              .text());
+  EXPECT_EQ(all.above(others, {}, others).way("000000000000000c"), 1) << "a row that FILE has stays there";
+  EXPECT_EQ(all.above({}, usual, {}).text(), all.text());
+}
+
 TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
   const std::string key = kKey;
-  const std::pair<std::string, const char*> cases[] = {
-      {"# one\n\nnokey r_4: UPCAST 0 2\n", "t.opts:3: 'nokey' is no key of a kernel, accepted are 16 digits 0 to 9, a to f"},
+  const std::pair<std::string, std::string> cases[] = {
+      {"# one\n\nnokey r_4: UPCAST 0 2\n", "t.opts:3: 'nokey' is no key of a kernel or a choice, accepted are 16 digits 0 to 9, a to f"},
       {"0123456789ABCDEF r_4: UPCAST 0 2\n", "t.opts:1: '0123456789ABCDEF' is no key"},
       {key + " r_4 UPCAST 0 2\n", "t.opts:1: there is no ':'"},
       {key + ": UPCAST 0 2\n", "t.opts:1: '0123456789abcdef:' is no key"},
       {key + " r_4: UPCAST 0\n", "t.opts:1: ' UPCAST 0' are no steps"},
+      {"\x1b[31mred r: UPCAST 0 2\n", "t.opts:1: '\\x1b[31mred' is no key"},
+      {key + " r_4: " + std::string(1000, 'x') + "\n", "t.opts:1: ' " + std::string(59, 'x') + "...' are no steps"},
+      {key + " order_4: WAY 1\x07\n", "t.opts:1: 'WAY 1\\x07' is no way"},
       {key + " order_4: WAY\n", "t.opts:1: ' WAY' are no steps"},
       {key + " order_4: WAY x\n", "t.opts:1: 'WAY x' is no way"},
       {key + " order_4: WAY -1\n", "t.opts:1: 'WAY -1' is no way"},
@@ -85,7 +103,8 @@ TEST(OptTable, a_damaged_row_is_an_error_that_names_its_line) {
       {key + " r_4: UPCAST 0 2\n" + key + " r_4: UPCAST 0 4\n", "t.opts:2: 0123456789abcdef has a row before, in line 1"},
   };
   for (const auto& [text, error] : cases) test::expect_error<UserError>([&, t = &text] { OptTable::parse(*t, "t.opts"); }, error);
-  test::expect_error<UserError>([] { OptTable::read("/nowhere/t.opts"); }, "/nowhere/t.opts: the table of OptOps cannot be read");
+  test::expect_error<UserError>([] { OptTable::read("/nowhere/t.opts"); }, "/nowhere/t.opts: can't be read: No such file");
+  test::expect_error<UserError>([] { OptTable::read("/"); }, "/: can't be read: Is a directory");
 }
 
 // Each property that decides which steps a kernel may take gives another key.
