@@ -136,6 +136,12 @@ std::string variables_help(const std::string& name, const ImportedModel& model) 
 }  // namespace
 
 CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
+  CompileOptions options = options_naming_tables(args, progress);
+  read_tables(options);
+  return options;
+}
+
+CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) {
   CompileOptions options;
   options.import.path = args.model;
   if (!args.name.empty() && project_identifier(args.name) != args.name)

@@ -13,8 +13,10 @@
 
 namespace etch {
 
-/// All options of ModelArgs. `progress` shows each step and must outlive the result.
+/// All options of ModelArgs, the tables read. `progress` shows each step and must outlive the result.
 CompileOptions compile_options(const ModelArgs& args, Progress& progress);
+/// The same, but the tables are only named.
+CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress);
 /// Values from texts like "batch=3", for some or all of the model's variables.
 VarValues variable_values(const std::vector<std::string>& sets, const ImportedModel& model);
 /// The folder that --cache names, or the user's: etch in $XDG_CACHE_HOME or ~/.cache; empty for "off", and where there is none.

@@ -1,6 +1,6 @@
 #include "driver/compile.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -86,7 +86,8 @@ std::string too_much_to_expect(const Program& program) {
 
 // What a search found, in the target's own table and in the user's.
 std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
-  if (!options.optimize || (options.target.tuning.empty() && options.tuning.empty() && options.rows == nullptr)) return nullptr;
+  if (!options.optimize) return nullptr;
+  if (options.target.tuning.empty() && options.tuning.empty()) return options.rows;
   OptTable table;
   for (const std::filesystem::path& file : {options.target.tuning, options.tuning})
     if (!file.empty()) table.add(OptTable::read(file));
@@ -95,15 +96,28 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
 }
 
 // What was found for choices of the schedule. Their context is all that decides what a way costs beside the kernels.
-LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOptions& how) {
+LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOptions& how, std::shared_ptr<const OptTable> table) {
   LayoutChoices choices;
-  if (const auto table = tuned_opts(options)) choices.found = [table](const std::string& key) { return table->way(key); };
+  if (table != nullptr) choices.found = [table](const std::string& key) { return table->way(key); };
   choices.lists = options.lists_choices;
   const std::string_view stored = how.stored_bytes ? name_of(*how.stored_bytes) : "";
   choices.context = fmt::format("{} {} {} {} {} {}", how.orders_alike, how.integer_orders_alike, stored, how.dot_elements,
                                 options.share_kernels, options.wide_weights);
   for (const TargetInstruction& row : options.target.instructions) choices.context += " " + row.name;
   return choices;
+}
+
+// A row is told once, though several choices of a network have its key.
+std::vector<std::string> notes_on(const std::vector<LayoutChoice>& refused, const OptTable& table) {
+  std::vector<std::string> notes;
+  for (const LayoutChoice& choice : refused) {
+    const TunedLayout& row = *table.layout(choice.key);
+    const std::string note =
+        fmt::format("{}: {}:{}: WAY {} can't be taken (its ways are {}), the heuristics chose instead; etch tune finds a new one",
+                    choice.subject, row.file, row.line, row.way, fmt::join(choice.ways, ", "));
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
 }
 
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
@@ -208,6 +222,12 @@ SelfTestResult selftest_result(const std::string& text) {
   throw UserError("--selftest " + text, "unknown form of self-test", "choose one of auto, interp, checksum");
 }
 
+void read_tables(CompileOptions& options) {
+  options.rows = tuned_opts(options);
+  options.tuning.clear();
+  options.target.tuning.clear();
+}
+
 Frontend read_model(const CompileOptions& options) {
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
   return schedule_model(import_onnx(options.import), options);
@@ -255,8 +275,10 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .integer_orders_alike = options.target.vector.integers,
                       .stored_bytes = byte_options(options.target).stored,
                       .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0};
-  how.layouts = layout_choices(options, how);
+  const std::shared_ptr<const OptTable> table = tuned_opts(options);
+  how.layouts = layout_choices(options, how, table);
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
+  if (table != nullptr) frontend.tuning_notes = notes_on(frontend.schedule.refused, *table);
   if (options.wide_weights)
     frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
   verify(frontend.schedule);
@@ -332,6 +354,8 @@ CompiledProject compile_project(const Frontend& frontend, const CompileOptions& 
   project.files = emit(project.program, project.plan, emitting);
   project.report = make_report(project.program, project.plan, emitting);
   project.report.arena_apart_bytes = project.apart_bytes;
+  auto& notes = project.report.tuning_notes;
+  notes.insert(notes.begin(), frontend.tuning_notes.begin(), frontend.tuning_notes.end());
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
   project.report.float_nodes = frontend.float_nodes;
   project.probe = probe_sources(project.program, project.plan, emitting);

@@ -80,11 +80,15 @@ struct CompileOptions {
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
-  std::vector<DeadChannels> dead;        // left out of its sums
-  std::vector<std::string> float_nodes;  // computed in float between quantised values
-  std::string file, sha256;              // without folder; of the file's bytes
-  std::int64_t widened_bytes = 0;        // that the constants of the schedule take more than those of the model, for speed
+  std::vector<DeadChannels> dead;         // left out of its sums
+  std::vector<std::string> float_nodes;   // computed in float between quantised values
+  std::string file, sha256;               // without folder; of the file's bytes
+  std::vector<std::string> tuning_notes;  // rows of a table whose way can't be taken
+  std::int64_t widened_bytes = 0;         // that the constants of the schedule take more than those of the model, for speed
 };
+/// Reads the tables that `options` name into their rows, so that each is read once; they name none afterwards.
+void read_tables(CompileOptions& options);
+
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.
 Frontend schedule_model(ImportedModel model, const CompileOptions& options);

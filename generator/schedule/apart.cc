@@ -31,7 +31,7 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
 bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
   if (!options.layouts.matter()) return pays;
   const LayoutQuestion question{kind, item.out->shape(), to_text(item.ast), 2, pays ? 1 : 0};
-  return take_way(options.layouts, question, [](int) { return true; }, schedule.choices) == 1;
+  return take_way(options.layouts, question, [](int) { return true; }, schedule) == 1;
 }
 
 ScheduleItem written_for(const ScheduleItem& reader, LazyOps& ops, const LazyOp* value, const LazyBuffer* out, const LazyBuffer* x) {

@@ -38,8 +38,10 @@ struct LayoutQuestion {
   int usual = 0;
 };
 
-/// The way that is taken: what was found, if it `can` be taken, else the usual one. Adds to `list` where choices are listed.
-int take_way(const LayoutChoices& choices, const LayoutQuestion& question, const std::function<bool(int way)>& can,
-             std::vector<LayoutChoice>& list);
+struct Schedule;
+
+/// The way that is taken: what was found, if it `can` be taken, else the usual one. Adds to the choices of `schedule` where they are
+/// listed, and to those that were refused if it can't.
+int take_way(const LayoutChoices& choices, const LayoutQuestion& question, const std::function<bool(int way)>& can, Schedule& schedule);
 
 }  // namespace etch

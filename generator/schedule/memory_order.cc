@@ -170,7 +170,7 @@ class Orders {
       if (can(wanted)) axis = wanted;
     }
     if (layouts_.matter())
-      axis = take_way(layouts_, {"order", shape, text_of(candidate), static_cast<int>(shape.size()), axis}, can, schedule_.choices);
+      axis = take_way(layouts_, {"order", shape, text_of(candidate), static_cast<int>(shape.size()), axis}, can, schedule_);
     if (axis != own) chosen_.emplace(candidate.buffer, ordered(shape, axis));
   }
 

@@ -74,6 +74,7 @@ struct Schedule {
   std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
   std::vector<LayoutChoice> choices;      // in the order in which they came up; empty unless LayoutChoices::lists
+  std::vector<LayoutChoice> refused;      // those that can't be taken in the way that was found
 };
 
 struct ScheduleOptions {
