@@ -9,8 +9,6 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kStack = 512;  // bytes that a program may always take
-
 // The rows of one task that are in the table.
 struct Rows {
   std::string name;
@@ -82,17 +80,14 @@ class Confirming {
   std::string why_not(const MeasuredProgram& program, const Cost& before) const {
     if (!program.cost) return program.problem;
     const Cost& cost = *program.cost;
-    if (cost.stack_bytes > std::max(kStack, base_.stack_bytes))
+    if (cost.stack_bytes > std::max(kProgramStack, base_.stack_bytes))
       return fmt::format("the program's stack would be {} bytes", cost.stack_bytes);
     if (cost.instructions > before.instructions || cost.cycles > before.cycles || score(cost) >= score(before))
       return "nothing is saved in the whole program";
     return "";
   }
 
-  double score(const Cost& cost) const {
-    const auto time = [](const Cost& c) { return static_cast<double>(c.instructions + c.cycles); };
-    return time(cost) + time(base_) / worth_ * static_cast<double>(cost.code_bytes);
-  }
+  double score(const Cost& cost) const { return score_of(cost, time_of(base_) / worth_); }
 
   MeasuredPrograms programs_;
   const OptTable& table_;

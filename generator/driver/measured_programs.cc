@@ -2,11 +2,12 @@
 
 #include "base/error.h"
 #include "base/fnv.h"
+#include "driver/tune.h"
 
 namespace etch {
 namespace {
 
-std::uint64_t text_of(const CompiledProject& project) {
+std::uint64_t hash_of(const CompiledProject& project) {
   std::string text;
   for (const EmittedFile& file : project.files) text += file.text;
   return fnv1a_64(text);
@@ -32,7 +33,7 @@ std::vector<MeasuredProgram> MeasuredPrograms::measured(const std::vector<OptTab
   for (const OptTable& table : tables) {
     if (step_) step_("making programs", static_cast<std::int64_t>(result.size()), static_cast<std::int64_t>(tables.size()));
     CompiledProject project = compiled(table, result);
-    texts.push_back(text_of(project));
+    texts.push_back(hash_of(project));
     if (costs_.contains(texts.back()) || !number_of.emplace(texts.back(), projects.size()).second) continue;
     projects.push_back({std::move(project.files), project.report.name + "_run"});
   }
@@ -51,8 +52,7 @@ CompiledProject MeasuredPrograms::compiled(const OptTable& table, std::vector<Me
   CompileOptions options = options_;
   options.rows = std::make_shared<const OptTable>(table);
   const Frontend frontend = read_model(options);
-  if (!frontend.model.dims.empty())
-    throw UserError(frontend.file, "sizes are open, and what a program costs depends on them", "bind them, for example --dim batch=1");
+  require_tunable(frontend, options);
   if (!selftest_) selftest_ = generated_selftest(frontend, options, true);
   CompiledProject project = compile_project(frontend, options, selftest_);
   result.push_back({std::nullopt, project.plan.arena_bytes, "", frontend.schedule.choices});

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "driver/tune_layouts.h"
 #include "program/generate.h"
 #include "program/loops.h"
 #include "program/lower.h"
@@ -104,28 +105,35 @@ class Tasks {
 
 // Of instructions and cycles, that a byte of code has to save: a part of those of all kernels, a larger one where flash counts.
 double price_of_byte(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure) {
-  const double all_is_worth = options.compile.share_kernels ? 0x1p15 : 0x1p18;  // bytes
   double time = 0;
   std::int64_t done = 0;
   for (const Task& task : tasks) {
     if (options.compile.step) options.compile.step("measuring " + task.name, done++, static_cast<std::int64_t>(tasks.size()));
-    if (const auto cost = cost_of_heuristics(task, measure, language_of(options.compile.target)))
-      time += static_cast<double>(cost->instructions + cost->cycles);
+    if (const auto cost = cost_of_heuristics(task, measure, language_of(options.compile.target))) time += time_of(*cost);
   }
-  return time / all_is_worth;
+  return time / flash_worth(options.compile);
 }
-
-std::string shape_of(const Subject& subject) { return Kernel(subject.ast, subject.options).shape_name(); }
 
 }  // namespace
 
-std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& options) {
+void require_tunable(const Frontend& frontend, const CompileOptions& options) {
   if (language_of(options.target).grid)
     throw UserError("target " + options.target.name, "its kernels run on a device, whose time no emulator tells",
                     "choose a target with an emulator that counts instructions: etch targets lists them");
   if (!frontend.model.dims.empty())
     throw UserError(frontend.file, "sizes are open, and what a kernel costs depends on them", "bind them, for example --dim batch=1");
+}
+
+std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& options) {
+  require_tunable(frontend, options);
   return Tasks(frontend, options).all();
+}
+
+OptTable rows_of(const Task& task, const std::vector<Opt>& opts) {
+  OptTable table;
+  for (const Subject& s : task.subjects)
+    table.set(tuning_key(s.ast, s.arguments, s.options), {Kernel(s.ast, s.options).shape_name(), opts});
+  return table;
 }
 
 OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure, OptTable table) {
@@ -145,10 +153,9 @@ OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const 
     for (const std::vector<Opt>& opts : found)
       if (std::ranges::find(task.known, opts) == task.known.end()) task.known.push_back(opts);
     const SearchResult result = search_opts(task, measure, search);
-    for (std::size_t s = 0; s < keys.size(); s++) {
-      table.remove(keys[s]);
-      if (result.best != result.before) table.set(keys[s], {shape_of(task.subjects[s]), result.best});
-    }
+    if (result.measured > 0)
+      for (const std::string& key : keys) table.remove(key);
+    if (result.best != result.before) table.add(rows_of(task, result.best));
     if (result.best != result.before && std::ranges::find(found, result.best) == found.end()) found.push_back(result.best);
     if (options.found) options.found(task, result, table);
   }

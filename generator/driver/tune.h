@@ -19,11 +19,18 @@ struct TuneOptions {
   std::function<void(const Task& task, const SearchResult& result, const OptTable& table)> found{};
 };
 
+/// UserError if nothing tells what the model's kernels cost: its sizes are open, or they run on a device.
+void require_tunable(const Frontend& frontend, const CompileOptions& options);
+
 /// The tasks of a model: each distinct kernel of fixed sizes with what it reads and writes in a run on the self-test's input. Kernels that
 /// become one function (CompileOptions::share_kernels) are one task.
 std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& options);
 
-/// `table` with the rows of this model's kernels replaced: one for each that has better steps than the heuristics'.
+/// A row with these steps for each kernel of the task.
+OptTable rows_of(const Task& task, const std::vector<Opt>& opts);
+
+/// `table` with the rows of this model's kernels replaced: one for each that has better steps than the heuristics'. Those of
+/// kernels that can't be measured stay.
 OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure, OptTable table);
 
 }  // namespace etch

@@ -1,8 +1,12 @@
 #include "driver/tune_layouts.h"
 
+#include <map>
+#include <set>
+#include <string>
+
 namespace etch {
 
-double flash_worth(const CompileOptions& options) { return options.share_kernels ? 0x1p15 : 0x1p18; }
+double flash_worth(const CompileOptions& options) { return options.share_kernels ? kScarceFlashWorth : kFlashWorth; }
 
 LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& measure, const OptTable& table, int most_rounds) {
   MeasuredPrograms programs(options, measure);
@@ -24,9 +28,20 @@ LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& 
 
 OptTable with_layouts(OptTable table, const LayoutResult& result) {
   for (const LayoutChoice& choice : result.choices) {
-    table.remove_layout(choice.key);
-    if (choice.taken != choice.usual) table.set_layout(choice.key, {choice.subject, choice.taken});
+    if (const auto way = result.best.find(choice.key); way != result.best.end())
+      table.set_layout(choice.key, {choice.subject, way->second});
+    else
+      table.remove_layout(choice.key);
   }
+  return table;
+}
+
+OptTable usual_ways(const LayoutResult& result) {
+  std::map<std::string, std::set<int>> usual;
+  for (const LayoutChoice& choice : result.choices) usual[choice.key].insert(choice.usual);
+  OptTable table;
+  for (const LayoutChoice& choice : result.choices)
+    if (usual[choice.key].size() == 1) table.set_layout(choice.key, {choice.subject, choice.usual});
   return table;
 }
 

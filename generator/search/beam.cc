@@ -53,9 +53,7 @@ class Beam {
   static constexpr double kGain = 0.999;  // less is no gain
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
 
-  double score(const Cost& cost) const {
-    return static_cast<double>(cost.instructions + cost.cycles) + options_.byte_price * static_cast<double>(cost.code_bytes);
-  }
+  double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
 
   void measure(const std::vector<std::vector<Opt>>& lists) {
     std::vector<Variant> variants;
@@ -68,7 +66,7 @@ class Beam {
       if (is_first) expect(measured[i].sums);
       const bool is_other = measured[i].cost && measured[i].sums != expected_;
       if (is_other && same_integers(measured[i].sums)) {
-        result_.rounded++;
+        result_.other_floats++;
         continue;
       }
       const std::string problem = is_other ? "computes something else" : measured[i].problem;

@@ -12,6 +12,7 @@
 #include "ir/array.h"
 #include "program/program.h"
 #include "renderer/language.h"
+#include "search/cost.h"
 
 namespace etch {
 
@@ -38,12 +39,6 @@ struct Variant {
   std::vector<ProgramKernel> kernels;  // one for each subject
 };
 
-/// Of all calls of a task's kernels in a run of the program.
-struct Cost {
-  std::int64_t instructions = 0, cycles = 0, code_bytes = 0, stack_bytes = 0;
-  bool operator==(const Cost&) const = default;
-};
-
 /// Of one variant: what it costs, or why that is not known.
 struct Measured {
   std::optional<Cost> cost;
@@ -62,14 +57,14 @@ struct SearchOptions {
   int width = 3;                   // lists that are kept; with one alone the search ends in the first round without gain
   int most_rounds = 8;             // of changes
   double byte_price = 0;           // instructions and cycles that a byte of code has to save
-  std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes 512 are promised
+  std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes kProgramStack are promised
 };
 
 struct SearchResult {
   std::vector<Opt> before, best;  // of the heuristics, and found; the same where nothing is better
   Cost cost_before, cost;
   int measured = 0;
-  int rounded = 0;                    // variants left out because they add floats in another order, so that last bits differ
+  int other_floats = 0;               // variants left out because floats alone differ: sums in another order, or a bug
   std::vector<std::string> problems;  // variants that compute other integers, which are bugs, or could not be made or run
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -31,8 +33,14 @@ class LayoutDescent {
 
   struct Change {
     std::string key;
-    int way = 0;
+    std::optional<int> way;  // of all choices of the key; nullopt: each its usual one
     double score = 0;
+  };
+
+  // What the choices of one key, which may differ in the rest, can be and are.
+  struct Key {
+    std::set<int> ways, usual, taken;
+    bool is_usual = true;  // each is taken in its usual way
   };
 
   bool begin() {
@@ -46,28 +54,36 @@ class LayoutDescent {
     result_.choices = usual.choices;
     result_.measured = 1;
     const Cost& cost = *usual.cost;
-    byte_price_ = static_cast<double>(cost.instructions + cost.cycles) / options_.bytes_worth;
+    byte_price_ = time_of(cost) / options_.bytes_worth;
     best_score_ = score(cost);
     return true;
   }
 
-  double score(const Cost& cost) const {
-    return static_cast<double>(cost.instructions + cost.cycles) + byte_price_ * static_cast<double>(cost.code_bytes);
+  double score(const Cost& cost) const { return score_of(cost, byte_price_); }
+
+  // Of the best program.
+  std::map<std::string, Key> keys() const {
+    std::map<std::string, Key> keys;
+    for (const LayoutChoice& choice : result_.choices) {
+      Key& key = keys[choice.key];
+      key.ways.insert(choice.ways.begin(), choice.ways.end());
+      key.usual.insert(choice.usual);
+      key.taken.insert(choice.taken);
+      key.is_usual = key.is_usual && choice.taken == choice.usual;
+    }
+    return keys;
   }
 
   // Each other way of each choice alone, then together those that save something.
   void improve() {
     std::vector<Change> changes;
     std::vector<Ways> alone;
-    std::set<std::string> seen;
-    for (const LayoutChoice& choice : result_.choices) {
-      if (!seen.insert(choice.key).second) continue;
-      for (const int way : choice.ways) {
-        if (way == choice.taken) continue;
-        changes.push_back({choice.key, way});
-        alone.push_back(with(changes.back()));
-      }
+    for (const auto& [key, all] : keys()) {
+      if (!all.is_usual) changes.push_back({key, std::nullopt});
+      for (const int way : all.ways)
+        if (all.taken != std::set{way} && all.usual != std::set{way}) changes.push_back({key, way});
     }
+    for (const Change& change : changes) alone.push_back(with(change));
     const double before = best_score_;
     const std::vector<double> scores = try_all(alone);
     for (std::size_t i = 0; i < changes.size(); i++) changes[i].score = scores[i];
@@ -79,9 +95,10 @@ class LayoutDescent {
 
   Ways with(const Change& change) const {
     Ways ways = result_.best;
-    ways[change.key] = change.way;
-    for (const LayoutChoice& choice : result_.choices)
-      if (choice.key == change.key && choice.usual == change.way) ways.erase(change.key);
+    if (change.way)
+      ways[change.key] = *change.way;
+    else
+      ways.erase(change.key);
     return ways;
   }
 
@@ -102,6 +119,8 @@ class LayoutDescent {
       result_.best = all[i];
       result_.cost = *program.cost;
       result_.choices = program.choices;
+      for (const auto& [key, choices] : keys())
+        if (choices.is_usual) result_.best.erase(key);
     }
     return scores;
   }

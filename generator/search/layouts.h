@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "schedule/layout_choice.h"
-#include "search/beam.h"
+#include "search/cost.h"
 
 namespace etch {
 
@@ -28,13 +28,13 @@ struct MeasuredProgram {
 using MeasurePrograms = std::function<std::vector<MeasuredProgram>(const std::vector<Ways>& ways)>;
 
 struct LayoutSearch {
-  double bytes_worth = 0x1p18;     // of flash that are worth as much as all instructions and cycles
-  std::int64_t stack_bytes = 512;  // that is always allowed
-  int most_rounds = 3;
+  double bytes_worth = kFlashWorth;
+  std::int64_t stack_bytes = kProgramStack;
+  int most_rounds = 3;  // of changes
 };
 
 struct LayoutResult {
-  Ways best;                          // empty: the heuristics' stay
+  Ways best;                          // of keys that came up those alone that change something; empty: the heuristics' stay
   std::vector<LayoutChoice> choices;  // of the best program
   Cost cost_before, cost;             // of the heuristics' program and of the best
   int measured = 0;
@@ -42,8 +42,9 @@ struct LayoutResult {
 };
 
 /// Begins with the heuristics' ways and with those that are `known`, and changes one choice after the other: first each alone, then those
-/// that save something together, most first. What is found takes no more instructions, cycles and arena than the heuristics' program, and
-/// the flash that it adds pays. The same costs give the same result. Nothing is found if the heuristics' program can't be measured.
+/// that save something together, most first. Choices of one key take one way, or each its usual one, which may differ. What is found takes
+/// no more instructions, cycles and arena than the heuristics' program, and the flash that it adds pays. The same costs give the same
+/// result. Nothing is found if the heuristics' program can't be measured.
 LayoutResult search_layouts(const Ways& known, const MeasurePrograms& measure, const LayoutSearch& options);
 
 }  // namespace etch

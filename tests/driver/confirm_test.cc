@@ -34,8 +34,8 @@ class Confirm : public testing::Test {
     table_.set("0123456789abcdef", {"r_1", *opts_of("UPCAST 0 2")});  // of another model
   }
 
-  // Of programs with these rows.
-  using CostOf = std::function<Cost(bool first, bool second)>;
+  // Of programs with these rows; nullopt: they fail.
+  using CostOf = std::function<std::optional<Cost>(bool first, bool second)>;
 
   std::vector<std::string> kept(const CostOf& cost_of) {
     const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
@@ -43,7 +43,8 @@ class Confirm : public testing::Test {
       for (const MeasuredProject& project : projects) {
         const auto source = std::ranges::find(project.files, "net.c", &EmittedFile::name);
         const auto has = [&](const Row& row) { return source->text.find("   " + row.steps + " */") != std::string::npos; };
-        result.push_back({cost_of(has(rows_[0]), has(rows_[1])), "", {}});
+        const std::optional<Cost> cost = cost_of(has(rows_[0]), has(rows_[1]));
+        result.push_back({cost, cost ? "" : "the self-test fails", {}});
       }
       return result;
     };
@@ -87,6 +88,20 @@ TEST_F(Confirm, the_stack_keeps_its_limit) {
 // Each alone saves something, both together cost more than either.
 TEST_F(Confirm, rows_that_harm_each_other_do_not_both_stay) {
   EXPECT_EQ(kept([](bool a, bool b) { return Cost{a && b ? 1100 : a || b ? 900 : 1000, 2000, 100, 0}; }), (Names{rows_[0].task}));
+}
+
+TEST_F(Confirm, rows_of_a_program_that_fails_are_left_out) {
+  const auto cost_of = [](bool a, bool b) { return b ? std::nullopt : std::optional(Cost{1000 - 10 * a, 2000, 100, 0}); };
+  EXPECT_EQ(kept(cost_of), (Names{rows_[0].task}));
+  ASSERT_EQ(left_out_.size(), 1u);
+  EXPECT_EQ(left_out_[0].name, rows_[1].task);
+  EXPECT_EQ(left_out_[0].why, "the self-test fails");
+}
+
+TEST_F(Confirm, nothing_is_left_out_if_the_program_without_rows_can_not_be_measured) {
+  const Names both{rows_[0].task, rows_[1].task};
+  EXPECT_EQ(kept([](bool a, bool b) { return a || b ? std::optional(Cost{2000, 2000, 100, 0}) : std::nullopt; }), both);
+  EXPECT_TRUE(left_out_.empty());
 }
 
 TEST_F(Confirm, neither_figure_grows) {

@@ -66,6 +66,35 @@ TEST(TuneLayouts, the_same_is_found_again_from_what_is_known) {
   EXPECT_EQ(after.ways(), from.best) << "no row stays that is not taken";
 }
 
+// Two choices of one key, of which the first is not usual: its row stays, whichever comes last.
+TEST(TuneLayouts, a_row_stays_while_a_choice_of_its_key_needs_it) {
+  const std::string key = "0123456789abcdef", other = "0123456789abcdee";
+  LayoutResult result;
+  result.best = {{key, 1}};
+  result.choices = {{key, "order_4", {1, 3}, 3, 1}, {key, "order_4", {1, 3}, 1, 1}, {other, "padding_4", {0, 1}, 1, 1}};
+  OptTable known;
+  known.set_layout(other, {"padding_4", 0});
+  EXPECT_EQ(with_layouts(known, result).ways(), (std::map<std::string, int>{{key, 1}}));
+  EXPECT_EQ(usual_ways(result).ways(), (std::map<std::string, int>{{other, 1}})) << "of the other key no row says what is usual";
+}
+
+// A way that can't be taken is a note in the report, once for all choices of its key.
+TEST(TuneLayouts, a_way_that_can_not_be_taken_is_a_note) {
+  std::mt19937 rng(4);
+  CompileOptions options = options_of(rng);
+  options.lists_choices = true;
+  const std::vector<LayoutChoice> choices = read_model(options).schedule.choices;
+  ASSERT_FALSE(choices.empty());
+  const LayoutChoice& choice = choices[0];
+  const CompiledProject stale = compiled(options, OptTable::parse("\n" + choice.key + " order: WAY 77\n", "t.opts"));
+  ASSERT_EQ(stale.report.tuning_notes.size(), 1u);
+  const std::string& note = stale.report.tuning_notes[0];
+  EXPECT_TRUE(note.starts_with(choice.subject + ": t.opts:2: WAY 77 can't be taken (its ways are " + std::to_string(choice.ways[0])))
+      << note;
+  EXPECT_TRUE(
+      compiled(options, OptTable::parse(choice.key + " order: WAY " + std::to_string(choice.usual), "t.opts")).report.tuning_notes.empty());
+}
+
 TEST(TuneLayouts, open_sizes_are_refused) {
   std::mt19937 rng(3);
   CompileOptions options = options_of(rng);

@@ -85,6 +85,26 @@ TEST_F(Tune, compile_takes_what_was_found_and_the_bits_stay) {
   EXPECT_EQ(on_host->load(tuned.program)->run({input}), on_host->load(plain.program)->run({input}));
 }
 
+// Of a kernel that can't be measured nothing is known, so what the table has for it stays.
+TEST_F(Tune, rows_of_kernels_that_can_not_be_measured_stay) {
+  const OptTable table = found();
+  const MeasureVariants none = [](const Task&, const std::vector<Variant>& variants) {
+    return std::vector<Measured>(variants.size(), Measured{std::nullopt, "no emulator", {}});
+  };
+  EXPECT_EQ(tune(tasks_of(read_model(options_), options_), {.compile = options_}, none, table).text(), table.text());
+}
+
+// A pipe can be read but once.
+TEST_F(Tune, a_table_is_read_once) {
+  const OptTable table = found();
+  const CompiledProject tuned = project(table.text());
+  read_tables(options_);
+  std::filesystem::remove(work_.path() / "found.opts");
+  const CompiledProject again = compile_project(read_model(options_), options_);
+  ASSERT_EQ(again.program.kernels.size(), tuned.program.kernels.size());
+  for (std::size_t k = 0; k < tuned.program.kernels.size(); k++) EXPECT_EQ(again.program.kernels[k].opts, tuned.program.kernels[k].opts);
+}
+
 TEST_F(Tune, a_stale_row_is_a_note_and_a_damaged_one_an_error) {
   const OptTable table = found();
   const CompiledProject plain = project("");

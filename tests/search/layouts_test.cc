@@ -127,6 +127,38 @@ TEST(LayoutSearch, takes_no_more_memory_and_no_program_that_fails) {
   EXPECT_EQ(result.problems[0], "the self-test fails");
 }
 
+// Two choices of one key, usual in ways 1 and 3 as in a network where what follows them differs: no row is not the same as a row with one
+// of these ways.
+TEST(LayoutSearch, choices_of_one_key_may_have_different_usual_ways) {
+  std::map<std::pair<int, int>, std::int64_t> cost;  // by the ways of the two
+  const MeasurePrograms measure = [&](const std::vector<Ways>& all) {
+    std::vector<MeasuredProgram> result;
+    for (const Ways& ways : all) {
+      const auto found = ways.find("key");
+      const auto taken = [&](int usual) { return found == ways.end() ? usual : found->second; };
+      MeasuredProgram p{Cost{cost[{taken(1), taken(3)}], kBase, 1000, 0}, 0, "", {}};
+      for (const int usual : {1, 3}) p.choices.push_back({"key", "order", {0, 1, 3}, usual, taken(usual)});
+      result.push_back(p);
+    }
+    return result;
+  };
+  for (const int best : {0, 1, 3}) {
+    cost = {{{1, 3}, 900'000}, {{0, 0}, 950'000}, {{1, 1}, 950'000}, {{3, 3}, 950'000}};
+    cost[{best, best}] = 500'000;
+    EXPECT_EQ(search_layouts({}, measure, {}).best, (Ways{{"key", best}}));
+    EXPECT_EQ(search_layouts({{"key", best}}, measure, {.most_rounds = 0}).best, (Ways{{"key", best}})) << "a row that is known stays";
+  }
+  cost = {{{1, 3}, 900'000}, {{0, 0}, 950'000}, {{1, 1}, 950'000}, {{3, 3}, 950'000}};
+  EXPECT_EQ(search_layouts({{"key", 1}}, measure, {}).best, Ways());
+}
+
+// Rows that say what is usual, and those that can't be taken, are none that was found.
+TEST(LayoutSearch, leaves_out_known_ways_that_change_nothing) {
+  Made made{.counts = {2, 2}, .alone = {{{1, 1}, -50'000}}};
+  const Ways known{{Made::key(0), 0}, {Made::key(1), 1}};
+  EXPECT_EQ(search_layouts(known, made.measure(), {}).best, (Ways{{Made::key(1), 1}}));
+}
+
 // Where flash counts, what saves little may not add much to it.
 TEST(LayoutSearch, weighs_flash) {
   const MeasurePrograms measure = [](const std::vector<Ways>& all) {

@@ -1,0 +1,24 @@
+// What a kernel or a program costs in a target's emulator, and what more of one figure is worth in another.
+#pragma once
+
+#include <cstdint>
+
+namespace etch {
+
+/// Of all calls of a task's kernels in a run of the program, or of the run itself.
+struct Cost {
+  std::int64_t instructions = 0, cycles = 0, code_bytes = 0, stack_bytes = 0;
+  bool operator==(const Cost&) const = default;
+};
+
+/// Instructions and cycles, as one figure.
+inline double time_of(const Cost& cost) { return static_cast<double>(cost.instructions + cost.cycles); }
+/// The less, the better. `byte_price`: the time that a byte of flash has to save.
+inline double score_of(const Cost& cost, double byte_price) { return time_of(cost) + byte_price * static_cast<double>(cost.code_bytes); }
+
+/// Bytes of flash that are worth as much as all the time of a run, and where flash counts.
+inline constexpr double kFlashWorth = 0x1p18, kScarceFlashWorth = 0x1p15;
+/// Bytes of stack that a program may always take.
+inline constexpr std::int64_t kProgramStack = 512;
+
+}  // namespace etch
