@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -201,7 +202,9 @@ void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
   one_value(sub->add_option("--kernel", args.kernels, "search for this kernel alone, its name in NAME.c, and for no layouts"))
       ->type_name("NAME");
   sub->add_option("--width", args.width, "how many lists of steps the search keeps")->check(CLI::Range(1, 64))->capture_default_str();
-  sub->add_option("--rounds", args.rounds, "how often lists are changed; 0: what the table has is measured again, nothing else")
+  sub->add_option("--rounds", args.rounds,
+                  "how often lists are changed, and layouts, these at most 3 times; 0: what the tables have is\n"
+                  "measured again, and rows that do not pay are taken out")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")
@@ -260,6 +263,7 @@ int run_tool(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   etch::clean_up_on_interrupt();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error, as on a full disk
   try {
     return etch::run_tool(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -36,7 +36,7 @@ struct ModelArgs {
   bool io_in_arena = false;
   std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
-  std::string tuning;                 // a table of OptOps that goes before the target's own, or "off": no table; empty: the target's
+  std::string tuning;                 // a table whose rows go before those of the target's own, or "off": no table; empty: the target's
   std::string cc;                     // empty: the target's
   std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
   std::string debug = "0";            // 1 to 6: tell about the work, see device/debug.h
@@ -74,7 +74,7 @@ struct TuneArgs : ModelArgs {
   std::filesystem::path output;      // the table; empty: the target's own
   std::vector<std::string> kernels;  // names; empty: all
   int width = 3;                     // lists of steps that the search keeps
-  int rounds = 8;                    // of changes; 0: what the table has is measured again
+  int rounds = 8;                    // of changes; 0: what the tables have is measured again
   int jobs = 0;                      // 0: as many as there are processors
 };
 

@@ -23,7 +23,17 @@ namespace {
 
 struct Sum {
   std::int64_t before = 0, after = 0;
-  void add(std::int64_t was, std::int64_t is) { before += was, after += is; }
+};
+
+struct Sums {
+  Sum instructions, cycles, code;
+
+  void add(const Cost& before, const Cost& after) {
+    const auto add = [](Sum& sum, std::int64_t was, std::int64_t is) { sum.before += was, sum.after += is; };
+    add(instructions, before.instructions, after.instructions);
+    add(cycles, before.cycles, after.cycles);
+    add(code, before.code_bytes, after.code_bytes);
+  }
 };
 
 std::string change_of(const Sum& sum) {
@@ -37,61 +47,102 @@ class Printer {
 
   void print(const Task& task, const SearchResult& r) {
     progress_.clear();
-    Sum instructions, cycles, code;
-    instructions.add(r.cost_before.instructions, r.cost.instructions);
-    cycles.add(r.cost_before.cycles, r.cost.cycles);
-    code.add(r.cost_before.code_bytes, r.cost.code_bytes);
-    line(task.name, instructions, cycles, code);
-    const std::string measured = r.rounded == 0
-                                     ? fmt::format("{} measured", r.measured)
-                                     : fmt::format("{} measured, {} that round sums of floats otherwise left out", r.measured, r.rounded);
+    line(task.name, r.cost_before, r.cost);
+    const std::string measured =
+        r.other_floats == 0
+            ? fmt::format("{} measured", r.measured)
+            : fmt::format("{} measured, {} left out whose floats differ: sums in another order, or a bug", r.measured, r.other_floats);
     if (r.best == r.before)
       fmt::print("    the heuristics' steps stay, {}: {}\n", measured, to_text(r.before));
     else
       fmt::print("    before: {}\n    found:  {}  ({})\n", to_text(r.before), to_text(r.best), measured);
     for (const std::string& problem : r.problems) fmt::print("    left out: {}\n", problem);
     std::fflush(stdout);
-    instructions_.add(instructions.before, instructions.after);
-    cycles_.add(cycles.before, cycles.after);
-    code_.add(code.before, code.after);
+    kernels_.push_back({task.name, r.cost_before, r.cost});
   }
 
   // Choices that have an unusual way, and what all of them together change.
   void print(const LayoutResult& r) {
     progress_.clear();
-    Sum instructions, cycles, code;
-    instructions.add(r.cost_before.instructions, r.cost.instructions);
-    cycles.add(r.cost_before.cycles, r.cost.cycles);
-    code.add(r.cost_before.code_bytes, r.cost.code_bytes);
-    line("layouts", instructions, cycles, code);
+    line("layouts", r.cost_before, r.cost);
     std::set<std::string> told;
     for (const LayoutChoice& c : r.choices)
       if (c.taken != c.usual && told.insert(c.key).second) fmt::print("    {}: {} instead of {}\n", c.subject, c.taken, c.usual);
-    if (told.empty()) fmt::print("    the heuristics' ways stay, {} programs measured\n", r.measured);
+    if (told.empty()) fmt::print("    the heuristics' ways stay, programs measured: {}\n", r.measured);
     for (const std::string& problem : r.problems) fmt::print("    left out: {}\n", problem);
     std::fflush(stdout);
   }
 
-  // The sum of what the kernels cost, and those whose rows are not taken after all.
+  // The kernels whose rows are not taken after all, and the sum of what the kernels cost without these.
   void print(const std::vector<RowsLeftOut>& left_out) {
     progress_.clear();
-    print_sum();
     for (const RowsLeftOut& rows : left_out) fmt::print("{}: the heuristics' steps stay, {}\n", rows.name, rows.why);
+    Sums sums;
+    for (const OfKernel& k : kernels_)
+      sums.add(k.before, std::ranges::find(left_out, k.name, &RowsLeftOut::name) == left_out.end() ? k.after : k.before);
+    line("all kernels", sums);
   }
 
-  void print_sum() const { line("all kernels", instructions_, cycles_, code_); }
-
  private:
-  void line(const std::string& name, const Sum& instructions, const Sum& cycles, const Sum& code) const {
-    fmt::print("{}\n    instructions {}\n", name, change_of(instructions));
-    if (has_cycles_) fmt::print("    cycles, est. {}\n", change_of(cycles));
-    fmt::print("    code, bytes  {}\n", change_of(code));
+  struct OfKernel {
+    std::string name;
+    Cost before, after;
+  };
+
+  void line(const std::string& name, const Cost& before, const Cost& after) const {
+    Sums sums;
+    sums.add(before, after);
+    line(name, sums);
+  }
+
+  void line(const std::string& name, const Sums& sums) const {
+    fmt::print("{}\n    instructions {}\n", name, change_of(sums.instructions));
+    if (has_cycles_) fmt::print("    cycles, est. {}\n", change_of(sums.cycles));
+    fmt::print("    code, bytes  {}\n", change_of(sums.code));
   }
 
   Progress& progress_;
   bool has_cycles_;
-  Sum instructions_, cycles_, code_;
+  std::vector<OfKernel> kernels_;
 };
+
+// What etch tune reads and writes. A row of FILE goes before one of other tables.
+struct Tables {
+  std::filesystem::path file;
+  OptTable own, others;  // of FILE, and of the target and --tuning where those are other files
+  OptTable all;          // both, with what was found: what has no row here takes what the heuristics say
+  OptTable usual;        // what they say, as rows: for what other tables have rows that are worse
+
+  std::string text() const { return all.above(others, usual, own).text(); }
+};
+
+bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code bad;
+  return a == b || std::filesystem::equivalent(a, b, bad);
+}
+
+// Takes the tables out of the options, so that what is measured and what is searched has the rows that it is given alone.
+Tables take_tables(CompileOptions& options, const std::filesystem::path& output) {
+  Tables tables;
+  tables.file = output.empty() ? options.target.tuning : output;
+  if (tables.file.empty())
+    throw UserError("target " + options.target.name, "its description names no table for what is found",
+                    "name a file: -o FILE, for compile --tuning FILE");
+  if (std::filesystem::exists(tables.file)) tables.own = OptTable::read(tables.file);
+  for (std::filesystem::path* other : {&options.target.tuning, &options.tuning})
+    if (is_same_file(*other, tables.file)) other->clear();
+  read_tables(options);
+  if (options.rows != nullptr) tables.others = *options.rows;
+  tables.all = tables.others;
+  tables.all.add(tables.own);
+  return tables;
+}
+
+// The model where its values lie as the table says; kernels take the heuristics' steps.
+Frontend frontend_of(CompileOptions& options, const OptTable& table) {
+  options.rows = std::make_shared<const OptTable>(table.layouts_alone());
+  return read_model(options);
+}
 
 void require_known(const std::vector<std::string>& kernels, const std::vector<Task>& tasks) {
   std::vector<std::string> names;
@@ -110,9 +161,11 @@ std::vector<Task> tasks_found(std::vector<Task> tasks, const std::vector<std::st
 }  // namespace
 
 int tune_command(const TuneArgs& args) {
+  if (!args.optimize)
+    throw CommandLineError("--no-optimize", "leaves no steps to search for, kernels are then as the AST says", "leave it out");
   Progress progress(false);
   TuneOptions options;
-  options.compile = compile_options(args, progress);
+  options.compile = options_naming_tables(args, progress);
   const Target& target = options.compile.target;
   if (target.is_host())
     throw UserError("target " + target.name, "programs for it run on this machine, where nothing counts instructions",
@@ -120,38 +173,39 @@ int tune_command(const TuneArgs& args) {
   options.jobs = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.width = args.width;
   options.most_rounds = args.rounds;
-  const std::filesystem::path file = args.output.empty() ? target.tuning : args.output;
-  if (file.empty())
-    throw UserError("target " + target.name, "its description names no table for what is found",
-                    "name a file: -o FILE, for compile --tuning FILE");
-  OptTable before = std::filesystem::exists(file) ? OptTable::read(file) : OptTable();
+  options.only = args.kernels;
+  Tables tables = take_tables(options.compile, args.output);
   Printer printer(progress, static_cast<bool>(target.cycles));
-  read_model(options.compile);  // what can't be read is told before anything is measured
   const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
     return measure_projects(target, projects, options.jobs);
   };
+  // What can't be read, tuned or written is told before anything is measured.
+  Frontend frontend = frontend_of(options.compile, tables.all);
+  require_tunable(frontend, options.compile);
+  std::vector<Task> tasks;
+  if (!args.kernels.empty()) require_known(args.kernels, tasks = tasks_of(frontend, options.compile));
+  require_replaceable(tables.file, tables.text());
   if (args.kernels.empty()) {
-    write_file(file, before.text());  // as is a folder that can't be written
-    const LayoutResult layouts = tune_layouts(options.compile, measure, before, std::min(args.rounds, 3));
-    before = with_layouts(std::move(before), layouts);
+    const LayoutResult layouts = tune_layouts(options.compile, measure, tables.all, std::min(args.rounds, kLayoutRounds));
+    tables.all = with_layouts(std::move(tables.all), layouts);
+    tables.usual = usual_ways(layouts);
     printer.print(layouts);
-    write_file(file, before.text());
+    replace_file(tables.file, tables.text());
+    frontend = frontend_of(options.compile, tables.all);
+    tasks = tasks_of(frontend, options.compile);
   }
-  options.compile.rows = std::make_shared<const OptTable>(before.layouts_alone());
-  const Frontend frontend = read_model(options.compile);
-  const std::vector<Task> tasks = tasks_of(frontend, options.compile);
-  require_known(args.kernels, tasks);
-  options.only = args.kernels;
   options.found = [&](const Task& task, const SearchResult& result, const OptTable& table) {
     printer.print(task, result);
-    write_file(file, table.text());  // a search that is interrupted keeps what it found
+    tables.all = table;
+    tables.usual.add(rows_of(task, result.before));
+    replace_file(tables.file, tables.text());  // a search that is interrupted keeps what it found
   };
-  OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), before);
+  const OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), tables.all);
   std::vector<RowsLeftOut> left_out;
-  found = confirmed(options.compile, measure, tasks_found(tasks, args.kernels), found, left_out);
+  tables.all = confirmed(options.compile, measure, tasks_found(tasks, args.kernels), found, left_out);
   printer.print(left_out);
-  write_file(file, found.text());
-  fmt::print("{} rows in {}\n", found.size(), file.string());
+  replace_file(tables.file, tables.text());
+  fmt::print("{} rows in {}\n", tables.all.above(tables.others, tables.usual, tables.own).size(), tables.file.string());
   return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "base/tempdir.h"
+#include "onnx/builder.h"
 #include "support/files.h"
 #include "support/made_once.h"
 
@@ -16,7 +17,7 @@ TEST(Tuning, what_can_not_be_tuned_is_refused_with_what_can) {
       {{"--target", "opencl"}, "target opencl: programs for it run on this machine"},
       {{"--target", "cortex-m4f", "--kernel", "k9_none"},
        "--kernel k9_none: is no kernel of this model with these options; its kernels are "},
-      {{"--target", "cortex-m4f", "--tuning", "/nowhere/x.opts"}, "/nowhere/x.opts: the table of OptOps cannot be read"},
+      {{"--target", "cortex-m4f", "--tuning", "/nowhere/x.opts"}, "/nowhere/x.opts: can't be read: No such file or directory"},
   };
   for (const auto& [options, error] : cases) {
     std::vector<std::string> args{"tune", model, "-o", "/nowhere/table.opts"};
@@ -25,6 +26,38 @@ TEST(Tuning, what_can_not_be_tuned_is_refused_with_what_can) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_NE(result.err.find(error), std::string::npos) << result.err;
   }
+}
+
+// What is wrong is told before anything is measured, and the table stays as it is.
+TEST(Tuning, a_table_stays_where_nothing_can_be_found) {
+  const TempDir work("etch-tuning");
+  const std::string table = (work.path() / "net.opts").string(), model = (work.path() / "net.onnx").string();
+  GraphBuilder g("net", 13);
+  g.output(g.node("Relu", {g.input("x", DType::Float32, {"batch", 4})}), DType::Float32, {"batch", 4});
+  write_file(model, g.bytes());
+  const std::string rows = "# mine\n0123456789abcdef r_4_4: UPCAST 0 4\n";
+  write_file(table, rows);
+  struct Case {
+    std::vector<std::string> options;
+    int exit_code;
+    const char* error;
+  };
+  const Case cases[] = {
+      {{"--dim", "batch=1..4", "-o", table}, 1, "sizes are open"},
+      {{"--dim", "batch=1", "-o", table, "--no-optimize"}, 2, "--no-optimize: leaves no steps to search for"},
+      {{"--dim", "batch=1", "-o", work.path().string()}, 1, "can't be read: Is a directory"},
+      {{"--dim", "batch=1", "-o", table, "--tuning", work.path().string()}, 1, "can't be read: Is a directory"},
+      {{"--dim", "batch=1", "-o", "/nowhere/net.opts"}, 1, "/nowhere/net.opts: can't be written: No such file or directory"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> args{"tune", model, "--target", "cortex-m4f"};
+    args.insert(args.end(), c.options.begin(), c.options.end());
+    const ProcessResult result = etch_tool(args);
+    EXPECT_EQ(result.exit_code, c.exit_code);
+    EXPECT_NE(result.err.find(c.error), std::string::npos) << result.err;
+  }
+  EXPECT_EQ(test::content(table), rows);
+  EXPECT_EQ(test::folder_content(work.path()).size(), 2u) << "nothing is left behind";
 }
 
 TEST(Tuning, a_table_of_other_kernels_changes_nothing_but_the_options) {
