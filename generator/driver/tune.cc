@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "driver/tune_layouts.h"
 #include "program/generate.h"
 #include "program/loops.h"
 #include "program/lower.h"
@@ -55,7 +56,7 @@ class Tasks {
  private:
   // Each kernel by itself, without any table.
   static CompileOptions quiet(CompileOptions options) {
-    options.share_kernels = false;
+    options.sharing = Sharing::None;
     options.tuning.clear();
     options.target.tuning.clear();
     options.dump = {};
@@ -81,8 +82,9 @@ class Tasks {
       if (content == contents_.end()) return;  // a state, or what a loop hands on
       subject.data.push_back(content->second);
     }
-    const std::size_t task = options_.share_kernels ? task_like(subject) : tasks_.size();
-    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, options_.share_kernels, {}});
+    const bool share = options_.sharing == Sharing::All;
+    const std::size_t task = share ? task_like(subject) : tasks_.size();
+    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, share, {}});
     task_of_[number] = {task, tasks_[task].subjects.size()};
     tasks_[task].subjects.push_back(std::move(subject));
   }
@@ -104,7 +106,6 @@ class Tasks {
 
 // Of instructions and cycles, that a byte of code has to save: a part of those of all kernels, a larger one where flash counts.
 double price_of_byte(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure) {
-  const double all_is_worth = options.compile.share_kernels ? 0x1p15 : 0x1p18;  // bytes
   double time = 0;
   std::int64_t done = 0;
   for (const Task& task : tasks) {
@@ -112,7 +113,7 @@ double price_of_byte(const std::vector<Task>& tasks, const TuneOptions& options,
     if (const auto cost = cost_of_heuristics(task, measure, language_of(options.compile.target)))
       time += static_cast<double>(cost->instructions + cost->cycles);
   }
-  return time / all_is_worth;
+  return time / flash_worth(options.compile);
 }
 
 std::string shape_of(const Subject& subject) { return Kernel(subject.ast, subject.options).shape_name(); }

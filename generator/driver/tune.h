@@ -20,7 +20,7 @@ struct TuneOptions {
 };
 
 /// The tasks of a model: each distinct kernel of fixed sizes with what it reads and writes in a run on the self-test's input. Kernels that
-/// become one function (CompileOptions::share_kernels) are one task.
+/// become one function (Sharing::All) are one task.
 std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& options);
 
 /// `table` with the rows of this model's kernels replaced: one for each that has better steps than the heuristics'.

@@ -2,7 +2,7 @@
 
 namespace etch {
 
-double flash_worth(const CompileOptions& options) { return options.share_kernels ? 0x1p15 : 0x1p18; }
+double flash_worth(const CompileOptions& options) { return options.sharing == Sharing::All ? 0x1p15 : 0x1p18; }
 
 LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& measure, const OptTable& table, int most_rounds) {
   MeasuredPrograms programs(options, measure);

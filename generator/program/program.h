@@ -52,6 +52,7 @@ struct ProgramKernel {
   bool driver_groups = false;                      // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
   std::vector<ArgumentDistance> distances;         // arguments that may share memory in part; none if the kernel was not made for that
   bool backwards = false;                          // its loops were made to run from the last element to the first
+  bool takes_sizes = false;                        // its last argument: what share_kernels found to differ from call to call
   std::string note{};                              // why it has not the steps that a search found; empty if it has, or if none searched
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
