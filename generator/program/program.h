@@ -129,6 +129,9 @@ inline std::vector<std::string> helpers_of(const Program& program) { return help
 /// The functions for the target's instructions that the kernels call, as one text; empty if there are none.
 std::string definitions_of(std::span<const ProgramKernel> kernels);
 inline std::string definitions_of(const Program& program) { return definitions_of(program.kernels); }
+/// What has to stand in front of kernels in C and CUDA, so that GCC makes of them what they say and keeps tiles in registers; empty if
+/// they need nothing. An empty line ends each part.
+std::string pragmas_for(std::span<const ProgramKernel> kernels);
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);
