@@ -88,7 +88,7 @@ std::vector<std::string> command_line(const std::filesystem::path& file, const A
   std::vector<std::string> args = {"clang", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-resource-dir", ETCH_CLANG_RESOURCES};
   const bool opencl = file.extension() == ".cl";
   if (opencl) {
-    args.insert(args.end(), {"-x", "cl", "-cl-std=CL1.2"});
+    args.insert(args.end(), {"-x", "cl", "-cl-std=CL1.2", "-D__OPENCL_VERSION__=120"});  // which drivers define, not clang
   } else if (file.extension() == ".cu") {
     // As C++ that needs no C++ library: what the kernels are made of is also that.
     args.insert(args.end(), {"-x", "c++", "-std=c++17", "-nostdinc++", "-include", kCudaWords});

@@ -173,7 +173,10 @@ CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) 
   options.overlap = args.goal == "ram";
   options.io_in_arena = args.io_in_arena;
   options.wide_weights = args.optimize && args.goal != "flash";
-  options.share_kernels = args.optimize && args.goal == "flash";
+  if (args.optimize && args.goal == "flash")
+    options.sharing = Sharing::All;
+  else if (args.optimize && !options.target.memories.empty())  // what it saves is missed elsewhere
+    options.sharing = Sharing::Small;
   options.weights = weights_form(args.weights);
   options.tool_version = ETCH_VERSION;
   options.options_text = options_text(args);

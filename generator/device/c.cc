@@ -76,9 +76,8 @@ class CDevice : public Compiled {
   }
 
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
-    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; });
-    const std::string head = std::string(masked ? kBranchesPragma : "") + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" +
-                             kOneSpace + language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
+    const std::string head = pragmas_for(kernels) + "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n" + kOneSpace +
+                             language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     std::vector<std::string> units;
     for (const std::span<const ProgramKernel> part : parts_of(kernels, kSplitBytes, own_.compile_jobs))
       units.push_back(unit_text(head, part));

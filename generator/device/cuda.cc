@@ -2,7 +2,6 @@
 // the way to check kernels, not to be fast.
 #include <algorithm>
 
-#include "base/runtime_text.h"
 #include "device/compiled.h"
 #include "device/cuda_driver.h"
 #include "device/cuda_shim.h"
@@ -98,8 +97,7 @@ class CudaDevice : public Compiled {
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
     const std::string prelude = language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     if (gpu_) return {prelude + text_of(kernels)};
-    const bool masked = std::ranges::any_of(kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; });
-    const std::string head = std::string(masked ? kBranchesPragma : "") + "#include \"cuda_shim.h\"\n" + prelude;
+    const std::string head = pragmas_for(kernels) + "#include \"cuda_shim.h\"\n" + prelude;
     std::vector<std::string> units;
     for (const std::span<const ProgramKernel> part : parts_of(kernels, kCudaSplitBytes, own_.compile_jobs))
       units.push_back(cuda_unit_text(head, part));

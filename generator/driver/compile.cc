@@ -102,7 +102,7 @@ LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOption
   choices.lists = options.lists_choices;
   const std::string_view stored = how.stored_bytes ? name_of(*how.stored_bytes) : "";
   choices.context = fmt::format("{} {} {} {} {} {}", how.orders_alike, how.integer_orders_alike, stored, how.dot_elements,
-                                options.share_kernels, options.wide_weights);
+                                options.sharing == Sharing::All, options.wide_weights);
   for (const TargetInstruction& row : options.target.instructions) choices.context += " " + row.name;
   return choices;
 }
@@ -236,7 +236,7 @@ Frontend read_model(const CompileOptions& options) {
 CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {
   CodegenOptions codegen = codegen_options(options.target, language);
   codegen.optimize = options.optimize;
-  codegen.small_code = options.share_kernels;
+  codegen.small_code = options.sharing == Sharing::All;
   codegen.overlap = options.overlap && !language.grid;
   codegen.tuned = tuned_opts(options);
   return codegen;
@@ -289,7 +289,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
 Program lower_model(const Frontend& frontend, const Language* language, const CompileOptions& options) {
   LowerOptions lowering;
   lowering.language = language;
-  lowering.share_kernels = options.share_kernels && language != nullptr && !language->grid;
+  if (language != nullptr && !language->grid) lowering.sharing = options.sharing;
   if (language != nullptr) lowering.codegen = codegen_of(*language, options);
   for (const ImportedTensor& input : frontend.model.inputs) lowering.inputs.push_back(input.tensor.buffer());
   lowering.place = options.import.path.string();

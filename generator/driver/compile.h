@@ -18,6 +18,7 @@
 #include "memory/plan.h"
 #include "onnx/import.h"
 #include "program/program.h"
+#include "program/share.h"
 #include "quant/dead_channels.h"
 #include "schedule/schedule.h"
 #include "target/target.h"
@@ -61,7 +62,7 @@ struct CompileOptions {
   bool io_in_arena = false;                // the arena has room for inputs and outputs, which takes part in the planning
   bool overlap = false;                    // an output may lie over parts of inputs: less RAM, more instructions
   bool wide_weights = true;                // weights may take more flash for fewer instructions
-  bool share_kernels = false;              // kernels that differ in sizes alone are one function, of more instructions
+  Sharing sharing = Sharing::None;         // kernels that differ in sizes alone are one function; All: small code counts elsewhere, too
   std::filesystem::path tuning;            // what a search found, whose rows go before those of the target's own table; may be empty
   std::shared_ptr<const OptTable> rows{};  // that go before those of both tables; may be null
   bool lists_choices = false;              // Schedule::choices is wanted

@@ -56,7 +56,7 @@ class Tasks {
  private:
   // Each kernel by itself, without any table.
   static CompileOptions quiet(CompileOptions options) {
-    options.share_kernels = false;
+    options.sharing = Sharing::None;
     options.tuning.clear();
     options.target.tuning.clear();
     options.dump = {};
@@ -82,8 +82,9 @@ class Tasks {
       if (content == contents_.end()) return;  // a state, or what a loop hands on
       subject.data.push_back(content->second);
     }
-    const std::size_t task = options_.share_kernels ? task_like(subject) : tasks_.size();
-    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, options_.share_kernels, {}});
+    const bool share = options_.sharing == Sharing::All;
+    const std::size_t task = share ? task_like(subject) : tasks_.size();
+    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, share, {}});
     task_of_[number] = {task, tasks_[task].subjects.size()};
     tasks_[task].subjects.push_back(std::move(subject));
   }

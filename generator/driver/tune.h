@@ -23,7 +23,7 @@ struct TuneOptions {
 void require_tunable(const Frontend& frontend, const CompileOptions& options);
 
 /// The tasks of a model: each distinct kernel of fixed sizes with what it reads and writes in a run on the self-test's input. Kernels that
-/// become one function (CompileOptions::share_kernels) are one task.
+/// become one function (Sharing::All) are one task.
 std::vector<Task> tasks_of(const Frontend& frontend, const CompileOptions& options);
 
 /// A row with these steps for each kernel of the task.

@@ -6,7 +6,7 @@
 
 namespace etch {
 
-double flash_worth(const CompileOptions& options) { return options.share_kernels ? kScarceFlashWorth : kFlashWorth; }
+double flash_worth(const CompileOptions& options) { return options.sharing == Sharing::All ? kScarceFlashWorth : kFlashWorth; }
 
 LayoutResult tune_layouts(const CompileOptions& options, const MeasureProjects& measure, const OptTable& table, int most_rounds) {
   MeasuredPrograms programs(options, measure);

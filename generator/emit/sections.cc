@@ -52,6 +52,8 @@ std::string kernel_comment(const Project& p, std::size_t k, const std::vector<st
   if (kernel.ast != nullptr && !calls.empty()) {
     const Formula made = formula(kernel.ast, formula_buffers(p, kernel, p.program->calls[calls.front()]));
     for (const std::string& line : made.lines) text += " *   " + folded(in_comment(line), " *   ", 112) + "\n";
+    if (kernel.takes_sizes)
+      text += fmt::format(" *   in the sizes of call {}; each call passes its own in {}\n", calls.front(), kernel.arguments.back().name);
     if (made.is_masked) text += " *   where ]? stands, what lies outside counts as 0\n";
   }
   text += " *   " + in_comment(kernel.shape_name);

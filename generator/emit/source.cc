@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/runtime_text.h"
 #include "base/subscript.h"
 #include "emit/literals.h"
 #include "emit/project.h"
@@ -153,10 +152,7 @@ std::string includes(const Project& p) {
   if (uses_quant(p)) text += "#include \"etch_quant.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
   if (p.has_state()) text += "#include <string.h>\n";
-  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.has_integer_tiles; }))
-    text = std::string(kTilesPragma) + "\n" + text;
-  if (std::ranges::any_of(p.program->kernels, [](const ProgramKernel& k) { return k.text.keeps_branches; }))
-    text = std::string(kBranchesPragma) + "\n" + text;
+  text = pragmas_for(p.program->kernels) + text;
   const std::string more = feature_guard(p) + comparison_pragma(p);
   return more.empty() ? text : text + "\n" + more;
 }

@@ -61,7 +61,7 @@ class Lowering {
                                 loop.first, loop.end});
     program_.folded = schedule_.folded;
     const bool is_fixed = program_.variables.empty() && program_.loops.empty();
-    if (options_.share_kernels && is_fixed && !options_.codegen.overlap) share_kernels(program_, options_.codegen);
+    if (is_fixed && !options_.codegen.overlap) share_kernels(program_, options_.codegen, options_.sharing);
     verify(program_);
     return std::move(program_);
   }

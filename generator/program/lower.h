@@ -9,6 +9,7 @@
 
 #include "codegen/options.h"
 #include "program/program.h"
+#include "program/share.h"
 #include "shape/open_sizes.h"
 
 namespace etch {
@@ -21,9 +22,9 @@ struct Target;
 struct LowerOptions {
   const Language* language = nullptr;  // null: ASTs alone
   CodegenOptions codegen;
-  /// Kernels that differ in sizes alone are one function (share_kernels): less code, more instructions. Not for grids, open sizes
-  /// and outputs that lie over parts of inputs.
-  bool share_kernels = false;
+  /// Kernels that differ in sizes alone and are one function: less code, more instructions. Not for grids, open sizes and outputs that
+  /// lie over parts of inputs.
+  Sharing sharing = Sharing::None;
   /// The model's inputs in its order, also those that no kernel reads. Empty: those of the schedule.
   std::vector<const LazyBuffer*> inputs;
   /// For errors: the model's file, and the user's names of the variables.

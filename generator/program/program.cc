@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/runtime_text.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -138,6 +140,18 @@ std::string definitions_of(std::span<const ProgramKernel> kernels) {
   for (const ProgramKernel& k : kernels) definitions.insert(k.text.definitions.begin(), k.text.definitions.end());
   std::string text;
   for (const std::string& d : definitions) text += d;
+  return text;
+}
+
+std::string pragmas_for(std::span<const ProgramKernel> kernels) {
+  const std::pair<bool Rendered::*, std::string_view> parts[] = {
+      {&Rendered::keeps_branches, kBranchesPragma},
+      {&Rendered::rounds_doubles, kRoundingsPragma},
+      {&Rendered::has_integer_tiles, kTilesPragma},
+  };
+  std::string text;
+  for (const auto& [fact, pragma] : parts)
+    if (std::ranges::any_of(kernels, [&](const ProgramKernel& k) { return k.text.*fact; })) text += std::string(pragma) + "\n";
   return text;
 }
 

@@ -52,6 +52,7 @@ struct ProgramKernel {
   bool driver_groups = false;                      // global_size is in work-items, the driver chooses the work-groups (NOLOCALS)
   std::vector<ArgumentDistance> distances;         // arguments that may share memory in part; none if the kernel was not made for that
   bool backwards = false;                          // its loops were made to run from the last element to the first
+  bool takes_sizes = false;                        // its last argument: what share_kernels found to differ from call to call
   std::string note{};                              // why it has not the steps that a search found; empty if it has, or if none searched
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
@@ -128,6 +129,9 @@ inline std::vector<std::string> helpers_of(const Program& program) { return help
 /// The functions for the target's instructions that the kernels call, as one text; empty if there are none.
 std::string definitions_of(std::span<const ProgramKernel> kernels);
 inline std::string definitions_of(const Program& program) { return definitions_of(program.kernels); }
+/// What has to stand in front of kernels in C and CUDA, so that GCC makes of them what they say and keeps tiles in registers; empty if
+/// they need nothing. An empty line ends each part.
+std::string pragmas_for(std::span<const ProgramKernel> kernels);
 /// Checks that every reference is in range, every buffer is written before it is read, constants have data, and names are
 /// unique; throws InternalError.
 void verify(const Program& program);

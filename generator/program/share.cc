@@ -18,6 +18,8 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
+constexpr double kSmall = 0.02;  // of the program's work: operations, and bytes read and written
+
 bool is_number(const UOp* u) { return u->uop == UOpKind::Const && is_int(u->dtype) && u->dtype != DType::Bool; }
 
 /// What kernels that are to be one function have in common, and the integers in which they may differ, in the order of their uses.
@@ -112,7 +114,10 @@ class Group {
     std::size_t use = 0;
     for (const UOp* u : first.order) {
       if (is_number(u)) continue;
-      if (values.empty() && u->uop != UOpKind::DefineGlobal) values = load_all(b, argument);
+      if (values.empty() && u->uop != UOpKind::DefineGlobal) {
+        values = load_all(b, argument);
+        compute_all(b, first, values);
+      }
       if (u->uop == UOpKind::End) {
         b.end(now.at(u->src[0]));
         continue;
@@ -145,6 +150,14 @@ class Group {
     return values;
   }
 
+  /// Once, outside of all loops, where every use finds it.
+  void compute_all(UOpBuilder& b, const UOpList& first, const std::vector<const UOp*>& values) const {
+    std::size_t use = 0;
+    for (const UOp* u : first.order)
+      for (const UOp* s : u->src)
+        if (!is_number(u) && is_number(s)) value_of(b, terms_[use++], values, s->dtype);
+  }
+
   static const UOp* value_of(UOpBuilder& b, const Term& term, const std::vector<const UOp*>& values, DType dtype) {
     const auto number = [&](std::int64_t n) { return b.constant(Scalar::of_int(dtype, n)); };
     if (term.parameter < 0) return number(term.offset);
@@ -160,16 +173,18 @@ class Group {
   std::vector<Column> parameters_;
 };
 
-class Sharing {
+class Joining {
  public:
-  Sharing(Program& program, const CodegenOptions& codegen) : program_(program), codegen_(codegen) {}
+  Joining(Program& program, const CodegenOptions& codegen) : program_(program), codegen_(codegen) {}
 
-  void run() {
+  void run(Sharing sharing) {
     std::map<std::string, std::vector<int>> by_shape;
     std::vector<Shape> shapes;
+    const std::vector<bool> is_small = small_kernels();
     for (const ProgramKernel& k : program_.kernels) {
-      shapes.push_back(k.external == nullptr ? shape_of(k) : Shape{});
-      if (k.external == nullptr) by_shape[shapes.back().text].push_back(static_cast<int>(shapes.size()) - 1);
+      const bool may_join = k.external == nullptr && (sharing == Sharing::All || is_small[shapes.size()]);
+      shapes.push_back(may_join ? shape_of(k) : Shape{});
+      if (may_join) by_shape[shapes.back().text].push_back(static_cast<int>(shapes.size()) - 1);
     }
     for (auto& [text, kernels] : by_shape)
       if (kernels.size() > 1) join(Group(std::move(kernels), shapes));
@@ -177,6 +192,20 @@ class Sharing {
   }
 
  private:
+  std::vector<bool> small_kernels() const {
+    std::vector<double> work(program_.kernels.size(), 0);
+    double sum = 0;
+    for (const ProgramCall& call : program_.calls) {
+      const auto of_call =
+          static_cast<double>(call.macs.max()) + static_cast<double>(call.flops.max()) + static_cast<double>(call.bytes.max());
+      work[static_cast<std::size_t>(call.kernel)] += of_call;
+      sum += of_call;
+    }
+    std::vector<bool> is_small;
+    for (const double w : work) is_small.push_back(w <= kSmall * sum);
+    return is_small;
+  }
+
   void join(const Group& group) {
     const int first = group.kernels()[0];
     ProgramKernel& kernel = program_.kernels[static_cast<std::size_t>(first)];
@@ -185,6 +214,7 @@ class Sharing {
     if (has_numbers) {
       const auto elements = static_cast<std::int64_t>(group.parameters());
       kernel.arguments.push_back({group.dtype(), elements, "n", Access::Read, true, true});
+      kernel.takes_sizes = true;
       kernel.code = remove_dead(hoist_invariants(group.code(kernel.code, argument)));
       verify(kernel.code, "share_kernels");
       KernelSignature signature{kernel.name, kernel.arguments, {}};
@@ -235,9 +265,10 @@ class Sharing {
 
 std::string text_beside_sizes(const ProgramKernel& kernel) { return shape_of(kernel).text; }
 
-void share_kernels(Program& program, const CodegenOptions& codegen) {
+void share_kernels(Program& program, const CodegenOptions& codegen, Sharing sharing) {
+  if (sharing == Sharing::None) return;
   check(program.language != nullptr && !program.language->grid && program.variables.empty(), "kernels in loops of C with fixed sizes");
-  Sharing(program, codegen).run();
+  Joining(program, codegen).run(sharing);
 }
 
 }  // namespace etch

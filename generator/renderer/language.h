@@ -28,6 +28,7 @@ struct Rendered {
   // GCC makes no vectors of branches (C and CUDA): a condition chooses between a load and another value, or floats become integers of one
   // or two bytes in a sum of integers
   bool keeps_branches = false;
+  bool rounds_doubles = false;  // to float and back, which GCC leaves out in vectors of neighbours (C and CUDA)
 };
 
 struct Language {

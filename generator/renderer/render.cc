@@ -64,6 +64,11 @@ bool sums_converted(const UOpList& uops) {
   return has_sum && converts;
 }
 
+bool rounds_to_float(const UOp* u) {
+  const auto is_cast_to = [](const UOp* c, DType dtype) { return c->uop == UOpKind::Cast && c->dtype == dtype; };
+  return is_cast_to(u, DType::Float64) && is_cast_to(u->src[0], DType::Float32) && u->src[0]->src[0]->dtype == DType::Float64;
+}
+
 }  // namespace
 
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values, std::set<std::string>* helpers) {
@@ -406,6 +411,7 @@ Rendered Renderer::run() {
   facts_.helpers.assign(helpers_.begin(), helpers_.end());
   facts_.definitions.assign(definitions_.begin(), definitions_.end());
   facts_.keeps_branches = facts_.keeps_branches || sums_converted(uops_);
+  facts_.rounds_doubles = std::ranges::any_of(uops_.order, rounds_to_float);
   facts_.uses_double = std::ranges::any_of(uops_.order, [](const UOp* u) { return u->dtype == DType::Float64; }) ||
                        std::ranges::any_of(signature_.arguments, [](const KernelArgument& a) { return a.dtype == DType::Float64; });
   return std::move(facts_);

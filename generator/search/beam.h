@@ -25,7 +25,7 @@ struct Subject {
   int calls = 1;           // in a run of the program
 };
 
-/// Kernels that take the same steps: one, or those that become one function (share_kernels).
+/// Kernels that take the same steps: one, or those that become one function (Sharing::All).
 struct Task {
   std::string name;  // "k3_conv_op2"
   std::vector<Subject> subjects;

@@ -27,7 +27,7 @@ class Trial {
       part.calls.push_back(call_of(variant.kernels[s], s, part));
       part.calls.back().kernel = static_cast<int>(s);
     }
-    if (task_.share) share_kernels(part, task_.subjects[0].options);
+    if (task_.share) share_kernels(part, task_.subjects[0].options, Sharing::All);
     const int first = static_cast<int>(program_.kernels.size());
     program_.buffers = std::move(part.buffers);
     for (ProgramKernel& kernel : part.kernels) program_.kernels.push_back(std::move(kernel));

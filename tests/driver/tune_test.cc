@@ -123,7 +123,7 @@ TEST_F(Tune, a_stale_row_is_a_note_and_a_damaged_one_an_error) {
 // Kernels that are one function take the same steps, and stay one.
 TEST_F(Tune, kernels_that_share_a_function_are_one_task) {
   const std::size_t apart = tasks_of(read_model(options_), options_).size();
-  options_.share_kernels = true;
+  options_.sharing = Sharing::All;
   options_.wide_weights = false;
   const std::vector<Task> tasks = tasks_of(read_model(options_), options_);
   std::size_t subjects = 0;

@@ -33,6 +33,8 @@ void set_main(std::vector<EmittedFile>& files, const std::string& text) {
 
 // --- what is emitted
 
+TEST(CudaFiles, OfBytesPassTheAudit) { expect_audited_and_the_same("cuda", "lenet", {"lenet.cu", "report.json"}, true); }
+
 TEST(CudaFiles, PassTheAuditAndAreTheSameEveryTime) {
   expect_audited_and_the_same("cuda", "ds_cnn",
                               {"ds_cnn.h", "ds_cnn.c", "ds_cnn.cu", "ds_cnn_weights.c", "etch_cuda.c", "etch_math.h", "selftest.c",

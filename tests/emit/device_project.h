@@ -16,6 +16,7 @@
 #include "build.h"
 #include "device/device.h"
 #include "driver/compile.h"
+#include "models/quantise.h"
 #include "models/zoo.h"
 #include "onnx/builder.h"
 #include "support/files.h"
@@ -24,10 +25,11 @@
 namespace etch::test {
 
 inline CompileOptions options_for(const std::string& target, const std::string& model, WeightsForm weights,
-                                  std::vector<DimBinding> dims = {}) {
+                                  std::vector<DimBinding> dims = {}, bool in_bytes = false) {
   CompileOptions options;
   options.import.path = model + ".onnx";
   options.import.bytes = zoo_bytes(zoo_model(model));
+  if (in_bytes) options.import.bytes = quantised(options.import.bytes);
   options.import.dims = std::move(dims);
   options.target = find_target(target, ETCH_SOURCE_DIR "/targets");
   options.weights = weights;
@@ -35,8 +37,8 @@ inline CompileOptions options_for(const std::string& target, const std::string& 
   return options;
 }
 
-inline std::vector<EmittedFile> project(const std::string& target, const std::string& model, WeightsForm weights) {
-  const CompileOptions options = options_for(target, model, weights);
+inline std::vector<EmittedFile> project(const std::string& target, const std::string& model, WeightsForm weights, bool in_bytes = false) {
+  const CompileOptions options = options_for(target, model, weights, {}, in_bytes);
   return compile_project(read_model(options), options).files;
 }
 
@@ -121,9 +123,10 @@ static void after_close(void) { printf("%d %d\n", (int)mean_state_init(&session)
 inline constexpr const char* kRunsPrinted = "0 2 0 3.5 init 0 0 2 ";
 
 /// The audit finds nothing in the network's project, which has these `names` among its files and is the same every time.
-inline void expect_audited_and_the_same(const std::string& target, const std::string& model, const std::vector<std::string>& names) {
+inline void expect_audited_and_the_same(const std::string& target, const std::string& model, const std::vector<std::string>& names,
+                                        bool in_bytes = false) {
   const TempDir temp;
-  const CompileOptions options = options_for(target, model, WeightsForm::Auto);
+  const CompileOptions options = options_for(target, model, WeightsForm::Auto, {}, in_bytes);
   std::vector<std::string> texts[2];
   for (int turn = 0; turn < 2; turn++) {
     const fs::path dir = temp.path() / std::to_string(turn);

@@ -23,6 +23,8 @@ TEST(OpenCLFiles, PassTheAuditAndAreTheSameEveryTime) {
                                "CMakeLists.txt", "report.txt", "report.json"});
 }
 
+TEST(OpenCLFiles, OfBytesPassTheAudit) { expect_audited_and_the_same("opencl", "lenet", {"lenet.c", "lenet.cl", "report.json"}, true); }
+
 TEST(OpenCLFiles, ModelNeedsNoOpenCLHeaders) {
   for (const EmittedFile& f : project("opencl", "lenet", WeightsForm::C))
     EXPECT_EQ(f.text.find("<CL/cl.h>") != std::string::npos, f.name == "etch_opencl.c" || f.name == "selftest.c") << f.name;
@@ -53,15 +55,17 @@ TEST_F(OpenCL, NetworksPassTheirSelfTest) {
   const struct {
     const char *name, *arguments;
     WeightsForm weights;
+    bool in_bytes = false;
   } rows[] = {
       {"ds_cnn", "", WeightsForm::C},
+      {"lenet", "", WeightsForm::C, true},
       {"lenet", "", WeightsForm::Incbin},
       {"lenet", " lenet_weights.bin", WeightsForm::Blob},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(std::string(row.name) + row.arguments);
     const TempDir temp;
-    put(temp.path(), project("opencl", row.name, row.weights));
+    put(temp.path(), project("opencl", row.name, row.weights, row.in_bytes));
     const ProcessResult built = build(temp.path());
     ASSERT_TRUE(built.ok()) << built.err;
     const ProcessResult ran = run_opencl(temp.path(), "./test" + std::string(row.arguments));

@@ -103,12 +103,38 @@ TEST(SharedKernels, ServeSeveralSizes) {
   convs = chain(convs);
   Net net = net_of(convs, "cortex-m4f", false);
   const std::size_t alone = in_c(net).kernels.size();
-  net.options.share_kernels = true;
+  net.options.sharing = Sharing::All;
   const Program shared = in_c(net);
   EXPECT_EQ(alone, convs.size());
   EXPECT_LE(shared.kernels.size(), 3u) << ::testing::PrintToString(opts_of(shared));
   EXPECT_EQ(shared.calls.size(), convs.size());
   expect_right(net, convs, rng);
+}
+
+// Where speed counts, only those that do little of the work, and they are called with their own sizes.
+TEST(SharedKernels, AreSmallOnesWhereThatCostsLittle) {
+  std::mt19937 rng(7);
+  std::vector<Conv> convs;
+  for (const auto& [size, stride] : {std::pair{80, 1}, {80, 2}, {40, 5}, {8, 2}, {4, 4}}) {
+    convs.push_back(random_conv(rng, 16, 16, size, 1));
+    convs.back().stride = stride;
+  }
+  convs = chain(convs);
+  Net net = net_of(convs, "cortex-m4f");
+  net.options.target.tuning.clear();
+  std::vector<std::size_t> kernels;
+  for (const Sharing sharing : {Sharing::None, Sharing::Small, Sharing::All}) {
+    net.options.sharing = sharing;
+    const Program program = in_c(net);
+    kernels.push_back(program.kernels.size());
+    if (sharing != Sharing::Small) continue;
+    for (std::size_t c = 0; c < program.calls.size(); c++)
+      EXPECT_EQ(program.kernels[static_cast<std::size_t>(program.calls[c].kernel)].takes_sizes, c == 2 || c == 3)
+          << ::testing::PrintToString(opts_of(program));
+    expect_right(net, convs, rng);
+  }
+  EXPECT_GT(kernels[0], kernels[1]);
+  EXPECT_GT(kernels[1], kernels[2]);  // the one before them is like them
 }
 
 TEST(SharedKernels, AreRightInRandomNetworks) {
@@ -128,7 +154,7 @@ TEST(SharedKernels, AreRightInRandomNetworks) {
     }
     convs = chain(convs);
     Net net = net_of(convs, i % 2 == 0 ? "cortex-m4f" : "cortex-m3", i % 3 == 0);
-    net.options.share_kernels = true;
+    net.options.sharing = Sharing::All;
     SCOPED_TRACE(to_text(net.frontend.schedule));
     const Program program = in_c(net);
     calls += program.calls.size();
