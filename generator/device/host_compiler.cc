@@ -5,8 +5,6 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "base/files.h"
 #include "base/process.h"
@@ -22,13 +20,6 @@ std::string first_lines(const std::string& text) {
   std::size_t end = 0;
   for (std::size_t line = 0; line < kShownLines && end < text.size(); line++) end = std::min(text.find('\n', end), text.size() - 1) + 1;
   return text.substr(0, end) + (end < text.size() ? "..." : "");
-}
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -64,7 +55,7 @@ std::string HostCompiler::compile(const std::string& text) const {
   process.timeout_s = options_.timeout_s;
   process.env = {{"TMPDIR", dir.path().string()}};  // so that files of a compiler that is stopped are removed with the folder
   const ProcessResult result = run_process(command, process);
-  if (result.ok()) return content_of(dir.path() / kBinary);
+  if (result.ok()) return read_file(dir.path() / kBinary);
   throw DeviceError(options_.what + " " + options_.program.string(), describe(result) + "\n" + first_lines(result.err),
                     "choose another compiler or other flags; if the text is right, this is a bug of etch");
 }

@@ -87,6 +87,7 @@ struct Frontend {
   std::vector<std::string> tuning_notes;  // rows of a table whose way can't be taken
   std::int64_t widened_bytes = 0;         // that the constants of the schedule take more than those of the model, for speed
 };
+
 /// Reads the tables that `options` name into their rows, so that each is read once; they name none afterwards.
 void read_tables(CompileOptions& options);
 

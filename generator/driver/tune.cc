@@ -59,6 +59,7 @@ class Tasks {
     options.sharing = Sharing::None;
     options.tuning.clear();
     options.target.tuning.clear();
+    options.rows = nullptr;
     options.dump = {};
     return options;
   }

@@ -3,11 +3,10 @@
 #include <elf.h>
 
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace etch {
 namespace {
@@ -57,12 +56,9 @@ ImageSize image_size(std::string_view bytes, const std::string& file) {
 }
 
 std::string elf_bytes(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  const std::string bytes = text.str();
+  std::string bytes = read_file(file);
   const bool little = bytes.size() > EI_NIDENT && bytes.starts_with(ELFMAG) && bytes[EI_DATA] == ELFDATA2LSB;
-  if (!in || !little) throw UserError(file.string(), "this is no little-endian ELF file", "name the program that the compiler linked");
+  if (!little) throw UserError(file.string(), "this is no little-endian ELF file", "name the program that the compiler linked");
   return bytes;
 }
 
