@@ -106,14 +106,15 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               {size > amount / 2, "padding at most doubles the work"},
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
-      return {{options_->vector_bits > 0, "the target has vectors"},
-              {!tensor_ || sums_are_lanes(), kNotTensor},
-              {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
-              {(!is_staged() && !has_integers) || is_adjacent(axis),
-               "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
-              {amount <= most_lanes && (amount & (amount - 1)) == 0, "the lanes fit a register"},
-              {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
-               "vectors accumulate float32, and int32 where the target has vectors of integers"}};
+      return {
+          {options_->vector_bits > 0, "the target has vectors"},
+          {!tensor_ || sums_are_lanes(), kNotTensor},
+          {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
+          {(!is_staged() && !has_integers) || is_adjacent(axis),
+           "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
+          {amount >= 4 && amount <= most_lanes && (amount & (amount - 1)) == 0, "there is a type of so many lanes, which fit a register"},
+          {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
+           "vectors accumulate float32, and int32 where the target has vectors of integers"}};
   }
   return {};
 }

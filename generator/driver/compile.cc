@@ -274,7 +274,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .orders_alike = options.overlap && !language.grid,
                       .integer_orders_alike = options.target.vector.integers,
                       .stored_bytes = byte_options(options.target).stored,
-                      .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0};
+                      .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0,
+                      .vector_bytes = options.target.vector.bits / 8};
   const std::shared_ptr<const OptTable> table = tuned_opts(options);
   how.layouts = layout_choices(options, how, table);
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);

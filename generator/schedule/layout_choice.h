@@ -15,7 +15,7 @@ namespace etch {
 struct LayoutChoice {
   std::string key;          // 16 hexadecimal digits, the same on every machine
   std::string subject;      // for people: "order_8_48_48", "padding_16_24_24"
-  std::vector<int> ways{};  // that can be taken, ascending: of an order the axis that is innermost in memory, of a copy 0 or 1
+  std::vector<int> ways{};  // that can be taken, ascending; see the pass that asks. Of a copy 0 or 1
   int usual = 0;            // of the heuristics
   int taken = 0;
 };

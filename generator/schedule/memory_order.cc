@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "schedule/axis_cuts.h"
+#include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
@@ -18,17 +20,64 @@ bool has_fixed_shape(const LazyBuffer* b) {
   return std::ranges::all_of(b->shape(), [](const Sint& d) { return d.is_int(); });
 }
 
-/// The strides of a buffer of `shape` whose axis `last` is the innermost in memory, the others in their order.
-ShapeTracker ordered(const std::vector<Sint>& shape, int last) {
-  std::vector<Sint> strides(shape.size());
-  Sint stride = shape[at(last)];
-  strides[at(last)] = 1;
+/// What lies innermost in memory: a whole axis, or blocks of it. All else is in the order of the axes.
+struct Order {
+  int axis = 0;
+  std::int64_t block = 0;  // elements; 0: the whole axis
+};
+
+/// Orders as ways: the axis, and the rank times the logarithm of the block.
+constexpr int kBlockLogs = 10;
+
+Order order_of_way(int way, std::size_t rank) {
+  const int n = static_cast<int>(rank);
+  return {way % n, way < n ? 0 : std::int64_t{1} << (way / n)};
+}
+
+/// The elements of a buffer of `shape` where they lie in that order.
+ShapeTracker ordered(const std::vector<Sint>& shape, const Order& order) {
+  std::vector<Sint> sizes = shape, strides(shape.size());
+  if (order.block > 0) sizes[at(order.axis)] = shape[at(order.axis)].as_int() / order.block;
+  Sint stride = order.block > 0 ? Sint(order.block) : shape[at(order.axis)];
   for (int axis = static_cast<int>(shape.size()) - 1; axis >= 0; axis--) {
-    if (axis == last) continue;
+    if (order.block == 0 && axis == order.axis) continue;
     strides[at(axis)] = stride;
-    stride = stride * shape[at(axis)];
+    stride = stride * sizes[at(axis)];
   }
-  return ShapeTracker({View::create(shape, strides)});
+  if (order.block == 0) {
+    strides[at(order.axis)] = 1;
+    return ShapeTracker({View::create(shape, strides)});
+  }
+  sizes.insert(sizes.begin() + order.axis + 1, Sint(order.block));
+  strides.insert(strides.begin() + order.axis + 1, Sint(1));
+  return ShapeTracker({View::create(sizes, strides)}).reshape(shape);
+}
+
+/// Where a buffer lies in another order than its own.
+struct Stored {
+  Order order;
+  ShapeTracker st;  // shows it in its own order
+};
+using StoredOrders = std::unordered_map<const LazyBuffer*, Stored>;  // for look-up only
+
+/// Distances in a buffer whose multiples are borders of its blocks.
+std::vector<std::int64_t> borders(const Stored& stored) {
+  const std::vector<Sint>& shape = stored.st.shape();
+  const std::int64_t step = View::create(shape).strides[at(stored.order.axis)].as_int();
+  return {step, step * stored.order.block, step * shape[at(stored.order.axis)].as_int()};
+}
+
+/// `st` on top of how the buffer lies, in as few views. A view below others (padding, of which they show windows) is cut at blocks first:
+/// its elements are the same, in the same order.
+ShapeTracker seen_through(const Stored& stored, const ShapeTracker& st) {
+  if (stored.order.block == 0 || st.views().size() == 1) return (stored.st + st).simplify();
+  const ShapeTracker front({st.views()[0]});
+  AxisCuts cuts(front.shape().size());
+  for (const std::int64_t border : borders(stored)) cuts.add(front, border);
+  const auto shape = cuts.shape(front.shape());
+  std::vector<View> views = (stored.st + (shape ? front.reshape(*shape) : front)).simplify().views();
+  views.insert(views.end(), st.views().begin() + 1, st.views().end());
+  return ShapeTracker(std::move(views)).simplify();
 }
 
 /// A buffer that may get another order, and what its consumers want.
@@ -47,7 +96,8 @@ class Orders {
         schedule_(schedule),
         layouts_(options.layouts),
         alike_(options.orders_alike || options.integer_orders_alike),
-        has_all_types_(options.orders_alike) {}
+        has_all_types_(options.orders_alike),
+        vector_bytes_(options.vector_bytes) {}
 
   void choose() {
     find_candidates();
@@ -131,7 +181,7 @@ class Orders {
   /// The axis of the item's AST along which it writes adjacent elements.
   std::optional<std::size_t> innermost(const ScheduleItem& item) const {
     const auto order = chosen_.find(item.out);
-    const ShapeTracker st = order == chosen_.end() ? item.ast->st() : (order->second + item.ast->st()).simplify();
+    const ShapeTracker st = order == chosen_.end() ? item.ast->st() : (order->second.st + item.ast->st()).simplify();
     const auto strides = st.real_strides(true);
     for (std::size_t axis = 0; axis < strides.size(); axis++)
       if (!st.shape()[axis].is_int(1) && strides[axis] && strides[axis]->is_int(1)) return axis;
@@ -163,20 +213,34 @@ class Orders {
     const auto last = std::ranges::find_if_not(shape.rbegin(), shape.rend(), [](const Sint& d) { return d.is_int(1); });
     if (!candidate.is_free || last == shape.rend()) return;
     const int own = static_cast<int>(shape.rend() - last) - 1;
-    const auto can = [&](int axis) { return axis == own || (!shape[at(axis)].is_int(1) && fits(candidate, axis)); };
-    int axis = own;
+    const auto can = [&](int way) { return way == own || may_lie_in(candidate, order_of_way(way, shape.size()), own); };
+    int way = own;
     if (candidate.may_be_usual && !candidate.products.empty()) {
       const int wanted = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; })->first;
-      if (can(wanted)) axis = wanted;
+      if (can(wanted)) way = wanted;
     }
-    if (layouts_.matter())
-      axis = take_way(layouts_, {"order", shape, text_of(candidate), static_cast<int>(shape.size()), axis}, can, schedule_);
-    if (axis != own) chosen_.emplace(candidate.buffer, ordered(shape, axis));
+    const int ways = static_cast<int>(shape.size()) * (layouts_.matter() ? kBlockLogs : 1);
+    if (layouts_.matter()) way = take_way(layouts_, {"order", shape, text_of(candidate), ways, way}, can, schedule_);
+    if (way == own) return;
+    const Order order = order_of_way(way, shape.size());
+    chosen_.emplace(candidate.buffer, Stored{order, ordered(shape, order)});
   }
 
-  bool fits(const Candidate& candidate, int axis) {
-    const std::unordered_map<const LazyBuffer*, ShapeTracker> alone{{candidate.buffer, ordered(candidate.buffer->shape(), axis)}};
-    return std::ranges::all_of(candidate.items, [&](const ScheduleItem* item) { return item->ast == nullptr || rewritten(*item, alone); });
+  bool may_lie_in(const Candidate& candidate, const Order& order, int own) {
+    const std::vector<Sint>& shape = candidate.buffer->shape();
+    if (shape[at(order.axis)].is_int(1) || (order.block > 0 && !is_block(order, *candidate.buffer, own))) return false;
+    Stored stored{order, ordered(shape, order)};
+    if (order.block > 0 && stored.st.contiguous()) return false;
+    StoredOrders orders = chosen_;
+    orders.emplace(candidate.buffer, std::move(stored));
+    return std::ranges::all_of(candidate.items, [&](const ScheduleItem* item) { return item->ast == nullptr || rewritten(*item, orders); });
+  }
+
+  /// Blocks are parts of an axis that does not lie innermost anyway; each fills a vector, or one of the sums of its elements does.
+  bool is_block(const Order& order, const LazyBuffer& buffer, int own) const {
+    const std::int64_t size = buffer.shape()[at(order.axis)].as_int();
+    const bool fills = order.block * bytes_of(buffer.dtype) == vector_bytes_ || order.block * bytes_of(DType::Int32) == vector_bytes_;
+    return fills && order.axis != own && order.block < size && size % order.block == 0;
   }
 
   static std::string text_of(const Candidate& candidate) {
@@ -189,49 +253,60 @@ class Orders {
     return text;
   }
 
-  /// The item's AST where buffers lie in the orders of `orders`; nullopt if a Load or a Store would need more views than it has.
-  std::optional<const LazyOp*> rewritten(const ScheduleItem& item, const std::unordered_map<const LazyBuffer*, ShapeTracker>& orders) {
+  /// The item's AST where buffers lie in the orders of `orders`; nullopt if one of its views would become several.
+  std::optional<const LazyOp*> rewritten(const ScheduleItem& item, const StoredOrders& orders) {
     const std::vector<const LazyBuffer*> outs = item.outs();
-    std::unordered_map<const LazyOp*, const LazyOp*> done;
+    const auto stored = [&](const LazyOp* op) -> const Stored* {
+      const bool has_buffer = (op->op == Op::Load && !is_indexed(op)) || op->op == Op::Store;
+      if (!has_buffer) return nullptr;
+      const auto found = orders.find(op->op == Op::Load ? item.input_of(op) : outs[at(op->mem().index)]);
+      return found == orders.end() ? nullptr : &found->second;
+    };
+    const std::optional<const LazyOp*> root = in_blocks(item.ast, stored);
+    if (!root) return std::nullopt;
     bool fits = true;
-    const auto seen = [&](const LazyBuffer* buffer, const ShapeTracker& st) {
-      const auto order = orders.find(buffer);
-      if (order == orders.end()) return st;
-      ShapeTracker moved = (order->second + st).simplify();
-      fits = fits && moved.views().size() <= std::max<std::size_t>(st.views().size(), 1);
+    const auto seen = [&](const LazyOp* op) {
+      ShapeTracker moved = seen_through(*stored(op), op->st());
+      fits = fits && moved.views().size() <= std::max<std::size_t>(op->st().views().size(), 1);
       return moved;
     };
-    const auto store = [&](const LazyOp* op, const std::vector<const LazyOp*>& others) {
-      const auto k = at(op->mem().index);
-      return graph_.ops().store(op->mem().index, done.at(op->src[0]), seen(outs[k], op->st()), others);
-    };
-    for (const LazyOp* op : toposort(item.ast)) {
-      if (op->op == Op::Load && op->src.empty()) {
-        done[op] = graph_.ops().load(op->mem().index, op->dtype, seen(item.input_of(op), op->st()));
-      } else if (op->op == Op::Load) {
-        done[op] = graph_.ops().load_at(op->mem().index, op->dtype, op->st(), done.at(op->src[0]));
-      } else if (op->op == Op::Store) {
-        std::vector<const LazyOp*> others;
-        for (std::size_t k = 1; k < op->src.size(); k++) others.push_back(done.at(op->src[k]));
-        done[op] = store(op, others);
-      } else if (op->src.empty()) {
-        done[op] = op;
-      } else {
-        std::vector<const LazyOp*> src;
-        for (const LazyOp* s : op->src) src.push_back(done.at(s));
-        done[op] = graph_.ops().rebuild(op, src, op->shape);
-      }
+    const LazyOp* ast = rewrite_ast(graph_.ops(), *root, [&](const LazyOp* op, const std::vector<const LazyOp*>& src) -> const LazyOp* {
+      if (stored(op) == nullptr) return nullptr;
+      if (op->op == Op::Load) return graph_.ops().load(op->mem().index, op->dtype, seen(op));
+      return graph_.ops().store(op->mem().index, src[0], seen(op), {src.begin() + 1, src.end()});
+    });
+    return fits ? std::optional(ast) : std::nullopt;
+  }
+
+  /// `ast` with axes that run along axes of blocks cut into these.
+  template <class Find>
+  std::optional<const LazyOp*> in_blocks(const LazyOp* ast, const Find& stored) {
+    AxisCuts cuts(ast->shape.size());
+    for (const LazyOp* op : toposort(ast)) {
+      const Stored* found = stored(op);
+      if (found == nullptr || found->order.block == 0) continue;
+      for (const std::int64_t border : borders(*found)) cuts.add(op->st(), border);
     }
-    return fits ? std::optional(done.at(item.ast)) : std::nullopt;
+    if (cuts.empty()) return ast;
+    const std::optional<const LazyOp*> made = with_cut_axes(graph_.ops(), ast, cuts);
+    return made && count_views(*made) <= count_views(ast) ? made : std::nullopt;
+  }
+
+  static std::size_t count_views(const LazyOp* ast) {
+    std::size_t views = 0;
+    for (const LazyOp* op : toposort(ast))
+      if (info(op->op).group == OpGroup::Buffer) views += op->st().views().size();
+    return views;
   }
 
   LazyGraph& graph_;
   Schedule& schedule_;
   const LayoutChoices& layouts_;
   bool alike_, has_all_types_;
+  std::int64_t vector_bytes_;
   std::vector<Candidate> candidates_;                             // in the order in which they are written
   std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only
-  std::unordered_map<const LazyBuffer*, ShapeTracker> chosen_;    // for look-up only
+  StoredOrders chosen_;
 };
 
 }  // namespace

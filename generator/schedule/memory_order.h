@@ -11,6 +11,9 @@ namespace etch {
 /// every other kernel asks for the order of its output, so that vectors lie side by side in both; with orders_alike intermediates of every
 /// type take part, so that outputs can be written over what has been read. Only the ShapeTrackers of Loads and Stores change; a buffer
 /// stays as it is if one of them would need more views than it has.
+///
+/// A search may choose any axis, way = its number, or blocks of an axis: way = its number + rank * log2(elements of a block). Blocks of 8
+/// channels of [channels, rows, columns] lie in memory as [channels / 8, rows, columns, 8]; kernels that run along channels get two axes.
 void choose_memory_orders(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options);
 
 }  // namespace etch

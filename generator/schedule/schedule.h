@@ -92,6 +92,7 @@ struct ScheduleOptions {
   /// int8 or uint8: what dot products with weights of int8 take. Bytes of the other type change where they are copied for such sums.
   std::optional<DType> stored_bytes = {};
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
+  std::int64_t vector_bytes = 0;  // of blocks that a search may find for orders in memory; 0: none
   LayoutChoices layouts = {};     // those of one context are of equal figures above
 };
 

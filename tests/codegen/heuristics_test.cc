@@ -9,6 +9,7 @@
 
 #include "codegen/kernel.h"
 #include "support/ast_cases.h"
+#include "support/files.h"
 #include "support/product.h"
 
 namespace etch {
@@ -202,6 +203,22 @@ TEST(OptOps, IllegalStepsSayWhy) {
     EXPECT_EQ(kernel.shape_name(), "r_8_5_6");
     EXPECT_TRUE(kernel.applied().empty());
   }
+}
+
+// A kernel with a vector of two lanes, which a search tried, was not C: etch_math.h has no such type.
+TEST(OptOps, VectorsHaveTypes) {
+  const std::string types = test::content(ETCH_SOURCE_DIR "/runtime_c/etch_math.h");
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.integer_vectors = true;
+  for (const DType dtype : {DType::Float32, DType::Int8})
+    for (const std::int64_t lanes : {2, 4, 8, 16, 32}) {
+      const auto row = ShapeTracker::from_shape({64});
+      const Kernel kernel(ops.store(0, ops.load(1, dtype, row), row), options);
+      const bool has_type = types.find("ETCH_VECTORS(" + std::to_string(lanes) + ")\n") != std::string::npos;
+      EXPECT_EQ(!kernel.why_illegal({OptOp::Vector, 0, lanes}), has_type) << lanes;
+    }
 }
 
 struct IllegalAfter {
