@@ -21,7 +21,7 @@ bool has_fixed_shape(const LazyBuffer* b) {
 }
 
 /// What lies innermost in memory: a whole axis, or blocks of it. All else is in the order of the axes.
-struct Order {
+struct MemoryOrder {
   int axis = 0;
   std::int64_t block = 0;  // elements; 0: the whole axis
 };
@@ -29,13 +29,13 @@ struct Order {
 /// Orders as ways: the axis, and the rank times the logarithm of the block.
 constexpr int kBlockLogs = 10;
 
-Order order_of_way(int way, std::size_t rank) {
+MemoryOrder order_of_way(int way, std::size_t rank) {
   const int n = static_cast<int>(rank);
   return {way % n, way < n ? 0 : std::int64_t{1} << (way / n)};
 }
 
 /// The elements of a buffer of `shape` where they lie in that order.
-ShapeTracker ordered(const std::vector<Sint>& shape, const Order& order) {
+ShapeTracker ordered(const std::vector<Sint>& shape, const MemoryOrder& order) {
   std::vector<Sint> sizes = shape, strides(shape.size());
   if (order.block > 0) sizes[at(order.axis)] = shape[at(order.axis)].as_int() / order.block;
   Sint stride = order.block > 0 ? Sint(order.block) : shape[at(order.axis)];
@@ -55,7 +55,7 @@ ShapeTracker ordered(const std::vector<Sint>& shape, const Order& order) {
 
 /// Where a buffer lies in another order than its own.
 struct Stored {
-  Order order;
+  MemoryOrder order;
   ShapeTracker st;  // shows it in its own order
 };
 using StoredOrders = std::unordered_map<const LazyBuffer*, Stored>;  // for look-up only
@@ -222,11 +222,11 @@ class Orders {
     const int ways = static_cast<int>(shape.size()) * (layouts_.matter() ? kBlockLogs : 1);
     if (layouts_.matter()) way = take_way(layouts_, {"order", shape, text_of(candidate), ways, way}, can, schedule_);
     if (way == own) return;
-    const Order order = order_of_way(way, shape.size());
+    const MemoryOrder order = order_of_way(way, shape.size());
     chosen_.emplace(candidate.buffer, Stored{order, ordered(shape, order)});
   }
 
-  bool may_lie_in(const Candidate& candidate, const Order& order, int own) {
+  bool may_lie_in(const Candidate& candidate, const MemoryOrder& order, int own) {
     const std::vector<Sint>& shape = candidate.buffer->shape();
     if (shape[at(order.axis)].is_int(1) || (order.block > 0 && !is_block(order, *candidate.buffer, own))) return false;
     Stored stored{order, ordered(shape, order)};
@@ -237,7 +237,7 @@ class Orders {
   }
 
   /// Blocks are parts of an axis that does not lie innermost anyway; each fills a vector, or one of the sums of its elements does.
-  bool is_block(const Order& order, const LazyBuffer& buffer, int own) const {
+  bool is_block(const MemoryOrder& order, const LazyBuffer& buffer, int own) const {
     const std::int64_t size = buffer.shape()[at(order.axis)].as_int();
     const bool fills = order.block * bytes_of(buffer.dtype) == vector_bytes_ || order.block * bytes_of(DType::Int32) == vector_bytes_;
     return fills && order.axis != own && order.block < size && size % order.block == 0;
