@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -35,6 +36,10 @@ void run_on_host(const CrossBuild& build, const Target& target, const std::files
   const ProjectForm* form = form_of(&language_of(target));
   if (form != nullptr && form->no_device_status != 0 && run.exit_code == form->no_device_status)
     throw UserError("target " + target.name, std::string(form->no_device), std::string(form->device_help));
+  if (run.signal == SIGILL)
+    throw UserError("target " + target.name, "the self-test came to an instruction that this machine's processor does not have",
+                    "run it on a machine that has the target's instructions; etch compile works here, and so does --backends without "
+                    "--target");
   result.seconds = run.seconds;
   result.ok = run.ok();
   if (!result.ok) result.problem = fmt::format("self-test: {}: {}", describe(run), tail(run.out + run.err));

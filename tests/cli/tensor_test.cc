@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "support/files.h"
+#include "support/processor.h"
 #include "support/text_model.h"
 #include "support/tool.h"
 
@@ -41,7 +42,10 @@ constexpr const char* kHalves = R"(<ir_version: 8, opset_import: ["" : 17]> g (f
 TEST(Instructions, MatMulIntegerByVnni) {
   const TempDir work("etch-test");
   const std::string model = write_text_model(work.path() / "model.onnx", integer_model().c_str());
-  const ProcessResult valid = etch_tool({"validate", model, "--target", "x86-64-vnni", "--backends", "interp,c,llvm"});
+  const bool has_avx512 = test::has_feature("avx512vl"), has_vnni = test::has_feature("avx512_vnni");
+  std::vector<std::string> validate{"validate", model, "--backends", "interp,c,llvm"};
+  if (has_vnni) validate.insert(validate.end(), {"--target", "x86-64-vnni"});
+  const ProcessResult valid = etch_tool(validate);
   EXPECT_TRUE(valid.ok()) << valid.out << valid.err;
   const std::filesystem::path out = work.path() / "project";
   const ProcessResult made = etch_tool({"compile", model, "--target", "x86-64-vnni", "--no-measure", "--name", "net", "-o", out.string()});
@@ -50,7 +54,6 @@ TEST(Instructions, MatMulIntegerByVnni) {
   EXPECT_NE(source.find("etch_vpdpbusd_a(&acc"), std::string::npos) << source;
   EXPECT_NE(source.find("TC 0 0"), std::string::npos);
   // The fourth level does not have the instruction: plain C stands in for it, and gives the same numbers.
-  const bool has_avx512 = test::content("/proc/cpuinfo").find("avx512vl") != std::string::npos;
   for (const char* flags : {"-march=x86-64-v4", "-march=x86-64-v4 -mavx512vnni"})
     for (const char* compiler : {"gcc", "clang-19"}) {
       if (!find_program(compiler)) continue;
@@ -60,12 +63,28 @@ TEST(Instructions, MatMulIntegerByVnni) {
           fmt::format("{} -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror {} *.c -lm -o t", compiler, flags);
       const ProcessResult built = run_process({"sh", "-c", command}, options);
       EXPECT_TRUE(built.ok()) << command << "\n" << built.err.substr(0, 2000);
-      const bool can_run = has_avx512 && (flags[std::string_view("-march=x86-64-v4").size()] == '\0' ||
-                                          test::content("/proc/cpuinfo").find("avx512_vnni") != std::string::npos);
-      if (!can_run) continue;
+      if (!has_avx512 || (!has_vnni && std::string_view(flags) != "-march=x86-64-v4")) continue;
       const ProcessResult run = run_process({(out / "t").string()}, options);
       EXPECT_TRUE(run.ok()) << command << "\n" << run.out << run.err;
     }
+}
+
+// Code for another processor than this machine's stops at its first unknown instruction; here one that no processor has.
+TEST(Instructions, ThatThisProcessorLacksAreNamed) {
+  const TempDir work("etch-test");
+  std::string target = test::content(ETCH_SOURCE_DIR "/targets/host.xml");
+  const auto replace = [&](const std::string& old, const std::string& with) { target.replace(target.find(old), old.size(), with); };
+  replace("<target name=\"host\"", "<target name=\"newer\"");
+  replace("<flag>-O3</flag>", "<flag>-O3</flag><flag>-include</flag><flag>" + (work.path() / "newer.h").string() + "</flag>");
+  write_file(work.path() / "newer.xml", target);
+  write_file(work.path() / "newer.h", "__attribute__((constructor)) static void newer(void) { __builtin_trap(); }\n");
+  const std::string model = write_text_model(work.path() / "model.onnx", integer_model().c_str());
+  const ProcessResult result =
+      etch_tool({"validate", model, "--targets-dir", work.path().string(), "--target", "newer", "--backends", "interp"});
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_NE(result.err.find("target newer: the self-test came to an instruction that this machine's processor does not have"),
+            std::string::npos)
+      << result.err;
 }
 
 // Small integers, whose products and sums are exact in halves and floats: both backends give the same bits.

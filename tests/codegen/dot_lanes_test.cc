@@ -1,10 +1,9 @@
 // OptOp TC: dot products of several lanes, each row of each target by itself and among other steps. Sums by plain loops are the reference.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "support/boards.h"
 #include "support/dot_sums.h"
+#include "support/processor.h"
 
 namespace etch {
 namespace {
@@ -80,9 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, DotOfLanes, testing::ValuesIn(kTargets), test_
 class DotOfThisMachine : public DotOfLanes {};
 
 TEST_P(DotOfThisMachine, GiveTheSumsByTheInstruction) {
-  std::ifstream file("/proc/cpuinfo");
-  const std::string processor{std::istreambuf_iterator<char>(file), {}}, wanted = GetParam().processor;
-  if (processor.find(" " + wanted) == std::string::npos) GTEST_SKIP() << "this machine's processor has no " << wanted;
+  if (!test::has_feature(GetParam().processor)) GTEST_SKIP() << "this machine's processor has no " << GetParam().processor;
   const std::string compiler = target.toolchain.compilers[0];
   if (const std::string why = test::missing_compiler_line(target); !why.empty()) GTEST_SKIP() << why;
   std::vector<std::string> flags = test::strict_flags();

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "base/error.h"
 #include "support/dot_sums.h"
 #include "support/expect_error.h"
+#include "support/processor.h"
 
 namespace etch {
 namespace {
@@ -21,12 +21,6 @@ constexpr Product kHalves{DType::Float16, DType::Float16, DType::Float32, 32, 48
 
 CodegenOptions vnni() { return codegen_options(test::target_named("x86-64-vnni"), kC); }
 CodegenOptions cuda() { return codegen_options(test::target_named("cuda"), kCuda); }
-
-bool has_vnni() {
-  std::ifstream file("/proc/cpuinfo");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.find("avx512_vnni") != std::string::npos;
-}
 
 TEST(Tensor, RowsGoToTheLanguagesThatWriteThem) {
   EXPECT_EQ(vnni().instructions.size(), 2u);
@@ -222,7 +216,7 @@ void expect_dot_products(const std::vector<std::string>& flags, const std::strin
 TEST(Tensor, DotProductsInPlainC) { expect_dot_products(test::strict_flags(), "cc"); }
 
 TEST(Tensor, DotProductsByTheInstruction) {
-  if (!has_vnni()) GTEST_SKIP() << "this processor has no AVX-512 VNNI";
+  if (!test::has_feature("avx512_vnni")) GTEST_SKIP() << "this processor has no AVX-512 VNNI";
   std::vector<std::string> flags = test::strict_flags();
   flags.insert(flags.end(), {"-O2", "-mavx512f", "-mavx512vl", "-mavx512vnni"});
   for (const char* compiler : {"gcc", "clang-19"})

@@ -13,18 +13,17 @@
 #include "support/files.h"
 #include "support/made_once.h"
 #include "support/needs.h"
+#include "support/processor.h"
 #include "support/tool.h"
 #include "target/target.h"
 
 namespace etch {
 namespace {
 
-bool has_avx2() { return test::content("/proc/cpuinfo").find(" avx2") != std::string::npos; }
-
 // gcc 12 with -O3 and AVX: several masked loads with stores between them in the body of a loop.
 TEST(Compilers, MaskedLoadsBetweenStores) {
   if (const std::string why = test::missing({"gcc"}); !why.empty()) GTEST_SKIP() << why;
-  if (!has_avx2()) GTEST_SKIP() << "this processor has no AVX2";
+  if (!test::has_feature("avx2")) GTEST_SKIP() << "this processor has no AVX2";
   const TempDir work("etch-compilers");
   onnx::ModelProto model;
   const auto status = onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
@@ -207,7 +206,7 @@ TEST(Compilers, NetworksPassTheirSelfTest) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(std::string(row.target) + " by " + row.compiler);
-    if (!find_program(row.compiler) || (std::string_view(row.target) == "x86-64-v3" && !has_avx2())) {
+    if (!find_program(row.compiler) || (std::string_view(row.target) == "x86-64-v3" && !test::has_feature("avx2"))) {
       std::printf("not tried here: %s by %s\n", row.target, row.compiler);
       continue;
     }
