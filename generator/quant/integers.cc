@@ -11,6 +11,7 @@
 #include "quant/choices.h"
 #include "quant/form.h"
 #include "quant/functions.h"
+#include "quant/normalisation.h"
 #include "quant/products.h"
 #include "quant/quantisation.h"
 #include "quant/softmax.h"
@@ -86,6 +87,7 @@ class Rewriter {
     if (!zero) return rebuilt;
     std::optional<Tensor> result = simplified(rebuilt, *q, zero);
     if (!result) result = quantised_softmax(graph_, forms_, *q, zero);
+    if (!result) result = quantised_normalisation(graph_, forms_, *q, zero);
     if (!result) result = before_choice(*q, zero);
     return result ? result->buffer() : rebuilt;
   }

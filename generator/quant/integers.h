@@ -31,6 +31,7 @@ struct ByteOptions {
 ///   - linear functions of two, by a sum of integers that is tried for all 65 536 pairs
 ///   - a quantised Concat, Pad or Where, by one of quantised parts
 ///   - a softmax, by a table, a sum and a division of integers, see softmax.h
+///   - a normalisation, by sums and a root of integers, see normalisation.h
 ///   - sums without what is the same for every input, see dead_channels.h; `removed` gets what that was
 /// In what is left in float before a quantisation, sums of such integers, and of their squares less their mean, are still sums of integers,
 /// and each product is rounded before it is added, but for those of matrix products: no compiler contracts it. What is none of it stays as
