@@ -89,6 +89,7 @@ class Rewriter {
     if (!result) result = quantised_softmax(graph_, forms_, *q, zero);
     if (!result) result = quantised_normalisation(graph_, forms_, *q, zero);
     if (!result) result = before_choice(*q, zero);
+    if (!result) result = functions_.polynomials(q->x, zero, q->dtype);
     return result ? result->buffer() : rebuilt;
   }
 
@@ -115,7 +116,8 @@ class Rewriter {
       const Tensor point_there = Tensor::full(graph_, v.shape(), *point);
       const Tensor result = saturated(x.unary(Op::Rint) + point_there.cast(DType::Float32), q.dtype);
       functions_.of(result.buffer());
-      const std::optional<Tensor> simpler = simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there);
+      std::optional<Tensor> simpler = simplified(result.buffer(), {q.dtype, x.buffer(), nullptr}, point_there);
+      if (!simpler) simpler = functions_.polynomials(x.buffer(), point_there, q.dtype);
       is_simpler = is_simpler || simpler;
       return simpler.value_or(result);
     };
@@ -262,7 +264,7 @@ class Rewriter {
 
   LazyGraph& graph_;
   FormFinder forms_;
-  ByteFunctions functions_;
+  NarrowFunctions functions_;
   std::unordered_map<const LazyBuffer*, Bounded> bounded_;  // for look-up only
 };
 

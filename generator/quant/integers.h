@@ -27,7 +27,7 @@ struct ByteOptions {
 ///     divisor in turn
 ///   - bounds by constants (Relu, Clip) before a quantisation, by bounds of the integers after it
 ///   - a quantisation of what has the same scale and zero point already, by nothing
-///   - functions of one quantised byte that take many operations, by a table of their 256 results
+///   - functions of one quantised byte that take many operations, by a table of their 256 results; of 16 bits, by polynomials of integers
 ///   - linear functions of two, by a sum of integers that is tried for all 65 536 pairs
 ///   - a quantised Concat, Pad or Where, by one of quantised parts
 ///   - a softmax, by a table, a sum and a division of integers, see softmax.h

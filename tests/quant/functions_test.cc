@@ -62,6 +62,94 @@ TEST(ByteFunctions, OfOneByteAreTables) {
     }
 }
 
+const struct {
+  const char* name;
+  Value (*make)(Net&, const Value&);
+  double (*of)(double);  // in float64
+  double sx, sy;
+} kWordFunctions[] = {
+    {"Sigmoid", [](Net& g, const Value& x) { return g.node("Sigmoid", {x}); }, [](double x) { return 1 / (1 + std::exp(-x)); }, 0x1p-11,
+     0x1p-15},
+    {"Sigmoid of a coarse value", [](Net& g, const Value& x) { return g.node("Sigmoid", {x}); },
+     [](double x) { return 1 / (1 + std::exp(-x)); }, 0.1, 0x1p-15},
+    {"Tanh", [](Net& g, const Value& x) { return g.node("Tanh", {x}); }, [](double x) { return std::tanh(x); }, 3e-4, 0x1p-15},
+    {"HardSwish", [](Net& g, const Value& x) { return g.node("HardSwish", {x}); },
+     [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }, 3e-4, 3e-4},
+    {"HardSigmoid", [](Net& g, const Value& x) { return g.node("HardSigmoid", {x}); },
+     [](double x) { return std::clamp(static_cast<double>(0.2f) * x + 0.5, 0.0, 1.0); }, 3e-4, 0x1p-15},
+    {"Elu", [](Net& g, const Value& x) { return g.node("Elu", {x}); }, [](double x) { return x > 0 ? x : std::expm1(x); }, 3e-4, 2.1e-4},
+    {"Softplus, transposed on the way",
+     [](Net& g, const Value& x) { return g.node("Transpose", {g.node("Softplus", {g.node("Transpose", {x})})}); },
+     [](double x) { return std::log1p(std::exp(x)); }, 3e-4, 3e-4},
+    {"x * Sigmoid(x)", [](Net& g, const Value& x) { return g.node("Mul", {x, g.node("Sigmoid", {x})}); },
+     [](double x) { return x / (1 + std::exp(-x)); }, 3e-4, 3e-4},
+    {"Exp, steep", [](Net& g, const Value& x) { return g.node("Exp", {x}); }, [](double x) { return std::exp(x); }, 3e-4, 0.25},
+};
+
+// Every value of 16 bits. What is nearer to a half than float32 tells in such a result may be rounded either way.
+TEST(WordFunctions, ArePolynomialsOfIntegers) {
+  constexpr double kDoubt = 1.0 / 128;
+  const std::pair<DType, DType> kTypes[] = {{DType::Int16, DType::Int16}, {DType::UInt16, DType::UInt16}, {DType::Int16, DType::Int8}};
+  for (const auto& [in, out] : kTypes)
+    for (const auto& f : kWordFunctions) {
+      SCOPED_TRACE(std::string(f.name) + ", " + std::string(name_of(in)) + " to " + std::string(name_of(out)));
+      const std::int64_t zx = int_min(in) + 33000, zy = bytes_of(out) == 1 ? -100 : int_min(out) + 30000;
+      const double sy = bytes_of(out) == 1 ? 256 * f.sy : f.sy;
+      Net g(21);
+      g.output(g.quantise(f.make(g, g.dequantise(g.input("x", in, {256, 256}), f.sx, zx, in)), sy, zy, out), out, {256, 256});
+      const Compiled c = compiled(g);
+      EXPECT_EQ(c.frontend.float_nodes, std::vector<std::string>());
+      for (const ScheduleItem& item : c.schedule().items)
+        for (const LazyOp* op : toposort(item.ast)) EXPECT_FALSE(is_library_call(op->op));
+      Ints x;
+      for (std::int64_t v = int_min(in); v <= int_max(in); v++) x.push_back(v);
+      const Ints got = run(c, {Array::of_ints(in, {256, 256}, x)});
+      int wrong = 0, doubtful = 0;
+      for (std::size_t i = 0; i < x.size(); i++) {
+        const double real = static_cast<double>(x[i] - zx) * static_cast<double>(static_cast<float>(f.sx));
+        const double exact = f.of(real) / static_cast<double>(static_cast<float>(sy)), bounded = std::clamp(exact, -1e6, 1e6);
+        const std::int64_t want = std::clamp<std::int64_t>(std::llrint(bounded) + zy, int_min(out), int_max(out));
+        const bool is_doubtful = std::abs(exact - std::floor(exact) - 0.5) < kDoubt;
+        doubtful += is_doubtful ? 1 : 0;
+        wrong += std::abs(got[i] - want) > (is_doubtful ? 1 : 0) ? 1 : 0;
+      }
+      EXPECT_EQ(wrong, 0);
+      EXPECT_LE(doubtful, 65536 / 16) << "the scales make the test say something";
+    }
+}
+
+// What ONNX leaves no choice in is computed as it says, to the bit: here one product in float32 that is rounded, and rounded again.
+TEST(WordFunctions, WhatIsPinnedDownStaysSo) {
+  constexpr double sx = 3e-4, sy = 2.1e-4;
+  Net g(21);
+  const Value x = g.dequantise(g.input("x", DType::Int16, {256, 256}), sx, 5, DType::Int16);
+  g.output(g.quantise(g.node("LeakyRelu", {x}, {{"alpha", 0.1}}), sy, -3, DType::Int16), DType::Int16, {256, 256});
+  Ints values, want;
+  for (std::int64_t v = -32768; v < 32768; v++) {
+    values.push_back(v);
+    const float real = dequantised(v, static_cast<float>(sx), 5);
+    volatile float product = real * 0.1f;
+    want.push_back(quantised(real < 0 ? product : real, static_cast<float>(sy), -3, -32768, 32767));
+  }
+  EXPECT_EQ(run(compiled(g), {Array::of_ints(DType::Int16, {256, 256}, values)}), want);
+}
+
+// Bytes are few: of each the result is in a table, also where that has 16 bits.
+TEST(ByteFunctions, OfOneByteToWordsAreTables) {
+  constexpr double sx = 0.0437, sy = 0x1p-15;
+  Net g(21);
+  const Value x = g.dequantise(g.input("x", DType::Int8, {16, 16}), sx, 11, DType::Int8);
+  g.output(g.quantise(g.node("Tanh", {x}), sy, -7, DType::Int16), DType::Int16, {16, 16});
+  const Compiled c = compiled(g);
+  for (const LazyOp* op : toposort(c.schedule().items.at(0).ast)) EXPECT_FALSE(is_float(op->dtype));
+  Ints want;
+  for (const std::int64_t v : every_byte()) {
+    const auto real = static_cast<float>(std::tanh(static_cast<double>(dequantised(v, static_cast<float>(sx), 11))));
+    want.push_back(quantised(real, static_cast<float>(sy), -7, -32768, 32767));
+  }
+  EXPECT_EQ(run(c, {int8s({16, 16}, every_byte())}), want);
+}
+
 struct Sum {
   const char* name;
   const char* op;

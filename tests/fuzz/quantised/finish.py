@@ -109,10 +109,11 @@ def finish_sums(g, kind, inputs, sums, product, emit, like=None, quantised_opera
     return g.result(kind + suffix, name, function, inputs, scale, zero)
 
 
-def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False):
+def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False, error=0):
     """A layer that dequantises, computes in float and quantises.
 
-    real(*arrays of float32): float32, of which every rounding is pinned if `exact`; else the exact result in float64.
+    real(*arrays of float32): float32, of which every rounding is pinned if `exact`; else the exact result in float64, of which float32 may
+    be `error` off beside what is relative to it.
     """
 
     def floats(arrays):
@@ -133,7 +134,7 @@ def finish_float(g, kind, inputs, real, emit, exact, like=None, bounded=False):
     def function(*arrays):
         result = real(*floats(arrays))
         q = reference.quantise(F32(result), scale, zero, dtype)
-        doubt = None if exact else reference.doubtful(F64(result), scale, zero, dtype)
+        doubt = None if exact else reference.doubtful(F64(result), scale, zero, dtype, error)
         return _clamped(q, bounds, scale, zero), doubt
 
     suffix = "" if bounds is None else f"+{bounds[0]}"

@@ -126,6 +126,35 @@ def inexact_function(g):
 
 
 @layer(3)
+def normalised(g):
+    """Layer and instance normalisation."""
+    x = g.pick(lambda v: v.rank >= 2) or image(g)
+    kind = g.choice(["LayerNormalization", "LayerNormalization", "InstanceNormalization"])
+    if (kind == "LayerNormalization" and g.opset < 17) or (kind == "InstanceNormalization" and x.rank < 3):
+        raise Rejected("not defined")
+    first = 2 if kind == "InstanceNormalization" else x.rank - g.rng.randint(1, x.rank - 1)
+    axes = tuple(range(first, x.rank))
+    shape = [x.shape[1]] if first == 2 and kind == "InstanceNormalization" else x.shape[first:]
+    scale, bias = ((g.draw.normal(size=shape) * size).astype(F32) for size in (1, g.choice([0, 0.5, 3])))
+    epsilon = F32(g.choice([1e-5, 1e-5, 1e-3, 1]))
+    attributes = {"epsilon": float(epsilon)} | ({"axis": first} if kind == "LayerNormalization" else {})
+    # As they are added to all elements of x.
+    seen = [v.astype(F64).reshape([1, -1] + [1] * (x.rank - 2)) if len(v.shape) == 1 and kind != "LayerNormalization" else F64(v)
+            for v in (scale, bias)]
+
+    def real(a):
+        distance = F64(a) - F64(a).mean(axis=axes, keepdims=True)
+        return distance / np.sqrt(np.square(distance).mean(axis=axes, keepdims=True) + F64(epsilon)) * seen[0] + seen[1]
+
+    if not 1e-5 < x.scale * (np.iinfo(x.dtype).max - np.iinfo(x.dtype).min) < 1e3:
+        raise Rejected("nothing happens there")
+    count = np.prod([x.shape[a] for a in axes])
+    error = 1e-6 * (np.sqrt(count) * np.abs(scale).max() + np.abs(bias).max())
+    emit = lambda: g.node(kind, [g.dq(x), g.const(scale), g.const(bias)], attributes)  # noqa: E731
+    return finish_float(g, kind, [x], real, emit, exact=False, error=error, bounded=True)
+
+
+@layer(3)
 def bounded(g):
     """A requantisation, mostly with a Relu or Clip."""
     x = g.pick() or image(g)

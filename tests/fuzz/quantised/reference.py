@@ -39,12 +39,12 @@ def requantise(sums, factor, zero, dtype):
     return _saturate(np.rint(sums.astype(F32) * factor).astype(F64) + zero, dtype)
 
 
-def doubtful(real, scale, zero, dtype):
-    """Where rounding of the exact `real` in float64 may go either way."""
+def doubtful(real, scale, zero, dtype, error=0):
+    """Where rounding of the exact `real` in float64 may go either way; `error`: what it may be off, beside what is relative."""
     quotient = real / F64(F32(scale))
     half = np.floor(quotient) + 0.5
     info = np.iinfo(dtype)
-    margin = DOUBT * np.abs(quotient) + 1e-12
+    margin = DOUBT * np.abs(quotient) + error / F64(F32(scale)) + 1e-12
     inside = (quotient + zero > info.min - 1) & (quotient + zero < info.max + 1)
     return inside & (np.abs(quotient - half) <= margin)
 
