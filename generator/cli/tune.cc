@@ -16,7 +16,7 @@
 #include "driver/tune_layouts.h"
 #include "emit/literals.h"
 #include "renderer/language.h"
-#include "search/emulated.h"
+#include "search/measure.h"
 
 namespace etch {
 namespace {
@@ -43,7 +43,8 @@ std::string change_of(const Sum& sum) {
 
 class Printer {
  public:
-  Printer(Progress& progress, bool has_cycles) : progress_(progress), has_cycles_(has_cycles) {}
+  Printer(Progress& progress, const Target& target)
+      : progress_(progress), is_timed_(target.is_host()), has_cycles_(is_timed_ || static_cast<bool>(target.cycles)) {}
 
   void print(const Task& task, const SearchResult& r) {
     progress_.clear();
@@ -96,13 +97,14 @@ class Printer {
   }
 
   void line(const std::string& name, const Sums& sums) const {
-    fmt::print("{}\n    instructions {}\n", name, change_of(sums.instructions));
-    if (has_cycles_) fmt::print("    cycles, est. {}\n", change_of(sums.cycles));
+    fmt::print("{}\n", name);
+    if (!is_timed_) fmt::print("    instructions {}\n", change_of(sums.instructions));
+    if (has_cycles_) fmt::print("    {} {}\n", is_timed_ ? "cycles      " : "cycles, est.", change_of(sums.cycles));
     fmt::print("    code, bytes  {}\n", change_of(sums.code));
   }
 
   Progress& progress_;
-  bool has_cycles_;
+  bool is_timed_, has_cycles_;
   std::vector<OfKernel> kernels_;
 };
 
@@ -167,15 +169,12 @@ int tune_command(const TuneArgs& args) {
   TuneOptions options;
   options.compile = options_naming_tables(args, progress);
   const Target& target = options.compile.target;
-  if (target.is_host())
-    throw UserError("target " + target.name, "programs for it run on this machine, where nothing counts instructions",
-                    "choose a target with an emulator: etch targets lists them");
   options.jobs = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.width = args.width;
   options.most_rounds = args.rounds;
   options.only = args.kernels;
   Tables tables = take_tables(options.compile, args.output);
-  Printer printer(progress, static_cast<bool>(target.cycles));
+  Printer printer(progress, target);
   const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
     return measure_projects(target, projects, options.jobs);
   };
@@ -200,7 +199,7 @@ int tune_command(const TuneArgs& args) {
     tables.usual.add(rows_of(task, result.before));
     replace_file(tables.file, tables.text());  // a search that is interrupted keeps what it found
   };
-  const OptTable found = tune(tasks, options, measure_in_emulator(target, language_of(target), options.jobs), tables.all);
+  const OptTable found = tune(tasks, options, measure_variants(target, language_of(target), options.jobs), tables.all);
   std::vector<RowsLeftOut> left_out;
   tables.all = confirmed(options.compile, measure, tasks_found(tasks, args.kernels), found, left_out);
   printer.print(left_out);

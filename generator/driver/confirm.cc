@@ -82,7 +82,7 @@ class Confirming {
     const Cost& cost = *program.cost;
     if (cost.stack_bytes > std::max(kProgramStack, base_.stack_bytes))
       return fmt::format("the program's stack would be {} bytes", cost.stack_bytes);
-    if (cost.instructions > before.instructions || cost.cycles > before.cycles || score(cost) >= score(before))
+    if (cost.instructions > before.instructions || cost.cycles > before.cycles || score(cost) >= score(before) * gain_over(before, 1))
       return "nothing is saved in the whole program";
     return "";
   }

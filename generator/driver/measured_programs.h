@@ -9,7 +9,7 @@
 
 #include "codegen/opt_table.h"
 #include "driver/compile.h"
-#include "search/emulated.h"
+#include "search/measure.h"
 #include "search/layouts.h"
 
 namespace etch {

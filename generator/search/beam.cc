@@ -40,7 +40,7 @@ class Beam {
       const double best = kept_.empty() ? 0 : score(kept_[0].cost);
       measure(next);
       if (kept_.empty()) return result_;  // not even the heuristics' kernel runs
-      idle = round > 0 && score(kept_[0].cost) > best * kGain ? idle + 1 : 0;
+      idle = round > 0 && score(kept_[0].cost) > best * gain() ? idle + 1 : 0;
       next.clear();
       for (const Kept& k : kept_)
         for (std::vector<Opt>& opts : neighbours(first.ast, first.options, k.variant.opts)) next.push_back(std::move(opts));
@@ -50,10 +50,11 @@ class Beam {
   }
 
  private:
-  static constexpr double kGain = 0.999;  // less is no gain
+  static constexpr double kGain = 0.999;  // more is no gain
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
 
   double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
+  double gain() const { return base_ ? gain_over(*base_, kGain) : kGain; }
 
   void measure(const std::vector<std::vector<Opt>>& lists) {
     std::vector<Variant> variants;
@@ -171,7 +172,7 @@ class Beam {
   }
 
   void choose() {
-    if (!best_ || score(*best_) >= score(*base_) * kGain)
+    if (!best_ || score(*best_) >= score(*base_) * gain())
       result_.best = result_.before;
     else
       result_.cost = *best_;

@@ -1,15 +1,18 @@
-// What a kernel or a program costs in a target's emulator, and what more of one figure is worth in another.
+// What a kernel or a program costs in a target's emulator or on this machine, and what more of one figure is worth in another.
 #pragma once
 
 #include <cstdint>
 
 namespace etch {
 
-/// Of all calls of a task's kernels in a run of the program, or of the run itself.
+/// Of all calls of a task's kernels in a run of the program, or of the run itself. What was timed has no instructions.
 struct Cost {
   std::int64_t instructions = 0, cycles = 0, code_bytes = 0, stack_bytes = 0;
   bool operator==(const Cost&) const = default;
 };
+
+/// What a score has to be multiplied by to be a gain: counts are exact, `counted` says from where on they matter; times are not.
+inline double gain_over(const Cost& cost, double counted) { return cost.instructions == 0 && cost.cycles > 0 ? 0.97 : counted; }
 
 /// Instructions and cycles, as one figure.
 inline double time_of(const Cost& cost) { return static_cast<double>(cost.instructions + cost.cycles); }

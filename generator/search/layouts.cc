@@ -22,13 +22,13 @@ class LayoutDescent {
     for (int round = 0; round < options_.most_rounds; round++) {
       const double before = best_score_;
       improve();
-      if (best_score_ >= before * kGain) break;
+      if (best_score_ >= before * gain()) break;
     }
     return result_;
   }
 
  private:
-  static constexpr double kGain = 0.9995;           // less is no gain
+  static constexpr double kGain = 0.9995;           // more is no gain
   static constexpr std::size_t kFirstProblems = 5;  // that are told
 
   struct Change {
@@ -60,6 +60,7 @@ class LayoutDescent {
   }
 
   double score(const Cost& cost) const { return score_of(cost, byte_price_); }
+  double gain() const { return gain_over(*base_.cost, kGain); }
 
   // Of the best program.
   std::map<std::string, Key> keys() const {
@@ -87,7 +88,7 @@ class LayoutDescent {
     const double before = best_score_;
     const std::vector<double> scores = try_all(alone);
     for (std::size_t i = 0; i < changes.size(); i++) changes[i].score = scores[i];
-    std::erase_if(changes, [&](const Change& c) { return c.score >= before * kGain; });
+    std::erase_if(changes, [&](const Change& c) { return c.score >= before * gain(); });
     std::ranges::sort(changes, {}, [](const Change& c) { return std::tuple(c.score, c.key, c.way); });
     for (const Change& change : changes)
       if (const Ways more = with(change); more != result_.best) try_all({more});
@@ -114,7 +115,7 @@ class LayoutDescent {
       result_.measured++;
       if (!may_be_taken(program)) continue;
       scores[i] = score(*program.cost);
-      if (scores[i] >= best_score_ * kGain) continue;
+      if (scores[i] >= best_score_ * gain()) continue;
       best_score_ = scores[i];
       result_.best = all[i];
       result_.cost = *program.cost;

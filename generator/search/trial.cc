@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "interp/interp.h"
 #include "program/share.h"
-#include "search/emulated.h"
+#include "search/measure.h"
 
 namespace etch {
 namespace {

@@ -1,5 +1,5 @@
-// The cost of variants of a kernel in the target's emulator: a project whose program calls one after the other is built with the target's
-// compiler, and the instructions of each function are counted.
+// The cost of variants of a kernel on the target: a project whose program calls one after the other is built with the target's compiler and
+// run. In an emulator the instructions of each function are counted; what runs on this machine is timed, see timer.h.
 #pragma once
 
 #include <span>
@@ -12,8 +12,9 @@
 
 namespace etch {
 
-/// Measures on `target`, `jobs` projects at a time. What the result throws: UserError if compiler or emulator are absent.
-MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs);
+/// Measures on `target`, `jobs` projects at a time; what is timed runs alone. What the result throws: UserError if compiler or emulator are
+/// absent.
+MeasureVariants measure_variants(const Target& target, const Language& language, int jobs);
 
 /// A whole project and the function that runs its model, "kws_run".
 struct MeasuredProject {

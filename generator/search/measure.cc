@@ -1,8 +1,9 @@
-#include "search/emulated.h"
+#include "search/measure.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <future>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "emulator/elf.h"
 #include "emulator/emulator.h"
 #include "memory/plan.h"
+#include "search/timer.h"
 
 namespace etch {
 namespace {
@@ -68,29 +70,65 @@ std::map<std::string, std::uint32_t> checksums_in(const std::string& console) {
   return sums;
 }
 
-void add_run(const FunctionRun& run, int calls, const CycleWeights& weights, Cost& cost) {
-  cost.instructions += calls * run.instructions;
-  if (weights) cost.cycles += calls * weights.estimate(run.instructions, run.loads, run.stores, run.taken_branches);
-  cost.stack_bytes = std::max(cost.stack_bytes, run.stack_bytes.value_or(0));
+Cost cost_of(const FunctionRun& run, const CycleWeights& weights) {
+  Cost cost{.instructions = run.instructions, .stack_bytes = run.stack_bytes.value_or(0)};
+  if (weights) cost.cycles = weights.estimate(run.instructions, run.loads, run.stores, run.taken_branches);
+  return cost;
+}
+
+Cost cost_of(double cycles) { return {.cycles = std::max<std::int64_t>(1, std::llrint(cycles))}; }
+
+void add(const Cost& of_call, int calls, Cost& cost) {
+  cost.instructions += calls * of_call.instructions;
+  cost.cycles += calls * of_call.cycles;
+  cost.stack_bytes = std::max(cost.stack_bytes, of_call.stack_bytes);
+}
+
+// What a run of a program gave.
+struct Ran {
+  int exit_code = -1;
+  std::string console;
+  std::map<std::string, std::vector<Cost>> calls;  // of each function, in order
+};
+
+// What is built to be run: to be timed, with another runtime.
+CrossBuild build_for(const Target& target, const std::filesystem::path& work) {
+  return build_project(work / "project", target, work / "build", target.is_host() ? timed_build(work) : BuildOptions());
+}
+
+// `functions`: of the calls of the program, in order.
+Ran ran_in_emulator(const Target& target, const CrossBuild& build, const std::filesystem::path& project,
+                    const std::vector<std::string>& functions) {
+  EmulatorOptions options;
+  options.cwd = project;
+  options.timeout_s = 300;
+  const std::map<std::string, ElfSymbol> symbols = read_elf_symbols(build.elf);
+  for (const std::string& f : std::set<std::string>(functions.begin(), functions.end()))
+    if (symbols.contains(f) && symbols.at(f).function) options.functions.push_back(f);
+  const EmulatorResult run = run_emulated(target, build.elf, options);
+  Ran ran{run.timed_out ? -1 : run.exit_code, run.console, {}};
+  for (const FunctionRun& f : run.runs) ran.calls[f.function].push_back(cost_of(f, target.cycles));
+  return ran;
+}
+
+Ran ran_on_host(const CrossBuild& build, const std::filesystem::path& project, const std::vector<std::string>& functions) {
+  const Timed timed = run_timed(build, project);
+  Ran ran{timed.exit_code, timed.console, {}};
+  if (functions.size() == timed.calls.size())
+    for (std::size_t i = 0; i < functions.size(); i++) ran.calls[functions[i]].push_back(cost_of(timed.calls[i]));
+  return ran;
 }
 
 std::vector<Measured> failed(const Image& image, const std::string& why) {
   return std::vector<Measured>(image.variants.size(), Measured{std::nullopt, why, {}});
 }
 
-std::vector<Measured> run_image(const Task& task, const Image& image, const Target& target) {
-  const CrossBuild build = build_project(image.work->path() / "project", target, image.work->path() / "build");
+std::vector<Measured> run_image(const Task& task, const Image& image, const CrossBuild& build, const Target& target) {
+  const std::filesystem::path project = image.work->path() / "project";
+  const Ran run = target.is_host() ? ran_on_host(build, project, image.functions) : ran_in_emulator(target, build, project, image.functions);
+  if (run.exit_code != 0) return failed(image, "the program that measures it ended with exit status " + std::to_string(run.exit_code));
   const std::map<std::string, ElfSymbol> symbols = read_elf_symbols(build.elf);
-  EmulatorOptions options;
-  options.timeout_s = 300;
-  const std::set<std::string> functions(image.functions.begin(), image.functions.end());
-  for (const std::string& f : functions)
-    if (symbols.contains(f) && symbols.at(f).function) options.functions.push_back(f);
-  const EmulatorResult run = run_emulated(target, build.elf, options);
-  if (!run.ok()) return failed(image, "the program that measures it ended with exit status " + std::to_string(run.exit_code));
   const std::map<std::string, std::uint32_t> sums = checksums_in(run.console);
-  std::map<std::string, std::vector<const FunctionRun*>> runs;  // in the order of the calls
-  for (const FunctionRun& f : run.runs) runs[f.function].push_back(&f);
   std::vector<Measured> result(image.variants.size());
   std::size_t call = 0, output = 0;
   std::map<std::string, std::size_t> done;
@@ -99,8 +137,11 @@ std::vector<Measured> run_image(const Task& task, const Image& image, const Targ
     for (std::size_t s = 0; s < task.subjects.size(); s++, call++) {
       const std::string& f = image.functions[call];
       const std::size_t turn = done[f]++;
-      if (turn >= runs[f].size()) result[v].problem = "the compiler left it no function of its own";
-      if (turn < runs[f].size()) add_run(*runs[f][turn], task.subjects[s].calls, target.cycles, cost);
+      const auto calls = run.calls.find(f);
+      if (calls == run.calls.end() || turn >= calls->second.size())
+        result[v].problem = "the compiler left it no function of its own";
+      else
+        add(calls->second[turn], task.subjects[s].calls, cost);
       if (turn == 0 && symbols.contains(f)) cost.code_bytes += static_cast<std::int64_t>(symbols.at(f).size);
       for (const KernelArgument& a : task.subjects[s].arguments) {
         if (a.access != Access::Write) continue;
@@ -132,26 +173,6 @@ std::size_t fitting(const std::vector<Variant>& variants, std::size_t first, con
   return n;
 }
 
-Measured run_project(const MeasuredProject& project, const Target& target) {
-  try {
-    const TempDir work("etch-search");
-    write_into(work.path() / "project", project.files);
-    const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build");
-    EmulatorOptions options;
-    options.cwd = work.path() / "project";
-    options.functions = {project.entry};
-    options.timeout_s = 300;
-    const EmulatorResult run = run_emulated(target, build.elf, options);
-    if (!run.ok() || run.runs.empty()) return {std::nullopt, "the self-test ended with exit status " + std::to_string(run.exit_code), {}};
-    Cost cost;
-    add_run(run.runs[0], 1, target.cycles, cost);
-    cost.code_bytes = build.code_bytes + build.weights_bytes;
-    return {cost, "", {}};
-  } catch (const UserError& error) {
-    return {std::nullopt, error.problem(), {}};
-  }
-}
-
 // The results of `make(0)`, ..., `make(count - 1)`, of which `jobs` run side by side.
 template <typename Make>
 auto side_by_side(std::size_t count, int jobs, const Make& make) {
@@ -167,23 +188,64 @@ auto side_by_side(std::size_t count, int jobs, const Make& make) {
 
 void require_tools(const Target& target) {
   std::string why;
-  if (!emulator_available(target, &why)) throw UserError("target " + target.name, why, "install " + target.emulator.package);
+  if (!target.is_host() && !emulator_available(target, &why))
+    throw UserError("target " + target.name, why, "install " + target.emulator.package);
   if (!target_compiler(target))
     throw UserError("target " + target.name, "its compiler " + missing_compiler(target) + " is not installed",
                     "install " + target.toolchain.package);
 }
 
-std::vector<Measured> run_or_explain(const Task& task, const Image& image, const Target& target) {
+// A program, or why it could not be built.
+struct Built {
+  std::optional<CrossBuild> build;
+  std::string problem;
+};
+
+Built built(const Target& target, const std::filesystem::path& work) {
   try {
-    return run_image(task, image, target);
+    return {build_for(target, work), ""};
+  } catch (const UserError& error) {
+    return {std::nullopt, error.problem()};
+  }
+}
+
+std::vector<Measured> run_or_explain(const Task& task, const Image& image, const Built& program, const Target& target) {
+  try {
+    return program.build ? run_image(task, image, *program.build, target) : failed(image, program.problem);
   } catch (const UserError& error) {
     return failed(image, error.problem());
   }
 }
 
+Measured run_project(const MeasuredProject& project, const Built& program, const std::filesystem::path& work, const Target& target) {
+  if (!program.build) return {std::nullopt, program.problem, {}};
+  const std::filesystem::path dir = work / "project";
+  try {
+    std::optional<Cost> cost;
+    int exit_code = -1;
+    if (target.is_host()) {
+      const Timed timed = run_timed(*program.build, dir);
+      exit_code = timed.exit_code;
+      cost = cost_of(timed.run);
+    } else {
+      const Ran ran = ran_in_emulator(target, *program.build, dir, {project.entry});
+      exit_code = ran.exit_code;
+      if (const auto calls = ran.calls.find(project.entry); calls != ran.calls.end()) cost = calls->second[0];
+    }
+    if (exit_code != 0 || !cost) return {std::nullopt, "the self-test ended with exit status " + std::to_string(exit_code), {}};
+    cost->code_bytes = program.build->code_bytes + program.build->weights_bytes;
+    return {cost, "", {}};
+  } catch (const UserError& error) {
+    return {std::nullopt, error.problem(), {}};
+  }
+}
+
+// What is timed runs alone.
+int runs_at_once(const Target& target, int jobs) { return target.is_host() ? 1 : jobs; }
+
 }  // namespace
 
-MeasureVariants measure_in_emulator(const Target& target, const Language& language, int jobs) {
+MeasureVariants measure_variants(const Target& target, const Language& language, int jobs) {
   return [target, &language, jobs](const Task& task, const std::vector<Variant>& variants) {
     require_tools(target);
     std::vector<Measured> result;
@@ -193,7 +255,9 @@ MeasureVariants measure_in_emulator(const Target& target, const Language& langua
       images.push_back(image_of(task, std::span(variants).subspan(first, n), target, language));
       first += n;
     }
-    const auto measured = side_by_side(images.size(), jobs, [&](std::size_t i) { return run_or_explain(task, images[i], target); });
+    const auto programs = side_by_side(images.size(), jobs, [&](std::size_t i) { return built(target, images[i].work->path()); });
+    const auto measured = side_by_side(images.size(), runs_at_once(target, jobs),
+                                       [&](std::size_t i) { return run_or_explain(task, images[i], programs[i], target); });
     for (const std::vector<Measured>& of_image : measured) result.insert(result.end(), of_image.begin(), of_image.end());
     return result;
   };
@@ -201,7 +265,19 @@ MeasureVariants measure_in_emulator(const Target& target, const Language& langua
 
 std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, int jobs) {
   require_tools(target);
-  return side_by_side(projects.size(), jobs, [&](std::size_t i) { return run_project(projects[i], target); });
+  std::vector<Measured> result;
+  // As many at a time as are built side by side: each takes a folder.
+  for (std::size_t first = 0; first < projects.size(); first += static_cast<std::size_t>(jobs)) {
+    const std::size_t n = std::min(projects.size() - first, static_cast<std::size_t>(jobs));
+    std::vector<TempDir> work;
+    for (std::size_t i = 0; i < n; i++) write_into(work.emplace_back("etch-search").path() / "project", projects[first + i].files);
+    const auto programs = side_by_side(n, jobs, [&](std::size_t i) { return built(target, work[i].path()); });
+    for (Measured& m : side_by_side(n, runs_at_once(target, jobs), [&](std::size_t i) {
+           return run_project(projects[first + i], programs[i], work[i].path(), target);
+         }))
+      result.push_back(std::move(m));
+  }
+  return result;
 }
 
 }  // namespace etch

@@ -5,7 +5,7 @@
 #include "emit/write.h"
 #include "quant/convs.h"
 #include "search/beam.h"
-#include "search/emulated.h"
+#include "search/measure.h"
 #include "support/boards.h"
 #include "support/instructions.h"
 #include "support/searched.h"
@@ -19,12 +19,12 @@ using test::convs::Ints;
 
 CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }
 
-TEST(EmulatedSearch, in_the_emulator_it_finds_no_less_than_the_heuristics_have_and_the_same_each_time) {
+TEST(MeasuredSearch, in_the_emulator_it_finds_no_less_than_the_heuristics_have_and_the_same_each_time) {
   const Target target = test::board_target("cortex-m4f");
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
   LazyOps ops;
   const Task task = task_of(ops, {.in = 8, .out = 2, .height = 2, .width = 3, .kernel = 1}, m4());
-  const MeasureVariants measure = measure_in_emulator(target, kC, 2);
+  const MeasureVariants measure = measure_variants(target, kC, 2);
   const SearchOptions options{.language = &kC, .width = 1, .most_rounds = 1};
   const SearchResult result = search_opts(task, measure, options), again = search_opts(task, measure, options);
   EXPECT_TRUE(result.problems.empty()) << result.problems[0];
@@ -37,7 +37,7 @@ TEST(EmulatedSearch, in_the_emulator_it_finds_no_less_than_the_heuristics_have_a
 }
 
 // The checksums that the program prints are those of plain loops, also of kernels that are one function.
-TEST(EmulatedSearch, the_emulated_program_computes_what_plain_loops_compute) {
+TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
   const Target target = test::board_target("cortex-m4f");
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
   LazyOps ops;
@@ -58,7 +58,7 @@ TEST(EmulatedSearch, the_emulated_program_computes_what_plain_loops_compute) {
     variants.push_back(std::move(v));
   }
   EXPECT_EQ(program_of(task, variants, kC).kernels.size(), 2u);
-  for (const Measured& m : measure_in_emulator(target, kC, 2)(task, variants)) {
+  for (const Measured& m : measure_variants(target, kC, 2)(task, variants)) {
     EXPECT_TRUE(m.cost && m.cost->instructions > 0 && m.cost->code_bytes > 0) << m.problem;
     ASSERT_EQ(m.sums.size(), 2u);
     for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.sums[s], checksum_of(task.subjects[s].data[0]));
@@ -66,7 +66,7 @@ TEST(EmulatedSearch, the_emulated_program_computes_what_plain_loops_compute) {
 }
 
 // A whole program costs what its run function is counted at, and one with a wrong result costs nothing that is believed.
-TEST(EmulatedSearch, whole_programs_cost_what_a_run_of_them_takes) {
+TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
   const Target target = test::board_target("cortex-m4f");
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
   std::mt19937 rng(1);
