@@ -82,7 +82,8 @@ class Confirming {
     const Cost& cost = *program.cost;
     if (cost.stack_bytes > std::max(kProgramStack, base_.stack_bytes))
       return fmt::format("the program's stack would be {} bytes", cost.stack_bytes);
-    if (cost.instructions > before.instructions || cost.cycles > before.cycles || score(cost) >= score(before) * gain_over(before, 1))
+    const double spread = spread_of(before), most_cycles = static_cast<double>(before.cycles) * spread;
+    if (cost.instructions > before.instructions || static_cast<double>(cost.cycles) > most_cycles || score(cost) >= score(before) * spread)
       return "nothing is saved in the whole program";
     return "";
   }

@@ -32,14 +32,14 @@ static double now(void) {
 }
 
 enum { kChain = 3000, kMostCalls = 512, kLeastRounds = 5, kMostRounds = 200 };
-static const double kSample = 20e-6, kTotal = 4e-3; /* seconds: of what is timed at once, and of all of it */
+static const double kSample = 20e-6, kTotal = 0.05; /* seconds: of what is timed at once, and of all of it */
 
 static double chain(void) {
   unsigned x = 1;
   int i;
   const double start = now();
   for (i = 0; i < kChain; i++) {
-    x *= 3u;
+    x *= 2654435761u; /* no shift and addition takes its place */
     __asm__ volatile("" : "+r"(x));
   }
   return (now() - start) / (3.0 * kChain);
@@ -57,7 +57,7 @@ static void time_all(const etch_program *program, const etch_frame *frame, FILE 
   static double least[kMostCalls + 1];
   static long times[kMostCalls + 1];
   const unsigned count = program->loop_count > 0 || program->call_count > kMostCalls ? 1u : program->call_count + 1u;
-  double cycle = chain(), longest = 0;
+  double cycle = chain(), total = 0;
   unsigned p;
   int round, rounds;
   for (p = 0; p < count; p++) {
@@ -71,9 +71,9 @@ static void time_all(const etch_program *program, const etch_frame *frame, FILE 
     one = seconds(&part[p], frame, 1);
     times[p] = one > kSample ? 1 : (long)(kSample / (one + 1e-9)) + 1;
     least[p] = seconds(&part[p], frame, times[p]);
-    if (least[p] * (double)times[p] > longest) longest = least[p] * (double)times[p];
+    total += least[p] * (double)times[p];
   }
-  rounds = (int)(kTotal / longest);
+  rounds = (int)(kTotal / total);
   if (rounds < kLeastRounds) rounds = kLeastRounds;
   if (rounds > kMostRounds) rounds = kMostRounds;
   for (round = 0; round < rounds; round++) {
