@@ -120,8 +120,8 @@ double price_of_byte(const std::vector<Task>& tasks, const TuneOptions& options,
 
 void require_tunable(const Frontend& frontend, const CompileOptions& options) {
   if (language_of(options.target).grid)
-    throw UserError("target " + options.target.name, "its kernels run on a device, whose time no emulator tells",
-                    "choose a target with an emulator that counts instructions: etch targets lists them");
+    throw UserError("target " + options.target.name, "its kernels run on a device, whose time is not measured",
+                    "choose a target whose kernels are C: etch targets lists them");
   if (!frontend.model.dims.empty())
     throw UserError(frontend.file, "sizes are open, and what a kernel costs depends on them", "bind them, for example --dim batch=1");
 }

@@ -108,5 +108,12 @@ TEST_F(Confirm, neither_figure_grows) {
   EXPECT_EQ(kept([](bool a, bool b) { return Cost{1000 - 500 * a, 2000 + a - b, 100, 0}; }), (Names{rows_[1].task}));
 }
 
+// What is known to save something in a kernel that takes little of the time need not show in the program's; what harms it does.
+TEST_F(Confirm, times_may_spread) {
+  const Names both{rows_[0].task, rows_[1].task};
+  EXPECT_EQ(kept([](bool a, bool b) { return Cost{0, 100'000 + 300 * a - 200 * b, 100, 0}; }), both);
+  EXPECT_EQ(kept([](bool a, bool b) { return Cost{0, 100'000 + 900 * a - 200 * b, 100, 0}; }), (Names{rows_[1].task}));
+}
+
 }  // namespace
 }  // namespace etch

@@ -127,6 +127,20 @@ TEST(LayoutSearch, takes_no_more_memory_and_no_program_that_fails) {
   EXPECT_EQ(result.problems[0], "the self-test fails");
 }
 
+// Times spread: a way that is two percent faster may be one that only seems to be.
+TEST(LayoutSearch, times_have_to_be_clearly_less) {
+  for (const std::int64_t saved : {20'000, 50'000}) {
+    Made made{.counts = {2}, .alone = {{{0, 1}, -saved}}};
+    const MeasurePrograms counted = made.measure(), timed = [&](const std::vector<Ways>& all) {
+      std::vector<MeasuredProgram> result = counted(all);
+      for (MeasuredProgram& p : result) p.cost->instructions = 0;
+      return result;
+    };
+    EXPECT_EQ(search_layouts({}, counted, {}).best.size(), 1u);
+    EXPECT_EQ(search_layouts({}, timed, {}).best.size(), saved == 50'000 ? 1u : 0u);
+  }
+}
+
 // Two choices of one key, usual in ways 1 and 3 as in a network where what follows them differs: no row is not the same as a row with one
 // of these ways.
 TEST(LayoutSearch, choices_of_one_key_may_have_different_usual_ways) {

@@ -1,4 +1,4 @@
-// The search by what kernels cost in an emulator.
+// The search by what kernels cost in an emulator, or on this machine.
 #include <gtest/gtest.h>
 
 #include "base/tempdir.h"
@@ -36,6 +36,32 @@ TEST(MeasuredSearch, in_the_emulator_it_finds_no_less_than_the_heuristics_have_a
   EXPECT_EQ(again.cost, result.cost);
 }
 
+// Kernels for two convolutions, by two lists of steps.
+struct TwoVariants {
+  TwoVariants(LazyOps& ops, CodegenOptions options, std::initializer_list<const char*> lists)
+      : task(task_of(ops, {.in = 8, .out = 4, .height = 2, .width = 3, .kernel = 1}, options)) {
+    task.subjects.push_back(task_of(ops, {.in = 8, .out = 8, .height = 4, .width = 3, .kernel = 1}, options).subjects[0]);
+    for (const char* steps : lists) {
+      Variant v{*opts_of(steps), {}};
+      for (const Subject& s : task.subjects) {
+        CodegenOptions with = s.options;
+        with.opts = v.opts;
+        const std::string name = "t" + std::to_string(variants.size()) + "_" + std::to_string(v.kernels.size());
+        v.kernels.push_back(generate_kernel(s.ast, {name, s.arguments, {}}, kC, with));
+      }
+      variants.push_back(std::move(v));
+    }
+  }
+
+  void expect_right(const Measured& m) const {
+    ASSERT_EQ(m.sums.size(), 2u) << m.problem;
+    for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.sums[s], checksum_of(task.subjects[s].data[0]));
+  }
+
+  Task task;
+  std::vector<Variant> variants;
+};
+
 // The checksums that the program prints are those of plain loops, also of kernels that are one function.
 TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
   const Target target = test::board_target("cortex-m4f");
@@ -43,25 +69,26 @@ TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
   LazyOps ops;
   CodegenOptions options = m4();
   options.small_code = true;
-  Task task = task_of(ops, {.in = 8, .out = 4, .height = 2, .width = 3, .kernel = 1}, options);
-  task.subjects.push_back(task_of(ops, {.in = 8, .out = 8, .height = 4, .width = 3, .kernel = 1}, options).subjects[0]);
-  task.share = true;
-  std::vector<Variant> variants;
-  for (const char* steps : {"TC 0 0", "TC 0 0, UPCAST 0 2"}) {
-    Variant v{*opts_of(steps), {}};
-    for (const Subject& s : task.subjects) {
-      CodegenOptions with = s.options;
-      with.opts = v.opts;
-      const std::string name = "t" + std::to_string(variants.size()) + "_" + std::to_string(v.kernels.size());
-      v.kernels.push_back(generate_kernel(s.ast, {name, s.arguments, {}}, kC, with));
-    }
-    variants.push_back(std::move(v));
-  }
-  EXPECT_EQ(program_of(task, variants, kC).kernels.size(), 2u);
-  for (const Measured& m : measure_variants(target, kC, 2)(task, variants)) {
+  TwoVariants two(ops, options, {"TC 0 0", "TC 0 0, UPCAST 0 2"});
+  two.task.share = true;
+  EXPECT_EQ(program_of(two.task, two.variants, kC).kernels.size(), 2u);
+  for (const Measured& m : measure_variants(target, kC, 2)(two.task, two.variants)) {
     EXPECT_TRUE(m.cost && m.cost->instructions > 0 && m.cost->code_bytes > 0) << m.problem;
-    ASSERT_EQ(m.sums.size(), 2u);
-    for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.sums[s], checksum_of(task.subjects[s].data[0]));
+    two.expect_right(m);
+  }
+}
+
+// What runs on this machine has a time instead of instructions.
+TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
+  const Target target = test::target_named("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  LazyOps ops;
+  const TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
+  const std::vector<Measured> measured = measure_variants(target, kC, 2)(two.task, two.variants);
+  ASSERT_EQ(measured.size(), 2u);
+  for (const Measured& m : measured) {
+    EXPECT_TRUE(m.cost && m.cost->cycles > 0 && is_timed(*m.cost) && m.cost->code_bytes > 0) << m.problem;
+    two.expect_right(m);
   }
 }
 
@@ -90,6 +117,24 @@ TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
   EXPECT_EQ(measured[0].cost->instructions, run.instructions);
   EXPECT_EQ(measured[0].cost->stack_bytes, run.stack_bytes);
   EXPECT_EQ(measured[0].cost->code_bytes, run.code_bytes + run.weights_bytes);
+}
+
+// The time is that of other runs than the self-test's: states, and results over inputs, are as that wants them.
+TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
+  const Target target = test::target_named("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  std::mt19937 rng(1);
+  test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 4, 4, 5, 3, 4)}), "host", true, true, true);
+  SelfTest right = generated_selftest(net.frontend, net.options, true), wrong = right;
+  Ints values = right.expected[0].ints();
+  values[3] ^= 1;
+  wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
+  std::vector<MeasuredProject> projects;
+  for (const SelfTest& test : {right, wrong}) projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
+  const std::vector<Measured> measured = measure_projects(target, projects, 2);
+  ASSERT_EQ(measured.size(), 2u);
+  EXPECT_TRUE(measured[0].cost && is_timed(*measured[0].cost) && measured[0].cost->code_bytes > 0) << measured[0].problem;
+  EXPECT_FALSE(measured[1].cost);
 }
 
 }  // namespace

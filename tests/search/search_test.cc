@@ -128,5 +128,23 @@ TEST(Search, neither_figure_grows_and_the_stack_keeps_its_limit) {
   }
 }
 
+// Times spread: less than three percent is no gain, while counts of instructions are what they are.
+TEST(Search, times_have_to_be_clearly_less) {
+  LazyOps ops;
+  const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
+  const Opts heuristics = choose_opts(task.subjects[0].ast, task.subjects[0].arguments, m4()).applied();
+  const auto finds_more = [&](const Cost& usual, const Cost& other) {
+    const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
+      std::vector<Measured> result;
+      for (const Variant& v : variants) result.push_back({v.opts == heuristics ? usual : other, "", {}});
+      return result;
+    };
+    return search_opts(task, measure, {.language = &kC, .most_rounds = 1}).best != heuristics;
+  };
+  EXPECT_FALSE(finds_more({0, 1000, 0, 0}, {0, 975, 0, 0}));
+  EXPECT_TRUE(finds_more({0, 1000, 0, 0}, {0, 965, 0, 0}));
+  EXPECT_TRUE(finds_more({1000, 1000, 0, 0}, {1000, 975, 0, 0}));
+}
+
 }  // namespace
 }  // namespace etch
