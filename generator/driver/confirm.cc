@@ -71,7 +71,9 @@ class Confirming {
         continue;
       }
       result = std::move(more);
+      const std::int64_t least = std::min(before.cycles, program.cost->cycles);  // what counts as unchanged does not add up
       before = *program.cost;
+      before.cycles = least;
     }
     return result;
   }

@@ -7,6 +7,7 @@
 #include "lazy/rewrite.h"
 #include "lazy/tensor.h"
 #include "quant/bounds.h"
+#include "quant/form.h"
 #include "quant/value_ranges.h"
 
 namespace etch {
@@ -242,7 +243,7 @@ class FixedPoint {
     const Op round = extent_of(c).product <= kSmallFloat ? Op::RintSmall : Op::Rint;
     const Tensor rounded = (value.cast(DType::Float32) * factor).unary(round).cast(DType::Int32);
     r.value = value.buffer();
-    r.whole = (rounded + number(rounded, static_cast<std::int64_t>(c.zero))).buffer();
+    r.whole = (rounded + number_like(rounded, static_cast<std::int64_t>(c.zero))).buffer();
   }
 
   /// What is not near a tie is rounded by a shift. The rest is rare.
@@ -253,13 +254,13 @@ class FixedPoint {
     if (!s) return std::nullopt;
     const Tensor v(&graph_, r.value), product = product_bits_ == 64 ? by_upper_half(v, c, *s) : by_two_products(v, c, *s);
     const std::int64_t one = std::int64_t{1} << s->places, half_above_zero = (2 * static_cast<std::int64_t>(c.zero) + 1) * one / 2;
-    const Tensor sum = product + number(product, half_above_zero + s->near);
-    const Tensor is_near = Tensor::binary(Op::And, sum, number(sum, one - 1)) < number(sum, 2 * s->near + 1);
+    const Tensor sum = product + number_like(product, half_above_zero + s->near);
+    const Tensor is_near = Tensor::binary(Op::And, sum, number_like(sum, one - 1)) < number_like(sum, 2 * s->near + 1);
     return is_near.where(Tensor(&graph_, r.whole), shifted(sum, s->places));
   }
 
   Tensor by_upper_half(const Tensor& v, const Channels& c, const Steps& s) {
-    const Tensor moved = s.moved == 0 ? v : Tensor::binary(Op::Shl, v, number(v, s.moved));
+    const Tensor moved = s.moved == 0 ? v : Tensor::binary(Op::Shl, v, number_like(v, s.moved));
     const Tensor n = constant(rounded_factors(c, s.places + 32 - s.moved), DType::Int32, c, v.shape());
     return shifted(moved.cast(DType::Int64) * n.cast(DType::Int64), 32).cast(DType::Int32);
   }
@@ -283,8 +284,6 @@ class FixedPoint {
   Tensor constant(const Ints& values, DType dtype, const Channels& c, const Shape& shape) {
     return Tensor::constant(graph_, Array::of_ints(dtype, c.shape, values)).expand(shape);
   }
-  Tensor number(const Tensor& like, std::int64_t value) { return Tensor::full(graph_, like.shape(), Scalar::of_int(like.dtype(), value)); }
-  Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number(v, by)); }
 
   LazyGraph& graph_;
   RangeFinder ranges_;

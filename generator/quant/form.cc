@@ -104,6 +104,8 @@ Tensor number_like(const Tensor& like, std::int64_t value) {
   return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
 }
 
+Tensor shifted(const Tensor& v, int places) { return places == 0 ? v : Tensor::binary(Op::Shr, v, number_like(v, places)); }
+
 const IntegerForm* FormFinder::of(const LazyBuffer* buffer) {
   auto found = known_.find(buffer);
   if (found == known_.end()) {

@@ -79,5 +79,7 @@ bool repeats_along(LazyGraph& graph, const LazyBuffer* b, const std::vector<int>
 
 /// An integer, of the type and shape of `like`.
 Tensor number_like(const Tensor& like, std::int64_t value);
+/// v >> places
+Tensor shifted(const Tensor& v, int places);
 
 }  // namespace etch

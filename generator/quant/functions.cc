@@ -31,10 +31,16 @@ ByteValues all_bytes(DType dtype) {
   return values;
 }
 
-/// Whether one node asked for a product and for what is added to it: whether that is rounded in between is up to who computes the node.
+/// Whether one node asked for a product and for what is added to it: ONNX does not say whether the product is rounded.
 bool adds_own_product(const LazyBuffer* b) {
   const auto is_own = [&](const LazyBuffer* s) { return is_op(s->base, Op::Mul) && s->base->origins == b->origins; };
   return (is_op(b, Op::Add) || is_op(b, Op::Sub)) && std::ranges::any_of(b->src, is_own);
+}
+
+/// Whether its result changes by steps: the least rounding of an operand may change it much.
+bool jumps(const LazyBuffer* b) {
+  const bool is_cut_off = b->op == Op::Cast && is_float(b->src[0]->dtype) && !is_float(b->dtype);
+  return is_cut_off || b->dtype == DType::Bool || b->op == Op::Mod || gives_whole_numbers(b->op);
 }
 
 /// `list` and those of `more` that are not in it.
@@ -86,7 +92,9 @@ const NarrowFunction* NarrowFunctions::operand(const LazyBuffer* buffer) {
       f.results = Tensor::full(graph_, {}, graph_.evaluate(buffer->base).at(0));
     } else {
       f.of.emplace_back(&graph_, buffer);
-      f.results = Tensor::constant(graph_, Array::of_ints(buffer->dtype, {count_of(buffer->dtype)}, all_values(buffer->dtype)));
+      Tensor& values = values_[buffer->dtype];
+      if (!values) values = Tensor::constant(graph_, Array::of_ints(buffer->dtype, {count_of(buffer->dtype)}, all_values(buffer->dtype)));
+      f.results = values;
     }
     found = operands_.emplace(buffer, std::move(f)).first;
   }
@@ -123,6 +131,10 @@ std::optional<NarrowFunction> NarrowFunctions::find(const LazyBuffer* buffer) {
   f.results = computed([&](const NarrowFunction& s) { return results_for(s, f.of, s.results); }, buffer->dtype);
   if (is_byte(f.of[0].dtype())) return f;
   const auto in_double = [](DType dtype) { return dtype == DType::Float32 ? DType::Float64 : dtype; };
+  if (jumps(buffer)) {  // where it does so ONNX says in float32
+    f.exact = f.results.cast(in_double(buffer->dtype));
+    return f;
+  }
   const auto exact = [&](const NarrowFunction& s) {
     const Tensor found = s.exact ? s.exact : s.results;
     return results_for(s, f.of, found.cast(in_double(found.dtype())));
@@ -168,14 +180,13 @@ Tensor NarrowFunctions::read(const NarrowFunction& f) {
 Tensor NarrowFunctions::sum(const Tensor& a, const Tensor& b, const LinearFit& fit) {
   const auto number = [&](std::int64_t v) { return Tensor::full(graph_, a.shape(), Scalar::of_int(DType::Int32, v)); };
   const auto times = [&](const Tensor& x, std::int64_t factor) { return x.cast(DType::Int32) * number(factor); };
-  const auto shifted = [&](const Tensor& v) { return fit.shift == 0 ? v : Tensor::binary(Op::Shr, v, number(fit.shift)); };
   Tensor v = times(a, fit.times_a) + number(fit.plus) + times(b, fit.times_b);
   if (fit.ties != LinearFit::Ties::None) {
     const std::int64_t half = std::int64_t{1} << (fit.shift - 1);
-    const Tensor odd = Tensor::binary(Op::And, shifted(v), number(1));
+    const Tensor odd = Tensor::binary(Op::And, shifted(v, fit.shift), number(1));
     v = fit.ties == LinearFit::Ties::Even ? v + number(half - 1) + odd : v + number(half) - odd;
   }
-  return shifted(v).clip(static_cast<double>(fit.low), static_cast<double>(fit.high));
+  return shifted(v, fit.shift).clip(static_cast<double>(fit.low), static_cast<double>(fit.high));
 }
 
 std::optional<Tensor> NarrowFunctions::polynomials(const LazyBuffer* exact, const Tensor& zero, DType dtype) {
@@ -192,7 +203,6 @@ std::optional<Tensor> NarrowFunctions::polynomials(const LazyBuffer* exact, cons
 }
 
 Tensor NarrowFunctions::in_pieces(const Tensor& x, const Pieces& pieces) {
-  const auto shifted = [](const Tensor& v, int by) { return by == 0 ? v : Tensor::binary(Op::Shr, v, number_like(v, by)); };
   const std::int64_t first = pieces.first + int_min(x.dtype()), last = pieces.last + int_min(x.dtype());
   const Tensor v = x.cast(DType::Int32), t = v.clip(static_cast<double>(first), static_cast<double>(last)) - number_like(v, first);
   const Tensor u = Tensor::binary(Op::And, t, number_like(t, (std::int64_t{1} << pieces.width) - 1));

@@ -1,6 +1,7 @@
 // Internal to quant/: functions of one or two quantised values of a byte, and of one of 16 bits.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,7 @@ class NarrowFunctions {
 
   LazyGraph& graph_;
   BoundsFinder& bounds_;
+  std::map<DType, Tensor> values_;  // all of a type
   std::unordered_map<const LazyBuffer*, std::optional<NarrowFunction>> known_, operands_;
 };
 

@@ -17,13 +17,12 @@ constexpr double kLargestInt = 2147483647;
 constexpr int kWidePlaces = 62;                    // W < 2^62, so that twice as much is no overflow
 constexpr int kRootPlaces = 30;                    // binary places of a reciprocal root of numbers from 1 to 4
 constexpr int kLeastPlaces = 10;                   // of a result before it is rounded
-constexpr int kMostSteps = 16;                     // from z to the quantisation
+constexpr std::size_t kMostSteps = 16;             // from z to the quantisation
 constexpr std::int64_t kMostParameters = 1 << 16;  // elements of the scale, and of the bias
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Tensor wide(const Tensor& v) { return v.cast(DType::Int64); }
 Tensor narrow(const Tensor& v) { return v.cast(DType::Int32); }
-Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number_like(v, by)); }
 /// The product of two int32, without its last `places`.
 Tensor product(const Tensor& a, const Tensor& b, int places) { return narrow(shifted(wide(a) * wide(b), places)); }
 Tensor product(const Tensor& a, double b, int places) { return product(a, number_like(a, std::llrint(b)), places); }
@@ -106,39 +105,42 @@ std::optional<Normalisation> normalisation_of(LazyGraph& graph, FormFinder& form
   return found;
 }
 
-/// In float64; an axis along which one is the same has size 1.
+/// A result z * scale + bias between two bounds. Of the constants an axis along which one is the same has size 1.
 struct Affine {
   Normalisation z;
-  ShapeTracker seen;   // z in the shape of the result
-  Tensor scale, bias;  // of the result: z * scale + bias
+  ShapeTracker seen;    // z in the shape of the result
+  Tensor scale, bias;   // in float64
+  Tensor at_zero = {};  // of z; in float32, each step rounded, of the bias's shape
   double low = -kInfinity, high = kInfinity;
 };
 
+/// Finds what is computed from z to a result, from the result down.
 class AffineFinder {
  public:
   AffineFinder(LazyGraph& graph, FormFinder& forms, const LazyBuffer* result)
       : graph_(graph), forms_(forms), at_(result), seen_(ShapeTracker::from_shape(result->shape())), rank_(result->shape().size()) {}
 
-  /// From the result down to z.
   std::optional<Affine> find() {
-    for (bool more = true; more;) more = take_bound();
-    scale_ = Tensor::full(graph_, Shape(rank_, Sint(1)), Scalar::of_double(DType::Float64, 1));
-    bias_ = scale_ - 1;
-    for (int step = 0; step < kMostSteps; step++) {
-      if (!at_->is_base()) {
+    while (take_bound()) continue;
+    while (steps_.size() <= kMostSteps) {
+      while (!at_->is_base()) {
         if (is_masked(at_->st)) return std::nullopt;
         seen_ = graph_.stacked(at_->st, seen_);
         at_ = at_->base;
-        continue;
       }
-      if (std::optional<Normalisation> z = normalisation_of(graph_, forms_, at_))
-        return Affine{std::move(*z), seen_, collapsed(scale_), collapsed(bias_), low_, high_};
+      if (std::optional<Normalisation> z = normalisation_of(graph_, forms_, at_)) return affine(std::move(*z));
       if (!take_step()) return std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
+  struct Step {
+    Op op{};
+    Tensor constant = {};  // as the result sees it; empty for Neg
+    bool is_first = false;
+  };
+
   /// max(x, low) or min(x, high), the outermost.
   bool take_bound() {
     if (!at_->is_base() || !(is_op(at_, Op::Max) || is_op(at_, Op::Min))) return false;
@@ -154,31 +156,47 @@ class AffineFinder {
     return false;
   }
 
-  /// Of a constant, as the result sees it.
-  std::optional<Tensor> parameter(const LazyBuffer* c) {
-    if (!c->base->constant || is_masked(c->st)) return std::nullopt;
-    const Tensor t = collapsed({&graph_, graph_.view(c, graph_.stacked(c->st, seen_))});
-    if (!t.size().is_int() || t.size().as_int() > kMostParameters) return std::nullopt;
-    return t.cast(DType::Float64);
-  }
-
   bool take_step() {
     if (is_op(at_, Op::Neg)) {
-      scale_ = -scale_;
+      steps_.push_back({Op::Neg});
       at_ = at_->src[0];
       return true;
     }
-    const bool is_sum = is_op(at_, Op::Add) || is_op(at_, Op::Sub);
-    if (!is_sum && !is_op(at_, Op::Mul) && !is_op(at_, Op::Div)) return false;
+    if (!is_op(at_, Op::Add) && !is_op(at_, Op::Sub) && !is_op(at_, Op::Mul) && !is_op(at_, Op::Div)) return false;
     const std::size_t k = at_->src[1]->base->constant ? 1 : 0;
-    const std::optional<Tensor> c = parameter(at_->src[k]);
-    if (!c || (k == 0 && at_->op == Op::Div)) return false;
-    if (at_->op == Op::Mul) scale_ = scale_ * *c;
-    if (at_->op == Op::Div) scale_ = scale_ / *c;
-    if (is_sum) bias_ = at_->op == Op::Sub && k == 1 ? bias_ - scale_ * *c : bias_ + scale_ * *c;
-    if (at_->op == Op::Sub && k == 0) scale_ = -scale_;
+    const LazyBuffer* c = at_->src[k];
+    if (!c->base->constant || is_masked(c->st) || (k == 0 && at_->op == Op::Div)) return false;
+    steps_.push_back({at_->op, collapsed({&graph_, graph_.view(c, graph_.stacked(c->st, seen_))}), k == 0});
     at_ = at_->src[1 - k];
     return true;
+  }
+
+  std::optional<Affine> affine(Normalisation z) const {
+    std::int64_t most = 1;
+    for (const Step& step : steps_) {
+      const Sint size = step.constant ? step.constant.size() : Sint(1);
+      if (!size.is_int() || size.as_int() > kMostParameters) return std::nullopt;
+      most = std::max(most, size.as_int());
+    }
+    const Tensor none = Tensor::full(graph_, Shape(rank_, Sint(1)), Scalar::of_double(DType::Float64, 0));
+    Tensor scale = none + 1, bias = none, at_zero = none.cast(DType::Float32);
+    for (auto step = steps_.rbegin(); step != steps_.rend(); step++) {
+      at_zero = with(*step, at_zero, step->constant);
+      const Tensor c = step->constant ? step->constant.cast(DType::Float64) : Tensor();
+      bias = with(*step, bias, c);
+      if (step->op == Op::Mul || step->op == Op::Div) scale = with(*step, scale, c);
+      if (step->op == Op::Neg || (step->op == Op::Sub && step->is_first)) scale = -scale;
+    }
+    bias = bias + scale * 0;  // of the same shape
+    const std::int64_t size = bias.size().as_int();
+    // Constants of several axes would take more memory together.
+    if (size > most) return std::nullopt;
+    return Affine{std::move(z), seen_, scale, bias, at_zero.expand(bias.shape()), low_, high_};
+  }
+
+  static Tensor with(const Step& step, const Tensor& v, const Tensor& c) {
+    if (step.op == Op::Neg) return -v;
+    return step.is_first ? Tensor::binary(step.op, c, v) : Tensor::binary(step.op, v, c);
   }
 
   LazyGraph& graph_;
@@ -186,7 +204,7 @@ class AffineFinder {
   const LazyBuffer* at_;
   ShapeTracker seen_;
   std::size_t rank_;
-  Tensor scale_, bias_;
+  std::vector<Step> steps_;
   double low_ = -kInfinity, high_ = kInfinity;
 };
 
@@ -255,9 +273,10 @@ std::optional<Normal> normal_of(LazyGraph& graph, const Normalisation& n) {
   return Normal{z, kRootPlaces - c, std::ldexp(1, c)};
 }
 
+/// The largest magnitude; infinity if one is not finite.
 double largest_of(const std::vector<double>& values) {
   double most = 0;
-  for (const double v : values) most = std::max(most, std::abs(v));
+  for (const double v : values) most = std::isfinite(v) ? std::max(most, std::abs(v)) : kInfinity;
   return most;
 }
 
@@ -281,30 +300,31 @@ struct Parameters {
 };
 
 std::optional<Parameters> parameters_of(LazyGraph& graph, const Affine& a, const Normal& normal, double divisor, std::int64_t zero) {
-  const Tensor scale = a.scale * (a.z.factor / divisor), both = a.bias + a.scale * 0, bias = both / divisor + static_cast<double>(zero);
   const auto values = [](const Tensor& t) { return t.evaluate()->doubles(); };
-  const std::vector<double> scales = values(scale), biases = values(bias), reals = values(both),
-                            slopes = values(scale.expand(both.shape()));
+  const Tensor scale = a.scale * (a.z.factor / divisor), bias = a.bias / divisor + static_cast<double>(zero);
+  const std::vector<double> scales = values(scale), biases = values(bias), slopes = values(scale.expand(bias.shape()));
+  const std::vector<double> at_zero =
+      values(a.at_zero / Tensor::full(graph, a.at_zero.shape(), Scalar::of_double(DType::Float32, divisor)));
   const double most_scale = largest_of(scales), most_bias = largest_of(biases);
-  if (!(most_scale > 0) || !std::isfinite(most_scale) || !std::isfinite(most_bias)) return std::nullopt;
+  if (!(most_scale > 0 && most_scale < kInfinity && most_bias < kInfinity && largest_of(at_zero) < kInfinity)) return std::nullopt;
   Parameters p;
   const int scale_places = 30 - std::ilogb(most_scale);
   p.places = 29 - std::max(std::ilogb(normal.most * most_scale + most_bias + 1), 0);
   p.shift = normal.places + scale_places - p.places;
   if (p.places < kLeastPlaces || p.shift < 0 || p.shift >= kWidePlaces) return std::nullopt;
   std::vector<std::int64_t> of_scale, of_bias;
-  for (const double s : scales) of_scale.push_back(std::llrint(std::ldexp(s, scale_places)));
+  for (const double s : scales) of_scale.push_back(std::llrint(std::clamp(std::ldexp(s, scale_places), -kLargestInt, kLargestInt)));
   for (std::size_t i = 0; i < biases.size(); i++) {
     // A half, to round; half a place of z and of the product, which are rounded down.
     const double halves = 0.5 + std::ldexp(slopes[i], -normal.places - 1) + std::ldexp(0.5, -p.places);
     const std::int64_t rounded = std::llrint(std::ldexp(biases[i] + halves, p.places));
     // Where all elements of a sum are the same z is 0 and the result known, ties included.
-    const double exact = std::nearbyint(static_cast<double>(static_cast<float>(reals[i]) / static_cast<float>(divisor)));
-    const std::int64_t known = std::llrint(exact + static_cast<double>(zero)), one = std::int64_t{1} << p.places;
+    const std::int64_t known = std::llrint(std::nearbyint(at_zero[i]) + static_cast<double>(zero)), one = std::int64_t{1} << p.places;
+    if (std::abs(biases[i] - static_cast<double>(known)) > 1) return std::nullopt;  // float32 tells no more
     of_bias.push_back(std::clamp(rounded, known * one, known * one + one - 1));
   }
   p.scale = of_ints(graph, scale.shape(), of_scale);
-  p.bias = of_ints(graph, both.shape(), of_bias);
+  p.bias = of_ints(graph, bias.shape(), of_bias);
   return p;
 }
 

@@ -87,11 +87,11 @@ class PieceFitter {
   /// The binary places that products leave room for, where the largest coefficient beside the constant is `most`.
   int places_of_products(double most) const { return std::ilogb(kLargest / 4 / most) - (is_wide_ ? 0 : width_); }
 
-  /// Whether it may be computed: through a few values on both sides of a break there is one, too, that runs away from there.
+  /// Whether its coefficients leave places enough: those of a polynomial through few values on both sides of a break may be huge.
   bool is_small(const Polynomial& p) const {
     double most = 1;
     for (std::size_t k = 1; k < p.size(); k++) most = std::max(most, std::abs(p[k]));
-    return places_of_products(most) >= kLeastPlaces;
+    return std::ranges::all_of(p, [](double c) { return std::isfinite(c); }) && places_of_products(most) >= kLeastPlaces;
   }
 
   /// Of the least degree that is near enough at all x in [from, to).
@@ -109,7 +109,7 @@ class PieceFitter {
           return false;
       return true;
     };
-    // Beside a break, as many values again as a polynomial goes through anyway.
+    // Beside a break, twice as many values as a polynomial goes through anyway.
     const std::int64_t enough = to - from == std::int64_t{1} << width_ ? 1 : 2;
     for (int degree = 0; degree <= kDegree && enough * degree < to - from; degree++)
       if (const Polynomial p = least_squares(start, from, to, degree); is_small(p) && is_near(p)) return p;

@@ -21,7 +21,7 @@ struct Pieces {
   std::int64_t low = 0, high = 0;
 };
 
-/// How near to a half `exact` may be where the result is the other neighbour: about what float32 leaves open in a result of 16 bits.
+/// Results whose exact value is nearer than this to a half may be rounded either way: about what float32 leaves open in 16 bits.
 inline constexpr double kPieceError = 1.0 / 128;
 
 /// min(max(rint(exact[x]), low), high) for each of 65 536 x but for those next to a half, of which the result may be either neighbour; it

@@ -51,7 +51,6 @@ std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const Laz
   return Softmax{whole, x->stored ? x->stored.cast(DType::Int32) : x->value, *scale, sum->axes, widest};
 }
 
-Tensor shifted(const Tensor& v, int by) { return Tensor::binary(Op::Shr, v, number_like(v, by)); }
 Tensor wide(const Tensor& v) { return v.cast(DType::Int64); }
 
 /// 2^30 * exp(-step * index), rounded; `index` is at most 255.

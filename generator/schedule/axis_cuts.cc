@@ -61,16 +61,10 @@ std::optional<const LazyOp*> cut_view(LazyOps& ops, const LazyOp* op, const std:
   const auto shape = cuts.shape(op->st().shape());  // with the axis of an indexed Load's positions
   if (!shape) return std::nullopt;
   ShapeTracker st = op->st().reshape(*shape);
-  switch (op->op) {
-    case Op::Load:
-      return src.empty() ? ops.load(op->mem().index, op->dtype, st) : ops.load_at(op->mem().index, op->dtype, st, src[0]);
-    case Op::Store:
-      return ops.store(op->mem().index, src[0], st, {src.begin() + 1, src.end()});
-    case Op::Const:
-      return ops.constant(op->constant().value, st);
-    default:
-      return ops.index(op->dtype, st);
-  }
+  if (op->op == Op::Load && src.empty()) return ops.load(op->mem().index, op->dtype, st);
+  if (op->op == Op::Load) return ops.load_at(op->mem().index, op->dtype, st, src[0]);
+  if (op->op == Op::Store) return ops.store(op->mem().index, src[0], st, {src.begin() + 1, src.end()});
+  return op->op == Op::Const ? ops.constant(op->constant().value, st) : ops.index(op->dtype, st);
 }
 
 std::optional<const LazyOp*> cut_node(LazyOps& ops, const LazyOp* op, const std::vector<const LazyOp*>& src, const AxisCuts& cuts) {

@@ -14,7 +14,7 @@ class AxisCuts {
  public:
   explicit AxisCuts(std::size_t rank) : inner_(rank) {}
 
-  /// Cuts the axes along which `st` runs across positions that are multiples of `distance` in its buffer, so that none of the parts does.
+  /// Cuts the axes along which `st` runs across positions that are multiples of `distance` in its buffer, so that no part crosses one.
   /// Axes whose size or stride does not divide stay.
   void add(const ShapeTracker& st, std::int64_t distance);
   bool empty() const;

@@ -15,7 +15,7 @@ inline bool is_timed(const Cost& cost) { return cost.instructions == 0 && cost.c
 /// A score has to be less than `cost`'s times this to be a gain: counts are exact, and `counted` says from where on they matter; times of
 /// small programs spread by half a percent, and more where other things run beside.
 inline double gain_over(const Cost& cost, double counted) { return is_timed(cost) ? 0.97 : counted; }
-/// What a program may cost that has something that is known to be a gain, times that of the program without it.
+/// The factor by which the cost of a program may grow and still count as unchanged.
 inline double spread_of(const Cost& cost) { return is_timed(cost) ? 1.005 : 1; }
 
 /// Instructions and cycles, as one figure.

@@ -249,7 +249,8 @@ void keep_least(Measured& kept, const Measured& again) {
   if (kept.cost && again.cost) kept.cost->cycles = std::min(kept.cost->cycles, again.cost->cycles);
 }
 
-// The results of run(0), ..., run(count - 1). What is timed is so several times, all in turns: what else runs on a machine comes and goes.
+// The results of run(0), ..., run(count - 1). Timed programs run three times, in turns, and the least time counts: what else a machine does
+// comes and goes.
 template <typename Run, typename KeepLeast>
 auto all_runs(const Target& target, std::size_t count, int jobs, const Run& run, const KeepLeast& keep) {
   constexpr int kTurns = 3;

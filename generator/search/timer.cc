@@ -19,6 +19,7 @@ constexpr const char* kTimer = R"(#define _DEFAULT_SOURCE
 #include "etch_runtime.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-enum { kChain = 3000, kMostCalls = 512, kLeastRounds = 5, kMostRounds = 200 };
+enum { kChain = 3000, kLeastRounds = 5, kMostRounds = 200 };
 static const double kSample = 20e-6, kTotal = 0.05; /* seconds: of what is timed at once, and of all of it */
 
 static double chain(void) {
@@ -53,13 +54,14 @@ static double seconds(const etch_program *program, const etch_frame *frame, long
 }
 
 static void time_all(const etch_program *program, const etch_frame *frame, FILE *file) {
-  static etch_program part[kMostCalls + 1]; /* the whole, and each call alone */
-  static double least[kMostCalls + 1];
-  static long times[kMostCalls + 1];
-  const unsigned count = program->loop_count > 0 || program->call_count > kMostCalls ? 1u : program->call_count + 1u;
+  const unsigned count = program->loop_count > 0 ? 1u : program->call_count + 1u;
+  etch_program *const part = calloc(count, sizeof *part); /* the whole, and each call alone */
+  double *const least = calloc(count, sizeof *least);
+  long *const times = calloc(count, sizeof *times);
   double cycle = chain(), total = 0;
   unsigned p;
   int round, rounds;
+  if (part == NULL || least == NULL || times == NULL) return;
   for (p = 0; p < count; p++) {
     double one;
     part[p] = *program;

@@ -77,7 +77,7 @@ TEST(Instructions, ThatThisProcessorLacksAreNamed) {
   replace("<target name=\"host\"", "<target name=\"newer\"");
   replace("<flag>-O3</flag>", "<flag>-O3</flag><flag>-include</flag><flag>" + (work.path() / "newer.h").string() + "</flag>");
   write_file(work.path() / "newer.xml", target);
-  write_file(work.path() / "newer.h", "__attribute__((constructor)) static void newer(void) { __builtin_trap(); }\n");
+  write_file(work.path() / "newer.h", "#include <signal.h>\n__attribute__((constructor)) static void newer(void) { raise(SIGILL); }\n");
   const std::string model = write_text_model(work.path() / "model.onnx", integer_model().c_str());
   const ProcessResult result =
       etch_tool({"validate", model, "--targets-dir", work.path().string(), "--target", "newer", "--backends", "interp"});

@@ -113,6 +113,8 @@ TEST_F(Confirm, times_may_spread) {
   const Names both{rows_[0].task, rows_[1].task};
   EXPECT_EQ(kept([](bool a, bool b) { return Cost{0, 100'000 + 300 * a - 200 * b, 100, 0}; }), both);
   EXPECT_EQ(kept([](bool a, bool b) { return Cost{0, 100'000 + 900 * a - 200 * b, 100, 0}; }), (Names{rows_[1].task}));
+  EXPECT_EQ(kept([](bool a, bool b) { return Cost{0, 100'000 + 300 * a + 300 * b, 100, 0}; }), (Names{rows_[0].task}))
+      << "small losses do not add up";
 }
 
 }  // namespace

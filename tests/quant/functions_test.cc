@@ -86,6 +86,31 @@ const struct {
     {"Exp, steep", [](Net& g, const Value& x) { return g.node("Exp", {x}); }, [](double x) { return std::exp(x); }, 3e-4, 0.25},
 };
 
+// A jump is where float32 has it, whatever follows.
+TEST(WordFunctions, JumpWhereOnnxSays) {
+  const struct {
+    const char* op;
+    double scale;
+    float (*of)(float);
+  } kJumps[] = {{"ThresholdedRelu", 0.1, [](float x) { return x > 3.0f ? x : 0.0f; }},
+                {"Round", 5e-5, [](float x) { return std::nearbyint(x); }}};
+  for (const auto& jump : kJumps) {
+    Net g(21);
+    const Value x = g.dequantise(g.input("x", DType::Int16, {256, 256}), jump.scale, 0, DType::Int16);
+    const OnnxAttributes alpha = jump.scale == 0.1 ? OnnxAttributes{{"alpha", 3.0}} : OnnxAttributes{};
+    g.output(g.quantise(g.node("Sigmoid", {g.node(jump.op, {x}, alpha)}), 0x1p-15, 0, DType::Int16), DType::Int16, {256, 256});
+    Ints values;
+    for (std::int64_t v = -32768; v < 32768; v++) values.push_back(v);
+    const Ints got = run(compiled(g), {Array::of_ints(DType::Int16, {256, 256}, values)});
+    int wrong = 0;
+    for (std::size_t i = 0; i < values.size(); i++) {
+      const auto real = static_cast<double>(jump.of(dequantised(values[i], static_cast<float>(jump.scale), 0)));
+      wrong += std::abs(static_cast<double>(got[i]) - std::min(0x1p15 / (1 + std::exp(-real)), 32767.0)) > 0.5 + 1.0 / 128 ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0) << jump.op;
+  }
+}
+
 // Every value of 16 bits. What is nearer to a half than float32 tells in such a result may be rounded either way.
 TEST(WordFunctions, ArePolynomialsOfIntegers) {
   constexpr double kDoubt = 1.0 / 128;

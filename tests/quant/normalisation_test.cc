@@ -2,6 +2,7 @@
 // so that every backend and every compiler gives the same bits.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -227,6 +228,84 @@ TEST(QuantisedNormalisation, IsExactButNextToTies) {
     }
     EXPECT_LE(near, 1 + static_cast<int>(x.size()) / 100);
   }
+}
+
+Value times(Net& g, const Value& x, double number) { return g.node("Mul", {x, g.constant(float32(number))}, {}, "times"); }
+
+Value ones(Net& g, std::int64_t n, double value = 1) {
+  return g.constant(Array::of_doubles(DType::Float32, {n}, std::vector<double>(static_cast<std::size_t>(n), value)));
+}
+
+/// `rows` rows of int8, of scale 0.05.
+Compiled compiled_rows(std::int64_t rows, std::int64_t n, double sy, Value (*make)(Net&, const Value& x, std::int64_t n)) {
+  Net g(21);
+  const Value x = g.dequantise(g.input("x", DType::Int8, {rows, n}), 0.05, 3);
+  g.output(g.quantise(make(g, x, n), sy, 0), DType::Int8, {rows, n});
+  return compiled(g);
+}
+
+// Factors that are a power of two but for rounding: in integers with as many places as there are, they could be one too large.
+TEST(QuantisedNormalisation, FactorsNextToAPowerOfTwo) {
+  const struct {
+    std::int64_t n;
+    bool is_centred;
+    Value (*make)(Net&, const Value& x, std::int64_t n);
+  } kRows[] = {
+      {641, false,
+       [](Net& g, const Value& x, std::int64_t n) { return g.node("Div", {x, deviation(g, x, static_cast<double>(n), 1e-5)}); }},
+      {64, true,
+       [](Net& g, const Value& x, std::int64_t n) {
+         return times(g, g.node("LayerNormalization", {x, ones(g, n, 1 - 0x1p-18)}), 1 + 0x1p-18);
+       }},
+  };
+  for (const auto& row : kRows) {
+    Norm c = kNorms[0];
+    c.rows = 4;
+    c.count = row.n;
+    c.is_centred = row.is_centred;
+    const Ints x = norm_values(c), got = run(compiled_rows(4, row.n, 0x1p-5, row.make), {int8s({4, row.n}, x)});
+    int wrong = 0;
+    for (std::size_t i = 0; i < x.size(); i++) {
+      const long double z =
+          normal_row(c, x, i / static_cast<std::size_t>(row.n) * static_cast<std::size_t>(row.n))[i % static_cast<std::size_t>(row.n)];
+      wrong += std::abs(static_cast<long double>(got[i]) - std::clamp<long double>(32 * z, -128, 127)) > 0.5001L ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0) << row.n;
+  }
+}
+
+// Where all elements are the same z is 0, and each step behind it is rounded to float32.
+TEST(QuantisedNormalisation, OfEqualElementsIsWhatFloat32Gives) {
+  const Compiled c = compiled_rows(4, 64, 0.125, [](Net& g, const Value& x, std::int64_t n) {
+    const Value y = times(g, g.node("LayerNormalization", {x, ones(g, n), ones(g, n, static_cast<double>(0.1f))}), 10);
+    return g.node("Add", {y, g.constant(float32(-0.9375))});
+  });
+  EXPECT_EQ(c.frontend.float_nodes, std::vector<std::string>());
+  volatile float product = 0.1f * 10.0f, sum = product + -0.9375f;
+  const auto want = static_cast<std::int64_t>(std::nearbyint(sum / 0.125f));
+  EXPECT_EQ(run(c, {int8s({4, 64}, Ints(256, 17))}), Ints(256, want));
+}
+
+TEST(QuantisedNormalisation, WhatIsNoNumberIsNotComputedInIntegers) {
+  for (const double odd : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    for (const bool is_bias : {false, true}) {
+      std::vector<double> some(64, 1);
+      some[5] = odd;
+      Net g(21);
+      const Value x = g.dequantise(g.input("x", DType::Int8, {4, 64}), 0.05, 3);
+      const Value parameters = g.constant(Array::of_doubles(DType::Float32, {64}, some)), one = ones(g, 64);
+      g.output(g.quantise(layer(g, x, is_bias ? one : parameters, is_bias ? parameters : one, 1e-5), 0.03, 0), DType::Int8, {4, 64});
+      EXPECT_EQ(compiled(g).frontend.float_nodes, std::vector<std::string>{"norm"});
+    }
+}
+
+// A number for each row times one for each column are as many as there are elements.
+TEST(QuantisedNormalisation, ConstantsOfSeveralAxesStayApart) {
+  const Compiled c = compiled_rows(32, 64, 0.1, [](Net& g, const Value& x, std::int64_t n) {
+    const Value of_rows = g.constant(Array::of_doubles(DType::Float32, {32, 1}, std::vector<double>(32, 0.5)));
+    return g.node("Mul", {layer(g, x, ones(g, n), ones(g, n), 1e-5), of_rows}, {}, "rows");
+  });
+  EXPECT_EQ(c.frontend.float_nodes, (std::vector<std::string>{"norm", "rows"}));
 }
 
 TEST(QuantisedNormalisation, WhatIsOutOfRangeIsNamed) {
