@@ -9,8 +9,8 @@
 
 #include "codegen/opt_table.h"
 #include "driver/compile.h"
-#include "search/measure.h"
 #include "search/layouts.h"
+#include "search/measure.h"
 
 namespace etch {
 
