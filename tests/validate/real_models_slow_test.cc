@@ -21,7 +21,8 @@ struct ModelCase {
 };
 void PrintTo(const ModelCase& row, std::ostream* out) { *out << row.name; }
 
-// Two of the largest run here only with weights of their own, where more goes wrong; as they are in real_models_full_test.cc.
+// Most of the large ones run here only with weights of their own, where more goes wrong; as they are, and the two largest, in
+// real_models_full_test.cc.
 // Arena limits: the two largest tensors that any order of these networks has to hold at once.
 constexpr ModelCase kModels[] = {
     {"kws_f32", false, "", "cortex-m4f", 64000, 24 * 1024 - 1},
@@ -29,18 +30,12 @@ constexpr ModelCase kModels[] = {
     {"vww_f32", false, "", "cortex-m4f", 221184},
     {"mnist_cntk", false, "", "cortex-m4f", 0},
     {"mnist_pytorch", false, "", "cortex-m4f", 0},
-    {"light_bvlc_alexnet", false, "", "", 0},
     {"light_bvlc_alexnet", true, "lcg", "", 0},
     {"light_inception_v1", true, "lcg", "", 0},
-    {"light_resnet50", false, "", "", 7300000},
     {"light_resnet50", true, "lcg", "", 7300000},
-    {"light_shufflenet", false, "", "", 0},
     {"light_shufflenet", true, "lcg", "", 0},
     {"light_squeezenet", false, "", "", 0},
     {"light_squeezenet", true, "lcg", "", 0},
-    {"light_vgg19", true, "lcg", "", 0},
-    {"light_zfnet512", false, "", "", 0},
-    {"light_zfnet512", true, "lcg", "", 0},
 };
 
 class RealModel : public testing::TestWithParam<ModelCase> {};
