@@ -15,7 +15,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/targets ${PROJECT_SOURCE_DIR}/toolchains
   PATTERN CMakeLists.txt EXCLUDE PATTERN ".*" EXCLUDE)
 
 # The library: one archive a folder, which are parts of etch::etch.
-set(parts base target audit shape ir interp lazy codegen renderer onnx quant schedule program picture memory device jit emit emulator search driver validate)
+set(parts base target audit shape ir interp lazy codegen renderer onnx quant schedule program picture memory device jit nn emit emulator search driver validate)
 foreach(part IN LISTS parts)
   set_target_properties(etch_${part} PROPERTIES EXPORT_NAME ${part})
 endforeach()

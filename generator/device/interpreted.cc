@@ -53,7 +53,7 @@ constexpr Interpreted::OpFunction function_of() {
 }
 
 constexpr Interpreted::OpFunction kFunctions[] = {
-#define OP(name, group, arity, types, traits, cost, word, meaning) function_of<Op::name>(),
+#define OP(name, group, arity, types, traits, cost, word, backward, meaning) function_of<Op::name>(),
 #include "ir/ops.def"
 };
 

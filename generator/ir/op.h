@@ -13,7 +13,7 @@ namespace etch {
 enum class OpGroup : std::uint8_t { Unary, Binary, Ternary, Convert, Reduce, Buffer, Movement };
 
 enum class Op : std::uint8_t {
-#define OP(name, group, arity, types, traits, cost, word, meaning) name,
+#define OP(name, group, arity, types, traits, cost, word, backward, meaning) name,
 #include "ir/ops.def"
 };
 
@@ -29,7 +29,8 @@ struct OpInfo {
 };
 
 inline constexpr OpInfo kOps[] = {
-#define OP(name, group, arity, types, traits, cost, word, meaning) {#name, OpGroup::group, arity, types, traits, cost, word, meaning},
+#define OP(name, group, arity, types, traits, cost, word, backward, meaning) \
+  {#name, OpGroup::group, arity, types, traits, cost, word, meaning},
 #include "ir/ops.def"
 };
 
@@ -68,7 +69,7 @@ struct ReduceInfo {
 };
 
 inline constexpr ReduceInfo kReductions[] = {
-#define REDUCE(name, types, step, start, stem, word, meaning) {Op::name, Op::step, Start::start, stem},
+#define REDUCE(name, types, step, start, stem, word, backward, meaning) {Op::name, Op::step, Start::start, stem},
 #include "ir/ops.def"
 };
 

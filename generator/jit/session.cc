@@ -7,6 +7,7 @@
 #include "jit/capture.h"
 #include "jit/jit_error.h"
 #include "jit/run.h"
+#include "lazy/tape.h"
 #include "schedule/schedule.h"
 
 namespace etch {
@@ -136,9 +137,9 @@ std::vector<Tensor> Session::realize(const std::vector<Tensor>& tensors, const s
   std::size_t next = 0;
   for (std::size_t k = 0; k < tensors.size(); k++) {
     if (next < wanted.size() && wanted[next].value.buffer() == tensors[k].buffer() && into[next] == memory[k])
-      results[k] = made[next++];
+      results[k] = Tape::as_noted(made[next++], tensors[k]);
     else if (const auto found = number.find(tensors[k].buffer()); found != number.end())
-      results[k] = made[found->second];
+      results[k] = Tape::as_noted(made[found->second], tensors[k]);
   }
   return results;
 }
@@ -185,6 +186,20 @@ void Session::assign(const std::vector<Assignment>& assignments) {
   const std::vector<Tensor> made = realize(values, memory, vars);
   for (std::size_t k = 0; k < made.size(); k++)  // a target without values had none for its sizes either
     if (memory[k] != nullptr) targets[k]->vars = realized(made[k])->vars;
+}
+
+void Session::set_values(const Tensor& target, const Array& values) {
+  forbid_host("sets values from the host");
+  check_own(target);
+  const RealizedBuffer* memory = realized(target);
+  const std::string where = "values of " + describe(target);
+  if (memory == nullptr) throw DeviceError(where, "the tensor is not realized", "call realize first, and set its result");
+  if (Shape(values.shape().begin(), values.shape().end()) != target.shape() || values.dtype() != target.dtype())
+    throw DeviceError(
+        where,
+        "the array is " + std::string(name_of(values.dtype())) + " " + shape_text(Shape(values.shape().begin(), values.shape().end())),
+        "shape and type have to be the tensor's");
+  memory->buffer->copyin(values.bytes());
 }
 
 void Session::release(const Tensor& tensor) {

@@ -82,6 +82,8 @@ class Session {
   /// targets were before. A value that was not realized is its target's memory from then on. Throws DeviceError.
   void assign(const std::vector<Assignment>& assignments);
   void assign(const Tensor& target, const Tensor& value) { assign(std::vector<Assignment>{{target, value}}); }
+  /// Gives a realized tensor, whose sizes are numbers, the values of an array of its shape and type. Throws DeviceError.
+  void set_values(const Tensor& target, const Array& values);
   /// Returns the memory of a realized tensor, which can't be read any more.
   void release(const Tensor& tensor);
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/toposort.h"
 #include "lazy/algebra.h"
+#include "lazy/tape.h"
 
 namespace etch {
 namespace {
@@ -109,6 +110,9 @@ const Scalar* const_value(const LazyBuffer* buffer) {
   if (buffer->base->kind != LazyKind::Const || is_masked(buffer->st)) return nullptr;
   return &buffer->base->value;
 }
+
+LazyGraph::LazyGraph() : tape_(std::make_unique<Tape>()) {}
+LazyGraph::~LazyGraph() = default;
 
 std::shared_ptr<LazyGraph> LazyGraph::create() { return std::shared_ptr<LazyGraph>(new LazyGraph); }
 

@@ -111,14 +111,19 @@ bool is_lossless(DType from, DType to);
 /// Whether a dimension is 0.
 bool is_empty(const std::vector<Sint>& shape);
 
+class Tape;
+
 class LazyGraph {
  public:
   static std::shared_ptr<LazyGraph> create();
+  ~LazyGraph();
   LazyGraph(const LazyGraph&) = delete;
   LazyGraph& operator=(const LazyGraph&) = delete;
 
   Symbols& symbols() { return symbols_; }
   LazyOps& ops() { return ops_; }
+  /// What gradients are traced back through.
+  Tape& tape() { return *tape_; }
 
   /// Each call is a new input.
   const LazyBuffer* input(const std::string& name, DType dtype, const std::vector<Sint>& shape);
@@ -188,7 +193,7 @@ class LazyGraph {
     std::size_t operator()(const std::pair<ShapeTracker, std::vector<Sint>>& p) const { return hash_all(p.first.hash(), p.second); }
     std::size_t operator()(const std::pair<ShapeTracker, ShapeTracker>& p) const { return hash_mix(p.first.hash(), p.second.hash()); }
   };
-  LazyGraph() = default;
+  LazyGraph();
   const LazyBuffer* intern(LazyBuffer buffer);
   const LazyBuffer* rebuild_one(const LazyBuffer* like, const std::vector<const LazyBuffer*>& src);
   void share(const LazyBuffer* buffer, const std::vector<std::string>& origins);
@@ -208,6 +213,7 @@ class LazyGraph {
   std::vector<std::string> origins_;
   std::map<std::string, int> origin_ranks_;
   std::map<std::string, std::string> origin_kinds_;
+  std::unique_ptr<Tape> tape_;
   std::set<std::pair<int, int>> sharers_;  // number of a buffer, rank of an origin in its shared_by
 };
 

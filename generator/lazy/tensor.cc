@@ -6,7 +6,9 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "lazy/functions.h"
 #include "lazy/graph.h"
+#include "lazy/tape.h"
 #include "lazy/tensor_util.h"
 #include "shape/open_sizes.h"
 
@@ -110,7 +112,8 @@ std::vector<Tensor> Tensor::external(LazyGraph& graph, const std::shared_ptr<con
   }
   std::vector<Tensor> outputs;
   for (const LazyBuffer* b : graph.external(function, src)) outputs.push_back({&graph, b});
-  return outputs;
+  if (graph.tape().of_result(inputs) != RequiresGrad::Yes) return outputs;
+  return graph.tape().add({.function = "External", .operands = inputs, .results = outputs, .backward = {}});
 }
 
 Tensor Tensor::eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal) {
@@ -138,7 +141,7 @@ Tensor Tensor::reshape(Shape shape) const {
     shape[*open] = known.min() > 0 ? floordiv(size(), known) : Sint(0);
   }
   if (!(product(shape) == size())) throw ShapeError(text + (open ? ": not divisible" : ": another number of elements"));
-  return {graph_, graph_->view(buffer_, graph_->reshaped(buffer_->st, shape))};
+  return apply(Function::Reshape, {*this}, {.shape = std::move(shape)});
 }
 
 Tensor Tensor::permute(std::vector<int> axes) const {
@@ -146,7 +149,7 @@ Tensor Tensor::permute(std::vector<int> axes) const {
     throw ShapeError("permute: " + std::to_string(axes.size()) + " axes for a tensor of shape " + shape_text(shape()));
   for (int& axis : axes) axis = normal_axis(axis, rank(), "permute");
   normal_axes(axes, rank(), "permute");
-  return {graph_, graph_->view(buffer_, buffer_->st.permute(axes))};
+  return apply(Function::Permute, {*this}, {.axes = std::move(axes)});
 }
 
 Tensor Tensor::transpose(int a, int b) const {
@@ -165,8 +168,7 @@ Tensor Tensor::expand(Shape shape) const {
     if (!(own[i] == shape[i]) && !own[i].is_int(1))
       throw ShapeError("expand: " + shape_text(this->shape()) + " to " + shape_text(shape) + ": only dimensions of 1 expand");
   }
-  const ShapeTracker aligned = own == this->shape() ? buffer_->st : buffer_->st.reshape(own);
-  return {graph_, graph_->view(buffer_, own == shape ? aligned : aligned.expand(shape))};
+  return apply(Function::Expand, {*this}, {.shape = std::move(shape)});
 }
 
 Tensor Tensor::pad(Padding pads, double value) const { return pad(std::move(pads), Scalar::of_double(dtype(), value)); }
@@ -195,7 +197,7 @@ Tensor Tensor::pad(Padding pads, Scalar fill) const {
   }
   const Tensor kept = cuts ? shrink(keep) : *this;
   if (!grows) return kept;
-  const Tensor padded(graph_, graph_->view(kept.buffer_, kept.buffer_->st.pad(grow)));
+  const Tensor padded = apply(Function::Pad, {kept}, {.ranges = grow});
   if (fill.bits() == 0) return padded;
   if (const Scalar* own = const_value(kept.buffer_); own != nullptr && *own == fill) return full(*graph_, padded.shape(), fill);
   const Tensor inside = full(*graph_, kept.shape(), Scalar::of_int(DType::Bool, 1));
@@ -220,7 +222,7 @@ Tensor Tensor::shrink(Padding ranges) const {
   Shape shape;
   for (const auto& [begin, end] : ranges) shape.push_back(end - begin);
   if (is_empty(shape)) return full(*graph_, shape, Scalar::of_int(dtype(), 0));
-  return {graph_, graph_->view(buffer_, buffer_->st.shrink(ranges))};
+  return apply(Function::Shrink, {*this}, {.ranges = std::move(ranges)});
 }
 
 Tensor Tensor::at(int axis, Sint position) const {
@@ -232,7 +234,7 @@ Tensor Tensor::at(int axis, Sint position) const {
   ranges[static_cast<std::size_t>(axis)] = {position, position + 1};
   Shape rest = shape();
   rest.erase(rest.begin() + axis);
-  return {graph_, graph_->view(buffer_, buffer_->st.shrink(ranges).reshape(rest))};
+  return apply(Function::Reshape, {apply(Function::Shrink, {*this}, {.ranges = std::move(ranges)})}, {.shape = std::move(rest)});
 }
 
 Tensor Tensor::as_strided(Shape shape, const std::vector<std::int64_t>& strides, Sint offset) const {
@@ -240,48 +242,16 @@ Tensor Tensor::as_strided(Shape shape, const std::vector<std::int64_t>& strides,
   if (shape.size() != strides.size())
     throw ShapeError(what + " has " + std::to_string(shape.size()) + " axes, strides has " + std::to_string(strides.size()));
   Sint first = offset, last = offset;
-  std::vector<Sint> steps;
   for (std::size_t k = 0; k < shape.size(); k++) {
     if (!proves_nonnegative(shape[k])) throw ShapeError(what + ": a dimension is negative" + where_negative(shape[k]));
     (strides[k] < 0 ? first : last) = (strides[k] < 0 ? first : last) + (shape[k] - 1) * strides[k];
-    steps.emplace_back(strides[k]);
   }
   if (is_empty(shape)) return full(*graph_, shape, Scalar::of_int(dtype(), 0));
   if (!proves_nonnegative(first) || !proves_less(last, size()))
     throw ShapeError(what + " reads elements " + to_text(first) + " to " + to_text(last) + " of " + to_text(size()));
-  const ShapeTracker above({View::create(std::move(shape), std::move(steps), offset)});
-  return {graph_, graph_->view(buffer_, graph_->stacked(graph_->reshaped(buffer_->st, {size()}), above))};
-}
-
-LoopResults Tensor::loop(LazyGraph& graph, Sint count, const std::vector<Tensor>& first,
-                         const std::function<LoopTurn(Sint turn, const std::vector<Tensor>& carried)>& body) {
-  if (count.is_int(1)) {
-    LoopTurn turn = body(0, first);
-    for (Tensor& t : turn.listed) t = t.unsqueeze(0);
-    return turn;
-  }
-  const LazyLoop* loop = graph.loop(count, static_cast<int>(first.size()));
-  std::vector<Tensor> carried;
-  for (std::size_t k = 0; k < first.size(); k++)
-    carried.emplace_back(&graph, graph.carried(loop, static_cast<int>(k), first[k].dtype(), first[k].shape()));
-  const LoopTurn turn = body(loop->counter, carried);
-  if (turn.carried.size() != first.size())
-    throw ShapeError("loop: " + std::to_string(turn.carried.size()) + " values are carried on, " + std::to_string(first.size()) +
-                     " came in");
-  std::vector<const LazyBuffer*> src;
-  for (const Tensor& t : first) src.push_back(t.buffer());
-  for (std::size_t k = 0; k < first.size(); k++) {
-    const Tensor& t = turn.carried[k];
-    if (t.shape() != first[k].shape() || t.dtype() != first[k].dtype())
-      throw ShapeError("loop: carried value " + std::to_string(k) + " becomes " + std::string(name_of(t.dtype())) + " " +
-                       shape_text(t.shape()) + ", it was " + std::string(name_of(first[k].dtype())) + " " + shape_text(first[k].shape()));
-    src.push_back(t.buffer());
-  }
-  for (const Tensor& t : turn.listed) src.push_back(t.buffer());
-  LoopResults results;
-  for (std::size_t k = 0; k < first.size() + turn.listed.size(); k++)
-    (k < first.size() ? results.carried : results.listed).emplace_back(&graph, graph.loop_result(loop, static_cast<int>(k), src));
-  return results;
+  std::vector<AxisStep> axes;
+  for (std::size_t k = 0; k < shape.size(); k++) axes.push_back({0, strides[k], shape[k]});
+  return apply(Function::Strided, {*this}, {.shape = {offset}, .steps = std::move(axes)});
 }
 
 Tensor Tensor::flip(std::vector<int> axes) const {
@@ -300,7 +270,8 @@ Tensor Tensor::stride(std::vector<std::int64_t> steps) const {
     for (std::size_t i = 0; i < left.size(); i++) left[i] = floordiv(left[i] + (std::abs(steps[i]) - 1), std::abs(steps[i]));
     return full(*graph_, left, Scalar::of_int(dtype(), 0));
   }
-  return {graph_, graph_->view(buffer_, buffer_->st.stride(steps))};
+  const bool turns = std::ranges::all_of(steps, [](std::int64_t s) { return s == 1 || s == -1; });
+  return apply(turns ? Function::Flip : Function::Stride, {*this}, {.numbers = std::move(steps)});
 }
 
 namespace {
@@ -467,14 +438,15 @@ std::vector<Tensor> Tensor::split(int axis, const std::vector<std::int64_t>& siz
 
 // --- types and realisation
 
-Tensor Tensor::cast(DType dtype) const { return {graph_, graph_->cast(buffer_, dtype)}; }
+Tensor Tensor::cast(DType dtype) const { return dtype == this->dtype() ? *this : apply(Op::Cast, {*this}, {.dtype = dtype}); }
 
 Tensor Tensor::bitcast(DType dtype) const {
   if (bytes_of(dtype) != bytes_of(this->dtype()))
     throw ShapeError("bitcast: " + std::string(name_of(this->dtype())) + " to " + std::string(name_of(dtype)) + " of another size");
-  return {graph_, graph_->bitcast(buffer_, dtype)};
+  return apply(Op::Bitcast, {*this}, {.dtype = dtype});
 }
 
-Tensor Tensor::contiguous() const { return {graph_, graph_->contiguous(buffer_)}; }
+Tensor Tensor::contiguous() const { return apply(Function::Contiguous, {*this}); }
+Tensor Tensor::contiguous_backward() const { return apply(Function::ContiguousBackward, {*this}); }
 
 }  // namespace etch

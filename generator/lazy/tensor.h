@@ -44,6 +44,23 @@ struct Window {
 };
 
 class Tensor;
+class Tape;
+
+/// Whether gradients of a tensor are wanted. Of what is computed: Yes if one of the operands is, No if all of them are.
+enum class RequiresGrad : std::uint8_t { Unset, No, Yes };
+
+/// While it lives, what is computed from tensors that require a gradient requires none.
+class NoGrad {
+ public:
+  explicit NoGrad(LazyGraph& graph);
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  LazyGraph& graph_;
+  bool before_;
+};
 
 /// What one turn of a loop computes: the carried values for the next turn, and the elements that it adds to lists.
 struct LoopTurn {
@@ -97,6 +114,23 @@ class Tensor {
   /// `key`. Both are uint32 [2], the lower word first.
   static Tensor uniform(LazyGraph& graph, const Shape& shape, DType dtype, const Tensor& key, const Tensor& counter);
 
+  // --- gradients (tinygrad's autodiff). What is computed from memory that requires a gradient is noted on the graph's tape.
+  RequiresGrad requires_grad() const;
+  /// Says so of memory: an input, a state, a tensor that a session realized. Every Tensor of that memory knows it from then on. Returns
+  /// the tensor; ShapeError for others, and for types that are not float.
+  const Tensor& requires_grad(bool required) const;
+  /// The same values, of which no gradient goes further back.
+  Tensor detach() const;
+  /// Adds the gradients of this scalar to grad() of all memory that requires one and that it was computed from. ShapeError if there is
+  /// none, or if a function on the way has no gradient.
+  void backward() const;
+  /// The gradient of this memory, a tensor of its shape and type; empty if backward() found none.
+  Tensor grad() const;
+  void zero_grad() const;
+  /// The gradients of `wanted` (memory, or anything on the way), each of its shape and type: the sum over `of` of the derivatives of
+  /// of[k], multiplied by seeds[k] (1 for scalars). Empty for one that they were not computed from. They have gradients themselves.
+  static std::vector<Tensor> gradients(const std::vector<Tensor>& of, const std::vector<Tensor>& wanted, std::vector<Tensor> seeds = {});
+
   // --- movement (free: only the ShapeTracker changes)
   Tensor reshape(Shape shape) const;  // at most one -1
   Tensor permute(std::vector<int> axes) const;
@@ -126,6 +160,7 @@ class Tensor {
 
   /// `count` turns, one after the other. `body` is called once, with the number of the turn (0 to count - 1, a Variable unless count is 1)
   /// and what is carried into it; shapes and types of carried values stay those of `first`. Nothing fuses across the edges of the loop.
+  /// If gradients are noted, `body` is kept and called again for them: it holds what it uses.
   static LoopResults loop(LazyGraph& graph, Sint count, const std::vector<Tensor>& first,
                           const std::function<LoopTurn(Sint turn, const std::vector<Tensor>& carried)>& body);
 
@@ -136,6 +171,8 @@ class Tensor {
   Tensor bitcast(DType dtype) const;
   /// Asks the scheduler to store this in memory.
   Tensor contiguous() const;
+  /// Asks it to store its gradient.
+  Tensor contiguous_backward() const;
 
   // --- elementwise: results have the tensor's shape. Mathematical functions and activations compute in the tensor's float type;
   // integers and bool become float32 first. A number (alpha, slope, bound) is rounded to the type.
@@ -265,8 +302,10 @@ class Tensor {
   Tensor tril(std::int64_t diagonal = 0) const;
 
  private:
+  friend class Tape;
   LazyGraph* graph_ = nullptr;
   const LazyBuffer* buffer_ = nullptr;
+  int place_ = -1;  // on the graph's tape, see Tape; -1: nowhere
 };
 
 }  // namespace etch

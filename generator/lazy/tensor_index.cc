@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "lazy/affine.h"
+#include "lazy/functions.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -25,9 +26,7 @@ Tensor narrow(const Tensor& index, const Sint& size) {
 }
 
 /// For each position the element of its row; `rows` has one axis more than `index`.
-Tensor element_of(const Tensor& rows, const Tensor& index) {
-  return {&rows.graph(), rows.graph().gather(rows.buffer(), narrow(index, rows.dim(-1)).buffer())};
-}
+Tensor element_of(const Tensor& rows, const Tensor& index) { return apply(Function::Gather, {rows, narrow(index, rows.dim(-1))}); }
 
 Tensor line(LazyGraph& graph, const Sint& n, DType dtype, int rank, int axis) {
   Shape shape(static_cast<std::size_t>(rank), 1);
@@ -51,7 +50,7 @@ Tensor run_of(const Tensor& x, int axis, const Sint& begin, std::int64_t step, s
   std::vector<AxisStep> axes;
   for (int i = 0; i < x.rank(); i++) axes.push_back({i, 1, x.dim(i)});
   axes[index_of(axis)] = {axis, step, count};
-  return {&x.graph(), affine_view(x.graph(), x.buffer(), start, axes)};
+  return apply(Function::Steps, {x}, {.shape = std::move(start), .steps = std::move(axes)});
 }
 
 /// One view, if the positions are made of few steps: every second, each twice, backwards, all again.
@@ -72,7 +71,7 @@ std::optional<Tensor> gather_affine(const Tensor& x, int axis, const std::vector
     else
       axes.push_back({i, 1, x.dim(i)});
   }
-  return Tensor(&x.graph(), affine_view(x.graph(), x.buffer(), start, axes));
+  return apply(Function::Steps, {x}, {.shape = std::move(start), .steps = std::move(axes)});
 }
 
 struct Run {

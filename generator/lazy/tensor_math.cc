@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "lazy/functions.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -13,13 +14,6 @@ namespace {
 
 /// The tensor in a float type: integers and bool become float32.
 Tensor as_float(const Tensor& x) { return x.cast(least_upper_float(x.dtype())); }
-
-Tensor make(Op op, const std::vector<Tensor>& src) {
-  std::vector<const LazyBuffer*> buffers;
-  for (const Tensor& t : src) buffers.push_back(t.buffer());
-  LazyGraph& graph = src[0].graph();
-  return {&graph, graph.elementwise(op, buffers)};
-}
 
 /// x to an integer power >= 1, by repeated squaring.
 Tensor whole_power(const Tensor& x, std::int64_t exponent) {
@@ -51,9 +45,9 @@ std::optional<Tensor> constant_power(const Tensor& x, const Scalar& exponent) {
 Tensor power(const Tensor& x, const Tensor& exponent) {
   if (const Scalar* e = const_value(exponent.buffer()))
     if (const auto simple = constant_power(x, *e)) return *simple;
-  if (is_float(x.dtype())) return make(Op::Pow, {x, exponent});
+  if (is_float(x.dtype())) return apply(Op::Pow, {x, exponent});
   // Exact up to 2^53.
-  return make(Op::Pow, {x.cast(DType::Float64), exponent.cast(DType::Float64)}).cast(x.dtype());
+  return apply(Op::Pow, {x.cast(DType::Float64), exponent.cast(DType::Float64)}).cast(x.dtype());
 }
 
 }  // namespace
@@ -61,22 +55,22 @@ Tensor power(const Tensor& x, const Tensor& exponent) {
 Tensor Tensor::unary(Op op) const {
   check(info(op).group == OpGroup::Unary, "a unary operation");
   if (op == Op::Neg && dtype() == DType::Bool) return logical_not();
-  if (is_legal(op, dtype())) return make(op, {*this});
+  if (is_legal(op, dtype())) return apply(op, {*this});
   if (gives_whole_numbers(op)) return *this;
-  return make(op, {as_float(*this)});
+  return apply(op, {as_float(*this)});
 }
 
 Tensor Tensor::neg() const { return unary(Op::Neg); }
 
 Tensor Tensor::logical_not() const {
   const Tensor truth = cast(DType::Bool);
-  return make(Op::Xor, {truth, full(*graph_, shape(), Scalar::of_int(DType::Bool, 1))});
+  return apply(Op::Xor, {truth, full(*graph_, shape(), Scalar::of_int(DType::Bool, 1))});
 }
 
 Tensor Tensor::bitwise_not() const {
   if (is_float(dtype())) throw ShapeError("bitwise not: of " + std::string(name_of(dtype())) + "; accepted are bool and integers");
   if (dtype() == DType::Bool) return logical_not();
-  return make(Op::Xor, {*this, full(*graph_, shape(), Scalar::of_int(dtype(), -1))});
+  return apply(Op::Xor, {*this, full(*graph_, shape(), Scalar::of_int(dtype(), -1))});
 }
 
 Tensor Tensor::binary(Op op, const Tensor& a, const Tensor& b) {
@@ -86,14 +80,14 @@ Tensor Tensor::binary(Op op, const Tensor& a, const Tensor& b) {
   if (op != Op::Pow && !is_legal(op, dtype)) throw ShapeError(std::string(name_of(op)) + ": of " + std::string(name_of(dtype)));
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
   const Tensor x = broadcast_to(promote(a, dtype), shape), y = broadcast_to(promote(b, dtype), shape);
-  return op == Op::Pow ? power(x, y) : make(op, {x, y});
+  return op == Op::Pow ? power(x, y) : apply(op, {x, y});
 }
 
 Tensor Tensor::where(const Tensor& a, const Tensor& b) const {
   if (dtype() != DType::Bool) throw ShapeError("where: the condition is " + std::string(name_of(dtype())) + ", accepted is bool");
   const DType type = least_upper_dtype(a.dtype(), b.dtype());
   const Shape wide = broadcast_shapes(broadcast_shapes(shape(), a.shape()), b.shape());
-  return make(Op::Where, {broadcast_to(*this, wide), broadcast_to(promote(a, type), wide), broadcast_to(promote(b, type), wide)});
+  return apply(Op::Where, {broadcast_to(*this, wide), broadcast_to(promote(a, type), wide), broadcast_to(promote(b, type), wide)});
 }
 
 Tensor Tensor::reciprocal() const {
@@ -103,25 +97,15 @@ Tensor Tensor::reciprocal() const {
 
 Tensor Tensor::abs() const {
   if (dtype() == DType::Bool || is_unsigned(dtype())) return *this;
-  const Tensor zero = full_like(0);
-  // + 0.0 makes 0.0 of -0.0.
-  return (*this < zero).where(neg(), is_float(dtype()) ? *this + zero : *this);
+  return apply(Function::Abs, {*this});
 }
 
-Tensor Tensor::sign() const {
-  if (dtype() == DType::Bool) return *this;
-  const Tensor zero = full_like(0);
-  const Tensor positive = (zero < *this).where(full_like(1), *this + zero);  // 0 and NaN stay; + 0.0 makes 0.0 of -0.0
-  return is_unsigned(dtype()) ? positive : (*this < zero).where(full_like(-1), positive);
-}
+Tensor Tensor::sign() const { return dtype() == DType::Bool ? *this : apply(Function::Sign, {*this}); }
 
 Tensor Tensor::square() const { return *this * *this; }
-Tensor Tensor::relu() const { return maximum(full_like(0)); }
+Tensor Tensor::relu() const { return apply(Function::Relu, {*this}); }
 
-Tensor Tensor::sigmoid() const {
-  const Tensor x = as_float(*this);
-  return (x.neg().exp() + 1.0).reciprocal();
-}
+Tensor Tensor::sigmoid() const { return apply(Function::Sigmoid, {as_float(*this)}); }
 
 Tensor Tensor::clip(std::optional<double> low, std::optional<double> high) const {
   Tensor x = *this;
@@ -158,11 +142,7 @@ Tensor Tensor::silu() const { return as_float(*this) * sigmoid(); }
 Tensor Tensor::hardswish() const { return as_float(*this) * hardsigmoid(1.0 / 6, 0.5); }
 Tensor Tensor::hardsigmoid(double alpha, double beta) const { return (as_float(*this) * alpha + beta).clip(0, 1); }
 
-Tensor Tensor::softplus() const {
-  const Tensor x = as_float(*this);
-  // log(1 + exp(x)) without overflow
-  return x.relu() + x.abs().neg().exp().log1p();
-}
+Tensor Tensor::softplus() const { return apply(Function::Softplus, {as_float(*this)}); }
 
 Tensor Tensor::softsign() const {
   const Tensor x = as_float(*this);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "lazy/functions.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -60,7 +61,7 @@ Tensor Tensor::size_value(LazyGraph& graph, Sint n, DType dtype) {
 Tensor Tensor::reduce(Op op, std::vector<int> axes, bool keepdim) const {
   axes = reduced_axes(axes, rank(), "reduction");
   if (!is_legal(op, dtype())) throw ShapeError(std::string(name_of(op)) + ": of " + std::string(name_of(dtype())));
-  const Tensor reduced(graph_, graph_->reduce(op, buffer_, axes));
+  const Tensor reduced = apply(op, {*this}, {.axes = axes});
   return keepdim ? reduced : drop_axes(reduced, axes);
 }
 
@@ -101,7 +102,7 @@ Tensor Tensor::softmax(int axis) const { return softmax(std::vector<int>{axis});
 Tensor Tensor::softmax(std::vector<int> axes) const {
   const DType out = least_upper_float(dtype());
   const Tensor x = cast(wide_float(dtype()));
-  const Tensor e = (x - x.max(axes, true)).exp();
+  const Tensor e = (x - x.max(axes, true).detach()).exp();  // the largest cancels out: no gradient goes through it
   return (e / e.sum(axes, true)).cast(out);
 }
 
@@ -110,7 +111,7 @@ Tensor Tensor::log_softmax(int axis) const { return log_softmax(std::vector<int>
 Tensor Tensor::log_softmax(std::vector<int> axes) const {
   const DType out = least_upper_float(dtype());
   const Tensor x = cast(wide_float(dtype()));
-  const Tensor shifted = x - x.max(axes, true);
+  const Tensor shifted = x - x.max(axes, true).detach();
   return (shifted - shifted.exp().sum(axes, true).log()).cast(out);
 }
 
@@ -123,7 +124,7 @@ Tensor Tensor::cumsum(int axis, bool exclusive, bool reverse) const {
   Padding pads(shape().size(), {0, 0});
   if (exclusive) pads[index_of(axis)] = {1, -1};
   const Tensor wide = x.pad(pads).cast(is_float(dtype()) ? wide_float(dtype()) : dtype());
-  const Tensor sums = Tensor(graph_, graph_->scan(Op::ReduceSum, wide.buffer(), axis)).cast(dtype());
+  const Tensor sums = apply(Function::Scan, {wide}, {.axes = {axis}}).cast(dtype());
   return reverse ? sums.flip({axis}) : sums;
 }
 

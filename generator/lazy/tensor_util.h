@@ -22,6 +22,15 @@ Tensor promote(const Tensor& x, DType dtype);
 /// " for some sizes (W is 8..64)"; "" for an int.
 std::string where_negative(const Sint& expr);
 
+/// `given` with every field filled in and checked, for a tensor of `rank` axes of which the first two are not in the window.
+Window complete_window(const Window& given, int rank, const char* what);
+/// Elements from the first that a window reads along its axis i to the last.
+inline std::int64_t window_extent(const Window& w, std::size_t i) { return w.dilation[i] * (w.kernel[i] - 1) + 1; }
+/// The last n axes of the windows view: those of the kernel.
+std::vector<int> kernel_axes(std::size_t n);
+/// Sum of products in the type that sums of `dtype` accumulate in; half types are cast back.
+Tensor sum_of_products(const Tensor& a, const Tensor& b, DType dtype, const std::vector<int>& axes);
+
 inline std::size_t index_of(int axis) { return static_cast<std::size_t>(axis); }
 
 }  // namespace etch

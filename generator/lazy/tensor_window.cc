@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "lazy/affine.h"
+#include "lazy/functions.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
@@ -14,8 +14,39 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// `given` with every field filled in and checked, for a tensor of `rank` axes of which the first two are not in the window.
-Window complete(const Window& given, int rank, const char* what) {
+/// The padding that rounding up adds at the end of each axis. A window that would start in the padding at the end does not count.
+Ints ceil_extra(const Shape& shape, const Window& w) {
+  Ints extra(w.kernel.size(), 0);
+  if (!w.ceil) return extra;
+  for (std::size_t i = 0; i < extra.size(); i++) {
+    if (w.stride[i] == 1) continue;
+    const Sint& size = shape[i + 2];
+    if (!size.is_int()) {
+      // For a variable size: stride - 1 admits the last, partial window. If that could begin in the padding, less is added, so that only
+      // windows that begin before the padding are admitted.
+      const std::int64_t room = window_extent(w, i) - 1 - w.pads[i].second.max();
+      extra[i] = room < w.stride[i] ? std::max<std::int64_t>(0, room) : w.stride[i] - 1;
+      continue;
+    }
+    const std::int64_t before = w.pads[i].first.as_int(), padded = size.as_int() + before + w.pads[i].second.as_int();
+    if (padded < window_extent(w, i)) continue;
+    std::int64_t outputs = (padded - window_extent(w, i) + w.stride[i] - 1) / w.stride[i] + 1;
+    if ((outputs - 1) * w.stride[i] >= size.as_int() + before) outputs--;
+    extra[i] = std::max<std::int64_t>(0, (outputs - 1) * w.stride[i] + window_extent(w, i) - padded);
+  }
+  return extra;
+}
+
+Padding padding_of(const Window& w, const Ints& extra, bool with_pads = true) {
+  Padding pads(2, {0, 0});
+  for (std::size_t i = 0; i < w.kernel.size(); i++)
+    pads.emplace_back(with_pads ? w.pads[i].first : Sint(0), (with_pads ? w.pads[i].second : Sint(0)) + extra[i]);
+  return pads;
+}
+
+}  // namespace
+
+Window complete_window(const Window& given, int rank, const char* what) {
   Window w = given;
   const std::size_t n = w.kernel.size();
   if (w.stride.empty()) w.stride.assign(n, 1);
@@ -33,57 +64,16 @@ Window complete(const Window& given, int rank, const char* what) {
   return w;
 }
 
-std::int64_t extent(const Window& w, std::size_t i) { return w.dilation[i] * (w.kernel[i] - 1) + 1; }
-
-/// The padding that rounding up adds at the end of each axis. A window that would start in the padding at the end does not count.
-Ints ceil_extra(const Shape& shape, const Window& w) {
-  Ints extra(w.kernel.size(), 0);
-  if (!w.ceil) return extra;
-  for (std::size_t i = 0; i < extra.size(); i++) {
-    if (w.stride[i] == 1) continue;
-    const Sint& size = shape[i + 2];
-    if (!size.is_int()) {
-      // For a variable size: stride - 1 admits the last, partial window. If that could begin in the padding, less is added, so that only
-      // windows that begin before the padding are admitted.
-      const std::int64_t room = extent(w, i) - 1 - w.pads[i].second.max();
-      extra[i] = room < w.stride[i] ? std::max<std::int64_t>(0, room) : w.stride[i] - 1;
-      continue;
-    }
-    const std::int64_t before = w.pads[i].first.as_int(), padded = size.as_int() + before + w.pads[i].second.as_int();
-    if (padded < extent(w, i)) continue;
-    std::int64_t outputs = (padded - extent(w, i) + w.stride[i] - 1) / w.stride[i] + 1;
-    if ((outputs - 1) * w.stride[i] >= size.as_int() + before) outputs--;
-    extra[i] = std::max<std::int64_t>(0, (outputs - 1) * w.stride[i] + extent(w, i) - padded);
-  }
-  return extra;
-}
-
-Padding padding_of(const Window& w, const Ints& extra, bool with_pads = true) {
-  Padding pads(2, {0, 0});
-  for (std::size_t i = 0; i < w.kernel.size(); i++)
-    pads.emplace_back(with_pads ? w.pads[i].first : Sint(0), (with_pads ? w.pads[i].second : Sint(0)) + extra[i]);
-  return pads;
-}
-
-/// The last n axes of the windows view: those of the kernel.
 std::vector<int> kernel_axes(std::size_t n) {
   std::vector<int> axes(n);
   std::iota(axes.begin(), axes.end(), -static_cast<int>(n));
   return axes;
 }
 
-double smallest(DType dtype) {
-  if (is_float(dtype)) return -std::numeric_limits<double>::infinity();
-  return dtype == DType::Bool || is_unsigned(dtype) ? 0 : static_cast<double>(int_min(dtype));
-}
-
-/// Sum of products in the type that sums of `dtype` accumulate in; half types are cast back.
 Tensor sum_of_products(const Tensor& a, const Tensor& b, DType dtype, const std::vector<int>& axes) {
   const Tensor total = (a * b).reduce(Op::ReduceSum, axes, false);
   return is_float(dtype) ? total.cast(dtype) : total;
 }
-
-}  // namespace
 
 Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& dilation) const {
   const std::size_t n = kernel.size(), first = shape().size() - n;
@@ -103,11 +93,11 @@ Tensor Tensor::last_windows(const Ints& kernel, const Ints& stride, const Ints& 
     const std::size_t axis = inner ? i - n : i;
     axes.push_back({static_cast<int>(axis), inner ? dilation[axis - first] : outer ? stride[axis - first] : 1, wide[i]});
   }
-  return {graph_, affine_view(*graph_, buffer_, Shape(shape().size(), 0), axes)};
+  return apply(Function::Steps, {*this}, {.shape = Shape(shape().size(), 0), .steps = std::move(axes)});
 }
 
 Tensor Tensor::windows(const Window& window, double pad_value) const {
-  const Window w = complete(window, rank(), "windows");
+  const Window w = complete_window(window, rank(), "windows");
   const Padding pads = padding_of(w, ceil_extra(shape(), w));
   const Tensor cut = pad(pads).last_windows(w.kernel, w.stride, w.dilation);
   const Scalar fill = Scalar::of_double(dtype(), pad_value);
@@ -117,10 +107,12 @@ Tensor Tensor::windows(const Window& window, double pad_value) const {
   return inside.where(cut, full(*graph_, cut.shape(), fill));
 }
 
-Tensor Tensor::max_pool(const Window& window) const { return windows(window, smallest(dtype())).max(kernel_axes(window.kernel.size())); }
+Tensor Tensor::max_pool(const Window& window) const {
+  return apply(Function::MaxPool, {*this}, {.window = complete_window(window, rank(), "max pool")});
+}
 
 Tensor Tensor::average_pool(const Window& window, bool count_include_pad) const {
-  const Window w = complete(window, rank(), "average pool");
+  const Window w = complete_window(window, rank(), "average pool");
   const std::vector<int> axes = kernel_axes(w.kernel.size());
   const Ints extra = ceil_extra(shape(), w);
   const DType wide = dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
@@ -161,7 +153,7 @@ Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
 }
 
 Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& window, std::int64_t groups) const {
-  const Window w = complete(window, rank(), "conv");
+  const Window w = complete_window(window, rank(), "conv");
   const std::size_t n = w.kernel.size();
   const std::string text =
       "conv: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
@@ -172,30 +164,9 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& wind
     throw ShapeError(text + ": channels and groups do not fit");
   for (std::size_t i = 0; i < n; i++)
     if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
-  const DType type = least_upper_dtype(dtype(), weight.dtype()), wide = sum_dtype(type);
-
-  // x: [N, g, 1, o.., c/g, k..]; weight: [1, g, M/g, 1.., c/g, k..]. The sum runs over c/g and k.
-  const Tensor cut = cast(wide).windows(w, 0);
-  Shape split{dim(0), groups, 1, inputs}, kernel_shape{1, groups, outputs / groups}, result{dim(0), outputs};
-  std::vector<int> order{0, 1, 2}, summed;
-  for (std::size_t i = 0; i < n; i++) {
-    split.push_back(cut.dim(static_cast<int>(i) + 2));
-    result.push_back(split.back());
-    kernel_shape.push_back(1);
-    order.push_back(static_cast<int>(i) + 4);
-  }
-  order.push_back(3);
-  kernel_shape.push_back(inputs);
-  for (std::size_t i = 0; i < n; i++) {
-    split.push_back(w.kernel[i]);
-    kernel_shape.push_back(w.kernel[i]);
-    order.push_back(static_cast<int>(n + i) + 4);
-  }
-  for (std::size_t i = 0; i <= n; i++) summed.push_back(static_cast<int>(3 + n + i));
-  const Tensor product =
-      sum_of_products(cut.reshape(split).permute(order), weight.cast(wide).reshape(kernel_shape), type, summed).reshape(result);
+  const Tensor product = apply(Function::Conv, {*this, weight}, {.window = w, .groups = groups});
   if (!bias) return product;
-  Shape channel(result.size(), 1);
+  Shape channel(product.shape().size(), 1);
   channel[1] = outputs;
   return product + bias.reshape(channel);
 }
@@ -213,7 +184,7 @@ Tensor Tensor::spread(int axis, std::int64_t stride) const {
 
 Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads,
                               std::int64_t groups) const {
-  const Window w = complete(window, rank(), "conv_transpose");
+  const Window w = complete_window(window, rank(), "conv_transpose");
   const std::size_t n = w.kernel.size();
   const std::string text =
       "conv_transpose: input " + shape_text(shape()) + ", weight " + shape_text(weight.shape()) + ", group " + std::to_string(groups);
@@ -229,7 +200,7 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Wi
   for (std::size_t i = 0; i < n; i++) {
     const int axis = static_cast<int>(i) + 2;
     x = x.spread(axis, w.stride[i]);
-    const std::int64_t reach = extent(w, i) - 1;
+    const std::int64_t reach = window_extent(w, i) - 1;
     inner.pads.emplace_back(reach - w.pads[i].first, reach - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]));
     flipped.push_back(static_cast<int>(i) + 3);
   }

@@ -147,10 +147,10 @@ struct Run {
 /// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added.
 Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
               const State& first) {
-  const auto projected = [&](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
+  const auto projected = [weight, bias](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
   std::vector<Tensor> carried{first.h};
   if (first.c) carried.push_back(first.c);
-  const auto turn = [&](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
+  const auto turn = [=](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
     const State state{now[0], now.size() > 1 ? now[1] : Tensor()};
     State next = step(layer, projected(x.at(0, t)), state);
     Tensor output = next.h;

@@ -164,7 +164,7 @@ inline std::string name_of_row(const testing::TestParamInfo<OpOnBackend>& row) {
 inline std::vector<OpOnBackend> every_op_on(const std::vector<std::string>& backends) {
   std::vector<OpOnBackend> rows;
   for (const std::string& backend : backends) {
-#define OP(name, group, arity, types, traits, cost, word, meaning) rows.push_back({Op::name, backend});
+#define OP(name, group, arity, types, traits, cost, word, backward, meaning) rows.push_back({Op::name, backend});
 #include "ir/ops.def"
   }
   return rows;
