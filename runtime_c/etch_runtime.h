@@ -98,8 +98,8 @@ typedef enum {
   ETCH_NULL = 1,         /* a pointer that must not be null is null */
   ETCH_ARENA_SMALL = 2,  /* the arena has fewer bytes than the model's ARENA_BYTES */
   ETCH_ARENA_ALIGN = 3,  /* the arena's address is not a multiple of the model's ARENA_ALIGN */
-  ETCH_RANGE = 4,        /* a size (a batch, a length) is outside the range that the model was generated for */
-  ETCH_BLOB_SIZE = 5,    /* the weights have another number of bytes than the model's; a file that was cut off? */
+  ETCH_RANGE = 4,        /* a size (a batch, a length) or a label is outside the range that the model was generated for */
+  ETCH_BLOB_SIZE = 5,    /* the weights (or a saved state: so all ETCH_BLOB_...) have another number of bytes than the model's; a file that was cut off? */
   ETCH_BLOB_FORMAT = 6,  /* not a weights file, of another version of the format, or of a machine of other byte order */
   ETCH_BLOB_OTHER = 7,   /* a weights file, but not this model's */
   ETCH_BLOB_DAMAGED = 8, /* this model's weights file, but its bytes have changed */

@@ -12,6 +12,7 @@
 #include "cli/debug.h"
 #include "cli/model_options.h"
 #include "driver/pictures.h"
+#include "driver/train.h"
 #include "emit/literals.h"
 #include "emit/write.h"
 #include "picture/picture.h"
@@ -49,9 +50,9 @@ std::string tensor_text(const ImportedTensor& tensor) {
 }
 
 // Tells the user that the files are named after the model's folder.
-void print_name(const ImportedModel& model) {
-  if (!model.named_after_folder) return;
-  fmt::print("named {} after its folder, as the file is only called model.onnx; --name gives another name\n", model.name);
+void print_name(const std::string& name) {
+  if (name.empty()) return;
+  fmt::print("named {} after its folder, as the file is only called model.onnx; --name gives another name\n", name);
 }
 
 void print_model(const ImportedModel& model) {
@@ -168,6 +169,18 @@ void require_folder_of_its_own(const CompileArgs& args) {
         "choose a folder beside it, for example --picture " + (args.output / "").lexically_normal().parent_path().string() + "-pictures");
 }
 
+// The project, and its name where it is only the folder's.
+CompiledProject compiled(const CompileArgs& args, CompileOptions& options, std::string& name_note) {
+  if (args.train.empty()) {
+    const Frontend frontend = read_model(options);
+    name_note = frontend.model.named_after_folder ? frontend.model.name : "";
+    return compile_project(frontend, options);
+  }
+  options.options_text += " --train " + args.train;
+  if (args.train_last > 0) options.options_text += fmt::format(" --train-last {}", args.train_last);
+  return compile_trained(options, train_options(args.train, args.train_last));
+}
+
 int compile(const CompileArgs& args, Progress& progress) {
   require_folder_of_its_own(args);
   CompileOptions options = compile_options(args, progress);
@@ -177,14 +190,14 @@ int compile(const CompileArgs& args, Progress& progress) {
   debug_instructions(options, debug);
   options.selftest_result = selftest_result(args.selftest);
   if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
-  const Frontend frontend = read_model(options);
-  const CompiledProject project = compile_project(frontend, options);
+  std::string named_after_folder;
+  const CompiledProject project = compiled(args, options, named_after_folder);
   debug_program(project.program, debug);
   Pictures pictures(args, project, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   pictures.commit();
-  if (!args.json) print_name(frontend.model);
+  if (!args.json) print_name(named_after_folder);
   print_report(report, fit, args.json);
   if (args.json) return 0;
   if (!project.why_checksum.empty())
@@ -211,7 +224,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   debug_instructions(options, debug);
   progress.clear();
   if (!args.json) {
-    print_name(model);
+    print_name(model.named_after_folder ? model.name : "");
     print_model(model);
   }
   const Frontend frontend = schedule_model(std::move(model), options);

@@ -18,6 +18,7 @@
 #include "base/nearest.h"
 #include "cli/options.h"
 #include "device/device.h"
+#include "driver/train.h"
 
 namespace etch {
 namespace {
@@ -110,6 +111,11 @@ void add_picture(CLI::App& app, std::filesystem::path& folder) {
       ->type_name("DIR");
 }
 
+void add_train(CLI::App& app, CompileArgs& args) {
+  auto* train = app.add_option("--train", args.train, train_options_help())->type_name("NAME=VALUE,...");
+  app.add_option("--train-last", args.train_last, "only the last so many layers are trained")->check(CLI::Range(1, 1'000'000))->needs(train);
+}
+
 struct Commands {
   CompileArgs compile, inspect;
   RunArgs run;
@@ -124,6 +130,7 @@ void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen)
   CLI::App* sub = app.add_subcommand("compile", "write a folder of C: sources, weights, runtime, build files, self-test, report");
   add_model_options(*sub, args, true);
   sub->add_option("-o,--output", args.output, "the folder to write; an existing one is replaced if etch wrote it")->required();
+  add_train(*sub, args);
   add_seed(*sub, args.seed, "of the self-test's input");
   sub->add_option("--selftest", args.selftest,
                   "what it compares with: interp (the reference computes it), checksum (nothing, it prints one), or\n"
@@ -167,6 +174,7 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
   args.backends = {"all"};
   one_value(sub->add_option("--backends", args.backends, fmt::format("all, or some of {}", fmt::join(device_names(), ","))))
       ->delimiter(',');
+  add_train(*sub, args);
   one_value(sub->add_option("--input", args.inputs, "[NAME=]FILE"));
   sub->add_option("--data", args.data, "folder with test_data_set_N/{input,output}_K.pb");
   sub->add_option("--suite", args.suite,
@@ -185,7 +193,7 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
       for (const char* name :
-           {"--input", "--data", "--output", "--seed", "--dump", "--name", "--weights", "--freeze", "--state", "--shape", "--no-measure"})
+           {"--input", "--data", "--output", "--train", "--seed", "--dump", "--name", "--weights", "--freeze", "--state", "--shape", "--no-measure"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };

@@ -45,6 +45,8 @@ struct ModelArgs {
 
 struct CompileArgs : ModelArgs {
   std::filesystem::path output;
+  std::string train;              // "loss=crossentropy,optimizer=sgd": a training step; empty: none
+  int train_last = 0;             // layers that are trained; 0: all
   std::uint64_t seed = 0;         // of the self-test's input
   std::string selftest = "auto";  // auto, interp, checksum
   bool measure = true;            // code and stack, by the target's compiler

@@ -11,6 +11,7 @@
 #include "base/tempdir.h"
 #include "cli/debug.h"
 #include "cli/model_options.h"
+#include "driver/train.h"
 #include "emit/write.h"
 #include "validate/measure.h"
 #include "validate/suite.h"
@@ -151,7 +152,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const P
     outcome.report = std::move(written.report);
     outcome.fit = std::move(written.fit);
     if (!args.target_given) break;
-    TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_run", options.step);
+    TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_" + frontend.role.function, options.step);
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
     if (!outcome.target || outcome.target->ok || !result.ok) {
       const bool failed_before = outcome.target && !outcome.target->ok;
@@ -189,7 +190,7 @@ int validate_model(const ValidateArgs& args) {
   const DeviceOptions on_host = guarded_options(args, options.target, progress);
   const auto devices = devices_named(args.backends, on_host);
   if (!args.data.empty()) options.import.examples = shapes_in_data_sets(args.data);
-  const Frontend frontend = read_model(options);
+  const Frontend frontend = args.train.empty() ? read_model(options) : read_step(options, train_options(args.train, args.train_last));
   const std::vector<DataSet> sets = data_sets_of(args, frontend.model);
   // Stages are printed once, of the program that compile would emit.
   CompileOptions quiet = options;

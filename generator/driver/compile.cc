@@ -132,6 +132,7 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   emit.build = emit_build(options.target);
   emit.weights = options.weights;
   emit.widened_bytes = frontend.widened_bytes;
+  emit.role = frontend.role;
   return emit;
 }
 
@@ -300,6 +301,8 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   };
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
+  for (std::size_t k = 0; k < frontend.model.inputs.size(); k++)
+    program.buffers[static_cast<std::size_t>(program.inputs[k])].below = frontend.model.inputs[k].below;
   if (language != nullptr && !language->grid) {
     program.io_in_arena = options.io_in_arena;
     program.pools = options.target.pools;
@@ -308,6 +311,14 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   require_own_names(program, frontend.model.name);
   if (language != nullptr) dump_kernels(program, options);
   return program;
+}
+
+Array input_within(const ImportedTensor& input, Array any) {
+  if (input.typical) return Array::filled(any.dtype(), any.shape(), Scalar::of_double(any.dtype(), *input.typical));
+  if (input.below == 0) return any;
+  std::vector<std::int64_t> values = any.ints();
+  for (std::int64_t& v : values) v = ((v % input.below) + input.below) % input.below;
+  return Array::of_ints(any.dtype(), any.shape(), values);
 }
 
 SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
@@ -320,7 +331,7 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
   for (const ImportedTensor& input : frontend.model.inputs) {
     std::vector<std::int64_t> shape;
     for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
-    test.inputs.push_back(lcg_input(input.dtype, shape, test.seed, number++));
+    test.inputs.push_back(input_within(input, lcg_input(input.dtype, shape, test.seed, number++)));
   }
   if (compares) test.expected = expected_outputs(frontend, test, options);
   return test;

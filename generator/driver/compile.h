@@ -85,6 +85,7 @@ struct Frontend {
   std::vector<std::string> float_nodes;   // computed in float between quantised values
   std::string file, sha256;               // without folder; of the file's bytes
   std::vector<std::string> tuning_notes;  // rows of a table whose way can't be taken
+  ProjectRole role = {};                  // of its project
   std::int64_t widened_bytes = 0;         // that the constants of the schedule take more than those of the model, for speed
 };
 
@@ -110,6 +111,9 @@ struct CompiledProject {
   std::int64_t apart_bytes = 0;  // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
   std::string why_checksum{};    // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
 };
+
+/// `any` numbers, changed to what the input accepts.
+Array input_within(const ImportedTensor& input, Array any);
 
 /// Inputs that a few lines of C can generate, variables at their largest and, if `compares`, the outputs that the reference computes.
 SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares);

@@ -41,13 +41,26 @@ HeaderParts header(const Project& p) {
   if (p.is_blob()) parts.parameters.push_back("const void *weights");
   parts.promise = p.has_pools() ? " The arenas need no initial content and keep none that the next run needs.\n"
                                 : " The arena needs no initial content and keeps none that the next run needs.\n";
-  if (p.has_state()) {
+  if (p.owns_state()) {
     parts.state = fmt::format(
         "/* Gives the state its first values: before the first run, and to start again. state: {1}_STATE_BYTES bytes at a multiple\n"
         " * of {1}_STATE_ALIGN, the caller's. */\n"
         "etch_status {0}_state_init({2});\n\n",
         p.name, p.macro, state_init_parameters(p));
-    parts.notes += " * state: what a run leaves in it, the next one reads. Each stream of data has a block of its own.\n";
+    if (p.role().saves_state) {
+      parts.state += fmt::format(
+          "/* The state as bytes, to be kept over a restart: a header with version and hash, then the state. saved: at least\n"
+          " * {1}_SAVED_BYTES bytes. Bytes that were cut off, damaged or saved by another model are refused, and the state stays. */\n"
+          "#define {1}_SAVED_BYTES ({1}_STATE_BYTES + 32u)\n"
+          "etch_status {0}_state_save(const void *state, void *saved, size_t saved_bytes);\n"
+          "etch_status {0}_state_load(void *state, const void *saved, size_t saved_bytes);\n\n",
+          p.name, p.macro);
+      parts.notes += " * state: the weights, which a run only reads.\n";
+    } else {
+      parts.notes += " * state: what a run leaves in it, the next one reads. Each stream of data has a block of its own.\n";
+    }
+  } else if (p.has_state()) {
+    parts.notes += fmt::format(" * state: that of {0}_run, to which {0}_state_init gave its first values; the weights in it are changed.\n", p.state_name());
   }
   for (std::size_t n = 0; n < p.plan->arenas.size(); n++)
     if (p.plan->arenas[n].bytes == 0)
@@ -66,7 +79,7 @@ std::vector<std::string> selftest_arguments(const Project& p) {
     result.push_back(arena_address(p, n));
     result.push_back(pool_macro(p, n) + "_BYTES");
   }
-  if (p.has_state()) result.push_back(static_memory_address("state", p.macro + "_STATE_ALIGN", p.state_align));
+  if (p.has_state()) result.push_back(static_memory_address("state", p.state_macro() + "_STATE_ALIGN", p.state_align));
   if (p.is_blob()) result.push_back(blob_address(p));
   return result;
 }
@@ -82,14 +95,14 @@ SelfTestParts c_parts(const Project& p, const std::string& run_arguments, int) {
     parts.memory += static_memory(arena_names(p)[n], macro + "_BYTES", macro + "_ALIGN", p.plan->align);
   }
   if (p.has_state()) {
-    parts.memory += static_memory("state", p.macro + "_STATE_BYTES", p.macro + "_STATE_ALIGN", p.state_align);
-    const std::string state = static_memory_address("state", p.macro + "_STATE_ALIGN", p.state_align);
+    parts.memory += static_memory("state", p.state_macro() + "_STATE_BYTES", p.state_macro() + "_STATE_ALIGN", p.state_align);
+    const std::string state = static_memory_address("state", p.state_macro() + "_STATE_ALIGN", p.state_align);
     parts.reset = fmt::format(
         "  status = {}_state_init({}{});\n  if (status != ETCH_OK) {{\n    printf(\"FAIL state %d\\n\", (int)status);\n    return 1;\n  "
         "}}\n",
-        p.name, state, starts_of_blob(p) ? ", " + blob_address(p) : "");
+        p.state_name(), state, starts_of_blob(p) ? ", " + blob_address(p) : "");
   }
-  parts.call = fmt::format("{}_run({})", p.name, run_arguments);
+  parts.call = fmt::format("{}({})", p.entry(), run_arguments);
   return parts;
 }
 

@@ -60,6 +60,20 @@ struct EmitBuild {
 /// The build settings in the target's description.
 EmitBuild emit_build(const Target& target);
 
+/// What a project is beside others in one folder.
+struct ProjectRole {
+  std::string function = "run";  // NAME_run
+  std::string state_of = "";     // the project whose state this one works on: it has the same states; empty: it has its own
+  bool saves_state = false;      // it has NAME_state_save and NAME_state_load
+  /// The projects that work on this one's state, and what they add to its library.
+  struct Companion {
+    std::string name;
+    std::vector<std::string> sources;
+    std::string selftest;  // a file with a main(); empty: none
+  };
+  std::vector<Companion> companions = {};
+};
+
 struct EmitOptions {
   std::string name = "model";  // prefix of symbols and files: a C identifier
   std::string tool_version = "0.1.0";
@@ -72,6 +86,7 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::Auto;
   std::int64_t widened_bytes = 0;  // of the weights: what they take more than those of the model
   std::optional<SelfTest> selftest;
+  ProjectRole role;
 };
 
 /// Throws UserError where a function of the user's, or something else that his files define, is called as something in the files of the

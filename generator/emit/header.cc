@@ -109,7 +109,7 @@ std::string sizes(const Project& p, const HeaderParts& parts) {
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
     if (p.weights == WeightsForm::Blob) text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
   }
-  if (p.has_state()) {
+  if (p.owns_state()) {
     text += fmt::format("#define {}_STATE_BYTES {}u{}\n", p.macro, p.state_bytes,
                         p.form->on_device ? fmt::format(" /* on the device; {}_open makes it */", p.name) : "");
     if (!p.form->on_device) text += fmt::format("#define {}_STATE_ALIGN {}u\n", p.macro, p.state_align);
@@ -140,7 +140,7 @@ std::string count_macro(const Project& p, int buffer) {
 }
 
 bool starts_of_blob(const Project& p) {
-  return p.is_blob() && std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
+  return p.is_blob() && p.owns_state() && std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
 }
 
 std::string state_init_parameters(const Project& p) { return starts_of_blob(p) ? "void *state, const void *weights" : "void *state"; }
@@ -170,13 +170,14 @@ std::string model_header(const Project& p) {
       "#if ETCH_RUNTIME_ABI != {2}\n"
       "#error \"{0}.h was generated for etch runtime ABI {2}: take {3} from the same folder\"\n"
       "#endif\n\n"
-      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name, p.form->runtime, runtime_abi(), runtime_files_of(p));
+      "{4}#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+      p.name, p.form->runtime, runtime_abi(), runtime_files_of(p),
+      p.has_state() && !p.owns_state() ? fmt::format("#include \"{}.h\" /* the state */\n\n", p.state_name()) : "");
   const HeaderParts parts = p.form->header(p);
   text += sizes(p, parts) + "\n" + io_macros(p) + io_places(p) + "\n" + blob_functions(p);
   text += parts.before_run;
   text += parts.state;
-  text += what_it_computes(p, parts) + fmt::format("etch_status {}_run({});\n\n", p.name, parameters(p, false));
+  text += what_it_computes(p, parts) + fmt::format("etch_status {}({});\n\n", p.entry(), parameters(p, false));
   text += parts.after_run;
   text += fmt::format(
       "#if ETCH_PROFILE\n"

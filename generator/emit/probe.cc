@@ -19,8 +19,8 @@ std::string probe_source(const Project& p) {
   return fmt::format(
       "#include \"{0}.h\"\n\n"
       "static void *volatile place; /* of everything */\n\n"
-      "int main(void) {{ return (int){0}_run({1}); }}\n",
-      p.name, list_text(arguments));
+      "int main(void) {{ return (int){2}({1}); }}\n",
+      p.name, list_text(arguments), p.entry());
 }
 
 std::string weights_stub_source(const Project& p) {

@@ -55,7 +55,7 @@ void place_constants(Project& project) {
     for (std::size_t i = 0; i < call.arguments.size(); i++)
       if (const int b = call.arguments[i].buffer; is_new(b)) place_constant(project, b, members.add(member_name(project, call, i)));
   for (const ProgramState& state : program.states)
-    if (state.first >= 0 && is_new(state.first)) {
+    if (project.role().state_of.empty() && state.first >= 0 && is_new(state.first)) {
       const std::string name = c_identifier(program.buffers[static_cast<std::size_t>(state.first)].name);
       place_constant(project, state.first, members.add(name.substr(0, kLongestName)));
     }

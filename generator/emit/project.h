@@ -54,6 +54,13 @@ struct Project {
   std::vector<std::string> variable_names;  // C identifiers
   std::size_t max_args = 1;                 // of a call, variables included
 
+  const ProjectRole& role() const { return options->role; }
+  /// "tiny_cnn_run"
+  std::string entry() const { return name + "_" + role().function; }
+  bool owns_state() const { return has_state() && role().state_of.empty(); }
+  /// Before the names of what belongs to the state: "tiny_cnn", "TINY_CNN".
+  std::string state_name() const { return role().state_of.empty() ? name : role().state_of; }
+  std::string state_macro() const { return upper(state_name()); }
   bool has_constants() const { return !constants.empty(); }
   bool has_state() const { return !states.empty(); }
   /// Whether there is an arena for each pool of the target, also if that is one.

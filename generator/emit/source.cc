@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/fnv.h"
 #include "base/subscript.h"
 #include "emit/literals.h"
 #include "emit/project.h"
@@ -88,19 +89,38 @@ std::string fill_arenas(const Project& p) {
                     names.size());
 }
 
+bool has_labels(const Project& p) {
+  return std::ranges::any_of(p.program->inputs, [&](int b) { return p.program->buffers[at(b)].below > 0; });
+}
+
+// Refuses numbers of classes that there are not.
+std::string check_labels(const Project& p) {
+  std::string text;
+  for (int b : p.program->inputs) {
+    const ProgramBuffer& buffer = p.program->buffers[at(b)];
+    if (buffer.below == 0) continue;
+    text += fmt::format(
+        "  if ({0} == NULL) return ETCH_NULL;\n"
+        "  for (i = 0; i < {1}; i++)\n    if ({0}[i] < 0 || {0}[i] >= {2}) return ETCH_RANGE;\n",
+        p.buffer_names[at(b)], count_macro(p, b), buffer.below);
+  }
+  return text;
+}
+
 std::string entry(const Project& p, bool profile) {
   const Program& program = *p.program;
   const bool blob = p.weights == WeightsForm::Blob && p.has_constants();
-  std::string text = fmt::format("etch_status {}_{}({}) {{\n", p.name, profile ? "profile" : "run", parameters(p, profile));
+  std::string text = fmt::format("etch_status {}({}) {{\n", profile ? p.name + "_profile" : p.entry(), parameters(p, profile));
   text += fmt::format("  void *io[{}];\n  {}arg[{}];\n",
                       std::max<std::size_t>(program.inputs.size() + program.outputs.size() + program.states.size(), 1),
                       p.space() ? "etch_address " : "void *", p.max_args);
   if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
+  if (has_labels(p)) text += "  size_t i;\n";
   if (p.has_pools()) text += fmt::format("  void *pools[{0}];\n  size_t pool_bytes[{0}];\n", program.pools.size());
   if (blob || p.has_pools()) text += "  etch_status status;\n";
   if (p.has_state()) text += "  if (state == NULL) return ETCH_NULL;\n";
-  text += fill_io(p);
+  text += check_labels(p) + fill_io(p);
   for (std::size_t k = 0; k < p.states.size(); k++)
     text += fmt::format("  io[{}] = (unsigned char *)state + {}; /* {} */\n", program.inputs.size() + program.outputs.size() + k,
                         p.states[k].offset, in_comment(program.buffers[at(p.states[k].state.buffer)].name));
@@ -117,8 +137,25 @@ std::string entry(const Project& p, bool profile) {
   return text + "  return etch_run(&program, &frame);\n}\n";
 }
 
+// The functions that make bytes of a state, and a state of bytes.
+std::string saved_state(const Project& p) {
+  if (!p.role().saves_state) return "";
+  std::string layout = p.name;
+  for (const StateMember& s : p.states) {
+    const ProgramBuffer& buffer = p.program->buffers[at(s.state.buffer)];
+    layout += fmt::format("\n{} {} {}", buffer.name, type_text(buffer), s.offset);
+  }
+  return fmt::format(
+      "static const uint64_t state_layout = UINT64_C(0x{3:016x});\n\n"
+      "etch_status {0}_state_save(const void *state, void *saved, size_t saved_bytes) {{\n"
+      "  return etch_state_save(state_layout, state, {2}, saved, saved_bytes);\n}}\n\n"
+      "etch_status {0}_state_load(void *state, const void *saved, size_t saved_bytes) {{\n"
+      "  return etch_state_load(state_layout, state, {2}, saved, saved_bytes);\n}}\n\n",
+      p.name, p.macro, p.macro + "_STATE_BYTES", fnv1a_64(layout));
+}
+
 std::string state_init(const Project& p) {
-  if (!p.has_state()) return "";
+  if (!p.owns_state()) return "";
   std::string text = fmt::format("etch_status {}_state_init({}) {{\n", p.name, state_init_parameters(p));
   const bool blob = starts_of_blob(p);
   const bool copies = std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
@@ -140,7 +177,7 @@ std::string state_init(const Project& p) {
       text += fmt::format("  memcpy(bytes + {}, first->{}, {}); /* {} */\n", s.offset,
                           p.constants[at(p.constant_of[at(s.state.first)])].member, s.bytes, name);
   }
-  return text + "  return ETCH_OK;\n}\n\n";
+  return text + "  return ETCH_OK;\n}\n\n" + saved_state(p);
 }
 
 std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
@@ -150,6 +187,7 @@ std::string includes(const Project& p) {
   if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
   if (uses_math(p)) text += "#include \"etch_math.h\"\n";
   if (uses_quant(p)) text += "#include \"etch_quant.h\"\n";
+  if (p.role().saves_state) text += "#include \"etch_state.h\"\n";
   text += "\n#include <math.h>\n#include <stdbool.h>\n";
   if (p.has_state()) text += "#include <string.h>\n";
   text = pragmas_for(p.program->kernels) + text;

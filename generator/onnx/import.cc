@@ -18,6 +18,7 @@
 #include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/order.h"
+#include "onnx/parameters.h"
 #include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
 #include "onnx/require_operator.h"
@@ -56,6 +57,8 @@ class Importer {
     collect([&] { read_opset(model_, place_, result_); });
     collect([&] { refuse_sparse(); });
     const std::vector<int> order = order_of_nodes();
+    if (options_.training)
+      collect([&] { trained_ = trained_initializers(graph_proto_, order, *options_.training, place_); });
     read_initializers();
     sizes_.emplace(options_, graph_proto_, initializers_, place_);
     freeze_inputs();
@@ -125,9 +128,24 @@ class Importer {
         tensor.Clear();
         tensor.set_name(name);
         count_parameters(array.dtype(), array.size());
-        define(name, {Tensor::constant(*result_.graph, array, name), std::nullopt});
+        if (trained_.contains(name))
+          train(name, array);
+        else
+          define(name, {Tensor::constant(*result_.graph, array, name), std::nullopt});
       });
     }
+  }
+
+  void train(const std::string& name, const Array& array) {
+    const Shape shape(array.shape().begin(), array.shape().end());
+    Tensor state;
+    try {
+      state = Tensor::state(*result_.graph, name, array.dtype(), shape, array).requires_grad(true);
+    } catch (const ShapeError& error) {
+      throw UserError(value_place("initializer", name), error.what());
+    }
+    define(name, {state, std::nullopt});
+    result_.parameters.push_back({{name, names_.add(name), array.dtype(), shape, state}, state});
   }
 
   /// An initializer that is also an input (always in IR 3) must have the type and shape that the input declares.
@@ -322,9 +340,20 @@ class Importer {
       node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
     }
     node.require_all_asked();
+    note_logits(proto, node, outputs);
     define_outputs(proto, node, row, outputs);
     result_.node_count++;
     result_.node_names.push_back(name);
+  }
+
+  /// A loss of probabilities is computed from what the softmax was given, which loses no digits.
+  void note_logits(const NodeProto& proto, const ImportedNode& node, const std::vector<Value>& outputs) {
+    if (proto.op_type() == "Identity")
+      if (const auto known = logits_.find(proto.input(0)); known != logits_.end()) logits_[proto.output(0)] = known->second;
+    const bool is_softmax = proto.op_type() == "Softmax" || proto.op_type() == "LogSoftmax";
+    if (!is_softmax || outputs.empty() || !outputs[0].tensor || node.input(0).rank() != 2) return;
+    const std::int64_t axis = proto.attribute_size() == 0 ? 1 : proto.attribute(0).i();
+    if (axis == 1 || axis == -1) logits_[proto.output(0)] = node.input(0);
   }
 
   /// The values of the node's inputs; clears `known` if one of them is not.
@@ -416,7 +445,9 @@ class Importer {
     const bool bound = !options_.dims.empty() || !options_.shapes.empty() || !options_.freeze.empty() || !open_dims_.empty();
     if (const std::string differs = differs_from_declared(info, tensor, place, bound); !differs.empty())
       result_.warnings.push_back("graph output '" + info.name() + "': " + differs);
+    const auto logits = logits_.find(info.name());
     result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
+    if (logits != logits_.end()) result_.outputs.back().logits = logits->second;
   }
 
   const ImportOptions& options_;
@@ -435,6 +466,8 @@ class Importer {
   std::size_t input_number_ = 0;     // number of the input that is being read, among those
   std::set<std::string> open_dims_;  // dimensions to which neither the file nor the caller gives a size
   std::set<std::string> initializers_, output_names_;
+  std::set<std::string> trained_;         // initializers that become states
+  std::map<std::string, Tensor> logits_;  // what a softmax was given, by the name of its result
   UniqueNames node_names_;
   std::unordered_multimap<std::string, const ValueInfoProto*> declared_;  // inputs of the graph by name
 };

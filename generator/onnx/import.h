@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ struct StateBinding {
   std::string input, output;
 };
 
+/// Initializers that become memory of the caller, to be trained.
+struct TrainingImport {
+  std::vector<std::string> parameters = {};  // by name; empty: the weights, biases and scales of layers
+  int last_layers = 0;                       // of those, only of the last so many nodes that have some; 0: of all
+};
+
 struct ImportOptions {
   std::filesystem::path path = {};
   /// The model's bytes, where it does not come from a file (external data is then looked for beside `path`, if given).
@@ -49,6 +56,8 @@ struct ImportOptions {
   std::vector<std::string> freeze = {};
   /// Inputs that are kept from run to run: each becomes, at the end of a run, what the output that is bound to it is.
   std::vector<StateBinding> states = {};
+  /// Set: these initializers are states, which stay as they are from run to run and require gradients.
+  std::optional<TrainingImport> training = {};
   /// Shapes of the inputs in test data, [set][number of the file][axis]. A size that neither the model nor `dims` fixes is taken from
   /// here; if sets differ it becomes a range.
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
@@ -64,6 +73,9 @@ struct ImportedTensor {
   DType dtype{};
   Shape shape;
   Tensor tensor;
+  std::int64_t below = 0;              // of an input of integers: each is one of [0, below); 0: any may be
+  std::optional<double> typical = {};  // of an input: what a test gives it, if not any number
+  Tensor logits = {};  // of an output that a Softmax or LogSoftmax over the last axis gives: what it is given; else empty
 };
 
 /// An input of the file that is a constant now.
@@ -74,7 +86,7 @@ struct FrozenTensor {
   std::size_t position = 0;  // among all inputs of the file
 };
 
-/// An input that is kept from run to run, at first 0.
+/// What is kept from run to run: an input, at first 0, or an initializer that is trained.
 struct ImportedState {
   ImportedTensor state;
   Tensor next;  // what it becomes
@@ -106,6 +118,7 @@ struct ImportedModel {
   std::vector<ImportedTensor> inputs, outputs;  // in the model's order; without the inputs that are initializers or frozen
   std::vector<FrozenTensor> frozen;             // in the model's order
   std::vector<ImportedState> states;            // in the order of ImportOptions::states
+  std::vector<ImportedState> parameters;        // that are trained, in the order of the initializers; `next` is the state itself
   std::vector<ImportedDim> dims;
   int opset = 0;
   std::int64_t ir_version = 0;

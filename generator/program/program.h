@@ -32,6 +32,7 @@ struct ProgramBuffer {
   Array data;                     // Constant only
   bool laid_out = false;          // Constant: data is in the order in which its kernels read it, not in that of shape
   bool in_words = false;          // Constant: some kernel loads it in whole words
+  std::int64_t below = 0;         // Input of integers: a run checks that each is one of [0, below); 0: any may be
 
   std::int64_t max_bytes() const { return max_elements * bytes_of(dtype); }
 };

@@ -19,7 +19,7 @@ struct OutputSpec {
   Tensor value;
 };
 
-/// What a state becomes at the end of a run: a value of its shape and type.
+/// What a state becomes at the end of a run: a value of its shape and type. The state itself: it stays as it is.
 struct StateSpec {
   Tensor state;  // as Tensor::state made it
   Tensor next;

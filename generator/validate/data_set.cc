@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "driver/compile.h"
 #include "base/nearest.h"
 #include "onnx/freeze.h"
 #include "onnx/tensor_file.h"
@@ -247,7 +248,7 @@ DataSet data_set_of_files(const ImportedModel& model, const std::vector<std::str
   for (std::size_t i = 0; i < model.inputs.size(); i++) {
     const ImportedTensor& input = model.inputs[i];
     const auto shape = concrete_shape(input.shape, set.vars);
-    set.inputs.push_back(by_input[i].empty() ? random_array(input.dtype, shape, seed + i)
+    set.inputs.push_back(by_input[i].empty() ? input_within(input, random_array(input.dtype, shape, seed + i))
                                              : read_tensor_file(by_input[i], input.dtype, shape));
     if (by_input[i].empty()) set.random.push_back(input.name);
   }

@@ -1,0 +1,344 @@
+#include "driver/train.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "base/error.h"
+#include "base/naming.h"
+#include "base/nearest.h"
+#include "lazy/graph.h"
+#include "nn/losses.h"
+
+namespace etch {
+
+/// How a loss is computed of the network's output.
+struct TrainLoss {
+  const char* name;
+  bool of_classes;  // the output is [N, classes], and labels are numbers of classes
+  Tensor (*compute)(const Tensor& output, const Tensor& targets);
+  const char* meaning;
+};
+
+namespace {
+
+constexpr const char* kPlace = "--train";
+
+Tensor crossentropy(const Tensor& output, const Tensor& labels) { return nn::sparse_categorical_crossentropy(output, labels); }
+
+constexpr TrainLoss kLosses[] = {
+    {"crossentropy", true, crossentropy, "of classes: labels are numbers of classes; a softmax at the network's end becomes part of it"},
+    {"binary_crossentropy", false, nn::binary_crossentropy_logits, "of outputs before a sigmoid, and targets of 0 to 1"},
+    {"mean_square", false, nn::mean_square, "of the differences"},
+    {"mean_absolute", false, nn::mean_absolute, "of the differences"},
+};
+
+/// Numbers by which a rule is made, and whether they were given.
+class Numbers {
+ public:
+  void set(const std::string& name, const std::string& text) {
+    double value = 0;
+    const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (bad != std::errc() || end != text.data() + text.size())
+      throw UserError(kPlace, name + "=" + text + " is no number", "write for example " + name + "=0.9");
+    values_[name] = value;
+  }
+  double take(const std::string& name, double otherwise) {
+    const auto found = values_.find(name);
+    if (found == values_.end()) return otherwise;
+    const double value = found->second;
+    values_.erase(found);
+    return value;
+  }
+  /// One that nobody took; empty if there is none.
+  std::string left() const { return values_.empty() ? "" : values_.begin()->first; }
+
+ private:
+  std::map<std::string, double> values_;
+};
+
+nn::Rule make_sgd(Numbers& n) {
+  return nn::sgd({.momentum = n.take("momentum", 0), .nesterov = n.take("nesterov", 0) != 0, .weight_decay = n.take("weight_decay", 0)});
+}
+
+nn::AdamOptions adam_options(Numbers& n, double epsilon, double decay) {
+  return {.beta1 = n.take("beta1", 0.9),
+          .beta2 = n.take("beta2", 0.999),
+          .epsilon = n.take("epsilon", epsilon),
+          .weight_decay = n.take("weight_decay", decay)};
+}
+
+struct RuleName {
+  const char* name;
+  nn::Rule (*make)(Numbers& numbers);
+  const char* numbers;
+};
+constexpr RuleName kRules[] = {
+    {"sgd", make_sgd, "momentum, nesterov, weight_decay"},
+    {"adam", [](Numbers& n) { return nn::adam(adam_options(n, 1e-8, 0)); }, "beta1, beta2, epsilon, weight_decay"},
+    {"adamw", [](Numbers& n) { return nn::adamw(adam_options(n, 1e-8, 0.01)); }, "beta1, beta2, epsilon, weight_decay"},
+    {"lamb", [](Numbers& n) { return nn::lamb(adam_options(n, 1e-6, 0)); }, "beta1, beta2, epsilon, weight_decay"},
+};
+
+template <class Row, std::size_t kCount>
+const Row& row_named(const Row (&rows)[kCount], const std::string& name, const char* what) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    if (name == row.name) return row;
+    names.push_back(row.name);
+  }
+  throw UserError(kPlace, std::string(what) + "=" + name + " is not known", fmt::format("accepted are {}", fmt::join(names, ", ")));
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts{""};
+  for (char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// Names for what the step adds to a model, none of which the model has.
+class StepNames {
+ public:
+  explicit StepNames(const ImportedModel& model) : c_names_(model.name) {
+    for (const auto* list : {&model.inputs, &model.outputs})
+      for (const ImportedTensor& t : *list) add(t);
+    for (const ImportedState& s : model.parameters) add(s.state);
+    for (const ImportedDim& d : model.dims) c_names_.add(d.c_name);
+  }
+  ImportedTensor tensor(std::string name, const Tensor& t) {
+    while (taken_.contains(name)) name += "_";
+    taken_.insert(name);
+    return {name, c_names_.add(name), t.dtype(), t.shape(), t};
+  }
+  Tensor input(LazyGraph& graph, const char* name, DType dtype, const Shape& shape, std::vector<ImportedTensor>& inputs) {
+    inputs.push_back(tensor(name, Tensor::input(graph, name, dtype, shape)));
+    return inputs.back().tensor;
+  }
+  ImportedState state(LazyGraph& graph, const std::string& name, const Tensor& like) {
+    const Tensor t = Tensor::state(graph, name, like.dtype(), like.shape());
+    return {tensor(name, t), t};
+  }
+
+ private:
+  void add(const ImportedTensor& t) {
+    taken_.insert(t.name);
+    c_names_.add(t.c_name);
+  }
+  CNames c_names_;
+  std::set<std::string> taken_;
+};
+
+/// What the rule keeps of each parameter, then the number of steps; all 0 at first.
+std::vector<ImportedState> kept_states(const ImportedModel& model, const nn::Rule& rule, StepNames& names) {
+  std::vector<ImportedState> kept;
+  for (const ImportedState& parameter : model.parameters)
+    for (const std::string& name : rule.kept) kept.push_back(names.state(*model.graph, parameter.state.name + "." + name, parameter.state.tensor));
+  if (rule.counts) kept.push_back(names.state(*model.graph, "steps", Tensor::full(*model.graph, {}, Scalar::of_int(DType::Float32, 0))));
+  return kept;
+}
+
+const ImportedTensor& output_for_loss(const ImportedModel& model, const TrainOptions& options) {
+  std::vector<std::string> names;
+  for (const ImportedTensor& t : model.outputs) {
+    if (t.name == options.output || (options.output.empty() && model.outputs.size() == 1)) return t;
+    names.push_back(t.name);
+  }
+  if (options.output.empty())
+    throw UserError(kPlace, fmt::format("the model has {} outputs: {}", names.size(), fmt::join(names, ", ")),
+                    "say which one the loss is of: output=NAME");
+  throw UserError(kPlace, "the model has no output '" + options.output + "'", "its outputs: " + nearest_text(options.output, names));
+}
+
+Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepNames& names, std::vector<ImportedTensor>& inputs) {
+  const ImportedTensor& output = output_for_loss(model, options);
+  const std::string place = std::string(kPlace) + ": output '" + output.name + "'";
+  if (!is_float(output.dtype) || !variables(output.shape).empty())
+    throw UserError(place, fmt::format("is {} {}", name_of(output.dtype), shape_text(output.shape)),
+                    "accepted is a float of fixed sizes; give open dimensions one value, --dim NAME=N");
+  LazyGraph& graph = *model.graph;
+  if (!options.loss->of_classes) {
+    const Tensor targets = names.input(graph, kTargets, output.dtype, output.shape, inputs);
+    return options.loss->compute(output.tensor, targets);
+  }
+  if (output.shape.size() != 2)
+    throw UserError(place, "is of shape " + shape_text(output.shape), "accepted for a loss of classes is [N, classes]");
+  const Tensor labels = names.input(graph, kLabels, DType::Int32, {output.shape[0]}, inputs);
+  inputs.back().below = output.shape[1].as_int();
+  // Of probabilities the logarithm: the same as of what comes before a softmax.
+  return options.loss->compute(output.logits ? output.logits : output.tensor, labels);
+}
+
+}  // namespace
+
+TrainOptions train_options(const std::string& text, int last_layers) {
+  TrainOptions options;
+  options.last_layers = last_layers;
+  Numbers numbers;
+  std::string loss, rule;
+  for (const std::string& word : split(text, ',')) {
+    const std::size_t at = word.find('=');
+    if (at == std::string::npos || at == 0)
+      throw UserError(kPlace, "'" + word + "' is not NAME=VALUE", "write for example loss=crossentropy,optimizer=sgd");
+    const std::string name = word.substr(0, at), value = word.substr(at + 1);
+    if (name == "loss")
+      loss = value;
+    else if (name == "optimizer")
+      rule = value;
+    else if (name == "parameters")
+      options.parameters = split(value, '+');
+    else if (name == "output")
+      options.output = value;
+    else
+      numbers.set(name, value);
+  }
+  if (loss.empty() || rule.empty())
+    throw UserError(kPlace, std::string(loss.empty() ? "loss" : "optimizer") + " is not given", "write for example loss=crossentropy,optimizer=sgd");
+  options.loss = &row_named(kLosses, loss, "loss");
+  if (last_layers > 0 && !options.parameters.empty())
+    throw UserError(kPlace, "parameters are named, and --train-last chooses some", "pass one of both");
+  const RuleName& row = row_named(kRules, rule, "optimizer");
+  options.rule = row.make(numbers);
+  if (const std::string left = numbers.left(); !left.empty())
+    throw UserError(kPlace, "optimizer " + rule + " takes no '" + left + "'", std::string("it takes ") + row.numbers);
+  return options;
+}
+
+std::string train_options_help() {
+  std::string losses, rules;
+  for (const TrainLoss& l : kLosses) losses += (losses.empty() ? "" : "|") + std::string(l.name);
+  for (const RuleName& r : kRules) rules += (rules.empty() ? "" : "|") + std::string(r.name);
+  return "a training step beside the network: loss=" + losses + ",optimizer=" + rules +
+         ", and if wanted output=NAME, parameters=NAME+NAME, and the optimizer's numbers: momentum=0.9";
+}
+
+ImportedModel network_with_state(ImportedModel model, const TrainOptions& options) {
+  StepNames names(model);
+  for (const ImportedState& s : model.parameters) model.states.push_back(s);
+  for (ImportedState& s : kept_states(model, options.rule, names)) model.states.push_back(std::move(s));
+  return model;
+}
+
+ImportedModel training_step(ImportedModel model, const TrainOptions& options) {
+  StepNames names(model);
+  if (!model.states.empty())
+    throw UserError(kPlace, "the model has a state '" + model.states[0].state.name + "' of its own", "train it without --state");
+  std::vector<ImportedTensor> inputs = model.inputs;
+  try {
+    const Tensor loss = loss_of(model, options, names, inputs);
+    const Tensor rate = names.input(*model.graph, kRate, DType::Float32, {}, inputs);
+    inputs.back().typical = 0.01;
+    std::vector<Tensor> parameters;
+    for (const ImportedState& p : model.parameters) parameters.push_back(p.state.tensor);
+    const std::vector<Tensor> gradients = Tensor::gradients({loss}, parameters);
+    const NoGrad scope(*model.graph);
+    std::vector<ImportedState> kept = kept_states(model, options.rule, names);
+    const std::size_t per_parameter = options.rule.kept.size();
+    Tensor count;
+    if (options.rule.counts) count = kept.back().next = kept.back().state.tensor + 1.0;
+    for (std::size_t i = 0; i < parameters.size(); i++) {
+      const Tensor& w = parameters[i];
+      if (!gradients[i])
+        throw UserError(kPlace, "the loss does not depend on parameter '" + model.parameters[i].state.name + "'",
+                        "leave it out: name the others by parameters=NAME+NAME");
+      std::vector<Tensor> before;
+      for (std::size_t k = 0; k < per_parameter; k++) before.push_back(kept[i * per_parameter + k].state.tensor);
+      const nn::Updated u = options.rule.update(w, gradients[i], before, rate.cast(w.dtype()), count ? count.cast(w.dtype()) : Tensor());
+      model.states.push_back(model.parameters[i]);
+      model.states.back().next = u.parameter;
+      for (std::size_t k = 0; k < per_parameter; k++) kept[i * per_parameter + k].next = u.kept[k];
+    }
+    for (ImportedState& s : kept) model.states.push_back(std::move(s));
+    model.inputs = std::move(inputs);
+    model.outputs = {names.tensor(kLoss, loss)};
+  } catch (const ShapeError& error) {
+    throw UserError(kPlace, error.what());
+  }
+  model.name += "_train";
+  return model;
+}
+
+namespace {
+
+/// The names that the step's files have beside the network's: there is one self-test, one report and one build file for each.
+std::string beside(const std::string& file, const std::string& step) {
+  if (file == "selftest.c") return step + "_selftest.c";
+  return file == "report.txt" || file == "report.json" ? step + "_" + file : file;
+}
+
+void require_language(const Target& target) {
+  const Language& language = language_of(target);
+  if (language.grid)
+    throw UserError(kPlace, fmt::format("kernels of target {} run on a device, in {}", target.name, language.name),
+                    "choose a target whose kernels are C: etch targets lists them");
+}
+
+/// Adds the step's files to the network's; files of the runtime are there once.
+void add_files(CompiledProject& network, const CompiledProject& step, const std::string& name) {
+  for (const EmittedFile& file : step.files) {
+    if (file.name == "CMakeLists.txt") continue;
+    const std::string own = beside(file.name, name);
+    const auto known = std::ranges::find(network.files, own, &EmittedFile::name);
+    if (known == network.files.end()) {
+      network.files.push_back(file);
+      network.files.back().name = own;
+    } else {
+      check(known->text == file.text, "files that two projects of a folder share are the same");
+    }
+  }
+}
+
+std::vector<std::string> sources_of(const CompiledProject& project, const std::string& name) {
+  std::vector<std::string> sources;
+  for (const EmittedFile& file : project.files)
+    if (file.name.starts_with(name) && (file.name.ends_with(".c") || file.name.ends_with(".S"))) sources.push_back(file.name);
+  return sources;
+}
+
+/// Both have the same states at the same places.
+void check_states(const Program& network, const Program& step) {
+  check(network.states.size() == step.states.size(), "a step has the states of its network");
+  for (std::size_t k = 0; k < network.states.size(); k++) {
+    const ProgramBuffer& a = network.buffers[static_cast<std::size_t>(network.states[k].buffer)];
+    const ProgramBuffer& b = step.buffers[static_cast<std::size_t>(step.states[k].buffer)];
+    check(a.name == b.name && a.dtype == b.dtype && a.max_elements == b.max_elements, "a step has the states of its network");
+  }
+}
+
+}  // namespace
+
+Frontend read_step(const CompileOptions& options, const TrainOptions& train) {
+  require_language(options.target);
+  CompileOptions own = options;
+  own.import.training = TrainingImport{train.parameters, train.last_layers};
+  Frontend step = schedule_model(training_step(import_onnx(own.import), train), own);
+  step.role.function = "step";
+  return step;
+}
+
+CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train) {
+  Frontend step = read_step(options, train);
+  CompileOptions own = options;
+  own.import.training = TrainingImport{train.parameters, train.last_layers};
+  const std::string name = step.model.name;
+  Frontend network = schedule_model(network_with_state(import_onnx(own.import), train), own);
+  step.role.state_of = network.model.name;
+  const CompiledProject compiled_step = compile_project(step, own);
+  network.role.saves_state = true;
+  network.role.companions = {{name, sources_of(compiled_step, name), own.selftest ? name + "_selftest.c" : ""}};
+  CompiledProject project = compile_project(network, own);
+  check_states(project.program, compiled_step.program);
+  add_files(project, compiled_step, name);
+  project.report.step_arena_bytes = compiled_step.report.arena_bytes;
+  project.report.step_arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes;
+  return project;
+}
+
+}  // namespace etch
