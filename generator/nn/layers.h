@@ -41,35 +41,35 @@ struct ConvOptions {
 struct Conv {
   Tensor weight, bias;  // [outputs, inputs / groups, kernel..], [outputs] or empty
   ConvOptions options;
-  Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions options);
+  Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions how);
   Tensor operator()(const Tensor& x) const;  // [N, inputs, d..] to [N, outputs, o..]
   StateDict members() const;
 };
 struct Conv1d : Conv {
-  Conv1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& options = {})
-      : Conv(session, inputs, outputs, {kernel}, options) {}
+  Conv1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& how = {})
+      : Conv(session, inputs, outputs, {kernel}, how) {}
 };
 struct Conv2d : Conv {
   Conv2d(Session& session, std::int64_t inputs, std::int64_t outputs, std::pair<std::int64_t, std::int64_t> kernel,
-         const ConvOptions& options = {})
-      : Conv(session, inputs, outputs, {kernel.first, kernel.second}, options) {}
+         const ConvOptions& how = {})
+      : Conv(session, inputs, outputs, {kernel.first, kernel.second}, how) {}
 };
 
 struct ConvTranspose {
   Tensor weight, bias;  // [inputs, outputs / groups, kernel..], [outputs] or empty
   ConvOptions options;
-  ConvTranspose(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions options);
+  ConvTranspose(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions how);
   Tensor operator()(const Tensor& x) const;
   StateDict members() const;
 };
 struct ConvTranspose1d : ConvTranspose {
-  ConvTranspose1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& options = {})
-      : ConvTranspose(session, inputs, outputs, {kernel}, options) {}
+  ConvTranspose1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& how = {})
+      : ConvTranspose(session, inputs, outputs, {kernel}, how) {}
 };
 struct ConvTranspose2d : ConvTranspose {
   ConvTranspose2d(Session& session, std::int64_t inputs, std::int64_t outputs, std::pair<std::int64_t, std::int64_t> kernel,
-                  const ConvOptions& options = {})
-      : ConvTranspose(session, inputs, outputs, {kernel.first, kernel.second}, options) {}
+                  const ConvOptions& how = {})
+      : ConvTranspose(session, inputs, outputs, {kernel.first, kernel.second}, how) {}
 };
 
 /// Per channel (axis 1) of [N, C, ..]. In training by mean and variance of the batch, and the running ones approach these by
@@ -101,7 +101,7 @@ struct GroupNorm {
   StateDict members() const;
 };
 struct InstanceNorm : GroupNorm {
-  InstanceNorm(Session& session, std::int64_t channels, double epsilon = 1e-5) : GroupNorm(session, channels, channels, epsilon) {}
+  InstanceNorm(Session& session, std::int64_t channels, double least = 1e-5) : GroupNorm(session, channels, channels, least) {}
 };
 
 struct Embedding {

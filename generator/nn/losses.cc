@@ -1,11 +1,9 @@
 #include "nn/losses.h"
 
-#include "ir/lazyop.h"
+#include "nn/described.h"
 
 namespace etch::nn {
 namespace {
-
-std::string described(const Tensor& t) { return std::string(name_of(t.dtype())) + " " + shape_text(t.shape()); }
 
 void require_alike(const char* loss, const Tensor& values, const Tensor& targets) {
   if (values.shape() != targets.shape())

@@ -87,9 +87,9 @@ class Reader {
       return true;
     };
     const auto begin = bytes_.begin() + static_cast<std::ptrdiff_t>(kLength), end = bytes_.begin() + static_cast<std::ptrdiff_t>(data_);
-    Json header = Json::parse(begin, end, nullptr, false);
-    if (header.is_discarded() || !header.is_object()) fail("its header is no JSON object");
-    (void)Json::parse(begin, end, once);
+    if (!Json::accept(begin, end)) fail("its header is no JSON object");
+    Json header = Json::parse(begin, end, once);
+    if (!header.is_object()) fail("its header is no JSON object");
     return header;
   }
 

@@ -4,13 +4,11 @@
 #include <map>
 
 #include "base/error.h"
-#include "ir/lazyop.h"
+#include "nn/described.h"
 #include "nn/safetensors.h"
 
 namespace etch::nn {
 namespace {
-
-std::string described(const Tensor& t) { return std::string(name_of(t.dtype())) + " " + shape_text(t.shape()); }
 
 std::string described(const Array& a) {
   return std::string(name_of(a.dtype())) + " " + shape_text(Shape(a.shape().begin(), a.shape().end()));
