@@ -113,7 +113,9 @@ void add_picture(CLI::App& app, std::filesystem::path& folder) {
 
 void add_train(CLI::App& app, CompileArgs& args) {
   auto* train = app.add_option("--train", args.train, train_options_help())->type_name("NAME=VALUE,...");
-  app.add_option("--train-last", args.train_last, "only the last so many layers are trained")->check(CLI::Range(1, 1'000'000))->needs(train);
+  app.add_option("--train-last", args.train_last, "only the last so many layers are trained")
+      ->check(CLI::Range(1, 1'000'000))
+      ->needs(train);
 }
 
 struct Commands {
@@ -192,8 +194,8 @@ void add_validate(CLI::App& app, ValidateArgs& args, std::function<int()>& chose
     if (args.model.empty() == args.suite.empty()) throw CLI::ValidationError("validate", "give a model, or --suite DIR");
     if (!args.data.empty() && !args.inputs.empty()) throw CLI::ValidationError("validate", "give --data or --input, not both");
     if (!args.suite.empty())
-      for (const char* name :
-           {"--input", "--data", "--output", "--train", "--seed", "--dump", "--name", "--weights", "--freeze", "--state", "--shape", "--no-measure"})
+      for (const char* name : {"--input", "--data", "--output", "--train", "--seed", "--dump", "--name", "--weights", "--freeze", "--state",
+                               "--shape", "--no-measure"})
         if (sub->count(name) > 0)
           throw CLI::ValidationError(name, "means nothing with --suite, which runs models on the backends with their own data");
     chosen = [&args] { return validate_command(args); };

@@ -140,7 +140,8 @@ class StepNames {
 std::vector<ImportedState> kept_states(const ImportedModel& model, const nn::Rule& rule, StepNames& names) {
   std::vector<ImportedState> kept;
   for (const ImportedState& parameter : model.parameters)
-    for (const std::string& name : rule.kept) kept.push_back(names.state(*model.graph, parameter.state.name + "." + name, parameter.state.tensor));
+    for (const std::string& name : rule.kept)
+      kept.push_back(names.state(*model.graph, parameter.state.name + "." + name, parameter.state.tensor));
   if (rule.counts) kept.push_back(names.state(*model.graph, "steps", Tensor::full(*model.graph, {}, Scalar::of_int(DType::Float32, 0))));
   return kept;
 }
@@ -200,7 +201,8 @@ TrainOptions train_options(const std::string& text, int last_layers) {
       numbers.set(name, value);
   }
   if (loss.empty() || rule.empty())
-    throw UserError(kPlace, std::string(loss.empty() ? "loss" : "optimizer") + " is not given", "write for example loss=crossentropy,optimizer=sgd");
+    throw UserError(kPlace, std::string(loss.empty() ? "loss" : "optimizer") + " is not given",
+                    "write for example loss=crossentropy,optimizer=sgd");
   options.loss = &row_named(kLosses, loss, "loss");
   if (last_layers > 0 && !options.parameters.empty())
     throw UserError(kPlace, "parameters are named, and --train-last chooses some", "pass one of both");

@@ -60,7 +60,8 @@ HeaderParts header(const Project& p) {
       parts.notes += " * state: what a run leaves in it, the next one reads. Each stream of data has a block of its own.\n";
     }
   } else if (p.has_state()) {
-    parts.notes += fmt::format(" * state: that of {0}_run, to which {0}_state_init gave its first values; the weights in it are changed.\n", p.state_name());
+    parts.notes += fmt::format(" * state: that of {0}_run, to which {0}_state_init gave its first values; the weights in it are changed.\n",
+                               p.state_name());
   }
   for (std::size_t n = 0; n < p.plan->arenas.size(); n++)
     if (p.plan->arenas[n].bytes == 0)

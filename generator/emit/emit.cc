@@ -279,8 +279,8 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
   for (const RuntimeFile& file : runtime_files())
     if (file.name == "etch_quant.h"   ? uses_quant(p)
         : file.name == "etch_state.h" ? p.role().saves_state
-        : file.name == "etch_math.h" ? uses_math(p) || p.form->math_file
-                                     : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
+        : file.name == "etch_math.h"  ? uses_math(p) || p.form->math_file
+                                      : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), runtime_file_text(p, file)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});

@@ -57,8 +57,7 @@ class Importer {
     collect([&] { read_opset(model_, place_, result_); });
     collect([&] { refuse_sparse(); });
     const std::vector<int> order = order_of_nodes();
-    if (options_.training)
-      collect([&] { trained_ = trained_initializers(graph_proto_, order, *options_.training, place_); });
+    if (options_.training) collect([&] { trained_ = trained_initializers(graph_proto_, order, *options_.training, place_); });
     read_initializers();
     sizes_.emplace(options_, graph_proto_, initializers_, place_);
     freeze_inputs();

@@ -75,7 +75,7 @@ struct ImportedTensor {
   Tensor tensor;
   std::int64_t below = 0;              // of an input of integers: each is one of [0, below); 0: any may be
   std::optional<double> typical = {};  // of an input: what a test gives it, if not any number
-  Tensor logits = {};  // of an output that a Softmax or LogSoftmax over the last axis gives: what it is given; else empty
+  Tensor logits = {};                  // of an output that a Softmax or LogSoftmax over the last axis gives: what it is given; else empty
 };
 
 /// An input of the file that is a constant now.

@@ -42,7 +42,8 @@ const std::vector<LearnedInputs>& learned() {
 }
 
 bool is_learned(const std::string& op, int input) {
-  return std::ranges::any_of(learned(), [&](const LearnedInputs& row) { return row.op == op && std::ranges::count(row.inputs, input) > 0; });
+  return std::ranges::any_of(learned(),
+                             [&](const LearnedInputs& row) { return row.op == op && std::ranges::count(row.inputs, input) > 0; });
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ std::set<std::string> trained_initializers(const onnx::GraphProto& graph, const 
   for (const std::string& name : training.parameters) {
     if (!by_name.contains(name))
       throw UserError(place, "parameter '" + name + "' is no initializer of the graph", "those of floats: " + nearest_text(name, floats));
-    if (!is_trainable(name)) throw UserError(place, "parameter '" + name + "' is no tensor of floats", "those of floats: " + nearest_text(name, floats));
+    if (!is_trainable(name))
+      throw UserError(place, "parameter '" + name + "' is no tensor of floats", "those of floats: " + nearest_text(name, floats));
     chosen.insert(name);
   }
   if (!training.parameters.empty()) return chosen;
@@ -70,7 +72,8 @@ std::set<std::string> trained_initializers(const onnx::GraphProto& graph, const 
     const auto& node = graph.node(*i);
     std::vector<std::string> own;
     for (int k = 0; k < node.input_size(); k++)
-      if (is_learned(node.op_type(), k) && is_trainable(node.input(k)) && by_name[node.input(k)]->dims_size() > 0) own.push_back(node.input(k));
+      if (is_learned(node.op_type(), k) && is_trainable(node.input(k)) && by_name[node.input(k)]->dims_size() > 0)
+        own.push_back(node.input(k));
     if (own.empty()) continue;
     if (training.last_layers > 0 && layers == training.last_layers) break;
     layers++;
@@ -80,8 +83,10 @@ std::set<std::string> trained_initializers(const onnx::GraphProto& graph, const 
     throw UserError(place, "no weight, bias or scale of a layer is an initializer of floats: there is nothing to train",
                     "name initializers: parameters=NAME+NAME");
   if (layers < training.last_layers)
-    throw UserError(place, "--train-last " + std::to_string(training.last_layers) + ": only " + std::to_string(layers) + " layers have something to train",
-                    "pass at most that");
+    throw UserError(
+        place,
+        "--train-last " + std::to_string(training.last_layers) + ": only " + std::to_string(layers) + " layers have something to train",
+        "pass at most that");
   return chosen;
 }
 

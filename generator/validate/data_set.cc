@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "driver/compile.h"
 #include "base/nearest.h"
+#include "driver/compile.h"
 #include "onnx/freeze.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
