@@ -176,7 +176,7 @@ std::vector<LayerCase> cases() {
 }
 
 #ifndef ETCH_LAYER_BACKENDS
-#define ETCH_LAYER_BACKENDS "interp", "llvm"
+#define ETCH_LAYER_BACKENDS "interp"
 #endif
 class Layers : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Backends, Layers, testing::Values(ETCH_LAYER_BACKENDS), [](const auto& row) { return row.param; });
