@@ -32,7 +32,7 @@ class BackwardPass {
     collect(of);
     sums_.resize(wanted_.size());
     for (std::size_t k = 0; k < of.size(); k++) add(of[k], seeds[k]);
-    for (auto it = gradients_.rbegin(); it != gradients_.rend(); ++it) {
+    for (auto it = gradients_.rbegin(); it != gradients_.rend(); it++) {
       // The map is walked from its end: a note adds only to notes before it, which are there already.
       const TapeNote& note = tape_.at(it->first);
       if (std::ranges::none_of(it->second, [](const Tensor& g) { return static_cast<bool>(g); })) continue;

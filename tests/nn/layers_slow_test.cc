@@ -1,4 +1,4 @@
-// The same gradients in C.
+// The same gradients in C and LLVM IR.
 #define ETCH_LAYERS_ALONE
-#define ETCH_LAYER_BACKENDS "c"
+#define ETCH_LAYER_BACKENDS "c", "llvm"
 #include "nn/layers_test.cc"
