@@ -65,6 +65,14 @@
 //     }
 //     nn::save(session, layer.members(), "layer.safetensors");
 //
+// nn/trainer.h has that loop with its steps recorded, progress, checks of what goes in and comes out, and checkpoints to go on from.
+//
+//     const auto forward = [&](const std::vector<Tensor>& in, nn::Pass&) { return nn::Forward{nn::mean_square(layer(in[0]), in[1])}; };
+//     nn::Trainer trainer(session, optimizer, layer.members(), forward);
+//     const std::vector<Array> batch{session.values(inputs), session.values(wanted)};
+//     trainer.train([&](std::int64_t) { return batch; }, 20);
+//     trainer.save("checkpoint.safetensors");
+//
 // KERNELS BY HAND  An AST (ir/lazyop.h) through views (shape/shapetracker.h), buffers of a device (device/buffer.h), and what runs the
 // one on the other (device/runner.h).
 //
@@ -161,6 +169,7 @@
 #include "nn/random.h"
 #include "nn/safetensors.h"
 #include "nn/state.h"
+#include "nn/trainer.h"
 
 // --- ONNX, emitted projects, and the whole way from the one to the other
 #include "audit/audit.h"
