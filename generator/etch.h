@@ -53,6 +53,26 @@
 //     Array stepped;
 //     for (int call = 0; call < 3; call++) stepped = session.values(step({a})[0]);
 //
+// TRAINING  Gradients of tensors (lazy/tensor.h), and layers, losses, optimisers and files of weights on them: nn/.
+//
+//     const nn::Linear layer(session, 4, 1);
+//     nn::Optimizer optimizer(session, nn::parameters(layer.members()), nn::sgd(), 0.1);
+//     const Tensor inputs = session.rand({8, 4}), wanted = session.realize(inputs.sum({1}, true));
+//     for (int epoch = 0; epoch < 5; epoch++) {
+//       optimizer.zero_grad();
+//       nn::mean_square(layer(inputs), wanted).backward();
+//       optimizer.step();
+//     }
+//     nn::save(session, layer.members(), "layer.safetensors");
+//
+// nn/trainer.h has that loop with its steps recorded, progress, checks of what goes in and comes out, and checkpoints to go on from.
+//
+//     const auto forward = [&](const std::vector<Tensor>& in, nn::Pass&) { return nn::Forward{nn::mean_square(layer(in[0]), in[1])}; };
+//     nn::Trainer trainer(session, optimizer, layer.members(), forward);
+//     const std::vector<Array> batch{session.values(inputs), session.values(wanted)};
+//     trainer.train([&](std::int64_t) { return batch; }, 20);
+//     trainer.save("checkpoint.safetensors");
+//
 // KERNELS BY HAND  An AST (ir/lazyop.h) through views (shape/shapetracker.h), buffers of a device (device/buffer.h), and what runs the
 // one on the other (device/runner.h).
 //
@@ -143,6 +163,13 @@
 #include "device/runner.h"
 #include "jit/session.h"
 #include "jit/tinyjit.h"
+#include "nn/layers.h"
+#include "nn/losses.h"
+#include "nn/optim.h"
+#include "nn/random.h"
+#include "nn/safetensors.h"
+#include "nn/state.h"
+#include "nn/trainer.h"
 
 // --- ONNX, emitted projects, and the whole way from the one to the other
 #include "audit/audit.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/progress.h"
+#include "base/progress.h"
 #include "device/debug.h"
 #include "driver/compile.h"
 

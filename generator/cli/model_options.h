@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 #include "device/device.h"
 #include "driver/compile.h"
 #include "validate/data_set.h"

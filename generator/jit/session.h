@@ -67,6 +67,9 @@ class Session {
   /// manual_seed begins.
   Tensor rand(const Shape& shape, DType dtype = DType::Float32);
   void manual_seed(std::uint64_t seed);
+  /// What rand() draws from next, a realized tensor of uint32 [4]: the seed in two words, the lower first, and how many numbers were drawn
+  /// of its sequence, likewise. Whoever sets its values (set_values) goes on from there, also in recorded functions.
+  const Tensor& random_state();
 
   /// Computes tensors, all in one schedule. The results have the same values and are realized; a tensor that is the whole of what was
   /// computed is so itself. Throws DeviceError.
@@ -112,7 +115,6 @@ class Session {
   std::shared_ptr<JITRunner> runner(const ProgramKernel& kernel);
   void check_own(const Tensor& tensor) const;
   void forbid_host(const std::string& what) const;
-  const Tensor& random_state();
 
   std::shared_ptr<const Device> device_;
   std::shared_ptr<LazyGraph> graph_;

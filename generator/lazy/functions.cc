@@ -13,7 +13,7 @@ namespace {
 
 // --- words of the column `backward`
 
-const Tensor zero, none;  // no tensor: nothing flows back
+const Tensor zero;  // no tensor: nothing flows back
 
 Tensor zeros(const Tensor& x) { return x.full_like(0); }
 
@@ -49,12 +49,19 @@ Tensor products_before(const Tensor& x) {
   for (const Sint& d : rest) but_last.emplace_back(0, d);
   but_last.back().second = rest.back() - 1;
   const Tensor shifted = Tensor::cat({Tensor::full(x.graph(), edge, Scalar::of_int(x.dtype(), 1)), x.shrink(but_last)}, -1);
-  return {&x.graph(), x.graph().scan(Op::ReduceProd, shifted.buffer(), x.rank() - 1)};
+  const Tensor products(&x.graph(), x.graph().scan(Op::ReduceProd, shifted.buffer(), x.rank() - 1));
+  return x.graph().tape().add_without_gradient("RunningProduct", {shifted}, {products})[0];
+}
+
+std::vector<int> inverse(const std::vector<int>& order) {
+  std::vector<int> result(order.size());
+  for (std::size_t i = 0; i < order.size(); i++) result[index_of(order[i])] = static_cast<int>(i);
+  return result;
 }
 
 /// For each element the product of the others that are reduced together with it; right also where some are 0.
 Tensor product_of_others(const Tensor& a, const std::vector<int>& axes) {
-  std::vector<int> order, back(static_cast<std::size_t>(a.rank()));
+  std::vector<int> order;
   Shape outer;
   for (int i = 0; i < a.rank(); i++)
     if (std::ranges::find(axes, i) == axes.end()) {
@@ -62,12 +69,11 @@ Tensor product_of_others(const Tensor& a, const std::vector<int>& axes) {
       outer.push_back(a.dim(i));
     }
   order.insert(order.end(), axes.begin(), axes.end());
-  for (std::size_t i = 0; i < order.size(); i++) back[index_of(order[i])] = static_cast<int>(i);
   const Tensor moved = a.permute(order);
   outer.push_back(-1);
   const Tensor rows = moved.reshape(outer);
   const Tensor after = products_before(rows.flip({-1})).flip({-1});
-  return (products_before(rows) * after).reshape(moved.shape()).permute(back);
+  return (products_before(rows) * after).reshape(moved.shape()).permute(inverse(order));
 }
 
 // --- words of functions.def
@@ -83,12 +89,6 @@ Tensor sign_of(const Tensor& x) {
 }
 
 Tensor softplus_of(const Tensor& x) { return x.relu() + x.abs().neg().exp().log1p(); }
-
-std::vector<int> inverse(const std::vector<int>& order) {
-  std::vector<int> result(order.size());
-  for (std::size_t i = 0; i < order.size(); i++) result[index_of(order[i])] = static_cast<int>(i);
-  return result;
-}
 
 Tensor expanded(const Tensor& x, const Shape& shape) {
   Shape own(shape.size() - x.shape().size(), 1);
@@ -162,7 +162,7 @@ Tensor scattered(const Tensor& g, const Tensor& a, const Tensor& index) {
 
 /// The value of a row; nothing is noted while its parts are computed.
 Tensor value_of(Function function, const std::vector<Tensor>& operands, const FunctionArguments& f) {
-  const Tensor &a = operands[0], &b = operands.size() > 1 ? operands[1] : none;
+  const Tensor &a = operands[0], &b = operands.size() > 1 ? operands[1] : zero;
   LazyGraph& graph = a.graph();
   const NoGrad scope(graph);
   const LazyBuffer* x = a.buffer();
@@ -177,7 +177,8 @@ Tensor value_of(Function function, const std::vector<Tensor>& operands, const Fu
 }
 
 Tensor gradient_of(Function function, const TapeNote& note, const FunctionArguments& f, const Tensor& g, int k) {
-  const Tensor &a = note.operands[0], &b = note.operands.size() > 1 ? note.operands[1] : none, &y = note.results[0];
+  const Tensor &a = note.operands[0], &b = note.operands.size() > 1 ? note.operands[1] : zero, &y = note.results[0];
+  const auto none = [&]() -> Tensor { refuse_gradient(note); };
   switch (function) {
 #define FUNCTION(name, forward, backward, meaning) \
   case Function::name:                             \
@@ -198,7 +199,8 @@ Tensor value_of(Op op, const std::vector<Tensor>& operands, const FunctionArgume
 }
 
 Tensor gradient_of(Op op, const TapeNote& note, const FunctionArguments& f, const Tensor& g, int k) {
-  const Tensor &a = note.operands[0], &b = note.operands.size() > 1 ? note.operands[1] : none, &y = note.results[0];
+  const Tensor &a = note.operands[0], &b = note.operands.size() > 1 ? note.operands[1] : zero, &y = note.results[0];
+  const auto none = [&]() -> Tensor { refuse_gradient(note); };
   const std::vector<int>& axes = f.axes;
   switch (op) {
 #define OP(name, group, arity, types, traits, cost, word, backward, meaning) \

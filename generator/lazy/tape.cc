@@ -14,13 +14,6 @@ constexpr int kDetached = -2;
 
 std::string described(const Tensor& t) { return std::string(name_of(t.dtype())) + " " + shape_text(t.shape()); }
 
-/// "External (node 'boxes')"
-std::string named(const TapeNote& note) {
-  std::string text(note.function);
-  if (!note.origins.empty()) text += " (node '" + note.origins[0] + "')";
-  return text;
-}
-
 /// The notes behind some tensors, and which of them lead to what the gradients are wanted of.
 class BackwardPass {
  public:
@@ -32,7 +25,7 @@ class BackwardPass {
     collect(of);
     sums_.resize(wanted_.size());
     for (std::size_t k = 0; k < of.size(); k++) add(of[k], seeds[k]);
-    for (auto it = gradients_.rbegin(); it != gradients_.rend(); ++it) {
+    for (auto it = gradients_.rbegin(); it != gradients_.rend(); it++) {
       // The map is walked from its end: a note adds only to notes before it, which are there already.
       const TapeNote& note = tape_.at(it->first);
       if (std::ranges::none_of(it->second, [](const Tensor& g) { return static_cast<bool>(g); })) continue;
@@ -80,7 +73,7 @@ class BackwardPass {
     std::vector<bool> wanted;
     for (const Tensor& t : note.operands) wanted.push_back(leads(t));
     if (std::ranges::find(wanted, true) == wanted.end()) return;
-    if (!note.backward) throw ShapeError("the gradient of " + named(note) + " is not defined");
+    if (!note.backward) refuse_gradient(note);
     const std::vector<Tensor> back = note.backward(note, gradients, wanted);
     for (std::size_t k = 0; k < wanted.size(); k++)
       if (wanted[k] && back[k]) add(note.operands[k], back[k]);
@@ -104,6 +97,11 @@ class BackwardPass {
 };
 
 }  // namespace
+
+void refuse_gradient(const TapeNote& note) {
+  const std::string node = note.origins.empty() ? "" : " (node '" + note.origins[0] + "')";
+  throw ShapeError("the gradient of " + std::string(note.function) + node + " is not defined");
+}
 
 const Tape::Leaf* Tape::leaf(const Tensor& t) const {
   const auto found = leaf_numbers_.find(t.buffer());
@@ -170,6 +168,11 @@ std::vector<Tensor> Tape::add(TapeNote note) {
 Tensor Tape::as_noted(Tensor value, const Tensor& like) {
   value.place_ = like.place_;
   return value;
+}
+
+std::vector<Tensor> Tape::add_without_gradient(std::string_view function, std::vector<Tensor> operands, std::vector<Tensor> results) {
+  if (of_result(operands) != RequiresGrad::Yes) return results;
+  return add({.function = function, .operands = std::move(operands), .results = std::move(results), .backward = {}});
 }
 
 std::pair<int, int> Tape::place_of(const Tensor& t) const {

@@ -24,6 +24,9 @@ struct TapeNote {
   std::vector<std::string> origins = {};  // the ONNX nodes that were being traced
 };
 
+/// Throws a ShapeError: its gradient is wanted, and is not defined.
+[[noreturn]] void refuse_gradient(const TapeNote& note);
+
 class Tape {
  public:
   RequiresGrad requires_grad(const Tensor& t) const;
@@ -39,6 +42,8 @@ class Tape {
 
   /// The results of the note that is added.
   std::vector<Tensor> add(TapeNote note);
+  /// The same of a function that has no gradient: wanting it is an error. Nothing is added where no operand requires one.
+  std::vector<Tensor> add_without_gradient(std::string_view function, std::vector<Tensor> operands, std::vector<Tensor> results);
   /// Position of the note that `t` is a result of, and which result it is; {-1, 0} for memory and for what has no note.
   std::pair<int, int> place_of(const Tensor& t) const;
   const TapeNote& at(int number) const { return notes_[static_cast<std::size_t>(number)]; }

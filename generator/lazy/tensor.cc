@@ -112,8 +112,7 @@ std::vector<Tensor> Tensor::external(LazyGraph& graph, const std::shared_ptr<con
   }
   std::vector<Tensor> outputs;
   for (const LazyBuffer* b : graph.external(function, src)) outputs.push_back({&graph, b});
-  if (graph.tape().of_result(inputs) != RequiresGrad::Yes) return outputs;
-  return graph.tape().add({.function = "External", .operands = inputs, .results = outputs, .backward = {}});
+  return graph.tape().add_without_gradient("External", inputs, outputs);
 }
 
 Tensor Tensor::eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal) {

@@ -105,7 +105,7 @@ class LoopGradient {
       if (g) operands.push_back(g);
     Tensors found = results_of(graph, traced, first);
     found.resize(first.size());
-    found = graph.tape().add({.function = "gradient of a loop", .operands = operands, .results = found, .backward = {}});
+    found = graph.tape().add_without_gradient("the gradient of a Loop", operands, found);
     Tensors result(wanted.size());
     for (std::size_t k = 0; k < operand.size(); k++)
       if (wanted[operand[k]]) result[operand[k]] = found[k];

@@ -1,6 +1,5 @@
 // Products of tensors, and everything with a window: convolution and pooling.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/error.h"

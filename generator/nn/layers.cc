@@ -38,6 +38,15 @@ void require_groups(const char* layer, std::int64_t inputs, std::int64_t outputs
                     "accepted are groups that divide both");
 }
 
+/// The channels of `all` that are in one group; the sizes of a convolution are checked first.
+std::int64_t share_of(const char* layer, std::int64_t inputs, std::int64_t outputs, const Ints& kernel, std::int64_t groups,
+                      std::int64_t all) {
+  require_positive(layer, {inputs, outputs});
+  require_positive(layer, kernel);
+  require_groups(layer, inputs, outputs, groups);
+  return all / groups;
+}
+
 Window window_of(const Shape& weight, const ConvOptions& o) {
   Window w{.stride = o.stride, .dilation = o.dilation};
   for (std::size_t i = 2; i < weight.size(); i++) w.kernel.push_back(weight[i].as_int());
@@ -70,32 +79,26 @@ Linear::Linear(Session& session, std::int64_t inputs, std::int64_t outputs, bool
 Tensor Linear::operator()(const Tensor& x) const { return x.linear(weight.transpose(), bias); }
 StateDict Linear::members() const { return with_bias(weight, bias); }
 
-Conv::Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const Ints& kernel, ConvOptions given) : options(std::move(given)) {
-  require_positive("Conv", {inputs, outputs});
-  require_positive("Conv", kernel);
-  require_groups("Conv", inputs, outputs, options.groups);
-  weight = kaiming_uniform(session, shape_of({outputs, inputs / options.groups}, kernel), std::sqrt(5.0));
-  const double bound = 1 / std::sqrt(static_cast<double>(inputs / options.groups * product_of(kernel)));
+Filters::Filters(Session& session, std::int64_t first, std::int64_t second, std::int64_t outputs, const Ints& kernel, ConvOptions how)
+    : options(std::move(how)) {
+  weight = kaiming_uniform(session, shape_of({first, second}, kernel), std::sqrt(5.0));
+  const double bound = 1 / std::sqrt(static_cast<double>(second * product_of(kernel)));
   if (options.bias) bias = uniform(session, {outputs}, -bound, bound);
 }
+
+StateDict Filters::members() const { return with_bias(weight, bias); }
+
+Conv::Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const Ints& kernel, ConvOptions how)
+    : Filters(session, outputs, share_of("Conv", inputs, outputs, kernel, how.groups, inputs), outputs, kernel, how) {}
 
 Tensor Conv::operator()(const Tensor& x) const { return x.conv(weight, bias, window_of(weight.shape(), options), options.groups); }
-StateDict Conv::members() const { return with_bias(weight, bias); }
 
-ConvTranspose::ConvTranspose(Session& session, std::int64_t inputs, std::int64_t outputs, const Ints& kernel, ConvOptions given)
-    : options(std::move(given)) {
-  require_positive("ConvTranspose", {inputs, outputs});
-  require_positive("ConvTranspose", kernel);
-  require_groups("ConvTranspose", inputs, outputs, options.groups);
-  weight = kaiming_uniform(session, shape_of({inputs, outputs / options.groups}, kernel), std::sqrt(5.0));
-  const double bound = 1 / std::sqrt(static_cast<double>(outputs / options.groups * product_of(kernel)));
-  if (options.bias) bias = uniform(session, {outputs}, -bound, bound);
-}
+ConvTranspose::ConvTranspose(Session& session, std::int64_t inputs, std::int64_t outputs, const Ints& kernel, ConvOptions how)
+    : Filters(session, inputs, share_of("ConvTranspose", inputs, outputs, kernel, how.groups, outputs), outputs, kernel, how) {}
 
 Tensor ConvTranspose::operator()(const Tensor& x) const {
   return x.conv_transpose(weight, bias, window_of(weight.shape(), options), options.output_padding, options.groups);
 }
-StateDict ConvTranspose::members() const { return with_bias(weight, bias); }
 
 BatchNorm2d::BatchNorm2d(Session& session, std::int64_t channels, double epsilon_, double momentum_)
     : epsilon(epsilon_), momentum(momentum_) {
@@ -111,7 +114,10 @@ Tensor BatchNorm2d::operator()(const Tensor& x, Pass& pass) const {
   std::vector<int> axes{0};
   for (int i = 2; i < x.rank(); i++) axes.push_back(i);
   const Tensor mean = x.mean(axes), variance = x.variance(axes);
-  const Tensor n = Tensor::size_value(x.graph(), floordiv(x.size(), x.dim(1)), running_var.dtype());
+  const Sint count = floordiv(x.size(), x.dim(1));
+  if (count.max() < 2)
+    throw UserError("layer BatchNorm2d", "one element a channel has no variance to train with", "train with larger batches or pictures");
+  const Tensor n = Tensor::size_value(x.graph(), count, running_var.dtype());
   const auto moved = [&](const Tensor& from, const Tensor& to) { return from * (1 - momentum) + to.detach() * momentum; };
   pass.updates.push_back({running_mean, moved(running_mean, mean)});
   pass.updates.push_back({running_var, moved(running_var, variance.detach() * (n / (n - 1.0)))});

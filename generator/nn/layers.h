@@ -37,43 +37,47 @@ struct ConvOptions {
   bool bias = true;
 };
 
-/// Convolution over as many axes as the kernel has.
-struct Conv {
-  Tensor weight, bias;  // [outputs, inputs / groups, kernel..], [outputs] or empty
+/// The weights of a convolution over as many axes as the kernel has.
+struct Filters {
+  Tensor weight, bias;  // [first, second, kernel..], [outputs] or empty
   ConvOptions options;
-  Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions how);
-  Tensor operator()(const Tensor& x) const;  // [N, inputs, d..] to [N, outputs, o..]
   StateDict members() const;
-};
-struct Conv1d : Conv {
-  Conv1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& how = {})
-      : Conv(session, inputs, outputs, {kernel}, how) {}
-};
-struct Conv2d : Conv {
-  Conv2d(Session& session, std::int64_t inputs, std::int64_t outputs, std::pair<std::int64_t, std::int64_t> kernel,
-         const ConvOptions& how = {})
-      : Conv(session, inputs, outputs, {kernel.first, kernel.second}, how) {}
+
+ protected:
+  Filters(Session& session, std::int64_t first, std::int64_t second, std::int64_t outputs, const std::vector<std::int64_t>& kernel,
+          ConvOptions how);
 };
 
-struct ConvTranspose {
-  Tensor weight, bias;  // [inputs, outputs / groups, kernel..], [outputs] or empty
-  ConvOptions options;
+/// [N, inputs, d..] to [N, outputs, o..]; weight [outputs, inputs / groups, kernel..].
+struct Conv : Filters {
+  Conv(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions how);
+  Tensor operator()(const Tensor& x) const;
+};
+/// The same the other way, larger by the stride; weight [inputs, outputs / groups, kernel..].
+struct ConvTranspose : Filters {
   ConvTranspose(Session& session, std::int64_t inputs, std::int64_t outputs, const std::vector<std::int64_t>& kernel, ConvOptions how);
   Tensor operator()(const Tensor& x) const;
-  StateDict members() const;
-};
-struct ConvTranspose1d : ConvTranspose {
-  ConvTranspose1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& how = {})
-      : ConvTranspose(session, inputs, outputs, {kernel}, how) {}
-};
-struct ConvTranspose2d : ConvTranspose {
-  ConvTranspose2d(Session& session, std::int64_t inputs, std::int64_t outputs, std::pair<std::int64_t, std::int64_t> kernel,
-                  const ConvOptions& how = {})
-      : ConvTranspose(session, inputs, outputs, {kernel.first, kernel.second}, how) {}
 };
 
+template <class Layer>
+struct Over1d : Layer {
+  Over1d(Session& session, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, const ConvOptions& how = {})
+      : Layer(session, inputs, outputs, {kernel}, how) {}
+};
+template <class Layer>
+struct Over2d : Layer {
+  Over2d(Session& session, std::int64_t inputs, std::int64_t outputs, std::pair<std::int64_t, std::int64_t> kernel,
+         const ConvOptions& how = {})
+      : Layer(session, inputs, outputs, {kernel.first, kernel.second}, how) {}
+};
+using Conv1d = Over1d<Conv>;
+using Conv2d = Over2d<Conv>;
+using ConvTranspose1d = Over1d<ConvTranspose>;
+using ConvTranspose2d = Over2d<ConvTranspose>;
+
 /// Per channel (axis 1) of [N, C, ..]. In training by mean and variance of the batch, and the running ones approach these by
-/// `momentum` of the way (the variance with n - 1), as updates of the pass; else by the running ones.
+/// `momentum` of the way (the variance with n - 1), as updates of the pass; else by the running ones. UserError where a channel has one
+/// element in training.
 struct BatchNorm2d {
   Tensor weight, bias, running_mean, running_var;
   double epsilon, momentum;

@@ -14,16 +14,25 @@ void require_classes(const char* loss, const Tensor& logits) {
   if (logits.rank() < 2) throw ShapeError(std::string(loss) + ": of " + described(logits) + ", accepted are logits [N, C, ..]");
 }
 
-}  // namespace
-
-Tensor sparse_categorical_crossentropy(const Tensor& logits, const Tensor& labels, std::optional<std::int64_t> ignored) {
-  const char* name = "sparse_categorical_crossentropy";
-  require_classes(name, logits);
+/// ShapeError unless the labels are integers of the logits' shape without the classes.
+void require_labels(const char* loss, const Tensor& logits, const Tensor& labels) {
+  require_classes(loss, logits);
   Shape positions = logits.shape();
   positions.erase(positions.begin() + 1);
   if (labels.shape() != positions || !is_int(labels.dtype()))
-    throw ShapeError(std::string(name) + ": of " + described(logits) + ", the labels are " + described(labels) +
+    throw ShapeError(std::string(loss) + ": of " + described(logits) + ", the labels are " + described(labels) +
                      ", accepted are integers " + shape_text(positions));
+}
+
+/// Where the label is not `ignored`.
+Tensor counted(const Tensor& labels, std::int64_t ignored) {
+  return labels.equal(labels.full_like(static_cast<double>(ignored))).logical_not();
+}
+
+}  // namespace
+
+Tensor sparse_categorical_crossentropy(const Tensor& logits, const Tensor& labels, std::optional<std::int64_t> ignored) {
+  require_labels("sparse_categorical_crossentropy", logits, labels);
   // The classes last, as rows to choose from.
   std::vector<int> order{0};
   for (int i = 2; i < logits.rank(); i++) order.push_back(i);
@@ -32,7 +41,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& logits, const Tensor& label
   const Tensor is_label = labels.one_hot(logits.dim(1));
   const Tensor each = is_label.where(rows, rows.full_like(0)).sum({-1}).neg();
   if (!ignored) return each.mean();
-  const Tensor counts = labels.equal(labels.full_like(static_cast<double>(*ignored))).logical_not();
+  const Tensor counts = counted(labels, *ignored);
   return counts.where(each, each.full_like(0)).sum() / counts.cast(each.dtype()).sum();
 }
 
@@ -61,6 +70,14 @@ Tensor mean_square(const Tensor& values, const Tensor& targets) {
 Tensor mean_absolute(const Tensor& values, const Tensor& targets) {
   require_alike("mean_absolute", values, targets);
   return (values - targets).abs().mean();
+}
+
+Tensor accuracy(const Tensor& logits, const Tensor& labels, std::optional<std::int64_t> ignored) {
+  require_labels("accuracy", logits, labels);
+  const Tensor right = logits.detach().argmax(1, false).equal(labels.cast(DType::Int64));
+  if (!ignored) return right.cast(DType::Float32).mean();
+  const Tensor counts = counted(labels, *ignored), both = Tensor::binary(Op::And, right, counts);
+  return both.cast(DType::Float32).sum() / counts.cast(DType::Float32).sum();
 }
 
 }  // namespace etch::nn

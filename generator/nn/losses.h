@@ -1,4 +1,4 @@
-// Losses: each a scalar to call backward() on. Labels and targets need no gradient.
+// Losses: each a scalar to call backward() on. Labels and targets need no gradient. And the accuracy, which people read beside them.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,9 @@ Tensor binary_crossentropy(const Tensor& probabilities, const Tensor& targets);
 Tensor binary_crossentropy_logits(const Tensor& logits, const Tensor& targets);
 Tensor mean_square(const Tensor& values, const Tensor& targets);
 Tensor mean_absolute(const Tensor& values, const Tensor& targets);
+
+/// No loss, as it has no gradient: the part of all positions, float32 of [0, 1], where the largest of `logits` [N, C, d..] along axis 1
+/// (the first of equals) is at the label. Positions with the label `ignored` do not count; NaN if none counts.
+Tensor accuracy(const Tensor& logits, const Tensor& labels, std::optional<std::int64_t> ignored = std::nullopt);
 
 }  // namespace etch::nn

@@ -16,15 +16,6 @@ Tensor norm(const Tensor& x) { return x.square().sum().sqrt(); }
 /// 1 - beta^count, beta^count as e to the count * log(beta).
 Tensor bias_correction(double beta, const Tensor& count) { return (count * std::log(beta)).unary(Op::Expm1).neg(); }
 
-/// Adam's change before the rate: corrected running means, and the decay.
-Updated adam_change(const AdamOptions& o, const Tensor& w, const Tensor& g, const std::vector<Tensor>& kept, const Tensor& count) {
-  const Tensor m = kept[0] * o.beta1 + g * (1 - o.beta1), v = kept[1] * o.beta2 + g * g * (1 - o.beta2);
-  const Tensor m_hat = m / bias_correction(o.beta1, count), v_hat = v / bias_correction(o.beta2, count);
-  Tensor change = m_hat / (v_hat.sqrt() + o.epsilon);
-  if (o.weight_decay != 0) change = change + w * o.weight_decay;
-  return {change, {m, v}};
-}
-
 void require_adam(const char* name, const AdamOptions& o) {
   const auto is_part = [](double beta) { return beta >= 0 && beta < 1; };
   if (!is_part(o.beta1) || !is_part(o.beta2) || !(o.epsilon >= 0) || !(o.weight_decay >= 0))
@@ -32,6 +23,30 @@ void require_adam(const char* name, const AdamOptions& o) {
                     "beta1 is " + std::to_string(o.beta1) + ", beta2 " + std::to_string(o.beta2) + ", epsilon " +
                         std::to_string(o.epsilon) + ", weight_decay " + std::to_string(o.weight_decay),
                     "accepted are betas of [0, 1), the others from 0");
+}
+
+/// Where a decay is added.
+enum class Decay : std::uint8_t { Gradient, Change };
+
+/// The part of a change that keeps it as large as the parameter; 1 where one of them is 0.
+Tensor trust_of(const Tensor& w, const Tensor& change) {
+  const Tensor own = norm(w), other = norm(change), one = own.full_like(1), zero = own.full_like(0);
+  return (zero < own).where((zero < other).where(own / other, one), one);
+}
+
+/// Adam and its kin: a change by running means that are corrected for their start.
+Rule adaptive(const char* name, const AdamOptions& o, Decay decay, bool trusts) {
+  require_adam(name, o);
+  const auto update = [=](const Tensor& w, const Tensor& gradient, const std::vector<Tensor>& kept, const Tensor& rate,
+                          const Tensor& count) -> Updated {
+    const auto decayed = [&](const Tensor& x, Decay here) { return decay == here && o.weight_decay != 0 ? x + w * o.weight_decay : x; };
+    const Tensor g = decayed(gradient, Decay::Gradient);
+    const Tensor m = kept[0] * o.beta1 + g * (1 - o.beta1), v = kept[1] * o.beta2 + g * g * (1 - o.beta2);
+    const Tensor m_hat = m / bias_correction(o.beta1, count), v_hat = v / bias_correction(o.beta2, count);
+    const Tensor change = decayed(m_hat / (v_hat.sqrt() + o.epsilon), Decay::Change);
+    return {w - change * (trusts ? rate * trust_of(w, change) : rate), {m, v}};
+  };
+  return {.name = name, .kept = {"m", "v"}, .counts = true, .update = update};
 }
 
 }  // namespace
@@ -53,45 +68,17 @@ Rule sgd(const SgdOptions& o) {
           .update = update};
 }
 
-Rule adam(const AdamOptions& o) {
-  require_adam("adam", o);
-  AdamOptions plain = o;
-  plain.weight_decay = 0;
-  const auto update = [o, plain](const Tensor& w, const Tensor& gradient, const std::vector<Tensor>& kept, const Tensor& rate,
-                                 const Tensor& count) -> Updated {
-    Updated u = adam_change(plain, w, o.weight_decay == 0 ? gradient : gradient + w * o.weight_decay, kept, count);
-    return {w - u.parameter * rate, u.kept};
-  };
-  return {.name = "adam", .kept = {"m", "v"}, .counts = true, .update = update};
-}
-
-Rule adamw(const AdamOptions& o) {
-  require_adam("adamw", o);
-  const auto update = [o](const Tensor& w, const Tensor& g, const std::vector<Tensor>& kept, const Tensor& rate,
-                          const Tensor& count) -> Updated {
-    Updated u = adam_change(o, w, g, kept, count);
-    return {w - u.parameter * rate, u.kept};
-  };
-  return {.name = "adamw", .kept = {"m", "v"}, .counts = true, .update = update};
-}
-
-Rule lamb(const AdamOptions& o) {
-  require_adam("lamb", o);
-  const auto update = [o](const Tensor& w, const Tensor& g, const std::vector<Tensor>& kept, const Tensor& rate,
-                          const Tensor& count) -> Updated {
-    Updated u = adam_change(o, w, g, kept, count);
-    const Tensor own = norm(w), change = norm(u.parameter), one = own.full_like(1), zero = own.full_like(0);
-    const Tensor trust = (zero < own).where((zero < change).where(own / change, one), one);
-    return {w - u.parameter * (rate * trust), u.kept};
-  };
-  return {.name = "lamb", .kept = {"m", "v"}, .counts = true, .update = update};
-}
+Rule adam(const AdamOptions& o) { return adaptive("adam", o, Decay::Gradient, false); }
+Rule adamw(const AdamOptions& o) { return adaptive("adamw", o, Decay::Change, false); }
+Rule lamb(const AdamOptions& o) { return adaptive("lamb", o, Decay::Change, true); }
 
 Optimizer::Optimizer(Session& session, const std::vector<Tensor>& parameters, Rule rule, double rate)
     : session_(session), rule_(std::move(rule)) {
   for (const Tensor& t : parameters) {
     if (Session::realized(t) == nullptr)
       throw UserError("optimiser " + rule_.name, "a parameter of shape " + shape_text(t.shape()) + " is not realized", "realize it first");
+    if (!variables(t.shape()).empty())
+      throw UserError("optimiser " + rule_.name, "a parameter has the open shape " + shape_text(t.shape()), "accepted are fixed sizes");
     if (t.requires_grad() == RequiresGrad::No) continue;
     if (std::ranges::find(parameters_, t.buffer(), [](const Tensor& p) { return p.buffer(); }) != parameters_.end())
       throw UserError("optimiser " + rule_.name, "a parameter of shape " + shape_text(t.shape()) + " is there twice", "name each once");

@@ -8,13 +8,6 @@
 #include "nn/safetensors.h"
 
 namespace etch::nn {
-namespace {
-
-std::string described(const Array& a) {
-  return std::string(name_of(a.dtype())) + " " + shape_text(Shape(a.shape().begin(), a.shape().end()));
-}
-
-}  // namespace
 
 void add(StateDict& state, const std::string& prefix, const StateDict& members) {
   for (const NamedTensor& m : with_prefix(members, prefix)) {

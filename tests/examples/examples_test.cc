@@ -32,10 +32,11 @@ void expect_output(const std::string& name) {
 TEST(Examples, Abstractions) { expect_output("abstractions"); }
 TEST(Examples, Kernel) { expect_output("kernel"); }
 TEST(Examples, Backend) { expect_output("backend"); }
+TEST(Examples, Train) { expect_output("train"); }
 
 // A newcomer reads them as they are: nothing but etch.h, and no more than fits a sitting.
 TEST(Examples, IncludeOneHeaderAndAreShort) {
-  for (const char* name : {"abstractions", "kernel", "backend"}) {
+  for (const char* name : {"abstractions", "kernel", "backend", "train"}) {
     const std::string text = test::content(fs::path(ETCH_SOURCE_DIR) / "tests/examples" / (std::string(name) + ".cc"));
     EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 300) << name;
     std::size_t own = 0;

@@ -1,18 +1,20 @@
 // Gradients against finite differences in double: every float operation of ops.def, every function, and what is made of them. The
 // differences are INTERP's on constants; the gradients are computed on each backend.
-#include <gmock/gmock.h>
-
-#include <numbers>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "jit/jit_backends.h"
 #include "lazy/functions.h"
 #include "lazy/graph.h"
 #include "lazy/tape.h"
+#include "support/differences.h"
+#include "support/expect_error.h"
 
 namespace etch {
 namespace {
 
+using test::spread_values;
+using test::weighted;
 using Tensors = std::vector<Tensor>;
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
@@ -22,24 +24,6 @@ struct GradientCase {
   double low, high;  // of the operands
   std::function<Tensor(const Tensors&)> f;
 };
-
-/// Values in (low, high) that are no two the same, in no order.
-Array spread_values(const std::vector<std::int64_t>& shape, double low, double high, int salt) {
-  std::int64_t n = 1;
-  for (const std::int64_t d : shape) n *= d;
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < n; i++) {
-    const double golden = std::fmod(0.5 + static_cast<double>(i + 1) * std::numbers::phi + 0.37 * salt, 1.0);
-    values.push_back(low + (high - low) * golden);
-  }
-  return Array::of_doubles(DType::Float64, shape, values);
-}
-
-/// One number of a result: its elements with weights of their own.
-Tensor weighted(const Tensor& y) {
-  const Tensor n = Tensor::arange(y.graph(), y.size(), DType::Float64);
-  return (y.reshape({y.size()}) * ((n * 0.7).sin() + 0.3)).sum();
-}
 
 double loss_of(const GradientCase& c, const std::vector<Array>& arrays) {
   const auto graph = LazyGraph::create();
@@ -52,21 +36,11 @@ double loss_of(const GradientCase& c, const std::vector<Array>& arrays) {
 }
 
 std::vector<double> differences(const GradientCase& c, const std::vector<Array>& arrays, std::size_t operand) {
-  constexpr double kStep = 1e-5;
-  std::vector<double> result;
-  const std::vector<double> values = arrays[operand].doubles();
-  for (std::size_t i = 0; i < values.size(); i++) {
-    const auto at = [&](double step) {
-      std::vector<Array> moved = arrays;
-      std::vector<double> changed = values;
-      changed[i] += step;
-      moved[operand] = Array::of_doubles(DType::Float64, arrays[operand].shape(), changed);
-      return loss_of(c, moved);
-    };
-    // Of fourth order: the error is that of rounding.
-    result.push_back((8 * (at(kStep * 20) - at(-kStep * 20)) - (at(kStep * 40) - at(-kStep * 40))) / (240 * kStep));
-  }
-  return result;
+  return test::derivatives(arrays[operand], [&](const Array& moved) {
+    std::vector<Array> changed = arrays;
+    changed[operand] = moved;
+    return loss_of(c, changed);
+  });
 }
 
 struct Range {
@@ -107,11 +81,11 @@ Window window(std::vector<std::int64_t> kernel, std::vector<std::int64_t> stride
   return {.kernel = std::move(kernel), .stride = std::move(stride), .dilation = std::move(dilation), .pads = std::move(pads)};
 }
 
-std::vector<GradientCase> functions() {
+/// Of each element.
+std::vector<GradientCase> element_functions() {
   const auto one = [](std::string name, Tensor (Tensor::*f)() const) {
     return GradientCase{std::move(name), {{7}}, -2, 2, [f](const Tensors& x) { return (x[0].*f)(); }};
   };
-  const Window strided = window({3, 2}, {2, 1}, {1, 2}, {{1, 0}, {0, 1}}), cut = window({2, 2}, {3, 2}, {1, 1}, {{-1, 2}, {1, 0}});
   return {
       one("relu", &Tensor::relu),
       one("sigmoid", &Tensor::sigmoid),
@@ -141,6 +115,11 @@ std::vector<GradientCase> functions() {
       {"where", {{2, 3}, {3}}, -2, 2, [](const Tensors& x) { return (x[0] < 0.1).where(x[1] * x[0], x[0].exp()); }},
       {"cast", {{3}}, -2, 2, [](const Tensors& x) { return (x[0].cast(DType::Float64) * 3.0).cast(DType::Float64); }},
       {"a value used often", {{3}}, -2, 2, [](const Tensors& x) { return x[0] * x[0] + x[0].exp() * x[0] - x[0].sum() * x[0]; }},
+  };
+}
+
+std::vector<GradientCase> movements() {
+  return {
       {"reshape, permute", {{2, 3, 4}}, -2, 2, [](const Tensors& x) { return x[0].reshape({4, 6}).permute({1, 0}).reshape({3, 8}).exp(); }},
       {"permute", {{2, 3, 2}}, -2, 2, [](const Tensors& x) { return x[0].permute({1, 2, 0}).exp() * x[0].permute({1, 0, 2}); }},
       {"expand", {{3, 1}}, -2, 2, [](const Tensors& x) { return x[0].expand({2, 3, 4}).exp(); }},
@@ -160,6 +139,12 @@ std::vector<GradientCase> functions() {
          const Tensor all = Tensor::cat({x[0], x[1], x[0]}, 0);
          return Tensor::stack({all.split(0, {2, 3})[1], all.split(0, {3, 2})[0]}, 1).exp();
        }},
+  };
+}
+
+/// Elements at positions, and sums and products of rows.
+std::vector<GradientCase> row_functions() {
+  return {
       {"gather",
        {{4, 3}},
        -2,
@@ -198,6 +183,12 @@ std::vector<GradientCase> functions() {
       {"matmul", {{2, 2, 3}, {3, 4}}, -1, 1, [](const Tensors& x) { return x[0].matmul(x[1]).exp(); }},
       {"einsum", {{2, 3}, {3, 2}}, -1, 1, [](const Tensors& x) { return Tensor::einsum("ij,jk->ki", {x[0], x[1]}).exp(); }},
       {"linear", {{2, 3}, {3, 4}, {4}}, -1, 1, [](const Tensors& x) { return x[0].linear(x[1], x[2]).tanh(); }},
+  };
+}
+
+std::vector<GradientCase> window_functions() {
+  const Window strided = window({3, 2}, {2, 1}, {1, 2}, {{1, 0}, {0, 1}}), cut = window({2, 2}, {3, 2}, {1, 1}, {{-1, 2}, {1, 0}});
+  return {
       {"conv", {{2, 2, 6, 5}, {3, 2, 3, 2}, {3}}, -1, 1, [=](const Tensors& x) { return x[0].conv(x[1], x[2], strided).tanh(); }},
       {"conv of parts", {{1, 2, 6, 5}, {2, 2, 2, 2}}, -1, 1, [=](const Tensors& x) { return x[0].conv(x[1], {}, cut).tanh(); }},
       {"conv in groups",
@@ -248,6 +239,13 @@ std::vector<GradientCase> functions() {
   };
 }
 
+std::vector<GradientCase> functions() {
+  std::vector<GradientCase> all;
+  for (const auto& part : {element_functions(), movements(), row_functions(), window_functions()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 class Gradients : public test::JitBackends {
  protected:
   void expect_gradients(const std::vector<GradientCase>& cases) {
@@ -284,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, Gradients, testing::Values(ETCH_GRADIENT_BACK
 TEST_P(Gradients, OfOperationsAreThoseOfDifferences) { expect_gradients(operations()); }
 TEST_P(Gradients, OfFunctionsAreThoseOfDifferences) { expect_gradients(functions()); }
 
-class Tape_ : public testing::Test {
+class OnTape : public testing::Test {
  protected:
   Session session_{make_device("interp")};
   Tensor leaf(const std::vector<double>& values, bool required = true) {
@@ -293,8 +291,8 @@ class Tape_ : public testing::Test {
   }
   std::vector<double> doubles(const Tensor& t) { return session_.values(t).doubles(); }
 };
-using GradientsOfGradients = Tape_;
-using Tapes = Tape_;
+using GradientsOfGradients = OnTape;
+using Tapes = OnTape;
 
 #ifdef ETCH_SECOND_GRADIENTS
 // Differences of the first gradients, against the gradients of these.
@@ -302,8 +300,7 @@ TEST_F(GradientsOfGradients, AreThoseOfDifferences) {
   const auto has = [](const GradientCase& c, std::string_view name) { return c.name == name; };
   std::vector<GradientCase> cases = operations();
   for (GradientCase& c : functions()) cases.push_back(std::move(c));
-  // A product of all but one element is a running product, whose own gradient is not defined.
-  // Nor is that of a loop's.
+  // A product of all but one element is a running product, whose own gradient is not defined; nor is that of a loop's.
   std::erase_if(cases, [&](const GradientCase& c) { return has(c, "ReduceProd") || has(c, "prod") || has(c, "loop"); });
   for (const GradientCase& c : cases) {
     SCOPED_TRACE(c.name);
@@ -318,17 +315,8 @@ TEST_F(GradientsOfGradients, AreThoseOfDifferences) {
     };
     const Tensor x = session_.from(values).requires_grad(true);
     const Tensor g = Tensor::gradients({first(x)}, {x})[0];
-    std::vector<double> expected;
-    const std::vector<double> at = values.doubles();
-    for (std::size_t i = 0; i < at.size(); i++) {
-      const auto moved = [&](double step) {
-        std::vector<double> changed = at;
-        changed[i] += step;
-        return doubles(first(session_.from(Array::of_doubles(DType::Float64, values.shape(), changed)).requires_grad(true)))[0];
-      };
-      constexpr double kStep = 2e-4;
-      expected.push_back((8 * (moved(kStep) - moved(-kStep)) - (moved(2 * kStep) - moved(-2 * kStep))) / (12 * kStep));
-    }
+    const std::vector<double> expected =
+        test::derivatives(values, [&](const Array& moved) { return doubles(first(session_.from(moved).requires_grad(true)))[0]; });
     if (!g) {
       for (double e : expected) EXPECT_NEAR(e, 0, 1e-6);  // linear: the first gradient depends on nothing
       continue;
@@ -403,27 +391,29 @@ TEST_F(Tapes, EqualElementsAndCorners) {
 
 TEST_F(Tapes, MistakesAreNamed) {
   const Tensor x = leaf({1, 2});
-  const auto refused = [](const std::function<void()>& f) {
-    try {
-      f();
-    } catch (const ShapeError& e) {
-      return std::string(e.what());
-    }
-    return std::string("nothing was refused");
-  };
-  EXPECT_THAT(refused([&] { (x * x).backward(); }), testing::HasSubstr("backward: of float64 [2]; accepted is a scalar"));
-  EXPECT_THAT(refused([&] { leaf({1}, false).sum().backward(); }), testing::HasSubstr("nothing that requires a gradient"));
-  EXPECT_THAT(refused([&] { (x * x).requires_grad(true); }), testing::HasSubstr("which is computed or a constant"));
-  EXPECT_THAT(refused([&] { x.full_like(1).requires_grad(true); }), testing::HasSubstr("which is computed or a constant"));
-  EXPECT_THAT(refused([&] { session_.from(Array::of_ints(DType::Int32, {1}, std::vector<std::int64_t>{1})).requires_grad(true); }),
-              testing::HasSubstr("accepted are floats"));
-  EXPECT_THAT(refused([&] { (void)Tensor::gradients({x}, {x}); }), testing::HasSubstr("accepted is a scalar, or a gradient of its own"));
-  EXPECT_THAT(refused([&] { (void)Tensor::gradients({x}, {x}, {x.sum()}); }), testing::HasSubstr("the given one is float64 []"));
-  EXPECT_THAT(refused([&] {
-                const OriginScope scope(session_.graph(), "bits", "BitCast");
-                x.bitcast(DType::Int64).bitcast(DType::Float64).sum().backward();
-              }),
-              testing::HasSubstr("nothing that requires a gradient"));
+  const auto refused = [](const std::function<void()>& f, std::string_view says) { test::expect_error<ShapeError>(f, says); };
+  refused([&] { (x * x).backward(); }, "backward: of float64 [2]; accepted is a scalar");
+  refused([&] { leaf({1}, false).sum().backward(); }, "nothing that requires a gradient");
+  refused([&] { (x * x).requires_grad(true); }, "which is computed or a constant");
+  refused([&] { x.full_like(1).requires_grad(true); }, "which is computed or a constant");
+  refused([&] { session_.from(Array::of_ints(DType::Int32, {1}, std::vector<std::int64_t>{1})).requires_grad(true); },
+          "accepted are floats");
+  refused([&] { (void)Tensor::gradients({x}, {x}); }, "accepted is a scalar, or a gradient of its own");
+  refused([&] { (void)Tensor::gradients({x}, {x}, {x.sum()}); }, "the given one is float64 []");
+  refused([&] { x.bitcast(DType::Int64).bitcast(DType::Float64).sum().backward(); }, "nothing that requires a gradient");
+  // Silence would be a wrong gradient: of bits as another float, and where a gradient has none itself.
+  {
+    const OriginScope scope(session_.graph(), "bits", "BitCast");
+    const Tensor half = session_.from(Array::of_doubles(DType::Float16, {2}, std::vector<double>{1, 2})).requires_grad(true);
+    refused([&] { half.bitcast(DType::BFloat16).sum().backward(); }, "the gradient of Bitcast (node 'bits') is not defined");
+  }
+  const Tensor product = Tensor::gradients({x.prod()}, {x})[0];
+  refused([&] { (void)Tensor::gradients({product.sum()}, {x}); }, "the gradient of RunningProduct is not defined");
+  const auto turn = [](Sint, const Tensors& now) -> LoopTurn { return {{now[0] * now[0]}, {}}; };
+  const Tensor last = Tensor::loop(session_.graph(), 3, {x}, turn).carried[0];
+  const Tensor once = Tensor::gradients({last.sum()}, {x})[0];
+  EXPECT_EQ(doubles(once), (std::vector<double>{8, 8 * 128}));  // of x^8
+  refused([&] { (void)Tensor::gradients({once.sum()}, {x}); }, "the gradient of the gradient of a Loop is not defined");
 }
 
 // tinygrad's names of its Functions, and what they are called here.

@@ -1,4 +1,4 @@
-// Files of named arrays: what is read is what was written, and what numpy's own reader of the format would refuse is refused.
+// Files of named arrays: what is read is what was written, files by hand are what the format's description says, bad ones are refused.
 #include "nn/state.h"
 
 #include <gmock/gmock.h>
@@ -11,6 +11,7 @@
 #include "base/tempdir.h"
 #include "device/device.h"
 #include "nn/safetensors.h"
+#include "support/expect_error.h"
 
 namespace etch::nn {
 namespace {
@@ -25,14 +26,7 @@ class Safetensors : public testing::Test {
     write_file(path_, bytes);
     return path_;
   }
-  static std::string refused(const std::function<void()>& f) {
-    try {
-      f();
-    } catch (const UserError& e) {
-      return e.what();
-    }
-    return "nothing was refused";
-  }
+  static std::string refused(const std::function<void()>& f) { return test::error_text<UserError>(f); }
   TempDir dir_{"etch-safetensors"};
   std::filesystem::path path_ = dir_.path() / "x.safetensors";
 };
