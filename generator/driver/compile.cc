@@ -205,8 +205,7 @@ Fit fit_without_compiler(const CompiledProject& project, const CompileOptions& o
 Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const std::filesystem::path& dir,
                  const AuditReport& audit) {
   if (options.step) options.step("measuring code and stack", 0, 0);
-  return make_fit(project.report, options.target,
-                  options.measure({dir, project.probe, project.report.name + "_run", audit.table_functions}));
+  return make_fit(project.report, options.target, options.measure({dir, project.probe, audit.table_functions}));
 }
 
 }  // namespace
@@ -301,8 +300,11 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   };
   // Every language gets the same order, so that calls can be compared by number.
   Program program = reorder(lower(frontend.model.graph, frontend.schedule, lowering, progress));
-  for (std::size_t k = 0; k < frontend.model.inputs.size(); k++)
-    program.buffers[static_cast<std::size_t>(program.inputs[k])].below = frontend.model.inputs[k].below;
+  for (std::size_t k = 0; k < frontend.model.inputs.size(); k++) {
+    ProgramBuffer& buffer = program.buffers[static_cast<std::size_t>(program.inputs[k])];
+    buffer.below = frontend.model.inputs[k].below;
+    buffer.by_value = frontend.model.inputs[k].by_value;
+  }
   if (language != nullptr && !language->grid) {
     program.io_in_arena = options.io_in_arena;
     program.pools = options.target.pools;
@@ -338,9 +340,14 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
 }
 
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
-  CompiledProject project;
   require_no_pools_on_grid(options.target);
-  project.program = lower_model(frontend, &language_of(options.target), options);
+  return compile_program(frontend, lower_model(frontend, &language_of(options.target), options), options, selftest);
+}
+
+CompiledProject compile_program(const Frontend& frontend, Program program, const CompileOptions& options,
+                                const std::optional<SelfTest>& selftest) {
+  CompiledProject project;
+  project.program = std::move(program);
   require_no_double(project.program, options.target);
   require_math(project.program, options.target);
   if (options.step) options.step("planning memory", 0, 0);

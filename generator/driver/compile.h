@@ -44,12 +44,11 @@ inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
 /// Elements of all outputs: each is a number in the self-test's text.
 inline constexpr std::int64_t kMostExpected = 1 << 24;
 
-/// What a Measure function gets: a folder with the project's C (of the weights only the header), the sources to link it with, the name
-/// of the run function, and the names of the functions in its program table.
+/// What a Measure function gets: a folder with the project's C (of the weights only the header), the sources to link it with,
+/// and the names of the functions in its program table.
 struct MeasureRequest {
   std::filesystem::path dir;
   ProbeSources probe;
-  std::string entry;
   std::vector<std::string> kernels;
 };
 /// Builds the folder with the target's compiler, see validate/measure.h.
@@ -120,6 +119,10 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
 
 /// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,
+                                const std::optional<SelfTest>& selftest = std::nullopt);
+
+/// The same from the program that lower_model gave for the target.
+CompiledProject compile_program(const Frontend& frontend, Program program, const CompileOptions& options,
                                 const std::optional<SelfTest>& selftest = std::nullopt);
 
 struct WrittenProject {

@@ -165,6 +165,7 @@ Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepName
     throw UserError(place, fmt::format("is {} {}", name_of(output.dtype), shape_text(output.shape)),
                     "accepted is a float of fixed sizes; give open dimensions one value, --dim NAME=N");
   LazyGraph& graph = *model.graph;
+  const OriginScope scope(graph, "loss");
   if (!options.loss->of_classes) {
     const Tensor targets = names.input(graph, kTargets, output.dtype, output.shape, inputs);
     return options.loss->compute(output.tensor, targets);
@@ -237,6 +238,7 @@ ImportedModel training_step(ImportedModel model, const TrainOptions& options) {
     const Tensor loss = loss_of(model, options, names, inputs);
     const Tensor rate = names.input(*model.graph, kRate, DType::Float32, {}, inputs);
     inputs.back().typical = 0.01;
+    inputs.back().by_value = true;
     std::vector<Tensor> parameters;
     for (const ImportedState& p : model.parameters) parameters.push_back(p.state.tensor);
     const std::vector<Tensor> gradients = Tensor::gradients({loss}, parameters);
@@ -250,6 +252,7 @@ ImportedModel training_step(ImportedModel model, const TrainOptions& options) {
       if (!gradients[i])
         throw UserError(kPlace, "the loss does not depend on parameter '" + model.parameters[i].state.name + "'",
                         "leave it out: name the others by parameters=NAME+NAME");
+      const OriginScope update(*model.graph, "update of " + model.parameters[i].state.name);
       std::vector<Tensor> before;
       for (std::size_t k = 0; k < per_parameter; k++) before.push_back(kept[i * per_parameter + k].state.tensor);
       const nn::Updated u = options.rule.update(w, gradients[i], before, rate.cast(w.dtype()), count ? count.cast(w.dtype()) : Tensor());
@@ -331,15 +334,24 @@ CompiledProject compile_trained(const CompileOptions& options, const TrainOption
   own.import.training = TrainingImport{train.parameters, train.last_layers};
   const std::string name = step.model.name;
   Frontend network = schedule_model(network_with_state(import_onnx(own.import), train), own);
+  Program step_program = lower_model(step, &language_of(own.target), own);
+  Program program = lower_model(network, &language_of(own.target), own);
+  check_states(program, step_program);
+  share_constants(program, step_program);
   step.role.state_of = network.model.name;
-  const CompiledProject compiled_step = compile_project(step, own);
+  step.role.constants_of = &program;
+  step.role.starts_of_blob = own.weights == WeightsForm::Blob;
+  const CompiledProject compiled_step = compile_program(step, std::move(step_program), own);
   network.role.saves_state = true;
-  network.role.companions = {{name, sources_of(compiled_step, name), own.selftest ? name + "_selftest.c" : ""}};
-  CompiledProject project = compile_project(network, own);
-  check_states(project.program, compiled_step.program);
+  network.role.companions = {{.name = name,
+                              .sources = sources_of(compiled_step, name),
+                              .selftest = own.selftest ? name + "_selftest.c" : "",
+                              .arena_bytes = compiled_step.report.arena_bytes,
+                              .arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes}};
+  CompiledProject project = compile_program(network, std::move(program), own);
   add_files(project, compiled_step, name);
-  project.report.step_arena_bytes = compiled_step.report.arena_bytes;
-  project.report.step_arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes;
+  auto& entries = project.probe.entries;
+  entries.insert(entries.end(), compiled_step.probe.entries.begin(), compiled_step.probe.entries.end());
   return project;
 }
 

@@ -97,13 +97,14 @@ std::string target_flags_text(const Project& p) {
 }
 
 std::string selftest_text(const Project& p) {
+  const std::string weights = p.is_blob() ? fmt::format(" ${{CMAKE_CURRENT_SOURCE_DIR}}/{}_weights.bin", p.name) : "";
   std::string text = fmt::format(
       "\nif({1}_SELFTEST)\n"
       "  add_executable({0}_selftest selftest.c)\n"
       "  target_link_libraries({0}_selftest PRIVATE {0})\n"
       "  enable_testing()\n"
       "  add_test(NAME {0}_selftest COMMAND {0}_selftest{2})\n",
-      p.name, p.macro, p.is_blob() ? fmt::format(" ${{CMAKE_CURRENT_SOURCE_DIR}}/{}_weights.bin", p.name) : "");
+      p.name, p.macro, weights);
   if (p.form->no_device_status != 0)
     text +=
         fmt::format("  set_tests_properties({}_selftest PROPERTIES SKIP_RETURN_CODE {}) # no device\n", p.name, p.form->no_device_status);
@@ -112,8 +113,8 @@ std::string selftest_text(const Project& p) {
       text += fmt::format(
           "  add_executable({0}_selftest {1})\n"
           "  target_link_libraries({0}_selftest PRIVATE {2})\n"
-          "  add_test(NAME {0}_selftest COMMAND {0}_selftest)\n",
-          c.name, c.selftest, p.name);
+          "  add_test(NAME {0}_selftest COMMAND {0}_selftest{3})\n",
+          c.name, c.selftest, p.name, weights);
   return text + "endif()\n";
 }
 

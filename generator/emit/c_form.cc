@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/naming.h"
 #include "emit/form.h"
 #include "emit/literals.h"
 #include "emit/signature.h"
@@ -30,6 +31,18 @@ std::string arena_bytes(const Project& p) {
   return fmt::format("#define {}_ARENA_BYTES {}u\n", p.macro, p.plan->arena_bytes);
 }
 
+// Where in the state each weight lies.
+std::string state_places(const Project& p) {
+  CNames names(p.name);  // names of weights that differ in case alone stay apart
+  std::string text = "/* Bytes from the start of the state to each weight, and to what the optimizer keeps of it. */\n";
+  for (const StateMember& s : p.states) {
+    const ProgramBuffer& buffer = p.program->buffers[static_cast<std::size_t>(s.state.buffer)];
+    text += fmt::format("#define {}_STATE_AT_{} {}u /* {} */\n", p.macro, names.add(p.upper(c_identifier(buffer.name))), s.offset,
+                        type_text(buffer));
+  }
+  return text + "\n";
+}
+
 HeaderParts header(const Project& p) {
   HeaderParts parts;
   parts.arena_bytes = arena_bytes(p);
@@ -48,6 +61,7 @@ HeaderParts header(const Project& p) {
         "etch_status {0}_state_init({2});\n\n",
         p.name, p.macro, state_init_parameters(p));
     if (p.role().saves_state) {
+      parts.state = state_places(p) + parts.state;
       parts.state += fmt::format(
           "/* The state as bytes, to be kept over a restart: a header with version and hash, then the state. saved: at least\n"
           " * {1}_SAVED_BYTES bytes. Bytes that were cut off, damaged or saved by another model are refused, and the state stays. */\n"
@@ -69,8 +83,9 @@ HeaderParts header(const Project& p) {
                          ? fmt::format(" * No tensor lies in pool {0}: {1} may be null.\n", p.program->pools[n].name, arena_names(p)[n])
                          : " * No arena is needed: arena may be null.\n";
   if (p.is_blob())
-    parts.notes += fmt::format(
-        " * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n", p.name, p.macro);
+    parts.notes +=
+        fmt::format(" * weights: the bytes of {0}_weights.bin, at a multiple of {1}_WEIGHTS_ALIGN. Only its header is looked at.\n",
+                    p.state_name(), p.state_macro());
   return parts;
 }
 
@@ -101,7 +116,7 @@ SelfTestParts c_parts(const Project& p, const std::string& run_arguments, int) {
     parts.reset = fmt::format(
         "  status = {}_state_init({}{});\n  if (status != ETCH_OK) {{\n    printf(\"FAIL state %d\\n\", (int)status);\n    return 1;\n  "
         "}}\n",
-        p.state_name(), state, starts_of_blob(p) ? ", " + blob_address(p) : "");
+        p.state_name(), state, p.starts_of_blob() ? ", " + blob_address(p) : "");
   }
   parts.call = fmt::format("{}({})", p.entry(), run_arguments);
   return parts;

@@ -174,6 +174,10 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;
   r.arena_is_smallest = plan.is_smallest;
   r.arena_align = plan.align;
+  for (const ProjectRole::Companion& c : options.role.companions) {
+    r.step_arena_bytes = std::max(r.step_arena_bytes, c.arena_bytes);
+    r.step_arena_lower_bound_bytes = std::max(r.step_arena_lower_bound_bytes, c.arena_lower_bound_bytes);
+  }
   for (int b : program.inputs) r.inputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (std::int64_t bytes : r.inputs) r.input_bytes += bytes;
@@ -216,7 +220,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
 
 ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   const Project p = make_project(program, plan, options);
-  return {probe_source(p), weights_stub_source(p), std::string(p.form->unmeasured)};
+  return {probe_entries(p), weights_stub_source(p), std::string(p.form->unmeasured)};
 }
 
 namespace {
@@ -270,7 +274,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
   files.push_back({p.name + ".h", model_header(p)});
   files.push_back({p.name + ".c", p.form->source(p)});
   files.insert(files.end(), p.kernel_files.begin(), p.kernel_files.end());
-  if (p.has_constants()) {
+  if (p.owns_constants()) {
     files.push_back({p.name + "_weights.h", weights_header(p)});
     if (p.weights == WeightsForm::C) files.push_back({p.name + "_weights.c", weights_source(p), true});
     if (p.weights == WeightsForm::Incbin) files.push_back({p.name + "_weights.S", weights_assembler(p), true});

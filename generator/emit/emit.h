@@ -63,13 +63,16 @@ EmitBuild emit_build(const Target& target);
 /// What a project is beside others in one folder.
 struct ProjectRole {
   std::string function = "run";  // NAME_run
-  std::string state_of = "";     // the project whose state this one works on: it has the same states; empty: it has its own
+  std::string state_of = "";     // the project whose state and constants this one works on: it has the same states; empty: it has its own
   bool saves_state = false;      // it has NAME_state_save and NAME_state_load
+  const Program* constants_of = nullptr;  // of `state_of` the program, which has all constants of this one too (share_constants)
+  bool starts_of_blob = false;            // the state of `state_of` gets its first values from a blob
   /// The projects that work on this one's state, and what they add to its library.
   struct Companion {
     std::string name;
     std::vector<std::string> sources;
     std::string selftest;  // a file with a main(); empty: none
+    std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0;
   };
   std::vector<Companion> companions = {};
 };
@@ -96,11 +99,18 @@ void require_own_names(const Program& program, const std::string& name);
 /// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
-/// Two C sources to link a project with when its code size is measured: a main() that calls the run function, and an object of
+/// Two C sources to link a project with when its code size is measured: a main() that calls the entries, and an object of
 /// kWeightsStubBytes in place of the weights, whose size is known anyway. Each is empty if it is not needed.
 struct ProbeSources {
-  std::string main, weights;
+  struct Entry {
+    std::string function, header;        // "kws_run", "kws.h"
+    std::vector<std::string> arguments;  // `place`, a pointer, stands for every address
+  };
+  std::vector<Entry> entries;  // empty: there is no main
+  std::string weights;
   std::string why_not;  // why there is no main
+
+  std::string main() const;
 };
 inline constexpr std::int64_t kWeightsStubBytes = 4;
 ProbeSources probe_sources(const Program& program, const MemoryPlan& plan, const EmitOptions& options);

@@ -197,7 +197,7 @@ Fit make_fit(const Report& report, const Target& target, FitMeasurement measurem
   fit.target = target.name;
   fit.on_device = report.on_device;
   if (!fit.on_device) fit.memories = target.memories;
-  fit.arena_bytes = report.arena_bytes;
+  fit.arena_bytes = std::max(report.arena_bytes, report.step_arena_bytes);  // never needed at once
   fit.pools = report.pools;
   fit.state_bytes = report.state_bytes;
   fit.weights_bytes = report.weights_bytes;

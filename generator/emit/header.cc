@@ -94,7 +94,7 @@ std::string what_it_computes(const Project& p, const HeaderParts& parts) {
 }
 
 std::string blob_functions(const Project& p) {
-  if (!p.is_blob()) return "";
+  if (!p.is_blob() || !p.owns_constants()) return "";
   return fmt::format(
       "/* Thorough check of the weights, once at start-up: size, version, and a hash over all bytes. */\n"
       "etch_status {0}_check_weights(const void *weights, size_t weights_bytes);\n\n",
@@ -104,7 +104,7 @@ std::string blob_functions(const Project& p) {
 std::string sizes(const Project& p, const HeaderParts& parts) {
   std::string text = parts.arena_bytes;
   if (!p.has_pools()) text += fmt::format("#define {}_ARENA_ALIGN {}u\n", p.macro, p.plan->align);
-  if (p.has_constants()) {
+  if (p.owns_constants()) {
     const std::int64_t header = p.weights == WeightsForm::Blob ? 64 : 0;
     text += fmt::format("#define {}_WEIGHTS_BYTES {}u\n", p.macro, p.constants_bytes + header);
     if (p.weights == WeightsForm::Blob) text += fmt::format("#define {}_WEIGHTS_ALIGN {}u\n", p.macro, p.weights_align());
@@ -139,18 +139,21 @@ std::string count_macro(const Project& p, int buffer) {
   return fmt::format("{}_{}_COUNT", p.macro, p.upper(p.buffer_names[static_cast<std::size_t>(buffer)]));
 }
 
-bool starts_of_blob(const Project& p) {
-  return p.is_blob() && p.owns_state() && std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
+bool Project::starts_of_blob() const {
+  if (!role().state_of.empty()) return role().starts_of_blob;
+  return is_blob() && std::ranges::any_of(states, [](const StateMember& s) { return s.state.first >= 0; });
 }
 
-std::string state_init_parameters(const Project& p) { return starts_of_blob(p) ? "void *state, const void *weights" : "void *state"; }
+std::string state_init_parameters(const Project& p) { return p.starts_of_blob() ? "void *state, const void *weights" : "void *state"; }
 
 std::string parameters(const Project& p, bool profile) {
   std::vector<std::string> result = p.form->header(p).parameters;
   for (const std::string& v : p.variable_names) result.push_back("int32_t " + v);
-  for (int b : p.program->inputs)
-    result.push_back(
-        fmt::format("const {} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
+  for (int b : p.program->inputs) {
+    const ProgramBuffer& buffer = p.program->buffers[static_cast<std::size_t>(b)];
+    result.push_back(fmt::format("{}{}{}", buffer.by_value ? "" : "const ", c_type(buffer), buffer.by_value ? " " : " *") +
+                     p.buffer_names[static_cast<std::size_t>(b)]);
+  }
   for (int b : p.program->outputs)
     result.push_back(
         fmt::format("{} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));

@@ -1,12 +1,26 @@
-// A program that is linked to measure a model and never run: its main() calls the run function.
+// A program that is linked to measure a model and never run: its main() calls the run function, and what else the folder has.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "emit/form.h"
 
 namespace etch {
 
-std::string probe_source(const Project& p) {
-  if (p.form->on_device) return "";
+std::string ProbeSources::main() const {
+  if (entries.empty()) return "";
+  std::vector<std::string> headers, calls;
+  for (const Entry& e : entries) {
+    const std::string line = fmt::format("#include \"{}\"\n", e.header);
+    if (std::ranges::find(headers, line) == headers.end()) headers.push_back(line);
+    calls.push_back(fmt::format("(int){}({})", e.function, list_text(e.arguments)));
+  }
+  return fmt::format("{}\nstatic void *volatile place; /* of everything */\n\nint main(void) {{ return {}; }}\n", fmt::join(headers, ""),
+                     fmt::join(calls, " + "));
+}
+
+std::vector<ProbeSources::Entry> probe_entries(const Project& p) {
+  if (p.form->on_device) return {};
   std::vector<std::string> arguments;
   for (std::size_t n = 0; n < p.plan->arenas.size(); n++) {
     arguments.push_back("place");
@@ -15,17 +29,14 @@ std::string probe_source(const Project& p) {
   if (p.has_state()) arguments.push_back("place");
   if (p.is_blob()) arguments.push_back("place");
   for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));
-  for (std::size_t i = 0; i < p.program->inputs.size() + p.program->outputs.size(); i++) arguments.push_back("place");
-  return fmt::format(
-      "#include \"{0}.h\"\n\n"
-      "static void *volatile place; /* of everything */\n\n"
-      "int main(void) {{ return (int){2}({1}); }}\n",
-      p.name, list_text(arguments), p.entry());
+  for (int b : p.program->inputs) arguments.push_back(p.program->buffers[static_cast<std::size_t>(b)].by_value ? "0" : "place");
+  for (std::size_t i = 0; i < p.program->outputs.size(); i++) arguments.push_back("place");
+  return {{p.entry(), p.name + ".h", std::move(arguments)}};
 }
 
 std::string weights_stub_source(const Project& p) {
   if (!p.has_constants() || p.is_blob() || p.form->on_device) return "";
-  return fmt::format("const unsigned char {0}_constants[{1}] = {{1}};\n", p.name, kWeightsStubBytes);
+  return fmt::format("const unsigned char {0}_constants[{1}] = {{1}};\n", p.state_name(), kWeightsStubBytes);
 }
 
 }  // namespace etch

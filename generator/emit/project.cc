@@ -42,8 +42,8 @@ void place_constant(Project& project, int b, const std::string& name) {
 }
 
 // Places each constant that is read, once, in reading order, so that constants that are read together are adjacent; behind them those
-// that states start with.
-void place_constants(Project& project) {
+// that states start with, and those that programs beside this one read.
+void place_own_constants(Project& project) {
   const Program& program = *project.program;
   project.constant_of.assign(program.buffers.size(), -1);
   CNames members(project.name);
@@ -55,11 +55,34 @@ void place_constants(Project& project) {
     for (std::size_t i = 0; i < call.arguments.size(); i++)
       if (const int b = call.arguments[i].buffer; is_new(b)) place_constant(project, b, members.add(member_name(project, call, i)));
   for (const ProgramState& state : program.states)
-    if (project.role().state_of.empty() && state.first >= 0 && is_new(state.first)) {
+    if (state.first >= 0 && is_new(state.first)) {
       const std::string name = c_identifier(program.buffers[static_cast<std::size_t>(state.first)].name);
       place_constant(project, state.first, members.add(name.substr(0, kLongestName)));
     }
+  for (std::size_t b = 0; b < program.buffers.size(); b++)
+    if (program.buffers[b].of_companion && is_new(static_cast<int>(b)))
+      place_constant(project, static_cast<int>(b), members.add(c_identifier(program.buffers[b].name).substr(0, kLongestName)));
   project.constants_bytes = align_up(project.constants_bytes, project.constants_align);  // as the compiler does
+}
+
+// The constants are members of another project's struct.
+void place_constants_of(Project& project, const Project& owner) {
+  project.constant_of.assign(project.program->buffers.size(), -1);
+  project.constants_align = owner.constants_align;
+  for (const ProgramCall& call : project.program->calls)
+    for (const CallArgument& argument : call.arguments) {
+      const ProgramBuffer& buffer = project.program->buffers[static_cast<std::size_t>(argument.buffer)];
+      int& place = project.constant_of[static_cast<std::size_t>(argument.buffer)];
+      if (buffer.kind != BufferKind::Constant || place >= 0) continue;
+      const auto same = std::ranges::find_if(owner.constants, [&](const ConstantMember& m) {
+        return is_same_constant(owner.program->buffers[static_cast<std::size_t>(m.buffer)], buffer);
+      });
+      check(same != owner.constants.end(), "a program beside another finds its constants there");
+      place = static_cast<int>(project.constants.size());
+      project.constants.push_back(*same);
+      project.constants.back().buffer = argument.buffer;
+    }
+  if (project.has_constants()) project.constants_bytes = owner.constants_bytes;
 }
 
 void place_states(Project& project) {
@@ -102,6 +125,18 @@ bool Project::has_place_in_arena(int buffer) const {
   return (kind == BufferKind::Input || kind == BufferKind::Output) && plan->placements[static_cast<std::size_t>(buffer)].offset >= 0;
 }
 
+Project owner_of_constants(const Project& project) {
+  Project owner;
+  owner.form = project.form;
+  owner.program = project.role().constants_of;
+  owner.plan = project.plan;  // of both the alignment is the target's
+  owner.options = project.options;
+  owner.name = project.state_name();
+  owner.macro = project.state_macro();
+  place_own_constants(owner);
+  return owner;
+}
+
 std::string Project::upper(const std::string& text) const {
   std::string result = text;
   std::transform(result.begin(), result.end(), result.begin(),
@@ -120,7 +155,10 @@ Project make_project(const Program& program, const MemoryPlan& plan, const EmitO
   project.options = &options;
   project.name = options.name;
   project.macro = project.upper(options.name);
-  place_constants(project);
+  if (options.role.state_of.empty())
+    place_own_constants(project);
+  else
+    place_constants_of(project, owner_of_constants(project));
   place_states(project);
   name_buffers(project);
   project.weights = options.weights;

@@ -58,9 +58,10 @@ struct Project {
   /// "tiny_cnn_run"
   std::string entry() const { return name + "_" + role().function; }
   bool owns_state() const { return has_state() && role().state_of.empty(); }
-  /// Before the names of what belongs to the state: "tiny_cnn", "TINY_CNN".
+  /// Before the names of what belongs to the state, and to the constants: "tiny_cnn", "TINY_CNN".
   std::string state_name() const { return role().state_of.empty() ? name : role().state_of; }
   std::string state_macro() const { return upper(state_name()); }
+  bool owns_constants() const { return has_constants() && role().state_of.empty(); }
   bool has_constants() const { return !constants.empty(); }
   bool has_state() const { return !states.empty(); }
   /// Whether there is an arena for each pool of the target, also if that is one.
@@ -72,6 +73,8 @@ struct Project {
   /// Whether the constants are too large for one object in C: they are bytes, whose places are macros.
   bool by_offset() const { return space().largest > 0 && constants_bytes > space().largest; }
   bool is_blob() const { return weights == WeightsForm::Blob && has_constants(); }
+  /// Whether the state gets its first values from a blob.
+  bool starts_of_blob() const;
   /// Alignment of a blob: its header needs 8.
   std::int64_t weights_align() const { return constants_align < 8 ? 8 : constants_align; }
   std::string upper(const std::string& text) const;
@@ -81,6 +84,8 @@ struct Project {
   std::string first_line() const;
 };
 
+/// For a project that reads the constants of another: that one, as far as constants go.
+Project owner_of_constants(const Project& project);
 Project make_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
 /// A comment line across the page: /* --- kernels ---...--- */
@@ -131,7 +136,7 @@ std::string weights_assembler(const Project& project);  // form Incbin
 std::string weights_binary(const Project& project);     // forms Incbin (constants alone) and Blob (with header)
 std::string selftest_source(const Project& project, const SelfTest& test);
 std::string build_file(const Project& project);
-std::string probe_source(const Project& project);         // a main() that calls the run function; empty where kernels run on a device
+std::vector<ProbeSources::Entry> probe_entries(const Project& project);  // none where kernels run on a device
 std::string weights_stub_source(const Project& project);  // an object of the weights' name; empty where no symbol has that name
 
 }  // namespace etch

@@ -84,6 +84,10 @@ std::string arena_text(const Report& r) {
   if (r.arena_bytes > r.arena_lower_bound_bytes)
     text += r.arena_is_smallest ? "    all ways to place the buffers were tried: none takes less\n"
                                 : "    not all ways to place the buffers were tried: one may take less, down to the lower bound\n";
+  if (r.step_arena_bytes > 0) {
+    text += figure("arena of a step", r.step_arena_bytes, "bytes of RAM, which may be the same block: never needed at once");
+    text += figure("  lower bound", r.step_arena_lower_bound_bytes, "bytes");
+  }
   if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
   return text;
 }
@@ -155,6 +159,10 @@ std::string to_json(const Report& r) {
   j["arena_bytes"] = r.arena_bytes;
   j["arena_lower_bound_bytes"] = r.arena_lower_bound_bytes;
   if (r.arena_bytes > r.arena_lower_bound_bytes) j["arena_is_smallest"] = r.arena_is_smallest;
+  if (r.step_arena_bytes > 0) {
+    j["step_arena_bytes"] = r.step_arena_bytes;
+    j["step_arena_lower_bound_bytes"] = r.step_arena_lower_bound_bytes;
+  }
   if (r.arena_apart_bytes > 0) j["arena_apart_bytes"] = r.arena_apart_bytes;
   j["arena_align"] = r.arena_align;
   j["input_bytes"] = r.input_bytes;

@@ -232,7 +232,10 @@ std::string range_table(const Project& p) {
 std::string fill_io(const Project& p) {
   std::string text;
   std::size_t n = 0;
-  for (int b : p.program->inputs) text += fmt::format("  io[{}] = (void *)(uintptr_t){}; /* only read */\n", n++, p.buffer_names[at(b)]);
+  for (int b : p.program->inputs)
+    text += p.program->buffers[at(b)].by_value
+                ? fmt::format("  io[{}] = &{};\n", n++, p.buffer_names[at(b)])
+                : fmt::format("  io[{}] = (void *)(uintptr_t){}; /* only read */\n", n++, p.buffer_names[at(b)]);
   for (int b : p.program->outputs) text += fmt::format("  io[{}] = {};\n", n++, p.buffer_names[at(b)]);
   for (std::size_t v = 0; v < p.variable_names.size(); v++) text += fmt::format("  variables[{}] = {};\n", v, p.variable_names[v]);
   return text;
@@ -251,12 +254,14 @@ std::string call_infos(const Project& p) {
 
 std::string blob_check(const Project& p) {
   if (p.weights != WeightsForm::Blob || !p.has_constants()) return "";
-  const std::string binary = weights_binary(p);
-  return fmt::format(
-      "static const etch_blob_info blob = {{UINT64_C({}), UINT64_C(0x{:016x}), {}}};\n\n"
-      "etch_status {}_check_weights(const void *weights, size_t weights_bytes) {{ return etch_blob_check(&blob, weights, weights_bytes); "
-      "}}\n\n",
-      p.constants_bytes, fnv1a_64(std::string_view(binary).substr(64)), p.constants_align, p.name);
+  const std::string binary = weights_binary(p.owns_constants() ? p : owner_of_constants(p));
+  const std::string info = fmt::format("static const etch_blob_info blob = {{UINT64_C({}), UINT64_C(0x{:016x}), {}}};\n\n",
+                                       p.constants_bytes, fnv1a_64(std::string_view(binary).substr(64)), p.constants_align);
+  if (!p.owns_constants()) return info;
+  return info + fmt::format(
+                    "etch_status {}_check_weights(const void *weights, size_t weights_bytes) {{ return etch_blob_check(&blob, weights, "
+                    "weights_bytes); }}\n\n",
+                    p.name);
 }
 
 }  // namespace etch

@@ -259,7 +259,8 @@ std::string blob_text(const Project& p) {
       "  fclose(file);\n"
       "  return {1}_check_weights(weights, bytes) == ETCH_OK;\n"
       "}}\n\n",
-      p.macro, p.name, static_memory("weights_block", p.macro + "_WEIGHTS_BYTES", p.macro + "_WEIGHTS_ALIGN", p.weights_align()),
+      p.state_macro(), p.state_name(),
+      static_memory("weights_block", p.state_macro() + "_WEIGHTS_BYTES", p.state_macro() + "_WEIGHTS_ALIGN", p.weights_align()),
       blob_address(p));
 }
 
@@ -296,6 +297,7 @@ std::string place_in_arena(const Project& p, int b) {
 }
 
 std::string argument_of(const Project& p, int b) {
+  if (buffer_of(p, b).by_value) return array_of(p, b) + "[0]";
   if (!is_in_arena(p, b)) return array_of(p, b);
   const bool is_input = buffer_of(p, b).kind == BufferKind::Input;
   return fmt::format("({}{} *)(void *){}", is_input ? "const " : "", c_type(buffer_of(p, b)), place_in_arena(p, b));
@@ -321,7 +323,7 @@ std::string call_arguments(const Project& p, const SelfTest& test) {
 }
 
 std::string main_text(const Project& p, const SelfTest& test, const std::vector<Output>& outputs, const SelfTestParts& parts, bool fill) {
-  const bool blob = p.is_blob();
+  const bool blob = p.is_blob() || p.starts_of_blob();
   std::string text = blob ? "int main(int argc, char **argv) {\n" : "int main(void) {\n";
   text += parts.declarations;
   text += "  etch_status status;\n";
@@ -332,7 +334,7 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
     text += fmt::format(
         "  if (!read_weights(argc > 1 ? argv[1] : \"{}_weights.bin\")) {{\n"
         "    printf(\"FAIL weights\\n\");\n    return 1;\n  }}\n",
-        p.name);
+        p.state_name());
   if (fill) text += "  fill_inputs();\n";
   text += parts.reset;
   text +=
@@ -351,7 +353,9 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
 
 }  // namespace
 
-std::string blob_address(const Project& p) { return static_memory_address("weights_block", p.macro + "_WEIGHTS_ALIGN", p.weights_align()); }
+std::string blob_address(const Project& p) {
+  return static_memory_address("weights_block", p.state_macro() + "_WEIGHTS_ALIGN", p.weights_align());
+}
 
 Array lcg_input(DType dtype, const std::vector<std::int64_t>& shape, std::uint32_t seed, int number) {
   std::int64_t size = 1;
@@ -389,7 +393,7 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
   if (!compares && !checksum_calls(p, test).empty()) text += checksum_text();
   if (!fill.empty()) text += fill + "\n";
-  if (p.is_blob()) text += blob_text(p);
+  if (p.is_blob() || p.starts_of_blob()) text += blob_text(p);
   text += parts.functions;
   return text + main_text(p, test, outputs, parts, !fill.empty());
 }

@@ -11,7 +11,6 @@ namespace etch {
 std::string parameters(const Project& project, bool profile);
 /// Parameters of NAME_state_init: "void *state", and the weights where a state starts with some of a blob.
 std::string state_init_parameters(const Project& project);
-bool starts_of_blob(const Project& project);
 /// "KWS_IMAGE_COUNT"
 std::string count_macro(const Project& project, int buffer);
 /// "KWS_IMAGE_OFFSET"

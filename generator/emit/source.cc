@@ -51,9 +51,9 @@ std::string program_table(const Project& p) {
   for (std::size_t n = 0; n < program.pools.size(); n++)
     if (p.plan->arenas[n].bytes > 0) text += fmt::format("#define {}(offset) {{ETCH_POOL + {}, offset}}\n", p.upper(arena_names(p)[n]), n);
   if (t.constant && p.by_offset())
-    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, {}_AT_##member}}\n", p.macro);
+    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, {}_AT_##member}}\n", p.state_macro());
   else if (t.constant)
-    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.name);
+    text += fmt::format("#define CONSTANT(member) {{ETCH_CONST, (uint32_t)offsetof(struct {}_constants, member)}}\n", p.state_name());
   text += variable_macros(p, t);
   text += "\n" + t.text + fmt::format("\nstatic {} etch_call calls[{}] = {{\n", p.constant_word(), program.calls.size());
   for (std::size_t c = 0; c < program.calls.size(); c++) {
@@ -130,7 +130,7 @@ std::string entry(const Project& p, bool profile) {
   if (blob) {
     text += "  status = etch_blob_open(&blob, weights, &frame.constants);\n  if (status != ETCH_OK) return status;\n";
   } else if (p.has_constants()) {
-    text += fmt::format("  frame.constants = {}{}_constants;\n", p.by_offset() ? "" : "&", p.name);
+    text += fmt::format("  frame.constants = {}{}_constants;\n", p.by_offset() ? "" : "&", p.state_name());
   } else {
     text += "  frame.constants = NULL;\n";
   }
@@ -157,7 +157,7 @@ std::string saved_state(const Project& p) {
 std::string state_init(const Project& p) {
   if (!p.owns_state()) return "";
   std::string text = fmt::format("etch_status {}_state_init({}) {{\n", p.name, state_init_parameters(p));
-  const bool blob = starts_of_blob(p);
+  const bool blob = p.starts_of_blob();
   const bool copies = std::ranges::any_of(p.states, [](const StateMember& s) { return s.state.first >= 0; });
   text += "  unsigned char *const bytes = (unsigned char *)state;\n";
   if (copies)
@@ -184,7 +184,7 @@ std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, t
 
 std::string includes(const Project& p) {
   std::string text = fmt::format("#include \"{}.h\"\n", p.name);
-  if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.name);
+  if (p.has_constants()) text += fmt::format("#include \"{}_weights.h\"\n", p.state_name());
   if (uses_math(p)) text += "#include \"etch_math.h\"\n";
   if (uses_quant(p)) text += "#include \"etch_quant.h\"\n";
   if (p.role().saves_state) text += "#include \"etch_state.h\"\n";

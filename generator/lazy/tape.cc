@@ -74,6 +74,10 @@ class BackwardPass {
     for (const Tensor& t : note.operands) wanted.push_back(leads(t));
     if (std::ranges::find(wanted, true) == wanted.end()) return;
     if (!note.backward) refuse_gradient(note);
+    // Kernels are named after what they compute: "fc1 backward".
+    std::vector<std::string> origins;
+    for (const std::string& origin : note.origins) origins.push_back(origin + " backward");
+    const OriginScope scope(note.operands[0].graph(), std::move(origins));
     const std::vector<Tensor> back = note.backward(note, gradients, wanted);
     for (std::size_t k = 0; k < wanted.size(); k++)
       if (wanted[k] && back[k]) add(note.operands[k], back[k]);

@@ -24,7 +24,7 @@ bool in_arena(const ProgramBuffer& buffer, const PlanOptions& options) {
       return true;
     case BufferKind::Input:
     case BufferKind::Output:
-      return options.include_io;
+      return options.include_io && !buffer.by_value;
     case BufferKind::Constant:
     case BufferKind::State:
       return false;

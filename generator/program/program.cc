@@ -185,4 +185,28 @@ std::string to_text(const Program& program) {
   return text;
 }
 
+bool is_same_constant(const ProgramBuffer& a, const ProgramBuffer& b) {
+  return a.kind == BufferKind::Constant && b.kind == BufferKind::Constant && a.dtype == b.dtype && a.in_words == b.in_words &&
+         a.data.size() == b.data.size() && std::ranges::equal(a.data.bytes(), b.data.bytes());
+}
+
+void share_constants(Program& owner, const Program& other) {
+  std::vector<bool> has(owner.buffers.size(), false);  // those that are emitted
+  for (const ProgramCall& call : owner.calls)
+    for (const CallArgument& a : call.arguments) has[static_cast<std::size_t>(a.buffer)] = true;
+  for (const ProgramState& state : owner.states)
+    if (state.first >= 0) has[static_cast<std::size_t>(state.first)] = true;
+  for (const ProgramCall& call : other.calls)
+    for (const CallArgument& argument : call.arguments) {
+      const ProgramBuffer& wanted = other.buffers[static_cast<std::size_t>(argument.buffer)];
+      if (wanted.kind != BufferKind::Constant) continue;
+      bool known = false;
+      for (std::size_t b = 0; b < owner.buffers.size() && !known; b++) known = has[b] && is_same_constant(owner.buffers[b], wanted);
+      if (known) continue;
+      owner.buffers.push_back(wanted);
+      owner.buffers.back().of_companion = true;
+      has.push_back(true);
+    }
+}
+
 }  // namespace etch

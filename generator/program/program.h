@@ -32,7 +32,9 @@ struct ProgramBuffer {
   Array data;                     // Constant only
   bool laid_out = false;          // Constant: data is in the order in which its kernels read it, not in that of shape
   bool in_words = false;          // Constant: some kernel loads it in whole words
+  bool of_companion = false;      // Constant: no call reads it, but one of a program beside this one (share_constants)
   std::int64_t below = 0;         // Input of integers: a run checks that each is one of [0, below); 0: any may be
+  bool by_value = false;          // Input of one element: the run function takes it by value
 
   std::int64_t max_bytes() const { return max_elements * bytes_of(dtype); }
 };
@@ -121,6 +123,11 @@ struct Program {
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
+
+/// Whether two constants are the same bytes, read alike.
+bool is_same_constant(const ProgramBuffer& a, const ProgramBuffer& b);
+/// Gives `owner` the constants that `other` reads and it has not, so that both can read them in one place.
+void share_constants(Program& owner, const Program& other);
 
 /// Whether a kernel of the program is a function in C.
 bool has_external(const Program& program);

@@ -40,9 +40,10 @@ CrossBuild build_empty(const Target& target, const fs::path& work) {
 CrossBuild build_probe(const MeasureRequest& request, const Target& target, const fs::path& work) {
   BuildOptions options;
   options.may_overflow = true;
-  options.leave_out = {"selftest.c"};
+  for (const auto& file : fs::directory_iterator(request.dir))
+    if (file.path().filename().string().ends_with("selftest.c")) options.leave_out.push_back(file.path().filename());
   options.weights = false;
-  write_file(work / "main.c", request.probe.main);
+  write_file(work / "main.c", request.probe.main());
   options.extra_sources = {work / "main.c"};
   if (!request.probe.weights.empty()) {
     write_file(work / "weights.c", request.probe.weights);
@@ -60,12 +61,17 @@ FitMeasured measured(const MeasureRequest& request, const Target& target, const 
   result.library_bytes = grown - result.code_bytes;
   result.variable_bytes = std::max<std::int64_t>(0, library_variables(probe) - library_variables(empty));
   if (empty.overflow.empty()) result.overflow = probe.overflow;
-  const StackBound bound = stack_bound(probe.stack, request.entry, request.kernels);
-  result.stack_bytes = bound.bytes;
-  if (probe.stack.empty())
-    result.stack_problem = probe.compiler + " tells no calls between functions, gcc does";
-  else if (!bound.bytes)
-    result.stack_problem = fmt::format("{}", fmt::join(bound.unresolved, ", "));
+  for (const ProbeSources::Entry& entry : request.probe.entries) {
+    const StackBound bound = stack_bound(probe.stack, entry.function, request.kernels);
+    if (bound.bytes) {
+      result.stack_bytes = std::max(result.stack_bytes.value_or(0), *bound.bytes);
+      continue;
+    }
+    result.stack_bytes.reset();
+    result.stack_problem = probe.stack.empty() ? probe.compiler + " tells no calls between functions, gcc does"
+                                               : fmt::format("{}", fmt::join(bound.unresolved, ", "));
+    break;
+  }
   return result;
 }
 
@@ -80,7 +86,7 @@ std::string why_refused(const UserError& error, const fs::path& work) {
 
 // Why nothing can be measured or shown; empty if it can.
 std::string no_compiler(const MeasureRequest& request, const Target& target) {
-  if (request.probe.main.empty()) return request.probe.why_not;
+  if (request.probe.entries.empty()) return request.probe.why_not;
   if (target_compiler(target)) return "";
   return fmt::format("no compiler of the target is here ({})", fmt::join(target.toolchain.compilers, ", "));
 }

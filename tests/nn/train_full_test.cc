@@ -15,6 +15,7 @@
 #include "nn/trainer.h"
 #include "onnx/builder.h"
 #include "onnx/tensor_file.h"
+#include "support/readers.h"
 #include "support/usable.h"
 
 namespace etch::nn {
@@ -22,33 +23,7 @@ namespace {
 
 constexpr std::int64_t kBatch = 64, kSteps = 1000, kFresh = 2000;
 
-/// The network of models/lenet.cc, up to its logits.
-struct LeNet {
-  Conv2d conv1, conv2;
-  Linear fc1, fc2, fc3;
-  explicit LeNet(Session& session)
-      : conv1(session, 1, 6, {5, 5}, {.padding = {2, 2}}),
-        conv2(session, 6, 16, {5, 5}),
-        fc1(session, 400, 120),
-        fc2(session, 120, 84),
-        fc3(session, 84, 10) {}
-  Tensor operator()(const Tensor& input) const {
-    const Window pool{.kernel = {2, 2}, .stride = {2, 2}};
-    const Tensor x = conv2(conv1(input).relu().max_pool(pool)).relu().max_pool(pool).flatten(1);
-    return fc3(fc2(fc1(x).relu()).relu());
-  }
-  StateDict state() const {
-    StateDict state;
-    add(state, "conv1.", conv1.members());
-    add(state, "conv2.", conv2.members());
-    add(state, "fc1.", fc1.members());
-    add(state, "fc2.", fc2.members());
-    add(state, "fc3.", fc3.members());
-    return state;
-  }
-};
-
-/// The same as an ONNX file, with the weights that the network has now.
+/// LeNet as an ONNX file, with the weights that the network has now.
 void write_onnx(Session& session, const StateDict& state, const std::filesystem::path& file) {
   GraphBuilder g("digits", 17);
   for (const NamedTensor& m : state) g.initializer(m.name, session.values(m.tensor));
@@ -99,7 +74,7 @@ TEST(TrainFull, LeNetReadsDigitsAndIsTheSameAsOnnx) {
   if (const std::string why = test::why_not(*device); !why.empty()) GTEST_SKIP() << why;
   Session session(device);
   session.manual_seed(1);
-  const LeNet network(session);
+  const test::LeNet network(session);
   const StateDict state = network.state();
   Optimizer optimizer(session, parameters(state), adam(), 0.002);
   TrainerOptions options{.labels = Labels{.input = 1, .classes = 10}, .quiet = true};
