@@ -133,6 +133,7 @@ Project owner_of_constants(const Project& project) {
   owner.options = project.options;
   owner.name = project.state_name();
   owner.macro = project.state_macro();
+  owner.weights = project.weights;
   place_own_constants(owner);
   return owner;
 }
