@@ -89,7 +89,8 @@ Outputs adam(NodeContext& node) {
   return optimised(node, {"X", "G", "V", "H"}, [=](const OptimiserInputs& s) -> Outputs {
     const Tensor &x = s.values[0], g = x * norm + s.values[1];
     const Tensor v = s.values[2] * alpha + g * (1 - alpha), h = s.values[3] * beta + g * g * (1 - beta);
-    const Tensor adjusted = s.rate * one_minus_power(beta, s.count).sqrt() / one_minus_power(alpha, s.count);
+    const Tensor count = s.count.maximum(s.count.full_like(1));  // for 0, where it is not used, all stays finite
+    const Tensor adjusted = s.rate * one_minus_power(beta, count).sqrt() / one_minus_power(alpha, count);
     const Tensor next = x - v * s.first.where(s.rate, adjusted) / (h.sqrt() + epsilon);
     return {norm_after == 0 ? next : next * (1 - norm_after), v, h};
   });

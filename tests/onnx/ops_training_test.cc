@@ -16,7 +16,7 @@ namespace {
 using test::floats;
 using test::ints;
 using Doubles = std::vector<double>;
-using Values = std::map<std::string, Array>;
+using ByName = std::map<std::string, Array>;
 
 // --- optimisers
 
@@ -151,10 +151,10 @@ std::string bytes_of_text(const std::string& graph, int version = 1) {
 }
 
 /// The model's outputs by their names.
-Values run_text(const std::string& graph, const Values& inputs) {
+ByName run_text(const std::string& graph, const ByName& inputs) {
   const ImportedModel model = import_onnx({.bytes = bytes_of_text(graph), .name = "n"});
   const std::vector<Array> results = test::evaluate_model(model, inputs);
-  Values outputs;
+  ByName outputs;
   for (std::size_t i = 0; i < results.size(); i++) outputs.emplace(model.outputs[i].name, results[i]);
   return outputs;
 }
@@ -210,6 +210,11 @@ g (double[3] w, double[3] b) => (double[3] y, double[3] d_b) {
   y = Gradient<xs = ["w"], y = "o">(w)
   d_b = Gradient<xs = ["b"], y = "y">(b)
 })"},
+    {"ByWayOfAnOptimiser", {{"r", {1}}, {"w", {3}}}, R"(
+g (double[1] r, double[3] w) => (double[3] y, double[1] d_r, double[3] d_w) <int64 t = {0}, double[3] h = {1, 2, 3}> {
+  o = Exp(w) g = Gradient<xs = ["w"], y = "o">(w) y, v, k = ai.onnx.preview.training.Adam(r, t, w, g, h, h)
+  d_r, d_w = Gradient<xs = ["r", "w"], y = "y">(r, w)
+})"},
     {"WeightsOfTheFile", {{"x", {2}}}, R"(
 g (double[2] x) => (double[4] y, double[2] d_x) <int64[4] places = {1, 0, 0, 1}> {
   t = Gather(x, places) c = CumSum(t, places0) y = Mul(c, t) places0 = Constant<value = int64 {0}>()
@@ -221,16 +226,16 @@ class OnnxGradient : public testing::TestWithParam<DifferentiatedCase> {};
 void PrintTo(const DifferentiatedCase& c, std::ostream* out) { *out << c.name; }
 
 TEST_P(OnnxGradient, IsThatOfDifferences) {
-  Values at;
+  ByName at;
   for (const auto& [name, shape] : GetParam().inputs) at.emplace(name, test::spread_values(shape, 0.2, 1.7, static_cast<int>(at.size())));
-  const Values outputs = run_text(GetParam().graph, at);
+  const ByName outputs = run_text(GetParam().graph, at);
   const ImportedModel model = import_onnx({.bytes = bytes_of_text(GetParam().graph), .name = "n"});
   int compared = 0;
   for (const auto& [name, value] : at) {
     const auto found = outputs.find("d_" + name);
     if (found == outputs.end()) continue;
     const Doubles wanted = test::derivatives(value, [&](const Array& changed) {
-      Values inputs = at;
+      ByName inputs = at;
       inputs.at(name) = changed;
       return sum_of(test::evaluate_tensors({model.outputs[0].tensor}, inputs)[0]);
     });
@@ -244,9 +249,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, OnnxGradient, testing::ValuesIn(kDifferentiated)
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(OnnxGradients, OfWhatIsInTheMiddle) {
-  const Values inputs{{"x", floats({2}, {1, 2})}, {"z", floats({2}, {3, 5})}, {"other", floats({2}, {7, 11})}};
+  const ByName inputs{{"x", floats({2}, {1, 2})}, {"z", floats({2}, {3, 5})}, {"other", floats({2}, {7, 11})}};
   // y = h * h * z with h = exp(x), of which nothing is seen: the gradient is 2 h z, for the h and the z that are given.
-  const Values outputs = run_text(R"(
+  const ByName outputs = run_text(R"(
 g (float[2] x, float[2] z, float[2] other) => (float[2] own, float[2] given, float[2] both) {
   h = Exp(x) s = Mul(h, h) y = Mul(s, z)
   own = Gradient<xs = ["h"], zs = ["z"], y = "y">(h, z)
@@ -261,7 +266,7 @@ g (float[2] x, float[2] z, float[2] other) => (float[2] own, float[2] given, flo
 
 TEST(OnnxGradients, OfGradients) {
   // y = x^4: 4 x^3, 12 x^2, 24 x; then of the first one at another value.
-  const Values outputs = run_text(R"(
+  const ByName outputs = run_text(R"(
 g (double[3] x, double[3] other) => (double[3] first, double[3] second, double[3] third, double[3] moved) {
   s = Mul(x, x) y = Mul(s, s)
   first = Gradient<xs = ["x"], y = "y">(x)
@@ -278,7 +283,7 @@ g (double[3] x, double[3] other) => (double[3] first, double[3] second, double[3
 
 TEST(OnnxGradients, OfConstantsAndOfThemselves) {
   // The table and the matrix are in the file: their numbers alone would hide what depends on them.
-  const Values outputs = run_text(R"(
+  const ByName outputs = run_text(R"(
 g (float[3] x) => (float[2] d_table, float[2,2] d_matrix, float[3] itself, float[3] zero)
   <float[2] table = {2, 3}, float[2,2] matrix = {1, 2, 3, 5}, int64[3] places = {1, 0, 1}> {
   t = Gather(table, places) y = Mul(t, x) d = Det(matrix)
@@ -296,7 +301,7 @@ g (float[3] x) => (float[2] d_table, float[2,2] d_matrix, float[3] itself, float
 
 TEST(OnnxGradients, LeavesOutWhatIsNotAskedFor) {
   // An empty name is no value: not the first output, nor what another node leaves out.
-  const Values outputs = run_text(R"(
+  const ByName outputs = run_text(R"(
 g (float[3] x, float[3] w, float[3] v) => (float[3] d_w) {
   a = Mul(x, w) y = Mul(a, v) unused, d_w, unused = Gradient<xs = ["x", "w", "v"], y = "y">(x, w, v)
 })",
@@ -306,7 +311,7 @@ g (float[3] x, float[3] w, float[3] v) => (float[3] d_w) {
 
 TEST(OnnxGradients, StaysAConstantOutside) {
   // The gradient of 3 x is 3, which Reshape and Pad need as a number.
-  const Values outputs = run_text(R"(
+  const ByName outputs = run_text(R"(
 g (float[2] x) => (float[4] y) <float c = {1}, float three = {3}, int64[2] pads = {1, 1}> {
   p = Mul(c, three) d = Gradient<xs = ["c"], y = "p">(c) y = Pad(x, pads, d)
 })",
@@ -359,7 +364,7 @@ TEST(OnnxGradients, NestAsDeepAsAnybodyNeeds) {
   const auto graph = [&](int order) { return "g (double[1] x) => (double[1] y" + std::to_string(order) + ") {\n" + nodes + "}"; };
   test::expect_error<UserError>([&] { import_onnx({.bytes = bytes_of_text(graph(12)), .name = "n"}); }, "levels deep");
   nodes = nodes.substr(0, nodes.find("y7 ="));
-  const Values outputs = run_text(graph(6), {{"x", floats({1}, {0.5}, DType::Float64)}});
+  const ByName outputs = run_text(graph(6), {{"x", floats({1}, {0.5}, DType::Float64)}});
   EXPECT_EQ(test::difference(outputs.at("y6"), floats({1}, {std::exp(0.5)}, DType::Float64), 1e-14, 0), "");
 }
 
