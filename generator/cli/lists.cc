@@ -20,6 +20,10 @@ int ops_command() {
   const auto& rows = operator_rows();
   for (std::size_t i = 0; i < rows.size(); i++) {
     const bool replaced = i + 1 < rows.size() && std::string_view(rows[i].name) == rows[i + 1].name;
+    if (!std::string_view(rows[i].domain).empty()) {
+      fmt::print("{:<26} {:<10} {}   {}\n", rows[i].name, rows[i].since, types_text(rows[i]), rows[i].domain);
+      continue;
+    }
     const int from = std::max(rows[i].since, kOldestOpset), to = replaced ? rows[i + 1].since - 1 : kNewestOpset;
     if (to < from) continue;
     fmt::print("{:<26} {:<10} {}\n", rows[i].name, fmt::format("{}-{}", from, to), types_text(rows[i]));

@@ -199,6 +199,13 @@ const Tensor& Tensor::requires_grad(bool required) const {
 }
 
 Tensor Tensor::detach() const { return Tape::detached(*this); }
+
+Tensor Tensor::watched() const {
+  if (!is_float(dtype())) throw ShapeError("watched: " + described(*this) + "; accepted are floats");
+  const auto backward = [](const TapeNote&, const std::vector<Tensor>& gradients, const std::vector<bool>&) { return gradients; };
+  return graph_->tape().add({.function = "Watched", .operands = {*this}, .results = {*this}, .backward = backward})[0];
+}
+
 Tensor Tensor::grad() const { return graph_->tape().grad(*this); }
 void Tensor::zero_grad() const { graph_->tape().set_grad(*this, {}); }
 

@@ -38,7 +38,8 @@ class Tape {
   /// Memory that requires a gradient, in the order in which that was said.
   std::vector<Tensor> leaves() const;
 
-  bool has_leaves() const { return !leaves_.empty(); }
+  /// False: no tensor of the graph requires a gradient.
+  bool has_leaves() const { return !leaves_.empty() || !notes_.empty(); }
 
   /// The results of the note that is added.
   std::vector<Tensor> add(TapeNote note);

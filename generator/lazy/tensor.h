@@ -121,6 +121,8 @@ class Tensor {
   const Tensor& requires_grad(bool required) const;
   /// The same values, of which no gradient goes further back.
   Tensor detach() const;
+  /// The same values, of which gradients can be wanted whatever they were computed from: also of constants. ShapeError if it is not float.
+  Tensor watched() const;
   /// Adds the gradients of this scalar to grad() of all memory that requires one and that it was computed from. ShapeError if there is
   /// none, or if a function on the way has no gradient.
   void backward() const;

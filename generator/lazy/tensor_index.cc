@@ -129,7 +129,7 @@ std::optional<Tensor> gather_constant(const Tensor& x, int axis, const std::vect
   }
   if (const auto view = gather_affine(x, axis, positions)) return view;
   const std::vector<Run> runs = runs_of(positions, size);
-  if (runs.size() > 1)
+  if (runs.size() > 1 && x.requires_grad() != RequiresGrad::Yes)
     if (const std::optional<Array> values = x.evaluate()) return Tensor::constant(x.graph(), take(*values, axis, positions));
   if (runs.size() > kMostSlices) return std::nullopt;
   std::vector<Tensor> parts;

@@ -61,6 +61,14 @@ std::string name_of_model(const ImportOptions& options, const std::string& graph
 
 bool is_main_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
+int version_of_domain(const onnx::ModelProto& model, std::string_view domain) {
+  int version = 0;
+  for (const auto& import : model.opset_import())
+    if (import.domain() == domain || (domain.empty() && is_main_domain(import.domain())))
+      version = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
+  return version;
+}
+
 bool is_accepted_opset(int opset) { return opset >= kOldestOpset && opset <= kNewestOpset; }
 
 void read_header(const onnx::ModelProto& model, const ImportOptions& options, const std::string& place, ImportedModel& result) {
@@ -75,12 +83,13 @@ void read_header(const onnx::ModelProto& model, const ImportOptions& options, co
 }
 
 void read_opset(const onnx::ModelProto& model, const std::string& place, ImportedModel& result) {
-  for (const auto& import : model.opset_import())
-    if (is_main_domain(import.domain())) result.opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, 1 << 20));
+  result.opset = version_of_domain(model, "");
   if (result.opset == 0) {
     // If the model uses other domains, the errors about these say more than one about the missing opset.
-    const auto other = [](const onnx::NodeProto& node) { return !is_main_domain(node.domain()); };
-    if (std::ranges::any_of(model.graph().node(), other)) return;
+    const auto is_main = [](const onnx::NodeProto& node) { return is_main_domain(node.domain()); };
+    const auto is_other = [](const onnx::NodeProto& node) { return !is_main_domain(node.domain()) && node.domain() != kTrainingDomain; };
+    const auto& nodes = model.graph().node();
+    if (std::ranges::any_of(nodes, is_other) || (!nodes.empty() && std::ranges::none_of(nodes, is_main))) return;
     throw UserError(place, "the model names no opset of ai.onnx", "export it again; " + accepted_opsets());
   }
   if (is_accepted_opset(result.opset)) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "onnx/import.h"
 
@@ -14,6 +15,8 @@ class ValueInfoProto;
 namespace etch {
 
 bool is_main_domain(const std::string& domain);
+/// The version of a domain that the model imports (empty: ai.onnx); 0 if it does not.
+int version_of_domain(const onnx::ModelProto& model, std::string_view domain);
 bool is_accepted_opset(int opset);
 
 /// Fills name, producer, IR version and declared tensors of `result`. UserError if there is no graph.

@@ -13,18 +13,13 @@
 #include "onnx/custom.h"
 #include "onnx/freeze.h"
 #include "onnx/header.h"
-#include "onnx/imported_node.h"
 #include "onnx/input_sizes.h"
 #include "onnx/limits.h"
-#include "onnx/operators.h"
+#include "onnx/node_importer.h"
 #include "onnx/order.h"
 #include "onnx/parameters.h"
 #include "onnx/problems.h"
 #include "onnx/protobuf_file.h"
-#include "onnx/require_operator.h"
-#include "onnx/run_operator.h"
-#include "onnx/schema.h"
-#include "onnx/shape_arithmetic.h"
 #include "onnx/states.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/types.h"
@@ -43,7 +38,7 @@ class Importer {
  public:
   /// With `trial`, sizes that are not given get InputAxis::example with that choice.
   Importer(const ImportOptions& options, ModelProto& model, std::optional<int> trial = std::nullopt)
-      : options_(options), model_(model), graph_proto_(*model.mutable_graph()), trial_(trial) {
+      : options_(options), model_(model), graph_proto_(*model.mutable_graph()), nodes_(options, model, result_, dims_), trial_(trial) {
     place_ = options.path.empty() ? "model" : options.path.string();
     folder_ = options.path.parent_path();
     result_.graph = LazyGraph::create();
@@ -62,7 +57,7 @@ class Importer {
     sizes_.emplace(options_, graph_proto_, initializers_, place_);
     freeze_inputs();
     for (const ValueInfoProto& info : graph_proto_.input()) {
-      if (values_.contains(info.name())) continue;  // an initializer, or frozen
+      if (values_.find(info.name()) != nullptr) continue;  // an initializer, or frozen
       define(info.name(), {});
       collect([&] { read_input(info); });
       input_number_++;
@@ -112,7 +107,7 @@ class Importer {
 
   std::string value_place(const std::string& kind, const std::string& name) const { return place_ + ": " + kind + " '" + name + "'"; }
 
-  void define(const std::string& name, Value value) { values_.insert_or_assign(name, std::move(value)); }
+  void define(const std::string& name, Value value) { values_.define(name, std::move(value)); }
 
   /// Converts one initializer after the other and frees the file's copy, so that not all weights are in memory twice.
   void read_initializers() {
@@ -310,107 +305,32 @@ class Importer {
 
   void import_node(const NodeProto& proto) {
     result_.operators.push_back(proto.op_type());
-    if (const CustomOperator* custom = find_custom(options_.customs, proto)) return import_custom(proto, *custom);
-    require_main_domain(proto, model_, place_);
-    if (!is_accepted_opset(result_.opset) && oldest_opset_of(proto.op_type())) return;  // known, but may mean something else in this opset
-    const OperatorRow& row = require_operator(proto, result_.opset, place_);
-    bool known = true;
-    std::vector<const Value*> inputs = inputs_of(proto, known);
-    ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
-    const std::string name = node_names_.add(node.name());
-    const OriginScope origin(*result_.graph, name, proto.op_type());
-    require_schema(node, proto);
-    if (!known) return;
-    if (node.has_input(0)) require_type(node, row, node.input_type(0), "input 0");
-    require_types(node);
-    std::vector<Value> outputs;
-    try {
-      if (auto values = shape_arithmetic(node, row)) {
-        outputs = std::move(*values);
-      } else {
-        for (const Tensor& tensor : run_operator(node, row)) outputs.push_back({tensor, std::nullopt});
-      }
-    } catch (const ShapeError& error) {
-      node.fail(error);
-    } catch (const NotProved& error) {
-      node.fail("it can't be shown for every size (" + ranges_text(error.sizes(), names_of(result_.dims)) + ") that " + error.rule(),
-                node.size_help(error.sizes()));
-    } catch (const IndexOverflow&) {
-      node.fail("the sizes that it asks for do not fit into 64 bits", "check its shapes and numbers; the file may be damaged");
+    const std::string name = node_names_.add(display_name(proto));
+    std::optional<std::vector<Value>> outputs = nodes_.outputs(proto, name, values_);
+    if (!outputs) return;
+    for (int i = 0; i < proto.output_size(); i++) {
+      Value& value = (*outputs)[static_cast<std::size_t>(i)];
+      if (proto.output(i).empty()) continue;
+      // Outside of a Gradient nothing is differentiated, unless all is: for a training step.
+      const bool noted = value.tensor && value.tensor.requires_grad() == RequiresGrad::Yes;
+      if (noted && !options_.training) value.tensor = value.tensor.detach();
+      if (value.tensor && (proto.op_type() == "Constant" || proto.op_type() == "ConstantOfShape")) count_constant(value.tensor);
+      define(proto.output(i), std::move(value));
     }
-    node.require_all_asked();
-    note_logits(proto, node, outputs);
-    define_outputs(proto, node, row, outputs);
+    note_logits(proto);
     result_.node_count++;
     result_.node_names.push_back(name);
   }
 
   /// A loss of probabilities is computed from what the softmax was given, which loses no digits.
-  void note_logits(const NodeProto& proto, const ImportedNode& node, const std::vector<Value>& outputs) {
+  void note_logits(const NodeProto& proto) {
     if (proto.op_type() == "Identity")
       if (const auto known = logits_.find(proto.input(0)); known != logits_.end()) logits_[proto.output(0)] = known->second;
-    const bool is_softmax = proto.op_type() == "Softmax" || proto.op_type() == "LogSoftmax";
-    if (!is_softmax || outputs.empty() || !outputs[0].tensor || node.input(0).rank() != 2) return;
+    if (proto.op_type() != "Softmax" && proto.op_type() != "LogSoftmax") return;
+    const Tensor input = values_.at(proto.input(0)).tensor;
+    if (!input || input.rank() != 2) return;
     const std::int64_t axis = proto.attribute_size() == 0 ? 1 : proto.attribute(0).i();
-    if (axis == 1 || axis == -1) logits_[proto.output(0)] = node.input(0);
-  }
-
-  /// The values of the node's inputs; clears `known` if one of them is not.
-  std::vector<const Value*> inputs_of(const NodeProto& proto, bool& known) const {
-    static const Value kUnknown;
-    std::vector<const Value*> inputs;
-    for (const std::string& name : proto.input()) {
-      const auto value = values_.find(name);
-      inputs.push_back(name.empty() ? nullptr : value == values_.end() ? &kUnknown : &value->second);
-      known = known && (name.empty() || inputs.back()->known());
-    }
-    return inputs;
-  }
-
-  // --- operators that a function in C computes
-
-  void import_custom(const NodeProto& proto, const CustomOperator& custom) {
-    bool known = true;
-    std::vector<const Value*> inputs = inputs_of(proto, known);
-    const ImportedNode node(proto, node_place(place_, proto), result_.opset, *result_.graph, std::move(inputs), folder_, result_.dims);
-    const std::string name = node_names_.add(node.name());
-    const OriginScope origin(*result_.graph, name, proto.op_type());
-    if (!known) return;
-    try {
-      const std::vector<Tensor> outputs = call_custom(custom, node, proto, graph_proto_, dims_);
-      for (int i = 0; i < proto.output_size(); i++) {
-        const Tensor& output = outputs[static_cast<std::size_t>(i)];
-        require_sane_shape(output.shape(), node.place() + ": output '" + proto.output(i) + "'");
-        define(proto.output(i), {output, std::nullopt});
-      }
-    } catch (const ShapeError& error) {
-      node.fail(error);
-    }
-    result_.node_count++;
-    result_.node_names.push_back(name);
-  }
-
-  void require_type(const ImportedNode& node, const OperatorRow& row, DType dtype, const std::string& what) const {
-    if (accepts(row, dtype)) return;
-    node.fail("its " + what + " is " + std::string(name_of(dtype)) + ", accepted are: " + types_text(row),
-              "insert a Cast, or export the model with another type");
-  }
-
-  void define_outputs(const NodeProto& proto, const ImportedNode& node, const OperatorRow& row, std::vector<Value>& outputs) {
-    for (int i = 0; i < proto.output_size(); i++) {
-      if (proto.output(i).empty()) continue;
-      const std::size_t index = static_cast<std::size_t>(i);
-      if (index >= outputs.size() || (!outputs[index].tensor && !outputs[index].symbolic)) {
-        node.fail("its output " + std::to_string(i) + " ('" + proto.output(i) + "') is not supported",
-                  "export the model without this output");
-      }
-      if (outputs[index].tensor) {
-        require_sane_shape(outputs[index].tensor.shape(), node.place() + ": output '" + proto.output(i) + "'");
-        if (i == 0 && !node.has_input(0)) require_type(node, row, outputs[index].tensor.dtype(), "output 0");
-        if (proto.op_type() == "Constant" || proto.op_type() == "ConstantOfShape") count_constant(outputs[index].tensor);
-      }
-      define(proto.output(i), std::move(outputs[index]));
-    }
+    if (axis == 1 || axis == -1) logits_[proto.output(0)] = input;
   }
 
   void count_constant(const Tensor& tensor) {
@@ -428,15 +348,15 @@ class Importer {
 
   void read_output(const ValueInfoProto& info) {
     const std::string place = value_place("graph output", info.name());
-    const auto value = values_.find(info.name());
-    if (value == values_.end()) {
+    const Value* value = values_.find(info.name());
+    if (value == nullptr) {
       throw UserError(place, "it is made by no node, graph input or initializer", "the file is damaged; export the model again");
     }
     if (!output_names_.insert(info.name()).second) throw UserError(place, "it is listed twice among the outputs");
-    if (!value->second.known()) return;
-    Tensor tensor = value->second.tensor;
+    if (!value->known()) return;
+    Tensor tensor = value->tensor;
     if (!tensor) {
-      const auto made = tensor_of(*result_.graph, *value->second.symbolic);
+      const auto made = tensor_of(*result_.graph, *value->symbolic);
       if (!made)
         throw UserError(place, "it is computed from a variable dimension and may be negative", "bind the dimension: --dim NAME=VALUE");
       tensor = *made;
@@ -456,8 +376,9 @@ class Importer {
   std::filesystem::path folder_;
   ImportedModel result_;
   CNames names_;
-  std::map<std::string, Value> values_;
+  Values values_;
   std::map<std::string, Sint> dims_;
+  NodeImporter nodes_;
   std::vector<std::size_t> frozen_;  // positions of frozen inputs among all
   std::size_t inputs_left_ = 0;      // number of inputs that are not frozen
   std::optional<InputSizes> sizes_;

@@ -101,6 +101,9 @@ bool is(const AttributeProto& a, AttributeProto::AttributeType type) {
   return false;
 }
 
+/// Whether gradients go through the value: its numbers alone would not do.
+bool is_watched(const Value& value) { return value.tensor && value.tensor.requires_grad() == RequiresGrad::Yes; }
+
 }  // namespace
 
 ImportedNode::ImportedNode(const onnx::NodeProto& node, std::string place, int opset, LazyGraph& graph, std::vector<const Value*> inputs,
@@ -117,7 +120,9 @@ ImportedNode::ImportedNode(const onnx::NodeProto& node, std::string place, int o
 }
 
 ImportedNode ImportedNode::with_inputs(std::vector<const Value*> inputs) const {
-  return ImportedNode(node_, place_, opset_, graph_, std::move(inputs), folder_, dims_);
+  ImportedNode node(node_, place_, opset_, graph_, std::move(inputs), folder_, dims_);
+  node.set_recompute(recompute_);
+  return node;
 }
 
 const std::string& ImportedNode::op_type() const { return node_.op_type(); }
@@ -146,6 +151,7 @@ DType ImportedNode::input_type(int i) const { return require_value(i).dtype(); }
 
 std::optional<Array> ImportedNode::constant(int i) const {
   const Value& value = require_value(i);
+  if (is_watched(value)) return std::nullopt;
   // A constant that is larger than any table of numbers stays a tensor: a damaged file may ask for terabytes.
   const bool small = value.tensor && value.tensor.size().max() <= kMaxConstant;
   return small ? value.tensor.evaluate() : std::nullopt;
@@ -154,6 +160,10 @@ std::optional<Array> ImportedNode::constant(int i) const {
 Array ImportedNode::require_constant(int i, const std::string& what) const {
   const Value& value = require_value(i);
   if (auto array = constant(i)) return *array;
+  if (is_watched(value)) {
+    fail("its " + what + " (input " + std::to_string(i) + ") is to be differentiated, it must be known while generating",
+         "leave it, and what it is computed from, out of the attribute xs of a Gradient");
+  }
   if (value.symbolic) {
     fail("its " + what + " (input " + std::to_string(i) + ") depends on a variable dimension, a constant is needed",
          size_help(value.symbolic->values));

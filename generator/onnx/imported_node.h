@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -53,6 +54,14 @@ class ImportedNode final : public NodeContext {
   Array attribute_tensor(const std::string& name) override;
   void acknowledge(const std::string& name) override { asked_.insert(name); }
 
+  using Recompute =
+      std::function<Tensor(const ImportedNode& node, const std::string& name, const std::vector<std::pair<std::string, Tensor>>& instead)>;
+  /// What `recomputed` does.
+  void set_recompute(Recompute recompute) { recompute_ = std::move(recompute); }
+  Tensor recomputed(const std::string& name, const std::vector<std::pair<std::string, Tensor>>& instead) const override {
+    return recompute_(*this, name, instead);
+  }
+
   std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
   /// Throws the UserError for an error of a Tensor method; if some of its sizes are open, the help says what to do about that.
@@ -85,6 +94,7 @@ class ImportedNode final : public NodeContext {
   std::filesystem::path folder_;
   const std::vector<ImportedDim>& dims_;
   std::set<std::string> asked_;
+  Recompute recompute_;
 };
 
 }  // namespace etch

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lazy/tensor.h"
@@ -50,6 +51,11 @@ class NodeContext {
   virtual std::vector<std::string> attribute_strings(const std::string& name,
                                                      std::optional<std::vector<std::string>> fallback = std::nullopt) = 0;
   virtual Array attribute_tensor(const std::string& name) = 0;
+
+  /// The graph's value `name`, computed once more with `instead` in place of the values of these names. A value that depends on none of
+  /// them stays as it is. UserError unless all of them are values of the graph, none is computed from another one, and `name` from each.
+  virtual Tensor recomputed(const std::string& name, const std::vector<std::pair<std::string, Tensor>>& instead) const = 0;
+
   /// Marks an attribute as known to the operator but without influence here (the call's comment gives the reason).
   virtual void acknowledge(const std::string& name) = 0;
 
@@ -66,6 +72,7 @@ struct OperatorRow {
   int since;          // first opset for which `function` implements the operator's definition
   const char* types;  // of the first input (or of the output where there is none): f float, i integer, b bool
   Outputs (*function)(NodeContext&);
+  const char* domain = "";  // empty: ai.onnx; `since` counts the versions of the operator's domain
 };
 
 }  // namespace etch

@@ -10,7 +10,9 @@ namespace {
 std::vector<OperatorRow> sorted_rows() {
   std::vector<OperatorRow> rows = {
 #define ONNX_OP(name, since, types, function) {#name, since, types, &operators::function},
+#define ONNX_TRAINING_OP(name, since, types, function) {#name, since, types, &operators::function, kTrainingDomain.data()},
 #include "onnx/operators.def"
+#undef ONNX_TRAINING_OP
 #undef ONNX_OP
   };
   std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
@@ -35,17 +37,17 @@ const std::vector<OperatorRow>& operator_rows() {
   return rows;
 }
 
-const OperatorRow* find_operator(std::string_view name, int opset) {
+const OperatorRow* find_operator(std::string_view name, int version, std::string_view domain) {
   const OperatorRow* found = nullptr;
   for (const OperatorRow& row : operator_rows()) {
-    if (row.name == name && row.since <= opset) found = &row;  // sorted: the last one is the newest
+    if (row.name == name && row.domain == domain && row.since <= version) found = &row;  // sorted: the last one is the newest
   }
   return found;
 }
 
 std::optional<int> oldest_opset_of(std::string_view name) {
   for (const OperatorRow& row : operator_rows()) {
-    if (row.name == name) return row.since;
+    if (row.name == name && std::string_view(row.domain).empty()) return row.since;
   }
   return std::nullopt;
 }

@@ -40,7 +40,8 @@ std::shared_ptr<const std::vector<ExternalFile>> files_of_runtime(const std::vec
 
 /// By the function of runtime_c, which works in its second output.
 Tensor determinant_by_elimination(const Tensor& a, std::int64_t n) {
-  if (const std::optional<Array> known = a.evaluate()) return Tensor::constant(a.graph(), determinants(*known));
+  const std::optional<Array> known = a.requires_grad() == RequiresGrad::Yes ? std::nullopt : a.evaluate();
+  if (known) return Tensor::constant(a.graph(), determinants(*known));
   const DType dtype = a.dtype();
   const std::string type(info(dtype).c_type);
   const Shape batch(a.shape().begin(), a.shape().end() - 2);

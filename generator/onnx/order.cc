@@ -2,11 +2,13 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <map>
 #include <queue>
 #include <set>
 
 #include "base/error.h"
+#include "onnx/subgraph.h"
 
 namespace etch {
 namespace {
@@ -53,7 +55,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
   while (missing[static_cast<std::size_t>(node)] == 0) node++;
   while (seen.insert(node).second) {
     path.push_back(node);
-    for (const std::string& input : graph.node(node).input()) {
+    for (const std::string& input : reads_of(graph.node(node))) {
       const auto from = producer.find(input);
       if (input.empty() || from == producer.end() || from->second < 0 || missing[static_cast<std::size_t>(from->second)] == 0) continue;
       node = from->second;
@@ -66,7 +68,7 @@ std::map<std::string, int> producers_of(const GraphProto& graph, const std::stri
     if (*it == node) break;
   }
   throw UserError(node_place(model, graph.node(node)), "the graph has a cycle: " + text,
-                  "a network has no cycles; state goes through inputs and outputs");
+                  "a network has no cycles; state goes through inputs and outputs, and a Gradient comes after what it differentiates");
 }
 
 }  // namespace
@@ -89,10 +91,11 @@ std::vector<int> node_order(const GraphProto& graph, const std::string& model) {
   std::vector<int> missing(count, 0);              // number of sources that are not yet in the order
   std::vector<std::vector<int>> consumers(count);  // one entry for each such source
   for (int i = 0; i < graph.node_size(); i++) {
-    for (const std::string& input : graph.node(i).input()) {
+    for (const std::string& input : reads_of(graph.node(i))) {
       if (input.empty()) continue;
       const auto from = producer.find(input);
       if (from == producer.end()) {
+        if (std::ranges::find(graph.node(i).input(), input) == graph.node(i).input().end()) continue;  // the operator refuses it
         throw UserError(node_place(model, graph.node(i)), "its input '" + input + "' is made by no node, graph input or initializer",
                         "the file is damaged, or its weights were not saved with it");
       }

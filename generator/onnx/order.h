@@ -18,7 +18,7 @@ std::string display_name(const onnx::NodeProto& node);
 std::string node_place(const std::string& model, const onnx::NodeProto& node);
 
 /// The indices of graph.node(), sources first, as near to the file's order as possible. UserError for a value that two nodes (or a
-/// node and an input or initializer) make, a value that is read but never made, and a cycle.
+/// node and an input or initializer) make, a value that is read but never made, and a cycle. A Gradient reads what it differentiates.
 std::vector<int> node_order(const onnx::GraphProto& graph, const std::string& model);
 
 }  // namespace etch

@@ -12,9 +12,9 @@ class NodeProto;
 
 namespace etch {
 
-/// UnsupportedError if the node calls a function of the model, or an operator of another domain than ONNX's own.
-void require_main_domain(const onnx::NodeProto& node, const onnx::ModelProto& model, const std::string& place);
-/// The row of the node's operator; UnsupportedError if there is none at `opset`.
-const OperatorRow& require_operator(const onnx::NodeProto& node, int opset, const std::string& place);
+/// UnsupportedError if the node calls a function of the model, or an operator of a domain that has none of ours.
+void require_known_domain(const onnx::NodeProto& node, const onnx::ModelProto& model, const std::string& place);
+/// The row of the node's operator; UnsupportedError if there is none at that version of the node's domain.
+const OperatorRow& require_operator(const onnx::NodeProto& node, int version, const std::string& place);
 
 }  // namespace etch

@@ -76,6 +76,8 @@ std::string_view Schema::type_of(int i) const {
   return names.empty() ? "" : names[std::min(static_cast<std::size_t>(i), names.size() - 1)];
 }
 
+bool Schema::has_own_type(int i) const { return type_of(i).ends_with('+'); }
+
 std::vector<DType> Schema::types_of(int i) const {
   const std::string_view of_input = type_of(i);
   std::string_view letters = of_input;  // letters of types, unless it is a type name such as "T"
@@ -133,6 +135,7 @@ void require_types(const ImportedNode& node) {
     if (!node.has_input(i)) continue;
     const DType dtype = node.input_type(i);
     require_type(node, *schema, i, dtype);
+    if (schema->has_own_type(i)) continue;
     const int other = first.emplace(schema->type_of(i), i).first->second;
     if (node.input_type(other) == dtype) continue;
     node.fail("input " + std::to_string(other) + " is " + std::string(name_of(node.input_type(other))) + " and input " + std::to_string(i) +

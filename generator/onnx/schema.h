@@ -30,6 +30,8 @@ struct Schema {
   bool has_attribute(std::string_view attribute) const;
   /// The name of input `i`'s type, "T"; inputs with the same name have the same type. Empty if there is no such input.
   std::string_view type_of(int i) const;
+  /// Whether input `i` is one of several that may differ in their types, though the name is one.
+  bool has_own_type(int i) const;
   /// The types that input `i` may have.
   std::vector<DType> types_of(int i) const;
 };

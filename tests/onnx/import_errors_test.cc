@@ -403,10 +403,12 @@ TEST(ImportErrors, OfDimBindings) {
 
 TEST(OperatorTable, LooksUpTheNewestRowThatIsNotTooNew) {
   EXPECT_EQ(find_operator("Nothing", 13), nullptr);
+  EXPECT_EQ(find_operator("Adam", 13), nullptr);
+  EXPECT_EQ(find_operator("Relu", 13, kTrainingDomain), nullptr);
   EXPECT_EQ(find_operator("GroupNormalization", 17), nullptr);
   ASSERT_NE(find_operator("GroupNormalization", 21), nullptr);
   for (const OperatorRow& row : operator_rows()) {
-    const OperatorRow* found = find_operator(row.name, row.since);
+    const OperatorRow* found = find_operator(row.name, row.since, row.domain);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->since, row.since) << row.name;  // no two rows of one name and opset
     EXPECT_EQ(found->function, row.function) << row.name;

@@ -26,9 +26,10 @@ def letters(types):
 
 def types_of(schema):
     """"T T I, I=iq T=efd": the type of each input, then what each type may be."""
-    names = [i.type_str for i in schema.inputs]
+    names = [i.type_str + ("" if i.is_homogeneous else "+") for i in schema.inputs]
     fixed = {name: letters([name]) for name in names if "(" in name}
-    variables = {c.type_param_str: letters(c.allowed_type_strs) for c in schema.type_constraints if c.type_param_str in names}
+    allowed = {c.type_param_str: letters(c.allowed_type_strs) for c in schema.type_constraints}
+    variables = {name: allowed[name.rstrip("+")] for name in names if name.rstrip("+") in allowed}
     short = {name: letter for name, letter in fixed.items()}
     text = " ".join(short.get(name, name) for name in names)
     return text + "".join(f"{',' if i == 0 else ''} {v}={t}" for i, (v, t) in enumerate(sorted(variables.items())))
@@ -70,7 +71,7 @@ def wrapped(text):
 def main():
     by_name = {}
     for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.domain == "":
+        if schema.domain in ("", "ai.onnx.preview.training"):
             by_name.setdefault(schema.name, []).append(schema)
     for name in sorted(sys.argv[1:]):
         for row in rows(name, by_name.get(name, [])):

@@ -39,7 +39,9 @@ TEST(OnnxSchemas, AreThoseOfTheLibrary) {
   for (const OperatorRow& row : operator_rows()) {
     for (int opset = kOldestOpset; opset <= newest; opset++) {
       SCOPED_TRACE(std::string(row.name) + " opset " + std::to_string(opset));
-      const onnx::OpSchema* theirs = onnx::OpSchemaRegistry::Schema(row.name, opset, "");
+      const bool trains = row.domain == kTrainingDomain;  // of one version
+      if (trains && opset > kOldestOpset) break;
+      const onnx::OpSchema* theirs = onnx::OpSchemaRegistry::Schema(row.name, trains ? kTrainingVersion : opset, row.domain);
       const Schema* ours = find_schema(row.name, opset);
       ASSERT_EQ(ours != nullptr, theirs != nullptr);
       if (ours == nullptr) continue;

@@ -61,6 +61,7 @@ struct NodeModel {
   Attributes attributes = {};
   int outputs = 1;
   std::size_t constants_from = 1;  // inputs from this one on are initializers
+  std::string domain = {};         // its version 1, unless it is ai.onnx
 };
 
 inline bool is_missing(const Array& a) { return a.size() == 0 && a.shape().empty(); }
@@ -75,6 +76,12 @@ inline std::string bytes_of(const NodeModel& m) {
   graph.set_name("g");
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(m.op);
+  if (!m.domain.empty()) {
+    node.set_domain(m.domain);
+    auto& import = *model.add_opset_import();
+    import.set_domain(m.domain);
+    import.set_version(1);
+  }
   node.set_name("n");
   for (std::size_t i = 0; i < m.inputs.size(); i++) {
     const std::string name = "x" + std::to_string(i);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/operators.h"
 #include "support/node_model.h"
 
 namespace etch::test {
@@ -307,6 +308,33 @@ inline void add_sequences(std::vector<NodeModel>& bases) {
   bases.insert(bases.end(), rows.begin(), rows.end());
 }
 
+inline void add_training(std::vector<NodeModel>& bases) {
+  const std::string domain(kTrainingDomain);
+  const Array rate = floats({}, {0.1}), x = ramp({2, 3}), squares = floats({2, 3}, std::vector<double>(6, 0.5));
+  bases.push_back({"Adagrad",
+                   28,
+                   {rate, integer(2), x, x, squares},
+                   {{"decay_factor", 0.1}, {"epsilon", 1e-6}, {"norm_coefficient", 0.1}},
+                   2,
+                   5,
+                   domain});
+  bases.push_back({"Adam",
+                   28,
+                   {rate, integer(2), x, x, x, squares},
+                   {{"alpha", 0.9}, {"beta", 0.999}, {"epsilon", 1e-6}, {"norm_coefficient", 0.1}, {"norm_coefficient_post", 0.1}},
+                   3,
+                   6,
+                   domain});
+  bases.push_back({"Momentum",
+                   28,
+                   {rate, integer(2), x, x, x},
+                   {{"alpha", 0.9}, {"beta", 1.0}, {"mode", "nesterov"}, {"norm_coefficient", 0.1}},
+                   2,
+                   5,
+                   domain});
+  bases.push_back({"Gradient", 28, {x}, {{"xs", std::vector<std::string>{"x0"}}, {"y", "x0"}}, 1, 1, domain});
+}
+
 /// One or more nodes for every operator; each of them compiles.
 inline std::vector<NodeModel> operator_bases() {
   std::vector<NodeModel> bases;
@@ -318,6 +346,7 @@ inline std::vector<NodeModel> operator_bases() {
   add_windows_and_products(bases);
   add_quantised(bases);
   add_sequences(bases);
+  add_training(bases);
   return bases;
 }
 
