@@ -327,7 +327,7 @@ class Importer {
     if (proto.op_type() == "Identity")
       if (const auto known = logits_.find(proto.input(0)); known != logits_.end()) logits_[proto.output(0)] = known->second;
     if (proto.op_type() != "Softmax" && proto.op_type() != "LogSoftmax") return;
-    const Tensor input = values_.at(proto.input(0)).tensor;
+    const Tensor input = values_.find(proto.input(0))->tensor;  // the node was computed
     if (!input || input.rank() != 2) return;
     const std::int64_t axis = proto.attribute_size() == 0 ? 1 : proto.attribute(0).i();
     if (axis == 1 || axis == -1) logits_[proto.output(0)] = input;
