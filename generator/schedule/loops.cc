@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "ir/lazyop.h"
 #include "lazy/rewrite.h"
+#include "schedule/order.h"
 
 namespace etch {
 namespace {
@@ -269,11 +270,72 @@ void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs
   schedule.loops = find_loops(schedule.items);
 }
 
+namespace {
+
+bool reads(const ScheduleItem& item, const LazyBuffer* b) { return std::ranges::find(item.inputs, b) != item.inputs.end(); }
+
+bool reads_any(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers) {
+  return std::ranges::any_of(buffers, [&](const LazyBuffer* b) { return reads(item, b); });
+}
+
+/// The items with the one that writes `next`, and those that need it, behind the last that reads `memory`; nullopt if there is no such
+/// order.
+std::optional<std::vector<ScheduleItem>> written_last(const std::vector<ScheduleItem>& items, const LazyBuffer* next,
+                                                      const LazyBuffer* memory) {
+  const auto first = std::ranges::find_if(items, [&](const ScheduleItem& item) { return item.writes(next); });
+  auto last = items.end();
+  for (auto i = first; i != items.end(); i++)
+    if (i != first && reads(*i, memory)) last = i;
+  if (last == items.end()) return std::nullopt;
+  std::vector<ScheduleItem> stay, move;
+  std::vector<const LazyBuffer*> made;  // by those that move
+  for (auto i = first; i <= last; i++) {
+    if (!i->loops.empty()) return std::nullopt;
+    if (i != first && !reads_any(*i, made)) {
+      // It may write, in place, what those that move read.
+      for (const ScheduleItem& m : move)
+        if (reads_any(m, i->outs())) return std::nullopt;
+      stay.push_back(*i);
+      continue;
+    }
+    if (i != first && reads(*i, memory)) return std::nullopt;
+    const std::vector<const LazyBuffer*> outs = i->outs();
+    for (const ScheduleItem& other : stay)
+      if (reads_any(other, outs)) return std::nullopt;
+    made.insert(made.end(), outs.begin(), outs.end());
+    move.push_back(*i);
+  }
+  std::vector<ScheduleItem> result(items.begin(), first);
+  result.insert(result.end(), stay.begin(), stay.end());
+  result.insert(result.end(), move.begin(), move.end());
+  result.insert(result.end(), last + 1, items.end());
+  return result;
+}
+
+}  // namespace
+
 void close_states(LazyGraph& graph, const std::vector<const LazyBuffer*>& states, const std::vector<const LazyBuffer*>& next,
-                  Schedule& schedule) {
+                  const std::vector<const LazyBuffer*>& outputs, Schedule& schedule) {
+  const auto closed = [&](std::vector<ScheduleItem>& items, std::size_t k) {
+    return write_or_copy(graph, items, items.size(), next[k], states[k]);
+  };
   std::vector<ScheduleItem> copies;
-  for (std::size_t k = 0; k < states.size(); k++)
-    if (auto copy = write_or_copy(graph, schedule.items, schedule.items.size(), next[k], states[k])) copies.push_back(std::move(*copy));
+  for (std::size_t k = 0; k < states.size(); k++) {
+    std::vector<ScheduleItem> as_is = schedule.items;
+    std::optional<ScheduleItem> copy = closed(as_is, k);
+    if (auto later = copy && schedule.loops.empty() ? written_last(schedule.items, next[k], states[k]) : std::nullopt;
+        later && !closed(*later, k)) {
+      // What a copy costs in time is saved, unless it costs memory.
+      std::vector<ScheduleItem> with_copy = as_is;
+      with_copy.push_back(*copy);
+      if (peak_bytes(*later, outputs) <= peak_bytes(with_copy, outputs)) {
+        schedule.items = std::move(*later);
+        continue;
+      }
+    }
+    schedule.items = std::move(as_is);
+    if (copy) copies.push_back(std::move(*copy));
+  }
   std::ranges::move(copies, std::back_inserter(schedule.items));
 }
 

@@ -39,9 +39,9 @@ void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const s
 void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, Schedule& schedule);
 
 /// Ends a run: each of `states` becomes what was computed for it in the buffer at its position in `next`, by a copy where that is not
-/// computed in its place.
+/// computed in its place. What can wait for the last that reads a state does, unless that takes more memory. `outputs`: of the run.
 void close_states(LazyGraph& graph, const std::vector<const LazyBuffer*>& states, const std::vector<const LazyBuffer*>& next,
-                  Schedule& schedule);
+                  const std::vector<const LazyBuffer*>& outputs, Schedule& schedule);
 
 /// Whether `base` is a list that a loop writes turn by turn.
 inline bool is_list(const LazyBuffer* base) { return base->kind == LazyKind::LoopResult && base->slot >= base->loop->carried; }

@@ -29,7 +29,8 @@ struct Links {
   explicit Links(const std::vector<Unit>& units) : sources(units.size()), users(units.size()) {
     std::unordered_map<const LazyBuffer*, std::size_t> writer;
     for (std::size_t i = 0; i < units.size(); i++)
-      for (const LazyBuffer* out : units[i].outs) writer[out] = i;
+      for (const LazyBuffer* out : units[i].outs)
+        if (out->kind != LazyKind::State) writer[out] = i;  // who reads a state reads what it was
     for (std::size_t i = 0; i < units.size(); i++)
       for (const LazyBuffer* b : units[i].inputs) {
         const auto it = writer.find(b);
@@ -146,7 +147,7 @@ std::vector<Unit> units_of(const std::vector<ScheduleItem>& items, const std::ve
     unit->outs.insert(unit->outs.end(), outs.begin(), outs.end());
     unit->inputs.insert(unit->inputs.end(), item.inputs.begin(), item.inputs.end());
     for (const LazyBuffer* out : outs)
-      if (loop == nullptr || out->kind == LazyKind::LoopResult) unit->bytes += bytes_of_buffer(out);
+      if (out->kind != LazyKind::State && (loop == nullptr || out->kind == LazyKind::LoopResult)) unit->bytes += bytes_of_buffer(out);
   }
   return units;
 }

@@ -168,7 +168,8 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   }
   schedule.items = join_items(graph, fold_items(graph, make_items(graph, buffers, options), buffers), buffers, options);
   close_loops(graph, buffers, schedule);
-  close_states(graph, changing, next, schedule);
+  const std::vector<const LazyBuffer*> kept(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(outputs.size()));
+  close_states(graph, changing, next, kept, schedule);
   for (std::size_t i = 0; i < outputs.size(); i++) schedule.outputs.push_back({outputs[i].name, buffers[i], outputs[i].value.shape()});
   for (const ScheduleItem& item : schedule.items)
     for (const LazyBuffer* b : item.inputs)

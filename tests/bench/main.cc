@@ -20,6 +20,7 @@
 #include "pointwise.h"
 #include "support/long_models.h"
 #include "target/target.h"
+#include "training.h"
 
 namespace etch::bench {
 namespace {
@@ -123,12 +124,6 @@ fs::path build_timer_of_users_project(const Context& context, const fs::path& di
     if (const ProcessResult made = run_process(command, options); !made.ok())
       throw UserError(project.string(), describe(made) + ": " + made.err);
   return project / "build/timer";
-}
-
-Target fastest_target() {
-  std::ifstream info("/proc/cpuinfo");
-  const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
-  return find_target(text.find(" avx512vl") != std::string::npos ? "x86-64-v4" : "x86-64-v3", ETCH_SOURCE_DIR "/targets");
 }
 
 void measure_speed(Context& context, const std::string& name, const fs::path& model, std::optional<double> goal, bool large) {
@@ -254,6 +249,7 @@ Figures measure(Context& context) {
   }
   measure_int8(context);
   measure_pointwise(context);
+  measure_training(context);
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
@@ -296,8 +292,9 @@ void print(const Figures& figures, bool json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false, int8 = false;
+  bool json = false, int8 = false, training = false;
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
+  app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
@@ -306,6 +303,8 @@ int run(int argc, char** argv) {
   if (int8) {
     measure_pointwise(context);
     measure_int8(context);
+  } else if (training) {
+    measure_training(context);
   } else {
     measure(context);
   }

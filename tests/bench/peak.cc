@@ -101,4 +101,10 @@ double vnni_peak(const std::string& compiler, const std::vector<std::string>& fl
   return run_peak(kVnniSource, "VPDPBUSD peak", compiler, flags);
 }
 
+Target fastest_target() {
+  std::ifstream info("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
+  return find_target(text.find(" avx512vl") != std::string::npos ? "x86-64-v4" : "x86-64-v3", ETCH_SOURCE_DIR "/targets");
+}
+
 }  // namespace etch::bench

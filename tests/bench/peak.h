@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "target/target.h"
+
 namespace etch::bench {
 
 /// Single-thread float32 fused multiply-adds per second times two (FLOP/s) of independent vector chains, compiled by
@@ -13,5 +15,8 @@ double fma_peak(const std::string& compiler, const std::vector<std::string>& fla
 
 /// Multiply-accumulates of bytes per second of independent VPDPBUSD of 512 bits, likewise.
 double vnni_peak(const std::string& compiler, const std::vector<std::string>& flags);
+
+/// The one of the targets for x86-64 in float32 that this processor runs fastest.
+Target fastest_target();
 
 }  // namespace etch::bench

@@ -44,6 +44,25 @@ TEST(StepMemory, OfResNet8IsItsLowerBoundAndLittleMoreThanWhatGradientsRead) {
   EXPECT_LE(static_cast<double>(report.step_arena_bytes), 1.3 * static_cast<double>(kept));
 }
 
+// An update is part of the kernel that sums its gradient: that one waits for whoever still reads the weight, and nothing is copied.
+TEST(StepMemory, EachUpdateIsPartOfItsGradient) {
+  const TempDir work("etch-trained");
+  const CompileOptions options = test::trained_options(work.path(), "resnet8", "c99");
+  const Frontend step = read_step(options, train_options("loss=crossentropy,optimizer=sgd"));
+  const Program program = lower_model(step, &language_of(options.target), options);
+  int convolutions = 0;
+  for (const ProgramCall& call : program.calls)
+    for (const LazyOp* store : stores_of(program.kernels[static_cast<std::size_t>(call.kernel)].ast)) {
+      EXPECT_NE(store->src[0]->op, Op::Load) << "a copy, of " << nodes_text(call.nodes);
+      const ProgramBuffer& out =
+          program.buffers[static_cast<std::size_t>(call.arguments.at(static_cast<std::size_t>(store->mem().index)).buffer)];
+      if (out.kind != BufferKind::State || out.shape.size() != 4) continue;
+      EXPECT_GT(call.macs.max(), 0) << out.name;
+      convolutions++;
+    }
+  EXPECT_EQ(convolutions, 9);
+}
+
 TEST(StepMemory, OfTheLastLayerIsThatOfARun) {
   const TempDir work("etch-trained");
   const CompiledProject whole = compiled(work.path(), "mlp", 0), last = compiled(work.path(), "mlp", 1);

@@ -67,7 +67,7 @@ int main(void) {{
 /// The same steps by the library, from the weights that the project starts with; the parameters in the order of `project`'s states.
 template <class Network>
 std::vector<Array> trained_by_library(const CompiledProject& project, const nn::Rule& rule, int steps, double rate) {
-  Session session(make_device("c"));
+  Session session(make_device("llvm"));
   const Network network(session);
   const nn::StateDict parameters = network.state();
   std::vector<Tensor> ordered;
