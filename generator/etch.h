@@ -73,6 +73,11 @@
 //     trainer.train([&](std::int64_t) { return batch; }, 20);
 //     trainer.save("checkpoint.safetensors");
 //
+// A model's own step, in C beside the network: driver/train.h, what `etch compile --train` does.
+//
+//     const CompiledProject training = compile_trained(options, train_options("loss=mean_square,optimizer=sgd"));
+//     write_audited("training", training, options);
+//
 // KERNELS BY HAND  An AST (ir/lazyop.h) through views (shape/shapetracker.h), buffers of a device (device/buffer.h), and what runs the
 // one on the other (device/runner.h).
 //
@@ -176,6 +181,7 @@
 #include "driver/compile.h"
 #include "driver/custom.h"
 #include "driver/pictures.h"
+#include "driver/train.h"
 #include "emit/emit.h"
 #include "emit/form.h"
 #include "emit/write.h"
