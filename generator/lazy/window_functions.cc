@@ -124,8 +124,82 @@ Tensor convolution(const Tensor& x, const Tensor& weight, const Window& w, std::
   return sum_of_products(cut, weight.cast(wide).reshape(kernel_shape), type, summed).reshape(result);
 }
 
+namespace {
+
+/// Of one axis with stride s: element s * q + r of the input is in the windows q + first - j, as their element s * j + r - before.
+struct Phases {
+  std::int64_t stride, first, before, count;  // count: of the j
+  std::int64_t begin, end;                    // the r that have elements of the kernel
+};
+
+/// For a convolution whose input has the strides' multiples of elements; empty for all others, and where no stride is above 1.
+std::vector<Phases> phases_of(const Tensor& x, const Tensor& g, const Window& w) {
+  std::vector<Phases> phases;
+  bool any = false;
+  for (std::size_t i = 0; i < w.kernel.size(); i++) {
+    const int axis = static_cast<int>(i) + 2;
+    const std::int64_t s = w.stride[i];
+    if (!x.dim(axis).is_int() || !g.dim(axis).is_int() || !w.pads[i].first.is_int() || w.pads[i].first.as_int() < 0) return {};
+    if (x.dim(axis).as_int() % s != 0 || w.dilation[i] != 1) return {};
+    const std::int64_t pad = w.pads[i].first.as_int(), first = (pad + s - 1) / s, before = s * first - pad;
+    const std::int64_t count = (w.kernel[i] + before + s - 1) / s;
+    phases.push_back({s, first, before, count, count == 1 ? before : 0, count == 1 ? before + w.kernel[i] : s});
+    any = any || s > 1;
+  }
+  return any ? phases : std::vector<Phases>{};
+}
+
+/// Each phase is a convolution of its own, with every s-th element of the kernel: none is multiplied with the zeros that lie between the
+/// windows of a stride. The phases are axes of one product.
+Tensor of_conv_input_by_phases(const Tensor& g, const Tensor& x, const Tensor& weight, const std::vector<Phases>& phases,
+                               std::int64_t groups) {
+  const std::size_t n = phases.size();
+  const DType type = g.dtype(), wide = sum_dtype(type);
+  const Sint inputs = floordiv(weight.dim(0), groups), outputs = weight.dim(1);
+  Window w{.stride = std::vector<std::int64_t>(n, 1), .dilation = std::vector<std::int64_t>(n, 1)};
+  Shape split{groups, inputs, outputs}, windows{g.dim(0), groups, 1}, kernel{1, groups, outputs}, sums{g.dim(0), weight.dim(1) * groups},
+      whole{x.dim(0), x.dim(1)};
+  Padding pads(2, {0, 0}), rest(2, {0, 0});
+  std::vector<int> flipped, order{0, 2};
+  for (std::size_t i = 0; i < n; i++) {
+    const auto& [s, first, before, count, begin, end] = phases[i];
+    const int axis = static_cast<int>(i) + 2;
+    const Sint places = floordiv(x.dim(axis), s);
+    w.kernel.push_back(count);
+    w.pads.emplace_back(count - 1 - first, places + first - g.dim(axis));
+    pads.emplace_back(before - begin, (count - 1) * s + end - before - weight.dim(axis));
+    rest.insert(rest.end(), {{0, 0}, {begin, s - end}});
+    split.insert(split.end(), {count, end - begin});
+    flipped.push_back(static_cast<int>(2 * i) + 3);
+    order.push_back(static_cast<int>(2 * i) + 4);
+    windows.insert(windows.end(), {places, 1});
+    kernel.insert(kernel.end(), {1, end - begin});
+    sums.insert(sums.end(), {places, end - begin});
+    whole.push_back(x.dim(axis));
+  }
+  order.push_back(1);
+  windows.push_back(inputs);
+  kernel.push_back(inputs);
+  std::vector<int> summed{static_cast<int>(2 * n) + 3};
+  for (std::size_t i = 0; i < n; i++) {
+    order.push_back(static_cast<int>(2 * i) + 3);
+    windows.push_back(phases[i].count);
+    kernel.push_back(phases[i].count);
+    summed.push_back(static_cast<int>(2 * n + i) + 4);
+  }
+  const Tensor rows = weight.cast(wide).pad(pads).reshape(split).flip(flipped).permute(order).reshape(kernel);
+  return sum_of_products(windows_of_groups(g.cast(wide), w, groups).reshape(windows), rows, type, summed)
+      .reshape(sums)
+      .pad(rest)
+      .reshape(whole);
+}
+
+}  // namespace
+
 Tensor of_conv_input(const Tensor& g, const Tensor& x, const Tensor& weight, const FunctionArguments& f) {
   const Window& w = f.window;
+  if (const std::vector<Phases> phases = phases_of(x, g, w); !phases.empty())
+    return of_conv_input_by_phases(g, x, weight, phases, f.groups).cast(x.dtype());
   std::vector<std::int64_t> rest;  // elements behind the last window
   for (std::size_t i = 0; i < w.kernel.size(); i++) {
     const int axis = static_cast<int>(i) + 2;
