@@ -13,6 +13,7 @@
 #include "models/drawings.h"
 #include "nn/losses.h"
 #include "support/expect_error.h"
+#include "support/rounds.h"
 #include "support/usable.h"
 
 namespace etch::nn {
@@ -69,7 +70,13 @@ struct Training {
 };
 
 class Resumed : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Backends, Resumed, testing::Values("interp", "c", "llvm"), [](const auto& row) { return row.param; });
+/// C, whose compiler takes long, only where all is tried.
+std::vector<std::string> resumed_on() {
+  std::vector<std::string> devices{"interp", "llvm"};
+  if (test::rounds(2) == 2) devices.emplace_back("c");
+  return devices;
+}
+INSTANTIATE_TEST_SUITE_P(Backends, Resumed, testing::ValuesIn(resumed_on()), [](const auto& row) { return row.param; });
 
 TEST_P(Resumed, TrainingGivesTheSameBits) {
   DeviceOptions options;
