@@ -20,7 +20,8 @@ struct TrainLoss {
   const char* name;
   bool of_classes;  // the output is [N, classes], and labels are numbers of classes
   Tensor (*compute)(const Tensor& output, const Tensor& targets);
-  const char* meaning;
+  /// Where the network's output comes from what the loss computes by itself: what that is given.
+  Tensor ImportedTensor::* before = nullptr;
 };
 
 namespace {
@@ -30,10 +31,10 @@ constexpr const char* kPlace = "--train";
 Tensor crossentropy(const Tensor& output, const Tensor& labels) { return nn::sparse_categorical_crossentropy(output, labels); }
 
 constexpr TrainLoss kLosses[] = {
-    {"crossentropy", true, crossentropy, "of classes: labels are numbers of classes; a softmax at the network's end becomes part of it"},
-    {"binary_crossentropy", false, nn::binary_crossentropy_logits, "of outputs before a sigmoid, and targets of 0 to 1"},
-    {"mean_square", false, nn::mean_square, "of the differences"},
-    {"mean_absolute", false, nn::mean_absolute, "of the differences"},
+    {"crossentropy", true, crossentropy, &ImportedTensor::before_softmax},
+    {"binary_crossentropy", false, nn::binary_crossentropy_logits, &ImportedTensor::before_sigmoid},
+    {"mean_square", false, nn::mean_square},
+    {"mean_absolute", false, nn::mean_absolute},
 };
 
 /// Numbers by which a rule is made, and whether they were given.
@@ -166,16 +167,18 @@ Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepName
                     "accepted is a float of fixed sizes; give open dimensions one value, --dim NAME=N");
   LazyGraph& graph = *model.graph;
   const OriginScope scope(graph, "loss");
+  // Of probabilities the logarithm: the same as of what comes before a softmax or a sigmoid.
+  const Tensor before = options.loss->before == nullptr ? Tensor() : output.*options.loss->before,
+               predicted = before ? before : output.tensor;
   if (!options.loss->of_classes) {
     const Tensor targets = names.input(graph, kTargets, output.dtype, output.shape, inputs);
-    return options.loss->compute(output.tensor, targets);
+    return options.loss->compute(predicted, targets);
   }
   if (output.shape.size() != 2)
     throw UserError(place, "is of shape " + shape_text(output.shape), "accepted for a loss of classes is [N, classes]");
   const Tensor labels = names.input(graph, kLabels, DType::Int32, {output.shape[0]}, inputs);
   inputs.back().below = output.shape[1].as_int();
-  // Of probabilities the logarithm: the same as of what comes before a softmax.
-  return options.loss->compute(output.logits ? output.logits : output.tensor, labels);
+  return options.loss->compute(predicted, labels);
 }
 
 }  // namespace

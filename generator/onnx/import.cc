@@ -322,15 +322,18 @@ class Importer {
     result_.node_names.push_back(name);
   }
 
-  /// A loss of probabilities is computed from what the softmax was given, which loses no digits.
+  /// A loss of probabilities is computed from what made them, which loses no digits.
   void note_logits(const NodeProto& proto) {
-    if (proto.op_type() == "Identity")
-      if (const auto known = logits_.find(proto.input(0)); known != logits_.end()) logits_[proto.output(0)] = known->second;
-    if (proto.op_type() != "Softmax" && proto.op_type() != "LogSoftmax") return;
+    if (proto.op_type() == "Identity") {
+      if (const auto known = made_of_.find(proto.input(0)); known != made_of_.end()) made_of_[proto.output(0)] = known->second;
+      return;
+    }
+    const bool sigmoid = proto.op_type() == "Sigmoid";
+    if (!sigmoid && proto.op_type() != "Softmax" && proto.op_type() != "LogSoftmax") return;
     const Tensor input = values_.find(proto.input(0))->tensor;  // the node was computed
-    if (!input || input.rank() != 2) return;
+    if (!input) return;
     const std::int64_t axis = proto.attribute_size() == 0 ? 1 : proto.attribute(0).i();
-    if (axis == 1 || axis == -1) logits_[proto.output(0)] = input;
+    if (sigmoid || (input.rank() == 2 && (axis == 1 || axis == -1))) made_of_[proto.output(0)] = {input, sigmoid};
   }
 
   void count_constant(const Tensor& tensor) {
@@ -364,9 +367,11 @@ class Importer {
     const bool bound = !options_.dims.empty() || !options_.shapes.empty() || !options_.freeze.empty() || !open_dims_.empty();
     if (const std::string differs = differs_from_declared(info, tensor, place, bound); !differs.empty())
       result_.warnings.push_back("graph output '" + info.name() + "': " + differs);
-    const auto logits = logits_.find(info.name());
+    const auto made_of = made_of_.find(info.name());
     result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
-    if (logits != logits_.end()) result_.outputs.back().logits = logits->second;
+    if (made_of == made_of_.end()) return;
+    const auto& [input, sigmoid] = made_of->second;
+    (sigmoid ? result_.outputs.back().before_sigmoid : result_.outputs.back().before_softmax) = input;
   }
 
   const ImportOptions& options_;
@@ -386,8 +391,8 @@ class Importer {
   std::size_t input_number_ = 0;     // number of the input that is being read, among those
   std::set<std::string> open_dims_;  // dimensions to which neither the file nor the caller gives a size
   std::set<std::string> initializers_, output_names_;
-  std::set<std::string> trained_;         // initializers that become states
-  std::map<std::string, Tensor> logits_;  // what a softmax was given, by the name of its result
+  std::set<std::string> trained_;                           // initializers that become states
+  std::map<std::string, std::pair<Tensor, bool>> made_of_;  // what a softmax, or (true) a sigmoid, was given, by the name of its result
   UniqueNames node_names_;
   std::unordered_multimap<std::string, const ValueInfoProto*> declared_;  // inputs of the graph by name
 };

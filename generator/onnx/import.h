@@ -76,7 +76,8 @@ struct ImportedTensor {
   std::int64_t below = 0;              // of an input of integers: each is one of [0, below); 0: any may be
   std::optional<double> typical = {};  // of an input: what a test gives it, if not any number
   bool by_value = false;               // of an input of one element: emitted C takes it by value, not by address
-  Tensor logits = {};                  // of an output that a Softmax or LogSoftmax over the last axis gives: what it is given; else empty
+  /// Of an output that a Softmax or LogSoftmax over the last of two axes gives, or a Sigmoid: what that is given; else empty.
+  Tensor before_softmax = {}, before_sigmoid = {};
 };
 
 /// An input of the file that is a constant now.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/files.h"
 #include "base/tempdir.h"
 #include "device/device.h"
@@ -110,6 +112,20 @@ TEST_F(TrainStep, IsThatOfTheLibrary) {
     }
     EXPECT_GT(std::abs(expected.back() - expected.front()), 1e-4) << "the weights change";
   }
+}
+
+// A sigmoid at the end becomes part of the loss, which is then finite where the sigmoid is 1.
+TEST_F(TrainStep, ASigmoidBelongsToTheBinaryLoss) {
+  options.import.path = write_text_model(work.path() / "sigmoid.onnx", R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1,0,0,1}> { z = MatMul (x, w)
+ p = Sigmoid (z)
+ y = Identity (p) })");
+  const Frontend step = read_step(options, train_options("loss=binary_crossentropy,optimizer=sgd"));
+  const Program program = lower_model(step, nullptr, options);
+  const auto two = [](double a, double b) { return Array::of_doubles(DType::Float32, {1, 2}, std::vector<double>{a, b}); };
+  const Array rate = Array::scalar(Scalar::of_double(DType::Float32, 0.1));
+  const double loss = make_device("interp")->load(program)->run({two(200, 0), two(0, 1), rate}).at(0).double_at(0);
+  EXPECT_NEAR(loss, (200 + std::log(2.0)) / 2, 1e-4);
 }
 
 TEST_F(TrainStep, WhatIsNotAcceptedIsSaid) {
