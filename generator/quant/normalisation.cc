@@ -13,7 +13,7 @@
 namespace etch {
 namespace {
 
-constexpr double kLargestInt = 2147483647;
+constexpr double kLargestWhole = 2147483647;
 constexpr int kWidePlaces = 62;                    // W < 2^62, so that twice as much is no overflow
 constexpr int kRootPlaces = 30;                    // binary places of a reciprocal root of numbers from 1 to 4
 constexpr int kLeastPlaces = 10;                   // of a result before it is rounded
@@ -248,7 +248,7 @@ std::optional<Normal> normal_of(LazyGraph& graph, const Normalisation& n) {
   const auto count = static_cast<double>(n.count);
   const double low = static_cast<double>(n.bounds.low), high = static_cast<double>(n.bounds.high);
   const double most = std::max(std::abs(low), std::abs(high));
-  if (count * most > kLargestInt / 2) return std::nullopt;  // n * v - sum(v)
+  if (count * most > kLargestWhole / 2) return std::nullopt;  // n * v - sum(v)
   int c = 0;                                                // |z| is less than 2^c
   while (std::ldexp(1, 2 * c) <= count) c++;
   const double largest = count * count * (n.is_centred ? (high - low) * (high - low) / 4 : most * most) + n.epsilon;
@@ -258,7 +258,7 @@ std::optional<Normal> normal_of(LazyGraph& graph, const Normalisation& n) {
   if (places < 2 * c || places >= kWidePlaces || epsilon < 1) return std::nullopt;
 
   const auto sum = [&](const Tensor& t) { return Tensor(&graph, graph.reduce(Op::ReduceSum, t.buffer(), n.axes)); };
-  const Tensor v = most * most * count < kLargestInt ? n.v : wide(n.v);
+  const Tensor v = most * most * count < kLargestWhole ? n.v : wide(n.v);
   const Tensor squares = wide(sum(v * v));
   Tensor spread = squares * number_like(squares, n.count), d = n.v * number_like(n.v, n.count);
   if (n.is_centred) {
@@ -313,7 +313,7 @@ std::optional<Parameters> parameters_of(LazyGraph& graph, const Affine& a, const
   p.shift = normal.places + scale_places - p.places;
   if (p.places < kLeastPlaces || p.shift < 0 || p.shift >= kWidePlaces) return std::nullopt;
   std::vector<std::int64_t> of_scale, of_bias;
-  for (const double s : scales) of_scale.push_back(std::llrint(std::clamp(std::ldexp(s, scale_places), -kLargestInt, kLargestInt)));
+  for (const double s : scales) of_scale.push_back(std::llrint(std::clamp(std::ldexp(s, scale_places), -kLargestWhole, kLargestWhole)));
   for (std::size_t i = 0; i < biases.size(); i++) {
     // A half, to round; half a place of z and of the product, which are rounded down.
     const double halves = 0.5 + std::ldexp(slopes[i], -normal.places - 1) + std::ldexp(0.5, -p.places);
