@@ -113,6 +113,7 @@ void add_picture(CLI::App& app, std::filesystem::path& folder) {
 
 void add_train(CLI::App& app, CompileArgs& args) {
   auto* train = app.add_option("--train", args.train, train_options_help())->type_name("NAME=VALUE,...");
+  train->check([](const std::string& text) { return text.empty() ? std::string("no loss and no optimizer is given") : std::string(); });
   app.add_option("--train-last", args.train_last, "only the last so many layers are trained")
       ->check(CLI::Range(1, 1'000'000))
       ->needs(train);

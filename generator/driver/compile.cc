@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 
@@ -68,6 +69,10 @@ std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& te
   const auto reference = make_reference_device()->load(program);
   for (int k = 1; k < test.runs; k++) reference->run(test.inputs, test.variables, run);
   return reference->run(test.inputs, test.variables, run);
+}
+
+bool is_finite(const Array& values) {
+  return std::ranges::all_of(values.doubles(), [](double v) { return std::isfinite(v); });
 }
 
 // Why the outputs are too much to compute and to write down; empty if they are not.
@@ -336,6 +341,11 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
     test.inputs.push_back(input_within(input, lcg_input(input.dtype, shape, test.seed, number++)));
   }
   if (compares) test.expected = expected_outputs(frontend, test, options);
+  // A step on any numbers may lead away: its first loss is that of the model.
+  if (test.runs > 1 && frontend.role.function == "step" && !std::ranges::all_of(test.expected, is_finite)) {
+    test.runs = 1;
+    test.expected = expected_outputs(frontend, test, options);
+  }
   return test;
 }
 

@@ -37,15 +37,27 @@ constexpr TrainLoss kLosses[] = {
     {"mean_absolute", false, nn::mean_absolute},
 };
 
+/// What a rule's number may be: from `least` to below `end`.
+struct NumberRange {
+  const char* name;
+  double least, end;
+  const char* accepted;
+};
+constexpr NumberRange kNumbers[] = {
+    {"momentum", 0, 1, "0 to below 1"}, {"nesterov", 0, 1.5, "0 or 1"},  {"weight_decay", 0, 1e6, "0 and more"},
+    {"beta1", 0, 1, "0 to below 1"},    {"beta2", 0, 1, "0 to below 1"}, {"epsilon", 1e-30, 1, "above 0, below 1"},
+};
+
 /// Numbers by which a rule is made, and whether they were given.
 class Numbers {
  public:
-  void set(const std::string& name, const std::string& text) {
+  void set(const NumberRange& range, const std::string& text) {
     double value = 0;
     const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (bad != std::errc() || end != text.data() + text.size())
-      throw UserError(kPlace, name + "=" + text + " is no number", "write for example " + name + "=0.9");
-    values_[name] = value;
+    const bool whole = bad == std::errc() && end == text.data() + text.size();
+    if (!whole || !(value >= range.least && value < range.end))
+      throw UserError(kPlace, fmt::format("{}={} is not accepted", range.name, text), std::string("accepted is ") + range.accepted);
+    values_[range.name] = value;
   }
   double take(const std::string& name, double otherwise) {
     const auto found = values_.find(name);
@@ -123,8 +135,8 @@ class StepNames {
     inputs.push_back(tensor(name, Tensor::input(graph, name, dtype, shape)));
     return inputs.back().tensor;
   }
-  ImportedState state(LazyGraph& graph, const std::string& name, const Tensor& like) {
-    const Tensor t = Tensor::state(graph, name, like.dtype(), like.shape());
+  ImportedState state(LazyGraph& graph, const std::string& name, DType dtype, const Shape& shape) {
+    const Tensor t = Tensor::state(graph, name, dtype, shape);
     return {tensor(name, t), t};
   }
 
@@ -142,8 +154,9 @@ std::vector<ImportedState> kept_states(const ImportedModel& model, const nn::Rul
   std::vector<ImportedState> kept;
   for (const ImportedState& parameter : model.parameters)
     for (const std::string& name : rule.kept)
-      kept.push_back(names.state(*model.graph, parameter.state.name + "." + name, parameter.state.tensor));
-  if (rule.counts) kept.push_back(names.state(*model.graph, "steps", Tensor::full(*model.graph, {}, Scalar::of_int(DType::Float32, 0))));
+      kept.push_back(
+          names.state(*model.graph, parameter.state.name + "." + name, nn::kept_type(parameter.state.dtype), parameter.state.shape));
+  if (rule.counts) kept.push_back(names.state(*model.graph, "steps", DType::Float32, {}));
   return kept;
 }
 
@@ -164,7 +177,8 @@ Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepName
   const std::string place = std::string(kPlace) + ": output '" + output.name + "'";
   if (!is_float(output.dtype) || !variables(output.shape).empty())
     throw UserError(place, fmt::format("is {} {}", name_of(output.dtype), shape_text(output.shape)),
-                    "accepted is a float of fixed sizes; give open dimensions one value, --dim NAME=N");
+                    is_float(output.dtype) ? "accepted are fixed sizes; give open dimensions one value, --dim NAME=N"
+                                           : "accepted are floats: train the network before it is quantised or decides");
   LazyGraph& graph = *model.graph;
   const OriginScope scope(graph, "loss");
   // Of probabilities the logarithm: the same as of what comes before a softmax or a sigmoid.
@@ -183,27 +197,44 @@ Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepName
 
 }  // namespace
 
+namespace {
+
+/// The words of "NAME=VALUE,NAME=VALUE", each name once.
+std::map<std::string, std::string> words_of(const std::string& text) {
+  std::map<std::string, std::string> words;
+  for (std::string word : split(text, ',')) {
+    word.erase(0, std::min(word.find_first_not_of(' '), word.size()));
+    word.erase(word.find_last_not_of(' ') + 1);
+    const std::size_t at = word.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == word.size())
+      throw UserError(kPlace, "'" + word + "' is not NAME=VALUE", "write for example loss=crossentropy,optimizer=sgd");
+    if (!words.emplace(word.substr(0, at), word.substr(at + 1)).second)
+      throw UserError(kPlace, "'" + word.substr(0, at) + "' is there twice", "give it once");
+  }
+  return words;
+}
+
+}  // namespace
+
 TrainOptions train_options(const std::string& text, int last_layers) {
   TrainOptions options;
   options.last_layers = last_layers;
+  std::map<std::string, std::string> words = words_of(text);
+  const auto take = [&](const char* name) {
+    const auto word = words.extract(name);
+    return word.empty() ? "" : word.mapped();
+  };
+  const std::string loss = take("loss"), rule = take("optimizer"), parameters = take("parameters");
+  options.output = take("output");
+  if (!parameters.empty()) options.parameters = split(parameters, '+');
   Numbers numbers;
-  std::string loss, rule;
-  for (const std::string& word : split(text, ',')) {
-    const std::size_t at = word.find('=');
-    if (at == std::string::npos || at == 0)
-      throw UserError(kPlace, "'" + word + "' is not NAME=VALUE", "write for example loss=crossentropy,optimizer=sgd");
-    const std::string name = word.substr(0, at), value = word.substr(at + 1);
-    if (name == "loss")
-      loss = value;
-    else if (name == "optimizer")
-      rule = value;
-    else if (name == "parameters")
-      options.parameters = split(value, '+');
-    else if (name == "output")
-      options.output = value;
-    else
-      numbers.set(name, value);
+  std::vector<std::string> known{"loss", "optimizer", "output", "parameters"};
+  for (const NumberRange& range : kNumbers) {
+    known.emplace_back(range.name);
+    if (const std::string value = take(range.name); !value.empty()) numbers.set(range, value);
   }
+  if (!words.empty())
+    throw UserError(kPlace, "'" + words.begin()->first + "' is not known", "accepted are " + nearest_text(words.begin()->first, known));
   if (loss.empty() || rule.empty())
     throw UserError(kPlace, std::string(loss.empty() ? "loss" : "optimizer") + " is not given",
                     "write for example loss=crossentropy,optimizer=sgd");
@@ -254,11 +285,12 @@ ImportedModel training_step(ImportedModel model, const TrainOptions& options) {
       const Tensor& w = parameters[i];
       if (!gradients[i])
         throw UserError(kPlace, "the loss does not depend on parameter '" + model.parameters[i].state.name + "'",
-                        "leave it out: name the others by parameters=NAME+NAME");
+                        "leave it out: name the others by parameters=NAME+NAME; if it should, integers or comparisons are on the way, "
+                        "which have no gradient");
       const OriginScope update(*model.graph, "update of " + model.parameters[i].state.name);
       std::vector<Tensor> before;
       for (std::size_t k = 0; k < per_parameter; k++) before.push_back(kept[i * per_parameter + k].state.tensor);
-      const nn::Updated u = options.rule.update(w, gradients[i], before, rate.cast(w.dtype()), count ? count.cast(w.dtype()) : Tensor());
+      const nn::Updated u = nn::apply_rule(options.rule, w, gradients[i], before, rate, count);
       model.states.push_back(model.parameters[i]);
       model.states.back().next = u.parameter;
       for (std::size_t k = 0; k < per_parameter; k++) kept[i * per_parameter + k].next = u.kept[k];
@@ -269,7 +301,11 @@ ImportedModel training_step(ImportedModel model, const TrainOptions& options) {
   } catch (const ShapeError& error) {
     throw UserError(kPlace, error.what());
   }
-  model.name += "_train";
+  const std::string network = model.name;
+  model.name += model.name.ends_with('_') ? "train" : "_train";
+  if (project_identifier(model.name) != model.name)
+    throw UserError("name '" + network + "'", "the step would be called " + model.name + ", which is too long or not its alone",
+                    "give another with --name, for instance --name " + project_identifier(network.substr(0, 40)));
   return model;
 }
 
@@ -283,6 +319,10 @@ std::string beside(const std::string& file, const std::string& step) {
 
 void require_language(const Target& target) {
   const Language& language = language_of(target);
+  if (target.constants)
+    throw UserError(kPlace,
+                    fmt::format("target {} keeps constants in an address space of their own, from which no state can start", target.name),
+                    "choose a target with one address space");
   if (language.grid)
     throw UserError(kPlace, fmt::format("kernels of target {} run on a device, in {}", target.name, language.name),
                     "choose a target whose kernels are C: etch targets lists them");
@@ -316,7 +356,7 @@ void check_states(const Program& network, const Program& step) {
   for (std::size_t k = 0; k < network.states.size(); k++) {
     const ProgramBuffer& a = network.buffers[static_cast<std::size_t>(network.states[k].buffer)];
     const ProgramBuffer& b = step.buffers[static_cast<std::size_t>(step.states[k].buffer)];
-    check(a.name == b.name && a.dtype == b.dtype && a.max_elements == b.max_elements, "a step has the states of its network");
+    check(a.dtype == b.dtype && a.max_elements == b.max_elements, "a step has the states of its network");
   }
 }
 
@@ -325,7 +365,7 @@ void check_states(const Program& network, const Program& step) {
 Frontend read_step(const CompileOptions& options, const TrainOptions& train) {
   require_language(options.target);
   CompileOptions own = options;
-  own.import.training = TrainingImport{train.parameters, train.last_layers};
+  own.import.training = TrainingImport{train.parameters, train.last_layers, train.output};
   Frontend step = schedule_model(training_step(import_onnx(own.import), train), own);
   step.role.function = "step";
   return step;
@@ -334,7 +374,7 @@ Frontend read_step(const CompileOptions& options, const TrainOptions& train) {
 CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train) {
   Frontend step = read_step(options, train);
   CompileOptions own = options;
-  own.import.training = TrainingImport{train.parameters, train.last_layers};
+  own.import.training = TrainingImport{train.parameters, train.last_layers, train.output};
   const std::string name = step.model.name;
   Frontend network = schedule_model(network_with_state(import_onnx(own.import), train), own);
   Program step_program = lower_model(step, &language_of(own.target), own);
@@ -346,11 +386,14 @@ CompiledProject compile_trained(const CompileOptions& options, const TrainOption
   step.role.starts_of_blob = own.weights == WeightsForm::Blob;
   const CompiledProject compiled_step = compile_program(step, std::move(step_program), own);
   network.role.saves_state = true;
+  std::vector<std::string> trained;
+  for (const ImportedState& p : network.model.parameters) trained.push_back(p.state.name);
   network.role.companions = {{.name = name,
                               .sources = sources_of(compiled_step, name),
                               .selftest = own.selftest ? name + "_selftest.c" : "",
                               .arena_bytes = compiled_step.report.arena_bytes,
-                              .arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes}};
+                              .arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes,
+                              .trained = std::move(trained)}};
   CompiledProject project = compile_program(network, std::move(program), own);
   add_files(project, compiled_step, name);
   auto& entries = project.probe.entries;

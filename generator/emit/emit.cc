@@ -177,6 +177,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   for (const ProjectRole::Companion& c : options.role.companions) {
     r.step_arena_bytes = std::max(r.step_arena_bytes, c.arena_bytes);
     r.step_arena_lower_bound_bytes = std::max(r.step_arena_lower_bound_bytes, c.arena_lower_bound_bytes);
+    r.trained.insert(r.trained.end(), c.trained.begin(), c.trained.end());
   }
   for (int b : program.inputs) r.inputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());

@@ -73,6 +73,7 @@ struct ProjectRole {
     std::vector<std::string> sources;
     std::string selftest;  // a file with a main(); empty: none
     std::int64_t arena_bytes = 0, arena_lower_bound_bytes = 0;
+    std::vector<std::string> trained;  // what it changes of the network
   };
   std::vector<Companion> companions = {};
 };

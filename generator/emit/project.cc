@@ -193,8 +193,8 @@ constexpr std::int64_t kWidest = 16;  // alignment of etch_widest where there ar
 
 std::string static_memory(const std::string& name, const std::string& bytes, const std::string& align, std::int64_t align_bytes) {
   return fmt::format(
-      "ETCH_ALIGNED({0}) static union {{\n  etch_widest widest; /* aligns where ETCH_ALIGNED does nothing */\n"
-      "  unsigned char bytes[{1}{2}];\n}} {3};\n",
+      "static union {{\n  etch_widest widest; /* aligns where ETCH_ALIGNED does nothing */\n"
+      "  ETCH_ALIGNED({0}) unsigned char bytes[{1}{2}];\n}} {3};\n",
       align, bytes, align_bytes > kWidest ? " + " + align : "", name);
 }
 

@@ -87,6 +87,7 @@ std::string arena_text(const Report& r) {
   if (r.step_arena_bytes > 0) {
     text += figure("arena of a step", r.step_arena_bytes, "bytes of RAM, which may be the same block: never needed at once");
     text += figure("  lower bound", r.step_arena_lower_bound_bytes, "bytes");
+    text += fmt::format("  {:<22} {}\n", "trained", nodes_text(r.trained));
   }
   if (r.arena_apart_bytes > 0) text += figure("  without overlap", r.arena_apart_bytes, "bytes, if no output lay over a part of an input");
   return text;
@@ -162,6 +163,7 @@ std::string to_json(const Report& r) {
   if (r.step_arena_bytes > 0) {
     j["step_arena_bytes"] = r.step_arena_bytes;
     j["step_arena_lower_bound_bytes"] = r.step_arena_lower_bound_bytes;
+    j["trained"] = r.trained;
   }
   if (r.arena_apart_bytes > 0) j["arena_apart_bytes"] = r.arena_apart_bytes;
   j["arena_align"] = r.arena_align;

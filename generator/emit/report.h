@@ -71,6 +71,7 @@ struct Report {
   std::int64_t input_bytes = 0, output_bytes = 0;
   std::vector<std::int64_t> inputs, outputs;                            // bytes of each
   std::int64_t step_arena_bytes = 0, step_arena_lower_bound_bytes = 0;  // of a training step in the same folder; 0: there is none
+  std::vector<std::string> trained;                                     // what the step changes
   std::int64_t state_bytes = 0;                                         // kept from run to run
   std::int64_t device_bytes = 0;                      // if on_device: arena, inputs, outputs, states and weights, each buffer rounded up
   std::int64_t weights_bytes = 0, widened_bytes = 0;  // the second is the part of the first that speed costs

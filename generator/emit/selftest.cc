@@ -58,22 +58,22 @@ Scalar random_scalar(DType dtype, std::uint32_t r) {
 std::string random_expression(DType dtype) {
   switch (dtype) {
     case DType::Bool:
-      return "(next_random(&state) >> 23) != 0u";
+      return "(next_random(&seed) >> 23) != 0u";
     case DType::Int8:
-      return "(int8_t)((int)(next_random(&state) >> 16) - 128)";
+      return "(int8_t)((int)(next_random(&seed) >> 16) - 128)";
     case DType::UInt8:
-      return "(uint8_t)(next_random(&state) >> 16)";
+      return "(uint8_t)(next_random(&seed) >> 16)";
     case DType::Int16:
     case DType::UInt16:
     case DType::Int32:
     case DType::UInt32:
     case DType::Int64:
     case DType::UInt64:
-      return fmt::format("({})((next_random(&state) >> 8) % 100u)", info(dtype).c_type);
+      return fmt::format("({})((next_random(&seed) >> 8) % 100u)", info(dtype).c_type);
     case DType::Float32:
-      return "((float)next_random(&state) - 8388608.0f) / 8388608.0f";
+      return "((float)next_random(&seed) - 8388608.0f) / 8388608.0f";
     case DType::Float64:
-      return "((double)next_random(&state) - 8388608.0) / 8388608.0";
+      return "((double)next_random(&seed) - 8388608.0) / 8388608.0";
     case DType::Float16:
     case DType::BFloat16:
       break;  // rounding to 16-bit floats needs more than an expression, so these use literals
@@ -124,9 +124,9 @@ std::string inputs_text(const Project& p, const SelfTest& test) {
   if (!generator) return text;
   return text +
          "\n/* Reproducible input that needs no place in flash: a linear congruential generator, 24 bits a step. */\n"
-         "static uint32_t next_random(uint32_t *state) {\n"
-         "  *state = *state * 1664525u + 1013904223u;\n"
-         "  return *state >> 8;\n"
+         "static uint32_t next_random(uint32_t *seed) {\n"
+         "  *seed = *seed * 1664525u + 1013904223u;\n"
+         "  return *seed >> 8;\n"
          "}\n";
 }
 
@@ -135,11 +135,11 @@ std::string fill_text(const Project& p, const SelfTest& test) {
   for (std::size_t i = 0; i < test.inputs.size(); i++) {
     if (!is_generated(test.inputs[i], test.seed, static_cast<int>(i))) continue;
     const int b = p.program->inputs[i];
-    text += fmt::format("  state = 0x{:08x}u;\n  for (i = 0; i < {}u; i++) {}[i] = {};\n", first_state(test.seed, static_cast<int>(i)),
+    text += fmt::format("  seed = 0x{:08x}u;\n  for (i = 0; i < {}u; i++) {}[i] = {};\n", first_state(test.seed, static_cast<int>(i)),
                         test.inputs[i].size(), array_of(p, b), random_expression(buffer_of(p, b).dtype));
   }
   if (text.empty()) return "";
-  return "static void fill_inputs(void) {\n  uint32_t state;\n  size_t i;\n" + text + "}\n";
+  return "static void fill_inputs(void) {\n  uint32_t seed;\n  size_t i;\n" + text + "}\n";
 }
 
 std::string expected_text(const Project& p, const std::vector<Output>& outputs) {

@@ -119,16 +119,23 @@ Tensor Tensor::leaky_relu(double slope) const {
   return (x < 0.0).where(x * slope, x);
 }
 
+namespace {
+
+/// `x` where it is below 0, for a function that is taken there alone: where it would be infinite, its gradient times 0 would be NaN.
+Tensor below_zero(const Tensor& x) { return x.requires_grad() == RequiresGrad::Yes ? x.minimum(x.full_like(0)) : x; }
+
+}  // namespace
+
 Tensor Tensor::elu(double alpha) const {
   const Tensor x = as_float(*this);
-  return (x < 0.0).where(x.expm1() * alpha, x);
+  return (x < 0.0).where(below_zero(x).expm1() * alpha, x);
 }
 
 Tensor Tensor::selu() const { return elu(1.67326319217681884765625) * 1.05070102214813232421875; }
 
 Tensor Tensor::celu(double alpha) const {
   const Tensor x = as_float(*this);
-  return (x < 0.0).where((x / alpha).expm1() * alpha, x);
+  return (x < 0.0).where((below_zero(x) / alpha).expm1() * alpha, x);
 }
 
 Tensor Tensor::gelu(bool tanh_form) const {

@@ -68,6 +68,16 @@ Rule sgd(const SgdOptions& o) {
           .update = update};
 }
 
+DType kept_type(DType parameter) { return bytes_of(parameter) == 2 ? DType::Float32 : parameter; }
+
+Updated apply_rule(const Rule& rule, const Tensor& parameter, const Tensor& gradient, const std::vector<Tensor>& kept, const Tensor& rate,
+                   const Tensor& count) {
+  const DType type = kept_type(parameter.dtype());
+  Updated u = rule.update(parameter.cast(type), gradient.cast(type), kept, rate.cast(type), count ? count.cast(type) : Tensor());
+  u.parameter = u.parameter.cast(parameter.dtype());
+  return u;
+}
+
 Rule adam(const AdamOptions& o) { return adaptive("adam", o, Decay::Gradient, false); }
 Rule adamw(const AdamOptions& o) { return adaptive("adamw", o, Decay::Change, false); }
 Rule lamb(const AdamOptions& o) { return adaptive("lamb", o, Decay::Change, true); }
@@ -87,7 +97,7 @@ Optimizer::Optimizer(Session& session, const std::vector<Tensor>& parameters, Ru
     std::vector<std::int64_t> shape;
     for (const Sint& d : t.shape()) shape.push_back(d.as_int());
     for (std::size_t k = 0; k < rule_.kept.size(); k++)
-      kept_.back().push_back(session.from(Array::filled(t.dtype(), shape, Scalar::of_double(t.dtype(), 0))));
+      kept_.back().push_back(session.from(Array::filled(kept_type(t.dtype()), shape, Scalar::of_double(kept_type(t.dtype()), 0))));
   }
   if (parameters_.empty()) throw UserError("optimiser " + rule_.name, "has no parameters", "pass tensors that may require a gradient");
   rate_ = session.from(Array::scalar(Scalar::of_double(DType::Float32, rate)));
@@ -109,7 +119,7 @@ void Optimizer::step(const std::vector<Session::Assignment>& also) {
           "optimiser " + rule_.name,
           "parameter " + std::to_string(i) + " of shape " + shape_text(w.shape()) + " has no gradient: the loss does not depend on it",
           "call backward() of a loss that is computed from it first, or leave it out");
-    const Updated u = rule_.update(w, w.grad(), kept_[i], rate_.cast(w.dtype()), count ? count.cast(w.dtype()) : Tensor());
+    const Updated u = apply_rule(rule_, w, w.grad(), kept_[i], rate_, count);
     changes.push_back({w, u.parameter});
     for (std::size_t k = 0; k < u.kept.size(); k++) changes.push_back({kept_[i][k], u.kept[k]});
   }

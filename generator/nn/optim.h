@@ -22,7 +22,7 @@
 
 namespace etch::nn {
 
-/// What one step makes of a parameter, and of what is kept for it, each of the parameter's shape and type.
+/// What one step makes of a parameter, and of what is kept for it, each of the parameter's shape.
 struct Updated {
   Tensor parameter;
   std::vector<Tensor> kept;
@@ -32,11 +32,18 @@ struct Rule {
   std::string name;               // "adam"
   std::vector<std::string> kept;  // what is kept for each parameter, 0 before the first step: {"m", "v"}
   bool counts = false;            // it needs the number of the step, 1 for the first
-  /// `rate` and `count` are scalars of the parameter's type; `count` is empty unless `counts`.
+  /// All of one type, that of `kept_type`; `rate` and `count` are scalars, `count` is empty unless `counts`.
   std::function<Updated(const Tensor& parameter, const Tensor& gradient, const std::vector<Tensor>& kept, const Tensor& rate,
                         const Tensor& count)>
       update;
 };
+
+/// The type in which a parameter's step is computed, and in which what is kept for it is: float32 for halves, whose range would lose
+/// squares of gradients and epsilon; else the parameter's own.
+DType kept_type(DType parameter);
+/// The rule in that type; the new parameter has its own type again. `rate` and `count` are float32.
+Updated apply_rule(const Rule& rule, const Tensor& parameter, const Tensor& gradient, const std::vector<Tensor>& kept, const Tensor& rate,
+                   const Tensor& count);
 
 struct SgdOptions {
   double momentum = 0;      // the part of the last change that is kept

@@ -324,16 +324,26 @@ class Importer {
 
   /// A loss of probabilities is computed from what made them, which loses no digits.
   void note_logits(const NodeProto& proto) {
-    if (proto.op_type() == "Identity") {
+    static const std::set<std::string> kGivesOn{"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast"};
+    const std::string& op = proto.op_type();
+    if (kGivesOn.contains(op)) {
       if (const auto known = made_of_.find(proto.input(0)); known != made_of_.end()) made_of_[proto.output(0)] = known->second;
       return;
     }
-    const bool sigmoid = proto.op_type() == "Sigmoid";
-    if (!sigmoid && proto.op_type() != "Softmax" && proto.op_type() != "LogSoftmax") return;
+    const bool sigmoid = op == "Sigmoid";
+    if (!sigmoid && op != "Softmax" && op != "LogSoftmax") return;
     const Tensor input = values_.find(proto.input(0))->tensor;  // the node was computed
-    if (!input) return;
-    const std::int64_t axis = proto.attribute_size() == 0 ? 1 : proto.attribute(0).i();
-    if (sigmoid || (input.rank() == 2 && (axis == 1 || axis == -1))) made_of_[proto.output(0)] = {input, sigmoid};
+    if (!input || !variables(input.shape()).empty()) return;
+    if (sigmoid) {
+      made_of_[proto.output(0)] = {input, 0};
+      return;
+    }
+    std::int64_t axis = proto.attribute_size() > 0 ? proto.attribute(0).i() : result_.opset < 13 ? 1 : -1;
+    if (axis < 0) axis += input.rank();
+    const int last = input.rank() - 1;
+    for (int k = static_cast<int>(axis) + 1; k <= last; k++)
+      if (!input.dim(k).is_int(1)) return;
+    made_of_[proto.output(0)] = {input, input.dim(static_cast<int>(axis)).as_int()};
   }
 
   void count_constant(const Tensor& tensor) {
@@ -369,9 +379,11 @@ class Importer {
       result_.warnings.push_back("graph output '" + info.name() + "': " + differs);
     const auto made_of = made_of_.find(info.name());
     result_.outputs.push_back({info.name(), names_.add(info.name()), tensor.dtype(), tensor.shape(), tensor});
-    if (made_of == made_of_.end()) return;
-    const auto& [input, sigmoid] = made_of->second;
-    (sigmoid ? result_.outputs.back().before_sigmoid : result_.outputs.back().before_softmax) = input;
+    if (made_of == made_of_.end() || !variables(tensor.shape()).empty()) return;
+    const auto& [input, classes] = made_of->second;
+    ImportedTensor& output = result_.outputs.back();
+    if (classes == 0) output.before_sigmoid = input.reshape(tensor.shape()).cast(tensor.dtype());
+    if (classes > 0 && tensor.rank() == 2 && tensor.dim(1).is_int(classes)) output.before_softmax = input.reshape(tensor.shape());
   }
 
   const ImportOptions& options_;
@@ -391,8 +403,9 @@ class Importer {
   std::size_t input_number_ = 0;     // number of the input that is being read, among those
   std::set<std::string> open_dims_;  // dimensions to which neither the file nor the caller gives a size
   std::set<std::string> initializers_, output_names_;
-  std::set<std::string> trained_;                           // initializers that become states
-  std::map<std::string, std::pair<Tensor, bool>> made_of_;  // what a softmax, or (true) a sigmoid, was given, by the name of its result
+  std::set<std::string> trained_;  // initializers that become states
+  /// What a softmax over so many classes was given, or (0) a sigmoid, by the name of its result.
+  std::map<std::string, std::pair<Tensor, std::int64_t>> made_of_;
   UniqueNames node_names_;
   std::unordered_multimap<std::string, const ValueInfoProto*> declared_;  // inputs of the graph by name
 };

@@ -43,7 +43,8 @@ struct StateBinding {
 /// Initializers that become memory of the caller, to be trained.
 struct TrainingImport {
   std::vector<std::string> parameters = {};  // by name; empty: the weights, biases and scales of layers
-  int last_layers = 0;                       // of those, only of the last so many nodes that have some; 0: of all
+  int last_layers = 0;                       // of those, only of the last so many layers; 0: of all
+  std::string output = {};                   // of those, only what this output is computed from; empty: any
 };
 
 struct ImportOptions {
@@ -76,7 +77,7 @@ struct ImportedTensor {
   std::int64_t below = 0;              // of an input of integers: each is one of [0, below); 0: any may be
   std::optional<double> typical = {};  // of an input: what a test gives it, if not any number
   bool by_value = false;               // of an input of one element: emitted C takes it by value, not by address
-  /// Of an output that a Softmax or LogSoftmax over the last of two axes gives, or a Sigmoid: what that is given; else empty.
+  /// Of an output [N, classes] that a Softmax or LogSoftmax gives, or of one that a Sigmoid gives: what that is given; else empty.
   Tensor before_softmax = {}, before_sigmoid = {};
 };
 

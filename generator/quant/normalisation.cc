@@ -249,7 +249,7 @@ std::optional<Normal> normal_of(LazyGraph& graph, const Normalisation& n) {
   const double low = static_cast<double>(n.bounds.low), high = static_cast<double>(n.bounds.high);
   const double most = std::max(std::abs(low), std::abs(high));
   if (count * most > kLargestWhole / 2) return std::nullopt;  // n * v - sum(v)
-  int c = 0;                                                // |z| is less than 2^c
+  int c = 0;                                                  // |z| is less than 2^c
   while (std::ldexp(1, 2 * c) <= count) c++;
   const double largest = count * count * (n.is_centred ? (high - low) * (high - low) / 4 : most * most) + n.epsilon;
   // Binary places of V + E: many, so that E is not rounded much.

@@ -12,6 +12,7 @@
 #include "jit/tinyjit.h"
 #include "nn/losses.h"
 #include "support/expect_error.h"
+#include "support/files.h"
 #include "support/instructions.h"
 #include "support/text_model.h"
 #include "validate/data_set.h"
@@ -141,7 +142,12 @@ TEST_F(TrainStep, WhatIsNotAcceptedIsSaid) {
        "loss=hinge is not known\n  help: accepted are crossentropy, binary_crossentropy, mean_square, mean_absolute"},
       {"loss=crossentropy,optimizer=rmsprop", 0, "optimizer=rmsprop is not known\n  help: accepted are sgd, adam, adamw, lamb"},
       {"loss=crossentropy,optimizer=sgd,beta1=0.5", 0, "optimizer sgd takes no 'beta1'"},
-      {"loss=crossentropy,optimizer=sgd,momentum=much", 0, "momentum=much is no number"},
+      {"loss=crossentropy,optimizer=sgd,momentum=much", 0, "momentum=much is not accepted\n  help: accepted is 0 to below 1"},
+      {"loss=crossentropy,optimizer=sgd,momentum=1", 0, "momentum=1 is not accepted"},
+      {"loss=crossentropy,optimizer=adam,beta1=nan", 0, "beta1=nan is not accepted"},
+      {"loss=crossentropy,optimizer=adam,epsilon=0", 0, "epsilon=0 is not accepted"},
+      {"loss=crossentropy,optimiser=sgd", 0, "'optimiser' is not known\n  help: accepted are"},
+      {"loss=crossentropy, optimizer=sgd, loss=mean_square", 0, "'loss' is there twice"},
       {"loss=crossentropy,optimizer=sgd,output=q", 0, "the model has no output 'q'\n  help: its outputs: 'y'"},
       {"loss=crossentropy,optimizer=sgd,parameters=w9", 0, "parameter 'w9' is no initializer of the graph"},
       {"loss=crossentropy,optimizer=sgd,parameters=w2", 1, "parameters are named, and --train-last chooses some"},
@@ -173,6 +179,73 @@ g (float[2,2] x) => (float[2,2] y) { y = Relu (x) })");
 g (float[2,2] x) => (int64[2] y) <float[2,2] w = {1,2,3,5}> { a = MatMul (x, w)
  y = ArgMax <axis = 1, keepdims = 0> (a) })");
   EXPECT_NE(integers.find("output 'y': is int64 [2]"), std::string::npos) << integers;
+}
+
+class TrainedWeights : public TrainStep {
+ protected:
+  /// The names of what is trained: "w b".
+  std::string trained(const char* body, const std::string& more = "", int last = 0) {
+    const std::string text = std::string(R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1,2,3,5}, float[2] b = {1,2}, float[2,2] v = {1,2,3,4}, float[2] c = {1,2}, float[1] half = {0.5}> {
+)") + body + "}";
+    options.import.path = write_text_model(work.path() / "chosen.onnx", text.c_str());
+    const Frontend step = read_step(options, train_options("loss=mean_square,optimizer=sgd" + more, last));
+    std::string names;
+    for (const ImportedState& p : step.model.parameters) names += (names.empty() ? "" : " ") + p.state.name;
+    return names;
+  }
+};
+
+TEST_F(TrainedWeights, AreThoseOfLayers) {
+  const char* two = "h = MatMul (x, w) i = Add (h, b) r = Relu (i) k = MatMul (r, v) y = Add (k, c)";
+  EXPECT_EQ(trained(two), "w b v c");
+  EXPECT_EQ(trained(two, "", 1), "v c") << "a bias belongs to its layer";
+  EXPECT_EQ(trained(two, ",parameters=b+v"), "b v");
+  EXPECT_EQ(trained("h = MatMul (x, w) i = Mul (h, half) j = Add (x, c) y = Mul (i, j)"), "w") << "constants are no weights";
+  EXPECT_EQ(trained("i = Transpose (w) j = Identity (i) y = MatMul (x, j)"), "w") << "what gives a weight on";
+  EXPECT_EQ(trained("y = MatMul (x, w) z = MatMul (x, v)"), "w") << "what the loss is not computed from";
+  EXPECT_EQ(trained("m = ReduceMean <axes = [1]> (x) d = Sub (x, m) n = Abs (d) q = Div (d, n) s = Mul (q, b) y = Add (s, c)"), "b c")
+      << "a normalisation that is written out";
+}
+
+TEST_F(TrainedWeights, MayHaveAnyName) {
+  const auto compiled = [&](const char* text, const char* name, const char* train) {
+    options.import.path = write_text_model(work.path() / (std::string(name) + ".onnx"), text);
+    options.selftest = true;
+    return compile_trained(options, train_options(train)).report.trained;
+  };
+  const std::vector<std::string> named{"learning_rate"};
+  EXPECT_EQ(compiled(R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,2] x) => (float[2,2] steps) <float[2,2] learning_rate = {1,2,3,5}> { steps = MatMul (x, learning_rate) })",
+                     "round", "loss=mean_square,optimizer=adam"),
+            named);
+  EXPECT_EQ(compiled(R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,2] x) => (float[2,2] y, float[2,2] w) <float[2,2] w = {1,2,3,5}> { y = MatMul (x, w) })",
+                     "shown", "loss=mean_square,optimizer=sgd,output=y"),
+            std::vector<std::string>{"w"});
+  options.import.name = std::string(58, 'n');
+  EXPECT_NE(refused("loss=mean_square,optimizer=sgd,output=y").find("which is too long"), std::string::npos);
+}
+
+double first_loss(const CompileOptions& options, const std::string& train, const std::vector<Array>& inputs, int runs = 1) {
+  const Frontend step = read_step(options, train_options(train));
+  const Program program = lower_model(step, nullptr, options);
+  const auto loaded = make_device("interp")->load(program);
+  double loss = 0;
+  for (int i = 0; i < runs; i++) loss = loaded->run(inputs).at(0).double_at(0);
+  return loss;
+}
+
+TEST_F(TrainStep, ASoftmaxInAnotherShapeBelongsToTheLoss) {
+  const Array x = numbers(DType::Float32, {2, 4}, 1), labels = numbers(DType::Int32, {2}, 2),
+              rate = Array::scalar(Scalar::of_double(DType::Float32, 0));
+  const double expected = first_loss(options, "loss=crossentropy,optimizer=sgd", {x, labels, rate});
+  for (const char* end : {"q = Softmax (z) y = Flatten (q)", "q = Softmax (z) y = Cast <to = 1> (q)", "y = LogSoftmax <axis = 1> (z)"}) {
+    std::string model = kTiny;
+    model.replace(model.find("y = Softmax (z)"), 15, end);
+    options.import.path = write_text_model(work.path() / "other.onnx", model.c_str());
+    EXPECT_EQ(first_loss(options, "loss=crossentropy,optimizer=sgd", {x, labels, rate}), expected) << end;
+  }
 }
 
 constexpr const char* kStrict =
@@ -250,6 +323,8 @@ TEST_F(TrainStep, ItsFunctionsInCRefuseWhatIsWrong) {
       const ProcessResult ran = run_process({"sh", "-c", "./run"}, in_folder);
       EXPECT_EQ(ran.out + ran.err, main == std::string("user.c") ? "" : "PASS\n") << main;
       EXPECT_TRUE(ran.ok()) << main;
+      if (main != std::string("user.c"))  // on the union GCC would make it less than the union's own
+        EXPECT_NE(test::content(in_folder.cwd / main).find("  ETCH_ALIGNED(TINY_STATE_ALIGN) unsigned char bytes"), std::string::npos);
     }
   }
 }

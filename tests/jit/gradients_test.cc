@@ -381,6 +381,9 @@ TEST_F(Tapes, EqualElementsAndCorners) {
   const auto at_zero = [&](const Tensor& y) { return doubles(Tensor::gradients({y.sum()}, {zero})[0])[0]; };
   EXPECT_EQ(at_zero(zero.softplus()), 0.5);
   EXPECT_EQ(at_zero(zero.elu(1)), 1);
+  const Tensor large = leaf({200});
+  for (const Tensor& y : {large.elu(1), large.celu(2), large.softplus()})
+    EXPECT_EQ(doubles(Tensor::gradients({y.sum()}, {large})[0])[0], 1) << "where exp is infinite";
   EXPECT_EQ(at_zero(zero.relu()), 0);
   EXPECT_EQ(at_zero(zero.maximum(zero.full_like(0))), 0.5);
   EXPECT_EQ(at_zero(zero.pow(leaf({2}, false))), 0);

@@ -330,6 +330,21 @@ TEST_F(Optimisers, StepsAreTheFormulas) {
   }
 }
 
+// What adam keeps of halves, and its epsilon, would be 0 in their type; without a gradient it would divide by that.
+TEST_F(Optimisers, OfHalvesKeepFloats) {
+  for (const DType type : {DType::Float16, DType::BFloat16}) {
+    const Tensor x = session_.from(Array::of_doubles(type, {2}, std::vector<double>{1, 0}));
+    Optimizer optimizer(session_, {x}, adam(), 0.125);
+    for (int t = 0; t < 2; t++) {
+      optimizer.zero_grad();
+      x.square().sum().backward();
+      optimizer.step();
+    }
+    EXPECT_EQ(x.dtype(), type);
+    expect_near(doubles(x), {0.75, 0}, 1e-2);
+  }
+}
+
 TEST_F(Optimisers, LambsTrustIsTheRatioOfNorms) {
   std::vector<double> w{3, 4}, m(2), v(2);
   const Tensor x = from({2}, w);

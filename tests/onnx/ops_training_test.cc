@@ -341,7 +341,7 @@ const RefusedGradient kRefused[] = {
     {R"(y = Mul(x, g) g = Exp(d) d = Gradient<xs = ["x"], y = "y">(x))", "the graph has a cycle: "},
     {R"(y = Mul(d, x) d = Gradient<xs = ["x"], y = "y">(x))", "and a Gradient comes after what it differentiates"},
     {R"(p = ReduceProd(x) e = Gradient<xs = ["x"], y = "p">(x) d = Gradient<xs = ["x"], y = "e">(x))",
-     "node 'd' (Gradient): the gradient of RunningProduct (node 'e') is not defined"},
+     "node 'd' (Gradient): the gradient of RunningProduct (node 'p backward') is not defined"},
     {R"(k = Exp(s) y = Pad(x, pads, k) d = Gradient<xs = ["s"], y = "y">(s))", "node 'y' (Pad): its"},
     {R"(b = Frobnicate(x) d = Gradient<xs = ["x"], y = "b">(x))", "operator 'Frobnicate' is not supported"},
 };
