@@ -326,6 +326,7 @@ class Importer {
   void note_logits(const NodeProto& proto) {
     static const std::set<std::string> kGivesOn{"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast"};
     const std::string& op = proto.op_type();
+    if (!options_.training) return;
     if (kGivesOn.contains(op)) {
       if (const auto known = made_of_.find(proto.input(0)); known != made_of_.end()) made_of_[proto.output(0)] = known->second;
       return;
@@ -340,8 +341,8 @@ class Importer {
     }
     std::int64_t axis = proto.attribute_size() > 0 ? proto.attribute(0).i() : result_.opset < 13 ? 1 : -1;
     if (axis < 0) axis += input.rank();
-    const int last = input.rank() - 1;
-    for (int k = static_cast<int>(axis) + 1; k <= last; k++)
+    if (axis >= input.rank()) return;
+    for (int k = static_cast<int>(axis) + 1; k < input.rank(); k++)
       if (!input.dim(k).is_int(1)) return;
     made_of_[proto.output(0)] = {input, input.dim(static_cast<int>(axis)).as_int()};
   }
