@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-ETCH_ALIGNED(NETWORK_ARENA_ALIGN) static union {
+static union {
   etch_widest widest; /* aligns where ETCH_ALIGNED does nothing */
-  unsigned char bytes[NETWORK_ARENA_BYTES + NETWORK_ARENA_ALIGN];
+  ETCH_ALIGNED(NETWORK_ARENA_ALIGN) unsigned char bytes[NETWORK_ARENA_BYTES + NETWORK_ARENA_ALIGN];
 } arena;
 static const float in_image[NETWORK_IMAGE_COUNT] = {
   -0.4842025f, -0.62978804f, 0.54152536f, -0.8370067f, 0.005283594f, -0.79133403f, -0.72312737f, 0.89627254f, 0.615721f,

@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-ETCH_ALIGNED(SCALER_ARENA_ALIGN) static union {
+static union {
   etch_widest widest; /* aligns where ETCH_ALIGNED does nothing */
-  unsigned char bytes[SCALER_ARENA_BYTES];
+  ETCH_ALIGNED(SCALER_ARENA_ALIGN) unsigned char bytes[SCALER_ARENA_BYTES];
 } arena;
 static float in_x[SCALER_X_COUNT];
 static float out_offset_out[SCALER_OFFSET_OUT_COUNT];
 
 /* Reproducible input that needs no place in flash: a linear congruential generator, 24 bits a step. */
-static uint32_t next_random(uint32_t *state) {
-  *state = *state * 1664525u + 1013904223u;
-  return *state >> 8;
+static uint32_t next_random(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 8;
 }
 static const float expected_offset_out[256] = {
   -0.5157975f, -0.13882948f, 0.38538134f, 0.14261913f, -0.6283022f, 0.0f, 0.1730454f, -1.6592385f, -0.40393025f, 0.20657569f,
@@ -58,10 +58,10 @@ static int is_near_float(float got, float want, float relative, float absolute) 
 }
 
 static void fill_inputs(void) {
-  uint32_t state;
+  uint32_t seed;
   size_t i;
-  state = 0x9e3779b1u;
-  for (i = 0; i < 256u; i++) in_x[i] = ((float)next_random(&state) - 8388608.0f) / 8388608.0f;
+  seed = 0x9e3779b1u;
+  for (i = 0; i < 256u; i++) in_x[i] = ((float)next_random(&seed) - 8388608.0f) / 8388608.0f;
 }
 
 int main(void) {
