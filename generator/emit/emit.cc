@@ -127,6 +127,14 @@ WeightsForm weights_form(const std::string& text) {
 
 namespace {
 
+void add_companions(Report& r, const ProjectRole& role) {
+  for (const ProjectRole::Companion& c : role.companions) {
+    r.step_arena_bytes = std::max(r.step_arena_bytes, c.arena_bytes);
+    r.step_arena_lower_bound_bytes = std::max(r.step_arena_lower_bound_bytes, c.arena_lower_bound_bytes);
+    r.trained.insert(r.trained.end(), c.trained.begin(), c.trained.end());
+  }
+}
+
 void add_pools(Report& r, const Program& program, const MemoryPlan& plan) {
   for (std::size_t n = 0; n < program.pools.size(); n++) {
     const Pool& pool = program.pools[n];
@@ -174,11 +182,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   r.arena_lower_bound_bytes = plan.lower_bound_bytes;
   r.arena_is_smallest = plan.is_smallest;
   r.arena_align = plan.align;
-  for (const ProjectRole::Companion& c : options.role.companions) {
-    r.step_arena_bytes = std::max(r.step_arena_bytes, c.arena_bytes);
-    r.step_arena_lower_bound_bytes = std::max(r.step_arena_lower_bound_bytes, c.arena_lower_bound_bytes);
-    r.trained.insert(r.trained.end(), c.trained.begin(), c.trained.end());
-  }
+  add_companions(r, options.role);
   for (int b : program.inputs) r.inputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (int b : program.outputs) r.outputs.push_back(program.buffers[static_cast<std::size_t>(b)].max_bytes());
   for (std::int64_t bytes : r.inputs) r.input_bytes += bytes;
