@@ -24,7 +24,7 @@ namespace etch::test {
 inline CompileOptions trained_options(const std::filesystem::path& folder, const std::string& model, const std::string& target) {
   CompileOptions options;
   options.import.path = folder / (model + ".onnx");
-  write_file(options.import.path, zoo_bytes(zoo_model(model)));
+  write_file(options.import.path, zoo_bytes(etch::zoo_model(model)));
   options.target = find_target(target, std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
   options.selftest = false;
   return options;
