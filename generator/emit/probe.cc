@@ -31,7 +31,12 @@ std::vector<ProbeSources::Entry> probe_entries(const Project& p) {
   for (const ProgramVariable& v : p.program->variables) arguments.push_back(std::to_string(v.max));
   for (int b : p.program->inputs) arguments.push_back(p.program->buffers[static_cast<std::size_t>(b)].by_value ? "0" : "place");
   for (std::size_t i = 0; i < p.program->outputs.size(); i++) arguments.push_back("place");
-  return {{p.entry(), p.name + ".h", std::move(arguments)}};
+  std::vector<ProbeSources::Entry> entries{{p.entry(), p.name + ".h", std::move(arguments)}};
+  if (!p.owns_state()) return entries;
+  std::vector<std::string> places{"place"};
+  if (p.starts_of_blob()) places.push_back("place");
+  entries.push_back({p.name + "_state_init", p.name + ".h", std::move(places)});
+  return entries;
 }
 
 std::string weights_stub_source(const Project& p) {
