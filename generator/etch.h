@@ -78,6 +78,15 @@
 //     const CompiledProject training = compile_trained(options, train_options("loss=mean_square,optimizer=sgd"));
 //     write_audited("training", training, options);
 //
+// A function on tensors is a model without a file, to be compiled or trained likewise: driver/traced.h.
+//
+//     const Array weights = session.values(layer.members()[0].tensor), bias = session.values(layer.members()[1].tensor);
+//     const TracedNetwork line{"line", {{"x", DType::Float32, {1, 4}}}, {{"w", weights}, {"b", bias}},
+//                              [](const std::vector<Tensor>& in, const std::vector<Tensor>& w) { return in[0].linear(w[0].transpose(), w[1]); }};
+//     CompileOptions of_line;
+//     of_line.target = options.target;
+//     write_audited("line", compile_project(schedule_model(traced_model(line), of_line), of_line), of_line);
+//
 // KERNELS BY HAND  An AST (ir/lazyop.h) through views (shape/shapetracker.h), buffers of a device (device/buffer.h), and what runs the
 // one on the other (device/runner.h).
 //
@@ -181,6 +190,7 @@
 #include "driver/compile.h"
 #include "driver/custom.h"
 #include "driver/pictures.h"
+#include "driver/traced.h"
 #include "driver/train.h"
 #include "emit/emit.h"
 #include "emit/form.h"

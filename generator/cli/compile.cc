@@ -50,8 +50,8 @@ std::string tensor_text(const ImportedTensor& tensor) {
 }
 
 // Tells the user that the files are named after the model's folder.
-void print_name(const std::string& name) {
-  if (name.empty()) return;
+void print_name(const std::string& name, bool named_after_folder) {
+  if (!named_after_folder) return;
   fmt::print("named {} after its folder, as the file is only called model.onnx; --name gives another name\n", name);
 }
 
@@ -169,13 +169,8 @@ void require_folder_of_its_own(const CompileArgs& args) {
         "choose a folder beside it, for example --picture " + (args.output / "").lexically_normal().parent_path().string() + "-pictures");
 }
 
-// The project, and its name where it is only the folder's.
-CompiledProject compiled(const CompileArgs& args, CompileOptions& options, std::string& name_note) {
-  if (args.train.empty()) {
-    const Frontend frontend = read_model(options);
-    name_note = frontend.model.named_after_folder ? frontend.model.name : "";
-    return compile_project(frontend, options);
-  }
+CompiledProject compiled(const CompileArgs& args, CompileOptions& options) {
+  if (args.train.empty()) return compile_project(read_model(options), options);
   options.options_text += " --train " + args.train;
   if (args.train_last > 0) options.options_text += fmt::format(" --train-last {}", args.train_last);
   return compile_trained(options, train_options(args.train, args.train_last));
@@ -190,14 +185,13 @@ int compile(const CompileArgs& args, Progress& progress) {
   debug_instructions(options, debug);
   options.selftest_result = selftest_result(args.selftest);
   if (args.selftest != "auto") options.options_text += " --selftest " + args.selftest;
-  std::string named_after_folder;
-  const CompiledProject project = compiled(args, options, named_after_folder);
+  const CompiledProject project = compiled(args, options);
   debug_program(project.program, debug);
   Pictures pictures(args, project, progress);
   const auto [report, fit] = write_audited(args.output, project, options);
   progress.clear();
   pictures.commit();
-  if (!args.json) print_name(named_after_folder);
+  if (!args.json) print_name(report.name, project.named_after_folder);
   print_report(report, fit, args.json);
   if (args.json) return 0;
   if (!project.why_checksum.empty())
@@ -224,7 +218,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   debug_instructions(options, debug);
   progress.clear();
   if (!args.json) {
-    print_name(model.named_after_folder ? model.name : "");
+    print_name(model.name, model.named_after_folder);
     print_model(model);
   }
   const Frontend frontend = schedule_model(std::move(model), options);

@@ -131,7 +131,7 @@ EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options
   emit.tool_version = options.tool_version;
   emit.model_file = frontend.file;
   emit.model_sha256 = frontend.sha256;
-  emit.model_facts = fmt::format("{} nodes, opset {}", frontend.model.node_count, frontend.model.opset);
+  if (frontend.model.opset > 0) emit.model_facts = fmt::format("{} nodes, opset {}", frontend.model.node_count, frontend.model.opset);
   emit.options_text = options.options_text;
   emit.target_name = options.target.name;
   emit.build = emit_build(options.target);
@@ -251,7 +251,10 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   Frontend frontend;
   frontend.model = std::move(model);
   frontend.file = options.import.path.filename().string();
-  frontend.sha256 = sha256_of(options.import.bytes.empty() ? file_bytes(options.import.path) : options.import.bytes);
+  if (!options.import.bytes.empty())
+    frontend.sha256 = sha256_of(options.import.bytes);
+  else if (!options.import.path.empty())  // else it was traced
+    frontend.sha256 = sha256_of(file_bytes(options.import.path));
   std::vector<OutputSpec> outputs;
   std::vector<const LazyBuffer*> buffers;
   for (const ImportedTensor& output : frontend.model.outputs) {
@@ -387,6 +390,7 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   notes.insert(notes.begin(), frontend.tuning_notes.begin(), frontend.tuning_notes.end());
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
   project.report.float_nodes = frontend.float_nodes;
+  project.named_after_folder = frontend.model.named_after_folder;
   project.probe = probe_sources(project.program, project.plan, emitting);
   return project;
 }

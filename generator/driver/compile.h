@@ -107,8 +107,9 @@ struct CompiledProject {
   Report report;
   std::vector<EmittedFile> files;
   ProbeSources probe;
-  std::int64_t apart_bytes = 0;  // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
-  std::string why_checksum{};    // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
+  std::int64_t apart_bytes = 0;     // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
+  bool named_after_folder = false;  // its name is only that of the folder in which the model lies
+  std::string why_checksum{};       // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
 };
 
 /// `any` numbers, changed to what the input accepts.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -42,10 +43,11 @@ struct NumberRange {
   const char* name;
   double least, end;
   const char* accepted;
+  bool whole = false;
 };
 constexpr NumberRange kNumbers[] = {
-    {"momentum", 0, 1, "0 to below 1"}, {"nesterov", 0, 1.5, "0 or 1"},  {"weight_decay", 0, 1e6, "0 and more"},
-    {"beta1", 0, 1, "0 to below 1"},    {"beta2", 0, 1, "0 to below 1"}, {"epsilon", 1e-30, 1, "above 0, below 1"},
+    {"momentum", 0, 1, "0 to below 1"}, {"nesterov", 0, 2, "0 or 1", true}, {"weight_decay", 0, 1e6, "0 and more"},
+    {"beta1", 0, 1, "0 to below 1"},    {"beta2", 0, 1, "0 to below 1"},    {"epsilon", 1e-30, 1, "above 0, below 1"},
 };
 
 /// Numbers by which a rule is made, and whether they were given.
@@ -54,8 +56,8 @@ class Numbers {
   void set(const NumberRange& range, const std::string& text) {
     double value = 0;
     const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = bad == std::errc() && end == text.data() + text.size();
-    if (!whole || !(value >= range.least && value < range.end))
+    const bool is_number = bad == std::errc() && end == text.data() + text.size();
+    if (!is_number || !(value >= range.least && value < range.end) || (range.whole && value != std::floor(value)))
       throw UserError(kPlace, fmt::format("{}={} is not accepted", range.name, text), std::string("accepted is ") + range.accepted);
     values_[range.name] = value;
   }
@@ -194,10 +196,6 @@ Tensor loss_of(const ImportedModel& model, const TrainOptions& options, StepName
   inputs.back().below = output.shape[1].as_int();
   return options.loss->compute(predicted, labels);
 }
-
-}  // namespace
-
-namespace {
 
 /// The words of "NAME=VALUE,NAME=VALUE", each name once.
 std::map<std::string, std::string> words_of(const std::string& text) {
@@ -362,39 +360,47 @@ void check_states(const Program& network, const Program& step) {
 
 }  // namespace
 
-Frontend read_step(const CompileOptions& options, const TrainOptions& train) {
+namespace {
+
+ImportedModel model_of(const CompileOptions& options, const TrainOptions& train, const ModelSource& source) {
+  const TrainingImport training{train.parameters, train.last_layers, train.output};
+  if (source) return source(training);
+  ImportOptions import = options.import;
+  import.training = training;
+  return import_onnx(import);
+}
+
+}  // namespace
+
+Frontend read_step(const CompileOptions& options, const TrainOptions& train, const ModelSource& source) {
   require_language(options.target);
-  CompileOptions own = options;
-  own.import.training = TrainingImport{train.parameters, train.last_layers, train.output};
-  Frontend step = schedule_model(training_step(import_onnx(own.import), train), own);
+  Frontend step = schedule_model(training_step(model_of(options, train, source), train), options);
   step.role.function = "step";
   return step;
 }
 
-CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train) {
-  Frontend step = read_step(options, train);
-  CompileOptions own = options;
-  own.import.training = TrainingImport{train.parameters, train.last_layers, train.output};
+CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train, const ModelSource& source) {
+  Frontend step = read_step(options, train, source);
   const std::string name = step.model.name;
-  Frontend network = schedule_model(network_with_state(import_onnx(own.import), train), own);
-  Program step_program = lower_model(step, &language_of(own.target), own);
-  Program program = lower_model(network, &language_of(own.target), own);
+  Frontend network = schedule_model(network_with_state(model_of(options, train, source), train), options);
+  Program step_program = lower_model(step, &language_of(options.target), options);
+  Program program = lower_model(network, &language_of(options.target), options);
   check_states(program, step_program);
   share_constants(program, step_program);
   step.role.state_of = network.model.name;
   step.role.constants_of = &program;
-  step.role.starts_of_blob = own.weights == WeightsForm::Blob;
-  const CompiledProject compiled_step = compile_program(step, std::move(step_program), own);
+  step.role.starts_of_blob = options.weights == WeightsForm::Blob;
+  const CompiledProject compiled_step = compile_program(step, std::move(step_program), options);
   network.role.saves_state = true;
   std::vector<std::string> trained;
   for (const ImportedState& p : network.model.parameters) trained.push_back(p.state.name);
   network.role.companions = {{.name = name,
                               .sources = sources_of(compiled_step, name),
-                              .selftest = own.selftest ? name + "_selftest.c" : "",
+                              .selftest = options.selftest ? name + "_selftest.c" : "",
                               .arena_bytes = compiled_step.report.arena_bytes,
                               .arena_lower_bound_bytes = compiled_step.report.arena_lower_bound_bytes,
                               .trained = std::move(trained)}};
-  CompiledProject project = compile_program(network, std::move(program), own);
+  CompiledProject project = compile_program(network, std::move(program), options);
   add_files(project, compiled_step, name);
   auto& entries = project.probe.entries;
   entries.insert(entries.end(), compiled_step.probe.entries.begin(), compiled_step.probe.entries.end());

@@ -7,6 +7,7 @@
 //   const ImportedModel step = training_step(import_onnx(options.import), train);
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,14 @@ ImportedModel network_with_state(ImportedModel model, const TrainOptions& option
 /// The names that the step's own inputs and output have, unless the network has them already.
 inline constexpr const char *kLabels = "labels", *kTargets = "targets", *kRate = "learning_rate", *kLoss = "loss";
 
-/// The step of a model's file, scheduled: a project of its own, with a state of its own.
-Frontend read_step(const CompileOptions& options, const TrainOptions& train);
+/// The model that is trained, made anew by each call: with the parameters that it is asked for.
+using ModelSource = std::function<ImportedModel(const TrainingImport& training)>;
+
+/// The step of a model, scheduled: a project of its own, with a state of its own. An empty `source`: the model of the options' file; one of
+/// a traced function is driver/traced.h.
+Frontend read_step(const CompileOptions& options, const TrainOptions& train, const ModelSource& source = {});
 
 /// Projects of the network and of the step in one folder: NAME.c as ever, NAME_train.c with NAME_train_step, on one state.
-CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train);
+CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train, const ModelSource& source = {});
 
 }  // namespace etch

@@ -112,7 +112,7 @@ std::vector<Tensor> Tensor::external(LazyGraph& graph, const std::shared_ptr<con
   }
   std::vector<Tensor> outputs;
   for (const LazyBuffer* b : graph.external(function, src)) outputs.push_back({&graph, b});
-  return graph.tape().add_without_gradient("External", inputs, outputs);
+  return graph.tape().add_without_gradient("a function in C", inputs, outputs);
 }
 
 Tensor Tensor::eye(LazyGraph& graph, Sint rows, Sint columns, DType dtype, std::int64_t diagonal) {

@@ -91,6 +91,7 @@ class Layers {
       weights_[node.output(0)] = weight(node.input(0));
       return;
     }
+    if (node.op_type() == "Div") quotients_.insert(node.output(0));
     std::set<std::string> own;
     for (int k = 0; k < node.input_size(); k++)
       if (is_learned(node.op_type(), k) && !weight(node.input(k)).empty()) own.insert(weight(node.input(k)));
@@ -113,16 +114,13 @@ class Layers {
       if (name.empty()) continue;
       const std::string& other = node.input(1 - k);
       const int layer = layer_of(other);
-      if (node.op_type() == "Add" ? layer < 0 : !is_quotient(other)) continue;
+      if (node.op_type() == "Add" ? layer < 0 : !quotients_.contains(other)) continue;
       own.insert(name);
       return layer;
     }
     return -1;
   }
 
-  bool is_quotient(const std::string& value) const {
-    return std::ranges::any_of(graph_.node(), [&](const auto& node) { return node.op_type() == "Div" && node.output(0) == value; });
-  }
   int layer_of(const std::string& value) const {
     const auto found = layer_of_.find(value);
     return found == layer_of_.end() ? -1 : found->second;
@@ -134,7 +132,7 @@ class Layers {
   }
 
   const onnx::GraphProto& graph_;
-  std::set<std::string> trainable_;
+  std::set<std::string> trainable_, quotients_;
   std::map<std::string, std::string> weights_;  // initializers that nodes give on, by the name of what they give
   std::map<std::string, int> layer_of_;         // by the name of a node's result
   std::vector<std::set<std::string>> layers_;   // in the order of their first nodes

@@ -300,8 +300,6 @@ std::optional<std::vector<ScheduleItem>> written_last(const std::vector<Schedule
     }
     if (i != first && reads(*i, memory)) return std::nullopt;
     const std::vector<const LazyBuffer*> outs = i->outs();
-    for (const ScheduleItem& other : stay)
-      if (reads_any(other, outs)) return std::nullopt;
     made.insert(made.end(), outs.begin(), outs.end());
     move.push_back(*i);
   }
@@ -316,27 +314,29 @@ std::optional<std::vector<ScheduleItem>> written_last(const std::vector<Schedule
 
 void close_states(LazyGraph& graph, const std::vector<const LazyBuffer*>& states, const std::vector<const LazyBuffer*>& next,
                   const std::vector<const LazyBuffer*>& outputs, Schedule& schedule) {
-  const auto closed = [&](std::vector<ScheduleItem>& items, std::size_t k) {
+  const auto close = [&](std::vector<ScheduleItem>& items, std::size_t k) {
     return write_or_copy(graph, items, items.size(), next[k], states[k]);
   };
   std::vector<ScheduleItem> copies;
   for (std::size_t k = 0; k < states.size(); k++) {
-    std::vector<ScheduleItem> as_is = schedule.items;
-    std::optional<ScheduleItem> copy = closed(as_is, k);
-    if (auto later = copy && schedule.loops.empty() ? written_last(schedule.items, next[k], states[k]) : std::nullopt;
-        later && !closed(*later, k)) {
-      // What a copy costs in time is saved, unless it costs memory.
-      std::vector<ScheduleItem> with_copy = as_is;
-      with_copy.push_back(*copy);
-      if (peak_bytes(*later, outputs) <= peak_bytes(with_copy, outputs)) {
+    std::optional<std::vector<ScheduleItem>> later;
+    if (schedule.loops.empty()) later = written_last(schedule.items, next[k], states[k]);
+    std::optional<ScheduleItem> copy = close(schedule.items, k);
+    if (!copy) continue;
+    if (later && !close(*later, k)) {
+      // A copy costs time; waiting may cost memory.
+      std::vector<ScheduleItem> copied = schedule.items;
+      copied.push_back(*copy);
+      if (peak_bytes(*later, outputs) <= peak_bytes(copied, outputs)) {
         schedule.items = std::move(*later);
         continue;
       }
     }
-    schedule.items = std::move(as_is);
-    if (copy) copies.push_back(std::move(*copy));
+    copies.push_back(std::move(*copy));
   }
   std::ranges::move(copies, std::back_inserter(schedule.items));
+  for (const LazyBuffer* state : states)
+    check(std::ranges::any_of(schedule.items, [&](const ScheduleItem& item) { return item.writes(state); }), "a state gets its next value");
 }
 
 }  // namespace etch

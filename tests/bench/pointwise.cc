@@ -6,6 +6,7 @@
 #include "onnx/builder.h"
 #include "peak.h"
 #include "target/target.h"
+#include "timer.h"
 
 namespace etch::bench {
 namespace {
@@ -65,22 +66,6 @@ fs::path write_chain(const fs::path& path, std::int64_t channels, std::int64_t s
   return path;
 }
 
-fs::path build_timer(const fs::path& dir, const Target& target, int call, std::int64_t elements) {
-  std::ofstream(dir / "timer.c") << kTimer;
-  std::vector<std::string> argv{target.toolchain.compilers[0], "-std=gnu99", "-DETCH_PROFILE=1", "-DCALL=" + std::to_string(call),
-                                "-DELEMENTS=" + std::to_string(elements)};
-  argv.insert(argv.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
-  for (const auto& entry : fs::directory_iterator(dir))
-    if (entry.path().extension() == ".c" && entry.path().filename() != "selftest.c") argv.push_back(entry.path().filename().string());
-  argv.insert(argv.end(), {"-o", "timer", "-lm"});
-  ProcessOptions options;
-  options.cwd = dir;
-  options.timeout_s = 600;
-  const ProcessResult built = run_process(argv, options);
-  if (!built.ok()) throw UserError(dir.string(), describe(built) + ": " + built.err.substr(0, 500));
-  return dir / "timer";
-}
-
 bool has_vnni() {
   std::ifstream info("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
@@ -104,7 +89,8 @@ void measure_pointwise(Context& context) {
     while (call < static_cast<int>(kernels.size()) &&
            kernels[static_cast<std::size_t>(call)].at("name").get<std::string>().find("y1") == std::string::npos)
       call++;
-    const fs::path timer = build_timer(dir, target, call, channels * kSize * kSize);
+    const fs::path timer = build_timer(
+        dir, kTimer, target, {"-DETCH_PROFILE=1", fmt::format("-DCALL={}", call), fmt::format("-DELEMENTS={}", channels * kSize * kSize)});
     double seconds = INFINITY, peak = 0;
     for (int turn = 0; turn < 5; turn++) {  // in turns, so that a slow minute of the machine is one of both
       const ProcessResult ran = run_process({timer.string()});

@@ -6,6 +6,7 @@
 
 #include "peak.h"
 #include "target/target.h"
+#include "timer.h"
 
 namespace etch::bench {
 namespace {
@@ -41,23 +42,6 @@ int main(void) {
 }
 )";
 
-fs::path build_timer(const fs::path& dir, const Target& target) {
-  std::ofstream(dir / "timer.c") << kTimer;
-  std::vector<std::string> argv{target.toolchain.compilers[0], "-std=gnu99"};
-  argv.insert(argv.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
-  for (const auto& entry : fs::directory_iterator(dir)) {
-    const std::string file = entry.path().filename().string();
-    if ((file.ends_with(".c") && !file.ends_with("selftest.c")) || file.ends_with(".S")) argv.push_back(file);
-  }
-  argv.insert(argv.end(), {"-o", "timer", "-lm"});
-  ProcessOptions options;
-  options.cwd = dir;
-  options.timeout_s = 600;
-  const ProcessResult built = run_process(argv, options);
-  if (!built.ok()) throw UserError(dir.string(), describe(built) + ": " + built.err.substr(0, 500));
-  return dir / "timer";
-}
-
 // Seconds of PyTorch's fastest step on one thread; nullopt if Debian's Python has none.
 std::optional<double> torch_step() {
   const ProcessResult ran = run_process({"/usr/bin/python3", ETCH_SOURCE_DIR "/tests/bench/torch_step.py"});
@@ -74,7 +58,7 @@ void measure_training(Context& context) {
   const Target target = fastest_target();
   const fs::path dir = context.work / "resnet8_train", model = zoo(context, {"resnet8"}, "resnet8.onnx");
   tool({"compile", model.string(), "--train", "loss=crossentropy,optimizer=sgd", "--target", target.name, "-o", dir.string()});
-  const fs::path timer = build_timer(dir, target);
+  const fs::path timer = build_timer(dir, kTimer, target);
   double step = INFINITY, run = INFINITY;
   std::optional<double> torch;
   for (int turn = 0; turn < 5; turn++) {  // in turns, so that a slow minute of the machine is one of both

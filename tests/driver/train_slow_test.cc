@@ -1,4 +1,5 @@
 // What training steps of whole networks compute, and the memory that they take.
+#include "onnx/builder.h"
 #include "trained.h"
 
 namespace etch {
@@ -61,6 +62,21 @@ TEST(StepMemory, EachUpdateIsPartOfItsGradient) {
       convolutions++;
     }
   EXPECT_EQ(convolutions, 9);
+}
+
+// A weight that is used three times has three gradients of 16 KB: each is added to what there is, in its place.
+TEST(StepMemory, GradientsAreAddedUpInPlace) {
+  const TempDir work("etch-trained");
+  GraphBuilder g("thrice", 17);
+  std::string x = g.input("x", DType::Float32, {8, 64});
+  const std::string w = g.seeded("w", {64, 64}, 64);
+  for (int k = 0; k < 3; k++) x = g.node("Tanh", {g.node("MatMul", {x, w})});
+  g.output(x, DType::Float32, {8, 64});
+  g.write(work.path() / "thrice.onnx");
+  CompileOptions options = test::trained_options(work.path(), "mlp", "c99");
+  options.import.path = work.path() / "thrice.onnx";
+  const Report report = compile_trained(options, train_options("loss=mean_square,optimizer=sgd")).report;
+  EXPECT_LT(report.step_arena_bytes, 2 * 64 * 64 * 4);
 }
 
 TEST(StepMemory, OfTheLastLayerIsThatOfARun) {

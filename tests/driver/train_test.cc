@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/tempdir.h"
 #include "device/device.h"
+#include "driver/traced.h"
 #include "jit/tinyjit.h"
 #include "nn/losses.h"
 #include "support/expect_error.h"
@@ -23,11 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTiny = R"(<ir_version: 8, opset_import: ["" : 17]>
-tiny (float[2,4] x) => (float[2,3] y)
+tiny (float[2,4] i) => (float[2,3] y)
 <float[4,5] w1 = {0.5,-0.25,0.125,1,-1, 0.75,0.5,-0.5,0.25,0.1, -0.3,0.2,0.9,-0.8,0.4, 0.6,-0.7,0.3,0.2,-0.1},
  float[5] b1 = {0.1,0.2,-0.1,0,0.05}, float[3,5] w2 = {0.3,-0.2,0.4,0.1,-0.6, 0.25,0.5,-0.75,0.2,0.3, -0.1,0.4,0.2,-0.3,0.5},
  float[3] b2 = {0,0.1,-0.1}> {
-  h = Gemm (x, w1, b1)
+  h = Gemm (i, w1, b1)
   r = Tanh (h)
   z = Gemm <transB = 1> (r, w2, b2)
   y = Softmax (z)
@@ -144,6 +145,7 @@ TEST_F(TrainStep, WhatIsNotAcceptedIsSaid) {
       {"loss=crossentropy,optimizer=sgd,beta1=0.5", 0, "optimizer sgd takes no 'beta1'"},
       {"loss=crossentropy,optimizer=sgd,momentum=much", 0, "momentum=much is not accepted\n  help: accepted is 0 to below 1"},
       {"loss=crossentropy,optimizer=sgd,momentum=1", 0, "momentum=1 is not accepted"},
+      {"loss=crossentropy,optimizer=sgd,nesterov=0.5", 0, "nesterov=0.5 is not accepted\n  help: accepted is 0 or 1"},
       {"loss=crossentropy,optimizer=adam,beta1=nan", 0, "beta1=nan is not accepted"},
       {"loss=crossentropy,optimizer=adam,epsilon=0", 0, "epsilon=0 is not accepted"},
       {"loss=crossentropy,optimiser=sgd", 0, "'optimiser' is not known\n  help: accepted are"},
@@ -160,14 +162,20 @@ TEST_F(TrainStep, WhatIsNotAcceptedIsSaid) {
 }
 
 TEST_F(TrainStep, ModelsWithoutAGradientAreNamedWithTheirNode) {
-  const auto of_model = [&](const char* text) {
+  const auto of_model = [&](const char* text, const std::string& more = "") {
     options.import.path = write_text_model(work.path() / "other.onnx", text);
-    return refused("loss=mean_square,optimizer=sgd");
+    return refused("loss=mean_square,optimizer=sgd" + more);
   };
+  // Determinants above 3 x 3 are a function in C.
   const std::string no_gradient = of_model(R"(<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,5}> { a = MatMul (x, w)
- y = Det2 (a) })");
-  EXPECT_NE(no_gradient.find("Det2"), std::string::npos) << no_gradient;
+g (float[4,4] x) => (float y) <float[4,4] w = {1,2,3,5,1,2,3,5,1,2,3,5,1,2,3,5}> { a = MatMul (x, w)
+ y = Det (a) })");
+  EXPECT_NE(no_gradient.find("the gradient of a function in C (node 'y') is not defined"), std::string::npos) << no_gradient;
+  const std::string apart = of_model(R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,2] x) => (float[2,2] y, float[2,2] z) <float[2,2] w = {1,2,3,5}, float[2,2] v = {1,2,3,4}> { y = MatMul (x, w)
+ z = MatMul (x, v) })",
+                                     ",output=y,parameters=v");
+  EXPECT_NE(apart.find("the loss does not depend on parameter 'v'"), std::string::npos) << apart;
   const std::string unused = of_model(R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,2] x) => (float[2,2] y, float[2,2] z) <float[2,2] w = {1,2,3,5}, float[2,2] v = {1,2,3,4}> { y = MatMul (x, w)
  z = MatMul (x, v) })");
@@ -179,6 +187,46 @@ g (float[2,2] x) => (float[2,2] y) { y = Relu (x) })");
 g (float[2,2] x) => (int64[2] y) <float[2,2] w = {1,2,3,5}> { a = MatMul (x, w)
  y = ArgMax <axis = 1, keepdims = 0> (a) })");
   EXPECT_NE(integers.find("output 'y': is int64 [2]"), std::string::npos) << integers;
+}
+
+TEST_F(TrainStep, OfATracedFunctionIsThatOfItsFile) {
+  const ImportedModel of_file = import_onnx({.path = options.import.path, .training = TrainingImport{}});
+  TracedNetwork network{.name = "traced", .inputs = {{"x", DType::Float32, {2, 4}}}, .weights = {}, .function = {}};
+  for (const ImportedState& p : of_file.parameters)
+    network.weights.push_back({p.state.name, p.state.tensor.buffer()->data.reshaped(concrete_shape(p.state.shape, {}))});
+  network.function = [](const std::vector<Tensor>& in, const std::vector<Tensor>& w) {
+    return in[0].linear(w[0], w[1]).tanh().matmul(w[2].transpose()) + w[3];
+  };
+  const auto source = [&](const TrainingImport& training) { return traced_model(network, training); };
+  const auto losses = [&](const Frontend& step) {
+    const Program program = lower_model(step, nullptr, options);
+    const auto loaded = make_device("interp")->load(program);
+    std::vector<double> values;
+    const Array rate = Array::scalar(Scalar::of_double(DType::Float32, 0.1));
+    for (int k = 0; k < 4; k++)
+      values.push_back(loaded->run({numbers(DType::Float32, {2, 4}, 1), numbers(DType::Int32, {2}, 2), rate}).at(0).double_at(0));
+    return values;
+  };
+  const TrainOptions train = train_options("loss=crossentropy,optimizer=adam");
+  EXPECT_EQ(losses(read_step(options, train, source)), losses(read_step(options, train)));
+
+  CompileOptions without_file = options;
+  without_file.import = {};
+  without_file.target = find_target("host", target_dirs());
+  write_audited(work.path() / "traced", compile_trained(without_file, train, source), without_file);
+  for (const char* main : {"selftest.c", "traced_train_selftest.c"}) {
+    const std::string files = std::string(main) + " traced.c traced_train.c traced_weights.c etch_runtime.c";
+    ProcessOptions in_folder;
+    in_folder.cwd = work.path() / "traced";
+    EXPECT_EQ(run_process({"sh", "-c", "gcc -std=c99 -Wall -Werror -O1 -march=native -ffp-contract=fast -o run " + files + " -lm && ./run"},
+                          in_folder)
+                  .out,
+              "PASS\n")
+        << main;
+  }
+  test::expect_error<UserError>([&] { traced_model(network, TrainingImport{.parameters = {"w9"}}); },
+                                "parameter 'w9' is no weight of floats");
+  test::expect_error<UserError>([&] { traced_model(network, TrainingImport{.last_layers = 1}); }, "a traced function has no layers");
 }
 
 class TrainedWeights : public TrainStep {
@@ -258,7 +306,7 @@ constexpr const char* kUser = R"(#include <stdio.h>
 static union { etch_widest widest; unsigned char bytes[TINY_TRAIN_ARENA_BYTES]; } arena;
 static union { etch_widest widest; unsigned char bytes[TINY_STATE_BYTES]; } state, before;
 static unsigned char saved[TINY_SAVED_BYTES];
-static const float x[TINY_TRAIN_X_COUNT] = {1, -0.5f, 0.25f, 2, 0, 1, -1, 0.5f};
+static const float x[TINY_TRAIN_I_2_COUNT] = {1, -0.5f, 0.25f, 2, 0, 1, -1, 0.5f};
 static float y[TINY_Y_COUNT];
 static int failed;
 static void expect(int holds, const char *what) {

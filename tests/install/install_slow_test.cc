@@ -59,6 +59,7 @@ static void examples() {
   is(step.jit_cache().items.size() == 1, "one kernel is recorded");
   is(trainer.step() == 20 && nn::read_safetensors("checkpoint.safetensors").size() == 5, "a checkpoint");
   is(std::filesystem::exists("training/tiny_train.c") && training.report.step_arena_bytes > 0, "a training step in C");
+  is(std::filesystem::exists("line/line.c"), "a traced function in C");
   is(session.values(nn::mean_square(layer(inputs), wanted)).double_at(0) < 0.5, "what was learned");
   is(squares.doubles() == std::vector<double>{1, 4, 9, 16}, "squares");
   is(made.text.source.find("__global__") != std::string::npos, "a kernel in CUDA");

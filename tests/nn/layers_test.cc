@@ -182,18 +182,30 @@ std::vector<LayerCase> cases() {
 #ifndef ETCH_LAYER_BACKENDS
 #define ETCH_LAYER_BACKENDS "interp"
 #endif
-class Layers : public testing::TestWithParam<std::string> {};
+struct Near {
+  static void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance = 1e-12) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
+  }
+};
+
+class Layers : public testing::TestWithParam<std::string>, protected Near {
+ protected:
+  void SetUp() override {
+    DeviceOptions options;
+    options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
+    options.of<COptions>().flags = {"-std=gnu11", "-O1"};
+    device_ = make_device(GetParam(), options);
+    if (const std::string why = test::why_not(*device_); !why.empty()) GTEST_SKIP() << why;
+  }
+  std::shared_ptr<const Device> device_;
+};
 INSTANTIATE_TEST_SUITE_P(Backends, Layers, testing::Values(ETCH_LAYER_BACKENDS), [](const auto& row) { return row.param; });
 
 TEST_P(Layers, GradientsAreThoseOfDifferences) {
-  DeviceOptions options;
-  options.of<OpenClOptions>().program = ETCH_BUILD_DIR "/etch-opencl";
-  options.of<COptions>().flags = {"-std=gnu11", "-O1"};
-  const std::shared_ptr<const Device> device = make_device(GetParam(), options);
-  if (const std::string why = test::why_not(*device); !why.empty()) GTEST_SKIP() << why;
   for (const LayerCase& row : cases()) {
     SCOPED_TRACE(row.name);
-    Session session(device), reference(make_device("interp"));
+    Session session(device_), reference(make_device("interp"));
     const Built built = row.build(session), exact = row.build(reference);
     built.value().backward();
     for (std::size_t k = 0; k < built.leaves.size(); k++) {
@@ -211,16 +223,75 @@ TEST_P(Layers, GradientsAreThoseOfDifferences) {
   }
 }
 
+// Rows by hand: f(w) = sum of w^2 / 2, so the gradient is w.
+TEST_P(Layers, StepsOfOptimisersAreTheFormulas) {
+  struct Row {
+    Rule rule;
+    std::function<void(double& w, double& m, double& v, double t)> by_hand;
+  };
+  const double rate = 0.1;
+  const auto adam_part = [](double g, double& m, double& v, double t) {
+    m = 0.8 * m + 0.2 * g;
+    v = 0.9 * v + 0.1 * g * g;
+    return m / (1 - std::pow(0.8, t)) / (std::sqrt(v / (1 - std::pow(0.9, t))) + 1e-3);
+  };
+  const AdamOptions options{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.05};
+  const Row rows[] = {
+      {sgd(), [&](double& w, double&, double&, double) { w -= rate * w; }},
+      {sgd({.momentum = 0.9, .weight_decay = 0.01}),
+       [&](double& w, double& m, double&, double) { w -= rate * (m = 0.9 * m + w + 0.01 * w); }},
+      {sgd({.momentum = 0.9, .nesterov = true}),
+       [&](double& w, double& m, double&, double) {
+         m = 0.9 * m + w;
+         w -= rate * (w + 0.9 * m);
+       }},
+      {adam(options), [&](double& w, double& m, double& v, double t) { w -= rate * adam_part(w + 0.05 * w, m, v, t); }},
+      {adamw(options), [&](double& w, double& m, double& v, double t) { w -= rate * (adam_part(w, m, v, t) + 0.05 * w); }},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.rule.name);
+    std::vector<double> w{0.5, -2, 3}, m(3), v(3);
+    Session session(device_);
+    const Tensor x = session.from(Array::of_doubles(DType::Float64, {3}, w));
+    Optimizer optimizer(session, {x}, row.rule, rate);
+    for (int t = 1; t <= 4; t++) {
+      optimizer.zero_grad();
+      (x.square().sum() * 0.5).backward();
+      optimizer.step();
+      for (std::size_t i = 0; i < w.size(); i++) row.by_hand(w[i], m[i], v[i], t);
+    }
+    expect_near(session.values(x).doubles(), w, 1e-6);  // the rate is a float32
+  }
+}
+
+TEST_P(Layers, LambsTrustIsTheRatioOfNorms) {
+  std::vector<double> w{3, 4}, m(2), v(2);
+  Session session(device_);
+  const Tensor x = session.from(Array::of_doubles(DType::Float64, {2}, w));
+  Optimizer optimizer(session, {x}, lamb({.weight_decay = 0.1}), 0.5);
+  for (int t = 1; t <= 3; t++) {
+    optimizer.zero_grad();
+    (x.square().sum() * 0.5).backward();
+    optimizer.step();
+    double change[2], own = 0, changes = 0;
+    for (int i = 0; i < 2; i++) {
+      m[i] = 0.9 * m[i] + 0.1 * w[i];
+      v[i] = 0.999 * v[i] + 0.001 * w[i] * w[i];
+      change[i] = m[i] / (1 - std::pow(0.9, t)) / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-6) + 0.1 * w[i];
+      own += w[i] * w[i];
+      changes += change[i] * change[i];
+    }
+    for (int i = 0; i < 2; i++) w[i] -= 0.5 * std::sqrt(own / changes) * change[i];
+  }
+  expect_near(session.values(x).doubles(), w, 1e-5);
+}
+
 #ifndef ETCH_LAYERS_ALONE
-class OnInterp : public testing::Test {
+class OnInterp : public testing::Test, protected Near {
  protected:
   std::vector<double> doubles(const Tensor& t) { return session_.values(t).doubles(); }
   Tensor from(const Ints& shape, const std::vector<double>& values) {
     return session_.from(Array::of_doubles(DType::Float64, shape, values));
-  }
-  static void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance = 1e-12) {
-    ASSERT_EQ(got.size(), expected.size());
-    for (std::size_t i = 0; i < got.size(); i++) EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
   }
   Session session_{make_device("interp")};
 };
@@ -290,46 +361,6 @@ TEST_F(LayerValues, OfLosses) {
   EXPECT_THROW((void)sparse_categorical_crossentropy(logits, from({2}, {1, 2})), ShapeError);
 }
 
-// Rows by hand: f(w) = sum of w^2 / 2, so the gradient is w.
-TEST_F(Optimisers, StepsAreTheFormulas) {
-  struct Row {
-    Rule rule;
-    std::function<void(double& w, double& m, double& v, double t)> by_hand;
-  };
-  const double rate = 0.1;
-  const auto adam_part = [](double g, double& m, double& v, double t) {
-    m = 0.8 * m + 0.2 * g;
-    v = 0.9 * v + 0.1 * g * g;
-    return m / (1 - std::pow(0.8, t)) / (std::sqrt(v / (1 - std::pow(0.9, t))) + 1e-3);
-  };
-  const AdamOptions options{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 1e-3, .weight_decay = 0.05};
-  const Row rows[] = {
-      {sgd(), [&](double& w, double&, double&, double) { w -= rate * w; }},
-      {sgd({.momentum = 0.9, .weight_decay = 0.01}),
-       [&](double& w, double& m, double&, double) { w -= rate * (m = 0.9 * m + w + 0.01 * w); }},
-      {sgd({.momentum = 0.9, .nesterov = true}),
-       [&](double& w, double& m, double&, double) {
-         m = 0.9 * m + w;
-         w -= rate * (w + 0.9 * m);
-       }},
-      {adam(options), [&](double& w, double& m, double& v, double t) { w -= rate * adam_part(w + 0.05 * w, m, v, t); }},
-      {adamw(options), [&](double& w, double& m, double& v, double t) { w -= rate * (adam_part(w, m, v, t) + 0.05 * w); }},
-  };
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.rule.name);
-    std::vector<double> w{0.5, -2, 3}, m(3), v(3);
-    const Tensor x = from({3}, w);
-    Optimizer optimizer(session_, {x}, row.rule, rate);
-    for (int t = 1; t <= 4; t++) {
-      optimizer.zero_grad();
-      (x.square().sum() * 0.5).backward();
-      optimizer.step();
-      for (std::size_t i = 0; i < w.size(); i++) row.by_hand(w[i], m[i], v[i], t);
-    }
-    expect_near(doubles(x), w, 1e-6);  // the rate is a float32
-  }
-}
-
 // What adam keeps of halves, and its epsilon, would be 0 in their type; without a gradient it would divide by that.
 TEST_F(Optimisers, OfHalvesKeepFloats) {
   for (const DType type : {DType::Float16, DType::BFloat16}) {
@@ -343,27 +374,6 @@ TEST_F(Optimisers, OfHalvesKeepFloats) {
     EXPECT_EQ(x.dtype(), type);
     expect_near(doubles(x), {0.75, 0}, 1e-2);
   }
-}
-
-TEST_F(Optimisers, LambsTrustIsTheRatioOfNorms) {
-  std::vector<double> w{3, 4}, m(2), v(2);
-  const Tensor x = from({2}, w);
-  Optimizer optimizer(session_, {x}, lamb({.weight_decay = 0.1}), 0.5);
-  for (int t = 1; t <= 3; t++) {
-    optimizer.zero_grad();
-    (x.square().sum() * 0.5).backward();
-    optimizer.step();
-    double change[2], own = 0, changes = 0;
-    for (int i = 0; i < 2; i++) {
-      m[i] = 0.9 * m[i] + 0.1 * w[i];
-      v[i] = 0.999 * v[i] + 0.001 * w[i] * w[i];
-      change[i] = m[i] / (1 - std::pow(0.9, t)) / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-6) + 0.1 * w[i];
-      own += w[i] * w[i];
-      changes += change[i] * change[i];
-    }
-    for (int i = 0; i < 2; i++) w[i] -= 0.5 * std::sqrt(own / changes) * change[i];
-  }
-  expect_near(doubles(x), w, 1e-5);
 }
 
 TEST_F(Optimisers, RecordedStepsReadTheRateAnew) {

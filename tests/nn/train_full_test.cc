@@ -84,13 +84,7 @@ TEST(TrainFull, LeNetReadsDigitsAndIsTheSameAsOnnx) {
       std::printf("  step %lld: loss %.4f, accuracy %.3f, %.0f pictures a second\n", static_cast<long long>(p.step), p.loss,
                   p.accuracy.value_or(0), p.samples_per_second);
   };
-  Trainer trainer(
-      session, optimizer, state,
-      [&](const std::vector<Tensor>& in, Pass&) -> Forward {
-        const Tensor logits = network(in[0]);
-        return {sparse_categorical_crossentropy(logits, in[1]), logits};
-      },
-      options);
+  Trainer trainer(session, optimizer, state, test::reading(network), options);
   const Clock::time_point start = Clock::now();
   const auto batches = [](std::int64_t step) {
     const DrawingBatch batch = draw_batch(kBatch * step, kBatch, {.seed = 1});

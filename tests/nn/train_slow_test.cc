@@ -7,6 +7,7 @@
 #include "models/drawings.h"
 #include "nn/losses.h"
 #include "nn/trainer.h"
+#include "support/readers.h"
 #include "support/usable.h"
 
 namespace etch::nn {
@@ -48,13 +49,7 @@ TEST(Train, ASmallNetworkReadsDigits) {
   std::vector<double> losses;
   TrainerOptions options{.labels = Labels{.input = 1, .classes = 10}};
   options.report = [&](const TrainingProgress& p) { losses.push_back(p.loss); };
-  Trainer trainer(
-      session, optimizer, state,
-      [&](const std::vector<Tensor>& in, Pass&) -> Forward {
-        const Tensor logits = network(in[0]);
-        return {sparse_categorical_crossentropy(logits, in[1]), logits};
-      },
-      options);
+  Trainer trainer(session, optimizer, state, test::reading(network), options);
   const auto fresh_accuracy = [&] {
     const std::vector<Array> fresh = pictures(2, 0, kFresh);
     return session.values(accuracy(network(session.from(fresh[0])), session.from(fresh[1]))).double_at(0);

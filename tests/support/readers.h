@@ -2,7 +2,9 @@
 #pragma once
 
 #include "nn/layers.h"
+#include "nn/losses.h"
 #include "nn/state.h"
+#include "nn/trainer.h"
 
 namespace etch::test {
 
@@ -43,5 +45,14 @@ struct Mlp {
     return state;
   }
 };
+
+/// What a Trainer does with batches of pictures and labels.
+template <class Network>
+nn::Trainer::ForwardPass reading(const Network& network) {
+  return [&network](const std::vector<Tensor>& in, nn::Pass&) -> nn::Forward {
+    const Tensor logits = network(in[0]);
+    return {nn::sparse_categorical_crossentropy(logits, in[1]), logits};
+  };
+}
 
 }  // namespace etch::test
