@@ -80,9 +80,11 @@
 //
 // A function on tensors is a model without a file, to be compiled or trained likewise: driver/traced.h.
 //
+//     const auto product = [](const std::vector<Tensor>& in, const std::vector<Tensor>& w) {
+//         return in[0].linear(w[0].transpose(), w[1]);
+//     };
 //     const Array weights = session.values(layer.members()[0].tensor), bias = session.values(layer.members()[1].tensor);
-//     const TracedNetwork line{"line", {{"x", DType::Float32, {1, 4}}}, {{"w", weights}, {"b", bias}},
-//                              [](const std::vector<Tensor>& in, const std::vector<Tensor>& w) { return in[0].linear(w[0].transpose(), w[1]); }};
+//     const TracedNetwork line{"line", {{"x", DType::Float32, {1, 4}}}, {{"w", weights}, {"b", bias}}, product};
 //     CompileOptions of_line;
 //     of_line.target = options.target;
 //     write_audited("line", compile_project(schedule_model(traced_model(line), of_line), of_line), of_line);
