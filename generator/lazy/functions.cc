@@ -59,6 +59,36 @@ std::vector<int> inverse(const std::vector<int>& order) {
   return result;
 }
 
+/// The axes of the reduction `b` in the order in which `view` shows them, those of size 1 last; empty if it shows anything else.
+std::vector<int> order_shown(const LazyBuffer* b, const ShapeTracker& view) {
+  if (view.views().size() != 1 || is_masked(view) || !view.size().is_int() || !(view.size() == b->st.size())) return {};
+  const View &shown = view.views()[0], &own = b->st.views()[0];
+  std::vector<int> order;
+  for (std::size_t k = 0; k < shown.shape.size(); k++)
+    for (std::size_t i = 0; i < own.shape.size(); i++)
+      if (!(own.shape[i] == 1) && own.shape[i] == shown.shape[k] && own.strides[i] == shown.strides[k])
+        order.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < own.shape.size(); i++)
+    if (own.shape[i] == 1) order.push_back(static_cast<int>(i));
+  return order.size() == own.shape.size() ? order : std::vector<int>{};
+}
+
+/// `g` or, if that shows a sum with its axes in another order, the sum computed in this order: what is added to it, or an update that it
+/// is for, is then part of the kernel that sums.
+Tensor sum_in_order(const Tensor& g) {
+  const LazyBuffer *view = g.buffer(), *b = view->base;
+  if (!b->is_reduction() || is_scan(b) || shows_base(view)) return g;
+  const std::vector<int> order = order_shown(b, view->st);
+  if (order.empty()) return g;
+  LazyGraph& graph = g.graph();
+  const std::vector<int> back = inverse(order);
+  std::vector<int> axes;
+  for (int a : b->axes) axes.push_back(back[index_of(a)]);
+  std::ranges::sort(axes);
+  const LazyBuffer* sum = graph.reduce(b->op, graph.view(b->src[0], b->src[0]->st.permute(order)), axes);
+  return Tape::as_noted(Tensor(&graph, graph.view(sum, sum->st.reshape(view->shape()))), g);
+}
+
 /// For each element the product of the others that are reduced together with it; right also where some are 0.
 Tensor product_of_others(const Tensor& a, const std::vector<int>& axes) {
   std::vector<int> order;

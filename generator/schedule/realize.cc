@@ -284,16 +284,44 @@ class Chooser {
 
   void extend_reductions() {
     owner_.clear();
+    std::vector<const LazyBuffer*> added_up;
     for (const LazyBuffer* b : order_) {
       if (!b->is_reduction() || owner_.contains(b) || is_beside_products(b)) continue;
       std::vector<const LazyBuffer*> inside;
       const LazyBuffer* last = last_stage(b, inside);
-      if (last == nullptr) last = last_behind(b, inside);
-      last = narrowed(last, inside);
-      for (const LazyBuffer* i : inside) owner_.emplace(i, b);
-      owner_.emplace(last, b);
-      realized_.insert(last);
+      if (last != nullptr) {
+        own(b, narrowed(last, inside), inside);
+        continue;
+      }
+      last = last_behind(b, inside);
+      if (reductions_beside(b, last, inside) > 1)
+        added_up.push_back(b);
+      else
+        own(b, narrowed(last, inside), inside);
     }
+    // Of what is added to several others the last one takes the last of them in: each is then added to what there is, in its place.
+    for (auto it = added_up.rbegin(); it != added_up.rend(); it++) {
+      std::vector<const LazyBuffer*> inside;
+      const LazyBuffer* last = last_behind(*it, inside);
+      own(*it, narrowed(last, inside), inside);
+    }
+  }
+
+  void own(const LazyBuffer* reduction, const LazyBuffer* last, const std::vector<const LazyBuffer*>& inside) {
+    for (const LazyBuffer* i : inside) owner_.emplace(i, reduction);
+    owner_.emplace(last, reduction);
+    realized_.insert(last);
+  }
+
+  /// How many other reductions, of as many elements, the kernel of `reduction` would read if it went up to `last`.
+  std::size_t reductions_beside(const LazyBuffer* reduction, const LazyBuffer* last, std::vector<const LazyBuffer*> inside) const {
+    std::set<std::size_t> others;
+    inside.push_back(last);
+    for (const LazyBuffer* b : inside)
+      for (const LazyBuffer* s : b == reduction ? std::vector<const LazyBuffer*>{} : b->src)
+        if (s->base != reduction && s->base->is_reduction() && s->base->st.size() == reduction->st.size())
+          others.insert(position_.at(s->base));
+    return others.size();
   }
 
   /// The narrow value among `inside` that `last` is cheap to compute from, else `last`; what is behind it leaves `inside`.
