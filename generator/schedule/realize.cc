@@ -247,7 +247,7 @@ class Chooser {
       return (reductions += b->is_reduction() ? 1 : 0) <= kMostReductions && (calls += is_call ? 1 : 0) <= 1;
     };
     const auto fits = [&](const LazyBuffer* b, const Edge& e) {
-      expands = expands || e.view != b;
+      expands = expands || !shows_base(e.view);
       return stays_in_rows(b, e, reduction);
     };
     return post_dominator(reduction, nullptr, inside, visit, fits, [&] { return expands; });
