@@ -122,6 +122,20 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
 ETCH_VECTORS(4)
 ETCH_VECTORS(8)
 ETCH_VECTORS(16)
+#if !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
+/* One number in all lanes; in each lane a where `is` is -1, b where it is 0. */
+#define ETCH_FLOAT_LANES(n)                                                                                         \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return zero + v; }            \
+  ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                   \
+    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                                        \
+  }
+ETCH_FLOAT_LANES(4)
+ETCH_FLOAT_LANES(8)
+ETCH_FLOAT_LANES(16)
+#pragma GCC diagnostic pop
+#endif
 /* The bytes of 8 and of 16 lanes of dot products. */
 ETCH_VECTOR(int8_t, i8, 32)
 ETCH_VECTOR(uint8_t, u8, 32)

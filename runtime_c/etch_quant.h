@@ -85,7 +85,6 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_i32((
     return other;                                                                                                      \
   }
 #define ETCH_LANES(n)                                                                                                \
-  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return zero + v; }             \
   ETCH_INLINE etch_u32x##n etch_all_u32x##n(int32_t v) { const etch_u32x##n zero = {0}; return zero + (uint32_t)v; } \
   ETCH_INLINE etch_u32x##n etch_load_if_u32x##n(bool is, const int32_t *at, etch_u32x##n other) {                    \
     if (is) other = *(const etch_u32x##n##_u *)at;                                                                   \

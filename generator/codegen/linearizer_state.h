@@ -117,6 +117,7 @@ class Linearizer {
   const UOp* compute(const LazyOp* op);
   const std::vector<const LazyOp*>& order_of(const LazyOp* op);
   const UOp* elementwise(Op op, DType dtype, const std::vector<const UOp*>& src);
+  bool is_vector_choice(Op op, DType dtype, const std::vector<const UOp*>& src) const;
   bool is_vector_operation(Op op, DType dtype, const std::vector<const UOp*>& src) const;
   /// `u` in all lanes.
   const UOp* in_all_lanes(const UOp* u);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/toposort.h"
 #include "codegen/linearizer_state.h"
+#include "codegen/math.h"
 
 namespace etch {
 namespace {
@@ -172,6 +173,13 @@ const UOp* Linearizer::in_all_lanes(const UOp* u) {
   return b_.add(std::move(all));
 }
 
+// Comparisons of floats, what is made of them, and what they choose.
+bool Linearizer::is_vector_choice(Op op, DType dtype, const std::vector<const UOp*>& src) const {
+  if (op == Op::Where) return dtype == DType::Float32 && src[0]->lanes > 1;
+  if (op == Op::CmpLt || op == Op::CmpEq || op == Op::CmpNe) return src[0]->dtype == DType::Float32;
+  return dtype == DType::Bool && (op == Op::And || op == Op::Or || op == Op::Xor) && src[0]->lanes == src[1]->lanes;
+}
+
 // Beside those of floats: arithmetic in int32, the conversions to it, from it and between it and floats, and rounding.
 bool Linearizer::is_vector_operation(Op op, DType dtype, const std::vector<const UOp*>& src) const {
   if (!k_.options().integer_vectors) return false;
@@ -207,6 +215,7 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
   int lanes = 1;
   for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
   if (lanes > 1 && dtype == DType::Float32 && (op == Op::Max || op == Op::Min)) return vector_choice(op, dtype, src);
+  if (lanes > 1 && is_vector_choice(op, dtype, src)) return b_.alu(op, dtype, src);
   if (lanes > 1 && is_vector_operation(op, dtype, src)) {
     if (op == Op::Cast) return b_.cast(src[0], dtype);
     std::vector<const UOp*> wide;
@@ -218,7 +227,7 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
     if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});
     return b_.alu(op, dtype, operands);
   };
-  if (lanes == 1 || (dtype == DType::Float32 && has_vector_form(op))) return scalar(src);
+  if (lanes == 1 || (dtype == DType::Float32 && has_vector_form(op, k_.options()))) return scalar(src);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes};
   for (int l = 0; l < lanes; l++) {
     std::vector<const UOp*> operands;

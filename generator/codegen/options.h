@@ -57,6 +57,7 @@ struct CodegenOptions {
   bool small_code = false;                      // kernels of one kind take the same steps whatever their sizes, with one body
   bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
   bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
+  std::vector<std::string> library_math;        // functions that the C library computes, as it calls them; else see codegen/math.h
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
   std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
   std::shared_ptr<const OptTable> tuned{};      // else, if given, what a search found for kernels goes before the heuristics

@@ -1,8 +1,10 @@
-// Vectors of integers: lanes along the axis in which the elements that are stored are adjacent, and some other elements beside them, for
+// Vectors of floats in kernels without sums: lanes along the axis in which the elements that are stored are adjacent. Vectors of integers:
+// lanes along the axis in which the elements that are stored are adjacent, and some other elements beside them, for
 // which the constants are loaded once.
 #include <algorithm>
 
 #include "codegen/kernel.h"
+#include "codegen/math.h"
 
 namespace etch {
 namespace {
@@ -86,7 +88,39 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
   return false;
 }
 
+// Whether a kernel without reductions computes floats by what is one operation on vectors.
+bool is_of_vector_operations(const Kernel& k) {
+  const auto is_float32 = [](const LazyOp* op) { return op->dtype == DType::Float32; };
+  const auto may_be_vector = [&](const LazyOp* op) {
+    if (info(op->op).group == OpGroup::Buffer) return is_float32(op);
+    if (op->op == Op::Where || op->op == Op::Max || op->op == Op::Min) return is_float32(op);
+    if (op->op == Op::CmpLt || op->op == Op::CmpEq || op->op == Op::CmpNe) return is_float32(op->src[0]);
+    if (op->dtype == DType::Bool) return op->op == Op::And || op->op == Op::Or || op->op == Op::Xor;
+    return is_float32(op) && has_vector_form(op->op, k.options());
+  };
+  return k.reduces().empty() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
+}
+
+// Along the axis what is stored is adjacent; what is loaded, too, or it stays.
+bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes) {
+  const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+  if (!size.is_int() || size.as_int() % lanes != 0) return false;
+  return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
+    if (k.is_masked(b, axis) || is_indexed(b.op)) return false;
+    const auto stride = k.stride(b, axis);
+    return is_step(stride, 1) ? b.op->op == Op::Load || b.op->op == Op::Store : b.op->op != Op::Store && is_step(stride, 0);
+  });
+}
+
 }  // namespace
+
+bool float_vector_optimizations(Kernel& k) {
+  if (k.options().vector_bits == 0 || !is_of_vector_operations(k)) return false;
+  for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
+    for (int axis = k.first_reduce() - 1; axis >= 0; axis--)
+      if (is_adjacent(k, axis, lanes) && k.try_apply({OptOp::Vector, axis, lanes})) return true;
+  return false;
+}
 
 bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (!k.options().integer_vectors || !is_of_integers(k)) return false;

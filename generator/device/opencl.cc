@@ -345,7 +345,7 @@ class OpenCLDevice : public Compiled {
   }
   std::shared_ptr<const Compiler> compiler() const override { return std::make_shared<OpenCLCompiler>(session_, options().cache); }
   std::vector<std::string> texts_of(std::span<const ProgramKernel> kernels) const override {
-    std::string text = language()->prelude(helpers_of(kernels)) + "\n";
+    std::string text = language()->prelude(helpers_of(kernels)) + definitions_of(kernels) + "\n";
     for (const ProgramKernel& k : kernels) text += k.text.source + "\n";
     return {text};
   }

@@ -53,7 +53,9 @@ std::string opencl_text(const Project& p) {
     if (!uses_double) text += "#define ETCH_NO_DOUBLE /* not every device has it */\n\n";
     text += p.program->language->prelude(helpers);
   }
-  return text + "\n" + banner("kernels") + kernel_texts(p, on_device);
+  text += "\n" + banner("kernels");
+  if (const std::string definitions = definitions_of(*p.program); !definitions.empty()) text += definitions + "\n";
+  return text + kernel_texts(p, on_device);
 }
 
 std::size_t opencl_text_pieces(const std::string& text) { return pieces_of(text).size(); }

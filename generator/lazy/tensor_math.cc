@@ -105,7 +105,7 @@ Tensor Tensor::sign() const { return dtype() == DType::Bool ? *this : apply(Func
 Tensor Tensor::square() const { return *this * *this; }
 Tensor Tensor::relu() const { return apply(Function::Relu, {*this}); }
 
-Tensor Tensor::sigmoid() const { return apply(Function::Sigmoid, {as_float(*this)}); }
+Tensor Tensor::sigmoid() const { return as_float(*this).unary(Op::Sigmoid); }
 
 Tensor Tensor::clip(std::optional<double> low, std::optional<double> high) const {
   Tensor x = *this;

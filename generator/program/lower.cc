@@ -352,6 +352,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.narrow_int = target.int_bits == 16;
   options.constant_space = target.constants.name;
   options.largest_object = target.constants.largest;
+  options.library_math = target.library_math;
   options.native_math = true;
   for (const char* function : {"exp2f", "log2f", "powf", "logf", "log1pf", "asinhf", "acoshf", "atanhf"})
     options.native_math = options.native_math && !target.computes_in_double(function);

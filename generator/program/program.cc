@@ -123,6 +123,20 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
+// "etch_exp_f32(" of its definition; empty if it defines no function.
+std::string defined_by(const std::string& definition) {
+  for (std::size_t end = definition.find('('); end != std::string::npos; end = definition.find('(', end + 1)) {
+    const std::size_t begin = definition.find_last_of(" *#\n(", end == 0 ? 0 : end - 1) + 1;
+    if (definition.compare(begin, 5, "etch_") == 0) return definition.substr(begin, end + 1 - begin);
+  }
+  return "";
+}
+
+bool calls(const std::string& definition, const std::string& other) {
+  const std::string name = defined_by(other);
+  return !name.empty() && definition.find(name) != std::string::npos;
+}
+
 }  // namespace
 
 bool has_external(const Program& program) {
@@ -135,11 +149,20 @@ std::vector<std::string> helpers_of(std::span<const ProgramKernel> kernels) {
   return {helpers.begin(), helpers.end()};
 }
 
+// What a function calls stands in front of it.
 std::string definitions_of(std::span<const ProgramKernel> kernels) {
   std::set<std::string> definitions;
   for (const ProgramKernel& k : kernels) definitions.insert(k.text.definitions.begin(), k.text.definitions.end());
   std::string text;
-  for (const std::string& d : definitions) text += d;
+  while (!definitions.empty()) {
+    const auto is_next = [&](const std::string& d) {
+      return std::ranges::none_of(definitions, [&](const std::string& o) { return &o != &d && calls(d, o); });
+    };
+    const auto next = std::ranges::find_if(definitions, is_next);
+    check(next != definitions.end(), "functions do not call each other in a circle");
+    text += *next;
+    definitions.erase(next);
+  }
   return text;
 }
 

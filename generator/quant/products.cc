@@ -61,6 +61,7 @@ int sign_of(LazyGraph& graph, BoundsFinder& bounds, const LazyBuffer* b, int dep
   switch (b->op) {
     case Op::Exp:
     case Op::Exp2:
+    case Op::Sigmoid:
     case Op::Sqrt:
       return 1;
     case Op::Neg:

@@ -37,6 +37,7 @@ constexpr CStyle kCStyle{
 // A bool in memory is a byte (a kernel's argument may not point to bool); bfloat16 is a ushort.
 constexpr CStyle kOpenClStyle{
     .kernel_prefix = "__kernel void ",
+    .function_prefix = "static ",
     .global_prefix = "__global ",
     .local_prefix = "__local ",
     .value_type = {"bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "float", "float", "double"},
@@ -106,12 +107,14 @@ std::string math_always(const std::vector<std::string>& helpers) {
 }  // namespace
 
 bool uses_quant(const std::vector<std::string>& helpers) {
-  const std::string_view text = runtime_text("etch_quant.h");
+  const std::string_view text = runtime_text("etch_quant.h"), math = runtime_text("etch_math.h");
   return std::ranges::any_of(helpers, [&](const std::string& h) {
     const std::size_t lanes = h.find_last_not_of("0123456789");
-    const bool is_of_vectors = lanes + 1 < h.size() && h[lanes] == 'x' && std::ranges::count(h, '_') > 1;  // one text for all lanes
+    const bool has_lanes = lanes + 1 < h.size() && h[lanes] == 'x' && std::ranges::count(h, '_') > 1;  // one text for all of them
+    const bool is_of_vectors = has_lanes && math.find(h.substr(0, lanes + 1) + "##n(") == std::string_view::npos;
     const bool is_named = text.find("(" + h + ",") != std::string_view::npos || text.find(" " + h + ",") != std::string_view::npos;
-    return is_of_vectors || is_named || text.find(" " + h + "(") != std::string_view::npos;  // a macro gets its name, or it stands there
+    const bool stands_there = text.find(" " + h + "(") != std::string_view::npos && math.find(" " + h + "(") == std::string_view::npos;
+    return is_of_vectors || is_named || stands_there;  // a macro gets its name, or the function is there
   });
 }
 

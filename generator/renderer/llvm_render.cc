@@ -10,6 +10,8 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "codegen/math.h"
+#include "codegen/passes.h"
 #include "renderer/llvm.h"
 #include "renderer/llvm_values.h"
 #include "renderer/local_names.h"
@@ -20,7 +22,7 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
-bool is_where(const UOp* u) { return u->uop == UOpKind::Alu && u->op == Op::Where; }
+bool is_where(const UOp* u) { return u->uop == UOpKind::Alu && u->op == Op::Where && u->src[0]->lanes == 1; }
 
 bool is_masked_load(const UOp* u) { return u->uop == UOpKind::Load && u->src.size() == 4; }
 
@@ -396,7 +398,7 @@ Rendered LlvmRenderer::rendered() {
 }  // namespace
 
 Rendered render_llvm(const UOpList& uops, const Language&, const KernelSignature& signature, const CodegenOptions& options) {
-  return LlvmRenderer(uops, signature, options).run();
+  return LlvmRenderer(remove_dead(expand_math(uops, options)), signature, options).run();
 }
 
 }  // namespace etch

@@ -63,6 +63,7 @@ constexpr LlvmOp kRows[] = {
     {Op::Cosh, &LlvmValues::library, 0, 0, 0, "cosh"},
     {Op::Tanh, &LlvmValues::library, 0, 0, 0, "tanh"},
     {Op::Erf, &LlvmValues::library, 0, 0, 0, "erf"},
+    {Op::Sigmoid, &LlvmValues::sigmoid},
     {Op::Exp2, &LlvmValues::native_library, 0, 0, 0, "exp2"},
     {Op::Log2, &LlvmValues::native_library, 0, 0, 0, "log2"},
     {Op::Pow, &LlvmValues::native_library, 0, 0, 0, "pow"},
@@ -222,6 +223,13 @@ Value* LlvmValues::library(const LlvmOp& row, const UOp& u, Operands a) {
   return made;
 }
 
+Value* LlvmValues::sigmoid(const LlvmOp&, const UOp& u, Operands a) {
+  Value* one = llvm::ConstantFP::get(value_type(u.dtype), 1);
+  Value* negative = builder_.CreateFNeg(a[0]);
+  const LlvmOp exp{Op::Exp, &LlvmValues::library, 0, 0, 0, "exp"};
+  return builder_.CreateFDiv(one, builder_.CreateFAdd(one, library(exp, u, Operands(&negative, 1))));
+}
+
 // Some C libraries compute these float functions in double.
 Value* LlvmValues::native_library(const LlvmOp& row, const UOp& u, Operands a) {
   if (u.dtype == DType::Float64 || options_.native_math) return library(row, u, a);
@@ -317,6 +325,8 @@ Value* LlvmValues::cast(DType from, DType to, Value* value) {
 
 Value* LlvmValues::bitcast(DType from, DType to, Value* value) {
   if (from == DType::Bool || is_half(from)) value = to_memory(from, value);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  if (vector != nullptr) return builder_.CreateBitCast(value, value_type(to, static_cast<int>(vector->getNumElements())));
   value = builder_.CreateBitCast(value, memory_type(to));
   return to == DType::Bool || is_half(to) ? from_memory(to, value) : value;
 }

@@ -54,6 +54,7 @@ class LlvmValues {
   llvm::Value* where(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* intrinsic(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* library(const LlvmOp& row, const UOp& u, Operands a);
+  llvm::Value* sigmoid(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* native_library(const LlvmOp& row, const UOp& u, Operands a);
 
  private:

@@ -98,6 +98,7 @@ std::string LocalNames::mask_name(const UOp* u) const {
 
 std::string LocalNames::of(const UOp* u) const {
   const Facts& facts = facts_.at(u);
+  if (is_named(u)) return u->name;
   if (u->uop == UOpKind::Special) return u->hint;
   if (u->uop == UOpKind::DefineAcc) return u->name + u->hint;
   if (u->uop == UOpKind::DefineLocal) return u->name;

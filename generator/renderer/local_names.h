@@ -15,6 +15,11 @@
 
 namespace etch {
 
+/// Whether it was made under a name of its own.
+inline bool is_named(const UOp* u) {
+  return !u->name.empty() && (u->uop == UOpKind::Alu || u->uop == UOpKind::Cast || u->uop == UOpKind::Bitcast);
+}
+
 class LocalNames {
  public:
   LocalNames(const UOpList& uops, const KernelSignature& signature);

@@ -69,6 +69,9 @@ constexpr OpText kOpRows[] = {
     {Op::Min, kInts | kExact, "$1 < $0 ? $1 : $0", kConditional, {kAtom, kAtom}},
     {Op::Max, kBool, "$0 || $1", kOr, {kCompare, kCompare}},
     {Op::Min, kBool, "$0 && $1", kAnd, {kCompare, kCompare}},
+    {Op::CmpLt, kVec, "$0 < $1", kCompare, {kShift, kShift}},
+    {Op::CmpEq, kVec, "$0 == $1", kCompare, {kShift, kShift}},
+    {Op::CmpNe, kVec, "$0 != $1", kCompare, {kShift, kShift}},
     {Op::CmpLt, kAll, "$0 < $1", kCompare, {kShift, kShift}},
     {Op::CmpLt, kBool, "!$0 && $1", kAnd, {kUnary, kCompare}},
     {Op::CmpEq, kAll | kBool, "$0 == $1", kCompare, {kShift, kShift}},
@@ -136,6 +139,8 @@ constexpr OpText kOpRows[] = {
     {Op::Cosh, kFloats, "cosh$F($0)", kAtom},
     {Op::Tanh, kFloats, "tanh$F($0)", kAtom},
     {Op::Erf, kFloats, "erf$F($0)", kAtom},
+    {Op::Sigmoid, kF64, "1.0 / (1.0 + exp(-$0))", kProduct, {kUnary + 1}},
+    {Op::Sigmoid, kSingle, "1.0f / (1.0f + exp$F(-$0))", kProduct, {kUnary + 1}},
     {Op::Sqrt, kFloats, "sqrt$F($0)", kAtom},
     {Op::Floor, kFloats, "floor$F($0)", kAtom},
     {Op::Ceil, kFloats, "ceil$F($0)", kAtom},
@@ -167,8 +172,10 @@ constexpr CastText kCastRows[] = {
 };
 
 constexpr CastText kBitcastRows[] = {
-    {kF32, kI32 | kU32, "($T)#f32_bits($0)", kUnary, kAnything},
-    {kI32 | kU32, kF32, "#f32_of_bits(($W)$0)", kAtom, kUnary},
+    {kF32, kU32, "#f32_bits($0)", kAtom, kAnything},
+    {kF32, kI32, "($T)#f32_bits($0)", kUnary, kAnything},
+    {kU32, kF32, "#f32_of_bits($0)", kAtom, kAnything},
+    {kI32, kF32, "#f32_of_bits(($W)$0)", kAtom, kUnary},
     {kF64, kI64 | kU64, "($T)#f64_bits($0)", kUnary, kAnything},
     {kI64, kF64, "#f64_of_bits(($V)$0)", kAtom, kUnary},
     {kU64, kF64, "#f64_of_bits($0)", kAtom, kUnary},

@@ -271,7 +271,11 @@ void Renderer::define(const UOp* u, Expr e) {
   const bool fits = e.depth <= kMaxDepth && e.text.size() <= kMaxLength;
   // base + 5 is clearer than a name.
   const bool is_offset = u->exact && (u->op == Op::Add || u->op == Op::Sub) && u->src[1]->uop == UOpKind::Const && e.depth == 1;
-  if (u->exact && !u->hint.empty()) return bind(u, e.text);
+  if (u == result_) {
+    exprs_[u] = std::move(e);
+    return;
+  }
+  if ((u->exact && !u->hint.empty()) || is_named(u)) return bind(u, e.text);
   if ((e.precedence == kAtom && e.depth == 0) || is_offset)
     exprs_[u] = std::move(e);
   else if (may_inline_.at(u) && fits)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/naming.h"
+#include "codegen/math.h"
 #include "renderer/cstyle.h"
 #include "renderer/local_names.h"
 
@@ -76,6 +77,12 @@ class Renderer {
   Expr alu(const UOp* u);
   Expr cast(const UOp* u, std::span<const CastText> rows);
   Expr vector_cast(const UOp* u);
+  Expr vector_bitcast(const UOp* u);
+  Expr vector_choice(const UOp* u);
+  Expr call_of(const MathFunction& function, const UOp* u);
+  std::string math_name(const MathFunction& function, int lanes) const;
+  std::string math_definition(const MathFunction& function, int lanes);
+  std::string run_function(const UOp* x, const UOp* value, const std::string& comment);
   std::string in_all_lanes(const UOp* u, int lanes);
   const OpText& row_of(const UOp* u) const;
   Expr fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type);
@@ -84,6 +91,7 @@ class Renderer {
   std::string helper(const std::string& name);
 
   const UOpList& uops_;
+  const UOp* result_ = nullptr;  // what a function returns
   const Language& language_;
   const CStyle& style_;
   const KernelSignature& signature_;

@@ -1,4 +1,6 @@
 // The text of single values: literals, operations, conversions, loads, stores, accumulators.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,8 @@
 
 namespace etch {
 namespace {
+
+constexpr std::int64_t kPattern = 1 << 22;  // from here on a number stands for its bits
 
 bool is_constant(const UOp* u) { return u->uop == UOpKind::Const; }
 
@@ -68,7 +72,8 @@ std::string_view short_name(DType dtype) {
 }
 
 std::string short_name(DType dtype, std::int64_t lanes) {
-  return std::string(short_name(dtype == DType::Int32 ? DType::UInt32 : dtype)) + "x" + std::to_string(lanes);
+  const DType lane = dtype == DType::Int32 ? DType::UInt32 : dtype == DType::Bool ? DType::Int32 : dtype;
+  return std::string(short_name(lane)) + "x" + std::to_string(lanes);
 }
 
 unsigned class_of(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
@@ -87,7 +92,7 @@ std::string literal(const CStyle& style, Scalar value) {
     case DType::Int32:
       return value.as_int() == int_min(DType::Int32) ? std::string(style.i32_min) : text;
     case DType::UInt32:
-      return text + "u";
+      return (value.as_int() < kPattern ? text : fmt::format("{:#x}", value.as_int())) + "u";
     case DType::Int64:
       return value.as_int() == int_min(DType::Int64) ? std::string(style.i64_min) : substitute(style.i64_literal, digits);
     case DType::UInt64:
@@ -106,7 +111,7 @@ std::string literal(const CStyle& style, Scalar value) {
 
 const OpText& Renderer::row_of(const UOp* u) const {
   const UOp* typed = u->src[u->op == Op::Where ? 1 : 0];
-  const unsigned vector = is_int(typed->dtype) ? kVecInt : kVec;
+  const unsigned vector = is_float(typed->dtype) ? kVec : kVecInt;
   const unsigned type = u->lanes > 1 ? vector : u->exact ? unsigned{kExact} : class_of(typed->dtype);
   const UOp* right = u->src.size() > 1 ? u->src[1] : nullptr;
   for (const OpText& row : kOpTexts) {
@@ -174,7 +179,9 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   UOp in_order = *u;  // 3 < x && x < 53
   if (is_range_test(u)) std::swap(in_order.src[0], in_order.src[1]);
   if (std::optional<Expr> sum = zero_point_added(u)) return *sum;
+  if (u->op == Op::Where && u->src[0]->lanes > 1 && u->dtype == DType::Float32) return vector_choice(u);
   u = &in_order;
+  if (const MathFunction* function = expansion_of(u->op, u->dtype, options_)) return call_of(*function, u);
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
   Expr e = fill(row.text, row.precedence, row.operands, u, type);
@@ -183,10 +190,29 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   return e;
 }
 
+// In the conditional text of Where a number stands for all lanes.
+Renderer::Expr Renderer::vector_choice(const UOp* u) {
+  std::string operands;
+  for (const UOp* s : u->src) operands += (operands.empty() ? "" : ", ") + in_all_lanes(s, u->lanes);
+  int depth = 0;
+  for (const UOp* s : u->src) depth = std::max(depth, expr(s).depth);
+  return {helper("choose_f32x" + std::to_string(u->lanes)) + "(" + operands + ")", kAtom, depth + 1};
+}
+
+// What has half the digits is computed in float32, and rounded.
+Renderer::Expr Renderer::call_of(const MathFunction& function, const UOp* u) {
+  const Expr& x = expr(u->src[0]);
+  definitions_.insert(math_definition(function, u->lanes));
+  Expr e{math_name(function, u->lanes) + "(" + x.text + ")", kAtom, x.depth + 1};
+  if (u->dtype == DType::Float32) return e;
+  const char* rounds = u->dtype == DType::Float16 ? "round_half" : "round_bfloat16";
+  return {helper(rounds) + "(" + e.text + ")", kAtom, e.depth + 1};
+}
+
 Renderer::Expr Renderer::cast(const UOp* u, std::span<const CastText> rows) {
   const DType from = u->src[0]->dtype;
   if (const auto found = fused_.find(u); found != fused_.end()) return fused(found->second);
-  if (u->lanes > 1) return vector_cast(u);
+  if (u->lanes > 1) return u->uop == UOpKind::Bitcast ? vector_bitcast(u) : vector_cast(u);
   for (const CastText& row : rows) {
     if ((row.from & class_of(from)) == 0 || (row.to & class_of(u->dtype)) == 0) continue;
     if (row.text == "$0") return {expr(u->src[0]).text, expr(u->src[0]).precedence, expr(u->src[0]).depth};
@@ -206,6 +232,13 @@ Renderer::Expr Renderer::vector_cast(const UOp* u) {
   std::string text = e.text;
   if (u->dtype == DType::Float32) text = "(" + helper("i32x" + std::to_string(u->lanes)) + ")" + operand(from, kUnary);
   return {"__builtin_convertvector(" + text + ", " + type + ")", kAtom, e.depth + 1};
+}
+
+// Integers of both signs have one text.
+Renderer::Expr Renderer::vector_bitcast(const UOp* u) {
+  const UOp* from = u->src[0];
+  if (is_int(u->dtype) && is_int(from->dtype)) return expr(from);
+  return {"(" + vector_type(u) + ")" + operand(from, kUnary), kUnary, expr(from).depth + 1};
 }
 
 std::string Renderer::in_all_lanes(const UOp* u, int lanes) {

@@ -220,6 +220,7 @@ void read_tools(const Reader& in, const Element& root, Target& t) {
   if (const Element* e = root.FirstChildElement("math")) {
     t.double_math = names_in(in, *e, "double");
     t.no_math = names_in(in, *e, "none");
+    t.library_math = names_in(in, *e, "library");
   }
   if (const Element* e = root.FirstChildElement("emulator")) {
     t.emulator.program = in.attribute(*e, "program");

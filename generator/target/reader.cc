@@ -34,7 +34,7 @@ constexpr Rule kSchema[] = {
     {"target", "tuning", false, false, {"file"}, {}, false},
     {"target", "constants", false, false, {"space", "integer", "object"}, {}, false},
     {"target", "feature", false, true, {"macro"}, {}, false},
-    {"target", "math", false, false, {"double"}, {"none"}, false},
+    {"target", "math", false, false, {}, {"double", "none", "library"}, false},
     {"target", "dot", false, true, {"name", "a", "b", "sum", "macs", "lanes"}, {"steps", "words"}, false},
     {"dot", "text", true, true, {"when"}, {"header", "step"}, true},
     {"dot", "intrinsic", false, false, {"name", "feature"}, {}, false},

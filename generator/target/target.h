@@ -138,6 +138,7 @@ struct Target {
   std::vector<TargetInstruction> instructions;  // dot products and matrix products, best first
   std::vector<std::string> double_math;         // float functions that its C library computes in double: "exp2f", "log2f"
   std::vector<std::string> no_math;             // float functions that it does not have
+  std::vector<std::string> library_math;        // float functions that are left to it, though etch has its own: "expf"
   Toolchain toolchain;
   Emulator emulator;
   std::filesystem::path tuning;  // table of what etch tune found for its kernels; empty: it names none

@@ -1,0 +1,34 @@
+// Functions of float32 that no instruction computes, by operations that one does: a row each. So loops over them become vectors, and every
+// language computes the same; a target may leave them to its C library instead (<math library="..."/>).
+#pragma once
+
+#include <string_view>
+
+#include "codegen/options.h"
+#include "ir/uop.h"
+
+namespace etch {
+
+class UOpBuilder;
+
+struct MathFunction {
+  Op op;
+  std::string_view name;     // "exp"
+  std::string_view c_name;   // of what a C library has instead: "expf"; empty: it has none
+  std::string_view meaning;  // how it is computed, and how far it is from the right result at most
+  /// Adds the steps from `x`, a number or a vector of float32, to the value.
+  const UOp* (*value)(UOpBuilder& builder, const UOp* x);
+};
+
+/// The row of `op`; null if there is none.
+const MathFunction* math_function(Op op);
+/// The row by which a kernel with these options computes `op` of `dtype`; null if it has another way.
+const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& options);
+/// Whether `op` of float32 in all lanes of a vector is one value, not one for each lane.
+bool has_vector_form(Op op, const CodegenOptions& options);
+
+/// For languages without functions: each of these operations becomes its steps.
+///   before:  b = EXP a      after:  t = a * 1.442695 + 12582912; n = t - 12582912; ...
+UOpList expand_math(const UOpList& uops, const CodegenOptions& options);
+
+}  // namespace etch
