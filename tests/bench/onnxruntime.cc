@@ -67,14 +67,14 @@ bool measure(Context& context, const std::string& name, const fs::path& model, c
     }
     const fs::path library = build_library(dir, options.target, compiler);
     const ProcessResult ran =
-        run_process({ETCH_SOURCE_DIR "/tests/fuzz/in_venv", "../bench/onnxruntime.py", model.string(), library.string(),
+        run_process({ETCH_SOURCE_DIR "/tests/fuzz/in_venv", "../bench/beside_onnxruntime.py", model.string(), library.string(),
                      std::string(kName) + "_run", report.at("arena_bytes").dump(), fmt::format("{}", kSeconds),
                      described(frontend.model.inputs).dump(), described(frontend.model.outputs).dump()});
     if (ran.exit_code == 77) {
       context.say(ran.out);
       return false;
     }
-    if (!ran.ok()) throw UserError("onnxruntime.py " + name, describe(ran) + ": " + ran.err.substr(0, 500));
+    if (!ran.ok()) throw UserError("beside_onnxruntime.py " + name, describe(ran) + ": " + ran.err.substr(0, 500));
     const Json times = Json::parse(ran.out);
     const double own = times.at("etch").get<double>(), theirs = times.at("onnxruntime").get<double>();
     if (const double apart = times.at("difference").get<double>(); apart > kDifference)
@@ -87,10 +87,10 @@ bool measure(Context& context, const std::string& name, const fs::path& model, c
   return true;
 }
 
-/// A network of one layer, as its input's shape and what makes its output.
+/// A network of one layer, as its shapes and what makes its output.
 struct Layer {
   const char* name;
-  Ints input;
+  Ints input, output;
   std::function<std::string(GraphBuilder& g, const std::string& x)> build;
   double limit;
 };
@@ -105,44 +105,73 @@ std::vector<Layer> layers() {
   return {
       {"matmul_512",
        {512, 512},
+       {512, 512},
        [](GraphBuilder& g, const std::string& x) { return g.node("MatMul", {x, g.seeded("w", {512, 512}, 512)}); },
        1.05},
-      {"conv3x3_64_on_56", {1, 64, 56, 56}, [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 64, 64, 3); }, 1.05},
-      {"conv1x1_256_on_14", {1, 256, 14, 14}, [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 256, 256, 1); }, 1.05},
-      {"conv1x1_512_2048_on_7", {1, 512, 7, 7}, [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 2048, 1); }, 1.0},
+      {"conv3x3_64_on_56",
+       {1, 64, 56, 56},
+       {1, 64, 56, 56},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 64, 64, 3); },
+       1.05},
+      {"conv1x1_256_on_14",
+       {1, 256, 14, 14},
+       {1, 256, 14, 14},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 256, 256, 1); },
+       1.05},
+      {"conv1x1_512_2048_on_7",
+       {1, 512, 7, 7},
+       {1, 2048, 7, 7},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 2048, 1); },
+       1.0},
       {"conv1x1_512_1000_on_13",
        {1, 512, 13, 13},
+       {1, 1000, 13, 13},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 1000, 1); },
        1.0},
-      {"first_7x7_on_224", {1, 3, 224, 224}, [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 64, 7, 2); }, 0.95},
-      {"first_3x3_on_320", {1, 3, 320, 320}, [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 16, 3, 2); }, 0.95},
+      {"first_7x7_on_224",
+       {1, 3, 224, 224},
+       {1, 64, 112, 112},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 64, 7, 2); },
+       0.95},
+      {"first_3x3_on_320",
+       {1, 3, 320, 320},
+       {1, 16, 160, 160},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 16, 3, 2); },
+       0.95},
       {"depthwise_128_on_56",
+       {1, 128, 56, 56},
        {1, 128, 56, 56},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 128, 128, 3, 1, 128); },
        0.5},
       {"maxpool_64_on_112",
        {1, 64, 112, 112},
+       {1, 64, 56, 56},
        [](GraphBuilder& g, const std::string& x) {
          return g.node("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
        },
        0.95},
-      {"softmax_64x1000", {64, 1000}, [](GraphBuilder& g, const std::string& x) { return g.node("Softmax", {x}, {{"axis", 1}}); }, 0.95},
+      {"softmax_64x1000",
+       {64, 1000},
+       {64, 1000},
+       [](GraphBuilder& g, const std::string& x) { return g.node("Softmax", {x}, {{"axis", 1}}); },
+       0.95},
       {"layernorm_512x768",
+       {512, 768},
        {512, 768},
        [](GraphBuilder& g, const std::string& x) {
          return g.node("LayerNormalization", {x, g.seeded("scale", {768}, 1), g.seeded("bias", {768}, 1)});
        },
        0.95},
-      {"sigmoid_1m", {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Sigmoid", {x}); }, 0.95},
-      {"gelu_1m", {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Gelu", {x}); }, 0.95},
-      {"dense_9216_4096", {1, 9216}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
+      {"sigmoid_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Sigmoid", {x}); }, 0.95},
+      {"gelu_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Gelu", {x}); }, 0.95},
+      {"dense_9216_4096", {1, 9216}, {1, 4096}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
   };
 }
 
 fs::path write_layer(const Context& context, const Layer& layer) {
   GraphBuilder g(layer.name, 20, 9);
   const std::string y = layer.build(g, g.input("x", DType::Float32, std::vector<OnnxDim>(layer.input.begin(), layer.input.end())));
-  g.output(y, DType::Float32, {});
+  g.output(y, DType::Float32, std::vector<OnnxDim>(layer.output.begin(), layer.output.end()));
   const fs::path path = context.work / (std::string(layer.name) + ".onnx");
   g.write(path);
   return path;

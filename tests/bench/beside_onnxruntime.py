@@ -1,6 +1,6 @@
 """Times a shared library of emitted C and ONNX Runtime in turns, one pinned thread each, on the same random inputs.
 
-  onnxruntime.py MODEL.onnx LIBRARY.so FUNCTION ARENA_BYTES SECONDS INPUTS OUTPUTS     (these two: JSON, [[name, type, [size, ...]], ...])
+  beside_onnxruntime.py MODEL.onnx LIBRARY.so FUNCTION ARENA_BYTES SECONDS INPUTS OUTPUTS     (these two: JSON, [[name, type, [size, ...]], ...])
 
 Prints JSON: the least seconds of each, and the largest difference of an output relative to the largest number in it."""
 import ctypes
