@@ -16,6 +16,7 @@
 #include "context.h"
 #include "figure.h"
 #include "int8.h"
+#include "onnxruntime.h"
 #include "peak.h"
 #include "pointwise.h"
 #include "support/long_models.h"
@@ -250,6 +251,7 @@ Figures measure(Context& context) {
   measure_int8(context);
   measure_pointwise(context);
   measure_training(context);
+  measure_beside_onnxruntime(context);
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
@@ -292,9 +294,10 @@ void print(const Figures& figures, bool json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false, int8 = false, training = false;
+  bool json = false, int8 = false, training = false, onnxruntime = false;
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
+  app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
@@ -305,6 +308,8 @@ int run(int argc, char** argv) {
     measure_int8(context);
   } else if (training) {
     measure_training(context);
+  } else if (onnxruntime) {
+    measure_beside_onnxruntime(context);
   } else {
     measure(context);
   }

@@ -1,0 +1,198 @@
+#include "onnxruntime.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "driver/compile.h"
+#include "onnx/builder.h"
+#include "peak.h"
+#include "target/target.h"
+
+namespace etch::bench {
+namespace {
+
+constexpr double kSeconds = 3;          // of turns, for each model and compiler
+constexpr double kDifference = 1e-3;    // of outputs: above it what was timed is not the same network
+constexpr const char* kName = "model";  // of the emitted functions
+
+using Ints = GraphBuilder::Ints;
+
+/// The names of numpy's types are those of DType.
+Json described(const std::vector<ImportedTensor>& tensors) {
+  Json rows = Json::array();
+  for (const ImportedTensor& t : tensors) {
+    Json shape = Json::array();
+    for (const Sint& d : t.shape) shape.push_back(d.as_int());
+    rows.push_back({t.name, std::string(name_of(t.dtype)), shape});
+  }
+  return rows;
+}
+
+fs::path build_library(const fs::path& dir, const Target& target, const std::string& compiler) {
+  std::vector<std::string> argv{compiler, "-std=gnu99", "-shared", "-fPIC"};
+  argv.insert(argv.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
+  for (const auto& entry : fs::directory_iterator(dir)) {
+    const std::string file = entry.path().filename().string();
+    if (file != "selftest.c" && (file.ends_with(".c") || file.ends_with(".S"))) argv.push_back(file);
+  }
+  const std::string library = compiler + ".so";
+  argv.insert(argv.end(), {"-o", library, "-lm"});
+  ProcessOptions options;
+  options.cwd = dir;
+  options.timeout_s = 600;
+  const ProcessResult built = run_process(argv, options);
+  if (!built.ok()) throw UserError(dir.string(), describe(built) + ": " + built.err.substr(0, 500));
+  return dir / library;
+}
+
+struct Limits {
+  double clang = 1.05, gcc = 1.2;  // of etch's time / ONNX Runtime's
+};
+
+/// False: ONNX Runtime is not there.
+bool measure(Context& context, const std::string& name, const fs::path& model, const Limits& limits) {
+  context.say(name);
+  CompileOptions options;
+  options.import.path = model;
+  options.target = fastest_target();
+  const Frontend frontend = read_model(options);
+  const fs::path dir = context.work / (name + "_beside");
+  tool({"compile", model.string(), "--name", kName, "--target", options.target.name, "-o", dir.string(), "--no-measure"});
+  const Json report = read_json(dir / "report.json");
+  for (const char* compiler : {"clang-19", "gcc"}) {
+    if (!find_program(compiler)) {
+      context.say(fmt::format("SKIPPED: {} by {} (it is not installed)", name, compiler));
+      continue;
+    }
+    const fs::path library = build_library(dir, options.target, compiler);
+    const ProcessResult ran =
+        run_process({ETCH_SOURCE_DIR "/tests/fuzz/in_venv", "../bench/beside_onnxruntime.py", model.string(), library.string(),
+                     std::string(kName) + "_run", report.at("arena_bytes").dump(), fmt::format("{}", kSeconds),
+                     described(frontend.model.inputs).dump(), described(frontend.model.outputs).dump()});
+    if (ran.exit_code == 77) {
+      context.say(ran.out);
+      return false;
+    }
+    if (!ran.ok()) throw UserError("beside_onnxruntime.py " + name, describe(ran) + ": " + ran.err.substr(0, 500));
+    const Json times = Json::parse(ran.out);
+    const double own = times.at("etch").get<double>(), theirs = times.at("onnxruntime").get<double>();
+    if (const double apart = times.at("difference").get<double>(); apart > kDifference)
+      throw UserError(name + " by " + compiler, fmt::format("outputs are {:.1e} apart", apart));
+    const double most = std::string(compiler) == "gcc" ? limits.gcc : limits.clang;
+    context.figures.push_back(
+        {name + "_beside_onnxruntime_" + compiler, theirs / own, "ONNX Runtime's time/time", 1 / most,
+         fmt::format("{:.3f} ms, ONNX Runtime {:.3f} ms: {:.2f} of its time, limit {:.2f}", own * 1e3, theirs * 1e3, own / theirs, most)});
+  }
+  return true;
+}
+
+/// A network of one layer, as its shapes and what makes its output.
+struct Layer {
+  const char* name;
+  Ints input, output;
+  std::function<std::string(GraphBuilder& g, const std::string& x)> build;
+  double limit;
+};
+
+std::string convolution(GraphBuilder& g, const std::string& x, std::int64_t channels, std::int64_t outputs, std::int64_t size,
+                        std::int64_t stride = 1, std::int64_t groups = 1) {
+  const std::int64_t pad = size / 2;
+  return g.conv(x, "conv", channels, outputs, {size, size}, {stride, stride}, {pad, pad, pad, pad}, groups);
+}
+
+std::vector<Layer> layers() {
+  return {
+      {"matmul_512",
+       {512, 512},
+       {512, 512},
+       [](GraphBuilder& g, const std::string& x) { return g.node("MatMul", {x, g.seeded("w", {512, 512}, 512)}); },
+       1.05},
+      {"conv3x3_64_on_56",
+       {1, 64, 56, 56},
+       {1, 64, 56, 56},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 64, 64, 3); },
+       1.05},
+      {"conv1x1_256_on_14",
+       {1, 256, 14, 14},
+       {1, 256, 14, 14},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 256, 256, 1); },
+       1.05},
+      {"conv1x1_512_2048_on_7",
+       {1, 512, 7, 7},
+       {1, 2048, 7, 7},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 2048, 1); },
+       1.0},
+      {"conv1x1_512_1000_on_13",
+       {1, 512, 13, 13},
+       {1, 1000, 13, 13},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 1000, 1); },
+       1.0},
+      {"first_7x7_on_224",
+       {1, 3, 224, 224},
+       {1, 64, 112, 112},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 64, 7, 2); },
+       0.95},
+      {"first_3x3_on_320",
+       {1, 3, 320, 320},
+       {1, 16, 160, 160},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 16, 3, 2); },
+       0.95},
+      {"depthwise_128_on_56",
+       {1, 128, 56, 56},
+       {1, 128, 56, 56},
+       [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 128, 128, 3, 1, 128); },
+       0.5},
+      {"maxpool_64_on_112",
+       {1, 64, 112, 112},
+       {1, 64, 56, 56},
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+       },
+       0.95},
+      {"softmax_64x1000",
+       {64, 1000},
+       {64, 1000},
+       [](GraphBuilder& g, const std::string& x) { return g.node("Softmax", {x}, {{"axis", 1}}); },
+       0.95},
+      {"layernorm_512x768",
+       {512, 768},
+       {512, 768},
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("LayerNormalization", {x, g.seeded("scale", {768}, 1), g.seeded("bias", {768}, 1)});
+       },
+       0.95},
+      {"sigmoid_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Sigmoid", {x}); }, 0.95},
+      {"gelu_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Gelu", {x}); }, 0.95},
+      {"dense_9216_4096", {1, 9216}, {1, 4096}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
+  };
+}
+
+fs::path write_layer(const Context& context, const Layer& layer) {
+  GraphBuilder g(layer.name, 20, 9);
+  const std::string y = layer.build(g, g.input("x", DType::Float32, std::vector<OnnxDim>(layer.input.begin(), layer.input.end())));
+  g.output(y, DType::Float32, std::vector<OnnxDim>(layer.output.begin(), layer.output.end()));
+  const fs::path path = context.work / (std::string(layer.name) + ".onnx");
+  g.write(path);
+  return path;
+}
+
+}  // namespace
+
+void measure_beside_onnxruntime(Context& context) {
+  for (const Layer& layer : layers())
+    if (!measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
+  for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
+    measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
+  if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");
+  const Limits small{.clang = 0.9, .gcc = 1.2};
+  for (const char* name : {"kws_f32", "vww_f32"}) measure(context, name, context.models / name / "model.onnx", small);
+  for (const char* name : {"mnist_pytorch", "mnist_cntk"}) measure(context, name, context.models / name / "model.onnx", {});
+  for (const char* name : {"squeezenet", "shufflenet", "bvlc_alexnet", "inception_v1", "resnet50", "zfnet512", "vgg19"}) {
+    const std::string light = std::string("light_") + name;
+    const fs::path dense = zoo(context, {"densify", (context.models / light / "model.onnx").string()}, light + ".onnx");
+    measure(context, name, dense, std::string(name) == "shufflenet" ? small : Limits{});
+  }
+}
+
+}  // namespace etch::bench
