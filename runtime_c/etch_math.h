@@ -122,7 +122,7 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
 ETCH_VECTORS(4)
 ETCH_VECTORS(8)
 ETCH_VECTORS(16)
-#if !defined(__OPENCL_VERSION__) && !defined(ETCH_CUDA)
+#if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
 /* One number in all lanes; in each lane a where `is` is -1, b where it is 0. */

@@ -11,6 +11,7 @@
 #include "audit/digest.h"
 #include "base/error.h"
 #include "base/tempdir.h"
+#include "codegen/math.h"
 #include "codegen/opt_table.h"
 #include "device/device.h"
 #include "emit/literals.h"
@@ -167,10 +168,12 @@ void require_no_double(const Program& program, const Target& target) {
 
 // UserError if a kernel would call a function of floats that the target's C library does not have.
 void require_math(const Program& program, const Target& target) {
+  const CodegenOptions options = codegen_options(target, language_of(target));
   for (const ProgramCall& call : program.calls) {
     const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
     if (ast == nullptr) continue;
     for (const LazyOp* op : toposort(ast)) {
+      if (expansion_of(op->op, op->dtype, options) != nullptr) continue;
       std::string function(name_of(op->op));
       for (char& c : function) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       function += 'f';

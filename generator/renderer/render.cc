@@ -1,6 +1,8 @@
 // Turns UOps into text, one after the other.
 #include "renderer/render.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -15,9 +17,10 @@
 namespace etch {
 namespace {
 
-constexpr int kMaxDepth = 12;            // largest nesting depth of an expression
-constexpr std::size_t kMaxLength = 110;  // longest expression that is inlined into another one
-constexpr std::size_t kMaxLine = 132;    // longest line with several statements
+constexpr std::int64_t kPattern = 1 << 22;  // from here on an unsigned number in a function stands for its bits
+constexpr int kMaxDepth = 12;               // largest nesting depth of an expression
+constexpr std::size_t kMaxLength = 110;     // longest expression that is inlined into another one
+constexpr std::size_t kMaxLine = 132;       // longest line with several statements
 
 // The best position to break `text` after at most `width` characters: after a comma or before an operator, inside the fewest
 // brackets, in the second half if possible, and as late as possible. 0 if there is none.
@@ -375,7 +378,8 @@ void Renderer::step(const UOp* u) {
       facts_.has_barrier = true;
       return line(std::string(style_.barrier) + ";");
     case UOpKind::Const: {
-      std::string text = literal(style_, *u->value);
+      const bool is_pattern = result_ != nullptr && u->dtype == DType::UInt32 && u->value->as_int() >= kPattern;
+      std::string text = is_pattern ? fmt::format("{:#x}u", u->value->as_int()) : literal(style_, *u->value);
       const int precedence = text[0] == '-' || text[0] == '(' ? kUnary : kAtom;
       exprs_[u] = {std::move(text), precedence};
       return;
@@ -399,6 +403,7 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Gep:
       force_name(u->src[0]);
       exprs_[u] = {expr(u->src[0]).text + "[" + std::to_string(u->number) + "]"};
+      if (u->dtype == DType::Bool) exprs_[u] = {exprs_[u].text + " != 0", kCompare};
       if (u->dtype == DType::Int32 && u->src[0]->uop != UOpKind::Wmma) exprs_[u] = {"(int32_t)" + exprs_[u].text, kUnary};
       return;
     case UOpKind::Vectorize:

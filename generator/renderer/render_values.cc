@@ -1,6 +1,4 @@
 // The text of single values: literals, operations, conversions, loads, stores, accumulators.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,8 +8,6 @@
 
 namespace etch {
 namespace {
-
-constexpr std::int64_t kPattern = 1 << 22;  // from here on a number stands for its bits
 
 bool is_constant(const UOp* u) { return u->uop == UOpKind::Const; }
 
@@ -92,7 +88,7 @@ std::string literal(const CStyle& style, Scalar value) {
     case DType::Int32:
       return value.as_int() == int_min(DType::Int32) ? std::string(style.i32_min) : text;
     case DType::UInt32:
-      return (value.as_int() < kPattern ? text : fmt::format("{:#x}", value.as_int())) + "u";
+      return text + "u";
     case DType::Int64:
       return value.as_int() == int_min(DType::Int64) ? std::string(style.i64_min) : substitute(style.i64_literal, digits);
     case DType::UInt64:
@@ -323,7 +319,11 @@ void Renderer::vectorize(const UOp* u) {
   }
   std::string lanes;
   const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
-  for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + (is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text);
+  const auto text_of = [&](const UOp* s) {
+    if (u->dtype == DType::Bool) return operand(s, kOr) + " ? -1 : 0";
+    return is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text;
+  };
+  for (const UOp* s : u->src) lanes += (lanes.empty() ? "" : ", ") + text_of(s);
   if (!pointed_.contains(u)) return bind(u, "{" + lanes + "}");
   const std::string name = unique(local_names_.of(u));
   line("const " + std::string(style_.value_type[static_cast<std::size_t>(u->dtype)]) + " " + name + "[" + std::to_string(u->lanes) +

@@ -1,6 +1,7 @@
 #include "schedule/order.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -47,8 +48,26 @@ bool is_kept(const Unit& unit, const Kept& kept) {
   return std::ranges::any_of(unit.outs, [&](const LazyBuffer* out) { return kept.contains(out); });
 }
 
+/// For each unit its sources, first the one that leaves the most memory behind free again when it is done: the best order where every
+/// result is read once (Sethi and Ullman). In `base` sources come first.
+std::vector<std::vector<std::size_t>> by_need(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& base) {
+  std::vector<std::vector<std::size_t>> sorted = links.sources;
+  std::vector<std::int64_t> need(units.size());  // the most that is alive while a unit and all below it are computed
+  for (std::size_t u : base) {
+    std::ranges::stable_sort(sorted[u], std::greater(), [&](std::size_t s) { return need[s] - units[s].bytes; });
+    std::int64_t held = 0;
+    for (std::size_t s : sorted[u]) {
+      need[u] = std::max(need[u], held + need[s]);
+      held += units[s].bytes;
+    }
+    need[u] = std::max(need[u], held + units[u].bytes);
+  }
+  return sorted;
+}
+
 /// Depth first from the outputs.
-std::vector<std::size_t> depth_first(const std::vector<Unit>& units, const Links& links, const std::vector<const LazyBuffer*>& outputs) {
+std::vector<std::size_t> depth_first(const std::vector<Unit>& units, const std::vector<std::vector<std::size_t>>& sources,
+                                     const std::vector<const LazyBuffer*>& outputs) {
   std::vector<std::size_t> roots, order;
   for (const LazyBuffer* o : outputs)
     for (std::size_t i = 0; i < units.size(); i++)
@@ -61,12 +80,12 @@ std::vector<std::size_t> depth_first(const std::vector<Unit>& units, const Links
     seen[root] = true;
     while (!stack.empty()) {
       auto& [unit, done] = stack.back();
-      if (done == links.sources[unit].size()) {
+      if (done == sources[unit].size()) {
         order.push_back(unit);
         stack.pop_back();
         continue;
       }
-      const std::size_t next = links.sources[unit][done++];
+      const std::size_t next = sources[unit][done++];
       if (!seen[next]) stack.emplace_back(next, 0);
       seen[next] = true;
     }
@@ -174,8 +193,12 @@ class Order {
       if (const auto found = starts_.find(unit.loop); unit.loop != nullptr && found != starts_.end())
         unit.inputs.insert(unit.inputs.end(), found->second.begin(), found->second.end());
     const Links links(units);
-    const std::vector<std::size_t> deep = depth_first(units, links, outputs_), greed = greedy(units, links, deep, kept_);
-    for (std::size_t u : peak_of(units, links, greed, kept_) < peak_of(units, links, deep, kept_) ? greed : deep) {
+    std::vector<std::size_t> best = depth_first(units, links.sources, outputs_);
+    const std::vector<std::size_t> others[] = {greedy(units, links, best, kept_),
+                                               depth_first(units, by_need(units, links, best), outputs_)};
+    for (const std::vector<std::size_t>& other : others)
+      if (peak_of(units, links, other, kept_) < peak_of(units, links, best, kept_)) best = other;
+    for (std::size_t u : best) {
       if (units[u].loop == nullptr)
         order.push_back(units[u].items.front());
       else

@@ -101,7 +101,7 @@ std::string convolution(GraphBuilder& g, const std::string& x, std::int64_t chan
   return g.conv(x, "conv", channels, outputs, {size, size}, {stride, stride}, {pad, pad, pad, pad}, groups);
 }
 
-std::vector<Layer> layers() {
+std::vector<Layer> products() {
   return {
       {"matmul_512",
        {512, 512},
@@ -138,6 +138,12 @@ std::vector<Layer> layers() {
        {1, 16, 160, 160},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 16, 3, 2); },
        0.95},
+      {"dense_9216_4096", {1, 9216}, {1, 4096}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
+  };
+}
+
+std::vector<Layer> other_layers() {
+  return {
       {"depthwise_128_on_56",
        {1, 128, 56, 56},
        {1, 128, 56, 56},
@@ -164,7 +170,13 @@ std::vector<Layer> layers() {
        0.95},
       {"sigmoid_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Sigmoid", {x}); }, 0.95},
       {"gelu_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Gelu", {x}); }, 0.95},
-      {"dense_9216_4096", {1, 9216}, {1, 4096}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
+      {"lstm_64_128_100",
+       {100, 1, 64},
+       {100, 1, 1, 128},
+       [](GraphBuilder& g, const std::string& x) {
+         return g.node("LSTM", {x, g.seeded("w", {1, 512, 64}, 64), g.seeded("r", {1, 512, 128}, 128)}, {{"hidden_size", 128}});
+       },
+       0.8},
   };
 }
 
@@ -180,8 +192,9 @@ fs::path write_layer(const Context& context, const Layer& layer) {
 }  // namespace
 
 void measure_beside_onnxruntime(Context& context) {
-  for (const Layer& layer : layers())
-    if (!measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
+  for (const std::vector<Layer>& layers : {products(), other_layers()})
+    for (const Layer& layer : layers)
+      if (!measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
     measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
   if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");

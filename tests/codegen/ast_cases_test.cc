@@ -214,14 +214,16 @@ TEST_F(AstCases, OpenClIsAccepted) {
   CodegenOptions options;
   options.has_local = true;
   std::vector<std::string> helpers{"all"};
-  std::string text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + kOpenCl.prelude(helpers);
+  std::vector<ProgramKernel> kernels;
   for (std::size_t i = 0; i < cases_->size(); i++) {
     const test::AstCase& c = (*cases_)[i];
     const ProgramKernel k = generate_kernel(c.store, signature_of(i, c, false), kOpenCl, options);
     EXPECT_EQ(k.global_size.size(), 3u);
     EXPECT_EQ(k.local_size.size(), 3u);
-    text += k.text.source;
+    kernels.push_back(k);
   }
+  std::string text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + kOpenCl.prelude(helpers) + definitions_of(kernels);
+  for (const ProgramKernel& k : kernels) text += k.text.source;
   const TempDir dir("etch-test");
   const std::string file = (dir.path() / "kernels.cl").string();
   std::ofstream(file) << text;

@@ -85,7 +85,9 @@ class CudaTexts : public testing::Test {
   }
 
   static void add(File& file, const std::vector<test::BackendKernel>& kernels) {
-    for (const ProgramKernel& k : test::program_of(kernels, kCuda, test::options_for(kCuda)).kernels) file.text += k.text.source + "\n";
+    const Program program = test::program_of(kernels, kCuda, test::options_for(kCuda));
+    file.text += definitions_of(program);
+    for (const ProgramKernel& k : program.kernels) file.text += k.text.source + "\n";
     file.kernels += static_cast<int>(kernels.size());
   }
 

@@ -20,12 +20,14 @@ class OpDtype : public testing::Test {
       std::vector<Sint> elements(cases[i].inputs.size() + 1, test::kOpCaseSize);
       CodegenOptions options;
       options.optimize = i % 16 == 0;  // the copies of an upcast are the same text again
-      sources.push_back(
-          generate_kernel(cases[i].ast, test::signature_of("k" + std::to_string(i), cases[i].ast, elements), kC, options).text.source);
+      kernels.push_back(generate_kernel(cases[i].ast, test::signature_of("k" + std::to_string(i), cases[i].ast, elements), kC, options));
+      sources.push_back(kernels.back().text.source);
     }
+    sources[0] = definitions_of(kernels) + sources[0];
   }
   LazyOps ops;
   std::vector<test::OpCase> cases;
+  std::vector<ProgramKernel> kernels;
   std::vector<std::string> sources;
 };
 

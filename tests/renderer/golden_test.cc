@@ -95,7 +95,7 @@ TEST(Golden, Kernels) {
   std::map<std::string, std::string> files;
   for (const Golden& t : table) {
     const ProgramKernel k = generate_kernel(t.ast, t.signature, t.language, t.options);
-    files[t.file] = k.text.source;
+    files[t.file] = definitions_of(std::span(&k, 1)) + k.text.source;
     if (t.language.style != nullptr) files[std::string(t.file) + ".uops"] = k.uops;  // those of IR are C's
     // The same again, whatever was made before.
     EXPECT_EQ(generate_kernel(t.ast, t.signature, t.language, t.options).text.source, k.text.source);

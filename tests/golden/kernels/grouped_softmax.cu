@@ -1,3 +1,18 @@
+/* e^x = 2^n e^r, within 1 ulp */
+static __device__ inline float etch_exp_f32(float x) {
+  const float above = x < -104.0f ? -104.0f : x;
+  const float bounded = 89.0f < above ? 89.0f : above;
+  const float whole = bounded * 1.442695f + 12582912.0f;
+  const float n = whole - 12582912.0f;
+  const float r = bounded - n * 0.6933594f + n * 0.00021219444f;
+  const float high = 1.0f + r;
+  const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r)
+      + (r - (high - 1.0f));
+  const unsigned int scale = etch_f32_bits(whole) - 0x4b400000u;
+  const unsigned int part = (unsigned int)((int)scale >> 1);
+  return (high + sum) * etch_f32_of_bits((part << 23u) + 0x3f800000u) * etch_f32_of_bits(((scale - part) << 23u) + 0x3f800000u);
+}
+
 extern "C" __global__ void __launch_bounds__(256) grouped_softmax(float *out, const float *x) {
   const int n = (int)blockIdx.x;
   const int k_item = (int)threadIdx.x;
@@ -39,13 +54,13 @@ extern "C" __global__ void __launch_bounds__(256) grouped_softmax(float *out, co
   for (int k_tile_2 = 0; k_tile_2 < 4; k_tile_2++) {
     const int k = k_tile_2 * 1024;
     const int at = at_nk + k;
-    const float exp_value_k0 = expf(x[at] - largest); out[at] = exp_value_k0;
+    const float exp_value_k0 = etch_exp_f32(x[at] - largest); out[at] = exp_value_k0;
     own_sum += exp_value_k0;
-    const float exp_value_k256 = expf(x[at + 256] - largest); out[at + 256] = exp_value_k256;
+    const float exp_value_k256 = etch_exp_f32(x[at + 256] - largest); out[at + 256] = exp_value_k256;
     own_sum += exp_value_k256;
-    const float exp_value_k512 = expf(x[at + 512] - largest); out[at + 512] = exp_value_k512;
+    const float exp_value_k512 = etch_exp_f32(x[at + 512] - largest); out[at + 512] = exp_value_k512;
     own_sum += exp_value_k512;
-    const float exp_value_k768 = expf(x[at + 768] - largest); out[at + 768] = exp_value_k768;
+    const float exp_value_k768 = etch_exp_f32(x[at + 768] - largest); out[at + 768] = exp_value_k768;
     own_sum += exp_value_k768;
   }
   __shared__ float each_sum[256];

@@ -1,3 +1,18 @@
+/* e^x = 2^n e^r, within 1 ulp */
+static inline float etch_exp_f32(float x) {
+  const float above = x < -104.0f ? -104.0f : x;
+  const float bounded = 89.0f < above ? 89.0f : above;
+  const float whole = bounded * 1.442695f + 12582912.0f;
+  const float n = whole - 12582912.0f;
+  const float r = bounded - n * 0.6933594f + n * 0.00021219444f;
+  const float high = 1.0f + r;
+  const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r)
+      + (r - (high - 1.0f));
+  const uint32_t scale = etch_f32_bits(whole) - 0x4b400000u;
+  const uint32_t part = (uint32_t)((int32_t)scale >> 1);
+  return (high + sum) * etch_f32_of_bits((part << 23u) + 0x3f800000u) * etch_f32_of_bits(((scale - part) << 23u) + 0x3f800000u);
+}
+
 static void softmax(void *const *arg) {
   float *const out = (float *)arg[0];
   const float *const x = (const float *)arg[1];
@@ -20,13 +35,13 @@ static void softmax(void *const *arg) {
     for (int k_tile_2 = 0; k_tile_2 < 2; k_tile_2++) {
       const int k = k_tile_2 * 4;
       const int at = at_n + k;
-      const float exp_value_k0 = expf(x[at] - largest); out[at] = exp_value_k0;
+      const float exp_value_k0 = etch_exp_f32(x[at] - largest); out[at] = exp_value_k0;
       sum += exp_value_k0;
-      const float exp_value_k1 = expf(x[at + 1] - largest); out[at + 1] = exp_value_k1;
+      const float exp_value_k1 = etch_exp_f32(x[at + 1] - largest); out[at + 1] = exp_value_k1;
       sum += exp_value_k1;
-      const float exp_value_k2 = expf(x[at + 2] - largest); out[at + 2] = exp_value_k2;
+      const float exp_value_k2 = etch_exp_f32(x[at + 2] - largest); out[at + 2] = exp_value_k2;
       sum += exp_value_k2;
-      const float exp_value_k3 = expf(x[at + 3] - largest); out[at + 3] = exp_value_k3;
+      const float exp_value_k3 = etch_exp_f32(x[at + 3] - largest); out[at + 3] = exp_value_k3;
       sum += exp_value_k3;
     }
     for (int k_tile_3 = 0; k_tile_3 < 2; k_tile_3++) {

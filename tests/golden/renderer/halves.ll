@@ -23,23 +23,60 @@ n.body:                                           ; preds = %n.test
   %7 = getelementptr inbounds i16, ptr %a, i32 %n
   %8 = load i16, ptr %7, align 2
   %a_n = call float @etch_half_to_float(i16 %8)
+  %less = fcmp olt float %a_n, -1.040000e+02
+  %above = select i1 %less, float -1.040000e+02, float %a_n
+  %less1 = fcmp olt float 8.900000e+01, %above
+  %bounded = select i1 %less1, float 8.900000e+01, float %above
+  %product = fmul contract float %bounded, 0x3FF7154760000000
+  %whole = fadd contract float %product, 0x4168000000000000
+  %n2 = fsub contract float %whole, 0x4168000000000000
+  %product3 = fmul contract float %n2, 0x3FE6300000000000
+  %diff = fsub contract float %bounded, %product3
+  %product4 = fmul contract float %n2, 0x3F2BD01060000000
+  %r = fadd contract float %diff, %product4
+  %high = fadd contract float 1.000000e+00, %r
+  %product5 = fmul contract float 0x3F56A4F700000000, %r
+  %sum = fadd contract float %product5, 0x3F81239860000000
+  %product6 = fmul contract float %sum, %r
+  %value = bitcast float %whole to i32
+  %scale = sub i32 %value, 1262485504
+  %shifted = call i32 @etch_shr_i32(i32 %scale, i32 1)
   br i1 %is_n, label %inside, label %inside.end
 
 inside:                                           ; preds = %n.body
-  %9 = call float @expf(float %a_n)
-  %exp_value = call float @etch_round_half(float %9)
-  %10 = getelementptr inbounds i16, ptr %b, i32 %n
-  %11 = load i16, ptr %10, align 2
-  %b_n = call float @etch_half_to_float(i16 %11)
-  %12 = fdiv float %exp_value, %b_n
-  %ratio = call float @etch_round_half(float %12)
+  %sum7 = fadd contract float %product6, 0x3FA5558AE0000000
+  %product8 = fmul contract float %sum7, %r
+  %sum9 = fadd contract float %product8, 0x3FC5554920000000
+  %product10 = fmul contract float %sum9, %r
+  %sum11 = fadd contract float %product10, 0x3FDFFFFFC0000000
+  %product12 = fmul contract float %r, %r
+  %product13 = fmul contract float %sum11, %product12
+  %diff14 = fsub contract float %high, 1.000000e+00
+  %diff15 = fsub contract float %r, %diff14
+  %sum16 = fadd contract float %product13, %diff15
+  %sum17 = fadd contract float %high, %sum16
+  %shifted18 = call i32 @etch_shl_u32(i32 %shifted, i32 23)
+  %sum19 = add i32 %shifted18, 1065353216
+  %value20 = bitcast i32 %sum19 to float
+  %product21 = fmul contract float %sum17, %value20
+  %diff22 = sub i32 %scale, %shifted
+  %shifted23 = call i32 @etch_shl_u32(i32 %diff22, i32 23)
+  %sum24 = add i32 %shifted23, 1065353216
+  %value25 = bitcast i32 %sum24 to float
+  %product26 = fmul contract float %product21, %value25
+  %value27 = call float @etch_round_half(float %product26)
+  %9 = getelementptr inbounds i16, ptr %b, i32 %n
+  %10 = load i16, ptr %9, align 2
+  %b_n = call float @etch_half_to_float(i16 %10)
+  %11 = fdiv float %value27, %b_n
+  %ratio = call float @etch_round_half(float %11)
   br label %inside.end
 
 inside.end:                                       ; preds = %inside, %n.body
   %chosen = phi float [ %ratio, %inside ], [ %a_n, %n.body ]
-  %13 = call i16 @etch_float_to_half(float %chosen)
-  %14 = getelementptr inbounds i16, ptr %out, i32 %n
-  store i16 %13, ptr %14, align 2
+  %12 = call i16 @etch_float_to_half(float %chosen)
+  %13 = getelementptr inbounds i16, ptr %out, i32 %n
+  store i16 %12, ptr %13, align 2
   %n.next = add nsw i32 %n, 1
   br label %n.test
 
@@ -50,8 +87,11 @@ n.end:                                            ; preds = %n.test
 ; Function Attrs: nounwind willreturn
 declare float @etch_half_to_float(i16) #1
 
-; Function Attrs: nounwind willreturn memory(inaccessiblemem: write)
-declare float @expf(float) #2
+; Function Attrs: nounwind willreturn
+declare i32 @etch_shr_i32(i32, i32) #1
+
+; Function Attrs: nounwind willreturn
+declare i32 @etch_shl_u32(i32, i32) #1
 
 ; Function Attrs: nounwind willreturn
 declare float @etch_round_half(float) #1
@@ -61,4 +101,3 @@ declare i16 @etch_float_to_half(float) #1
 
 attributes #0 = { mustprogress nounwind }
 attributes #1 = { nounwind willreturn }
-attributes #2 = { nounwind willreturn memory(inaccessiblemem: write) }

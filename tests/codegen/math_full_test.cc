@@ -1,0 +1,54 @@
+// The functions of codegen/math.h on every float32 number: as numbers whose products and sums the compiler may fuse or not, and as vectors.
+#include <thread>
+
+#include "math_functions.h"
+
+namespace etch {
+namespace {
+
+constexpr double kLimit = 2;  // ulp
+constexpr int kParts = 256;
+
+struct Way {
+  const char* name;
+  const char* contract;
+  int vector_bits;
+};
+constexpr Way kWays[] = {{"Apart", "-ffp-contract=off", 0}, {"Fused", "-ffp-contract=fast", 512}};
+
+class EveryNumber : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(Ways, EveryNumber, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
+
+double worst_of(const test::ExactFunction& f, const std::vector<float>& inputs, const std::vector<float>& got, std::size_t from,
+                std::size_t to) {
+  double worst = 0;
+  for (std::size_t i = from; i < to; i++) worst = std::max(worst, test::ulps(got[i], f.value(static_cast<double>(inputs[i]))));
+  return worst;
+}
+
+TEST_P(EveryNumber, IsWithinTwoUlp) {
+  DeviceOptions options;
+  options.of<COptions>().flags = {"-std=gnu99", "-O3", "-march=native", GetParam().contract};
+  const auto device = test::usable(make_device("c", options));
+  if (!device) GTEST_SKIP() << device.why;
+  constexpr std::size_t kSize = (std::size_t{1} << 32) / kParts;
+  std::vector<float> inputs(kSize);
+  for (const test::ExactFunction& f : test::exact_functions()) {
+    double worst = 0;
+    for (std::uint64_t part = 0; part < kParts; part++) {
+      for (std::uint64_t k = 0; k < kSize; k++) inputs[k] = test::float_of_bits(part * kSize + k);
+      const std::vector<float> got = test::values_of(f.op, inputs, *device, GetParam().vector_bits);
+      double second = 0;
+      std::thread other([&] { second = worst_of(f, inputs, got, kSize / 2, kSize); });
+      worst = std::max(worst, worst_of(f, inputs, got, 0, kSize / 2));
+      other.join();
+      worst = std::max(worst, second);
+      if (worst > kLimit) break;
+    }
+    std::printf("  %s: at most %.3f ulp\n", std::string(name_of(f.op)).c_str(), worst);
+    EXPECT_LE(worst, kLimit) << name_of(f.op);
+  }
+}
+
+}  // namespace
+}  // namespace etch

@@ -1,0 +1,82 @@
+// For tests of codegen/math.h: the functions as C's library computes them in double, and how far float32 may be from that.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "codegen/math.h"
+#include "support/backends.h"
+
+namespace etch::test {
+
+struct ExactFunction {
+  Op op;
+  double (*value)(double);
+};
+
+inline double exact_sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+
+inline const std::vector<ExactFunction>& exact_functions() {
+  static const std::vector<ExactFunction> kFunctions{
+      {Op::Exp, [](double x) { return std::exp(x); }}, {Op::Expm1, [](double x) { return std::expm1(x); }},
+      {Op::Log, [](double x) { return std::log(x); }}, {Op::Tanh, [](double x) { return std::tanh(x); }},
+      {Op::Erf, [](double x) { return std::erf(x); }}, {Op::Sigmoid, exact_sigmoid},
+  };
+  return kFunctions;
+}
+
+/// How far `got` is from `exact`, in units of the last place of the float32 nearest to that; 0 if both are NaN, the same infinity or 0 of
+/// one sign. Infinity stands for 2^128 where the exact value is at most that.
+inline double ulps(float got, double exact) {
+  const auto nearest = static_cast<float>(exact);
+  if (std::bit_cast<std::uint32_t>(got) == std::bit_cast<std::uint32_t>(nearest)) return 0;
+  if (std::isnan(got) || std::isnan(nearest)) return std::isnan(got) && std::isnan(nearest) ? 0 : INFINITY;
+  if (got == 0 && nearest == 0) return INFINITY;  // of other signs
+  const double value = std::isinf(got) ? std::copysign(0x1p128, got) : static_cast<double>(got);
+  if (std::isinf(exact)) return INFINITY;
+  return std::fabs(value - exact) / std::ldexp(1.0, std::max(std::ilogb(exact), -126) - 23);
+}
+
+inline float float_of_bits(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+
+inline Array array_of(const std::vector<float>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return Array(DType::Float32, {static_cast<std::int64_t>(values.size())}, {bytes.begin(), bytes.end()});
+}
+
+/// What `device` makes of `f` of all of `inputs`, in vectors of `vector_bits` (0: one number after the other).
+inline std::vector<float> values_of(Op op, const std::vector<float>& inputs, const Device& device, int vector_bits) {
+  LazyOps ops;
+  const auto count = static_cast<std::int64_t>(inputs.size());
+  const ShapeTracker st = ShapeTracker::from_shape({count});
+  const LazyOp* store = ops.store(0, ops.elementwise(op, {ops.load(1, DType::Float32, st)}), st);
+  const std::vector<Array> arrays{array_of(inputs)};
+  CodegenOptions options = options_for(*device.language());
+  options.vector_bits = vector_bits;
+  const Program program = program_of({{store, &arrays, count, std::nullopt}}, *device.language(), options);
+  const Array made = device.load(program)->run({})[0];
+  std::vector<float> values(inputs.size());
+  std::memcpy(values.data(), made.bytes().data(), values.size() * sizeof(float));
+  return values;
+}
+
+/// The largest distance, and where; `limit` is what it may be.
+inline void expect_within(const ExactFunction& f, const std::vector<float>& inputs, const std::vector<float>& got, double limit) {
+  double worst = 0;
+  float at = 0, gives = 0;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const double distance = ulps(got[i], f.value(static_cast<double>(inputs[i])));
+    if (distance <= worst) continue;
+    worst = distance;
+    at = inputs[i];
+    gives = got[i];
+  }
+  EXPECT_LE(worst, limit) << name_of(f.op) << " of " << at << " is " << gives;
+}
+
+}  // namespace etch::test

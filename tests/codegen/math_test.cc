@@ -1,0 +1,102 @@
+// The functions of codegen/math.h on a sample of all float32 numbers, by every backend, as numbers and as vectors. The whole of float32:
+// math_full_test.cc.
+#include "math_functions.h"
+
+namespace etch {
+namespace {
+
+constexpr double kLimit = 2;  // ulp
+
+/// 2^22 patterns of bits, a few hundred on both sides of where a function changes its way or its result's kind, and what is special.
+const std::vector<float>& sample() {
+  static const std::vector<float> values = [] {
+    std::vector<float> made;
+    for (std::uint64_t k = 0; k < (std::uint64_t{1} << 22); k++) made.push_back(test::float_of_bits(k << 10 | (k * 523 & 1023)));
+    const float places[] = {0.0f,  0x1p-126f, 0x1p-149f, 0.6f,    0.95f,     1.0f,      0.6931472f, 0.3465736f, 88.72284f,
+                            89.0f, 4.0f,      104.0f,    103.97f, 103.2789f, 87.33654f, 17.32868f,  26.0f,      INFINITY};
+    for (const float place : places)
+      for (const std::uint32_t sign : {0u, 0x80000000u})
+        for (std::uint32_t step = 0; step < 400; step++)
+          made.push_back(test::float_of_bits((std::bit_cast<std::uint32_t>(place) - 200 + step) ^ sign));
+    made.push_back(NAN);
+    made.resize(made.size() / 16 * 16);
+    return made;
+  }();
+  return values;
+}
+
+class MathFunctions : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Backends, MathFunctions, testing::Values("c", "llvm", "opencl", "cuda"),
+                         [](const auto& row) { return row.param; });
+
+TEST_P(MathFunctions, AreRightForASampleOfAllNumbers) {
+  const auto device = test::backend(GetParam());
+  if (!device) GTEST_SKIP() << device.why;
+  for (const test::ExactFunction& f : test::exact_functions())
+    test::expect_within(f, sample(), test::values_of(f.op, sample(), *device, 0), kLimit);
+}
+
+class MathVectors : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Bits, MathVectors, testing::Values(128, 256, 512));
+
+TEST_P(MathVectors, AreRightForASampleOfAllNumbers) {
+  for (const char* name : {"c", "llvm"}) {
+    const auto device = test::backend(name);
+    if (!device) GTEST_SKIP() << device.why;
+    for (const test::ExactFunction& f : test::exact_functions())
+      test::expect_within(f, sample(), test::values_of(f.op, sample(), *device, GetParam()), kLimit);
+  }
+}
+
+TEST(MathFunctions, HaveARowForEachThatIsTested) {
+  for (const test::ExactFunction& f : test::exact_functions()) EXPECT_NE(math_function(f.op), nullptr) << name_of(f.op);
+  int rows = 0;
+  for (int op = 0; op <= static_cast<int>(Op::Store); op++) rows += math_function(static_cast<Op>(op)) != nullptr ? 1 : 0;
+  EXPECT_EQ(rows, static_cast<int>(test::exact_functions().size()));
+}
+
+// What a target leaves to its C library is called there; sigmoid goes with exp.
+TEST(MathFunctions, AreLeftToTheLibraryIfTheTargetSaysSo) {
+  LazyOps ops;
+  const ShapeTracker st = ShapeTracker::from_shape({std::int64_t{64}});
+  CodegenOptions options;
+  options.library_math = {"expf", "tanhf"};
+  const auto text_of = [&](Op op) {
+    const LazyOp* store = ops.store(0, ops.elementwise(op, {ops.load(1, DType::Float32, st)}), st);
+    return generate_kernel(store, {"k", {{DType::Float32, 64, "out", Access::Write}, {DType::Float32, 64, "in", Access::Read}}, {}}, kC,
+                           options)
+        .text.source;
+  };
+  EXPECT_NE(text_of(Op::Exp).find(" expf("), std::string::npos) << text_of(Op::Exp);
+  EXPECT_NE(text_of(Op::Tanh).find(" tanhf("), std::string::npos);
+  EXPECT_NE(text_of(Op::Sigmoid).find("1.0f / (1.0f + expf("), std::string::npos) << text_of(Op::Sigmoid);
+  EXPECT_NE(text_of(Op::Log).find(" etch_log_f32("), std::string::npos);
+}
+
+// float16 and bfloat16 are computed in float32 and rounded once.
+TEST(MathFunctions, OfHalvesAreRoundedOnce) {
+  const auto device = test::backend("c");
+  ASSERT_TRUE(device) << device.why;
+  LazyOps ops;
+  for (const DType dtype : {DType::Float16, DType::BFloat16}) {
+    std::vector<double> numbers;
+    for (int k = -400; k <= 400; k++) numbers.push_back(k / 64.0);
+    const std::vector<Array> inputs{Array::of_doubles(dtype, {static_cast<std::int64_t>(numbers.size())}, numbers)};
+    const ShapeTracker st = ShapeTracker::from_shape({inputs[0].size()});
+    const LazyOp* store = ops.store(0, ops.elementwise(Op::Tanh, {ops.load(1, dtype, st)}), st);
+    for (const char* name : {"c", "llvm"}) {
+      const auto on = test::backend(name);
+      if (!on) continue;
+      const Program program = test::program_of({{store, &inputs, inputs[0].size(), std::nullopt}}, *on->language(), {});
+      const std::vector<double> got = on->load(program)->run({})[0].doubles(), in = inputs[0].doubles();
+      for (std::size_t i = 0; i < in.size(); i++) {
+        const double half_ulp =
+            std::ldexp(1.0, std::ilogb(std::max(std::fabs(std::tanh(in[i])), 1e-9)) - (dtype == DType::Float16 ? 11 : 8));
+        EXPECT_NEAR(got[i], std::tanh(in[i]), half_ulp * 1.001) << name << " " << in[i];
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace etch
