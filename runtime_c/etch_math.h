@@ -105,6 +105,12 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
   return x;
 }
 #endif
+/* In front of a loop whose stores are far from each other: clang would make slow vectors of them. */
+#if defined(__clang__)
+#define ETCH_NO_VECTORS _Pragma("clang loop vectorize(disable)")
+#else
+#define ETCH_NO_VECTORS
+#endif
 #if defined(__GNUC__)
 /* Vectors: etch_f32x4 has 4 floats, and so on; those that end in _u may lie anywhere in an array of such elements. Integers of 32 bits that
  * kernels compute with are unsigned ones, which wrap around; signed ones are the results of comparisons. */

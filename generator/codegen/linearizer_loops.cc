@@ -29,10 +29,15 @@ const UOp* Linearizer::open_loop(const std::string& name, Sint size, std::int64_
   return open_loop(name, b_.constant(Scalar::of_int(end->dtype, 0)), end, elements, axis);
 }
 
-const UOp* Linearizer::open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements,
-                                 const std::string& axis) {
-  const UOp* loop =
-      b_.add(UOp{.uop = UOpKind::Loop, .dtype = end->dtype, .src = {begin, end}, .number = elements, .name = name, .hint = axis});
+const UOp* Linearizer::open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements, const std::string& axis,
+                                 bool stores_apart) {
+  const UOp* loop = b_.add(UOp{.uop = UOpKind::Loop,
+                               .dtype = end->dtype,
+                               .src = {begin, end},
+                               .number = elements,
+                               .size = stores_apart ? 1 : 0,
+                               .name = name,
+                               .hint = axis});
   index_.declare(name, loop);
   open_.push_back(loop);
   loop_number_[loop] = static_cast<int>(result_.loops.size());
@@ -106,7 +111,8 @@ void Linearizer::open_axis(int axis, const UOp* begin, const UOp* end) {
   const Axis& a = k_.axes()[i];
   const UOp* tile = k_.runs_backwards() && a.kind == AxisKind::Global
                         ? open_backwards(axis)
-                        : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters);
+                        : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters,
+                                    a.kind == AxisKind::Vector && !stores_vectors());
   if (a.overlap == 0) return;
   result_.loops.back().name = start_of_tile(axis);
   // The last tile ends where the axis ends.

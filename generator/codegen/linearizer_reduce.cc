@@ -198,14 +198,15 @@ void Linearizer::gather_sums() {
   lanes_ = k_.lanes();
 }
 
+bool Linearizer::stores_vectors() const {
+  return std::ranges::all_of(k_.stores(),
+                             [&](const KernelBuf& b) { return is_step(k_.stride(b, static_cast<int>(k_.axes().size()) - 1), 1); });
+}
+
 // If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
 // the reduction are done element by element.
 void Linearizer::tile() {
-  const bool is_adjacent = std::ranges::all_of(k_.stores(), [&](const KernelBuf& b) {
-    const auto stride = k_.stride(b, static_cast<int>(k_.axes().size()) - 1);
-    return stride && stride->is_int(1);
-  });
-  if (is_adjacent && (!k_.tensor() || k_.options().integer_vectors)) return;
+  if (stores_vectors() && (!k_.tensor() || k_.options().integer_vectors)) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

@@ -50,7 +50,8 @@ class Linearizer {
 
   // linearizer_loops.cc
   const UOp* open_loop(const std::string& name, Sint size, std::int64_t elements, const std::string& axis);
-  const UOp* open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements, const std::string& axis);
+  const UOp* open_loop(const std::string& name, const UOp* begin, const UOp* end, std::int64_t elements, const std::string& axis,
+                       bool stores_apart = false);
   /// Names each axis after the letters of its dimension, and after the part that the axis is if the dimension has several.
   void name_axes();
   std::string free_name(const std::string& wanted);
@@ -192,6 +193,8 @@ class Linearizer {
   bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
   void gather_sums();
   void tile();
+  /// Whether the lanes of a vector are adjacent in every output.
+  bool stores_vectors() const;
   void accumulate(const LazyOp* op, const UOp* x);
   /// Finds the constants that are added to sums of integers: the sums start at them.
   void find_starts();

@@ -100,7 +100,7 @@ V exp_of(V x) {
   const V one_and_r = (1.0 + r).named("high");
   const V rest = r - (one_and_r - 1.0);  // what the sum has rounded off
   const V power = one_and_r + (exp_rest(r) * (r * r) + rest);
-  const V n = (bits_of(whole) - whole.bits(kBitsOfToWhole)).named("scale");
+  const V n = (bits_of(whole) - whole.bits(kBitsOfToWhole)).named("exponent");
   const V part = as(DType::UInt32, shift_right(as(DType::Int32, n), 1)).named("part");
   const auto power_of_two = [&](V k) { return float_of(shift_left(k, 23) + k.bits(kOne)); };
   return power * power_of_two(part) * power_of_two(n - part);

@@ -95,6 +95,7 @@ struct CStyle {
   std::string_view i64_literal, u64_literal;              // $0 digits
   std::string_view i32_min, i64_min, infinity, nan, infinity64, nan64;
   std::string_view group_id{}, local_id{}, item_id{}, barrier{};  // $0 dimension, $D its letter: x, y, z
+  std::string_view stores_apart{};                                // in front of a loop whose stores are far from each other
   std::string_view group_bound{};                                 // before the function's name; $0 number of work-items in a group
 };
 

@@ -32,6 +32,7 @@ constexpr CStyle kCStyle{
     .nan = "NAN",
     .infinity64 = "(double)INFINITY",
     .nan64 = "(double)NAN",
+    .stores_apart = "ETCH_NO_VECTORS",
 };
 
 // A bool in memory is a byte (a kernel's argument may not point to bool); bfloat16 is a ushort.

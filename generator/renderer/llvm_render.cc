@@ -78,6 +78,7 @@ class LlvmRenderer {
   void loop(const UOp* u);
   void condition(const UOp* u);
   void end(const UOp* u);
+  llvm::MDNode* without_vectors();
   Value* alu(const UOp* u);
   Value* choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise);
   Value* load(const UOp* u);
@@ -275,6 +276,15 @@ void LlvmRenderer::condition(const UOp* u) {
   scopes_.push_back({nullptr, after, nullptr});
 }
 
+// Of a loop whose stores are far from each other; vectors of them would be slow.
+llvm::MDNode* LlvmRenderer::without_vectors() {
+  auto* property = llvm::MDNode::get(
+      context_, {llvm::MDString::get(context_, "llvm.loop.vectorize.enable"), llvm::ConstantAsMetadata::get(builder_.getFalse())});
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context_, {nullptr, property});
+  loop->replaceOperandWith(0, loop);  // names itself, so that no other loop has it
+  return loop;
+}
+
 void LlvmRenderer::end(const UOp* u) {
   const Scope scope = scopes_.back();
   scopes_.pop_back();
@@ -285,7 +295,8 @@ void LlvmRenderer::end(const UOp* u) {
     Value* next =
         builder_.CreateAdd(scope.index, llvm::ConstantInt::get(scope.index->getType(), 1), u->src[0]->name + ".next", wraps, !wraps);
     scope.index->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateBr(scope.test);
+    llvm::BranchInst* again = builder_.CreateBr(scope.test);
+    if (u->src[0]->size == 1) again->setMetadata(llvm::LLVMContext::MD_loop, without_vectors());
   }
   scope.after->moveAfter(builder_.GetInsertBlock());
   builder_.SetInsertPoint(scope.after);

@@ -347,6 +347,7 @@ void Renderer::special(const UOp* u) {
 
 void Renderer::loop(const UOp* u) {
   const std::string& name = loop_names_.at(u);
+  if (u->size == 1 && !style_.stores_apart.empty()) line(std::string(style_.stores_apart));
   open("for (" + type_of(u) + " " + name + " = " + expr(u->src[0]).text + "; " + name + " < " + operand(u->src[1], kShift) + "; " + name +
        "++) {");
   exprs_[u] = {name};

@@ -8,9 +8,9 @@ static inline float etch_exp_f32(float x) {
   const float high = 1.0f + r;
   const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r)
       + (r - (high - 1.0f));
-  const uint32_t scale = etch_f32_bits(whole) - 0x4b400000u;
-  const uint32_t part = (uint32_t)((int32_t)scale >> 1);
-  return (high + sum) * etch_f32_of_bits((part << 23u) + 0x3f800000u) * etch_f32_of_bits(((scale - part) << 23u) + 0x3f800000u);
+  const uint32_t exponent = etch_f32_bits(whole) - 0x4b400000u;
+  const uint32_t part = (uint32_t)((int32_t)exponent >> 1);
+  return (high + sum) * etch_f32_of_bits((part << 23u) + 0x3f800000u) * etch_f32_of_bits(((exponent - part) << 23u) + 0x3f800000u);
 }
 
 static void grouped_softmax(void *const *arg) {

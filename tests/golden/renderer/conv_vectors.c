@@ -39,6 +39,7 @@ static void conv_relu(void *const *arg) {
       *(etch_f32x8_u *)&tile[0] = acc_c0_x0; *(etch_f32x8_u *)&tile[8] = acc_c8_x0; *(etch_f32x8_u *)&tile[16] = acc_c0_x1;
       *(etch_f32x8_u *)&tile[24] = acc_c8_x1; *(etch_f32x8_u *)&tile[32] = acc_c0_x2; *(etch_f32x8_u *)&tile[40] = acc_c8_x2;
       *(etch_f32x8_u *)&tile[48] = acc_c0_x3; *(etch_f32x8_u *)&tile[56] = acc_c8_x3;
+      ETCH_NO_VECTORS
       for (int lane = 0; lane < 8; lane++) {
         const float b_c0 = b[lane];
         const float sum_c0_x0 = tile[lane] + b_c0;

@@ -318,7 +318,7 @@ lane.body:                                        ; preds = %lane.test
   %79 = getelementptr inbounds float, ptr %out, i32 %out_at94
   store float %larger_c8_x3, ptr %79, align 4
   %lane.next = add nsw i32 %lane, 1
-  br label %lane.test
+  br label %lane.test, !llvm.loop !0
 
 lane.end:                                         ; preds = %lane.test
   %x_tile.next = add nsw i32 %x_tile, 1
@@ -333,3 +333,6 @@ y.end:                                            ; preds = %y.test
 }
 
 attributes #0 = { mustprogress nounwind }
+
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.vectorize.enable", i1 false}

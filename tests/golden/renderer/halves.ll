@@ -39,8 +39,8 @@ n.body:                                           ; preds = %n.test
   %sum = fadd contract float %product5, 0x3F81239860000000
   %product6 = fmul contract float %sum, %r
   %value = bitcast float %whole to i32
-  %scale = sub i32 %value, 1262485504
-  %shifted = call i32 @etch_shr_i32(i32 %scale, i32 1)
+  %exponent = sub i32 %value, 1262485504
+  %shifted = call i32 @etch_shr_i32(i32 %exponent, i32 1)
   br i1 %is_n, label %inside, label %inside.end
 
 inside:                                           ; preds = %n.body
@@ -59,7 +59,7 @@ inside:                                           ; preds = %n.body
   %sum19 = add i32 %shifted18, 1065353216
   %value20 = bitcast i32 %sum19 to float
   %product21 = fmul contract float %sum17, %value20
-  %diff22 = sub i32 %scale, %shifted
+  %diff22 = sub i32 %exponent, %shifted
   %shifted23 = call i32 @etch_shl_u32(i32 %diff22, i32 23)
   %sum24 = add i32 %shifted23, 1065353216
   %value25 = bitcast i32 %sum24 to float
