@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 
 #include "codegen/kernel.h"
 #include "support/ast_cases.h"
@@ -381,6 +383,39 @@ TEST(Heuristics, StepsThatAreIllegalAreLeftOut) {
   Kernel kernel(ops.store(0, ops.reduce(Op::ReduceSum, product, {3}), ShapeTracker::from_shape({64, 64, 48, 1})), options);
   hand_coded_optimizations(kernel);
   EXPECT_EQ(opts_text(kernel.applied()), "UPCAST 2 3;UPCAST 1 4;UPCAST 0 4;UNROLL 0 4;");
+}
+
+// Kernels of floats without sums are vectors along the axis in which what they store lies side by side, as wide as that axis allows, if
+// every operation has a form for vectors.
+TEST(Heuristics, FloatsWithoutSumsAreVectors) {
+  LazyOps ops;
+  CodegenOptions options, by_library;
+  options.vector_bits = by_library.vector_bits = 512;
+  by_library.library_math = {"expf"};
+  const auto store = [&](std::int64_t size, const std::function<const LazyOp*(const LazyOp*)>& value) {
+    const ShapeTracker st = ShapeTracker::from_shape({size});
+    return ops.store(0, value(ops.load(1, DType::Float32, st)), st);
+  };
+  const auto zero = [&](const LazyOp* x) {
+    return ops.constant(Scalar::of_int(DType::Float32, 0), ShapeTracker({View::create(x->shape, std::vector<Sint>(x->shape.size(), 0))}));
+  };
+  const auto leaky = [&](const LazyOp* x) {
+    return ops.elementwise(Op::Where, {ops.elementwise(Op::CmpLt, {x, zero(x)}), ops.elementwise(Op::Exp, {x}), x});
+  };
+  const auto sine = [&](const LazyOp* x) { return ops.elementwise(Op::Sin, {x}); };
+  const std::tuple<const LazyOp*, const CodegenOptions*, const char*> rows[] = {
+      {store(64, leaky), &options, "VECTOR 0 16;"},
+      {store(24, leaky), &options, "VECTOR 0 8;"},
+      {store(36, leaky), &options, "VECTOR 0 4;"},
+      {store(64, leaky), &by_library, ""},  // one call after the other
+      {store(63, leaky), &options, ""},
+      {store(64, sine), &options, ""},
+  };
+  for (const auto& [ast, of, wanted] : rows) {
+    Kernel kernel(ast, *of);
+    EXPECT_EQ(float_vector_optimizations(kernel), *wanted != 0);
+    EXPECT_EQ(opts_text(kernel.applied()), wanted);
+  }
 }
 
 struct Named {

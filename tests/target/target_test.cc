@@ -28,7 +28,7 @@ constexpr std::string_view kGood = R"(<target name="t">
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
 <arena align="8"/><pool name="fast" memory="dtcm" address="0x30000008" size="32"/><pool name="slow" memory="ram" holds="io"/><cycles instruction="1" load="2" store="3" taken="0" source="a manual"/>
-<math double="exp2f log2f"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
+<math double="exp2f log2f" none="rintf" library="expf tanhf"/><feature macro="__ARM_FP"/><feature macro="__ARM_FEATURE_DSP"/>
 <toolchain file="gcc.cmake" triple="thumbv7em-none-eabihf" linker="ld" package="cc ld">
 <compiler>first</compiler>
 <compiler><!-- after the first --> second </compiler>
@@ -74,6 +74,7 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_TRUE(t.cycles);
   EXPECT_EQ(t.cycles.estimate(1000, 100, 10, 1), 1000 + 200 + 30);
   EXPECT_EQ(text(t.cycles), "1 an instruction, 2 more a load, 3 more a store (a manual)");
+  EXPECT_EQ(t.library_math, (std::vector<std::string>{"expf", "tanhf"}));
   EXPECT_TRUE(t.computes_in_double("log2f"));
   EXPECT_FALSE(t.computes_in_double("log2"));
   EXPECT_EQ(t.toolchain.file, "gcc.cmake");
