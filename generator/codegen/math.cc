@@ -7,7 +7,10 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
+#include "base/toposort.h"
 #include "codegen/builder.h"
 #include "codegen/rebuild.h"
 
@@ -181,6 +184,17 @@ constexpr MathFunction kRows[] = {
     {Op::Sigmoid, "sigmoid", "", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},
 };
 
+// Adds the steps to `builder` and returns the value for `x`.
+const UOp* add_steps(UOpBuilder& builder, const UOpList& steps, const UOp* x) {
+  std::unordered_map<const UOp*, const UOp*> now;  // look-up only
+  for (const UOp* u : steps.order) {
+    UOp copy = *u;
+    for (const UOp*& s : copy.src) s = now.at(s);
+    now[u] = u->uop == UOpKind::DefineVar ? x : builder.add(std::move(copy));
+  }
+  return now.at(steps.order.back());
+}
+
 }  // namespace
 
 const MathFunction* math_function(Op op) {
@@ -200,6 +214,19 @@ bool has_vector_form(Op op, const CodegenOptions& options) {
   return has_vector_form(op) || expansion_of(op, DType::Float32, options) != nullptr;
 }
 
+// What C++ adds first of two operands is the compiler's choice: in the list the sources of a value come before it in their order.
+UOpList math_steps(const MathFunction& function, int lanes) {
+  UOpBuilder any_order, in_order;
+  const UOp* x = any_order.add(UOp{.uop = UOpKind::DefineVar, .dtype = DType::Float32, .lanes = lanes, .name = "x"});
+  std::unordered_map<const UOp*, const UOp*> now;  // look-up only
+  for (const UOp* u : toposort<UOp>({function.value(any_order, x)}, [](const UOp* v) { return v->src; })) {
+    UOp copy = *u;
+    for (const UOp*& s : copy.src) s = now.at(s);
+    now[u] = in_order.add(std::move(copy));
+  }
+  return in_order.finish();
+}
+
 UOpList expand_math(const UOpList& uops, const CodegenOptions& options) {
   const auto row_of = [&](const UOp& u) { return u.uop == UOpKind::Alu ? expansion_of(u.op, u.dtype, options) : nullptr; };
   UOpList now = uops;
@@ -207,7 +234,8 @@ UOpList expand_math(const UOpList& uops, const CodegenOptions& options) {
     now = rebuild(now, [&](UOpBuilder& b, UOp u, const UOp* original) {
       const MathFunction* row = row_of(u);
       if (row == nullptr) return add_again(b, std::move(u), original);
-      return b.cast(row->value(b, b.cast(u.src[0], DType::Float32)), u.dtype);  // of float16 and bfloat16 in float32, then rounded
+      const UOp* x = b.cast(u.src[0], DType::Float32);  // float16 and bfloat16 are rounded behind the steps
+      return b.cast(add_steps(b, math_steps(*row, x->lanes), x), u.dtype);
     });
   return now;
 }

@@ -27,6 +27,9 @@ const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& optio
 /// Whether `op` of float32 in all lanes of a vector is one value, not one for each lane.
 bool has_vector_form(Op op, const CodegenOptions& options);
 
+/// The steps of a function of so many lanes: its argument is the DefineVar among them, the last one is its value.
+UOpList math_steps(const MathFunction& function, int lanes);
+
 /// For languages without functions: each of these operations becomes its steps.
 ///   before:  b = EXP a      after:  t = a * 1.442695 + 12582912; n = t - 12582912; ...
 UOpList expand_math(const UOpList& uops, const CodegenOptions& options);

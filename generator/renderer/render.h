@@ -82,7 +82,7 @@ class Renderer {
   Expr call_of(const MathFunction& function, const UOp* u);
   std::string math_name(const MathFunction& function, int lanes) const;
   std::string math_definition(const MathFunction& function, int lanes);
-  std::string run_function(const UOp* x, const UOp* value, const std::string& comment);
+  std::string run_function(const std::string& comment);
   std::string in_all_lanes(const UOp* u, int lanes);
   const OpText& row_of(const UOp* u) const;
   Expr fill(std::string_view text, int precedence, std::span<const int> required, const UOp* u, DType type);
