@@ -289,25 +289,24 @@ class Chooser {
       if (!b->is_reduction() || owner_.contains(b) || is_beside_products(b)) continue;
       std::vector<const LazyBuffer*> inside;
       const LazyBuffer* last = last_stage(b, inside);
-      if (last != nullptr) {
-        own(b, narrowed(last, inside), inside);
-        continue;
-      }
-      last = last_behind(b, inside);
-      if (reductions_beside(b, last, inside) > 1)
+      const bool is_staged = last != nullptr;
+      if (!is_staged) last = last_behind(b, inside);
+      if (!is_staged && reductions_beside(b, last, inside) > 1)
         added_up.push_back(b);
       else
-        own(b, narrowed(last, inside), inside);
+        own(b, last, inside);
     }
     // Of what is added to several others the last one takes the last of them in: each is then added to what there is, in its place.
     for (auto it = added_up.rbegin(); it != added_up.rend(); it++) {
       std::vector<const LazyBuffer*> inside;
       const LazyBuffer* last = last_behind(*it, inside);
-      own(*it, narrowed(last, inside), inside);
+      own(*it, last, inside);
     }
   }
 
-  void own(const LazyBuffer* reduction, const LazyBuffer* last, const std::vector<const LazyBuffer*>& inside) {
+  /// The kernel of `reduction` goes up to `last`, by way of `inside`.
+  void own(const LazyBuffer* reduction, const LazyBuffer* last, std::vector<const LazyBuffer*>& inside) {
+    last = narrowed(last, inside);
     for (const LazyBuffer* i : inside) owner_.emplace(i, reduction);
     owner_.emplace(last, reduction);
     realized_.insert(last);
@@ -317,8 +316,9 @@ class Chooser {
   std::size_t reductions_beside(const LazyBuffer* reduction, const LazyBuffer* last, std::vector<const LazyBuffer*> inside) const {
     std::set<std::size_t> others;
     inside.push_back(last);
+    std::erase(inside, reduction);
     for (const LazyBuffer* b : inside)
-      for (const LazyBuffer* s : b == reduction ? std::vector<const LazyBuffer*>{} : b->src)
+      for (const LazyBuffer* s : b->src)
         if (s->base != reduction && s->base->is_reduction() && s->base->st.size() == reduction->st.size())
           others.insert(position_.at(s->base));
     return others.size();

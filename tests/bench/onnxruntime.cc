@@ -1,8 +1,6 @@
 #include "onnxruntime.h"
 
-#include <algorithm>
 #include <functional>
-#include <optional>
 
 #include "driver/compile.h"
 #include "onnx/builder.h"
