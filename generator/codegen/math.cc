@@ -202,6 +202,13 @@ const MathFunction* math_function(Op op) {
   return found == std::end(kRows) ? nullptr : &*found;
 }
 
+std::vector<std::string> functions_of_library() {
+  std::vector<std::string> names;
+  for (const MathFunction& row : kRows)
+    if (!row.c_name.empty()) names.emplace_back(row.c_name);
+  return names;
+}
+
 const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& options) {
   if (!is_float(dtype) || dtype == DType::Float64) return nullptr;
   const MathFunction* row = math_function(op);

@@ -2,7 +2,9 @@
 // language computes the same; a target may leave them to its C library instead (<math library="..."/>).
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/options.h"
 #include "ir/uop.h"
@@ -22,6 +24,8 @@ struct MathFunction {
 
 /// The row of `op`; null if there is none.
 const MathFunction* math_function(Op op);
+/// What a target may leave to its C library: "expf" and so on.
+std::vector<std::string> functions_of_library();
 /// The row by which a kernel with these options computes `op` of `dtype`; null if it has another way.
 const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& options);
 /// Whether `op` of float32 in all lanes of a vector is one value, not one for each lane.

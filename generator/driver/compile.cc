@@ -10,6 +10,7 @@
 #include "audit/audit.h"
 #include "audit/digest.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/tempdir.h"
 #include "codegen/math.h"
 #include "codegen/opt_table.h"
@@ -182,6 +183,14 @@ void require_math(const Program& program, const Target& target) {
                              "choose a target that has it, or replace the operator by a table", function + " on " + target.name);
     }
   }
+}
+
+// UserError if the target leaves a function to its C library that etch never calls there, or always does.
+void require_known_math(const Target& target) {
+  const std::vector<std::string> known = functions_of_library();
+  for (const std::string& name : target.library_math)
+    if (std::ranges::find(known, name) == known.end())
+      throw UserError(target.file.string(), "<math>: library names '" + name + "'", "there are " + nearest_text(name, known));
 }
 
 void require_no_pools_on_grid(const Target& target) {
@@ -357,6 +366,7 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
 
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   require_no_pools_on_grid(options.target);
+  require_known_math(options.target);
   return compile_program(frontend, lower_model(frontend, &language_of(options.target), options), options, selftest);
 }
 
