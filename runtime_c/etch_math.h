@@ -131,11 +131,17 @@ ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
-/* One number in all lanes; in each lane a where `is` is -1, b where it is 0. */
-#define ETCH_FLOAT_LANES(n)                                                                                         \
-  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return zero + v; }            \
-  ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                   \
-    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                                        \
+/* One number in all lanes; in each lane a where `is` is -1, b where it is 0; the larger and the smaller one, NaN if either is. */
+#define ETCH_FLOAT_LANES(n)                                                                              \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; } \
+  ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {        \
+    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                             \
+  }                                                                                                      \
+  ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
+    return etch_choose_f32x##n((a < b) | (b != b), b, a);                                                \
+  }                                                                                                      \
+  ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
+    return etch_choose_f32x##n((b < a) | (b != b), b, a);                                                \
   }
 ETCH_FLOAT_LANES(4)
 ETCH_FLOAT_LANES(8)

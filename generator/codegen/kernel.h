@@ -247,7 +247,7 @@ void order_for_overlap(Kernel& kernel);
 bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Lanes of float32 in a kernel without reductions, where what is stored is adjacent, what is loaded is adjacent or stays, and each
 /// operation exists for vectors. False, and the kernel unchanged, if there is no such axis.
-bool float_vector_optimizations(Kernel& kernel);
+bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);

@@ -55,12 +55,28 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
 
 }  // namespace
 
+// How far apart the elements are that follow each other along `axis`, of what has one element for all lanes: of an image, not of weights.
+std::int64_t distance_along(const Kernel& k, int axis) {
+  const int lane = static_cast<int>(k.axes().size()) - 1;
+  std::int64_t distance = 0;
+  for (const KernelBuf& b : k.bufs()) {
+    if (b.op->op != Op::Load || !is_step(k.stride(b, lane), 0)) continue;
+    const Sint stride = k.view_stride(b, axis);
+    distance = std::max(distance, stride.max());
+  }
+  return distance;
+}
+
 std::vector<int> reduce_order(const Kernel& k) {
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(k.axes().size()); i++)
     if (k.axes()[at(i)].kind == AxisKind::Reduce) order.push_back(i);
-  std::ranges::stable_partition(
+  const auto behind_masks = std::ranges::stable_partition(
       order, [&](int axis) { return std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) { return k.is_masked(b, axis); }); });
+  if (k.lanes() == 1 || k.is_staged() || k.tensor()) return order;
+  const auto is_farther = [&](int a, int b) { return distance_along(k, a) > distance_along(k, b); };
+  std::ranges::stable_sort(order.begin(), behind_masks.begin(), is_farther);
+  std::ranges::stable_sort(behind_masks, is_farther);
   return order;
 }
 

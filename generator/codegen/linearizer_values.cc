@@ -215,6 +215,8 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
   int lanes = 1;
   for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
   if (lanes > 1 && dtype == DType::Float32 && (op == Op::Max || op == Op::Min)) return vector_choice(op, dtype, src);
+  if (lanes > 1 && op == Op::Where && dtype == DType::Float32 && src[0]->lanes == 1)
+    return b_.alu(op, dtype, {src[0], in_all_lanes(src[1]), in_all_lanes(src[2])});  // one condition for all lanes
   if (lanes > 1 && is_vector_choice(op, dtype, src)) return b_.alu(op, dtype, src);
   if (lanes > 1 && is_vector_operation(op, dtype, src)) {
     if (op == Op::Cast) return b_.cast(src[0], dtype);

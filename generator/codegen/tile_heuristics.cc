@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
@@ -24,13 +25,16 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
-constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
+constexpr std::int64_t kSumsOfWindow = 16;
+constexpr std::int64_t kLeastOverlap = 4;  // rows of a tile
+constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
 
 struct Tile {
   int axis = -1;  // along the registers
   std::int64_t lanes = 1;
   int other = -1;              // upcast
-  std::int64_t registers = 1;  // along `axis`
+  int along = -1;              // upcast: `axis`, or one along which the same buffers move (blocks of which `axis` is one)
+  std::int64_t registers = 1;  // along `along`
   std::int64_t rows = 1;       // along `other`
 };
 
@@ -48,7 +52,7 @@ class Search {
       Tile tile{.axis = axis, .lanes = lanes};
       const double gain = choose_rows(tile);
       const std::tuple score{lanes, lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain,
-                             is_adjacent(tile.axis, tile.registers) && is_adjacent(tile.other, tile.rows)};
+                             is_adjacent(tile.along, tile.registers) && is_adjacent(tile.other, tile.rows)};
       if (best && score <= best_score) continue;
       best = tile;
       best_score = score;
@@ -88,29 +92,54 @@ class Search {
     return true;
   }
 
-  // Chooses the best second axis and amounts for `tile` and returns the share of arithmetic in its work.
+  // Chooses the best axes for registers and rows, and amounts, for `tile` and returns the share of arithmetic in its work.
   double choose_rows(Tile& tile) const {
-    const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
     double best = 0;
-    for (int other = -1; other < k_.first_reduce(); other++) {
-      if (other == tile.axis || (other >= 0 && !shares(tile.axis, other))) continue;
-      const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
-      const std::int64_t along = k_.axes()[at(tile.axis)].size.as_int() / tile.lanes;
-      for (std::int64_t q = 1; q <= std::min<std::int64_t>(along, 8); q++) {
-        for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
-          const std::int64_t beside = plain_sums(tile.axis, q, other, p);
-          if (along % q != 0 || size % p != 0 || p * q + q + 1 > registers) continue;
-          const auto sums = static_cast<double>(p * q);
-          const double gain = sums * sums / (sums + static_cast<double>(loads(tile.axis, q, other, p) + beside));
-          if (gain < best) continue;
-          best = gain;
-          tile.other = other;
-          tile.registers = q;
-          tile.rows = p;
-        }
+    for (int along = 0; along < k_.first_reduce(); along++)
+      if (along == tile.axis || move_alike(along, tile.axis))
+        for (int other = -1; other < k_.first_reduce(); other++)
+          if (other != tile.axis && other != along && (other < 0 || shares(tile.axis, other))) choose_amounts(tile, along, other, best);
+    return best;
+  }
+
+  // The same along two axes. `best`: what was the best share so far.
+  void choose_amounts(Tile& tile, int along, int other, double& best) const {
+    const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
+    const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
+    const std::int64_t most = k_.axes()[at(along)].size.as_int() / (along == tile.axis ? tile.lanes : 1);
+    for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
+      for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
+        const std::int64_t beside = plain_sums(tile.axis, q, other, p);
+        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + q + 1 > registers) continue;
+        const auto sums = static_cast<double>(p * q);
+        const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
+        const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);
+        const double gain = tile.lanes == 1 ? sums * sums / (sums + beside_sums) : share * speed(sums, beside_sums);
+        if (gain < best || (gain == best && along != tile.axis && tile.along == tile.axis)) continue;
+        best = gain;
+        tile.along = along;
+        tile.other = other;
+        tile.registers = q;
+        tile.rows = p;
       }
     }
-    return best;
+  }
+
+  // Of vectors: the part of the peak that some sums reach which each wait for the one before, with loads that go on beside them.
+  static double speed(double sums, double loads) {
+    constexpr double kLatency = 10, kLoad = 0.25;
+    return std::min(1.0, sums / kLatency) * sums / (sums + kLoad * loads);
+  }
+
+  // With vectors, tiles of many rows may end with one that begins earlier.
+  bool may_overlap(int other, std::int64_t rows) const {
+    return k_.options().vector_bits > 0 && rows >= kLeastOverlap && !k_.why_illegal({OptOp::Overlap, other, rows});
+  }
+
+  // With vectors: the same buffers move along both axes, so that registers may lie along either.
+  bool move_alike(int axis, int other) const {
+    if (k_.options().vector_bits == 0 || !k_.axes()[at(axis)].size.is_int()) return false;
+    return std::ranges::all_of(bufs_, [&](const KernelBuf* b) { return is_zero(k_.stride(*b, axis)) == is_zero(k_.stride(*b, other)); });
   }
 
   // Number of loads in one step of the sum: a buffer with stride 0 along an axis is read once for all of it.
@@ -167,17 +196,42 @@ bool is_sum_of_int32(const Kernel& k) {
 
 // Applies the steps for lanes, rows and registers; false if one is illegal.
 bool make_tile(Kernel& k, const Tile& tile) {
-  int axis = tile.axis, other = tile.other;
+  int axis = tile.axis, other = tile.other, along = tile.along;
   const auto step = [&](OptOp op, const int& on, std::int64_t amount) {
     if (amount == 1) return true;
     const int used = on;
-    const bool whole = k.axes()[at(used)].size.is_int(amount);
+    const Sint size = k.axes()[at(used)].size;
+    const bool whole = size.is_int(amount);
+    if (op == OptOp::Upcast && size.as_int() % amount != 0) op = OptOp::Overlap;
     if (!k.try_apply({op, used, amount})) return false;
     // An axis that is upcast as a whole is removed, and those after it move forward.
-    for (int* left : {&axis, &other}) *left -= whole && used < *left ? 1 : 0;
+    for (int* left : {&axis, &other, &along}) *left -= whole && used < *left ? 1 : 0;
     return true;
   };
-  return step(OptOp::Vector, axis, tile.lanes) && step(OptOp::Upcast, other, tile.rows) && step(OptOp::Upcast, axis, tile.registers);
+  return step(OptOp::Vector, axis, tile.lanes) && step(OptOp::Upcast, other, tile.rows) && step(OptOp::Upcast, along, tile.registers);
+}
+
+// Whether rows of the tile that follow each other read elements in common along a reduced axis, as windows do.
+bool rows_overlap(const Kernel& plain, const Tile& tile, int reduced) {
+  if (tile.other < 0) return false;
+  return std::ranges::any_of(early_bufs(plain), [&](const KernelBuf* b) {
+    const Sint row = plain.view_stride(*b, tile.other), step = plain.view_stride(*b, reduced);
+    return row.min() > 0 && step.min() > 0 && row.is_int() && step.is_int() && row.as_int() % step.as_int() == 0 &&
+           step.as_int() * (plain.axes()[at(reduced)].size.max() - 1) >= row.as_int();
+  });
+}
+
+// A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
+void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
+  const std::vector<int> order = reduce_order(k);
+  if (order.empty() || !k.axes()[at(order.back())].size.is_int()) return;
+  const int last = order.back(), reduced = last - k.first_reduce();
+  const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
+  if (tile.lanes > 1 && sums > kSumsOfWindow && rows_overlap(plain, tile, plain.first_reduce() + reduced)) return;
+  if (size <= 7 && size * sums <= 256)
+    k.try_apply({OptOp::Unroll, reduced, 0});
+  else if (tile.lanes == 1)
+    k.try_apply({OptOp::Unroll, reduced, kUnroll});
 }
 
 }  // namespace
@@ -194,15 +248,8 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
   if (tile->lanes == 1 && tile->rows == 1 && (tile->registers == 1 || is_window)) return false;
   Kernel tiled = k;
   if (!make_tile(tiled, *tile)) return false;
-  k = std::move(tiled);
-  // A window's innermost axis: its loads overlap.
-  const int last = k.first_upcast() - 1;
-  if (last < k.first_reduce() || !k.axes()[at(last)].size.is_int()) return true;
-  const std::int64_t size = k.axes()[at(last)].size.as_int();
-  if (size <= 7 && size * tile->rows * tile->registers <= 256)
-    k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
-  else if (tile->lanes == 1)
-    k.try_apply({OptOp::Unroll, last - k.first_reduce(), kUnroll});
+  const Kernel plain = std::exchange(k, std::move(tiled));
+  unroll_innermost(k, plain, *tile);
   return true;
 }
 

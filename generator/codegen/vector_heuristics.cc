@@ -88,37 +88,52 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
   return false;
 }
 
-// Whether a kernel without reductions computes floats by what is one operation on vectors.
+// Whether a kernel computes floats by what is one operation on vectors.
 bool is_of_vector_operations(const Kernel& k) {
   const auto is_float32 = [](const LazyOp* op) { return op->dtype == DType::Float32; };
   const auto may_be_vector = [&](const LazyOp* op) {
-    if (info(op->op).group == OpGroup::Buffer) return is_float32(op);
-    if (op->op == Op::Where || op->op == Op::Max || op->op == Op::Min) return is_float32(op);
+    if (info(op->op).group == OpGroup::Buffer) return is_float32(op) || (op->op == Op::Const && op->dtype == DType::Bool);
+    if (op->op == Op::Where || op->op == Op::Max || op->op == Op::Min || op->op == Op::Expand || is_reduce(op->op)) return is_float32(op);
     if (op->op == Op::CmpLt || op->op == Op::CmpEq || op->op == Op::CmpNe) return is_float32(op->src[0]);
     if (op->dtype == DType::Bool) return op->op == Op::And || op->op == Op::Or || op->op == Op::Xor;
     return is_float32(op) && has_vector_form(op->op, k.options());
   };
-  return k.reduces().empty() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
+  return !k.is_staged() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
 }
 
-// Along the axis what is stored is adjacent; what is loaded, too, or it stays.
-bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes) {
+// Along the axis what is stored is adjacent; what is loaded, too, or it stays or can be laid out so.
+bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
   const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
   if (!size.is_int() || size.as_int() % lanes != 0) return false;
   return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
     if (k.is_masked(b, axis) || is_indexed(b.op)) return false;
     const auto stride = k.stride(b, axis);
-    return is_step(stride, 1) ? b.op->op == Op::Load || b.op->op == Op::Store : b.op->op != Op::Store && is_step(stride, 0);
+    if (b.op->op == Op::Store) return is_step(stride, 1);
+    return is_step(stride, 0) || (b.op->op == Op::Load && (is_step(stride, 1) || can_be_laid_out(k, b, arguments)));
   });
+}
+
+// Neighbours along the innermost loop: their windows overlap, and each waits for its own sum alone.
+void upcast_neighbours(Kernel& k) {
+  constexpr std::int64_t kMost = 8;
+  const int axis = k.count(AxisKind::Global) - 1;
+  for (std::int64_t amount = kMost; axis >= 0 && amount > 1; amount--)
+    if (k.try_apply({OptOp::Upcast, axis, amount})) return;
 }
 
 }  // namespace
 
-bool float_vector_optimizations(Kernel& k) {
+bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (k.options().vector_bits == 0 || !is_of_vector_operations(k)) return false;
   for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
-    for (int axis = k.first_reduce() - 1; axis >= 0; axis--)
-      if (is_adjacent(k, axis, lanes) && k.try_apply({OptOp::Vector, axis, lanes})) return true;
+    for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
+      if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
+      if (k.reduces().empty()) return true;
+      unroll_window(k);
+      upcast_neighbours(k);
+      k.try_apply({OptOp::Interior});
+      return true;
+    }
   return false;
 }
 

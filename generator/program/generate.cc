@@ -14,7 +14,7 @@ void optimize_loops(Kernel& kernel, const std::vector<KernelArgument>& arguments
   const CodegenOptions& options = kernel.options();
   if (tensor_optimizations(kernel, arguments) || vector_optimizations(kernel, arguments)) return;
   if ((options.vector_bits > 0 || options.register_tiles) && tile_optimizations(kernel, arguments)) return;
-  if (float_vector_optimizations(kernel)) return;
+  if (float_vector_optimizations(kernel, arguments)) return;
   hand_coded_optimizations(kernel);
 }
 

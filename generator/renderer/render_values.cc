@@ -51,7 +51,11 @@ bool is_harmless(Op op, const UOp* u) {
 // A vector of one constant has no name, which another body of the kernel would not know: it stands where it is used.
 bool is_one_constant(const UOp* u) {
   const auto is_first = [&](const UOp* s) { return s == u->src[0] && is_constant(s); };
-  return u->uop == UOpKind::Vectorize && is_int(u->dtype) && std::ranges::all_of(u->src, is_first);
+  return u->uop == UOpKind::Vectorize && (is_int(u->dtype) || u->dtype == DType::Float32) && std::ranges::all_of(u->src, is_first);
+}
+
+bool is_zeros(const UOp* u) {
+  return std::ranges::all_of(u->src, [](const UOp* s) { return is_constant(s) && s->value->bits() == 0; });
 }
 
 int appearances(std::string_view text, char operand) {
@@ -272,7 +276,9 @@ void Renderer::load(const UOp* u) {
               kAtom, depth});
     }
     const std::string name = unique(local_names_.of(u));
-    line(vector_type(u) + " " + name + " = {" + expr(u->src[3]).text + "};");
+    const bool is_vector = u->src[3]->lanes > 1, is_zero = is_vector && u->src[3]->uop == UOpKind::Vectorize && is_zeros(u->src[3]);
+    const std::string start = is_zero ? "{0.0f}" : is_vector ? expr(u->src[3]).text : "{" + expr(u->src[3]).text + "}";
+    line(vector_type(u) + " " + name + " = " + start + ";");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
     return;
@@ -310,7 +316,7 @@ void Renderer::store(const UOp* u) {
 
 void Renderer::vectorize(const UOp* u) {
   const bool is_one = std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
-  if (is_one && is_int(u->dtype) && !pointed_.contains(u)) {
+  if (is_one && (is_int(u->dtype) || is_one_constant(u)) && !pointed_.contains(u)) {
     vector_type(u);
     Expr all{in_all_lanes(u->src[0], u->lanes), kAtom, expr(u->src[0]).depth + 1};
     if (!is_one_constant(u)) return define(u, std::move(all));
@@ -386,9 +392,7 @@ void Renderer::accumulator(const UOp* u) {
     declare(type_of(u), name, start, "start " + std::to_string(u->size));
   } else {
     const bool is_zero = u->value->bits() == 0;
-    std::string lanes = start;
-    for (int l = 1; l < u->lanes && !is_zero; l++) lanes += ", " + start;
-    lanes = is_int(u->dtype) && !is_zero ? helper("all_" + short_name(u->dtype, u->lanes)) + "(" + start + ")" : "{" + lanes + "}";
+    const std::string lanes = is_zero ? "{" + start + "}" : helper("all_" + short_name(u->dtype, u->lanes)) + "(" + start + ")";
     declare(type_of(u), name, lanes, "start " + std::to_string(u->size));
   }
   exprs_[u] = {name};

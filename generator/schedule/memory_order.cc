@@ -95,8 +95,9 @@ class Orders {
       : graph_(graph),
         schedule_(schedule),
         layouts_(options.layouts),
-        alike_(options.orders_alike || options.integer_orders_alike),
+        alike_(options.orders_alike || options.integer_orders_alike || options.float_orders_alike),
         has_all_types_(options.orders_alike),
+        has_floats_(options.float_orders_alike),
         vector_bytes_(options.vector_bytes) {}
 
   void choose() {
@@ -123,7 +124,7 @@ class Orders {
       if (item.external != nullptr) continue;
       for (const LazyBuffer* out : item.outs()) {
         const bool is_small_integer = is_int(out->dtype) && bytes_of(out->dtype) <= 2;
-        const bool may_be_usual = is_small_integer || has_all_types_;
+        const bool may_be_usual = is_small_integer || has_all_types_ || (has_floats_ && out->dtype == DType::Float32);
         if (!is_computed(out) || !(may_be_usual || layouts_.matter()) || !has_fixed_shape(out)) continue;
         number_of_[out] = candidates_.size();
         candidates_.push_back({.buffer = out, .may_be_usual = may_be_usual});
@@ -181,10 +182,11 @@ class Orders {
   /// The axis of the item's AST along which it writes adjacent elements.
   std::optional<std::size_t> innermost(const ScheduleItem& item) const {
     const auto order = chosen_.find(item.out);
-    const ShapeTracker st = order == chosen_.end() ? item.ast->st() : (order->second.st + item.ast->st()).simplify();
+    const Sint step = order == chosen_.end() ? Sint(1) : View::create(item.out->shape()).strides[at(order->second.order.axis)];
+    const ShapeTracker& st = item.ast->st();
     const auto strides = st.real_strides(true);
     for (std::size_t axis = 0; axis < strides.size(); axis++)
-      if (!st.shape()[axis].is_int(1) && strides[axis] && strides[axis]->is_int(1)) return axis;
+      if (!st.shape()[axis].is_int(1) && strides[axis] && *strides[axis] == step) return axis;
     return std::nullopt;
   }
 
@@ -217,7 +219,11 @@ class Orders {
     int way = own;
     if (candidate.may_be_usual && !candidate.products.empty()) {
       const int wanted = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; })->first;
-      if (can(wanted)) way = wanted;
+      const int blocked = wanted + static_cast<int>(shape.size()) * 4;
+      if (has_floats_ && candidate.buffer->dtype == DType::Float32 && can(blocked))
+        way = blocked;
+      else if (can(wanted))
+        way = wanted;
     }
     const int ways = static_cast<int>(shape.size()) * (layouts_.matter() ? kBlockLogs : 1);
     if (layouts_.matter()) way = take_way(layouts_, {"order", shape, text_of(candidate), ways, way}, can, schedule_);
@@ -302,7 +308,7 @@ class Orders {
   LazyGraph& graph_;
   Schedule& schedule_;
   const LayoutChoices& layouts_;
-  bool alike_, has_all_types_;
+  bool alike_, has_all_types_, has_floats_;
   std::int64_t vector_bytes_;
   std::vector<Candidate> candidates_;                             // in the order in which they are written
   std::unordered_map<const LazyBuffer*, std::size_t> number_of_;  // of a candidate; for look-up only

@@ -37,15 +37,16 @@ bool is_padded_first(const ShapeTracker& st) {
 }
 
 bool is_padded_load(const LazyOp* op) {
-  return op->op == Op::Load && !is_indexed(op) && is_int(op->dtype) && bytes_of(op->dtype) <= 2 && is_padded_first(op->st()) &&
-         has_fixed_shape(op->st().views()[0]);
+  const bool is_copied =
+      op->op == Op::Load && !is_indexed(op) && ((is_int(op->dtype) && bytes_of(op->dtype) <= 2) || op->dtype == DType::Float32);
+  return is_copied && is_padded_first(op->st()) && has_fixed_shape(op->st().views()[0]);
 }
 
 Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padding) {
   const std::vector<View>& views = load->st().views();
   return {replaced,
           load,
-          Scalar::of_int(load->dtype, padding),
+          is_int(load->dtype) ? Scalar::of_int(load->dtype, padding) : Scalar::of_double(load->dtype, 0),
           ShapeTracker({views[0]}),
           ShapeTracker(std::vector<View>(views.begin() + 1, views.end())),
           {},
@@ -93,8 +94,9 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOpt
     if (!sum) continue;
     for (const LazyOp* side : {sum->a(), sum->b()}) {
       std::optional<Padded> found = padded_by(side);
-      if (!found) continue;
-      const std::int64_t products = product(sum->product->shape).max(), least = least_products(*found, options.integer_orders_alike);
+      if (!found || (found->load->dtype == DType::Float32 && !options.float_orders_alike)) continue;
+      const std::int64_t products = product(sum->product->shape).max(),
+                         least = least_products(*found, options.integer_orders_alike && is_int(found->load->dtype));
       found->pays = products >= least * found->padded.size().max();
       found->change = sign_change(item, op, side, found->load->dtype, options);
       if (found->pays) return found;

@@ -89,6 +89,8 @@ struct ScheduleOptions {
   bool orders_alike = false;
   /// The same for integers of one or two bytes alone: kernels then have vectors of them.
   bool integer_orders_alike = false;
+  /// The same for floats: lanes of vectors run along their innermost axis.
+  bool float_orders_alike = false;
   /// int8 or uint8: what dot products with weights of int8 take. Bytes of the other type change where they are copied for such sums.
   std::optional<DType> stored_bytes = {};
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not

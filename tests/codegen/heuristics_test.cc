@@ -413,7 +413,7 @@ TEST(Heuristics, FloatsWithoutSumsAreVectors) {
   };
   for (const auto& [ast, of, wanted] : rows) {
     Kernel kernel(ast, *of);
-    EXPECT_EQ(float_vector_optimizations(kernel), *wanted != 0);
+    EXPECT_EQ(float_vector_optimizations(kernel, {}), *wanted != 0);
     EXPECT_EQ(opts_text(kernel.applied()), wanted);
   }
 }
