@@ -25,7 +25,7 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
-constexpr std::int64_t kSumsOfWindow = 16;
+constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kWindow = 12;
 constexpr std::int64_t kLeastOverlap = 4;  // rows of a tile
 constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
 
@@ -107,10 +107,11 @@ class Search {
     const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
     const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
     const std::int64_t most = k_.axes()[at(along)].size.as_int() / (along == tile.axis ? tile.lanes : 1);
+    const std::int64_t most_sums = tile.lanes > 1 && all_move(tile.axis) ? kSumsOfVectors : registers;
     for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
         const std::int64_t beside = plain_sums(tile.axis, q, other, p);
-        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + q + 1 > registers) continue;
+        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + q + 1 > registers || p * q > most_sums) continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
         const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);
@@ -123,6 +124,11 @@ class Search {
         tile.rows = p;
       }
     }
+  }
+
+  // No operand has one element for all lanes (depthwise): each product loads a vector, and what windows share stays in registers.
+  bool all_move(int axis) const {
+    return std::ranges::none_of(bufs_, [&](const KernelBuf* b) { return is_zero(k_.stride(*b, axis)); });
   }
 
   // Of vectors: the part of the peak that some sums reach which each wait for the one before, with loads that go on beside them.
@@ -228,9 +234,12 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   const int last = order.back(), reduced = last - k.first_reduce();
   const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
   if (tile.lanes > 1 && sums > kSumsOfWindow && rows_overlap(plain, tile, plain.first_reduce() + reduced)) return;
-  if (size <= 7 && size * sums <= 256)
+  if (size <= 7 && size * sums <= 256) {
     k.try_apply({OptOp::Unroll, reduced, 0});
-  else if (tile.lanes == 1)
+    const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors
+    const bool is_window = tile.lanes > 1 && sums <= kSumsOfVectors && rest.size() == 1 && k.axes()[at(rest[0])].size.is_int();
+    if (is_window && k.axes()[at(rest[0])].size.as_int() * size <= kWindow) k.try_apply({OptOp::Unroll, 0, 0});
+  } else if (tile.lanes == 1)
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
 }
 
@@ -250,6 +259,7 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
   if (!make_tile(tiled, *tile)) return false;
   const Kernel plain = std::exchange(k, std::move(tiled));
   unroll_innermost(k, plain, *tile);
+  if (tile->lanes > 1 && !k.options().small_code) k.try_apply({OptOp::Interior});
   return true;
 }
 

@@ -5,13 +5,20 @@
 #include "schedule/order.h"
 
 namespace etch {
+namespace {
+
+constexpr std::int64_t kMostGrowth = 20;  // a part of the peak by which copies of floats may raise it
+
+}  // namespace
 
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
   if (!schedule.loops.empty()) return;
   std::vector<const LazyBuffer*> outputs;
   for (const ScheduledOutput& o : schedule.outputs) outputs.push_back(o.buffer);
-  const std::int64_t peak = peak_bytes(schedule.items, outputs, options.orders_alike);
+  const Reuse usual = options.orders_alike ? Reuse::Overlaps : Reuse::None;
+  const std::int64_t peak = peak_bytes(schedule.items, outputs, usual);
+  const std::int64_t in_place = peak_bytes(schedule.items, outputs, options.orders_alike ? usual : Reuse::InPlace);
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     std::optional<Apart> apart = split(schedule.items[i]);
     if (!apart) continue;
@@ -22,7 +29,9 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
     const bool is_written = is_there || std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == written; });
     *here = std::move(apart->reads);
     if (!is_written) items.insert(here, std::move(apart->writes));
-    if (peak_bytes(items, outputs, options.orders_alike) > peak) continue;
+    if (peak_bytes(items, outputs, usual) > peak) continue;
+    const bool is_for_speed = written->dtype == DType::Float32 && !options.orders_alike;
+    if (is_for_speed && peak_bytes(items, outputs, Reuse::InPlace) > in_place + in_place / kMostGrowth) continue;
     schedule.items = std::move(items);
     if (!is_written) i++;
   }

@@ -134,21 +134,21 @@ std::vector<std::size_t> greedy(const std::vector<Unit>& units, const Links& lin
   return order;
 }
 
+/// For a unit: the bytes of a source that is read for the last time over which it may write. `free`: such sources.
+using Reused = std::function<std::int64_t(std::size_t unit, const std::vector<std::size_t>& free)>;
+
 std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept,
-                     bool overlaps = false) {
+                     const Reused& reused = {}) {
   std::vector<std::size_t> left;
   for (const auto& users : links.users) left.push_back(users.size());
   std::int64_t alive = 0, peak = 0;
   for (std::size_t i : order) {
     alive += units[i].bytes;
-    std::int64_t freed = 0, largest = 0;
-    for (std::size_t s : links.sources[i]) {
-      if (--left[s] != 0 || is_kept(units[s], kept)) continue;
-      freed += units[s].bytes;
-      largest = std::max(largest, units[s].bytes);
-    }
-    peak = std::max(peak, alive - (overlaps ? std::min(largest, units[i].bytes) : 0));
-    alive -= freed;
+    std::vector<std::size_t> free;
+    for (std::size_t s : links.sources[i])
+      if (--left[s] == 0 && !is_kept(units[s], kept)) free.push_back(s);
+    peak = std::max(peak, alive - (reused ? reused(i, free) : 0));
+    for (std::size_t s : free) alive -= units[s].bytes;
   }
   return peak;
 }
@@ -169,6 +169,20 @@ std::vector<Unit> units_of(const std::vector<ScheduleItem>& items, const std::ve
       if (out->kind != LazyKind::State && (loop == nullptr || out->kind == LazyKind::LoopResult)) unit->bytes += bytes_of_buffer(out);
   }
   return units;
+}
+
+/// Whether the one item of `unit` writes its first output element by element as it reads what the one item of `source` wrote.
+bool writes_in_place(const std::vector<ScheduleItem>& items, const Unit& unit, const Unit& source) {
+  const ScheduleItem& item = items[unit.items.front()];
+  if (unit.loop != nullptr || source.loop != nullptr || item.ast == nullptr || source.outs.size() != 1) return false;
+  const LazyOp* store = stores_of(item.ast).front();
+  std::int64_t loads = 0, in_place = 0;
+  for (const LazyOp* op : toposort(item.ast)) {
+    if (op->op != Op::Load || item.input_of(op) != source.outs.front()) continue;
+    loads++;
+    in_place += reads_in_place(op, store) ? 1 : 0;
+  }
+  return loads > 0 && loads == in_place;
 }
 
 class Order {
@@ -234,13 +248,19 @@ std::vector<ScheduleItem> with_late_starts(std::vector<ScheduleItem> items) {
 
 }  // namespace
 
-std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, bool overlaps) {
+std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, Reuse reuse) {
   std::vector<std::size_t> all(items.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<Unit> units = units_of(items, all, 0);
   std::vector<std::size_t> order(units.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()), overlaps);
+  const auto largest = [&](std::size_t unit, const std::vector<std::size_t>& free) {
+    std::int64_t bytes = 0;
+    for (std::size_t s : free)
+      if (reuse == Reuse::Overlaps || writes_in_place(items, units[unit], units[s])) bytes = std::max(bytes, units[s].bytes);
+    return std::min(bytes, units[unit].bytes);
+  };
+  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()), reuse == Reuse::None ? Reused() : largest);
 }
 
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs) {

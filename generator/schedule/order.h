@@ -1,6 +1,7 @@
 // The order in which kernels run: every order with sources first is correct, but some need less memory.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "schedule/schedule.h"
@@ -11,9 +12,15 @@ namespace etch {
 /// order by freed bytes.
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs);
 
+/// What an item may write over results that it is the last to read.
+enum class Reuse : std::uint8_t {
+  None,
+  InPlace,  // one that it reads element by element as it writes, of that size
+  Overlaps  // a part of the largest one, as loops that follow each other in memory allow
+};
+
 /// Largest sum of bytes of the intermediate results that are alive during one item, with variable sizes at their largest. An output
-/// counts from the item that writes it to the end. With `overlaps` what an item writes may lie over the largest result that it is the last
-/// to read.
-std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, bool overlaps = false);
+/// counts from the item that writes it to the end.
+std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, Reuse reuse = Reuse::None);
 
 }  // namespace etch
