@@ -276,6 +276,21 @@ void Kernel::group(int axis, std::int64_t amount, bool top) {
   axes_.insert(axes_.begin() + first_reduce() + count(AxisKind::Group), part);
 }
 
+void Kernel::reduce_in_lanes(int axis, std::int64_t amount) {
+  const Axis whole = axes_[at(axis)];
+  Axis part = whole;
+  part.kind = AxisKind::Vector;
+  part.size = amount;
+  part.stage = Axis::kOuter;
+  for (Axis& a : axes_) {
+    if (!is_same_part(a, whole)) continue;
+    a.size = whole.size.as_int() / amount;
+    a.multiplier *= amount;
+  }
+  std::erase_if(axes_, [&](const Axis& a) { return a.dim == whole.dim && a.size.is_int(1); });
+  axes_.push_back(part);
+}
+
 // UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
 int Kernel::axis_of(const Opt& opt) const {
   int first = 0;
@@ -323,7 +338,10 @@ bool Kernel::try_apply(const Opt& opt) {
       pad_to(axis, amount);
       break;
     case OptOp::Vector:
-      shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
+      if (axis < first_reduce())
+        shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
+      else
+        reduce_in_lanes(axis, amount);
       break;
     case OptOp::Interior:
       has_interior_ = true;

@@ -147,6 +147,10 @@ class Kernel {
   bool sums_are_lanes() const;
   /// Lanes of the Vector axis, 1 without one.
   int lanes() const;
+  /// Whether lanes run along a reduced dimension: each has a part of every sum.
+  bool reduces_lanes() const { return lanes() > 1 && reduces_axis(static_cast<int>(axes_.size()) - 1); }
+  /// Whether what is stored has the reduced dimensions, so that the last stage runs along them too.
+  bool stores_reduced_dims() const { return stores_reduced_dims_; }
 
   /// The rule that `opt` breaks, or nullopt: it is legal. All rules of all steps are here.
   std::optional<std::string> why_illegal(const Opt& opt) const;
@@ -163,6 +167,8 @@ class Kernel {
   /// Whether what is stored may lie over what is read, so that nothing can be computed twice.
   bool may_be_in_place() const;
   void group(int axis, std::int64_t amount, bool top);
+  /// Cuts off the innermost part of a loop over a reduced dimension in all stages: a vector has these elements in each.
+  void reduce_in_lanes(int axis, std::int64_t amount);
   /// Whether two loops, of different stages, are over the same part of the same dimension.
   static bool is_same_part(const Axis& a, const Axis& b);
   /// Whether each stage has a loop over that part of the dimension.

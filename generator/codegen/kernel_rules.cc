@@ -109,8 +109,11 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
       return {
           {options_->vector_bits > 0, "the target has vectors"},
           {!tensor_ || sums_are_lanes(), kNotTensor},
-          {is_parallel && count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis that is not reduced is the vector"},
-          {(!is_staged() && !has_integers) || is_adjacent(axis),
+          {count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis is the vector"},
+          {is_parallel || (kind == AxisKind::Reduce && axes_[at(axis)].stage == 0 && is_alike_in_stages(axis) && !is_scan()),
+           "it is not reduced, or all stages have that part of the axis and none is a scan"},
+          {is_parallel || !has_integers, "sums of integers are no lanes"},
+          {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
            "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
           {amount >= 4 && amount <= most_lanes && (amount & (amount - 1)) == 0, "there is a type of so many lanes, which fit a register"},
           {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),

@@ -55,6 +55,7 @@ void Linearizer::store_outputs() {
 
 // All that stands in the outer loops.
 void Linearizer::compute_tile() {
+  lanes_ = k_.lanes();
   for (stage_ = 0; stage_ < k_.reduce_stages(); stage_++) reduce();
   if (!k_.is_scan()) store_outputs();
 }

@@ -174,7 +174,25 @@ void Linearizer::reduce() {
       axis_index_[i] = 0;
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
   if (lanes_ != k_.lanes()) gather_sums();
-  if (lanes_ > 1) tile();
+  if (k_.reduces_lanes())
+    add_lanes();
+  else if (lanes_ > 1)
+    tile();
+}
+
+// Each lane has a part of every sum: halves of the vector are added until one number is left, which all lanes have from then on. Behind
+// the last reduction there are no lanes where nothing that is stored has the reduced dimension.
+void Linearizer::add_lanes() {
+  for (const LazyOp* op : k_.reduces_of(stage_))
+    for (auto& [key, sum] : accumulators_) {
+      if (key.first != number_.at(op)) continue;
+      std::vector<const UOp*> parts;
+      for (int l = 0; l < k_.lanes(); l++) parts.push_back(lane(sum, l));
+      for (std::size_t n = parts.size() / 2; n > 0; n /= 2)
+        for (std::size_t l = 0; l < n; l++) parts[l] = b_.alu(reduce_info(op->op).step, op->dtype, {parts[l], parts[l + n]});
+      sum = parts[0];
+    }
+  if (stage_ + 1 == k_.reduce_stages() && !k_.stores_reduced_dims()) lanes_ = 1;
 }
 
 // Of the sums that an instruction has made one by one, those along the Vector axis become one vector.

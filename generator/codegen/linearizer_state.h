@@ -192,6 +192,7 @@ class Linearizer {
   /// Whether a value holds all elements along the axis. While an instruction makes sums one by one, these are copies instead.
   bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
   void gather_sums();
+  void add_lanes();
   void tile();
   /// Whether the lanes of a vector are adjacent in every output.
   bool stores_vectors() const;

@@ -79,12 +79,12 @@ constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440e-4;  // times a w
 
 // x = n ln(2) + r
 struct Reduced {
-  V whole;  // n + kToWhole
+  V whole;  // n + to_whole
   V r;
 };
-Reduced reduced(V x) {
-  const V whole = (x * std::log2(std::exp(1.0)) + kToWhole).named("whole");
-  const V n = (whole - kToWhole).named("n");
+Reduced reduced(V x, V to_whole) {
+  const V whole = (x * std::log2(std::exp(1.0)) + to_whole).named("whole");
+  const V n = (whole - to_whole).named("n");
   return {whole, ((x - n * kLn2High) + n * -kLn2Low).named("r")};
 }
 
@@ -97,16 +97,19 @@ V within(V x, double low, double high) {
   return choose(high < above, high, above).named("bounded");
 }
 
-// 2^n is a product of two, as it may be infinite or subnormal: the last product alone rounds.
+// e^r for |r| <= ln(2) / 2
+V exp_power(V r) { return exp_rest(r) * (r * r) + r + 1.0; }
+
+// Its lowest bits are n + `more`, if it is added to the n that is rounded: nine of them are what is left when they become an exponent.
+constexpr double to_exponent(int more) { return kToWhole + 127 + more; }
+V power_of_two(V whole) { return float_of(shift_left(bits_of(whole), 23)); }
+
+// 2^n may be infinite or subnormal: first it is 2^64 times too small or too large, and the last product alone rounds.
 V exp_of(V x) {
-  const auto [whole, r] = reduced(within(x, -104, 89));
-  const V one_and_r = (1.0 + r).named("high");
-  const V rest = r - (one_and_r - 1.0);  // what the sum has rounded off
-  const V power = one_and_r + (exp_rest(r) * (r * r) + rest);
-  const V n = (bits_of(whole) - whole.bits(kBitsOfToWhole)).named("exponent");
-  const V part = as(DType::UInt32, shift_right(as(DType::Int32, n), 1)).named("part");
-  const auto power_of_two = [&](V k) { return float_of(shift_left(k, 23) + k.bits(kOne)); };
-  return power * power_of_two(part) * power_of_two(n - part);
+  const V bounded = within(x, -104, 89), is_small = (x < 0.0).named("is_small");
+  const V to_whole = choose(is_small, x.number(to_exponent(64)), x.number(to_exponent(-64))).named("to_whole");
+  const auto [whole, r] = reduced(bounded, to_whole);
+  return exp_power(r) * power_of_two(whole) * choose(is_small, x.number(0x1p-64), x.number(0x1p64));
 }
 
 /// A call of exp's row.
@@ -114,7 +117,7 @@ V exp(V x) { return x.alu(Op::Exp, {x.u}); }
 
 // 2^n * (e^r - 1) + (2^n - 1), with half of each, as 2^n may be infinite
 V expm1_of(V x) {
-  const auto [whole, r] = reduced(within(x, -26, 89));
+  const auto [whole, r] = reduced(within(x, -26, 89), x.number(kToWhole));
   const V power = exp_rest(r) * (r * r) + r;
   const V scale = float_of(shift_left(bits_of(whole) - whole.bits(kBitsOfToWhole), 23) + whole.bits(kHalf)).named("scale");
   const V value = (power * scale + (scale - 0.5)).named("value");
@@ -163,7 +166,10 @@ V erf_of(V x) {
 
 // With e = e^-|x| it is e / (1 + e) or 1 / (1 + e); what 1 + e has rounded off is taken into account.
 V sigmoid_of(V x) {
-  const V e = exp(float_of(with_bits(bits_of(x), x.bits(kSign)))).named("e");
+  const V below = float_of(with_bits(bits_of(x), x.bits(kSign))).named("below");
+  const V bounded = choose(below < -104, -104, below).named("bounded");
+  const auto [whole, r] = reduced(bounded, x.number(to_exponent(64)));
+  const V e = (exp_power(r) * power_of_two(whole) * 0x1p-64).named("e");
   const V sum = (1.0 + e).named("sum");
   const V rest = e - (sum - 1.0);
   const V ratio = (choose(x < 0.0, e, 1.0) / sum).named("ratio");

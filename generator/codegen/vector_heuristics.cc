@@ -88,17 +88,23 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
   return false;
 }
 
-// Whether a kernel computes floats by what is one operation on vectors.
-bool is_of_vector_operations(const Kernel& k) {
+// Whether a value has one element where those that are reduced have many: it is a number beside vectors.
+bool is_of_row(const Kernel& k, const LazyOp* op) {
+  return !k.reduces().empty() &&
+         std::ranges::all_of(k.reduces()[0]->axes(), [&](int axis) { return op->shape[static_cast<std::size_t>(axis)].is_int(1); });
+}
+
+// Whether a kernel computes floats by what is one operation on vectors. With `along_rows` lanes run along what is reduced.
+bool is_of_vector_operations(const Kernel& k, bool along_rows) {
   const auto is_float32 = [](const LazyOp* op) { return op->dtype == DType::Float32; };
   const auto may_be_vector = [&](const LazyOp* op) {
     if (info(op->op).group == OpGroup::Buffer) return is_float32(op) || (op->op == Op::Const && op->dtype == DType::Bool);
     if (op->op == Op::Where || op->op == Op::Max || op->op == Op::Min || op->op == Op::Expand || is_reduce(op->op)) return is_float32(op);
     if (op->op == Op::CmpLt || op->op == Op::CmpEq || op->op == Op::CmpNe) return is_float32(op->src[0]);
     if (op->dtype == DType::Bool) return op->op == Op::And || op->op == Op::Or || op->op == Op::Xor;
-    return is_float32(op) && has_vector_form(op->op, k.options());
+    return is_float32(op) && (has_vector_form(op->op, k.options()) || (along_rows && is_of_row(k, op)));
   };
-  return !k.is_staged() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
+  return !k.is_scan() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
 }
 
 // Along the axis what is stored is adjacent; what is loaded, too, or it stays or can be laid out so.
@@ -121,20 +127,39 @@ void upcast_neighbours(Kernel& k) {
     if (k.try_apply({OptOp::Upcast, axis, amount})) return;
 }
 
+// Lanes along the axis that is reduced, where what is read and written is adjacent.
+bool reduce_in_lanes(Kernel& k) {
+  const auto moves_as_vector = [&](int axis) {
+    return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
+      const auto stride = k.stride(b, axis);
+      return !is_indexed(b.op) && !k.is_masked(b, axis) && (is_step(stride, 0) || (b.op->op != Op::Const && is_step(stride, 1)));
+    });
+  };
+  for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
+    for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
+      if (moves_as_vector(axis) && k.try_apply({OptOp::Vector, axis, lanes})) return true;
+  return false;
+}
+
+bool reduce_beside_lanes(Kernel& k, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
+  for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
+    if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
+    if (k.reduces().empty() || k.is_staged()) return true;
+    unroll_window(k);
+    upcast_neighbours(k);
+    k.try_apply({OptOp::Interior});
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
-  if (k.options().vector_bits == 0 || !is_of_vector_operations(k)) return false;
+  if (k.options().vector_bits == 0 || !is_of_vector_operations(k, true)) return false;
   for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
-    for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
-      if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
-      if (k.reduces().empty()) return true;
-      unroll_window(k);
-      upcast_neighbours(k);
-      k.try_apply({OptOp::Interior});
-      return true;
-    }
-  return false;
+    if (is_of_vector_operations(k, false) && reduce_beside_lanes(k, lanes, arguments)) return true;
+  return !k.reduces().empty() && reduce_in_lanes(k);
 }
 
 bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {

@@ -91,7 +91,7 @@ constexpr OpText kOpRows[] = {
     {Op::Shr, kSmall, "($T)($0 >> $1)", kUnary, {kUnary, kUnary}, When::ConstRight},
     {Op::Shr, kInts, "$0 >> $1", kShift, {kUnary, kUnary}, When::ConstRight},
     {Op::Shr, kInts, "#shr_$S($0, $1)", kAtom},
-    {Op::Where, kVecInt, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
+    {Op::Where, kVec | kVecInt, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
     {Op::Where, kSmall, "($T)($0 ? $1 : $2)", kUnary, {kCompare, kOr, kOr}},
     {Op::Where, kAll | kBool, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
     // Some C libraries compute these float functions in double.

@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::int64_t kMostGrowth = 20;  // a part of the peak by which copies of floats may raise it
 
+/// Whether an item is made two, where the heuristics say `pays`.
+bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
+  if (!options.layouts.matter()) return pays;
+  const LayoutQuestion question{kind, item.out->shape(), to_text(item.ast), 2, pays ? 1 : 0};
+  return take_way(options.layouts, question, [](int) { return true; }, schedule) == 1;
+}
+
 }  // namespace
 
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
@@ -32,15 +39,10 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
     if (peak_bytes(items, outputs, usual) > peak) continue;
     const bool is_for_speed = written->dtype == DType::Float32 && !options.orders_alike;
     if (is_for_speed && peak_bytes(items, outputs, Reuse::InPlace) > in_place + in_place / kMostGrowth) continue;
+    if (!is_made_two(schedule, options, schedule.items[i], apart->kind, apart->pays)) continue;
     schedule.items = std::move(items);
     if (!is_written) i++;
   }
-}
-
-bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
-  if (!options.layouts.matter()) return pays;
-  const LayoutQuestion question{kind, item.out->shape(), to_text(item.ast), 2, pays ? 1 : 0};
-  return take_way(options.layouts, question, [](int) { return true; }, schedule) == 1;
 }
 
 ScheduleItem written_for(const ScheduleItem& reader, LazyOps& ops, const LazyOp* value, const LazyBuffer* out, const LazyBuffer* x) {

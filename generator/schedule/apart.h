@@ -9,9 +9,11 @@
 
 namespace etch {
 
-/// What one item did, done by two.
+/// What one item did, done by two: a choice of that kind, and what the heuristics say.
 struct Apart {
   ScheduleItem writes, reads;
+  const char* kind = "";
+  bool pays = true;
 };
 
 /// For each item of which `split` makes two, both take its place if the peak of memory (see peak_bytes) stays what it is; what an item
@@ -19,19 +21,16 @@ struct Apart {
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split);
 
-/// Whether an item is made two, where the heuristics say `pays`; a choice of that kind.
-bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays);
-
 /// The same by a class, `kKind` of which tells its choices from others', with three functions: what it finds in an item, if anything, and
 /// whether that `pays`; the item that writes it; and the item that did both, which then reads what was written.
 template <typename Pass>
 void write_apart(Schedule& schedule, const ScheduleOptions& options, Pass& pass) {
   write_each_apart(schedule, options, [&](const ScheduleItem& item) -> std::optional<Apart> {
     const auto found = pass.found_in(item);
-    if (!found || !is_made_two(schedule, options, item, Pass::kKind, found->pays)) return std::nullopt;
+    if (!found || (!found->pays && !options.layouts.matter())) return std::nullopt;
     ScheduleItem writes = pass.writing(*found, item);
     ScheduleItem reads = pass.reading(item, *found, writes.out);
-    return Apart{std::move(writes), std::move(reads)};
+    return Apart{std::move(writes), std::move(reads), Pass::kKind, found->pays};
   });
 }
 

@@ -61,7 +61,7 @@ TEST_P(LayoutWaysOfBytes, EachWayIsTakenAndRight) {
     }
   }
   EXPECT_GE(unusual["order"], 4);
-  EXPECT_GE(unusual["padding"], 2);
+  EXPECT_GE(unusual["padding"], 1) << "the copies that the peak of memory has room for";
   if (find_target(GetParam(), std::filesystem::path(ETCH_SOURCE_DIR "/targets")).vector.integers) EXPECT_GE(unusual["blocks"], 2);
 }
 

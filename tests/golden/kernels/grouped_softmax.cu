@@ -2,15 +2,14 @@
 static __device__ inline float etch_exp_f32(float x) {
   const float above = x < -104.0f ? -104.0f : x;
   const float bounded = 89.0f < above ? 89.0f : above;
-  const float whole = bounded * 1.442695f + 12582912.0f;
-  const float n = whole - 12582912.0f;
+  const bool is_small = x < 0.0f;
+  const float to_whole = is_small ? 12583103.0f : 12582975.0f;
+  const float whole = bounded * 1.442695f + to_whole;
+  const float n = whole - to_whole;
   const float r = bounded - n * 0.6933594f + n * 0.00021219444f;
-  const float high = 1.0f + r;
-  const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r)
-      + (r - (high - 1.0f));
-  const unsigned int exponent = etch_f32_bits(whole) - 0x4b400000u;
-  const unsigned int part = (unsigned int)((int)exponent >> 1);
-  return (high + sum) * etch_f32_of_bits((part << 23u) + 0x3f800000u) * etch_f32_of_bits(((exponent - part) << 23u) + 0x3f800000u);
+  const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r) + r
+      + 1.0f;
+  return sum * etch_f32_of_bits(etch_f32_bits(whole) << 23u) * (is_small ? 5.421011e-20f : 1.8446744e+19f);
 }
 
 extern "C" __global__ void __launch_bounds__(256) grouped_softmax(float *out, const float *x) {

@@ -28,19 +28,17 @@ n.body:                                           ; preds = %n.test
   %less1 = fcmp olt float 8.900000e+01, %above
   %bounded = select i1 %less1, float 8.900000e+01, float %above
   %product = fmul contract float %bounded, 0x3FF7154760000000
-  %whole = fadd contract float %product, 0x4168000000000000
-  %n2 = fsub contract float %whole, 0x4168000000000000
+  %is_small = fcmp olt float %a_n, 0.000000e+00
+  %to_whole = select i1 %is_small, float 0x41680017E0000000, float 0x41680007E0000000
+  %whole = fadd contract float %product, %to_whole
+  %n2 = fsub contract float %whole, %to_whole
   %product3 = fmul contract float %n2, 0x3FE6300000000000
   %diff = fsub contract float %bounded, %product3
   %product4 = fmul contract float %n2, 0x3F2BD01060000000
   %r = fadd contract float %diff, %product4
-  %high = fadd contract float 1.000000e+00, %r
   %product5 = fmul contract float 0x3F56A4F700000000, %r
   %sum = fadd contract float %product5, 0x3F81239860000000
   %product6 = fmul contract float %sum, %r
-  %value = bitcast float %whole to i32
-  %exponent = sub i32 %value, 1262485504
-  %shifted = call i32 @etch_shr_i32(i32 %exponent, i32 1)
   br i1 %is_n, label %inside, label %inside.end
 
 inside:                                           ; preds = %n.body
@@ -51,30 +49,25 @@ inside:                                           ; preds = %n.body
   %sum11 = fadd contract float %product10, 0x3FDFFFFFC0000000
   %product12 = fmul contract float %r, %r
   %product13 = fmul contract float %sum11, %product12
-  %diff14 = fsub contract float %high, 1.000000e+00
-  %diff15 = fsub contract float %r, %diff14
-  %sum16 = fadd contract float %product13, %diff15
-  %sum17 = fadd contract float %high, %sum16
-  %shifted18 = call i32 @etch_shl_u32(i32 %shifted, i32 23)
-  %sum19 = add i32 %shifted18, 1065353216
-  %value20 = bitcast i32 %sum19 to float
-  %product21 = fmul contract float %sum17, %value20
-  %diff22 = sub i32 %exponent, %shifted
-  %shifted23 = call i32 @etch_shl_u32(i32 %diff22, i32 23)
-  %sum24 = add i32 %shifted23, 1065353216
-  %value25 = bitcast i32 %sum24 to float
-  %product26 = fmul contract float %product21, %value25
-  %value27 = call float @etch_round_half(float %product26)
+  %sum14 = fadd contract float %product13, %r
+  %sum15 = fadd contract float %sum14, 1.000000e+00
+  %value = bitcast float %whole to i32
+  %shifted = call i32 @etch_shl_u32(i32 %value, i32 23)
+  %value16 = bitcast i32 %shifted to float
+  %product17 = fmul contract float %sum15, %value16
+  %chosen = select i1 %is_small, float 0x3BF0000000000000, float 0x43F0000000000000
+  %product18 = fmul contract float %product17, %chosen
+  %value19 = call float @etch_round_half(float %product18)
   %9 = getelementptr inbounds i16, ptr %b, i32 %n
   %10 = load i16, ptr %9, align 2
   %b_n = call float @etch_half_to_float(i16 %10)
-  %11 = fdiv float %value27, %b_n
+  %11 = fdiv float %value19, %b_n
   %ratio = call float @etch_round_half(float %11)
   br label %inside.end
 
 inside.end:                                       ; preds = %inside, %n.body
-  %chosen = phi float [ %ratio, %inside ], [ %a_n, %n.body ]
-  %12 = call i16 @etch_float_to_half(float %chosen)
+  %chosen20 = phi float [ %ratio, %inside ], [ %a_n, %n.body ]
+  %12 = call i16 @etch_float_to_half(float %chosen20)
   %13 = getelementptr inbounds i16, ptr %out, i32 %n
   store i16 %12, ptr %13, align 2
   %n.next = add nsw i32 %n, 1
@@ -86,9 +79,6 @@ n.end:                                            ; preds = %n.test
 
 ; Function Attrs: nounwind willreturn
 declare float @etch_half_to_float(i16) #1
-
-; Function Attrs: nounwind willreturn
-declare i32 @etch_shr_i32(i32, i32) #1
 
 ; Function Attrs: nounwind willreturn
 declare i32 @etch_shl_u32(i32, i32) #1
