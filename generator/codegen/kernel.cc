@@ -234,10 +234,10 @@ void Kernel::shift_to(int axis, std::int64_t amount, int insert_before, AxisKind
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
 }
 
-void Kernel::overlap(int axis, std::int64_t amount, int insert_before) {
+void Kernel::overlap(int axis, std::int64_t amount, int insert_before, AxisKind kind) {
   Axis& tiles = axes_[at(axis)];
   Axis part = tiles;
-  part.kind = AxisKind::Upcast;
+  part.kind = kind;
   part.size = amount;
   const std::int64_t size = tiles.size.as_int();
   tiles.multiplier *= amount;
@@ -312,7 +312,7 @@ bool Kernel::try_apply(const Opt& opt) {
       shift_to(axis, amount, last, AxisKind::Upcast);
       break;
     case OptOp::Overlap:
-      overlap(axis, amount, last);
+      overlap(axis, amount, last, AxisKind::Upcast);
       break;
     case OptOp::Unroll:
       // The steps of a dot product follow each other.
@@ -338,10 +338,12 @@ bool Kernel::try_apply(const Opt& opt) {
       pad_to(axis, amount);
       break;
     case OptOp::Vector:
-      if (axis < first_reduce())
-        shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
-      else
+      if (axis >= first_reduce())
         reduce_in_lanes(axis, amount);
+      else if (axes_[at(axis)].size.as_int() % amount != 0)
+        overlap(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
+      else
+        shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
       break;
     case OptOp::Interior:
       has_interior_ = true;

@@ -163,7 +163,7 @@ class Kernel {
 
  private:
   void shift_to(int axis, std::int64_t amount, int insert_before, AxisKind kind);
-  void overlap(int axis, std::int64_t amount, int insert_before);
+  void overlap(int axis, std::int64_t amount, int insert_before, AxisKind kind);
   /// Whether what is stored may lie over what is read, so that nothing can be computed twice.
   bool may_be_in_place() const;
   void group(int axis, std::int64_t amount, bool top);

@@ -45,13 +45,13 @@ class Search {
 
   std::optional<Tile> best() const {
     std::optional<Tile> best;
-    std::tuple<std::int64_t, bool, double, bool> best_score{};
+    std::tuple<double, bool, double, bool> best_score{};
     for (int axis = 0; axis < k_.first_reduce(); axis++) {
       const std::int64_t lanes = lanes_along(axis);
       if (lanes == 0) continue;
       Tile tile{.axis = axis, .lanes = lanes};
       const double gain = choose_rows(tile);
-      const std::tuple score{lanes, lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain,
+      const std::tuple score{lanes_used(axis, lanes), lanes > 1 && is_unit(k_.stride(k_.bufs()[0], axis)), gain,
                              is_adjacent(tile.along, tile.registers) && is_adjacent(tile.other, tile.rows)};
       if (best && score <= best_score) continue;
       best = tile;
@@ -64,20 +64,27 @@ class Search {
   // Number of vector lanes for the axis, 1 on a target without vectors; 0 if the axis does not fit.
   std::int64_t lanes_along(int axis) const {
     if (k_.options().vector_bits == 0) return k_.axes()[at(axis)].size.is_int() ? 1 : 0;
+    std::int64_t best = 0;
     for (std::int64_t lanes = k_.options().vector_bits / 32; lanes >= 4; lanes /= 2)
-      if (fits(axis, lanes)) return lanes;
-    return 0;
+      if (fits(axis, lanes) && (best == 0 || lanes_used(axis, lanes) > lanes_used(axis, best))) best = lanes;
+    return best;
   }
 
-  // Each buffer has one value for all lanes, or has the lanes adjacent in memory, or can be laid out so.
+  // How many of the lanes compute something new, on average: of the last vector, which begins earlier, it is a part.
+  double lanes_used(int axis, std::int64_t lanes) const {
+    const std::int64_t size = k_.axes()[at(axis)].size.as_int();
+    return static_cast<double>(size) / static_cast<double>((size + lanes - 1) / lanes);
+  }
+
+  // Each buffer has one value for all lanes, or has the lanes adjacent in memory, or can be laid out so if no vector begins earlier.
   bool fits(int axis, std::int64_t lanes) const {
     const Sint size = k_.axes()[at(axis)].size;
-    if (!size.is_int() || size.as_int() % lanes != 0) return false;
+    if (!size.is_int() || k_.why_illegal({OptOp::Vector, axis, lanes})) return false;
     bool moves = false;
     for (std::size_t i = 0; i < bufs_.size(); i++) {
       const auto stride = k_.stride(*bufs_[i], axis);
       if (is_zero(stride)) continue;
-      if (!stride || (!is_unit(stride) && !layouts_[i])) return false;
+      if (!stride || (!is_unit(stride) && (!layouts_[i] || size.as_int() % lanes != 0))) return false;
       moves = true;
     }
     return moves;
@@ -106,7 +113,8 @@ class Search {
   void choose_amounts(Tile& tile, int along, int other, double& best) const {
     const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
     const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
-    const std::int64_t most = k_.axes()[at(along)].size.as_int() / (along == tile.axis ? tile.lanes : 1);
+    const std::int64_t whole = k_.axes()[at(along)].size.as_int();
+    const std::int64_t most = along != tile.axis ? whole : whole % tile.lanes == 0 ? whole / tile.lanes : 1;
     const std::int64_t most_sums = tile.lanes > 1 && all_move(tile.axis) ? kSumsOfVectors : registers;
     for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {

@@ -110,12 +110,13 @@ bool is_of_vector_operations(const Kernel& k, bool along_rows) {
 // Along the axis what is stored is adjacent; what is loaded, too, or it stays or can be laid out so.
 bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
   const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
-  if (!size.is_int() || size.as_int() % lanes != 0) return false;
+  if (!size.is_int()) return false;
+  const bool divides = size.as_int() % lanes == 0;
   return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
     if (k.is_masked(b, axis) || is_indexed(b.op)) return false;
     const auto stride = k.stride(b, axis);
     if (b.op->op == Op::Store) return is_step(stride, 1);
-    return is_step(stride, 0) || (b.op->op == Op::Load && (is_step(stride, 1) || can_be_laid_out(k, b, arguments)));
+    return is_step(stride, 0) || (b.op->op == Op::Load && (is_step(stride, 1) || (divides && can_be_laid_out(k, b, arguments))));
   });
 }
 
@@ -141,8 +142,11 @@ bool reduce_in_lanes(Kernel& k) {
   return false;
 }
 
-bool reduce_beside_lanes(Kernel& k, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
+// With `overlap` the last vector of a loop may begin earlier.
+bool reduce_beside_lanes(Kernel& k, std::int64_t lanes, bool overlap, const std::vector<KernelArgument>& arguments) {
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
+    const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+    if (size.is_int() && (size.as_int() % lanes != 0) != overlap) continue;
     if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
     if (k.reduces().empty() || k.is_staged()) return true;
     unroll_window(k);
@@ -157,8 +161,10 @@ bool reduce_beside_lanes(Kernel& k, std::int64_t lanes, const std::vector<Kernel
 
 bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (k.options().vector_bits == 0 || !is_of_vector_operations(k, true)) return false;
-  for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
-    if (is_of_vector_operations(k, false) && reduce_beside_lanes(k, lanes, arguments)) return true;
+  const std::int64_t widest = k.options().vector_bits / 32;
+  for (std::int64_t lanes = widest; lanes >= kFewest && is_of_vector_operations(k, false); lanes /= 2)
+    for (const bool overlap : {false, true})
+      if ((!overlap || 2 * lanes > widest || lanes == kFewest) && reduce_beside_lanes(k, lanes, overlap, arguments)) return true;
   return !k.reduces().empty() && reduce_in_lanes(k);
 }
 

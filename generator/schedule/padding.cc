@@ -14,7 +14,7 @@ namespace {
 
 // Products of one element from which on writing it once more is little beside the tests that it saves: element by element, as vectors, and
 // where vectors would be read otherwise, of which most see no border.
-constexpr std::int64_t kProducts = 16, kProductsOfVectors = 1, kProductsBesideVectors = 64;
+constexpr std::int64_t kProducts = 16, kProductsOfVectors = 1, kProductsBesideVectors = 64, kProductsOfRows = 4;
 constexpr std::int64_t kLanes = 4;
 
 /// x is read through a view with a mask, of which other views show windows; outside there is a number.
@@ -80,7 +80,21 @@ bool has_lanes(const Padded& p) {
   return false;
 }
 
-std::int64_t least_products(const Padded& p, bool has_vectors) {
+/// Whether elements lie in memory in the order in which they are seen.
+bool is_in_order(const View& v) {
+  std::optional<std::int64_t> before;
+  for (std::size_t axis = 0; axis < v.shape.size(); axis++) {
+    if (v.shape[axis].is_int(1) || !v.strides[axis].is_int()) continue;
+    if (before && v.strides[axis].as_int() > *before) return false;
+    before = v.strides[axis].as_int();
+  }
+  return true;
+}
+
+std::int64_t least_products(const Padded& p, const LazyBuffer* x, bool has_vectors) {
+  // Lanes run along rows, which must not be masked, where channels can't lie side by side: those that were shuffled, and an input's.
+  const bool has_rows = x->kind == LazyKind::Input || !is_in_order(p.padded.views()[0]);
+  if (p.load->dtype == DType::Float32) return has_rows ? kProductsOfRows : kProducts;
   if (!has_vectors) return kProducts;
   return has_lanes(p) ? kProductsOfVectors : kProductsBesideVectors;
 }
@@ -96,7 +110,8 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOpt
       std::optional<Padded> found = padded_by(side);
       if (!found || (found->load->dtype == DType::Float32 && !options.float_orders_alike)) continue;
       const std::int64_t products = product(sum->product->shape).max(),
-                         least = least_products(*found, options.integer_orders_alike && is_int(found->load->dtype));
+                         least =
+                             least_products(*found, item.input_of(found->load), options.integer_orders_alike && is_int(found->load->dtype));
       found->pays = products >= least * found->padded.size().max();
       found->change = sign_change(item, op, side, found->load->dtype, options);
       if (found->pays) return found;

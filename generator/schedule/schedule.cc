@@ -18,6 +18,7 @@
 #include "schedule/realize.h"
 #include "schedule/region.h"
 #include "schedule/select.h"
+#include "schedule/shuffles.h"
 #include "schedule/sum_order.h"
 #include "schedule/unfold.h"
 
@@ -176,6 +177,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
+  cut_at_shuffles(graph, schedule);
   write_padding_once(graph, schedule, options);
   unfold_windows(graph, schedule, options);
   copy_with_sign(graph, schedule, options);
