@@ -41,7 +41,7 @@ bool is_shuffled(const LazyOp* op) {
          !op->st().views()[0].mask;
 }
 
-/// The AST with cut axes; nullopt if no view becomes a part of another one.
+/// The AST with cut axes, and views that became parts of others; nullopt if there is nothing to cut.
 std::optional<const LazyOp*> cut(LazyOps& ops, const LazyOp* ast) {
   AxisCuts cuts(ast->shape.size());
   for (const LazyOp* op : toposort(ast)) {
@@ -52,17 +52,14 @@ std::optional<const LazyOp*> cut(LazyOps& ops, const LazyOp* ast) {
   if (cuts.empty()) return std::nullopt;
   const std::optional<const LazyOp*> root = with_cut_axes(ops, ast, cuts);
   if (!root) return std::nullopt;
-  int views_less = 0;
-  const LazyOp* merged = rewrite_ast(ops, *root, [&](const LazyOp* op, const std::vector<const LazyOp*>&) -> const LazyOp* {
+  return rewrite_ast(ops, *root, [&](const LazyOp* op, const std::vector<const LazyOp*>&) -> const LazyOp* {
     if (op->op != Op::Load || is_indexed(op)) return nullptr;
     ShapeTracker st = op->st().simplify();
     if (is_shuffled(op) && st.views().size() > 1)
       if (auto less = with_one_view_less(st)) st = *less;
     if (st.views().size() >= op->st().views().size()) return nullptr;
-    views_less++;
     return ops.load(op->mem().index, op->dtype, st);
   });
-  return views_less > 0 ? std::optional(merged) : std::nullopt;
 }
 
 std::size_t views_of(const LazyOp* ast) {

@@ -345,7 +345,8 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   const auto count = [&](const Kernel& kernel, const Opt& opt) {
     std::optional<Kernel> next = after(kernel, opt);
     (next ? legal : illegal)++;
-    if (next && opt.op != OptOp::PadTo && opt.op != OptOp::Overlap) {
+    const auto overlaps = [](const Axis& a) { return a.overlap > 0; };  // vectors may, too
+    if (next && opt.op != OptOp::PadTo && std::ranges::none_of(next->axes(), overlaps)) {
       EXPECT_EQ(visits(*next), visits(kernel)) << to_text(opt);
     }
     return next;
@@ -416,6 +417,39 @@ TEST(Heuristics, FloatsWithoutSumsAreVectors) {
     EXPECT_EQ(float_vector_optimizations(kernel, {}), *wanted != 0);
     EXPECT_EQ(opts_text(kernel.applied()), wanted);
   }
+}
+
+// Where nothing is written over what is read, the last vector of a loop may begin earlier.
+TEST(Heuristics, LastVectorsBeginEarlier) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  const ShapeTracker moved({View::create({Sint(63)}, std::vector<Sint>{Sint(1)}, Sint(1))});  // from the second element on
+  Kernel kernel(ops.store(0, ops.load(1, DType::Float32, moved), ShapeTracker::from_shape({63})), options);
+  EXPECT_TRUE(float_vector_optimizations(kernel, {}));
+  EXPECT_EQ(opts_text(kernel.applied()), "VECTOR 0 16;");
+  EXPECT_EQ(kernel.shape_name(), "E_4_16");
+}
+
+// Reductions that are no sums of products: lanes along what is stored side by side, else along what is reduced.
+TEST(Heuristics, ReductionsAreVectors) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  const auto opts_of = [&](const LazyOp* value, const std::vector<Sint>& shape) {
+    Kernel kernel(ops.store(0, value, ShapeTracker::from_shape(shape)), options);
+    EXPECT_TRUE(float_vector_optimizations(kernel, {}));
+    return opts_text(kernel.applied()) + " " + kernel.shape_name();
+  };
+  const std::vector<Sint> windows{8, 8, 32, 3, 3}, strides{2 * 18 * 32, 2 * 32, 1, 18 * 32, 32};
+  const LazyOp* image = ops.load(1, DType::Float32, ShapeTracker({View::create(windows, strides)}));
+  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceMax, image, {3, 4}), {8, 8, 32, 1, 1}), "VECTOR 2 16;UNROLL 1 0;UPCAST 2 2; r_8_8_3_3_2_16");
+  const LazyOp* rows = ops.load(1, DType::Float32, ShapeTracker::from_shape({6, 48}));
+  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16; r_6_3_16");
+  const LazyOp* largest = ops.expand(ops.reduce(Op::ReduceMax, rows, {1}), {6, 48});
+  const LazyOp* exp = ops.elementwise(Op::Exp, {ops.elementwise(Op::Sub, {rows, largest})});
+  const LazyOp* sum = ops.expand(ops.reduce(Op::ReduceSum, exp, {1}), {6, 48});
+  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16; r_6_3_3_3_16");
 }
 
 struct Named {
