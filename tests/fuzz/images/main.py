@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Random networks of images against ONNX Runtime, as kernels for targets with vectors.
+
+    tests/fuzz/in_venv images/main.py --etch build/etch --count 200 [--first N] [--targets x86-64-v4,x86-64-v3] [--keep DIR]
+
+Each has to be right on INTERP, C and LLVM for every target whose instructions this machine has; the others are named and left out.
+"""
+
+import argparse
+import collections
+import pathlib
+import sys
+import tempfile
+
+import harness
+from images.network import Images
+
+CHUNK = 25  # models for one process of etch
+FLAGS = {"x86-64-v4": "avx512f", "x86-64-v3": "avx2"}
+# Sums in another order, of values that layers may have made large.
+TOLERANCE = ("--rtol", "0.001", "--atol", "0.0002")
+
+
+def usable(names):
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split() if pathlib.Path("/proc/cpuinfo").exists() else []
+    for name in names:
+        if name in FLAGS and FLAGS[name] not in flags:
+            print(f"SKIPPED: {name} (this processor has no {FLAGS[name]})")
+        else:
+            yield name
+
+
+def describe(network):
+    return f"{' '.join(n.op_type for n in network.nodes)}; x {list(network.shape)}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--etch", required=True, help="the tool")
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--count", type=int, default=200, help="how many seeds")
+    parser.add_argument("--targets", default="x86-64-v4,x86-64-v3,host")
+    parser.add_argument("--backends", default="interp,c,llvm")
+    parser.add_argument("--keep", help="folder for the models that fail")
+    args = parser.parse_args()
+
+    targets = list(usable(args.targets.split(",")))
+    counts = collections.Counter()
+    for start in range(args.first, args.first + args.count, CHUNK):
+        with tempfile.TemporaryDirectory(prefix="etch-images-") as folder:
+            networks = {}
+            for seed in range(start, min(start + CHUNK, args.first + args.count)):
+                networks[seed] = Images(seed)
+                harness.write_case(pathlib.Path(folder) / str(seed), networks[seed].model(), [networks[seed].data()])
+            for target in targets:
+                options = ["--target", target, "--backends", args.backends, *TOLERANCE]
+                for seed, result in harness.validate_suite(args.etch, folder, options).items():
+                    counts[result.verdict] += 1
+                    if result.verdict == "right":
+                        continue
+                    network = networks[int(seed)]
+                    print(f"{result.verdict.upper()} seed {seed} for {target}: {describe(network)}\n    {result.text[:400]}")
+                    if args.keep:
+                        harness.write_case(pathlib.Path(args.keep) / seed, network.model(), [network.data()])
+        sys.stdout.flush()
+    print(f"{args.count} networks for {', '.join(targets)}: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    return 0 if set(counts) <= {"right"} and targets else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
