@@ -6,6 +6,7 @@
 #include "onnx/builder.h"
 #include "peak.h"
 #include "target/target.h"
+#include "untuned.h"
 
 namespace etch::bench {
 namespace {
@@ -195,6 +196,13 @@ void measure_beside_onnxruntime(Context& context) {
       if (!measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
     measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
+  constexpr Limits kUntuned{.clang = 1.1, .gcc = 1.2};
+  measure(context, "detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned);
+  for (const UntunedNetwork& network : untuned_networks()) {
+    const fs::path path = context.work / (std::string(network.name) + ".onnx");
+    network.write(path);
+    measure(context, network.name, path, kUntuned);
+  }
   if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");
   const Limits small{.clang = 0.9, .gcc = 1.2};
   for (const char* name : {"kws_f32", "vww_f32"}) measure(context, name, context.models / name / "model.onnx", small);
