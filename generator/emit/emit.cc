@@ -212,7 +212,8 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
   for (std::size_t b = 0; b < plan.placements.size(); b++) {
     const Placement& place = plan.placements[b];
     if (place.offset < 0) continue;
-    r.buffers.push_back({program.buffers[b].name, place.offset, program.buffers[b].max_bytes(), place.first, place.last});
+    r.buffers.push_back({program.buffers[b].name, place.offset, program.buffers[b].max_bytes(), place.first, place.last,
+                         program.buffers[b].inner_axis, program.buffers[b].block});
     if (program.pools.empty()) continue;
     r.buffers.back().pool = program.pools[static_cast<std::size_t>(place.pool)].name;
     r.buffers.back().accessed_bytes = plan.traffic[b];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "emit/literals.h"
@@ -48,6 +49,8 @@ Json kernel_json(const ReportKernel& k) {
 
 Json buffer_json(const ReportBuffer& b) {
   Json j{{"name", b.name}, {"offset", b.offset}, {"bytes", b.bytes}, {"first_call", b.first}, {"last_call", b.last}};
+  if (b.inner_axis >= 0) j["innermost_axis"] = b.inner_axis;
+  if (b.block > 0) j["block"] = b.block;
   if (b.pool.empty()) return j;
   j["pool"] = b.pool;
   j["accessed_bytes"] = b.accessed_bytes;
@@ -115,6 +118,20 @@ std::string pools_text(const Report& r) {
   for (const ReportBuffer& b : r.buffers)
     text += fmt::format("  {:<{}}  {:<{}}  {:>11}  {:>13}  {}\n", nodes_text({b.name}), name, b.pool, pool, grouped(b.bytes),
                         grouped(b.accessed_bytes), nodes_text({b.why}));
+  return text;
+}
+
+// The tensors that do not lie in the order of their axes, those of one order together.
+std::string orders_text(const Report& r) {
+  std::map<std::pair<int, std::int64_t>, std::vector<std::string>> names;
+  for (const ReportBuffer& b : r.buffers)
+    if (b.inner_axis >= 0) names[{b.inner_axis, b.block}].push_back(b.name);
+  if (names.empty()) return "";
+  std::string text = "\nTensors that do not lie in the order of their axes\n";
+  for (const auto& [order, of] : names) {
+    const std::string blocks = order.second > 0 ? fmt::format(" in blocks of {}", order.second) : "";
+    text += fmt::format("  axis {} innermost{}: {}\n", order.first, blocks, nodes_text(of));
+  }
   return text;
 }
 
@@ -239,6 +256,7 @@ std::string to_text(const Report& r) {
     for (const std::string& finding : r.audit->findings) text += "  " + finding + "\n";
   }
   text += pools_text(r);
+  text += orders_text(r);
   text += "\nKernels in the order of their calls\n";
   std::size_t name = 4, shape = 5;
   for (const ReportKernel& k : r.kernels) {

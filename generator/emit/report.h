@@ -32,6 +32,8 @@ struct ReportBuffer {
   std::string name;
   std::int64_t offset = 0, bytes = 0;
   int first = 0, last = 0;  // first and last call that needs it
+  int inner_axis = -1;      // which lies innermost, if that is another order than that of its axes
+  std::int64_t block = 0;   // of how many elements in blocks; 0: the whole axis
   // With pools: which one, what kernels read and write there in a run, and why it is in no faster one.
   std::string pool{};
   std::int64_t accessed_bytes = 0;

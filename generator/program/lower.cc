@@ -193,6 +193,11 @@ class Lowering {
       check(item.writes(buffer), "an intermediate is written before it is read");
       it->second = add_buffer(buffer == item.out ? name_of_value(item) : name_of_other(item, buffer), BufferKind::Intermediate,
                               buffer->dtype, buffer->shape());
+      const auto order = std::ranges::find(schedule_.orders, buffer, &StoredOrder::buffer);
+      if (order != schedule_.orders.end()) {
+        program_.buffers.back().inner_axis = order->axis;
+        program_.buffers.back().block = order->block;
+      }
     }
     return it->second;
   }

@@ -33,6 +33,8 @@ struct ProgramBuffer {
   bool laid_out = false;          // Constant: data is in the order in which its kernels read it, not in that of shape
   bool in_words = false;          // Constant: some kernel loads it in whole words
   bool of_companion = false;      // Constant: no call reads it, but one of a program beside this one (share_constants)
+  int inner_axis = -1;            // of an intermediate that lies in another order than that of shape: the axis that is innermost,
+  std::int64_t block = 0;         // and of how many of its elements in blocks; 0: all
   std::int64_t below = 0;         // Input of integers: a run checks that each is one of [0, below); 0: any may be
   bool by_value = false;          // Input of one element: the run function takes it by value
 

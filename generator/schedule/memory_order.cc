@@ -230,6 +230,7 @@ class Orders {
     if (way == own) return;
     const MemoryOrder order = order_of_way(way, shape.size());
     chosen_.emplace(candidate.buffer, Stored{order, ordered(shape, order)});
+    schedule_.orders.push_back({candidate.buffer, order.axis, order.block});
   }
 
   bool may_lie_in(const Candidate& candidate, const MemoryOrder& order, int own) {

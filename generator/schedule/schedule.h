@@ -66,6 +66,13 @@ struct ScheduledOutput {
   std::vector<Sint> shape;             // may differ from the buffer's: the same elements in the same order
 };
 
+/// How an intermediate lies in memory where that is not the order of its axes: one of them innermost, whole or in blocks.
+struct StoredOrder {
+  const LazyBuffer* buffer = nullptr;
+  int axis = 0;
+  std::int64_t block = 0;  // elements; 0: the whole axis
+};
+
 struct Schedule {
   std::vector<ScheduleItem> items;        // in execution order
   std::vector<ScheduledLoop> loops;       // by first item, outer ones first
@@ -73,6 +80,7 @@ struct Schedule {
   std::vector<const LazyBuffer*> states;  // in the order of the StateSpecs
   std::vector<ScheduledOutput> outputs;   // in the order of the OutputSpecs, each with a buffer of its own
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
+  std::vector<StoredOrder> orders;        // in the order in which the buffers were given them
   std::vector<LayoutChoice> choices;      // in the order in which they came up; empty unless LayoutChoices::lists
   std::vector<LayoutChoice> refused;      // those that can't be taken in the way that was found
 };

@@ -1,0 +1,91 @@
+// The order in which floats lie in memory for targets with vectors: channels in blocks of a vector, or innermost as a whole, and padding
+// written once where the peak of memory has room for it.
+#include <gtest/gtest.h>
+
+#include "device/device.h"
+#include "driver/compile.h"
+#include "emit/emit.h"
+#include "memory/plan.h"
+#include "onnx/builder.h"
+
+namespace etch {
+namespace {
+
+using Ints = GraphBuilder::Ints;
+using Value = GraphBuilder::Value;
+
+class FloatOrders : public testing::Test {
+ protected:
+  void compile(const GraphBuilder& g, const char* target) {
+    options_.import = {.bytes = g.bytes(), .name = "net"};
+    options_.target = find_target(target, ETCH_SOURCE_DIR "/targets");
+    frontend_ = read_model(options_);
+    program_ = lower_model(frontend_, &language_of(options_.target), options_);
+  }
+  Report report() const { return make_report(program_, plan_memory(program_), EmitOptions{.name = "net"}); }
+  std::string order_of(const std::string& name) const {
+    for (const ProgramBuffer& b : program_.buffers)
+      if (b.name == name) return std::to_string(b.inner_axis) + "/" + std::to_string(b.block);
+    return "none";
+  }
+
+  CompileOptions options_;
+  Frontend frontend_;
+  Program program_;
+};
+
+/// Convolutions with `channels` channels between planes, and pooling.
+Value chain(GraphBuilder& g, std::int64_t channels, std::int64_t size) {
+  const Value x = g.input("x", DType::Float32, {1, 3, size, size});
+  Value y = g.relu(g.conv(x, "first", 3, channels, {3, 3}, {1, 1}, {1, 1, 1, 1}));
+  y = g.node("MaxPool", {y}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{1, 1}}}, "pool");
+  return g.conv(y, "second", channels, channels, {1, 1}, {1, 1}, {0, 0, 0, 0});
+}
+
+TEST_F(FloatOrders, BlocksOfAVector) {
+  GraphBuilder g("net", 13);
+  g.output(chain(g, 32, 10), DType::Float32, {1, 32, 8, 8});
+  compile(g, "x86-64-v4");
+  EXPECT_EQ(order_of("pool.out"), "1/16");
+  EXPECT_EQ(order_of("second.out"), "-1/0") << "the graph's output keeps its order";
+  const Report of_vectors = report();
+  EXPECT_NE(to_text(of_vectors).find("\nTensors that do not lie in the order of their axes\n  "), std::string::npos) << to_text(of_vectors);
+  EXPECT_NE(to_text(of_vectors).find("  axis 1 innermost in blocks of 16: "), std::string::npos) << to_text(of_vectors);
+  EXPECT_NE(to_json(of_vectors).find("\"block\": 16"), std::string::npos) << to_json(of_vectors);
+  compile(g, "x86-64-v3");
+  EXPECT_EQ(order_of("pool.out"), "1/8");
+  compile(g, "c99");
+  EXPECT_EQ(order_of("pool.out"), "-1/0") << "no vectors, no reason";
+  EXPECT_EQ(to_text(report()).find("Tensors that do not lie"), std::string::npos);
+}
+
+TEST_F(FloatOrders, OneVectorOfChannelsIsTheInnermostAxis) {
+  GraphBuilder g("net", 13);
+  g.output(chain(g, 16, 10), DType::Float32, {1, 16, 8, 8});
+  compile(g, "x86-64-v4");
+  EXPECT_EQ(order_of("pool.out"), "1/0");
+}
+
+// A residual sum is written over one of its operands, so a copy with padding beside both would raise the peak.
+TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
+  for (const bool has_room : {true, false}) {
+    GraphBuilder g("net", 13);
+    const Value x = g.input("x", DType::Float32, {1, 16, 16, 16});
+    const Value a = g.relu(g.conv(x, "a", 16, has_room ? 64 : 16, {1, 1}, {1, 1}, {0, 0, 0, 0}));
+    const Value narrow = has_room ? g.relu(g.conv(a, "narrow", 64, 16, {1, 1}, {1, 1}, {0, 0, 0, 0})) : a;
+    Value y = g.conv(narrow, "b", 16, 16, {3, 3}, {1, 1}, {1, 1, 1, 1});
+    y = has_room ? g.relu(y) : g.node("Add", {y, a});
+    g.output(g.conv(y, "c", 16, 4, {1, 1}, {1, 1}, {0, 0, 0, 0}), DType::Float32, {1, 4, 16, 16});
+    compile(g, "x86-64-v4");
+    const bool copies = std::ranges::any_of(program_.calls, [&](const ProgramCall& call) {
+      const ProgramBuffer& out = program_.buffers[static_cast<std::size_t>(call.arguments[0].buffer)];
+      return out.max_elements == 16 * 18 * 18;
+    });
+    EXPECT_EQ(copies, has_room);
+    const std::int64_t image = 16 * 16 * 16 * 4;
+    EXPECT_LE(plan_memory(program_).arena_bytes, has_room ? 5 * image : 2 * image);
+  }
+}
+
+}  // namespace
+}  // namespace etch
