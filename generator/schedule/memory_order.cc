@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -219,7 +220,8 @@ class Orders {
     int way = own;
     if (candidate.may_be_usual && !candidate.products.empty()) {
       const int wanted = std::ranges::max_element(candidate.products, {}, [](const auto& p) { return p.second; })->first;
-      const int blocked = wanted + static_cast<int>(shape.size()) * 4;
+      const int blocked =
+          wanted + static_cast<int>(shape.size()) * std::countr_zero(static_cast<std::uint64_t>(vector_bytes_) / sizeof(float));
       if (has_floats_ && candidate.buffer->dtype == DType::Float32 && can(blocked))
         way = blocked;
       else if (can(wanted))
