@@ -182,7 +182,7 @@ const UOp* value_of(UOpBuilder& builder, const UOp* x) {
 }
 
 constexpr MathFunction kRows[] = {
-    {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 1 ulp", value_of<exp_of>},
+    {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 2 ulp", value_of<exp_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},

@@ -1,4 +1,4 @@
-/* e^x = 2^n e^r, within 1 ulp */
+/* e^x = 2^n e^r, within 2 ulp */
 static float etch_exp_f32(float x) {
   const float above = x < -104.0f ? -104.0f : x;
   const float bounded = 89.0f < above ? 89.0f : above;
