@@ -251,8 +251,9 @@ void order_for_overlap(Kernel& kernel);
 /// Lanes of integers, where what is stored is adjacent and what is read too, stays or can be laid out so. False, and the kernel unchanged,
 /// if there is no such axis or the target has no such vectors.
 bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
-/// Lanes of float32 in a kernel without reductions, where what is stored is adjacent, what is loaded is adjacent or stays, and each
-/// operation exists for vectors. False, and the kernel unchanged, if there is no such axis.
+/// Lanes of float32 along an axis that is not reduced, where what is stored is adjacent, what is loaded is adjacent, stays or can be laid
+/// out so, and each operation exists for vectors; else along one that is reduced (softmax, norms, means). False, and the kernel unchanged,
+/// if there is no such axis.
 bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.

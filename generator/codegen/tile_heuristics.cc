@@ -25,7 +25,7 @@ std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
 bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
-constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kWindow = 12;
+constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow = 12;
 constexpr std::int64_t kLeastOverlap = 4;  // rows of a tile
 constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
 
@@ -246,7 +246,7 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
     k.try_apply({OptOp::Unroll, reduced, 0});
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors
     const bool is_window = tile.lanes > 1 && sums <= kSumsOfVectors && rest.size() == 1 && k.axes()[at(rest[0])].size.is_int();
-    if (is_window && k.axes()[at(rest[0])].size.as_int() * size <= kWindow) k.try_apply({OptOp::Unroll, 0, 0});
+    if (is_window && k.axes()[at(rest[0])].size.as_int() * size <= kProductsOfWindow) k.try_apply({OptOp::Unroll, 0, 0});
   } else if (tile.lanes == 1)
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
 }

@@ -1,6 +1,6 @@
-// Vectors of floats in kernels without sums: lanes along the axis in which the elements that are stored are adjacent. Vectors of integers:
-// lanes along the axis in which the elements that are stored are adjacent, and some other elements beside them, for
-// which the constants are loaded once.
+// Vectors of floats in kernels that are no sums of products by tiles: lanes along the axis in which the elements that are stored are
+// adjacent, else along what is reduced. Vectors of integers: lanes along the axis in which the elements that are stored are adjacent, and
+// some other elements beside them, for which the constants are loaded once.
 #include <algorithm>
 
 #include "codegen/kernel.h"
@@ -129,7 +129,7 @@ void upcast_neighbours(Kernel& k) {
 }
 
 // Lanes along the axis that is reduced, where what is read and written is adjacent.
-bool reduce_in_lanes(Kernel& k) {
+bool lanes_along_sums(Kernel& k) {
   const auto moves_as_vector = [&](int axis) {
     return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
       const auto stride = k.stride(b, axis);
@@ -143,7 +143,7 @@ bool reduce_in_lanes(Kernel& k) {
 }
 
 // With `overlap` the last vector of a loop may begin earlier.
-bool reduce_beside_lanes(Kernel& k, std::int64_t lanes, bool overlap, const std::vector<KernelArgument>& arguments) {
+bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std::vector<KernelArgument>& arguments) {
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
     const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
     if (size.is_int() && (size.as_int() % lanes != 0) != overlap) continue;
@@ -164,8 +164,8 @@ bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& ar
   const std::int64_t widest = k.options().vector_bits / 32;
   for (std::int64_t lanes = widest; lanes >= kFewest && is_of_vector_operations(k, false); lanes /= 2)
     for (const bool overlap : {false, true})
-      if ((!overlap || 2 * lanes > widest || lanes == kFewest) && reduce_beside_lanes(k, lanes, overlap, arguments)) return true;
-  return !k.reduces().empty() && reduce_in_lanes(k);
+      if ((!overlap || 2 * lanes > widest || lanes == kFewest) && lanes_along_outputs(k, lanes, overlap, arguments)) return true;
+  return !k.reduces().empty() && lanes_along_sums(k);
 }
 
 bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {

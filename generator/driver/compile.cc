@@ -293,7 +293,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .shares_row = language.local_memory ? +shares_row : nullptr,
                       .orders_alike = options.overlap && !language.grid,
                       .integer_orders_alike = options.target.vector.integers,
-                      .float_orders_alike = options.target.vector.bits > 0,
+                      .float_orders_alike = options.target.vector.bits > 0 && !language.grid && !options.overlap,
                       .stored_bytes = byte_options(options.target).stored,
                       .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0,
                       .vector_bytes = options.target.vector.bits / 8};

@@ -26,10 +26,6 @@ struct Padded {
   bool pays = false;
 };
 
-bool has_fixed_shape(const View& v) {
-  return std::ranges::all_of(v.shape, [](const Sint& d) { return d.is_int(); });
-}
-
 /// Nothing but the first view of `st` has a mask.
 bool is_padded_first(const ShapeTracker& st) {
   const std::vector<View>& views = st.views();
@@ -39,7 +35,7 @@ bool is_padded_first(const ShapeTracker& st) {
 bool is_padded_load(const LazyOp* op) {
   const bool is_copied =
       op->op == Op::Load && !is_indexed(op) && ((is_int(op->dtype) && bytes_of(op->dtype) <= 2) || op->dtype == DType::Float32);
-  return is_copied && is_padded_first(op->st()) && has_fixed_shape(op->st().views()[0]);
+  return is_copied && is_padded_first(op->st()) && op->st().views()[0].has_fixed_shape();
 }
 
 Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padding) {

@@ -97,7 +97,7 @@ struct ScheduleOptions {
   bool orders_alike = false;
   /// The same for integers of one or two bytes alone: kernels then have vectors of them.
   bool integer_orders_alike = false;
-  /// The same for floats: lanes of vectors run along their innermost axis.
+  /// The same for floats, in blocks of vector_bytes where these divide an axis: kernels then have vectors of them. Not with orders_alike.
   bool float_orders_alike = false;
   /// int8 or uint8: what dot products with weights of int8 take. Bytes of the other type change where they are copied for such sums.
   std::optional<DType> stored_bytes = {};

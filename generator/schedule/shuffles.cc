@@ -8,10 +8,6 @@
 namespace etch {
 namespace {
 
-bool has_fixed_shape(const View& v) {
-  return std::ranges::all_of(v.shape, [](const Sint& d) { return d.is_int(); });
-}
-
 /// Cuts where `st` runs across elements of what `below` shows that do not follow each other there.
 void add_borders(AxisCuts& cuts, const ShapeTracker& st, const View& below) {
   std::int64_t distance = 1;
@@ -37,8 +33,8 @@ std::optional<ShapeTracker> with_one_view_less(const ShapeTracker& st) {
 }
 
 bool is_shuffled(const LazyOp* op) {
-  return op->op == Op::Load && !is_indexed(op) && op->st().views().size() > 1 && std::ranges::all_of(op->st().views(), has_fixed_shape) &&
-         !op->st().views()[0].mask;
+  return op->op == Op::Load && !is_indexed(op) && op->st().views().size() > 1 &&
+         std::ranges::all_of(op->st().views(), &View::has_fixed_shape) && !op->st().views()[0].mask;
 }
 
 /// The AST with cut axes, and views that became parts of others; nullopt if there is nothing to cut.

@@ -79,6 +79,10 @@ View View::create(std::vector<Sint> shape, std::optional<std::vector<Sint>> stri
   return v;
 }
 
+bool View::has_fixed_shape() const {
+  return std::ranges::all_of(shape, [](const Sint& d) { return d.is_int(); });
+}
+
 bool View::is_empty() const {
   auto zero = [](const Sint& s) { return s.is_int(0); };
   if (std::any_of(shape.begin(), shape.end(), zero)) return true;

@@ -29,6 +29,8 @@ struct View {
   static View create(std::vector<Sint> shape, std::optional<std::vector<Sint>> strides = std::nullopt, Sint offset = 0,
                      std::optional<std::vector<Range>> mask = std::nullopt);
 
+  /// Whether all sizes are numbers.
+  bool has_fixed_shape() const;
   /// Number of indices.
   Sint size() const { return product(shape); }
   /// True if no element is read: all is padding, or there is none.

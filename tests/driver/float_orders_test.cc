@@ -22,7 +22,7 @@ class FloatOrders : public testing::Test {
     frontend_ = read_model(options_);
     program_ = lower_model(frontend_, &language_of(options_.target), options_);
   }
-  Report report() const { return make_report(program_, plan_memory(program_), EmitOptions{.name = "net"}); }
+  Report report() const { return make_report(program_, plan_memory(program_), EmitOptions()); }
   std::string order_of(const std::string& name) const {
     for (const ProgramBuffer& b : program_.buffers)
       if (b.name == name) return std::to_string(b.inner_axis) + "/" + std::to_string(b.block);
