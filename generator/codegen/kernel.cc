@@ -257,13 +257,13 @@ bool Kernel::is_alike_in_stages(int axis) const {
   return same == reduce_stages_ + (stores_reduced_dims_ ? 1 : 0);
 }
 
-// Every stage is split alike, so that a work-item has the same elements in each: what one stage keeps in the output the same item reads
-// in another.
-void Kernel::group(int axis, std::int64_t amount, bool top) {
+// Every stage is split alike, so that a work-item or a lane has the same elements in each: what one stage keeps in the output the same one
+// reads in another.
+Axis Kernel::split_stages(int axis, std::int64_t amount, AxisKind kind, bool top) {
   const Axis whole = axes_[at(axis)];
   const std::int64_t rest = whole.size.as_int() / amount;
   Axis part = whole;
-  part.kind = AxisKind::Group;
+  part.kind = kind;
   part.size = amount;
   part.stage = Axis::kOuter;
   if (top) part.multiplier = whole.multiplier * rest;
@@ -273,22 +273,22 @@ void Kernel::group(int axis, std::int64_t amount, bool top) {
     if (!top) a.multiplier *= amount;
   }
   if (rest == 1) std::erase_if(axes_, [&](const Axis& a) { return a.dim == whole.dim && a.size.is_int(1); });
+  return part;
+}
+
+void Kernel::group(int axis, std::int64_t amount, bool top) {
+  const Axis part = split_stages(axis, amount, AxisKind::Group, top);
   axes_.insert(axes_.begin() + first_reduce() + count(AxisKind::Group), part);
 }
 
-void Kernel::reduce_in_lanes(int axis, std::int64_t amount) {
-  const Axis whole = axes_[at(axis)];
-  Axis part = whole;
-  part.kind = AxisKind::Vector;
-  part.size = amount;
-  part.stage = Axis::kOuter;
-  for (Axis& a : axes_) {
-    if (!is_same_part(a, whole)) continue;
-    a.size = whole.size.as_int() / amount;
-    a.multiplier *= amount;
-  }
-  std::erase_if(axes_, [&](const Axis& a) { return a.dim == whole.dim && a.size.is_int(1); });
-  axes_.push_back(part);
+void Kernel::make_vector(int axis, std::int64_t amount) {
+  const int end = static_cast<int>(axes_.size());
+  if (axis >= first_reduce())
+    axes_.push_back(split_stages(axis, amount, AxisKind::Vector, false));
+  else if (axes_[at(axis)].size.as_int() % amount != 0)
+    overlap(axis, amount, end, AxisKind::Vector);
+  else
+    shift_to(axis, amount, end, AxisKind::Vector);
 }
 
 // UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
@@ -338,12 +338,7 @@ bool Kernel::try_apply(const Opt& opt) {
       pad_to(axis, amount);
       break;
     case OptOp::Vector:
-      if (axis >= first_reduce())
-        reduce_in_lanes(axis, amount);
-      else if (axes_[at(axis)].size.as_int() % amount != 0)
-        overlap(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
-      else
-        shift_to(axis, amount, static_cast<int>(axes_.size()), AxisKind::Vector);
+      make_vector(axis, amount);
       break;
     case OptOp::Interior:
       has_interior_ = true;

@@ -166,9 +166,10 @@ class Kernel {
   void overlap(int axis, std::int64_t amount, int insert_before, AxisKind kind);
   /// Whether what is stored may lie over what is read, so that nothing can be computed twice.
   bool may_be_in_place() const;
+  /// Cuts a part off the loops over a reduced dimension in all stages, their outermost part with `top`, and returns it.
+  Axis split_stages(int axis, std::int64_t amount, AxisKind kind, bool top);
   void group(int axis, std::int64_t amount, bool top);
-  /// Cuts off the innermost part of a loop over a reduced dimension in all stages: a vector has these elements in each.
-  void reduce_in_lanes(int axis, std::int64_t amount);
+  void make_vector(int axis, std::int64_t amount);
   /// Whether two loops, of different stages, are over the same part of the same dimension.
   static bool is_same_part(const Axis& a, const Axis& b);
   /// Whether each stage has a loop over that part of the dimension.

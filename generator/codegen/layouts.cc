@@ -53,19 +53,18 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
   return layout;
 }
 
-}  // namespace
-
 // How far apart the elements are that follow each other along `axis`, of what has one element for all lanes: of an image, not of weights.
 std::int64_t distance_along(const Kernel& k, int axis) {
   const int lane = static_cast<int>(k.axes().size()) - 1;
   std::int64_t distance = 0;
   for (const KernelBuf& b : k.bufs()) {
     if (b.op->op != Op::Load || !is_step(k.stride(b, lane), 0)) continue;
-    const Sint stride = k.view_stride(b, axis);
-    distance = std::max(distance, stride.max());
+    distance = std::max(distance, k.view_stride(b, axis).max());
   }
   return distance;
 }
+
+}  // namespace
 
 std::vector<int> reduce_order(const Kernel& k) {
   std::vector<int> order;

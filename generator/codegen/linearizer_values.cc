@@ -180,8 +180,10 @@ bool Linearizer::is_vector_choice(Op op, DType dtype, const std::vector<const UO
   return dtype == DType::Bool && (op == Op::And || op == Op::Or || op == Op::Xor) && src[0]->lanes == src[1]->lanes;
 }
 
-// Beside those of floats: arithmetic in int32, the conversions to it, from it and between it and floats, and rounding.
+// Beside those of floats: what one condition chooses in all lanes; arithmetic in int32, the conversions to it, from it and between it and
+// floats, and rounding.
 bool Linearizer::is_vector_operation(Op op, DType dtype, const std::vector<const UOp*>& src) const {
+  if (op == Op::Where && dtype == DType::Float32) return src[0]->lanes == 1;
   if (!k_.options().integer_vectors) return false;
   const DType from = src[0]->dtype;
   const auto is_small = [](DType d) { return is_int(d) && bytes_of(d) <= 2; };
@@ -215,8 +217,6 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
   int lanes = 1;
   for (const UOp* s : src) lanes = std::max(lanes, s->lanes);
   if (lanes > 1 && dtype == DType::Float32 && (op == Op::Max || op == Op::Min)) return vector_choice(op, dtype, src);
-  if (lanes > 1 && op == Op::Where && dtype == DType::Float32 && src[0]->lanes == 1)
-    return b_.alu(op, dtype, {src[0], in_all_lanes(src[1]), in_all_lanes(src[2])});  // one condition for all lanes
   if (lanes > 1 && is_vector_choice(op, dtype, src)) return b_.alu(op, dtype, src);
   if (lanes > 1 && is_vector_operation(op, dtype, src)) {
     if (op == Op::Cast) return b_.cast(src[0], dtype);

@@ -54,10 +54,6 @@ bool is_one_constant(const UOp* u) {
   return u->uop == UOpKind::Vectorize && (is_int(u->dtype) || u->dtype == DType::Float32) && std::ranges::all_of(u->src, is_first);
 }
 
-bool is_zeros(const UOp* u) {
-  return std::ranges::all_of(u->src, [](const UOp* s) { return is_constant(s) && s->value->bits() == 0; });
-}
-
 int appearances(std::string_view text, char operand) {
   int n = 0;
   for (std::size_t i = 0; i + 1 < text.size(); i++) n += text[i] == '$' && text[i + 1] == operand ? 1 : 0;
@@ -276,9 +272,9 @@ void Renderer::load(const UOp* u) {
               kAtom, depth});
     }
     const std::string name = unique(local_names_.of(u));
-    const bool is_vector = u->src[3]->lanes > 1, is_zero = is_vector && u->src[3]->uop == UOpKind::Vectorize && is_zeros(u->src[3]);
-    const std::string start = is_zero ? "{0.0f}" : is_vector ? expr(u->src[3]).text : "{" + expr(u->src[3]).text + "}";
-    line(vector_type(u) + " " + name + " = " + start + ";");
+    const UOp* other = is_one_constant(u->src[3]) ? u->src[3]->src[0] : u->src[3];
+    const bool is_zero = is_constant(other) && other->value->bits() == 0;
+    line(vector_type(u) + " " + name + " = " + (is_zero ? "{" + expr(other).text + "}" : in_all_lanes(other, u->lanes)) + ";");
     line("if (" + expr(u->src[2]).text + ") " + name + " = " + place + ";");
     exprs_[u] = {name};
     return;

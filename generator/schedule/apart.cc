@@ -7,7 +7,21 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kMostGrowth = 20;  // a part of the peak by which copies of floats may raise it
+constexpr double kGrowth = 0.05;  // of the peak, by copies of floats: only time asks for them
+
+/// What the peak of memory may become.
+class Limit {
+ public:
+  Limit(const Schedule& schedule, const std::vector<const LazyBuffer*>& outputs, Reuse reuse, double growth)
+      : outputs_(outputs), reuse_(reuse), most_(static_cast<double>(peak_bytes(schedule.items, outputs, reuse)) * (1 + growth)) {}
+
+  bool allows(const std::vector<ScheduleItem>& items) const { return static_cast<double>(peak_bytes(items, outputs_, reuse_)) <= most_; }
+
+ private:
+  const std::vector<const LazyBuffer*>& outputs_;
+  Reuse reuse_;
+  double most_;
+};
 
 /// Whether an item is made two, where the heuristics say `pays`.
 bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
@@ -23,9 +37,8 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
   if (!schedule.loops.empty()) return;
   std::vector<const LazyBuffer*> outputs;
   for (const ScheduledOutput& o : schedule.outputs) outputs.push_back(o.buffer);
-  const Reuse usual = options.orders_alike ? Reuse::Overlaps : Reuse::None;
-  const std::int64_t peak = peak_bytes(schedule.items, outputs, usual);
-  const std::int64_t in_place = peak_bytes(schedule.items, outputs, options.orders_alike ? usual : Reuse::InPlace);
+  const Limit of_bytes(schedule, outputs, options.orders_alike ? Reuse::Overlaps : Reuse::None, 0);
+  const Limit of_floats(schedule, outputs, options.orders_alike ? Reuse::Overlaps : Reuse::InPlace, options.orders_alike ? 0 : kGrowth);
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     std::optional<Apart> apart = split(schedule.items[i]);
     if (!apart) continue;
@@ -36,9 +49,7 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
     const bool is_written = is_there || std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == written; });
     *here = std::move(apart->reads);
     if (!is_written) items.insert(here, std::move(apart->writes));
-    if (peak_bytes(items, outputs, usual) > peak) continue;
-    const bool is_for_speed = written->dtype == DType::Float32 && !options.orders_alike;
-    if (is_for_speed && peak_bytes(items, outputs, Reuse::InPlace) > in_place + in_place / kMostGrowth) continue;
+    if (!(written->dtype == DType::Float32 ? of_floats : of_bytes).allows(items)) continue;
     if (!is_made_two(schedule, options, schedule.items[i], apart->kind, apart->pays)) continue;
     schedule.items = std::move(items);
     if (!is_written) i++;

@@ -93,4 +93,11 @@ std::optional<const LazyOp*> with_cut_axes(LazyOps& ops, const LazyOp* root, con
   return done.at(root);
 }
 
+std::size_t views_of(const LazyOp* root) {
+  std::size_t views = 0;
+  for (const LazyOp* op : toposort(root))
+    if (info(op->op).group == OpGroup::Buffer) views += op->st().views().size();
+  return views;
+}
+
 }  // namespace etch

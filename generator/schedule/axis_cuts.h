@@ -30,4 +30,7 @@ class AxisCuts {
 /// `root` with cut axes; nullopt where it can't have them: a scan along one, sizes that don't divide.
 std::optional<const LazyOp*> with_cut_axes(LazyOps& ops, const LazyOp* root, const AxisCuts& cuts);
 
+/// The number of views of all leaves and Stores of an AST.
+std::size_t views_of(const LazyOp* root);
+
 }  // namespace etch

@@ -298,14 +298,7 @@ class Orders {
     }
     if (cuts.empty()) return ast;
     const std::optional<const LazyOp*> made = with_cut_axes(graph_.ops(), ast, cuts);
-    return made && count_views(*made) <= count_views(ast) ? made : std::nullopt;
-  }
-
-  static std::size_t count_views(const LazyOp* ast) {
-    std::size_t views = 0;
-    for (const LazyOp* op : toposort(ast))
-      if (info(op->op).group == OpGroup::Buffer) views += op->st().views().size();
-    return views;
+    return made && views_of(*made) <= views_of(ast) ? made : std::nullopt;
   }
 
   LazyGraph& graph_;

@@ -42,7 +42,7 @@ Padded padded_load(const LazyOp* replaced, const LazyOp* load, std::int64_t padd
   const std::vector<View>& views = load->st().views();
   return {replaced,
           load,
-          is_int(load->dtype) ? Scalar::of_int(load->dtype, padding) : Scalar::of_double(load->dtype, 0),
+          Scalar::of_int(load->dtype, padding),
           ShapeTracker({views[0]}),
           ShapeTracker(std::vector<View>(views.begin() + 1, views.end())),
           {},
@@ -105,10 +105,8 @@ std::optional<Padded> padded_operand(const ScheduleItem& item, const ScheduleOpt
     for (const LazyOp* side : {sum->a(), sum->b()}) {
       std::optional<Padded> found = padded_by(side);
       if (!found || (found->load->dtype == DType::Float32 && !options.float_orders_alike)) continue;
-      const std::int64_t products = product(sum->product->shape).max(),
-                         least =
-                             least_products(*found, item.input_of(found->load), options.integer_orders_alike && is_int(found->load->dtype));
-      found->pays = products >= least * found->padded.size().max();
+      const std::int64_t least = least_products(*found, item.input_of(found->load), options.integer_orders_alike);
+      found->pays = product(sum->product->shape).max() >= least * found->padded.size().max();
       found->change = sign_change(item, op, side, found->load->dtype, options);
       if (found->pays) return found;
       if (!first) first = found;

@@ -58,13 +58,6 @@ std::optional<const LazyOp*> cut(LazyOps& ops, const LazyOp* ast) {
   });
 }
 
-std::size_t views_of(const LazyOp* ast) {
-  std::size_t views = 0;
-  for (const LazyOp* op : toposort(ast))
-    if (info(op->op).group == OpGroup::Buffer) views += op->st().views().size();
-  return views;
-}
-
 }  // namespace
 
 void cut_at_shuffles(LazyGraph& graph, Schedule& schedule) {

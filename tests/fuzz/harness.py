@@ -3,6 +3,7 @@
 A case is a folder in the layout of the ONNX backend tests: model.onnx and test_data_set_N/{input,output}_K.pb.
 """
 
+import argparse
 import json
 import pathlib
 import shutil
@@ -16,6 +17,18 @@ from onnx import numpy_helper
 
 # Newest version of the file format for an opset: ONNX Runtime refuses a pair that never existed.
 IR_VERSION = 10
+
+
+def parser_of(doc, count, backends):
+    """A parser of what every random test takes. `doc`: of the program; the others are what counts if nothing is given."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--etch", required=True, help="the tool")
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--count", type=int, default=count, help="how many seeds")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for the cases that fail")
+    if backends:
+        parser.add_argument("--backends", default=backends)
+    return parser
 
 
 class OracleRefuses(Exception):

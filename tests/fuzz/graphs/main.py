@@ -4,7 +4,6 @@ Every graph has to be right on INTERP and C, or refused by name, or excused by t
 for each one that is not; its number makes it again.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import pathlib
@@ -206,13 +205,8 @@ def report(outcomes, operators):
 
 def main():
     global BACKENDS
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--etch", required=True)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=200)
+    parser = harness.parser_of(__doc__, count=200, backends=BACKENDS)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--backends", default=BACKENDS)
-    parser.add_argument("--keep", type=pathlib.Path, help="folder for the cases that fail")
     parser.add_argument("--only", nargs="*", default=[], help="only graphs whose first operator is one of these")
     args = parser.parse_args()
     BACKENDS = args.backends

@@ -6,7 +6,6 @@
 Each has to be right on INTERP, C and LLVM for every target whose instructions this machine has; the others are named and left out.
 """
 
-import argparse
 import collections
 import pathlib
 import sys
@@ -35,13 +34,8 @@ def describe(network):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--etch", required=True, help="the tool")
-    parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--count", type=int, default=200, help="how many seeds")
+    parser = harness.parser_of(__doc__, count=200, backends="interp,c,llvm")
     parser.add_argument("--targets", default="x86-64-v4,x86-64-v3,host")
-    parser.add_argument("--backends", default="interp,c,llvm")
-    parser.add_argument("--keep", help="folder for the models that fail")
     args = parser.parse_args()
 
     targets = list(usable(args.targets.split(",")))
@@ -61,7 +55,7 @@ def main():
                     network = networks[int(seed)]
                     print(f"{result.verdict.upper()} seed {seed} for {target}: {describe(network)}\n    {result.text[:400]}")
                     if args.keep:
-                        harness.write_case(pathlib.Path(args.keep) / seed, network.model(), [network.data()])
+                        harness.write_case(args.keep / seed, network.model(), [network.data()])
         sys.stdout.flush()
     print(f"{args.count} networks for {', '.join(targets)}: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     return 0 if set(counts) <= {"right"} and targets else 1

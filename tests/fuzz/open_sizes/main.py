@@ -11,7 +11,6 @@ be right. ONNX Runtime computes a few things in less precision than their types 
 other numbers, those of ONNX's reference evaluator are right as well.
 """
 
-import argparse
 import collections
 import pathlib
 import re
@@ -104,20 +103,15 @@ def report_failure(args, seed, network, kind, text):
             shown, text = part, said
     print(f"{kind.upper()} seed {seed}: {describe(shown)}\n    {text[:args.width]}")
     if args.keep:
-        folder = pathlib.Path(args.keep) / str(seed)
+        folder = args.keep / str(seed)
         harness.write_case(folder, shown.model(), shown.data_sets())
         (folder / "note.txt").write_text(f"{kind}: {describe(shown)}\n{text}\n")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--etch", required=True, help="the tool")
-    parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--count", type=int, default=200, help="how many seeds")
-    parser.add_argument("--backends", default="interp,c,llvm")
+    parser = harness.parser_of(__doc__, count=200, backends="interp,c,llvm")
     parser.add_argument("--cc", help="C compiler of the C backend")
     parser.add_argument("--least", type=float, default=0.0, help="share of the networks that has to be right")
-    parser.add_argument("--keep", help="folder for the models that fail")
     parser.add_argument("--shrink", action="store_true", help="look for the smallest part that fails")
     parser.add_argument("--width", type=int, default=400, help="characters shown of a message")
     parser.add_argument("--refusals", action="store_true", help="show each refusal")

@@ -6,7 +6,6 @@ its number makes it again, and --keep saves it together with the smallest part t
 the reference as well, and where it differs is told: that is no failure.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import pathlib
@@ -202,12 +201,8 @@ def report(outcomes):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--etch", required=True)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=60)
+    parser = harness.parser_of(__doc__, count=60, backends="")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--keep", type=pathlib.Path, help="folder for the cases that fail")
     parser.add_argument("--only", default="", help="only graphs with a layer whose kind begins so")
     parser.add_argument("--oracle", action="store_true", help="compare ONNX Runtime with the reference, too")
     args = parser.parse_args()
