@@ -10,6 +10,7 @@
 #include "conformance/conformance.h"
 #include "emulator/cross_build.h"
 #include "emulator/emulator.h"
+#include "emulator/processor.h"
 #include "onnx/operators.h"
 #include "target/target.h"
 
@@ -38,8 +39,8 @@ int targets_command(const std::filesystem::path& targets_dir) {
     const Target target = read_target(found.file);
     const auto compiler = target_compiler(target);
     std::string why;
-    std::string runs = "runs on this machine";
-    if (!target.is_host()) runs = emulator_available(target, &why) ? "runs in " + target.emulator.program : why;
+    const bool can_run = can_run_here(target, &why);
+    const std::string runs = !can_run ? why : target.is_host() ? "runs on this machine" : "runs in " + target.emulator.program;
     fmt::print(
         "{:<14} {}\n{:<14}   {}; {}\n", found.name, target.description, "",
         compiler ? "compiler " + *compiler : fmt::format("no compiler here (wanted: {})", fmt::join(target.toolchain.compilers, ", ")),

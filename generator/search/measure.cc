@@ -16,6 +16,7 @@
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
 #include "emulator/emulator.h"
+#include "emulator/processor.h"
 #include "memory/plan.h"
 #include "search/timer.h"
 
@@ -189,8 +190,7 @@ auto side_by_side(std::size_t count, int jobs, const Make& make) {
 
 void require_tools(const Target& target) {
   std::string why;
-  if (!target.is_host() && !emulator_available(target, &why))
-    throw UserError("target " + target.name, why, "install " + target.emulator.package);
+  if (!can_run_here(target, &why)) throw UserError("target " + target.name, why, help_to_run(target));
   if (!target_compiler(target))
     throw UserError("target " + target.name, "its compiler " + missing_compiler(target) + " is not installed",
                     "install " + target.toolchain.package);

@@ -17,6 +17,7 @@
 #include "emulator/cross_build.h"
 #include "emulator/elf.h"
 #include "emulator/emulator.h"
+#include "emulator/processor.h"
 #include "emulator/tools.h"
 #include "renderer/language.h"
 
@@ -120,8 +121,7 @@ TargetResult run_on_target(const std::filesystem::path& dir, const Target& targe
   TargetResult result;
   result.name = target.name;
   std::string why;
-  if (!target.is_host() && !emulator_available(target, &why))
-    throw UserError("target " + target.name, why, install_help(target.emulator.package));
+  if (!can_run_here(target, &why)) throw UserError("target " + target.name, why, help_to_run(target));
   const TempDir work("etch-target");
   if (step) step("building for " + target.name, 0, 0);
   const CrossBuild build = build_project(dir, target, work.path());
