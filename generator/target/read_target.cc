@@ -29,6 +29,7 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   constexpr Fpu kFpus[] = {Fpu::None, Fpu::Single, Fpu::Double};
   t.fpu = kFpus[in.choice(core, "fpu", in.attribute(core, "fpu"), {"none", "single", "double"})];
   t.fma = in.boolean(core, "fma", false);
+  t.in_order = in.choice(core, "order", in.attribute(core, "order", "out"), {"out", "in"}) == 1;
   t.parallelism = in.number(core, "threads", 1, 4096, 1);
   constexpr std::int64_t kPointers[] = {16, 32, 64};
   t.pointer_bits = kPointers[in.choice(core, "pointer", in.attribute(core, "pointer", "64"), {"16", "32", "64"})];

@@ -13,7 +13,7 @@ namespace etch {
 struct Rule {
   std::string_view parent, name;
   bool required, repeats;
-  std::array<std::string_view, 6> required_attributes, optional_attributes;
+  std::array<std::string_view, 7> required_attributes, optional_attributes;
   bool has_text;
 };
 
@@ -24,7 +24,7 @@ constexpr Rule kSchema[] = {
     {"", "target", true, false, {"name"}, {}, false},
     {"target", "description", true, false, {}, {}, true},
     {"target", "language", false, false, {}, {}, true},
-    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int", "product", "bytes"}, false},
+    {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int", "product", "bytes", "order"}, false},
     {"target", "registers", true, false, {"float"}, {"integer"}, false},
     {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},

@@ -121,6 +121,7 @@ struct Target {
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
   bool fma = false;              // a*b+c in one instruction
+  bool in_order = false;         // the core starts instructions one after the other, so that their number counts
   std::int64_t parallelism = 1;  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;
   std::int64_t int_bits = 32;     // of C's int

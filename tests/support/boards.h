@@ -32,6 +32,10 @@ inline const BoardRow kBoards[] = {
     {"rv32imc", {"-march=rv32ic", "-mabi=ilp32", "--specs=picolibc.specs"}},
     {"cortex-m55", {"--target=thumbv7m-none-eabi", "-isystem/usr/lib/picolibc/arm-none-eabi/include"}},
     {"cortex-a55", {"--target=aarch64-linux-gnu", "-mcpu=cortex-a53"}},
+    {"cortex-a53", {"--target=aarch64-linux-gnu", "-march=armv8-a+nosimd"}},
+    {"cortex-a72", {"--target=aarch64-linux-gnu", "-march=armv8-a+nosimd"}},
+    {"cortex-a7", {"--target=armv7-linux-gnueabihf", "-mfloat-abi=hard", "-mfpu=vfpv3-d16"}},
+    {"rv64gc", {"--target=riscv64-linux-gnu", "-march=rv64ifd", "-mabi=lp64d"}},
     {"avr", {}, true},
 };
 

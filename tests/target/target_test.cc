@@ -184,6 +184,7 @@ constexpr BadRow kBad[] = {
     {"pointer=\"32\"", "pointer=\"33\"", 3, "<core>: pointer is '33', accepted are 16, 32, 64"},
     {"pointer=\"32\"", "product=\"16\"", 3, "<core>: product is '16', accepted are 0, 32, 64"},
     {"pointer=\"32\"", "bytes=\"signed\"", 3, "<core>: bytes is 'signed', accepted are any, unsigned"},
+    {"pointer=\"32\"", "order=\"no\"", 3, "<core>: order is 'no', accepted are out, in"},
     {"pointer=\"32\"", "threads=\"0\"", 3, "<core>: threads is '0', accepted is a number from 1 to 4096"},
     {"<registers float=\"32\"/>", "", 1, "<target> needs an element <registers>"},
     {"<registers float=\"32\"/>", "<registers float=\"-1\"/>", 4, "<registers>: float is '-1', accepted is a number from 0 to 1024"},
@@ -328,7 +329,10 @@ struct ShippedRow {
 constexpr ShippedRow kShipped[] = {
     {"avr", Fpu::None, 16, 0, 0, 1, false},
     {"c99", Fpu::Double, 64, 0, 0, 8, true},
+    {"cortex-a53", Fpu::Double, 64, 128, 32, 16, false},
     {"cortex-a55", Fpu::Double, 64, 128, 32, 16, false},
+    {"cortex-a7", Fpu::Double, 32, 128, 16, 16, false},
+    {"cortex-a72", Fpu::Double, 64, 128, 32, 16, false},
     {"cortex-m0plus", Fpu::None, 32, 0, 0, 8, false},
     {"cortex-m3", Fpu::None, 32, 0, 0, 8, false},
     {"cortex-m33", Fpu::Single, 32, 0, 0, 8, false},
@@ -339,6 +343,7 @@ constexpr ShippedRow kShipped[] = {
     {"host", Fpu::Double, 64, 128, 16, 16, true},
     {"opencl", Fpu::Double, 64, 0, 0, 512, true},
     {"rv32imc", Fpu::None, 32, 0, 0, 8, false},
+    {"rv64gc", Fpu::Double, 64, 0, 0, 16, false},
     {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
     {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
     {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
@@ -412,9 +417,10 @@ TEST(Target, OwnOnesAndBundledOnes) {
     names.push_back(f.name);
     EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"host", "zz", "avr", "c99", "cortex-a55", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
-                                      "cortex-m55", "cortex-m7", "cuda", "opencl", "rv32imc", "x86-64-v3", "x86-64-v4", "x86-64-vnni"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"host",       "zz",         "avr",           "c99",       "cortex-a53", "cortex-a55",
+                                             "cortex-a7",  "cortex-a72", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
+                                             "cortex-m55", "cortex-m7",  "cuda",          "opencl",    "rv32imc",    "rv64gc",
+                                             "x86-64-v3",  "x86-64-v4",  "x86-64-vnni"}));
   EXPECT_EQ(find_target("host", dirs).description, "mine");
   EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");
   test::expect_error<UserError>([&] { find_target("z80", dirs); }, "unknown target 'z80', known are 'zz'");
