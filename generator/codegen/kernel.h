@@ -241,6 +241,13 @@ std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const st
 /// element once.
 bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);
 
+/// The stride along an axis where no mask hides anything: that of the elements of the inner tiles of INTERIOR. nullopt where several views
+/// do not tell.
+std::optional<Sint> stride_inside(const Kernel& kernel, const KernelBuf& buf, int axis);
+
+/// Whether an axis has so many vectors that those at its borders, which are loaded element by element, are few of them.
+bool has_inner_vectors(const Kernel& kernel, int axis, std::int64_t lanes);
+
 /// Places an instruction of the target where the kernel has operands for it that are adjacent or can be laid out so. False, and the
 /// kernel unchanged, if there is none.
 bool tensor_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);

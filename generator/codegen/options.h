@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/workers.h"
 #include "target/instruction.h"
 
 namespace etch {
@@ -53,6 +54,7 @@ struct CodegenOptions {
   bool integer_vectors = false;                 // those of int32 too, loaded from and stored as smaller integers
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
   int integer_registers = 11;                   // the same for sums of integers, beside what indices take
+  bool in_order = false;                        // the number of instructions counts, more than what they wait for
   bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
   bool small_code = false;                      // kernels of one kind take the same steps whatever their sizes, with one body
   bool has_local = false;                       // work-groups and local memory (OpenCL, CUDA)
@@ -68,6 +70,7 @@ struct CodegenOptions {
   bool optimize = true;                         // false: no OptOps at all
   bool overlap = false;    // an output may lie over a part of an input: loops follow the output's order in memory, and the text keeps it
   bool backwards = false;  // with overlap: from the last element to the first
+  Workers workers{};       // that share the outer loops, in languages without a grid
 };
 
 }  // namespace etch

@@ -26,8 +26,9 @@ bool is_zero(const std::optional<Sint>& s) { return s && s->is_int(0); }
 bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
 constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow = 12;
-constexpr std::int64_t kLeastOverlap = 4;  // rows of a tile
-constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
+constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
+constexpr std::int64_t kUnrollInOrder = 2;
+constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
 
 struct Tile {
   int axis = -1;  // along the registers
@@ -43,7 +44,15 @@ class Search {
   Search(const Kernel& k, const std::vector<KernelArgument>& arguments)
       : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, arguments)), is_integer_(is_int(k.reduces()[0]->dtype)) {}
 
-  std::optional<Tile> best() const {
+  // Lanes at whose borders masks differ are taken only where there are no others.
+  std::optional<Tile> best() {
+    std::optional<Tile> found = best_of_these();
+    with_borders_ = !found;
+    return found ? found : best_of_these();
+  }
+
+ private:
+  std::optional<Tile> best_of_these() const {
     std::optional<Tile> best;
     std::tuple<double, bool, double, bool> best_score{};
     for (int axis = 0; axis < k_.first_reduce(); axis++) {
@@ -60,7 +69,6 @@ class Search {
     return best;
   }
 
- private:
   // Number of vector lanes for the axis, 1 on a target without vectors; 0 if the axis does not fit.
   std::int64_t lanes_along(int axis) const {
     if (k_.options().vector_bits == 0) return k_.axes()[at(axis)].size.is_int() ? 1 : 0;
@@ -82,7 +90,9 @@ class Search {
     if (!size.is_int() || k_.why_illegal({OptOp::Vector, axis, lanes})) return false;
     bool moves = false;
     for (std::size_t i = 0; i < bufs_.size(); i++) {
-      const auto stride = k_.stride(*bufs_[i], axis);
+      const bool is_bordered = with_borders_ && k_.is_masked(*bufs_[i], axis);
+      if (is_bordered && !has_inner_vectors(k_, axis, lanes)) return false;
+      const auto stride = is_bordered ? stride_inside(k_, *bufs_[i], axis) : k_.stride(*bufs_[i], axis);
       if (is_zero(stride)) continue;
       if (!stride || (!is_unit(stride) && (!layouts_[i] || size.as_int() % lanes != 0))) return false;
       moves = true;
@@ -119,7 +129,7 @@ class Search {
     for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
         const std::int64_t beside = plain_sums(tile.axis, q, other, p);
-        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + q + 1 > registers || p * q > most_sums) continue;
+        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + operands(q, p) > registers || p * q > most_sums) continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
         const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);
@@ -139,11 +149,17 @@ class Search {
     return std::ranges::none_of(bufs_, [&](const KernelBuf* b) { return is_zero(k_.stride(*b, axis)); });
   }
 
-  // Of vectors: the part of the peak that some sums reach which each wait for the one before, with loads that go on beside them.
-  static double speed(double sums, double loads) {
-    constexpr double kLatency = 10, kLoad = 0.25;
+  // Of vectors: the part of the peak that some sums reach which each wait for the one before, with loads that go on beside them. A core
+  // that starts instructions in order loads two values by one, and goes through those of the loop as well.
+  double speed(double sums, double loads) const {
+    constexpr double kLatency = 10, kLoad = 0.25, kLatencyInOrder = 4, kLoadInOrder = 0.5, kLoop = 4;
+    if (k_.options().in_order) return std::min(1.0, sums / kLatencyInOrder) * sums / (sums + kLoadInOrder * loads + kLoop);
     return std::min(1.0, sums / kLatency) * sums / (sums + kLoad * loads);
   }
+
+  // Registers beside the sums: those along the lanes, and one for the rows, of which each is used up before the next is loaded. In order a
+  // compiler loads all of them first, so as to wait for none.
+  std::int64_t operands(std::int64_t q, std::int64_t p) const { return q + (k_.options().in_order ? p : 1); }
 
   // With vectors, tiles of many rows may end with one that begins earlier.
   bool may_overlap(int other, std::int64_t rows) const {
@@ -199,6 +215,7 @@ class Search {
   std::vector<const KernelBuf*> bufs_;
   std::vector<bool> layouts_;  // for each of bufs_: whether it can get a new layout
   bool is_integer_;
+  bool with_borders_ = false;
 };
 
 // Products of integers, and what is summed beside them.
@@ -247,8 +264,11 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors
     const bool is_window = tile.lanes > 1 && sums <= kSumsOfVectors && rest.size() == 1 && k.axes()[at(rest[0])].size.is_int();
     if (is_window && k.axes()[at(rest[0])].size.as_int() * size <= kProductsOfWindow) k.try_apply({OptOp::Unroll, 0, 0});
-  } else if (tile.lanes == 1)
+  } else if (tile.lanes == 1) {
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
+  } else if (k.options().in_order) {
+    k.try_apply({OptOp::Unroll, reduced, kUnrollInOrder});
+  }
 }
 
 }  // namespace

@@ -107,15 +107,36 @@ bool is_of_vector_operations(const Kernel& k, bool along_rows) {
   return !k.is_scan() && std::ranges::all_of(toposort(k.ast()), may_be_vector);
 }
 
+}  // namespace
+
+// An image that is padded, and windows in it, are two views; rows of the image are adjacent.
+std::optional<Sint> stride_inside(const Kernel& k, const KernelBuf& b, int axis) {
+  const std::vector<View>& views = b.st.views();
+  if (!k.is_masked(b, axis)) return k.stride(b, axis);
+  if (views.size() > 2 || is_indexed(b.op) || (views.size() == 2 && !views.front().strides.back().is_int(1))) return std::nullopt;
+  return k.view_stride(b, axis);
+}
+
+bool has_inner_vectors(const Kernel& k, int axis, std::int64_t lanes) {
+  constexpr std::int64_t kLeast = 4;  // vectors, of which two are at the borders
+  const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+  return size.is_int() && size.as_int() / lanes >= kLeast;
+}
+
+namespace {
+
 // Along the axis what is stored is adjacent; what is loaded, too, or it stays or can be laid out so.
 bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vector<KernelArgument>& arguments) {
   const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
   if (!size.is_int()) return false;
   const bool divides = size.as_int() % lanes == 0;
   return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
-    if (k.is_masked(b, axis) || is_indexed(b.op)) return false;
-    const auto stride = k.stride(b, axis);
+    if (is_indexed(b.op) || (k.is_masked(b, axis) && (b.op->op == Op::Store || k.is_staged() || !has_inner_vectors(k, axis, lanes))))
+      return false;
+    if (b.op->op == Op::Const && k.is_masked(b, axis)) return true;
+    const auto stride = stride_inside(k, b, axis);
     if (b.op->op == Op::Store) return is_step(stride, 1);
+    if (b.op->op == Op::Load && !k.reduces().empty() && !k.is_staged() && is_step(stride, 2)) return true;
     return is_step(stride, 0) || (b.op->op == Op::Load && (is_step(stride, 1) || (divides && can_be_laid_out(k, b, arguments))));
   });
 }

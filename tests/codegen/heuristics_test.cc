@@ -3,11 +3,9 @@
 
 #include <cmath>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <tuple>
 
 #include "codegen/kernel.h"
 #include "support/ast_cases.h"
@@ -384,72 +382,6 @@ TEST(Heuristics, StepsThatAreIllegalAreLeftOut) {
   Kernel kernel(ops.store(0, ops.reduce(Op::ReduceSum, product, {3}), ShapeTracker::from_shape({64, 64, 48, 1})), options);
   hand_coded_optimizations(kernel);
   EXPECT_EQ(opts_text(kernel.applied()), "UPCAST 2 3;UPCAST 1 4;UPCAST 0 4;UNROLL 0 4;");
-}
-
-// Kernels of floats without sums are vectors along the axis in which what they store lies side by side, as wide as that axis allows, if
-// every operation has a form for vectors.
-TEST(Heuristics, FloatsWithoutSumsAreVectors) {
-  LazyOps ops;
-  CodegenOptions options, by_library;
-  options.vector_bits = by_library.vector_bits = 512;
-  by_library.library_math = {"expf"};
-  const auto store = [&](std::int64_t size, const std::function<const LazyOp*(const LazyOp*)>& value) {
-    const ShapeTracker st = ShapeTracker::from_shape({size});
-    return ops.store(0, value(ops.load(1, DType::Float32, st)), st);
-  };
-  const auto zero = [&](const LazyOp* x) {
-    return ops.constant(Scalar::of_int(DType::Float32, 0), ShapeTracker({View::create(x->shape, std::vector<Sint>(x->shape.size(), 0))}));
-  };
-  const auto leaky = [&](const LazyOp* x) {
-    return ops.elementwise(Op::Where, {ops.elementwise(Op::CmpLt, {x, zero(x)}), ops.elementwise(Op::Exp, {x}), x});
-  };
-  const auto sine = [&](const LazyOp* x) { return ops.elementwise(Op::Sin, {x}); };
-  const std::tuple<const LazyOp*, const CodegenOptions*, const char*> rows[] = {
-      {store(64, leaky), &options, "VECTOR 0 16;"},
-      {store(24, leaky), &options, "VECTOR 0 8;"},
-      {store(36, leaky), &options, "VECTOR 0 4;"},
-      {store(64, leaky), &by_library, ""},  // one call after the other
-      {store(63, leaky), &options, ""},
-      {store(64, sine), &options, ""},
-  };
-  for (const auto& [ast, of, wanted] : rows) {
-    Kernel kernel(ast, *of);
-    EXPECT_EQ(float_vector_optimizations(kernel, {}), *wanted != 0);
-    EXPECT_EQ(opts_text(kernel.applied()), wanted);
-  }
-}
-
-// Where nothing is written over what is read, the last vector of a loop may begin earlier.
-TEST(Heuristics, LastVectorsBeginEarlier) {
-  LazyOps ops;
-  CodegenOptions options;
-  options.vector_bits = 512;
-  const ShapeTracker moved({View::create({Sint(63)}, std::vector<Sint>{Sint(1)}, Sint(1))});  // from the second element on
-  Kernel kernel(ops.store(0, ops.load(1, DType::Float32, moved), ShapeTracker::from_shape({63})), options);
-  EXPECT_TRUE(float_vector_optimizations(kernel, {}));
-  EXPECT_EQ(opts_text(kernel.applied()), "VECTOR 0 16;");
-  EXPECT_EQ(kernel.shape_name(), "E_4_16");
-}
-
-// Reductions that are no sums of products: lanes along what is stored side by side, else along what is reduced.
-TEST(Heuristics, ReductionsAreVectors) {
-  LazyOps ops;
-  CodegenOptions options;
-  options.vector_bits = 512;
-  const auto opts_of = [&](const LazyOp* value, const std::vector<Sint>& shape) {
-    Kernel kernel(ops.store(0, value, ShapeTracker::from_shape(shape)), options);
-    EXPECT_TRUE(float_vector_optimizations(kernel, {}));
-    return opts_text(kernel.applied()) + " " + kernel.shape_name();
-  };
-  const std::vector<Sint> windows{8, 8, 32, 3, 3}, strides{2 * 18 * 32, 2 * 32, 1, 18 * 32, 32};
-  const LazyOp* image = ops.load(1, DType::Float32, ShapeTracker({View::create(windows, strides)}));
-  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceMax, image, {3, 4}), {8, 8, 32, 1, 1}), "VECTOR 2 16;UNROLL 1 0;UPCAST 2 2; r_8_8_3_3_2_16");
-  const LazyOp* rows = ops.load(1, DType::Float32, ShapeTracker::from_shape({6, 48}));
-  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16; r_6_3_16");
-  const LazyOp* largest = ops.expand(ops.reduce(Op::ReduceMax, rows, {1}), {6, 48});
-  const LazyOp* exp = ops.elementwise(Op::Exp, {ops.elementwise(Op::Sub, {rows, largest})});
-  const LazyOp* sum = ops.expand(ops.reduce(Op::ReduceSum, exp, {1}), {6, 48});
-  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16; r_6_3_3_3_16");
 }
 
 struct Named {

@@ -14,10 +14,13 @@
 #include "support/instructions.h"
 #include "support/kernel_replay.h"
 #include "support/opt_chain.h"
+#include "support/random_windows.h"
 #include "support/rounds.h"
 
 namespace etch {
 namespace {
+
+using namespace test::windows;
 
 struct Made {
   LinearKernel kernel;
@@ -61,54 +64,6 @@ void check_distances(const Made& made, Seen& seen, std::mt19937& rng) {
       seen.tight += replay.loses(d.write, d.read, below ? 1 - distance : distance - 1) ? 1 : 0;
     }
   }
-}
-
-/// A convolution over planes [channel][y][x] or, with the channels last, [y][x][channel].
-struct Window {
-  std::int64_t channels = 1, outputs = 1, height = 1, width = 1, kernel = 1, stride = 1, pad = 0;
-  bool depthwise = false, in_last = false, out_last = false;
-  std::int64_t out(std::int64_t size) const { return (size + 2 * pad - kernel) / stride + 1; }
-};
-
-// Axes [output channel, y, x, channel, ky, kx], the last three summed: in is buffer 1, w is buffer 2.
-const LazyOp* store_of(LazyOps& ops, const Window& w, DType dtype) {
-  const auto image = [](std::int64_t c, std::int64_t y, std::int64_t x, bool last) {
-    return last ? ShapeTracker::from_shape({y, x, c}).permute({2, 0, 1}) : ShapeTracker::from_shape({c, y, x});
-  };
-  const std::int64_t oh = w.out(w.height), ow = w.out(w.width), ph = w.height + 2 * w.pad, pw = w.width + 2 * w.pad;
-  std::vector<View> views = image(w.channels, w.height, w.width, w.in_last).pad({{0, 0}, {w.pad, w.pad}, {w.pad, w.pad}}).views();
-  const std::int64_t summed = w.depthwise ? 1 : w.channels, outputs = w.depthwise ? w.channels : w.outputs;
-  const std::vector<Sint> full{outputs, oh, ow, summed, w.kernel, w.kernel};
-  views.push_back(
-      View::create(full, std::vector<Sint>{w.depthwise ? ph * pw : 0, w.stride * pw, w.stride, w.depthwise ? 0 : ph * pw, pw, 1}));
-  const View taps = View::create(full, std::vector<Sint>{summed * w.kernel * w.kernel, 0, 0, w.kernel * w.kernel, w.kernel, 1});
-  const DType wide = is_float(dtype) ? dtype : DType::Int32;
-  const LazyOp* x = ops.cast(ops.load(1, dtype, ShapeTracker(views).simplify()), wide);
-  const LazyOp* y = ops.cast(ops.load(2, dtype, ShapeTracker({taps})), wide);
-  const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {x, y}), {3, 4, 5});
-  const ShapeTracker to = image(outputs, oh, ow, w.out_last).reshape({outputs, oh, ow, 1, 1, 1});
-  return ops.store(0, ops.cast(sum, dtype), to);
-}
-
-std::vector<KernelArgument> arguments_of(const Window& w, DType dtype) {
-  const std::int64_t outputs = w.depthwise ? w.channels : w.outputs;
-  return {{dtype, outputs * w.out(w.height) * w.out(w.width), "out", Access::Write},
-          {dtype, w.channels * w.height * w.width, "in"},
-          {dtype, outputs * (w.depthwise ? 1 : w.channels) * w.kernel * w.kernel, "w", Access::Read, true}};
-}
-
-Window random_window(std::mt19937& rng) {
-  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
-  Window w{.channels = pick(0, 1) == 0 ? pick(1, 5) : 8 * pick(1, 2), .outputs = pick(0, 1) == 0 ? pick(1, 5) : 4 * pick(1, 4)};
-  w.kernel = pick(0, 2) == 0 ? 1 : pick(2, 3);
-  w.height = pick(w.kernel, 9);
-  w.width = pick(w.kernel, 9);
-  w.stride = pick(1, 2);
-  w.pad = w.kernel > 1 ? pick(0, w.kernel - 1) : 0;
-  w.depthwise = pick(0, 2) == 0;
-  w.in_last = pick(0, 2) > 0;
-  w.out_last = pick(0, 2) > 0;
-  return w;
 }
 
 CodegenOptions m4() { return codegen_options(test::target_named("cortex-m4f"), kC); }

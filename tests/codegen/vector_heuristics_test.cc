@@ -1,0 +1,129 @@
+// The heuristics for vectors, of kernels with and without sums of products.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <tuple>
+
+#include "codegen/kernel.h"
+#include "support/random_windows.h"
+
+namespace etch {
+namespace {
+
+std::string applied_text(const std::vector<Opt>& opts) {
+  std::string text;
+  for (const Opt& o : opts) text += to_text(o) + ";";
+  return text;
+}
+
+// Kernels of floats without sums are vectors along the axis in which what they store lies side by side, as wide as that axis allows, if
+// every operation has a form for vectors.
+TEST(Heuristics, FloatsWithoutSumsAreVectors) {
+  LazyOps ops;
+  CodegenOptions options, by_library;
+  options.vector_bits = by_library.vector_bits = 512;
+  by_library.library_math = {"expf"};
+  const auto store = [&](std::int64_t size, const std::function<const LazyOp*(const LazyOp*)>& value) {
+    const ShapeTracker st = ShapeTracker::from_shape({size});
+    return ops.store(0, value(ops.load(1, DType::Float32, st)), st);
+  };
+  const auto zero = [&](const LazyOp* x) {
+    return ops.constant(Scalar::of_int(DType::Float32, 0), ShapeTracker({View::create(x->shape, std::vector<Sint>(x->shape.size(), 0))}));
+  };
+  const auto leaky = [&](const LazyOp* x) {
+    return ops.elementwise(Op::Where, {ops.elementwise(Op::CmpLt, {x, zero(x)}), ops.elementwise(Op::Exp, {x}), x});
+  };
+  const auto sine = [&](const LazyOp* x) { return ops.elementwise(Op::Sin, {x}); };
+  const std::tuple<const LazyOp*, const CodegenOptions*, const char*> rows[] = {
+      {store(64, leaky), &options, "VECTOR 0 16;"},
+      {store(24, leaky), &options, "VECTOR 0 8;"},
+      {store(36, leaky), &options, "VECTOR 0 4;"},
+      {store(64, leaky), &by_library, ""},  // one call after the other
+      {store(63, leaky), &options, ""},
+      {store(64, sine), &options, ""},
+  };
+  for (const auto& [ast, of, wanted] : rows) {
+    Kernel kernel(ast, *of);
+    EXPECT_EQ(float_vector_optimizations(kernel, {}), *wanted != 0);
+    EXPECT_EQ(applied_text(kernel.applied()), wanted);
+  }
+}
+
+// Where nothing is written over what is read, the last vector of a loop may begin earlier.
+TEST(Heuristics, LastVectorsBeginEarlier) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  const ShapeTracker moved({View::create({Sint(63)}, std::vector<Sint>{Sint(1)}, Sint(1))});  // from the second element on
+  Kernel kernel(ops.store(0, ops.load(1, DType::Float32, moved), ShapeTracker::from_shape({63})), options);
+  EXPECT_TRUE(float_vector_optimizations(kernel, {}));
+  EXPECT_EQ(applied_text(kernel.applied()), "VECTOR 0 16;");
+  EXPECT_EQ(kernel.shape_name(), "E_4_16");
+}
+
+// Reductions that are no sums of products: lanes along what is stored side by side, else along what is reduced.
+TEST(Heuristics, ReductionsAreVectors) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  const auto opts_of = [&](const LazyOp* value, const std::vector<Sint>& shape) {
+    Kernel kernel(ops.store(0, value, ShapeTracker::from_shape(shape)), options);
+    EXPECT_TRUE(float_vector_optimizations(kernel, {}));
+    return applied_text(kernel.applied()) + " " + kernel.shape_name();
+  };
+  const std::vector<Sint> windows{8, 8, 32, 3, 3}, strides{2 * 18 * 32, 2 * 32, 1, 18 * 32, 32};
+  const LazyOp* image = ops.load(1, DType::Float32, ShapeTracker({View::create(windows, strides)}));
+  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceMax, image, {3, 4}), {8, 8, 32, 1, 1}), "VECTOR 2 16;UNROLL 1 0;UPCAST 2 2; r_8_8_3_3_2_16");
+  const LazyOp* rows = ops.load(1, DType::Float32, ShapeTracker::from_shape({6, 48}));
+  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16; r_6_3_16");
+  const LazyOp* largest = ops.expand(ops.reduce(Op::ReduceMax, rows, {1}), {6, 48});
+  const LazyOp* exp = ops.elementwise(Op::Exp, {ops.elementwise(Op::Sub, {rows, largest})});
+  const LazyOp* sum = ops.expand(ops.reduce(Op::ReduceSum, exp, {1}), {6, 48});
+  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16; r_6_3_3_3_16");
+}
+
+// In planes the lanes run along rows, whose first and last vectors are loaded element by element, if others are enough; every second
+// element of a pooled row is too.
+TEST(Heuristics, LanesRunAlongRowsWithBorders) {
+  using namespace test::windows;
+  const auto opts_of = [](std::int64_t width) {
+    LazyOps ops;
+    CodegenOptions options;
+    options.vector_bits = 256;
+    const Window w{.channels = 3, .outputs = 3, .height = 8, .width = width, .kernel = 3, .pad = 1, .depthwise = true};
+    Kernel kernel(store_of(ops, w, DType::Float32), options);
+    tile_optimizations(kernel, arguments_of(w, DType::Float32));
+    return applied_text(kernel.applied());
+  };
+  EXPECT_EQ(opts_of(40), "VECTOR 2 8;UPCAST 2 5;UNROLL 1 0;UNROLL 0 0;INTERIOR 0 0;");
+  EXPECT_EQ(opts_of(24).find("VECTOR"), std::string::npos) << opts_of(24) << " two of three vectors are at borders";
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 256;
+  const View windows = View::create({2, 8, 16, 3, 3}, std::vector<Sint>{20 * 34, 2 * 34, 2, 34, 1});
+  const LazyOp* pooled = ops.reduce(Op::ReduceMax, ops.load(1, DType::Float32, ShapeTracker({windows})), {3, 4});
+  Kernel kernel(ops.store(0, pooled, ShapeTracker::from_shape({2, 8, 16, 1, 1})), options);
+  EXPECT_TRUE(float_vector_optimizations(kernel, {}));
+  EXPECT_EQ(applied_text(kernel.applied()).substr(0, 11), "VECTOR 2 8;");
+}
+
+// Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers.
+TEST(Heuristics, TilesOfCoresInOrder) {
+  using namespace test::windows;
+  const auto opts_of = [](bool in_order) {
+    LazyOps ops;
+    CodegenOptions options;
+    options.vector_bits = 128;
+    options.float_registers = 32;
+    options.in_order = in_order;
+    const Window w{.channels = 16, .outputs = 64, .height = 14, .width = 14};
+    Kernel kernel(store_of(ops, w, DType::Float32), options);
+    tile_optimizations(kernel, arguments_of(w, DType::Float32));
+    return applied_text(kernel.applied());
+  };
+  EXPECT_EQ(opts_of(true), "VECTOR 1 4;OVERLAP 0 3;UPCAST 1 7;UNROLL 0 2;");
+  EXPECT_EQ(opts_of(false).find("UNROLL"), std::string::npos) << opts_of(false);
+}
+
+}  // namespace
+}  // namespace etch
