@@ -71,9 +71,12 @@ etch_status etch_check_pools(const ETCH_CONST_SPACE etch_pool_size *sizes, uint3
   return ETCH_OK;
 }
 
+etch_status etch_check_frame(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
 #if ETCH_CHECK_ARGUMENTS
-static etch_status check_frame(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
   uint32_t i;
+#endif
+  if (program == NULL || frame == NULL || frame->io == NULL || frame->arg == NULL) return ETCH_NULL;
+#if ETCH_CHECK_ARGUMENTS
   if (program->arena_bytes != 0u) {
     if (frame->arena == NULL) return ETCH_NULL;
     if (frame->arena_bytes < program->arena_bytes) return ETCH_ARENA_SMALL;
@@ -89,15 +92,17 @@ static etch_status check_frame(const ETCH_CONST_SPACE etch_program *program, con
   }
   if (program->loop_count != 0u && frame->variables == NULL) return ETCH_NULL; /* no room for counters */
   return etch_check_ranges(program->variables, program->variable_count, frame->variables);
-}
+#else
+  return ETCH_OK;
 #endif
+}
 
-static etch_address address_of(etch_ref ref, const etch_frame *frame) {
-  if (ref.pool == (uint8_t)ETCH_ARENA) return (unsigned char *)frame->arena + ref.at;
-  if (ref.pool == (uint8_t)ETCH_CONST) return CONSTANT_PLACE(frame->constants, ref.at);
-  if (ref.pool == (uint8_t)ETCH_IO) return frame->io[ref.at];
-  if (ref.pool >= (uint8_t)ETCH_POOL) return (unsigned char *)frame->pools[ref.pool - (uint8_t)ETCH_POOL] + ref.at;
-  return without_const(frame->variables + ref.at); /* ETCH_VAR */
+etch_address etch_address_of(const ETCH_CONST_SPACE etch_ref *ref, const etch_frame *frame) {
+  if (ref->pool == (uint8_t)ETCH_ARENA) return (unsigned char *)frame->arena + ref->at;
+  if (ref->pool == (uint8_t)ETCH_CONST) return CONSTANT_PLACE(frame->constants, ref->at);
+  if (ref->pool == (uint8_t)ETCH_IO) return frame->io[ref->at];
+  if (ref->pool >= (uint8_t)ETCH_POOL) return (unsigned char *)frame->pools[ref->pool - (uint8_t)ETCH_POOL] + ref->at;
+  return without_const(frame->variables + ref->at); /* ETCH_VAR */
 }
 
 static uint32_t count_of(const etch_walk *walk, uint32_t loop) {
@@ -196,19 +201,14 @@ void etch_walk_on(etch_walk *walk) {
 etch_status etch_run(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame) {
   etch_walk walk;
   uint64_t left;
-  if (program == NULL || frame == NULL || frame->io == NULL || frame->arg == NULL) return ETCH_NULL;
-#if ETCH_CHECK_ARGUMENTS
-  {
-    const etch_status status = check_frame(program, frame);
-    if (status != ETCH_OK) return status;
-  }
-#endif
+  const etch_status status = etch_check_frame(program, frame);
+  if (status != ETCH_OK) return status;
   left = etch_walk_begin(&walk, program->loops, program->loop_count, program->call_count, frame->variables, program->variable_count);
   for (; left > 0u; left--) {
     const ETCH_CONST_SPACE etch_call *const call = &program->calls[walk.call];
     const ETCH_CONST_SPACE etch_ref *const refs = &program->args[call->first_arg];
     uint32_t i;
-    for (i = 0; i < call->arg_count; i++) frame->arg[i] = address_of(refs[i], frame);
+    for (i = 0; i < call->arg_count; i++) frame->arg[i] = etch_address_of(&refs[i], frame);
     call->kernel(frame->arg);
 #if ETCH_PROFILE
     if (frame->after != NULL) frame->after(frame->user, walk.call, frame->arg);

@@ -213,6 +213,12 @@ typedef struct {
 #define etch_run etch_run_abi4
 #endif
 
+/* What etch_run tests first. */
+etch_status etch_check_frame(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame);
+
+/* Where an argument of a call is. By its address: of a struct that is passed by value and lies in __memx, avr-gcc 5 makes wrong code. */
+etch_address etch_address_of(const ETCH_CONST_SPACE etch_ref *ref, const etch_frame *frame);
+
 /* Runs every call in order. Tests everything first: when it returns an error, nothing has been written. */
 etch_status etch_run(const ETCH_CONST_SPACE etch_program *program, const etch_frame *frame);
 

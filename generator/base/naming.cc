@@ -264,8 +264,8 @@ std::string UniqueNames::add(const std::string& name) {
 
 std::vector<std::string> project_symbols(std::string_view project) {
   std::vector<std::string> symbols;
-  for (const char* what : {"_calls", "_check_weights", "_close", "_constants", "_kernels", "_open", "_profile", "_run", "_state_init",
-                           "_state_load", "_state_save", "_step"})
+  for (const char* what : {"_calls", "_check_weights", "_close", "_constants", "_kernels", "_open", "_profile", "_run", "_run_worker",
+                           "_state_init", "_state_load", "_state_save", "_step"})
     symbols.push_back(std::string(project) + what);
   return symbols;
 }

@@ -95,6 +95,9 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
       ->capture_default_str();
   app.add_option("--tuning", args.tuning, "a table of etch tune, whose rows go before those of the target's own; off: heuristics alone")
       ->type_name("FILE|off");
+  app.add_option("--workers", args.workers, "up to so many threads, tasks or cores share each run: NAME_run_worker, which all of them call")
+      ->check(CLI::Range(1, kMostWorkers))
+      ->capture_default_str();
   app.add_flag("--io-in-arena", args.io_in_arena, "the arena has room for inputs and outputs: NAME.h says where");
   app.add_flag("!--no-optimize", args.optimize, "kernels without any optimisation");
   one_value(app.add_option("--dump", args.dump, "print stages: graph,schedule,ast,uops,source,plan"))->delimiter(',');

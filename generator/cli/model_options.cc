@@ -1,6 +1,7 @@
 #include "cli/model_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +15,7 @@
 #include "base/nearest.h"
 #include "base/tempdir.h"
 #include "driver/custom.h"
+#include "emulator/processor.h"
 
 namespace etch {
 namespace {
@@ -110,6 +112,7 @@ std::string options_text(const ModelArgs& args) {
   if (args.goal != "speed") text += " --optimize " + args.goal;
   if (!args.tuning.empty()) text += " --tuning " + std::filesystem::path(args.tuning).filename().string();
   if (!args.optimize) text += " --no-optimize";
+  if (args.workers > 1) text += fmt::format(" --workers {}", args.workers);
   if (args.io_in_arena) text += " --io-in-arena";
   return text;
 }
@@ -140,6 +143,21 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
   read_tables(options);
   return options;
 }
+
+namespace {
+
+void require_sharable(const ModelArgs& args, const Target& target) {
+  if (args.workers <= 1) return;
+  const std::string option = fmt::format("--workers {}", args.workers);
+  if (args.goal == "ram")
+    throw CommandLineError(option, "can't go with --optimize ram, whose results lie over what another worker still reads",
+                           "leave one of the two out");
+  if (language_of(target).grid)
+    throw UserError(option, fmt::format("the kernels of target {} run on a device, whose own work-items share them", target.name),
+                    "leave it out, or choose a target with kernels in C (etch targets)");
+}
+
+}  // namespace
 
 CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) {
   CompileOptions options;
@@ -172,6 +190,8 @@ CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) 
   options.optimize = args.optimize;
   options.overlap = args.goal == "ram";
   options.io_in_arena = args.io_in_arena;
+  require_sharable(args, options.target);
+  options.workers = args.workers;
   options.wide_weights = args.optimize && args.goal != "flash";
   if (args.optimize && args.goal == "flash")
     options.sharing = Sharing::All;
@@ -226,7 +246,11 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   options.cache.dir = cache_folder(args.cache);
   COptions& c = options.of<COptions>();
   c.cc = args.cc;
-  if (target.is_host() && args.cc.empty()) {
+  const std::vector<std::string> missing = args.cc.empty() ? features_missing_here(target) : std::vector<std::string>();
+  if (!missing.empty())
+    fmt::print(stderr, "target {}: this processor lacks {}: kernels in C are compiled for what it has\n", target.name,
+               fmt::join(missing, ", "));
+  if (target.is_host() && args.cc.empty() && missing.empty()) {
     const auto compiler =
         std::ranges::find_if(target.toolchain.compilers, [](const std::string& name) { return find_program(name).has_value(); });
     if (compiler != target.toolchain.compilers.end()) c.cc = *compiler;

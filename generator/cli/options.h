@@ -19,6 +19,9 @@ class CommandLineError : public UserError {
   using UserError::UserError;
 };
 
+/// What --workers takes at most.
+inline constexpr int kMostWorkers = 256;
+
 /// The arguments of `compile`, `run`, `inspect` and `validate` about the model and how to lower it.
 struct ModelArgs {
   std::filesystem::path model;
@@ -34,6 +37,7 @@ struct ModelArgs {
   std::vector<std::string> dump;  // stages to print
   bool optimize = true;           // false: kernels as the AST says, no OptOps
   bool io_in_arena = false;
+  int workers = 1;                    // that share the work, at most
   std::string goal = "speed";         // speed, flash, ram
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string tuning;                 // a table whose rows go before those of the target's own, or "off": no table; empty: the target's

@@ -20,6 +20,7 @@ Linearizer::Linearizer(const Kernel& kernel, const LinearizeOptions& options) : 
   lanes_ = kernel.lanes();
   axis_index_.assign(kernel.axes().size(), 0);
   check(kernel.axes().size() <= 64, "a kernel has at most 64 axes");
+  if (const Workers& workers = kernel.options().workers; workers.are_several()) taken_.insert({workers.index, workers.count});
   name_axes();
 }
 
@@ -66,6 +67,7 @@ Linearized Linearizer::run() {
     open_grid();
   } else {
     make_variables(AxisKind::Global);
+    share_among_workers();
   }
   kept_ = find_kept();
   find_starts();

@@ -50,6 +50,7 @@ struct Linearized {
   std::vector<std::string> variables;         // in the order of the arguments
   std::vector<MemoryAccess> accesses;         // in the order of the UOps
   std::vector<LoopVariable> loops;            // in the order in which they are opened
+  std::string shared;                         // the loop that workers share; empty: one of them does it all
   std::shared_ptr<Symbols> own_symbols;       // owner of the loop variables in `accesses` if the AST has no Symbols; else null
 };
 

@@ -87,11 +87,11 @@ void Linearizer::make_variables(AxisKind kind) {
   for (int axis : axes_of(kind)) make_variable(axis);
 }
 
-const UOp* Linearizer::open_backwards(int axis) {
+const UOp* Linearizer::open_backwards(int axis, Turns turns) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
   const std::string& name = axis_names_[static_cast<std::size_t>(axis)];
-  const UOp* turn = open_loop(free_name(name + "_turn"), a.size, 1, letters);
+  const UOp* turn = open_loop(free_name(name + "_turn"), turns.first, turns.second, 1, letters);
   const UOp* last = index_.integer(a.size - 1);
   const UOp* number =
       b_.add(UOp{.uop = UOpKind::Alu, .dtype = turn->dtype, .src = {last, turn}, .op = Op::Sub, .exact = true, .hint = name});
@@ -101,16 +101,20 @@ const UOp* Linearizer::open_backwards(int axis) {
 }
 
 void Linearizer::open_axis(int axis) {
+  if (axis == shared_) return open_turns(axis, own_turns_);
   const UOp* end = index_.integer(k_.axes()[static_cast<std::size_t>(axis)].size);
-  open_axis(axis, b_.constant(Scalar::of_int(end->dtype, 0)), end);
+  open_turns(axis, {b_.constant(Scalar::of_int(end->dtype, 0)), end});
 }
 
-void Linearizer::open_axis(int axis, const UOp* begin, const UOp* end) {
+void Linearizer::open_axis(int axis, const UOp* begin, const UOp* end) { open_turns(axis, of_this_worker(axis, {begin, end})); }
+
+void Linearizer::open_turns(int axis, Turns turns) {
+  const auto [begin, end] = turns;
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
   const Axis& a = k_.axes()[i];
   const UOp* tile = k_.runs_backwards() && a.kind == AxisKind::Global
-                        ? open_backwards(axis)
+                        ? open_backwards(axis, turns)
                         : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters,
                                     a.kind == AxisKind::Vector && !stores_vectors());
   if (a.overlap == 0) return;

@@ -271,7 +271,7 @@ void Linearizer::reduce_group() {
   for (const LazyOp* op : k_.reduces_of(stage_)) {
     sums.arrays.push_back(b_.add(UOp{.uop = UOpKind::DefineLocal,
                                      .dtype = op->dtype,
-                                     .number = shared_++,
+                                     .number = arrays_++,
                                      .size = count(local) * sums.items * count(sums.copied),
                                      .name = name_of(op, Sums::OfItems)}));
     for_each(upcast, [&] { store_shared(sums, sums.arrays.size() - 1, mine, accumulators_.at(accumulator_of(op))); });

@@ -61,14 +61,25 @@ class Linearizer {
   void open_axis(int axis);
   /// The same for a part of its turns.
   void open_axis(int axis, const UOp* begin, const UOp* end);
-  /// Opens a loop that runs from the last turn of the axis to the first, and returns the number of the turn.
-  const UOp* open_backwards(int axis);
+  /// The first turn of a loop, and what comes behind the last.
+  using Turns = std::pair<const UOp*, const UOp*>;
+  /// Opens a loop that runs from the last turn of the axis to the first, and returns the number of the turn. `turns`: counted from the
+  /// last.
+  const UOp* open_backwards(int axis, Turns turns);
+  void open_turns(int axis, Turns turns);
   /// The variable of an axis whose tiles overlap: the element at which the tile begins.
   std::string start_of_tile(int axis) const;
   void open_grid();
   std::vector<std::vector<int>> grid_axes(const std::vector<int>& axes, const std::array<std::int64_t, 3>& most) const;
   void bind_grid(AxisKind kind, const std::vector<int>& axes, std::vector<Sint>& sizes);
   void close(const UOp* start);
+
+  // linearizer_workers.cc
+  void share_among_workers();
+  int shared_axis() const;
+  bool can_be_shared(int axis) const;
+  double read_by_all(int axis) const;
+  Turns of_this_worker(int axis, Turns turns);
   /// The axes of the current stage and the outer ones.
   std::vector<int> axes_of(AxisKind kind) const;
   /// The axes along which there is a copy of what is not reduced: Upcast, and behind a grouped reduction Mid too.
@@ -222,6 +233,8 @@ class Linearizer {
   std::unordered_map<const LazyOp*, IntRange> ranges_;                 // of the operands of indexed loads
   std::unordered_map<const UOp*, Sint> positions_;                     // the variable of each position that indexed loads take
   std::vector<std::string> axis_names_;                                // per axis
+  int shared_ = -1;                                                    // the axis whose loop the workers share; -1: none
+  Turns own_turns_;                                                    // of that loop, for this worker
   std::set<std::string> taken_;                                        // names of axes and Variables
   std::unordered_map<const LazyOp*, std::uint64_t> relevant_;
   std::unordered_map<const LazyOp*, double> bounds_;
@@ -233,7 +246,7 @@ class Linearizer {
   std::unordered_map<const LazyOp*, const LazyOp*> starts_;  // of sums: what they start at; look-up only
   std::unordered_map<const LazyOp*, const LazyOp*> begun_;   // by the addition of that: the sum, which has it already; look-up only
   std::int64_t defined_ = 0;                                 // number of accumulators so far
-  std::int64_t shared_ = 0;                                  // and of arrays that work-items share
+  std::int64_t arrays_ = 0;                                  // and of arrays that work-items share
 };
 
 template <class F>

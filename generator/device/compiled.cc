@@ -24,7 +24,7 @@ class CompiledProgram : public LoadedProgram {
           const auto k = static_cast<std::size_t>(call.kernel);
           const std::vector<void*> buffers(memory.begin(), memory.end());
           try {
-            const auto seconds = launch(kernels_[k], program_->kernels[k], buffers, now, true);
+            const auto seconds = call_kernel(k, buffers, now);
             const bool tells = stats_.tells(kDebugRuns);
             update_stats(stats_, {call.flops, call.bytes}, now, seconds, tells ? shown_run(program_->kernels[k], now) : KernelRun());
           } catch (const DeviceError& error) {
@@ -37,10 +37,28 @@ class CompiledProgram : public LoadedProgram {
   void reset_state() override { replay_.reset_state(); }
 
  private:
+  // What workers share is done by all of them, one after the other: in one call the first worker comes first, in the next one the last, so
+  // that it shows if one of them needs what another does in the same call.
+  std::optional<double> call_kernel(std::size_t k, const std::vector<void*>& buffers, const VarValues& values) {
+    const Workers& workers = program_->workers;
+    if (program_->kernels[k].shared.empty()) return launch(kernels_[k], program_->kernels[k], buffers, values, true);
+    first_comes_first_ = !first_comes_first_;
+    VarValues of_worker = values;
+    of_worker[workers.count] = workers.most;
+    std::optional<double> seconds;
+    for (int n = 0; n < workers.most; n++) {
+      of_worker[workers.index] = first_comes_first_ ? n : workers.most - 1 - n;
+      const auto part = launch(kernels_[k], program_->kernels[k], buffers, of_worker, true);
+      if (part) seconds = seconds.value_or(0) + *part;
+    }
+    return seconds;
+  }
+
   const Program* program_;
   Stats stats_;
   std::vector<LoadedKernel> kernels_;
   Replay replay_;
+  bool first_comes_first_ = false;
 };
 
 }  // namespace

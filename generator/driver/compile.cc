@@ -255,6 +255,7 @@ CodegenOptions codegen_of(const Language& language, const CompileOptions& option
   codegen.optimize = options.optimize;
   codegen.small_code = options.sharing == Sharing::All;
   codegen.overlap = options.overlap && !language.grid;
+  if (!language.grid) codegen.workers.most = options.workers;
   codegen.tuned = tuned_opts(options);
   return codegen;
 }

@@ -60,6 +60,7 @@ struct CompileOptions {
   bool optimize = true;                    // false: no OptOps
   bool io_in_arena = false;                // the arena has room for inputs and outputs, which takes part in the planning
   bool overlap = false;                    // an output may lie over parts of inputs: less RAM, more instructions
+  int workers = 1;                         // that run it together, at most; not for grids
   bool wide_weights = true;                // weights may take more flash for fewer instructions
   Sharing sharing = Sharing::None;         // kernels that differ in sizes alone are one function; All: small code counts elsewhere, too
   std::filesystem::path tuning;            // what a search found, whose rows go before those of the target's own table; may be empty

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "emit/form.h"
+#include "emit/workers.h"
 #include "program/external.h"
 
 namespace etch {
@@ -29,9 +30,10 @@ std::string level_text(const Project& p) {
       p.name, p.macro);
 }
 
-// Libraries of the runtime, one for each file of C that kernels are functions of.
-std::vector<std::string> runtime_kernels(const Project& p) {
+// Libraries of the runtime besides etch_runtime: for workers, and one for each file of C that kernels are functions of.
+std::vector<std::string> runtime_libraries(const Project& p) {
   std::vector<std::string> names;
+  if (has_workers(p)) names.push_back("etch_workers");
   for (const ExternalFile& file : external_files(p.program->kernels))
     if (file.of_runtime && file.name.ends_with(".c")) names.push_back(file.name.substr(0, file.name.size() - 2));
   return names;
@@ -55,14 +57,16 @@ std::string runtime_text(const Project& p) {
       "endif()\n\n",
       p.name, p.macro, runtime_abi(), optimize_text("  ", "etch_runtime", p.macro));
   text += p.form->cmake_library;
-  for (const std::string& kernel : runtime_kernels(p)) {
+  for (const std::string& kernel : runtime_libraries(p)) {
     text += fmt::format(
         "if(NOT TARGET {0})\n"
         "  add_library({0} STATIC ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}.c)\n"
         "  set_target_properties({0} PROPERTIES C_STANDARD 99)\n"
         "{1}"
+        "{2}"
         "endif()\n\n",
-        kernel, optimize_text("  ", kernel, p.macro));
+        kernel, optimize_text("  ", kernel, p.macro),
+        kernel == "etch_workers" ? "  target_link_libraries(etch_workers PUBLIC etch_runtime)\n" : "");
   }
   return text;
 }
@@ -147,7 +151,7 @@ std::string build_file(const Project& p) {
       p.name, p.options->tool_version, incbin ? " ASM" : "", p.macro, target_flags_option(p), p.form->cmake_version, p.form->cmake_first,
       p.form->cmake_languages);
   text += level_text(p) + runtime_text(p);
-  std::vector<std::string> libraries = runtime_kernels(p);
+  std::vector<std::string> libraries = runtime_libraries(p);
   libraries.insert(libraries.begin(), std::string(p.form->runtime));
   text += fmt::format(
       "add_library({0} STATIC {1})\n"
@@ -167,7 +171,7 @@ std::string build_file(const Project& p) {
         "  COMPILE_OPTIONS \"-Wa,-I${{CMAKE_CURRENT_SOURCE_DIR}}\" OBJECT_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/{0}_weights.bin)\n",
         p.name);
   }
-  if (p.options->selftest) text += selftest_text(p);
+  if (p.options->selftest) text += selftest_text(p) + (has_workers(p) ? workers_build(p) : "");
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "emit/form.h"
 #include "emit/literals.h"
 #include "emit/signature.h"
+#include "emit/workers.h"
 
 namespace etch {
 namespace {
@@ -118,7 +119,8 @@ SelfTestParts c_parts(const Project& p, const std::string& run_arguments, int) {
         "}}\n",
         p.state_name(), state, p.starts_of_blob() ? ", " + blob_address(p) : "");
   }
-  parts.call = fmt::format("{}({})", p.entry(), run_arguments);
+  parts.call = has_workers(p) ? "run_model()" : fmt::format("{}({})", p.entry(), run_arguments);
+  if (has_workers(p)) parts.functions = workers_selftest(p, run_arguments);
   return parts;
 }
 

@@ -9,6 +9,7 @@
 #include "base/naming.h"
 #include "base/runtime_text.h"
 #include "emit/form.h"
+#include "emit/workers.h"
 #include "memory/pool_texts.h"
 #include "program/external.h"
 #include "program/loops.h"
@@ -205,7 +206,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
     const ProgramCall& call = program.calls[c];
     const ProgramKernel& k = program.kernels[static_cast<std::size_t>(call.kernel)];
     const std::int64_t macs = (call.macs * turns[c]).max();
-    r.kernels.push_back({k.name, call.nodes, k.shape_name, macs, (call.bytes * turns[c]).max()});
+    r.kernels.push_back({k.name, call.nodes, k.shape_name, macs, (call.bytes * turns[c]).max(), std::nullopt, k.shared});
     r.macs += macs;
   }
   r.folded = program.folded;
@@ -219,6 +220,7 @@ Report make_report(const Program& program, const MemoryPlan& plan, const EmitOpt
     r.buffers.back().accessed_bytes = plan.traffic[b];
     r.buffers.back().why = why_there(plan, program, static_cast<int>(b));
   }
+  r.workers = workers_report(p);
   add_pools(r, program, plan);
   std::stable_sort(r.buffers.begin(), r.buffers.end(), [](const ReportBuffer& a, const ReportBuffer& b) { return a.first < b.first; });
   return r;
@@ -287,10 +289,11 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
     if (p.weights != WeightsForm::C) files.push_back({p.name + "_weights.bin", weights_binary(p), true});
   }
   for (const RuntimeFile& file : runtime_files())
-    if (file.name == "etch_quant.h"   ? uses_quant(p)
-        : file.name == "etch_state.h" ? p.role().saves_state
-        : file.name == "etch_math.h"  ? uses_math(p) || p.form->math_file
-                                      : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
+    if (file.name == "etch_quant.h"             ? uses_quant(p)
+        : file.name == "etch_state.h"           ? p.role().saves_state
+        : file.name.starts_with("etch_workers") ? has_workers(p)
+        : file.name == "etch_math.h"            ? uses_math(p) || p.form->math_file
+                                                : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), runtime_file_text(p, file)});
   if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});

@@ -6,6 +6,7 @@
 #include "emit/literals.h"
 #include "emit/project.h"
 #include "emit/signature.h"
+#include "emit/workers.h"
 #include "program/loops.h"
 
 namespace etch {
@@ -126,6 +127,7 @@ bool uses_bool(const Project& p) {
 // The files whose ABI has to be that of the model.
 std::string runtime_files_of(const Project& p) {
   const std::string own = fmt::format("{0}.h and {0}.c", p.form->runtime);
+  if (has_workers(p)) return "etch_runtime.h, etch_runtime.c, etch_workers.h and etch_workers.c";
   return p.form->runtime == "etch_runtime" ? own : "etch_runtime.h, etch_runtime.c, " + own;
 }
 
@@ -146,7 +148,9 @@ bool Project::starts_of_blob() const {
 
 std::string state_init_parameters(const Project& p) { return p.starts_of_blob() ? "void *state, const void *weights" : "void *state"; }
 
-std::string parameters(const Project& p, bool profile) {
+namespace {
+
+std::vector<std::string> parameter_list(const Project& p) {
   std::vector<std::string> result = p.form->header(p).parameters;
   for (const std::string& v : p.variable_names) result.push_back("int32_t " + v);
   for (int b : p.program->inputs) {
@@ -157,11 +161,24 @@ std::string parameters(const Project& p, bool profile) {
   for (int b : p.program->outputs)
     result.push_back(
         fmt::format("{} *{}", c_type(p.program->buffers[static_cast<std::size_t>(b)]), p.buffer_names[static_cast<std::size_t>(b)]));
+  return result;
+}
+
+}  // namespace
+
+std::string parameters(const Project& p, bool profile) {
+  std::vector<std::string> result = parameter_list(p);
   if (profile) {
     result.push_back(std::string(p.form->callback) + " after");
     result.push_back("void *user");
   }
   return list_text(result);
+}
+
+std::vector<std::string> argument_names(const Project& p) {
+  std::vector<std::string> names;
+  for (const std::string& parameter : parameter_list(p)) names.push_back(parameter.substr(parameter.find_last_of(" *") + 1));
+  return names;
 }
 
 std::string model_header(const Project& p) {
@@ -174,13 +191,14 @@ std::string model_header(const Project& p) {
       "#error \"{0}.h was generated for etch runtime ABI {2}: take {3} from the same folder\"\n"
       "#endif\n\n"
       "{4}#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      p.name, p.form->runtime, runtime_abi(), runtime_files_of(p),
+      p.name, has_workers(p) ? std::string_view("etch_workers") : p.form->runtime, runtime_abi(), runtime_files_of(p),
       p.has_state() && !p.owns_state() ? fmt::format("#include \"{}.h\" /* the state */\n\n", p.state_name()) : "");
   const HeaderParts parts = p.form->header(p);
   text += sizes(p, parts) + "\n" + io_macros(p) + io_places(p) + "\n" + blob_functions(p);
   text += parts.before_run;
   text += parts.state;
   text += what_it_computes(p, parts) + fmt::format("etch_status {}({});\n\n", p.entry(), parameters(p, false));
+  if (has_workers(p)) text += workers_header(p);
   text += parts.after_run;
   text += fmt::format(
       "#if ETCH_PROFILE\n"

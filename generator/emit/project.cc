@@ -101,6 +101,8 @@ void name_buffers(Project& project) {
   for (std::string_view word : project.form->reserved_names) names.add(std::string(word));
   if (!program.states.empty()) names.add("state");                                                               // a parameter
   if (std::ranges::any_of(program.buffers, [](const ProgramBuffer& b) { return b.below > 0; })) names.add("i");  // a local
+  if (program.workers.are_several())
+    for (const char* word : {"worker", "workers", "barrier", "team", "work"}) names.add(word);
   if (project.has_pools()) {
     for (const char* word : {"pools", "pool_bytes", "pool_sizes"}) names.add(word);
     for (const std::string& arena : arena_names(project)) {

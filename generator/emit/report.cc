@@ -43,6 +43,7 @@ Json cost_json(const ReportKernel& k) {
 
 Json kernel_json(const ReportKernel& k) {
   Json j{{"name", k.name}, {"nodes", k.nodes}, {"shape", k.shape}, {"macs", k.macs}, {"bytes", k.bytes}};
+  if (!k.shared.empty()) j["shared_loop"] = k.shared;
   if (k.cost) j["cost"] = cost_json(k);
   return j;
 }
@@ -135,6 +136,16 @@ std::string orders_text(const Report& r) {
   return text;
 }
 
+std::string workers_text(const Report& r) {
+  if (r.workers.most <= 1) return "";
+  std::string text = fmt::format("\nUp to {} workers: each does a part of {} of {} calls, worker 0 the others; barriers before {} calls\n",
+                                 r.workers.most, r.workers.shared_calls, r.kernels.size(), r.workers.barriers);
+  std::vector<std::string> alone;
+  for (const ReportKernel& k : r.kernels)
+    if (k.shared.empty()) alone.push_back(k.name);
+  return alone.empty() ? text : text + "  not shared, as they have little to do or no loop to share: " + nodes_text(alone) + "\n";
+}
+
 std::string or_dash(const std::optional<std::int64_t>& value) { return value ? grouped(*value) : "-"; }
 
 }  // namespace
@@ -213,6 +224,8 @@ std::string to_json(const Report& r) {
   if (!r.tuning_notes.empty()) j["tuning_notes"] = r.tuning_notes;
   for (const ReportDeadChannels& d : r.dead) j["dead_channels"].push_back({{"nodes", d.nodes}, {"removed", d.removed}, {"total", d.total}});
   add_pools(j, r);
+  if (r.workers.most > 1)
+    j["workers"] = {{"most", r.workers.most}, {"shared_calls", r.workers.shared_calls}, {"barriers", r.workers.barriers}};
   j["arena"] = Json::array();
   for (const ReportBuffer& b : r.buffers) j["arena"].push_back(buffer_json(b));
   // Names in the model may be invalid UTF-8, which must not stop the report.
@@ -256,7 +269,7 @@ std::string to_text(const Report& r) {
     for (const std::string& finding : r.audit->findings) text += "  " + finding + "\n";
   }
   text += pools_text(r);
-  text += orders_text(r);
+  text += orders_text(r) + workers_text(r);
   text += "\nKernels in the order of their calls\n";
   std::size_t name = 4, shape = 5;
   for (const ReportKernel& k : r.kernels) {

@@ -26,6 +26,7 @@ struct ReportKernel {
   std::int64_t bytes = 0;  // read and written at least once
   /// Of all turns where the call is in a loop; then the first call of a function has all that its calls cost, and others nothing.
   std::optional<ReportCost> cost = std::nullopt;
+  std::string shared{};  // the loop that workers share; empty: none
 };
 
 struct ReportBuffer {
@@ -61,6 +62,13 @@ struct ReportAudit {
   std::vector<std::string> findings;
 };
 
+/// Workers that run the program together.
+struct ReportWorkers {
+  int most = 1;
+  int shared_calls = 0;  // of which each does a part; worker 0 does the others alone
+  int barriers = 0;      // calls before which all wait for each other
+};
+
 struct Report {
   std::string name, tool_version, model_file, model_sha256, target, options;
   std::string build_command;  // one line that compiles the folder
@@ -88,6 +96,7 @@ struct Report {
   std::vector<std::string> tuning_notes;      // rows of a table, for kernels and choices, that can't be taken
   std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
+  ReportWorkers workers;
   std::vector<ReportPool> pools;  // of the target, the fastest first
   bool pools_are_best = true;     // it is proved that no placing gives the faster ones more accesses
   std::optional<ReportAudit> audit;

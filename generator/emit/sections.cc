@@ -11,6 +11,7 @@
 #include "emit/form.h"
 #include "emit/formula.h"
 #include "emit/literals.h"
+#include "emit/workers.h"
 #include "program/external.h"
 
 namespace etch {
@@ -58,6 +59,7 @@ std::string kernel_comment(const Project& p, std::size_t k, const std::vector<st
   }
   text += " *   " + in_comment(kernel.shape_name);
   if (!kernel.opts.empty()) text += "   " + folded(in_comment(kernel.opts), " *     ", 100);
+  if (!kernel.shared.empty()) text += fmt::format("\n *   workers share the loop of {}", kernel.shared);
   return text + " */\n";
 }
 
@@ -87,6 +89,8 @@ std::string variable_ref(const Project& p, const std::string& name) {
     if (p.program->variables[v].name == name) return fmt::format("VARIABLE({})", v);
   for (std::size_t l = 0; l < p.program->loops.size(); l++)
     if (p.program->loops[l].counter == name) return fmt::format("COUNTER({})", l);
+  if (name == p.program->workers.index) return "WORKER";
+  if (name == p.program->workers.count) return "WORKERS";
   fail_check("a kernel takes variables of its program", std::source_location::current());
 }
 
@@ -186,6 +190,7 @@ ArgTable arg_table(const Project& p) {
       const std::string place = variable_ref(p, v);
       t.variable |= place.starts_with("VARIABLE");
       t.counter |= place.starts_with("COUNTER");
+      t.worker |= place.starts_with("WORKER");
       row += " " + place + ",";
     }
     rows.emplace_back(row, fmt::format("{}: {}", c, in_comment(nodes_text(call.nodes))));
@@ -200,6 +205,8 @@ std::string variable_macros(const Project& p, const ArgTable& t) {
   std::string text;
   if (t.variable) text += "#define VARIABLE(n) {ETCH_VAR, n}\n";
   if (t.counter) text += fmt::format("#define COUNTER(loop) {{ETCH_VAR, {} + loop}}\n", p.program->variables.size());
+  const std::size_t worker = p.program->variables.size() + p.program->loops.size();
+  if (t.worker) text += fmt::format("#define WORKER {{ETCH_VAR, {}}}\n#define WORKERS {{ETCH_VAR, {}}}\n", worker, worker + 1);
   return text;
 }
 
@@ -219,7 +226,7 @@ std::string loop_table(const Project& p) {
                      with_comments(rows));
 }
 
-std::size_t variable_room(const Project& p) { return p.program->variables.size() + p.program->loops.size(); }
+std::size_t variable_room(const Project& p) { return p.program->variables.size() + p.program->loops.size() + (has_workers(p) ? 2 : 0); }
 
 std::string range_table(const Project& p) {
   if (p.program->variables.empty()) return "";

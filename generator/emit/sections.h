@@ -26,15 +26,15 @@ struct ArgTable {
   std::string text;
   std::vector<std::size_t> first;  // by call: its first argument
   std::size_t count = 0;
-  // Whether it uses ARENA, CONSTANT, VARIABLE, COUNTER, and places of states.
-  bool arena = false, constant = false, variable = false, counter = false, state = false;
+  // Whether it uses ARENA, CONSTANT, VARIABLE, COUNTER, WORKER, and places of states.
+  bool arena = false, constant = false, variable = false, counter = false, worker = false, state = false;
 };
 ArgTable arg_table(const Project& project);
-/// The macros VARIABLE and COUNTER, if they are used.
+/// The macros VARIABLE, COUNTER, WORKER and WORKERS, if they are used.
 std::string variable_macros(const Project& project, const ArgTable& args);
 /// "static const etch_loop loops[...]"; empty where there are none.
 std::string loop_table(const Project& project);
-/// Elements of variables[]: the program's variables, and the counters of its loops.
+/// Elements of variables[]: the program's variables, the counters of its loops, and what a worker is.
 std::size_t variable_room(const Project& project);
 
 /// "static const etch_range ranges[...]"; empty where all sizes are fixed.

@@ -8,6 +8,7 @@
 #include "emit/literals.h"
 #include "emit/project.h"
 #include "emit/signature.h"
+#include "emit/workers.h"
 
 namespace etch {
 namespace {
@@ -380,6 +381,7 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
           : p.program->outputs.empty()
               ? "compares nothing: all that it computes is its state. */\n"
               : "prints a checksum of each output:\n * the reference was too much work (etch compile --selftest interp). */\n";
+  if (has_workers(p)) text += workers_selftest_first(p);
   text += fmt::format("#include \"{}.h\"\n\n", p.name);
   SelfTestParts parts = p.form->selftest(p, call_arguments(p, test), test.runs);
   const auto in_arena = [&](int b) { return is_in_arena(p, b); };
@@ -388,7 +390,9 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
     parts.call = "run_in_arena()";
   }
   text += parts.includes;
-  text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n#include <string.h>\n\n";
+  text += "#include <math.h>\n#include <stdbool.h>\n#include <stdio.h>\n";
+  if (has_workers(p)) text += "#include <stdlib.h>\n";
+  text += "#include <string.h>\n\n";
   text += parts.memory;
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
   if (!compares && !checksum_calls(p, test).empty()) text += checksum_text();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "emit/project.h"
 
@@ -9,6 +10,8 @@ namespace etch {
 
 /// "void *arena, size_t arena_bytes, const float *image, float *scores"; with `profile` also the callback's parameters.
 std::string parameters(const Project& project, bool profile);
+/// The names of the parameters of the run function.
+std::vector<std::string> argument_names(const Project& project);
 /// Parameters of NAME_state_init: "void *state", and the weights where a state starts with some of a blob.
 std::string state_init_parameters(const Project& project);
 /// "KWS_IMAGE_COUNT"

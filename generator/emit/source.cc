@@ -8,6 +8,7 @@
 #include "emit/project.h"
 #include "emit/sections.h"
 #include "emit/signature.h"
+#include "emit/workers.h"
 
 namespace etch {
 namespace {
@@ -61,7 +62,7 @@ std::string program_table(const Project& p) {
     text += fmt::format("  {{{}, {}, {}}},\n", kernel.name, t.first[c], kernel.argument_count());
   }
   const std::string io_align = io_align_table(p);
-  text += "};\n\n" + loop_table(p) + range_table(p) + io_align;
+  text += "};\n\n" + (has_workers(p) ? workers_table(p) : "") + loop_table(p) + range_table(p) + io_align;
   text += fmt::format("static {} etch_program program = {{\n  calls, args, {}, {},\n", p.constant_word(),
                       program.loops.empty() ? "NULL" : "loops", program.variables.empty() ? "NULL" : "ranges");
   text += fmt::format(
@@ -107,15 +108,27 @@ std::string check_labels(const Project& p) {
   return text;
 }
 
-std::string entry(const Project& p, bool profile) {
+// The functions that run the program: NAME_run, NAME_profile, and NAME_run_worker.
+enum class Entry : std::uint8_t { Run, Profile, Worker };
+
+std::string entry_head(const Project& p, Entry kind) {
+  if (kind == Entry::Worker)
+    return fmt::format("etch_status {}_worker(uint32_t worker, uint32_t workers, etch_barrier barrier, void *user, {}) {{\n", p.entry(),
+                       parameters(p, false));
+  return fmt::format("etch_status {}({}) {{\n", kind == Entry::Profile ? p.name + "_profile" : p.entry(),
+                     parameters(p, kind == Entry::Profile));
+}
+
+std::string entry(const Project& p, Entry kind) {
   const Program& program = *p.program;
   const bool blob = p.weights == WeightsForm::Blob && p.has_constants();
-  std::string text = fmt::format("etch_status {}({}) {{\n", profile ? p.name + "_profile" : p.entry(), parameters(p, profile));
+  std::string text = entry_head(p, kind);
   text += fmt::format("  void *io[{}];\n  {}arg[{}];\n",
                       std::max<std::size_t>(program.inputs.size() + program.outputs.size() + program.states.size(), 1),
                       p.space() ? "etch_address " : "void *", p.max_args);
   if (variable_room(p) > 0) text += fmt::format("  int32_t variables[{}];\n", variable_room(p));
   text += "  etch_frame frame;\n";
+  if (kind == Entry::Worker) text += "  etch_team team;\n";
   if (has_labels(p)) text += "  size_t i;\n";
   if (p.has_pools()) text += fmt::format("  void *pools[{0}];\n  size_t pool_bytes[{0}];\n", program.pools.size());
   if (blob || p.has_pools()) text += "  etch_status status;\n";
@@ -126,7 +139,7 @@ std::string entry(const Project& p, bool profile) {
                         p.states[k].offset, in_comment(program.buffers[at(p.states[k].state.buffer)].name));
   text += fill_arenas(p) + "  frame.io = io;\n  frame.arg = arg;\n";
   text += std::string("  frame.variables = ") + (variable_room(p) == 0 ? "NULL" : "variables") + ";\n";
-  text += profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
+  text += kind == Entry::Profile ? "  frame.after = after;\n  frame.user = user;\n" : "  frame.after = NULL;\n  frame.user = NULL;\n";
   if (blob) {
     text += "  status = etch_blob_open(&blob, weights, &frame.constants);\n  if (status != ETCH_OK) return status;\n";
   } else if (p.has_constants()) {
@@ -134,6 +147,8 @@ std::string entry(const Project& p, bool profile) {
   } else {
     text += "  frame.constants = NULL;\n";
   }
+  if (kind == Entry::Worker) return text + workers_run(p) + "}\n";
+  if (has_workers(p)) text += workers_alone(p);
   return text + "  return etch_run(&program, &frame);\n}\n";
 }
 
@@ -180,7 +195,7 @@ std::string state_init(const Project& p) {
   return text + "  return ETCH_OK;\n}\n\n" + saved_state(p);
 }
 
-std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, true) + "#endif\n"; }
+std::string profile(const Project& p) { return call_infos(p) + "\n" + entry(p, Entry::Profile) + "#endif\n"; }
 
 std::string includes(const Project& p) {
   std::string text = fmt::format("#include \"{}.h\"\n", p.name);
@@ -203,7 +218,8 @@ std::string model_source(const Project& p) {
   const std::string definitions = definitions_of(*p.program);
   if (!definitions.empty()) text += definitions + "\n";
   if (const std::string declared = external_section(p); !declared.empty()) text += "\n" + declared;
-  return text + kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + state_init(p) + entry(p, false) + profile(p);
+  text += kernel_texts(p) + program_table(p) + "\n" + blob_check(p) + state_init(p);
+  return text + (has_workers(p) ? entry(p, Entry::Worker) + workers_one(p) : entry(p, Entry::Run)) + profile(p);
 }
 
 }  // namespace etch

@@ -86,6 +86,7 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   result.local_size = std::move(made.linear.local_size);
   result.driver_groups = made.linear.driver_groups;
   result.backwards = kernel.options().backwards;
+  result.shared = std::move(made.linear.shared);
   return result;
 }
 

@@ -46,6 +46,7 @@ class Lowering {
 
   Program run() {
     add_variables();
+    name_workers();
     add_inputs_and_outputs();
     add_states();
     int done = 0;
@@ -61,7 +62,8 @@ class Lowering {
                                 loop.first, loop.end});
     program_.folded = schedule_.folded;
     const bool is_fixed = program_.variables.empty() && program_.loops.empty();
-    if (is_fixed && !options_.codegen.overlap) share_kernels(program_, options_.codegen, options_.sharing);
+    if (is_fixed && !options_.codegen.overlap && !program_.workers.are_several())
+      share_kernels(program_, options_.codegen, options_.sharing);
     verify(program_);
     return std::move(program_);
   }
@@ -113,6 +115,18 @@ class Lowering {
     }
     for (const ScheduleItem& item : schedule_.items)
       for (const Node* v : variables_of(item)) add(v);
+  }
+
+  // Their variables are called as nothing that kernels take otherwise.
+  void name_workers() {
+    Workers& workers = options_.codegen.workers;
+    CNames names;
+    for (const ProgramVariable& v : program_.variables) names.add(v.name);
+    for (const ScheduledLoop& loop : schedule_.loops)
+      for (const Node* v : variables(loop.loop->counter)) names.add(v->name);
+    workers.index = names.add(workers.index);
+    workers.count = names.add(workers.count);
+    program_.workers = workers;
   }
 
   static std::vector<const Node*> variables_of(const ScheduleItem& item) {
@@ -299,6 +313,8 @@ class Lowering {
     for (const ProgramVariable& variable : program_.variables) names.add(variable.name);
     for (const ScheduledLoop& loop : schedule_.loops)
       for (const Node* v : variables(loop.loop->counter)) names.add(v->name);
+    if (program_.workers.are_several())
+      for (const std::string& name : {program_.workers.index, program_.workers.count}) names.add(name);
     std::vector<KernelArgument> result;
     for (const LazyBuffer* b : buffers) {
       const bool is_constant = b->kind == LazyKind::Data, is_written = result.size() < outputs;
@@ -351,6 +367,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.integer_registers = static_cast<int>(target.integer_registers);
   options.register_tiles = !language.grid;
+  options.in_order = target.in_order;
   for (const TargetInstruction& row : target.instructions)
     if (row.is_matrix() == language.grid) options.instructions.push_back(row);
   options.no_rint = target.lacks("rintf");

@@ -11,6 +11,7 @@
 
 #include "codegen/argument.h"
 #include "codegen/overlap.h"
+#include "codegen/workers.h"
 #include "ir/array.h"
 #include "ir/external.h"
 #include "ir/lazyop.h"
@@ -59,6 +60,7 @@ struct ProgramKernel {
   bool backwards = false;                          // its loops were made to run from the last element to the first
   bool takes_sizes = false;                        // its last argument: what share_kernels found to differ from call to call
   std::string note{};                              // why it has not the steps that a search found; empty if it has, or if none searched
+  std::string shared{};                            // the loop that workers share; empty: one of them does it all
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
   /// Number of buffers and variables.
@@ -122,6 +124,7 @@ struct Program {
   bool io_in_arena = false;          // the arena has room for these as well
   std::vector<Pool> pools;           // the arenas in which they may lie, the fastest first; empty: one of any size
   std::vector<ProgramState> states;
+  Workers workers;                    // that run it together
   std::vector<std::string> folded;    // nodes that no call computes
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };

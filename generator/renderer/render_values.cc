@@ -322,6 +322,7 @@ void Renderer::vectorize(const UOp* u) {
   std::string lanes;
   const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
   const auto text_of = [&](const UOp* s) {
+    if (u->dtype == DType::Bool && s->uop == UOpKind::Const) return std::string(s->value->as_int() != 0 ? "-1" : "0");
     if (u->dtype == DType::Bool) return operand(s, kOr) + " ? -1 : 0";
     return is_unsigned_text ? "(uint32_t)" + operand(s, kUnary) : expr(s).text;
   };

@@ -22,6 +22,7 @@
 #include "support/long_models.h"
 #include "target/target.h"
 #include "training.h"
+#include "workers.h"
 
 namespace etch::bench {
 namespace {
@@ -252,6 +253,7 @@ Figures measure(Context& context) {
   measure_pointwise(context);
   measure_training(context);
   measure_beside_onnxruntime(context);
+  measure_workers(context);
   context.say("detector");
   const fs::path detector = zoo(context, {"detector"}, "detector.onnx");
   measure_speed(context, "detector", detector, std::nullopt, false);
@@ -294,10 +296,11 @@ void print(const Figures& figures, bool json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false, int8 = false, training = false, onnxruntime = false;
+  bool json = false, int8 = false, training = false, onnxruntime = false, workers = false;
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
   app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
+  app.add_flag("--workers", workers, "networks shared by two workers, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
@@ -310,6 +313,8 @@ int run(int argc, char** argv) {
     measure_training(context);
   } else if (onnxruntime) {
     measure_beside_onnxruntime(context);
+  } else if (workers) {
+    measure_workers(context);
   } else {
     measure(context);
   }

@@ -7,6 +7,20 @@ namespace etch {
 // A model with a dimension of any size.
 inline constexpr const char* kVariable = "(float[n,4] x) => (float[n,4] y) { y = Relu (x) }";
 
+inline std::vector<ErrorCase> worker_cases() {
+  return {
+      {"no_workers", {"compile", "{m}", "--workers", "0", "-o", "{d}/out"}, {"--workers: Value 0 not in range 1 to 256"}, 2},
+      {"too_many_workers", {"compile", "{m}", "--workers", "257", "-o", "{d}/out"}, {"--workers: Value 257 not in range 1 to 256"}, 2},
+      {"workers_on_a_grid",
+       {"compile", "{m}", "--workers", "2", "--target", "opencl", "-o", "{d}/out"},
+       {"--workers 2: the kernels of target opencl run on a device", "help: leave it out, or choose a target with kernels in C"}},
+      {"workers_where_results_lie_over_inputs",
+       {"compile", "{m}", "--workers", "2", "--optimize", "ram", "-o", "{d}/out"},
+       {"--workers 2: can't go with --optimize ram", "help: leave one of the two out"},
+       2},
+  };
+}
+
 inline std::vector<ErrorCase> option_cases() {
   return {
       {"unknown_target",

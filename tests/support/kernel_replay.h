@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +23,8 @@ struct MemoryEvent {
 
 class KernelReplay {
  public:
-  KernelReplay(const UOpList& uops, const std::vector<KernelArgument>& arguments) : order_(uops.order), arguments_(arguments) {
+  KernelReplay(const UOpList& uops, const std::vector<KernelArgument>& arguments, std::map<std::string, std::int64_t> variables = {})
+      : order_(uops.order), arguments_(arguments), variables_(std::move(variables)) {
     std::unordered_map<const UOp*, std::size_t> start;
     for (std::size_t i = 0; i < order_.size(); i++) {
       if (order_[i]->uop == UOpKind::Loop || order_[i]->uop == UOpKind::If) start[order_[i]] = i;
@@ -78,6 +81,7 @@ class KernelReplay {
 
   void step(const UOp* u) {
     values_[u] = std::nullopt;
+    if (u->uop == UOpKind::DefineVar) values_[u] = variables_.at(u->name);
     if (u->uop == UOpKind::Const && is_int(u->dtype)) values_[u] = u->value->as_int();
     if (u->uop == UOpKind::Const && u->dtype == DType::Bool) values_[u] = u->value->as_double() != 0 ? 1 : 0;
     if (u->uop == UOpKind::Cast && (is_int(u->src[0]->dtype) || u->src[0]->dtype == DType::Bool) && u->lanes == 1)
@@ -125,6 +129,7 @@ class KernelReplay {
 
   const std::vector<const UOp*>& order_;
   const std::vector<KernelArgument>& arguments_;
+  std::map<std::string, std::int64_t> variables_;
   std::unordered_map<const UOp*, std::size_t> end_;
   std::unordered_map<const UOp*, Value> values_;
   std::vector<MemoryEvent> events_;
