@@ -95,8 +95,9 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
     tile_optimizations(kernel, arguments_of(w, DType::Float32));
     return applied_text(kernel.applied());
   };
-  EXPECT_EQ(opts_of(40), "VECTOR 2 8;UPCAST 2 5;UNROLL 1 0;UNROLL 0 0;INTERIOR 0 0;");
-  EXPECT_EQ(opts_of(24).find("VECTOR"), std::string::npos) << opts_of(24) << " two of three vectors are at borders";
+  EXPECT_EQ(opts_of(40), "VECTOR 2 8;UPCAST 2 5;UNROLL 1 0;UNROLL 0 0;INTERIOR;");
+  EXPECT_EQ(opts_of(24).substr(0, 11), "VECTOR 2 4;") << opts_of(24) << " of three vectors of 8 two are at borders";
+  EXPECT_EQ(opts_of(12).find("VECTOR"), std::string::npos) << opts_of(12);
   LazyOps ops;
   CodegenOptions options;
   options.vector_bits = 256;

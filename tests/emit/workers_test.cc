@@ -61,21 +61,17 @@ TEST_F(OnThreads, NetworksRunWithoutRaces) {
   EXPECT_EQ(on_threads(files_for("c99", "lenet", 2, WeightsForm::Blob), "LENET", 2), "PASS\n");
 }
 
-// Without it ThreadSanitizer sees the race. Where two calls are cut along the same channels there is none to see.
+// Without them ThreadSanitizer sees races: it would see those of a barrier that is missing. Which barriers are needed is shown in
+// memory/barriers_test.cc.
 TEST_F(OnThreads, BarriersAreNeeded) {
   Files files = files_for("c99", "ds_cnn", 2);
   const auto source = std::ranges::find(files, "ds_cnn.c", &EmittedFile::name);
-  const std::size_t table = source->text.find(" work["), first = source->text.find("ETCH_CALL_WAITS", table);
-  ASSERT_NE(first, std::string::npos);
+  const std::size_t table = source->text.find(" work["), end = source->text.find("};", table);
   int removed = 0;
-  for (std::size_t at = first; at < source->text.find("};", table); at = source->text.find("ETCH_CALL_WAITS", at + 1)) {
-    Files without = files;
-    const auto file = std::ranges::find(without, "ds_cnn.c", &EmittedFile::name);
-    file->text.replace(at, 15, "0              ");
-    if (removed++ % 4 != 1) continue;
-    EXPECT_NE(on_threads(without, "DS_CNN", 2).find("WARNING: ThreadSanitizer: data race"), std::string::npos) << removed;
-  }
+  for (std::size_t at = table; (at = source->text.find("ETCH_CALL_WAITS", at)) < end; removed++)
+    source->text.replace(at, 15, "0              ");
   EXPECT_GT(removed, 5);
+  EXPECT_NE(on_threads(files, "DS_CNN", 2).find("WARNING: ThreadSanitizer: data race"), std::string::npos);
 }
 
 TEST_F(OnThreads, AStateIsKept) {
