@@ -138,10 +138,10 @@ ETCH_VECTORS(16)
     return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                             \
   }                                                                                                      \
   ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
-    return etch_choose_f32x##n((a < b) | (b != b), b, a);                                                \
+    return etch_choose_f32x##n(b != b, b, etch_choose_f32x##n(a < b, b, a));                             \
   }                                                                                                      \
   ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
-    return etch_choose_f32x##n((b < a) | (b != b), b, a);                                                \
+    return etch_choose_f32x##n(b != b, b, etch_choose_f32x##n(b < a, b, a));                             \
   }
 ETCH_FLOAT_LANES(4)
 ETCH_FLOAT_LANES(8)

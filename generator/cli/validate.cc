@@ -13,6 +13,7 @@
 #include "cli/model_options.h"
 #include "driver/train.h"
 #include "emit/write.h"
+#include "emulator/processor.h"
 #include "validate/measure.h"
 #include "validate/suite.h"
 #include "validate/target_run.h"
@@ -133,6 +134,15 @@ SelfTest selftest_of(const Program& program, const DataSet& set, const std::vect
   return test;
 }
 
+// Without an emulator what is missing can be installed, which run_on_target tells; a processor stays as it is.
+bool runs_on_target(const ValidateArgs& args, const Target& target, Progress& progress) {
+  std::string why;
+  if (!args.target_given || !target.is_host() || can_run_here(target, &why)) return args.target_given;
+  progress.clear();
+  fmt::print(stderr, "target {}: its program is not run: {}\n", target.name, why);
+  return false;
+}
+
 // Emits the project with each set as its self-test and runs it on the target; the figures are those of the first set. Without
 // a target only the first set's project is emitted, and kept.
 void validate_target(const ValidateArgs& args, const Frontend& frontend, const Program& reference, const CompileOptions& options,
@@ -140,10 +150,11 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const P
                      Outcome& outcome) {
   const TempDir work("etch-validate");
   const std::filesystem::path dir = args.output.empty() ? work.path() / "project" : args.output;
-  const std::size_t count = args.target_given ? sets.size() : 1;
+  const bool runs = runs_on_target(args, options.target, progress);
+  const std::size_t count = runs ? sets.size() : 1;
   for (std::size_t s = count; s-- > 0;) {  // backwards: the folder that is kept holds the first set
-    progress.step((args.target_given ? "compiling and running on " : "compiling for ") + options.target.name,
-                  static_cast<std::int64_t>(count - s), static_cast<std::int64_t>(count));
+    progress.step((runs ? "compiling and running on " : "compiling for ") + options.target.name, static_cast<std::int64_t>(count - s),
+                  static_cast<std::int64_t>(count));
     const CompiledProject project =
         compile_project(frontend, options, selftest_of(reference, sets[s], outputs[s], {args.relative, args.absolute}));
     CompileOptions writing = options;
@@ -151,7 +162,7 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const P
     WrittenProject written = write_audited(dir, project, writing);
     outcome.report = std::move(written.report);
     outcome.fit = std::move(written.fit);
-    if (!args.target_given) break;
+    if (!runs) break;
     TargetResult result = run_on_target(dir, options.target, frontend.model.name + "_" + frontend.role.function, options.step);
     if (!result.ok) result.problem = sets[s].name + ": " + result.problem;
     if (!outcome.target || outcome.target->ok || !result.ok) {

@@ -283,12 +283,16 @@ void Kernel::group(int axis, std::int64_t amount, bool top) {
 
 void Kernel::make_vector(int axis, std::int64_t amount) {
   const int end = static_cast<int>(axes_.size());
-  if (axis >= first_reduce())
+  if (axis >= first_reduce()) {
+    const Axis whole = axes_[at(axis)];
+    const std::int64_t size = whole.size.as_int();
+    if (size % amount != 0) lanes_rest_ = {whole.dim, size - size % amount, size};
     axes_.push_back(split_stages(axis, amount, AxisKind::Vector, false));
-  else if (axes_[at(axis)].size.as_int() % amount != 0)
+  } else if (axes_[at(axis)].size.as_int() % amount != 0) {
     overlap(axis, amount, end, AxisKind::Vector);
-  else
+  } else {
     shift_to(axis, amount, end, AxisKind::Vector);
+  }
 }
 
 // UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.

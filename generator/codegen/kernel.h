@@ -82,6 +82,13 @@ struct TensorCore {
   std::int64_t padding = 0;
 };
 
+/// What lanes along a reduced dimension leave over: its elements from `first` on, fewer than there are lanes. Each stage goes through them
+/// one by one, behind the loop over vectors.
+struct LanesRest {
+  int dim = 0;
+  std::int64_t first = 0, end = 0;
+};
+
 class Kernel {
  public:
   /// Throws InternalError unless all reductions of the AST are over the same axes of one shape.
@@ -149,6 +156,7 @@ class Kernel {
   int lanes() const;
   /// Whether lanes run along a reduced dimension: each has a part of every sum.
   bool reduces_lanes() const { return lanes() > 1 && reduces_axis(static_cast<int>(axes_.size()) - 1); }
+  const std::optional<LanesRest>& lanes_rest() const { return lanes_rest_; }
   /// Whether what is stored has the reduced dimensions, so that the last stage runs along them too.
   bool stores_reduced_dims() const { return stores_reduced_dims_; }
 
@@ -218,6 +226,7 @@ class Kernel {
   std::vector<Opt> applied_;
   bool no_locals_ = false, has_interior_ = false, backwards_ = false;
   std::optional<TensorCore> tensor_;
+  std::optional<LanesRest> lanes_rest_;
 };
 
 /// The kernel's only reduction, if it is a sum of products of two loaded values without casts in between.

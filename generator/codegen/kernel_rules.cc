@@ -113,8 +113,10 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
           {is_parallel || (kind == AxisKind::Reduce && axes_[at(axis)].stage == 0 && is_alike_in_stages(axis) && !is_scan()),
            "it is not reduced, or all stages have that part of the axis and none is a scan"},
           {is_parallel || !has_integers, "sums of integers are no lanes"},
-          {size % amount == 0 || (kind == AxisKind::Global && !options_->has_local && amount < size && !may_be_in_place()),
+          {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && !may_be_in_place()),
            "the amount divides the size, or the last vector of a loop may begin earlier: what is computed twice is not written in place"},
+          {size % amount == 0 || is_parallel || (amount < size && axes_[at(axis)].multiplier == 1),
+           "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added one by one"},
           {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
            "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
           {amount >= 4 && amount <= most_lanes && (amount & (amount - 1)) == 0, "there is a type of so many lanes, which fit a register"},
@@ -183,7 +185,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
   if (axes_[at(axis)].overlap > 0) return "an axis whose tiles overlap stays whole";
-  const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap && !(opt.op == OptOp::Vector && axis < first_reduce());
+  const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap && opt.op != OptOp::Vector;
   if (divides && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
   for (const Rule& rule : rules_of(opt.op, axis, amount))
     if (!rule.holds) return rule.text;

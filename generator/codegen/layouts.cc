@@ -36,6 +36,7 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
     if (!stride || !stride->is_int() || !k.axes()[at(axis)].size.is_int()) return std::nullopt;
     if (stride->is_int(0) || k.axes()[at(axis)].size.is_int(1)) continue;
     if (k.axes()[at(axis)].dim >= k.ast_dims() || k.axes()[at(axis)].overlap > 0) return std::nullopt;  // padded, or read twice
+    if (k.lanes_rest() && k.lanes_rest()->dim == k.axes()[at(axis)].dim) return std::nullopt;           // the axes do not reach all of it
     moving.push_back(axis);
     shape.push_back(k.axes()[at(axis)].size);
     old_strides.push_back(*stride);

@@ -45,13 +45,17 @@ void Linearizer::store_outputs() {
   std::vector<const LazyOp*> results;
   for (const KernelBuf& store : k_.stores()) results.push_back(store.op->src[0]);
   compute_outer_values(results);
+  const std::size_t outside = open_.size();
   make_variables(AxisKind::Inner);
   for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
-  for_each(copied_axes(), [&] {
-    std::vector<const UOp*> values;
-    for (const LazyOp* result : results) values.push_back(value(result));
-    for (std::size_t s = 0; s < values.size(); s++) store(k_.bufs()[s], values[s]);
-  });
+  for_each(copied_axes(), [&] { store_copy(results); });
+  if (k_.lanes_rest() && k_.stores_reduced_dims()) store_rest(results, outside);
+}
+
+void Linearizer::store_copy(const std::vector<const LazyOp*>& results) {
+  std::vector<const UOp*> values;
+  for (const LazyOp* result : results) values.push_back(value(result));
+  for (std::size_t s = 0; s < values.size(); s++) store(k_.bufs()[s], values[s]);
 }
 
 // All that stands in the outer loops.

@@ -62,11 +62,12 @@ const std::vector<Linearizer::Place>& Linearizer::lanes_of(const KernelBuf& buf)
     places.push_back(place_of(buf));
     return places;
   }
+  const std::int64_t first = rest_first_.value_or(0);
   for (int l = 0; l < lanes_; l++) {
-    axis_index_.back() = l;
+    axis_index_.back() = first + l;
     places.push_back(place_of(buf));
   }
-  axis_index_.back() = 0;
+  axis_index_.back() = first;
   return places;
 }
 

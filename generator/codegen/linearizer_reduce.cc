@@ -46,9 +46,10 @@ void Linearizer::find_starts() {
 
 void Linearizer::define_accumulators(Sums sums) {
   constexpr std::int64_t kInLine = 4;
-  const std::vector<int> upcast = copied_axes();
+  std::vector<int> upcast = copied_axes();
   std::int64_t row = upcast.empty() ? 1 : count(upcast) / k_.axes()[static_cast<std::size_t>(upcast[0])].size.as_int();
   if (row < kInLine) row *= kInLine / row;  // several short ones
+  if (sums_apart_) std::ranges::copy(axes_of(AxisKind::Unroll), std::back_inserter(upcast));
   for (const LazyOp* op : k_.reduces_of(stage_)) {
     std::set<std::pair<int, std::int64_t>> made;  // copies may share one
     for_each(upcast, [&] {
@@ -58,7 +59,9 @@ void Linearizer::define_accumulators(Sums sums) {
       if (!is_scan(op)) acc.hint = copy_of(op);
       acc.size = position(upcast).as_int() / row;
       if (const auto start = starts_.find(op); start != starts_.end()) acc.src = {value(start->second)};
-      accumulators_[accumulator_of(op)] = b_.add(std::move(acc));
+      const UOp*& sum = accumulators_[accumulator_of(op)];
+      if (sum != nullptr) acc.src = {sum};  // goes on from there
+      sum = b_.add(std::move(acc));
     });
   }
 }
@@ -135,6 +138,7 @@ void Linearizer::reduce() {
   std::vector<const LazyOp*> summed;
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
   if (k_.sums_are_lanes()) lanes_ = 1;
+  sums_apart_ = may_sum_apart();
   define_accumulators(Sums::Own);
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
@@ -142,17 +146,6 @@ void Linearizer::reduce() {
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
-  const auto add_all = [&] {
-    std::set<std::pair<int, std::int64_t>> done;  // of sums that copies share
-    for_each(axes_of(AxisKind::Upcast), [&] {
-      if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
-      for (const LazyOp* op : reduces) {
-        const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
-        if (!adds_nothing && done.insert(accumulator_of(op)).second) accumulate(op, value(op->src[0]));
-      }
-      if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
-    });
-  };
   if (const LazyOp* sum = window_sum(); sum != nullptr)
     add_by_element(sum);
   else
@@ -160,9 +153,33 @@ void Linearizer::reduce() {
       if (k_.tensor())
         multiply_by_instruction();
       else
-        add_all();
+        add_turn(reduces);
     });
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
+  end_turns(outside);
+  if (!axes_of(AxisKind::Group).empty()) reduce_group();
+  if (lanes_ != k_.lanes()) gather_sums();
+  if (k_.reduces_lanes())
+    add_lanes();
+  else if (lanes_ > 1)
+    tile();
+}
+
+// What the innermost body adds to all sums of the stage.
+void Linearizer::add_turn(const std::vector<const LazyOp*>& reduces) {
+  std::set<std::pair<int, std::int64_t>> done;  // of sums that copies share
+  for_each(axes_of(AxisKind::Upcast), [&] {
+    if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
+    for (const LazyOp* op : reduces) {
+      const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
+      if (!adds_nothing && done.insert(accumulator_of(op)).second) accumulate(op, value(op->src[0]));
+    }
+    if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
+  });
+}
+
+// Closes the loops of a stage and forgets what was computed in them.
+void Linearizer::end_turns(std::size_t outside) {
   while (open_.size() > outside) close(open_.back());
   guards_.clear();
   values_.clear();
@@ -172,77 +189,6 @@ void Linearizer::reduce() {
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (const AxisKind kind = k_.axes()[i].kind; kind == AxisKind::Reduce || kind == AxisKind::Unroll || kind == AxisKind::Tensor)
       axis_index_[i] = 0;
-  if (!axes_of(AxisKind::Group).empty()) reduce_group();
-  if (lanes_ != k_.lanes()) gather_sums();
-  if (k_.reduces_lanes())
-    add_lanes();
-  else if (lanes_ > 1)
-    tile();
-}
-
-// Each lane has a part of every sum: halves of the vector are added until one number is left, which all lanes have from then on. Behind
-// the last reduction there are no lanes where nothing that is stored has the reduced dimension.
-void Linearizer::add_lanes() {
-  for (const LazyOp* op : k_.reduces_of(stage_))
-    for (auto& [key, sum] : accumulators_) {
-      if (key.first != number_.at(op)) continue;
-      std::vector<const UOp*> parts;
-      for (int l = 0; l < k_.lanes(); l++) parts.push_back(lane(sum, l));
-      for (std::size_t n = parts.size() / 2; n > 0; n /= 2)
-        for (std::size_t l = 0; l < n; l++) parts[l] = b_.alu(reduce_info(op->op).step, op->dtype, {parts[l], parts[l + n]});
-      sum = parts[0];
-    }
-  if (stage_ + 1 == k_.reduce_stages() && !k_.stores_reduced_dims()) lanes_ = 1;
-}
-
-// Of the sums that an instruction has made one by one, those along the Vector axis become one vector.
-void Linearizer::gather_sums() {
-  const LazyOp* sum = k_.reduces()[0];
-  const std::size_t along = k_.axes().size() - 1;
-  std::vector<int> copies = copied_axes();
-  copies.pop_back();
-  std::map<std::pair<int, std::int64_t>, const UOp*> vectors;
-  for_each(copies, [&] {
-    UOp vector{.uop = UOpKind::Vectorize, .dtype = sum->dtype, .lanes = k_.lanes()};
-    for (lanes_ = 1; static_cast<int>(vector.src.size()) < k_.lanes();) {
-      axis_index_[along] = static_cast<std::int64_t>(vector.src.size());
-      vector.src.push_back(accumulators_.at(accumulator_of(sum)));
-    }
-    axis_index_[along] = 0;
-    lanes_ = k_.lanes();
-    vectors[accumulator_of(sum)] = b_.add(std::move(vector));
-  });
-  accumulators_ = std::move(vectors);
-  lanes_ = k_.lanes();
-}
-
-bool Linearizer::stores_vectors() const {
-  return std::ranges::all_of(k_.stores(),
-                             [&](const KernelBuf& b) { return is_step(k_.stride(b, static_cast<int>(k_.axes().size()) - 1), 1); });
-}
-
-// If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
-// the reduction are done element by element.
-void Linearizer::tile() {
-  if (stores_vectors() && (!k_.tensor() || k_.options().integer_vectors)) return;
-  const std::vector<int> upcast = axes_of(AxisKind::Upcast);
-  for (const LazyOp* op : k_.reduces()) {
-    const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,
-                                  .dtype = op->dtype,
-                                  .number = static_cast<std::int64_t>(tile_.size()),
-                                  .size = count(upcast) * lanes_,
-                                  .name = "tile"});
-    for_each(upcast, [&] {
-      const UOp* sum = accumulators_.at(accumulator_of(op));
-      const UOp* at = index_.integer(position(upcast) * lanes_);
-      b_.add(UOp{.uop = UOpKind::Store, .dtype = op->dtype, .lanes = lanes_, .src = {array, at, sum}});
-    });
-    tile_[op] = array;
-  }
-  const int lane = static_cast<int>(k_.axes().size()) - 1;
-  make_variable(lane);
-  open_axis(lane);
-  lanes_ = 1;
 }
 
 std::int64_t Linearizer::count(const std::vector<int>& axes) const {

@@ -29,6 +29,8 @@ class Linearizer {
   // linearizer.cc: the order of all parts of a kernel
   void declare_arguments();
   void store_outputs();
+  /// The results of the current copy, each of which one output takes.
+  void store_copy(const std::vector<const LazyOp*>& results);
   void compute_tile();
 
   // linearizer_interior.cc
@@ -202,21 +204,46 @@ class Linearizer {
   void add_by_element(const LazyOp* sum);
   /// Whether a value holds all elements along the axis. While an instruction makes sums one by one, these are copies instead.
   bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
-  void gather_sums();
-  void add_lanes();
-  void tile();
-  /// Whether the lanes of a vector are adjacent in every output.
-  bool stores_vectors() const;
+  void add_turn(const std::vector<const LazyOp*>& reduces);
+  void end_turns(std::size_t outside);
   void accumulate(const LazyOp* op, const UOp* x);
   /// Finds the constants that are added to sums of integers: the sums start at them.
   void find_starts();
   Sint position(const std::vector<int>& axes) const;
   std::int64_t count(const std::vector<int>& axes) const;
 
+  // linearizer_lanes.cc
+  /// Whether the steps of unrolled loops over a reduced axis have a sum each, for which there are registers.
+  bool may_sum_apart() const;
+  const UOp* total_of(const LazyOp* reduce, std::vector<const UOp*> parts);
+  const UOp* total_of_lanes(const LazyOp* reduce, const UOp* sum);
+  void gather_sums();
+  void add_lanes();
+  void tile();
+  /// Whether the lanes of a vector are adjacent in every output.
+  bool stores_vectors() const;
+  /// The axes that are not of the dimension along which lanes leave elements over.
+  std::vector<int> without_rest(std::vector<int> axes) const;
+  /// So many lanes, or a loop of one.
+  struct RestPart {
+    int lanes = 1;
+    std::int64_t first = 0;
+  };
+  std::vector<RestPart> rest_parts(AxisKind kind) const;
+  std::vector<int> loops_beside_rest(AxisKind kind) const;
+  void begin_part(const RestPart& part, AxisKind kind, const std::vector<const LazyOp*>& roots);
+  void end_rest();
+  void open_rest(AxisKind kind);
+  void add_rest();
+  void add_vector(const std::vector<const LazyOp*>& reduces);
+  void store_rest(const std::vector<const LazyOp*>& results, std::size_t outside);
+
   const Kernel& k_;
   const LinearizeOptions& options_;
   int stage_ = 0;
-  bool is_behind_group_ = false;  // one work-item of the group goes on alone
+  std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
+  bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
+  bool is_behind_group_ = false;              // one work-item of the group goes on alone
   Kept kept_;
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;

@@ -88,6 +88,8 @@ std::string Linearizer::copy_of(const LazyOp* op) {
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
     const auto axis = static_cast<std::size_t>(i);
     if (!k_.has_copies(i) || is_in_lanes(k_.axes()[axis]) || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
+    if (rest_first_ && k_.root_dim(i) == k_.lanes_rest()->dim) continue;  // there is one alone
+    if (k_.axes()[axis].stage != Axis::kOuter && k_.axes()[axis].stage != stage_) continue;
     place[k_.root_dim(i)] += axis_index_[axis].as_int() * k_.root_multiplier(i);
   }
   if (op->op == Op::Load) join_windows(k_, k_.buf_of(op), place);
@@ -145,7 +147,11 @@ std::uint64_t Linearizer::axes_of_sum(const LazyOp* reduce) {
   std::uint64_t axes = 0;
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++)
     if (k_.has_copies(i) && !k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
-  return axes & summed;
+  axes &= summed;
+  const std::vector<const LazyOp*> own = k_.reduces_of(stage_);
+  if (sums_apart_ && std::ranges::find(own, reduce) != own.end())
+    for (const int step : axes_of(AxisKind::Unroll)) axes |= std::uint64_t{1} << step;
+  return axes;
 }
 
 std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) { return {number_.at(reduce), key_of(axes_of_sum(reduce))}; }

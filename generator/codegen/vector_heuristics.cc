@@ -2,6 +2,7 @@
 // adjacent, else along what is reduced. Vectors of integers: lanes along the axis in which the elements that are stored are adjacent, and
 // some other elements beside them, for which the constants are loaded once.
 #include <algorithm>
+#include <bit>
 
 #include "codegen/kernel.h"
 #include "codegen/math.h"
@@ -149,6 +150,23 @@ void upcast_neighbours(Kernel& k) {
     if (k.try_apply({OptOp::Upcast, axis, amount})) return;
 }
 
+// Vectors of so many elements, those of fewer, and the elements that are left.
+std::int64_t turns_of(std::int64_t size, std::int64_t lanes) {
+  const std::int64_t rest = size % lanes;
+  return size / lanes + std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest;
+}
+
+// Steps that do not wait for each other.
+void unroll_sums(Kernel& k) {
+  constexpr std::int64_t kMost = 4;
+  for (int axis = 0; axis < k.count(AxisKind::Reduce);) {
+    const int loops = k.count(AxisKind::Reduce);
+    for (std::int64_t amount = kMost; amount > 1; amount--)
+      if (k.try_apply({OptOp::Unroll, axis, amount})) break;
+    if (k.count(AxisKind::Reduce) == loops) axis++;  // else it is unrolled whole
+  }
+}
+
 // Lanes along the axis that is reduced, where what is read and written is adjacent.
 bool lanes_along_sums(Kernel& k) {
   const auto moves_as_vector = [&](int axis) {
@@ -157,10 +175,15 @@ bool lanes_along_sums(Kernel& k) {
       return !is_indexed(b.op) && !k.is_masked(b, axis) && (is_step(stride, 0) || (b.op->op != Op::Const && is_step(stride, 1)));
     });
   };
+  std::vector<std::pair<std::int64_t, Opt>> steps;
   for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
     for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
-      if (moves_as_vector(axis) && k.try_apply({OptOp::Vector, axis, lanes})) return true;
-  return false;
+      if (const Opt step{OptOp::Vector, axis, lanes}; moves_as_vector(axis) && !k.why_illegal(step))
+        steps.emplace_back(turns_of(k.axes()[static_cast<std::size_t>(axis)].size.as_int(), lanes), step);
+  if (steps.empty()) return false;
+  k.apply(std::ranges::min_element(steps, {}, [](const auto& step) { return step.first; })->second);
+  unroll_sums(k);
+  return true;
 }
 
 // With `overlap` the last vector of a loop may begin earlier.

@@ -20,7 +20,7 @@ namespace {
 std::set<std::string> predefined_macros(const std::string& compiler, const std::vector<std::string>& flags) {
   std::vector<std::string> command{compiler};
   command.insert(command.end(), flags.begin(), flags.end());
-  command.insert(command.end(), {"-dM", "-E", "-x", "c", "/dev/null"});
+  command.insert(command.end(), {"-dM", "-E", "-xc", "/dev/null"});
   std::istringstream lines(run_process(command).out);
   std::set<std::string> names;
   for (std::string define, name, rest; lines >> define >> name && std::getline(lines, rest);) names.insert(name);

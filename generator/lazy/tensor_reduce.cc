@@ -103,7 +103,7 @@ Tensor Tensor::softmax(std::vector<int> axes) const {
   const DType out = least_upper_float(dtype());
   const Tensor x = cast(wide_float(dtype()));
   const Tensor e = (x - x.max(axes, true).detach()).exp();  // the largest cancels out: no gradient goes through it
-  return (e / e.sum(axes, true)).cast(out);
+  return (e * e.sum(axes, true).reciprocal()).cast(out);    // one division for all of them
 }
 
 Tensor Tensor::log_softmax(int axis) const { return log_softmax(std::vector<int>{axis}); }

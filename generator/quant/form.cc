@@ -100,6 +100,11 @@ bool repeats_along(LazyGraph& graph, const LazyBuffer* b, const std::vector<int>
   return b->base->shape() == once && Tensor(&graph, b->base).expand(b->shape()).buffer() == b;
 }
 
+std::optional<double> number_of(LazyGraph& graph, const LazyBuffer* b) {
+  if (!b->base->constant || is_masked(b->st) || !b->base->st.size().is_int(1)) return std::nullopt;
+  return graph.evaluate(b->base).double_at(0);
+}
+
 Tensor number_like(const Tensor& like, std::int64_t value) {
   return Tensor::full(like.graph(), like.shape(), Scalar::of_int(like.dtype(), value));
 }

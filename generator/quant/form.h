@@ -76,6 +76,8 @@ std::optional<double> single_scale(const IntegerForm& form);
 Sint count_along(const Shape& shape, const std::vector<int>& axes);
 /// Whether `b` repeats its base, which has one element along each of `axes`, along these.
 bool repeats_along(LazyGraph& graph, const LazyBuffer* b, const std::vector<int>& axes);
+/// The constant that is the same everywhere; nullopt: `b` is none.
+std::optional<double> number_of(LazyGraph& graph, const LazyBuffer* b);
 
 /// An integer, of the type and shape of `like`.
 Tensor number_like(const Tensor& like, std::int64_t value);

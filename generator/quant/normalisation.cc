@@ -27,12 +27,6 @@ Tensor narrow(const Tensor& v) { return v.cast(DType::Int32); }
 Tensor product(const Tensor& a, const Tensor& b, int places) { return narrow(shifted(wide(a) * wide(b), places)); }
 Tensor product(const Tensor& a, double b, int places) { return product(a, number_like(a, std::llrint(b)), places); }
 
-/// The constant that is the same everywhere; nullopt: `b` is none.
-std::optional<double> number_of(LazyGraph& graph, const LazyBuffer* b) {
-  if (!b->base->constant || is_masked(b->st) || !b->base->st.size().is_int(1)) return std::nullopt;
-  return graph.evaluate(b->base).double_at(0);
-}
-
 /// op(x, number), with a positive number.
 struct BesideNumber {
   const LazyBuffer* x = nullptr;

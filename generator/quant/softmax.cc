@@ -38,10 +38,20 @@ const LazyBuffer* without_largest(LazyGraph& graph, const LazyBuffer* x, const s
   return largest != nullptr && largest->src[0] == x->src[0] && largest->axes == axes ? x->src[0] : x;
 }
 
+/// The sum that `whole` divides by, or whose inverse it multiplies with.
+const LazyBuffer* divisor_of(LazyGraph& graph, const LazyBuffer* whole) {
+  if (is_op(whole, Op::Div)) return repeated_reduction(graph, whole->src[1], Op::ReduceSum);
+  const LazyBuffer* inverse = is_op(whole, Op::Mul) ? whole->src[1]->base : nullptr;
+  if (inverse == nullptr || !is_op(inverse, Op::Div) || number_of(graph, inverse->src[0]) != 1.0) return nullptr;
+  const LazyBuffer* sum = inverse->src[1]->base;
+  return is_op(sum, Op::ReduceSum) && !sum->scan && repeats_along(graph, whole->src[1], sum->axes) ? sum : nullptr;
+}
+
 std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const LazyBuffer* whole) {
-  if (!is_op(whole, Op::Div) || !is_op(whole->src[0], Op::Exp)) return std::nullopt;
-  const LazyBuffer *e = whole->src[0], *sum = repeated_reduction(graph, whole->src[1], Op::ReduceSum);
-  if (sum == nullptr || sum->src[0] != e) return std::nullopt;
+  const LazyBuffer* sum = divisor_of(graph, whole);
+  if (sum == nullptr || !is_op(whole->src[0], Op::Exp)) return std::nullopt;
+  const LazyBuffer* e = whole->src[0];
+  if (sum->src[0] != e) return std::nullopt;
   if (count_along(e->shape(), sum->axes).max() > kMostElements) return std::nullopt;
   const IntegerForm* x = forms.of(without_largest(graph, e->src[0], sum->axes));
   if (x == nullptr || x->fill != 0) return std::nullopt;

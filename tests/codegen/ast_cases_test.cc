@@ -182,7 +182,7 @@ TEST_F(AstCases, VectorsOfConstants) {
   CodegenOptions options;
   options.vector_bits = 256;
   std::vector<std::string> flags = test::strict_flags();
-  flags.push_back("-O1");
+  flags.insert(flags.end(), {"-O1", "-Wno-psabi"});
   const Made made = run({options, flags, true});
   EXPECT_GT(made.vectors, 0);
   EXPECT_GT(made.laid_out, 0);

@@ -75,11 +75,11 @@ TEST(Heuristics, ReductionsAreVectors) {
   const LazyOp* image = ops.load(1, DType::Float32, ShapeTracker({View::create(windows, strides)}));
   EXPECT_EQ(opts_of(ops.reduce(Op::ReduceMax, image, {3, 4}), {8, 8, 32, 1, 1}), "VECTOR 2 16;UNROLL 1 0;UPCAST 2 2; r_8_8_3_3_2_16");
   const LazyOp* rows = ops.load(1, DType::Float32, ShapeTracker::from_shape({6, 48}));
-  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16; r_6_3_16");
+  EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16;UNROLL 0 3; r_6_3_16");
   const LazyOp* largest = ops.expand(ops.reduce(Op::ReduceMax, rows, {1}), {6, 48});
   const LazyOp* exp = ops.elementwise(Op::Exp, {ops.elementwise(Op::Sub, {rows, largest})});
   const LazyOp* sum = ops.expand(ops.reduce(Op::ReduceSum, exp, {1}), {6, 48});
-  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16; r_6_3_3_3_16");
+  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16;UNROLL 0 3;UNROLL 0 3; r_6_3_3_3_16");
 }
 
 // In planes the lanes run along rows, whose first and last vectors are loaded element by element, if others are enough; every second

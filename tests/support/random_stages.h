@@ -35,6 +35,7 @@ class Stages : public RandomAsts {
     whole_.clear();
     axes_.clear();
     for (std::int64_t rank = draw(1, 4); rank > 0; rank--) whole_.push_back(pick({1, 2, 3, 4, 5, 8, 16}));
+    if (whole_.size() < 3 && draw(0, 1) == 0) whole_.back() = pick({7, 13, 19, 22, 35, 47});  // lanes leave something over
     for (int a = 0; a < static_cast<int>(whole_.size()); a++)
       if (whole_[static_cast<std::size_t>(a)] > 1 && draw(0, 1) == 1) axes_.push_back(a);
     if (axes_.empty()) {
