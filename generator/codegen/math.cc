@@ -6,9 +6,11 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/toposort.h"
 #include "codegen/builder.h"
@@ -56,7 +58,11 @@ V bits_of(V x) { return as(DType::UInt32, x); }
 V float_of(V bits) { return as(DType::Float32, bits); }
 V to_float(V x) { return {x.b, x.b->cast(x.u, DType::Float32)}; }
 V shift_left(V x, int n) { return x.alu(Op::Shl, {x.u, x.bits(static_cast<std::uint32_t>(n)).u}); }
-V shift_right(V x, int n) { return x.alu(Op::Shr, {x.u, x.b->constant(Scalar::of_int(DType::Int32, n))}); }
+V shift_right(V x, int n) { return x.alu(Op::Shr, {x.u, x.b->constant(Scalar::of_int(x.u->dtype, n))}); }
+V operator<<(V x, V n) { return x.alu(Op::Shl, {x.u, n.u}); }
+V operator>>(V x, V n) { return x.alu(Op::Shr, {x.u, n.u}); }
+V operator&(V x, V y) { return x.alu(Op::And, {x.u, y.u}); }
+V operator^(V x, V y) { return x.alu(Op::Xor, {x.u, y.u}); }
 V with_bits(V x, V y) { return x.alu(Op::Or, {x.u, y.u}); }
 V only_bits(V x, std::uint32_t mask) { return x.alu(Op::And, {x.u, x.bits(mask).u}); }
 
@@ -176,6 +182,78 @@ V sigmoid_of(V x) {
   return ratio - ratio * rest;
 }
 
+// All ones where bit `n` of x is 1, else 0.
+V all_ones_if(V x, int n) { return as(DType::UInt32, shift_right(as(DType::Int32, shift_left(x, 31 - n)), 31)); }
+
+// In the sums that cross zero a number of less than 2^31 is one of both signs.
+V signed_to_float(V bits) { return to_float(as(DType::Int32, bits)); }
+
+// Of |x| * 2 / pi modulo 4: bit 30 says whether the nearest whole number is odd, bit 31 whether that is 2 or 3; and the rest, times pi / 2.
+struct Quadrant {
+  V bits, r;
+};
+
+// x = m 2^(e - 23), m a whole number of 24 bits. Of 2 / pi = 0.b1 b2 b3 ... the bits before e - 24 give products with m that are whole
+// multiples of 4: the 88 from there on are enough for every float32, as none is nearer to a multiple of pi / 2 than 2^-30. All in
+// integers, of which no product has more than 32 bits that count, so that it is the same for all processors.
+Quadrant quadrant_of(V size) {
+  const auto bits = [&](std::uint32_t x) { return size.bits(x); };
+  const V above = (bits_of(size) + bits(0x00800000)).named("above");  // bits 23 to 29 are e
+  // b-24 to b199
+  constexpr std::uint32_t kTwoByPi[] = {0x00000051, 0x7cc1b727, 0x220a94fe, 0x13abe8fa, 0x9a6ee06d, 0xb14acc9e, 0x21c820ff};
+  const V is_from_64 = all_ones_if(above, 29).named("is_from_64"), is_odd_word = all_ones_if(above, 28).named("is_odd_word");
+  std::vector<V> two_steps, words;
+  for (int k = 0; k < 5; k++) two_steps.push_back(bits(kTwoByPi[k]) ^ (is_from_64 & bits(kTwoByPi[k] ^ kTwoByPi[k + 2])));
+  for (std::size_t k = 0; k < 4; k++) words.push_back(two_steps[k] ^ (is_odd_word & (two_steps[k] ^ two_steps[k + 1])));
+  const V shift = only_bits(shift_right(above, 23), 31).named("shift"), back = (bits(31) - shift).named("back");
+  const auto window = [&](std::size_t k) {
+    const V next = shift_right(words[k + 1], 1);
+    return with_bits(words[k] << shift, next >> back);
+  };
+  const V m = with_bits(only_bits(bits_of(size), 0x007fffff), bits(0x00800000)).named("m");
+  const V m_high = shift_right(m, 16).named("m_high"), m_low = only_bits(m, 0xffff).named("m_low");
+  const V middle = window(1).named("middle");
+  const V high = shift_right(middle, 16).named("high"), low = only_bits(middle, 0xffff).named("low");
+  const V low_high = (m_low * high).named("low_high"), low_low = (m_low * low).named("low_low");
+  const V carried = (only_bits(low_high, 0xffff) + m_high * low + shift_right(low_low, 16)).named("carried");
+  const V whole = m * window(0) + m_high * high + shift_right(low_high, 16) + shift_right(carried, 16);
+  const V below = with_bits(shift_left(only_bits(carried, 0xffff), 8), only_bits(shift_right(low_low, 8), 0xff));
+  const V rest = signed_to_float(below) * 0x1p-24 + signed_to_float(m) * signed_to_float(shift_right(window(2), 8)) * 0x1p-56;
+  // What is above 2^30 are quadrants. Of the rest the first 12 bits times 12 bits of pi / 2 are exact.
+  const V turned = (whole + bits(0x20000000)).named("turned");
+  const V part = only_bits(turned, 0x3fffffff).named("part"), first = only_bits(part + bits(0x20000), 0xfffc0000).named("first");
+  const V leading = signed_to_float(first - bits(0x20000000)).named("leading"), trailing = signed_to_float(part - first) + rest;
+  constexpr double kUnit = std::numbers::pi / 2 * 0x1p-30, kUnitHigh = 3217 * 0x1p-41;
+  const V r = leading * kUnitHigh + (leading * (kUnit - kUnitHigh) + trailing * kUnit);
+  const V is_reduced = as(DType::UInt32, shift_right(as(DType::Int32, bits(kOne - 1) - bits_of(size)), 31));
+  return {(turned & is_reduced).named("quadrant"), choose(size < 1.0, size, r).named("r")};
+}
+
+// The sine of r, or its cosine in odd quadrants, for |r| <= 1
+V sine_in(V quadrant, V r) {
+  const V square = (r * r).named("square");
+  const V sine = polynomial(square, {-1.6666667e-01, 8.333354e-03, -1.9842385e-04, 2.726271e-06}) * (square * r) + r;
+  const V cosine = polynomial(square, {4.1666575e-02, -1.3884697e-03, 2.4201614e-05}) * (square * square) + (1.0 - square * 0.5);
+  const V is_odd = 0.0 < float_of(only_bits(quadrant, 0x40000000));
+  return choose(is_odd, cosine.named("cosine"), sine.named("sine"));
+}
+
+V finite_or_nan(V size, V value) { return choose(size < kInfinity, value, std::numeric_limits<double>::quiet_NaN()); }
+
+V sin_of(V x) {
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
+  const auto [quadrant, r] = quadrant_of(size);
+  const V sign = only_bits(bits_of(x) ^ quadrant, kSign);
+  return finite_or_nan(size, float_of(bits_of(sine_in(quadrant, r)) ^ sign));
+}
+
+V cos_of(V x) {
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
+  const auto [before, r] = quadrant_of(size);
+  const V quadrant = (before + x.bits(0x40000000)).named("next");
+  return finite_or_nan(size, float_of(bits_of(sine_in(quadrant, r)) ^ only_bits(quadrant, kSign)));
+}
+
 template <V (*f)(V)>
 const UOp* value_of(UOpBuilder& builder, const UOp* x) {
   return f({&builder, x}).u;
@@ -185,6 +263,8 @@ constexpr MathFunction kRows[] = {
     {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 2 ulp", value_of<exp_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
+    {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},
+    {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
     {Op::Sigmoid, "sigmoid", "", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},

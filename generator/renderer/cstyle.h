@@ -18,7 +18,7 @@
 namespace etch {
 
 /// Classes of types that share texts, one bit each. Exact: integers whose arithmetic is proved not to wrap around. Vec: vectors of
-/// floats. VecInt: vectors of int32, whose text is that of unsigned numbers, which wrap around.
+/// floats. VecInt: vectors of int32, whose text is that of unsigned numbers, which wrap around; VecU32: vectors of uint32.
 enum TypeClass : unsigned {
   kBool = 1,
   kI8 = 2,
@@ -36,6 +36,7 @@ enum TypeClass : unsigned {
   kVec = 8192,
   kExact = 16384,
   kVecInt = 32768,
+  kVecU32 = 65536,
 };
 
 /// When a row applies. Any: to all operands. ConstRight, ConstLeft: if that operand is a constant (for Div, Mod, Shl, Shr one that

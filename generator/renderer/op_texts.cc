@@ -8,7 +8,8 @@ constexpr unsigned k8 = kI8 | kU8, k16 = kI16 | kU16, kSmall = k8 | k16;
 constexpr unsigned kWideSigned = kI32 | kI64, kWideUnsigned = kU32 | kU64;
 constexpr unsigned kInts = kSmall | kWideSigned | kWideUnsigned;
 constexpr unsigned kHalf = kF16 | kBF16, kFloats = kHalf | kF32 | kF64, kSingle = kHalf | kF32;
-constexpr unsigned kPlain = kFloats | kVec | kVecInt | kExact | kWideUnsigned;  // C's operator is the operation
+constexpr unsigned kVecInts = kVecInt | kVecU32;
+constexpr unsigned kPlain = kFloats | kVec | kVecInts | kExact | kWideUnsigned;  // C's operator is the operation
 constexpr unsigned kAll = kFloats | kInts | kExact;
 
 // Signed arithmetic is done in the unsigned type, where it wraps around. Results of types narrower than int are cast back.
@@ -47,8 +48,8 @@ constexpr OpText kOpRows[] = {
     {Op::Max, kVec, "(#f32x$L)((#i32x$L)$0 & ~($0 < $1))", kUnary, {kAtom, kAtom}, When::ZeroRight},
     {Op::Max, kVec, "#max_f32x$L($0, $1)", kAtom},
     {Op::Min, kVec, "#min_f32x$L($0, $1)", kAtom},
-    {Op::Max, kVecInt, "#max_u32x$L($0, $1)", kAtom},
-    {Op::Min, kVecInt, "#min_u32x$L($0, $1)", kAtom},
+    {Op::Max, kVecInts, "#max_u32x$L($0, $1)", kAtom},
+    {Op::Min, kVecInts, "#min_u32x$L($0, $1)", kAtom},
     {Op::Max, kFloats, "$0 < $1 ? $1 : $0", kConditional, {kAtom, kShift}, When::ConstRight},
     {Op::Max, kFloats, "$0 >= $1 ? $0 : $1", kConditional, {kShift, kAtom}, When::ConstLeft},
     {Op::Max, kFloats, "$0 < $1 || $1 != $1 ? $1 : $0", kConditional, {kAtom, kAtom}},
@@ -71,10 +72,11 @@ constexpr OpText kOpRows[] = {
     {Op::And, kBool, "$0 && $1", kAnd, {kAnd, kCompare}},
     {Op::Or, kBool, "$0 || $1", kOr, {kCompare, kCompare}},
     {Op::Xor, kBool, "$0 != $1", kCompare, {kShift, kShift}},
-    {Op::And, kVecInt, "$0 & $1", kBits, {kUnary, kUnary}},
-    {Op::Or, kVecInt, "$0 | $1", kBits, {kUnary, kUnary}},
-    {Op::Xor, kVecInt, "$0 ^ $1", kBits, {kUnary, kUnary}},
-    {Op::Shl, kVecInt, "$0 << $1", kShift, {kUnary, kUnary}},
+    {Op::And, kVecInts, "$0 & $1", kBits, {kUnary, kUnary}},
+    {Op::Or, kVecInts, "$0 | $1", kBits, {kUnary, kUnary}},
+    {Op::Xor, kVecInts, "$0 ^ $1", kBits, {kUnary, kUnary}},
+    {Op::Shl, kVecInts, "$0 << $1", kShift, {kUnary, kUnary}},
+    {Op::Shr, kVecU32, "$0 >> $1", kShift, {kUnary, kUnary}},
     {Op::Shr, kVecInt, "(#u32x$L)((#i32x$L)$0 >> $1)", kUnary, {kUnary, kUnary}},
     {Op::Rint, kVec, "#rint_f32x$L($0)", kAtom},
     {Op::RintSmall, kVec, "#rint_f32x$L($0)", kAtom},
@@ -91,7 +93,7 @@ constexpr OpText kOpRows[] = {
     {Op::Shr, kSmall, "($T)($0 >> $1)", kUnary, {kUnary, kUnary}, When::ConstRight},
     {Op::Shr, kInts, "$0 >> $1", kShift, {kUnary, kUnary}, When::ConstRight},
     {Op::Shr, kInts, "#shr_$S($0, $1)", kAtom},
-    {Op::Where, kVec | kVecInt, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
+    {Op::Where, kVec | kVecInts, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
     {Op::Where, kSmall, "($T)($0 ? $1 : $2)", kUnary, {kCompare, kOr, kOr}},
     {Op::Where, kAll | kBool, "$0 ? $1 : $2", kConditional, {kCompare, kOr, kOr}},
     // Some C libraries compute these float functions in double.

@@ -107,7 +107,7 @@ std::string literal(const CStyle& style, Scalar value) {
 
 const OpText& Renderer::row_of(const UOp* u) const {
   const UOp* typed = u->src[u->op == Op::Where ? 1 : 0];
-  const unsigned vector = is_float(typed->dtype) ? kVec : kVecInt;
+  const unsigned vector = is_float(typed->dtype) ? kVec : typed->dtype == DType::UInt32 ? kVecU32 : kVecInt;
   const unsigned type = u->lanes > 1 ? vector : u->exact ? unsigned{kExact} : class_of(typed->dtype);
   const UOp* right = u->src.size() > 1 ? u->src[1] : nullptr;
   for (const OpText& row : kOpTexts) {

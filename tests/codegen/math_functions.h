@@ -17,6 +17,7 @@ namespace etch::test {
 struct ExactFunction {
   Op op;
   double (*value)(double);
+  double limit = 2;  // ulp
 };
 
 inline double exact_sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
@@ -26,6 +27,7 @@ inline const std::vector<ExactFunction>& exact_functions() {
       {Op::Exp, [](double x) { return std::exp(x); }}, {Op::Expm1, [](double x) { return std::expm1(x); }},
       {Op::Log, [](double x) { return std::log(x); }}, {Op::Tanh, [](double x) { return std::tanh(x); }},
       {Op::Erf, [](double x) { return std::erf(x); }}, {Op::Sigmoid, exact_sigmoid},
+      {Op::Sin, [](double x) { return std::sin(x); }}, {Op::Cos, [](double x) { return std::cos(x); }},
   };
   return kFunctions;
 }
@@ -65,8 +67,8 @@ inline std::vector<float> values_of(Op op, const std::vector<float>& inputs, con
   return values;
 }
 
-/// The largest distance, and where; `limit` is what it may be.
-inline void expect_within(const ExactFunction& f, const std::vector<float>& inputs, const std::vector<float>& got, double limit) {
+/// The largest distance is within the limit of `f`; else where it is not.
+inline void expect_within(const ExactFunction& f, const std::vector<float>& inputs, const std::vector<float>& got) {
   double worst = 0;
   float at = 0, gives = 0;
   for (std::size_t i = 0; i < inputs.size(); i++) {
@@ -76,7 +78,7 @@ inline void expect_within(const ExactFunction& f, const std::vector<float>& inpu
     at = inputs[i];
     gives = got[i];
   }
-  EXPECT_LE(worst, limit) << name_of(f.op) << " of " << at << " is " << gives;
+  EXPECT_LE(worst, f.limit) << name_of(f.op) << " of " << at << " is " << gives;
 }
 
 }  // namespace etch::test
