@@ -182,6 +182,26 @@ V sigmoid_of(V x) {
   return ratio - ratio * rest;
 }
 
+// x / 2 * (1 + erf(x / sqrt 2)) is -g(|x|) for negative x, where nothing cancels, and x - g(x) for others: g(t) = t * e^(-t^2/2) * p(t).
+// t^2 is the square of its first 12 bits, which is exact, and the rest. As for exp, what may be subnormal is first 2^64 times too large,
+// and the last product alone rounds.
+V gelu_of(V x) {
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
+  const V most = choose(15.0 < size, 15.0, size).named("most");  // beyond, g is 0
+  const V first = float_of(only_bits(bits_of(most), 0xfffff000)).named("first");
+  const V whole = (most * most * (-0.5 * std::log2(std::exp(1.0))) + to_exponent(64)).named("whole");
+  const V n = (whole - to_exponent(64)).named("n");
+  const V rest = (most - first) * (most + first) * -0.5;
+  const V r = (first * first * -0.5 - n * kLn2High) + n * -kLn2Low + rest;
+  const V u = (1.0 / (1.0 + most * 0.3)).named("u");
+  const V p = polynomial(u, {1.19686715e-01, 1.1957135e-01, 1.10239014e-01, 7.837407e-02, 9.6198656e-02, -7.94957e-02, 1.9186488e-01,
+                             -2.2826928e-01, 1.1245746e-01, -2.0627173e-02}) *
+              u;
+  const V tail = p * most * exp_power(r.named("r")) * power_of_two(whole) * 0x1p-64;
+  const V value = choose(x < 0.0, x.number(-0.0), x) - tail;
+  return choose(-kInfinity < x, value, std::numeric_limits<double>::quiet_NaN());  // NaN of -infinity: it is -infinity * 0
+}
+
 // All ones where bit `n` of x is 1, else 0.
 V all_ones_if(V x, int n) { return as(DType::UInt32, shift_right(as(DType::Int32, shift_left(x, 31 - n)), 31)); }
 
@@ -267,7 +287,8 @@ constexpr MathFunction kRows[] = {
     {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
-    {Op::Sigmoid, "sigmoid", "", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},
+    {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},
+    {Op::Gelu, "gelu", "erff", "x times the part of a normal distribution below x, within 4 ulp", value_of<gelu_of>},
 };
 
 // Adds the steps to `builder` and returns the value for `x`.
@@ -291,7 +312,7 @@ const MathFunction* math_function(Op op) {
 std::vector<std::string> functions_of_library() {
   std::vector<std::string> names;
   for (const MathFunction& row : kRows)
-    if (!row.c_name.empty()) names.emplace_back(row.c_name);
+    if (std::ranges::find(names, row.c_name) == names.end()) names.emplace_back(row.c_name);
   return names;
 }
 
@@ -299,8 +320,7 @@ const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& optio
   if (!is_float(dtype) || dtype == DType::Float64) return nullptr;
   const MathFunction* row = math_function(op);
   if (row == nullptr) return nullptr;
-  const std::string_view library = row->c_name.empty() ? math_function(Op::Exp)->c_name : row->c_name;
-  return std::ranges::find(options.library_math, library) == options.library_math.end() ? row : nullptr;
+  return std::ranges::find(options.library_math, row->c_name) == options.library_math.end() ? row : nullptr;
 }
 
 bool has_vector_form(Op op, const CodegenOptions& options) {

@@ -16,7 +16,7 @@ class UOpBuilder;
 struct MathFunction {
   Op op;
   std::string_view name;     // "exp"
-  std::string_view c_name;   // of what a C library has instead: "expf"; empty: it has none
+  std::string_view c_name;   // of what a C library has instead: "expf", or has for a part of it
   std::string_view meaning;  // how it is computed, and how far it is from the right result at most
   /// Adds the steps from `x`, a number or a vector of float32, to the value.
   const UOp* (*value)(UOpBuilder& builder, const UOp* x);

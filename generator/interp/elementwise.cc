@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 #include "base/error.h"
 #include "ir/scalar.h"
@@ -58,6 +59,7 @@ void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
     case Op::Atanh: return each(n, to, from, [](double v) { return std::atanh(v); });
     case Op::Erf: return each(n, to, from, [](double v) { return std::erf(v); });
     case Op::Sigmoid: return each(n, to, from, [](double v) { return 1 / (1 + std::exp(-v)); });
+    case Op::Gelu: return each(n, to, from, [](double v) { return v * 0.5 * std::erfc(-v / std::numbers::sqrt2); });
     case Op::Floor: return each(n, to, from, [](double v) { return std::floor(v); });
     case Op::Ceil: return each(n, to, from, [](double v) { return std::ceil(v); });
     case Op::Trunc: return each(n, to, from, [](double v) { return std::trunc(v); });
@@ -95,7 +97,7 @@ bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& o
     case Op::CmpEq: compare(n, out.i.data(), [&](std::size_t k) { return p[k] == q[k]; }); return true;
     case Op::CmpNe: compare(n, out.i.data(), [&](std::size_t k) { return p[k] != q[k]; }); return true;
     case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
-    case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid:
+    case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu:
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
     case Op::ReduceProd: case Op::Load: case Op::Const: case Op::Index: case Op::Expand: case Op::Store: return false;
@@ -146,7 +148,7 @@ std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
     case Op::Shl: return shift_left(dtype, a, b);
     case Op::Shr: return shift_right(dtype, a, b);
     case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos:
-    case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Sqrt:
+    case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Sqrt:
     case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast: case Op::Pow: case Op::Where:
     case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const:
     case Op::Index: case Op::Expand: case Op::Store: break;

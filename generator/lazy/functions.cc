@@ -20,6 +20,12 @@ Tensor zeros(const Tensor& x) { return x.full_like(0); }
 /// (1 - x)(1 + x), which keeps its digits near 1 and -1.
 Tensor one_minus_square(const Tensor& x) { return (x.full_like(1) - x) * (x + 1.0); }
 
+/// The part of a normal distribution below x, plus x times its density there.
+Tensor gelu_slope(const Tensor& x) {
+  const Tensor part = ((x * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;
+  return part + x * (x * x * -0.5).exp() * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+}
+
 /// `g` where a < b, half of it where they are equal.
 Tensor where_less(const Tensor& g, const Tensor& a, const Tensor& b) { return (a < b).where(g, a.equal(b).where(g * 0.5, zeros(g))); }
 

@@ -140,7 +140,7 @@ Tensor Tensor::celu(double alpha) const {
 
 Tensor Tensor::gelu(bool tanh_form) const {
   const Tensor x = as_float(*this);
-  if (!tanh_form) return x * 0.5 * ((x * (1 / std::numbers::sqrt2)).erf() + 1.0);
+  if (!tanh_form) return x.unary(Op::Gelu);
   const Tensor inner = (x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi);
   return x * 0.5 * (inner.tanh() + 1.0);
 }

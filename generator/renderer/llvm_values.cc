@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 
 #include "base/error.h"
 #include "renderer/cstyle.h"
@@ -64,6 +65,7 @@ constexpr LlvmOp kRows[] = {
     {Op::Tanh, &LlvmValues::library, 0, 0, 0, "tanh"},
     {Op::Erf, &LlvmValues::library, 0, 0, 0, "erf"},
     {Op::Sigmoid, &LlvmValues::sigmoid},
+    {Op::Gelu, &LlvmValues::gelu},
     {Op::Exp2, &LlvmValues::native_library, 0, 0, 0, "exp2"},
     {Op::Log2, &LlvmValues::native_library, 0, 0, 0, "log2"},
     {Op::Pow, &LlvmValues::native_library, 0, 0, 0, "pow"},
@@ -228,6 +230,17 @@ Value* LlvmValues::sigmoid(const LlvmOp&, const UOp& u, Operands a) {
   Value* negative = builder_.CreateFNeg(a[0]);
   const LlvmOp exp{Op::Exp, &LlvmValues::library, 0, 0, 0, "exp"};
   return builder_.CreateFDiv(one, builder_.CreateFAdd(one, library(exp, u, Operands(&negative, 1))));
+}
+
+// Of float64 by erfc, which keeps its digits where 1 + erf has lost them; of float32 only where the C library has the better erf.
+Value* LlvmValues::gelu(const LlvmOp&, const UOp& u, Operands a) {
+  llvm::Type* type = value_type(u.dtype);
+  const bool is_wide = u.dtype == DType::Float64;
+  const LlvmOp function{u.op, &LlvmValues::library, 0, 0, 0, is_wide ? "erfc" : "erf"};
+  Value* scaled = builder_.CreateFMul(llvm::ConstantFP::get(type, is_wide ? -1 / std::numbers::sqrt2 : 1 / std::numbers::sqrt2), a[0]);
+  Value* part = library(function, u, Operands(&scaled, 1));
+  if (!is_wide) part = builder_.CreateFAdd(llvm::ConstantFP::get(type, 1), part);
+  return builder_.CreateFMul(builder_.CreateFMul(llvm::ConstantFP::get(type, 0.5), a[0]), part);
 }
 
 // Some C libraries compute these float functions in double.

@@ -55,6 +55,7 @@ class LlvmValues {
   llvm::Value* intrinsic(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* library(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* sigmoid(const LlvmOp& row, const UOp& u, Operands a);
+  llvm::Value* gelu(const LlvmOp& row, const UOp& u, Operands a);
   llvm::Value* native_library(const LlvmOp& row, const UOp& u, Operands a);
 
  private:

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,15 @@ inline double exact_sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::e
 
 inline const std::vector<ExactFunction>& exact_functions() {
   static const std::vector<ExactFunction> kFunctions{
-      {Op::Exp, [](double x) { return std::exp(x); }}, {Op::Expm1, [](double x) { return std::expm1(x); }},
-      {Op::Log, [](double x) { return std::log(x); }}, {Op::Tanh, [](double x) { return std::tanh(x); }},
-      {Op::Erf, [](double x) { return std::erf(x); }}, {Op::Sigmoid, exact_sigmoid},
-      {Op::Sin, [](double x) { return std::sin(x); }}, {Op::Cos, [](double x) { return std::cos(x); }},
+      {Op::Exp, [](double x) { return std::exp(x); }},
+      {Op::Expm1, [](double x) { return std::expm1(x); }},
+      {Op::Log, [](double x) { return std::log(x); }},
+      {Op::Tanh, [](double x) { return std::tanh(x); }},
+      {Op::Erf, [](double x) { return std::erf(x); }},
+      {Op::Sigmoid, exact_sigmoid},
+      {Op::Sin, [](double x) { return std::sin(x); }},
+      {Op::Cos, [](double x) { return std::cos(x); }},
+      {Op::Gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::numbers::sqrt2); }, 4},
   };
   return kFunctions;
 }
