@@ -235,6 +235,11 @@ const UOp* Linearizer::elementwise(Op op, DType dtype, const std::vector<const U
     if (op == Op::Bitcast) return b_.add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .src = operands});
     return b_.alu(op, dtype, operands);
   };
+  if (lanes > 1 && expansion_of(op, dtype, k_.options()) != nullptr && dtype == DType::Float32) {  // a call takes vectors alone
+    std::vector<const UOp*> wide;
+    for (const UOp* s : src) wide.push_back(in_all_lanes(s));
+    return scalar(wide);
+  }
   if (lanes == 1 || (dtype == DType::Float32 && has_vector_form(op, k_.options()))) return scalar(src);
   UOp vector{.uop = UOpKind::Vectorize, .dtype = dtype, .lanes = lanes};
   for (int l = 0; l < lanes; l++) {

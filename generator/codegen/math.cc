@@ -38,6 +38,7 @@ struct V {
 V operator+(V x, V y) { return x.alu(Op::Add, {x.u, y.u}); }
 V operator-(V x, V y) { return x.alu(Op::Sub, {x.u, y.u}); }
 V operator*(V x, V y) { return x.alu(Op::Mul, {x.u, y.u}); }
+V negative(V x) { return x.alu(Op::Neg, {x.u}); }
 V operator/(V x, V y) { return x.alu(Op::Div, {x.u, y.u}); }
 V operator+(V x, double y) { return x + x.number(y); }
 V operator-(V x, double y) { return x - x.number(y); }
@@ -48,10 +49,12 @@ V operator/(double x, V y) { return y.number(x) / y; }
 V operator<(V x, V y) { return {x.b, x.b->alu(Op::CmpLt, DType::Bool, {x.u, y.u})}; }
 V operator<(V x, double y) { return x < x.number(y); }
 V operator<(double x, V y) { return y.number(x) < y; }
-V equal(V x, double y) { return {x.b, x.b->alu(Op::CmpEq, DType::Bool, {x.u, x.number(y).u})}; }
+V equal(V x, V y) { return {x.b, x.b->alu(Op::CmpEq, DType::Bool, {x.u, y.u})}; }
+V equal(V x, double y) { return equal(x, x.number(y)); }
 V choose(V is, V x, V y) { return {x.b, x.b->alu(Op::Where, x.u->dtype, {is.u, x.u, y.u})}; }
 V choose(V is, V x, double y) { return choose(is, x, x.number(y)); }
 V choose(V is, double x, V y) { return choose(is, y.number(x), y); }
+V choose(V is, double x, double y) { return choose(is, is.number(x), is.number(y)); }
 
 V as(DType dtype, V x) { return {x.b, x.b->add(UOp{.uop = UOpKind::Bitcast, .dtype = dtype, .lanes = x.u->lanes, .src = {x.u}})}; }
 V bits_of(V x) { return as(DType::UInt32, x); }
@@ -182,24 +185,24 @@ V sigmoid_of(V x) {
   return ratio - ratio * rest;
 }
 
-// x / 2 * (1 + erf(x / sqrt 2)) is -g(|x|) for negative x, where nothing cancels, and x - g(x) for others: g(t) = t * e^(-t^2/2) * p(t).
-// t^2 is the square of its first 12 bits, which is exact, and the rest. As for exp, what may be subnormal is first 2^64 times too large,
-// and the last product alone rounds.
+// x / 2 * (1 + erf(x / sqrt 2)), near 0 by a polynomial. Farther off it is -g(|x|) for negative x, so that nothing cancels, and x - g(x)
+// for others; g(t) = e^(-t^2/2) h((t - 2) / (t + 2)). t^2 is the square of its first 12 bits, which is exact, and a rest. As for exp, what
+// may be subnormal is first 2^64 times too large, and the last product alone rounds.
 V gelu_of(V x) {
-  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size"), square = (x * x).named("square");
+  const V part = polynomial(square, {3.9894223e-01, -6.648936e-02, 9.967187e-03, -1.1705131e-03, 9.534401e-05}) * x + 0.5;
   const V most = choose(15.0 < size, 15.0, size).named("most");  // beyond, g is 0
   const V first = float_of(only_bits(bits_of(most), 0xfffff000)).named("first");
-  const V whole = (most * most * (-0.5 * std::log2(std::exp(1.0))) + to_exponent(64)).named("whole");
-  const V n = (whole - to_exponent(64)).named("n");
+  const V whole = (most * most * (-0.5 * std::numbers::log2e) + to_exponent(64)).named("whole"), n = (whole - to_exponent(64)).named("n");
   const V rest = (most - first) * (most + first) * -0.5;
-  const V r = (first * first * -0.5 - n * kLn2High) + n * -kLn2Low + rest;
-  const V u = (1.0 / (1.0 + most * 0.3)).named("u");
-  const V p = polynomial(u, {1.19686715e-01, 1.1957135e-01, 1.10239014e-01, 7.837407e-02, 9.6198656e-02, -7.94957e-02, 1.9186488e-01,
-                             -2.2826928e-01, 1.1245746e-01, -2.0627173e-02}) *
-              u;
-  const V tail = p * most * exp_power(r.named("r")) * power_of_two(whole) * 0x1p-64;
-  const V value = choose(x < 0.0, x.number(-0.0), x) - tail;
-  return choose(-kInfinity < x, value, std::numeric_limits<double>::quiet_NaN());  // NaN of -infinity: it is -infinity * 0
+  const V r = ((first * first * -0.5 - n * kLn2High) + n * -kLn2Low + rest).named("r");
+  const V ratio = ((most - 2.0) / (most + 2.0)).named("ratio");
+  const V h = polynomial(ratio, {3.36204e-01, 1.7050178e-01, -1.513031e-01, 3.2756936e-02, 1.812577e-02, -3.5809805e-03, -4.4272197e-03,
+                                 -5.805068e-04, 1.2554331e-03});
+  const V tail = (h * exp_power(r) * power_of_two(whole) * 0x1p-64).named("tail");
+  const V far = choose(x < 0.0, negative(tail), x - tail);
+  const V value = choose(size < 0.9, (x * part).named("of_small"), far.named("of_large"));
+  return choose(-kInfinity < x, value, std::numeric_limits<double>::quiet_NaN());  // of -infinity it is -infinity * 0
 }
 
 // All ones where bit `n` of x is 1, else 0.
@@ -274,9 +277,72 @@ V cos_of(V x) {
   return finite_or_nan(size, float_of(bits_of(sine_in(quadrant, r)) ^ only_bits(quadrant, kSign)));
 }
 
+// x = 2^k m, m from sqrt(1/2) to sqrt(2); log2(m) = (2 / ln 2) (s + s^3 / 3 + ...), s = (m - 1) / (m + 1). The sum of the three has about
+// 31 bits. Numbers of 12 bits are split off, whose products are exact: so it does not matter where they are fused with a sum.
+struct Log2 {
+  V k, high, low;
+};
+V first_bits(V x) { return float_of(only_bits(bits_of(x), 0xfffff000)); }
+Log2 log2_of(V size) {
+  const V is_subnormal = (size < std::numeric_limits<float>::min()).named("is_subnormal");
+  constexpr std::uint32_t kRootOfHalf = 0x3f3504f3;
+  const V above = (bits_of(choose(is_subnormal, size * 0x1p23, size)) - size.bits(kRootOfHalf)).named("above");
+  const V k = (to_float(shift_right(as(DType::Int32, above), 23)) + choose(is_subnormal, -23.0, 0.0)).named("k");
+  const V m = float_of(only_bits(above, 0x007fffff) + size.bits(kRootOfHalf)).named("m");
+  const V f = (m - 1.0).named("f"), d = (m + 1.0).named("d"), d_first = first_bits(d).named("d_first");
+  const V s = first_bits(f / d).named("s");
+  const V s_rest = (((f - s * d_first) - s * (m - (d_first - 1.0))) / d).named("s_rest");
+  const V both = (s + s_rest).named("both"), square = (both * both).named("square");
+  const V more = polynomial(square, {9.617967e-01, 5.77079e-01, 4.1190845e-01, 3.3695242e-01}) * square * both;
+  constexpr double kFactor = 2 * std::numbers::log2e, kFirst = 2954 * 0x1p-10;  // 12 bits of it
+  return {k, (s * kFirst).named("high"), (s * (kFactor - kFirst) + (s_rest * kFactor + more)).named("low")};
+}
+
+// 2^(a + b), b being the smaller one; a has 24 bits, so that a - n is exact
+V exp2_of(V a, V b) {
+  const V sum = within(a + b, -160, 130), is_small = (sum < 0.0).named("is_small");
+  const V to_whole = choose(is_small, to_exponent(64), to_exponent(-64)).named("to_whole");
+  const V whole = (sum + to_whole).named("whole");
+  const V r = within((a - (whole - to_whole)) + b, -1, 1);
+  const V power = polynomial(r, {1.0, 6.931472e-01, 2.402265e-01, 5.550405e-02, 9.618087e-03, 1.3337951e-03, 1.5452168e-04, 1.4329626e-05});
+  return power * power_of_two(whole) * choose(is_small, 0x1p-64, 0x1p64);
+}
+
+// |x|^y of finite numbers that are not 0: 2^(y log2 |x|)
+V power_of(V size, V y) {
+  const auto [k, high, low] = log2_of(size);
+  const V t = first_bits(k + (high + low)).named("t"), t_rest = ((k - t) + high) + low;
+  const V bounded = within(y, -0x1p32, 0x1p32);  // of that the result is 0 or infinity, unless |x| is 1
+  const V y_first = first_bits(bounded).named("y_first");
+  const V rest = (t * (bounded - y_first) + t_rest * bounded).named("rest");
+  return exp2_of((t * y_first).named("product"), rest);
+}
+
+V nearest_whole(V size) { return choose(size < 0x1p23, (size + 0x1p23) - 0x1p23, size); }
+
+// The special operands are those of C99, F.9.4.4.
+V pow_of(V x, V y) {
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size"), is_negative = (y < 0.0).named("is_negative");
+  const V extreme = choose(size < 1.0, choose(is_negative, kInfinity, 0.0), choose(is_negative, 0.0, kInfinity)).named("extreme");
+  const V finite = choose(equal(size, 0), extreme, choose(size < kInfinity, power_of(size, y), extreme)).named("magnitude");
+  const V count = float_of(only_bits(bits_of(y), kMagnitude)).named("count"), half = (count * 0.5).named("half_of_count");
+  const V is_even = equal(nearest_whole(half), half), is_whole = equal(nearest_whole(count), count);
+  const V signed_value = choose(is_even, finite, float_of(bits_of(finite) ^ only_bits(bits_of(x), kSign)));
+  const V of_fraction = choose(x < 0.0, choose(-kInfinity < x, std::numeric_limits<double>::quiet_NaN(), finite), finite);
+  const V value = choose(is_whole, signed_value.named("of_whole"), of_fraction.named("of_fraction"));
+  const V or_nan = choose(equal(x, x), choose(equal(y, y), value, y), x);
+  return choose(equal(x, 1), 1.0, choose(equal(y, 0), 1.0, or_nan));
+}
+
+using Operands = std::span<const UOp* const>;
+
 template <V (*f)(V)>
-const UOp* value_of(UOpBuilder& builder, const UOp* x) {
-  return f({&builder, x}).u;
+const UOp* value_of(UOpBuilder& builder, Operands operands) {
+  return f({&builder, operands[0]}).u;
+}
+template <V (*f)(V, V)>
+const UOp* value_of(UOpBuilder& builder, Operands operands) {
+  return f({&builder, operands[0]}, {&builder, operands[1]}).u;
 }
 
 constexpr MathFunction kRows[] = {
@@ -289,15 +355,17 @@ constexpr MathFunction kRows[] = {
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
     {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},
     {Op::Gelu, "gelu", "erff", "x times the part of a normal distribution below x, within 4 ulp", value_of<gelu_of>},
+    {Op::Pow, "pow", "powf", "x to the y = 2^(y log2(x)), the logarithm as two floats, within 4 ulp", value_of<pow_of>},
 };
 
-// Adds the steps to `builder` and returns the value for `x`.
-const UOp* add_steps(UOpBuilder& builder, const UOpList& steps, const UOp* x) {
+// Adds the steps to `builder` and returns the value for the operands.
+const UOp* add_steps(UOpBuilder& builder, const UOpList& steps, Operands operands) {
+  const auto operand = [&](const UOp& u) { return operands[u.name == kMathOperands[0] ? 0 : 1]; };
   std::unordered_map<const UOp*, const UOp*> now;  // look-up only
   for (const UOp* u : steps.order) {
     UOp copy = *u;
     for (const UOp*& s : copy.src) s = now.at(s);
-    now[u] = u->uop == UOpKind::DefineVar ? x : builder.add(std::move(copy));
+    now[u] = u->uop == UOpKind::DefineVar ? operand(*u) : builder.add(std::move(copy));
   }
   return now.at(steps.order.back());
 }
@@ -330,9 +398,11 @@ bool has_vector_form(Op op, const CodegenOptions& options) {
 // What C++ adds first of two operands is the compiler's choice: in the list the sources of a value come before it in their order.
 UOpList math_steps(const MathFunction& function, int lanes) {
   UOpBuilder any_order, in_order;
-  const UOp* x = any_order.add(UOp{.uop = UOpKind::DefineVar, .dtype = DType::Float32, .lanes = lanes, .name = "x"});
+  std::vector<const UOp*> operands;
+  for (int k = 0; k < info(function.op).arity; k++)
+    operands.push_back(any_order.add(UOp{.uop = UOpKind::DefineVar, .dtype = DType::Float32, .lanes = lanes, .name = kMathOperands[k]}));
   std::unordered_map<const UOp*, const UOp*> now;  // look-up only
-  for (const UOp* u : toposort<UOp>({function.value(any_order, x)}, [](const UOp* v) { return v->src; })) {
+  for (const UOp* u : toposort<UOp>({function.value(any_order, operands)}, [](const UOp* v) { return v->src; })) {
     UOp copy = *u;
     for (const UOp*& s : copy.src) s = now.at(s);
     now[u] = in_order.add(std::move(copy));
@@ -347,8 +417,8 @@ UOpList expand_math(const UOpList& uops, const CodegenOptions& options) {
     now = rebuild(now, [&](UOpBuilder& b, UOp u, const UOp* original) {
       const MathFunction* row = row_of(u);
       if (row == nullptr) return add_again(b, std::move(u), original);
-      const UOp* x = b.cast(u.src[0], DType::Float32);  // float16 and bfloat16 are rounded behind the steps
-      return b.cast(add_steps(b, math_steps(*row, x->lanes), x), u.dtype);
+      for (const UOp*& s : u.src) s = b.cast(s, DType::Float32);  // float16 and bfloat16 are rounded behind the steps
+      return b.cast(add_steps(b, math_steps(*row, u.lanes), u.src), u.dtype);
     });
   return now;
 }

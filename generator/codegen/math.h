@@ -2,6 +2,7 @@
 // language computes the same; a target may leave them to its C library instead (<math library="..."/>).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ struct MathFunction {
   std::string_view name;     // "exp"
   std::string_view c_name;   // of what a C library has instead: "expf", or has for a part of it
   std::string_view meaning;  // how it is computed, and how far it is from the right result at most
-  /// Adds the steps from `x`, a number or a vector of float32, to the value.
-  const UOp* (*value)(UOpBuilder& builder, const UOp* x);
+  /// Adds the steps from the operands, numbers or vectors of float32, to the value.
+  const UOp* (*value)(UOpBuilder& builder, std::span<const UOp* const> operands);
 };
 
 /// The row of `op`; null if there is none.
@@ -31,7 +32,9 @@ const MathFunction* expansion_of(Op op, DType dtype, const CodegenOptions& optio
 /// Whether `op` of float32 in all lanes of a vector is one value, not one for each lane.
 bool has_vector_form(Op op, const CodegenOptions& options);
 
-/// The steps of a function of so many lanes: its argument is the DefineVar among them, the last one is its value.
+/// What the operands of a function are called, in their order.
+inline constexpr const char* kMathOperands[] = {"x", "y"};
+/// The steps of a function of so many lanes: its operands are the DefineVars among them, the last one is its value.
 UOpList math_steps(const MathFunction& function, int lanes);
 
 /// For languages without functions: each of these operations becomes its steps.

@@ -23,13 +23,18 @@ std::string Renderer::math_definition(const MathFunction& function, int lanes) {
 }
 
 std::string Renderer::run_function(const std::string& comment) {
-  const UOp* x = *std::ranges::find(uops_.order, UOpKind::DefineVar, &UOp::uop);
   result_ = uops_.order.back();
   count_uses();
-  names_.add(x->name);
+  std::string operands;
+  for (const char* name : kMathOperands)
+    for (const UOp* u : uops_.order) {
+      if (u->uop != UOpKind::DefineVar || u->name != name) continue;
+      names_.add(name);
+      operands += (operands.empty() ? "" : ", ") + type_of(u) + " " + name;
+    }
   line("/* " + comment + " */");
   const std::string type = type_of(result_);
-  open(std::string(style_.function_prefix) + type + " " + signature_.function + "(" + type_of(x) + " " + x->name + ") {");
+  open(std::string(style_.function_prefix) + type + " " + signature_.function + "(" + operands + ") {");
   for (const UOp* u : uops_.order) step(u);
   line("return " + expr(result_).text + ";");
   return text_ + "}\n";

@@ -197,9 +197,14 @@ Renderer::Expr Renderer::vector_choice(const UOp* u) {
 
 // What has half the digits is computed in float32, and rounded.
 Renderer::Expr Renderer::call_of(const MathFunction& function, const UOp* u) {
-  const Expr& x = expr(u->src[0]);
+  std::string operands;
+  int depth = 0;
+  for (const UOp* s : u->src) {
+    operands += (operands.empty() ? "" : ", ") + expr(s).text;
+    depth = std::max(depth, expr(s).depth);
+  }
   definitions_.insert(math_definition(function, u->lanes));
-  Expr e{math_name(function, u->lanes) + "(" + x.text + ")", kAtom, x.depth + 1};
+  Expr e{math_name(function, u->lanes) + "(" + operands + ")", kAtom, depth + 1};
   if (u->dtype == DType::Float32) return e;
   const char* rounds = u->dtype == DType::Float16 ? "round_half" : "round_bfloat16";
   return {helper(rounds) + "(" + e.text + ")", kAtom, e.depth + 1};

@@ -1,4 +1,5 @@
-// The functions of codegen/math.h on every float32 number: as numbers whose products and sums the compiler may fuse or not, and as vectors.
+// The functions of codegen/math.h on every float32 number, those of two on 2^26 pairs: as numbers whose products and sums the compiler may
+// fuse or not, and as vectors.
 #include <thread>
 #include <tuple>
 
@@ -31,18 +32,22 @@ double worst_of(const test::ExactFunction& f, const std::vector<float>& inputs, 
   return worst;
 }
 
-TEST_P(EveryNumber, IsWithinItsLimit) {
-  const auto& [way, f] = GetParam();
+auto device_of(const Way& way) {
   DeviceOptions options;
   options.of<COptions>().flags = {"-std=gnu99", "-O3", "-march=native", way.contract};
-  const auto device = test::usable(make_device("c", options));
+  return test::usable(make_device("c", options));
+}
+
+TEST_P(EveryNumber, IsWithinItsLimit) {
+  const auto& [way, f] = GetParam();
+  const auto device = device_of(way);
   if (!device) GTEST_SKIP() << device.why;
   constexpr std::size_t kSize = (std::size_t{1} << 32) / kParts;
   std::vector<float> inputs(kSize);
   double worst = 0;
   for (std::uint64_t part = 0; part < kParts && worst <= f.limit; part++) {
     for (std::uint64_t k = 0; k < kSize; k++) inputs[k] = test::float_of_bits(part * kSize + k);
-    const std::vector<float> got = test::values_of(f.op, inputs, *device, way.vector_bits);
+    const std::vector<float> got = test::values_of(f.op, {inputs}, *device, way.vector_bits);
     double second = 0;
     std::thread other([&, &exact = f] { second = worst_of(exact, inputs, got, kSize / 2, kSize); });
     worst = std::max(worst, worst_of(f, inputs, got, 0, kSize / 2));
@@ -51,6 +56,25 @@ TEST_P(EveryNumber, IsWithinItsLimit) {
   }
   std::printf("  %s: at most %.3f ulp\n", std::string(name_of(f.op)).c_str(), worst);
   EXPECT_LE(worst, f.limit) << name_of(f.op);
+}
+
+class ManyPairs : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(Ways, ManyPairs, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
+
+TEST_P(ManyPairs, AreWithinTheirLimits) {
+  const auto device = device_of(GetParam());
+  if (!device) GTEST_SKIP() << device.why;
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 26, kPart = std::uint64_t{1} << 22;
+  for (const test::ExactPairFunction& f : test::exact_pair_functions()) {
+    double worst = 0;
+    for (std::uint64_t from = 0; from < kCount && worst <= f.limit; from += kPart) {
+      const test::Pairs pairs = test::random_pairs(from, from + kPart);
+      std::string where;
+      worst = std::max(worst, test::worst_of(f, pairs, test::values_of(f.op, {pairs.x, pairs.y}, *device, GetParam().vector_bits), &where));
+      EXPECT_LE(worst, f.limit) << where;
+    }
+    std::printf("  %s: at most %.3f ulp\n", std::string(name_of(f.op)).c_str(), worst);
+  }
 }
 
 }  // namespace

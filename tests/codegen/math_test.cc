@@ -24,6 +24,39 @@ const std::vector<float>& sample() {
   return values;
 }
 
+/// 2^21 random pairs, and all pairs of numbers that are special for powers: C99's F.9.4.4, whole numbers up to where all are, and what is
+/// next to a border of the result.
+const test::Pairs& pairs() {
+  static const test::Pairs kPairs = [] {
+    test::Pairs made = test::random_pairs(0, std::uint64_t{1} << 21);
+    std::vector<float> special{0.0f, INFINITY, NAN};
+    const float sizes[] = {0x1p-149f,   0x1.8p-140f, 0x1p-126f,   0x1p-75f,   0x1p-25f,       0x1p-24f,   0.1f,       0.25f,
+                           0.5f,        0.9999999f,  0.99999994f, 1.0f,       1.0000001f,     1.5f,       2.0f,       2.5f,
+                           3.0f,        4.0f,        10.0f,       23.0f,      127.0f,         127.99999f, 128.0f,     149.0f,
+                           150.0f,      151.0f,      4194303.5f,  4194304.5f, 8388607.5f,     8388607.0f, 8388608.0f, 8388609.0f,
+                           16777215.0f, 16777216.0f, 16777218.0f, 0x1p31f,    0x1.000002p32f, 0x1p64f,    0x1p127f,   0x1.fffffep127f};
+    special.insert(special.end(), std::begin(sizes), std::end(sizes));
+    for (const float x : special)
+      for (const float y : special)
+        for (const float sign : {1.0f, -1.0f})
+          for (const float other : {1.0f, -1.0f}) {
+            made.x.push_back(sign * x);
+            made.y.push_back(other * y);
+          }
+    made.x.resize(made.x.size() / 16 * 16 + 16, 1.0f);
+    made.y.resize(made.x.size(), 1.0f);
+    return made;
+  }();
+  return kPairs;
+}
+
+void expect_pairs_within_limits(const Device& device, int vector_bits) {
+  for (const test::ExactPairFunction& f : test::exact_pair_functions()) {
+    std::string where;
+    EXPECT_LE(test::worst_of(f, pairs(), test::values_of(f.op, {pairs().x, pairs().y}, device, vector_bits), &where), f.limit) << where;
+  }
+}
+
 class MathFunctions : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Backends, MathFunctions, testing::Values("c", "llvm", "opencl", "cuda"),
                          [](const auto& row) { return row.param; });
@@ -32,7 +65,8 @@ TEST_P(MathFunctions, AreRightForASampleOfAllNumbers) {
   const auto device = test::backend(GetParam());
   if (!device) GTEST_SKIP() << device.why;
   for (const test::ExactFunction& f : test::exact_functions())
-    test::expect_within(f, sample(), test::values_of(f.op, sample(), *device, 0));
+    test::expect_within(f, sample(), test::values_of(f.op, {sample()}, *device, 0));
+  expect_pairs_within_limits(*device, 0);
 }
 
 // float16 and bfloat16 are computed in float32 and rounded once.
@@ -64,15 +98,17 @@ TEST_P(MathVectors, AreRightForASampleOfAllNumbers) {
     const auto device = test::backend(name);
     if (!device) GTEST_SKIP() << device.why;
     for (const test::ExactFunction& f : test::exact_functions())
-      test::expect_within(f, sample(), test::values_of(f.op, sample(), *device, GetParam()));
+      test::expect_within(f, sample(), test::values_of(f.op, {sample()}, *device, GetParam()));
+    expect_pairs_within_limits(*device, GetParam());
   }
 }
 
 TEST(MathFunctions, HaveARowForEachThatIsTested) {
   for (const test::ExactFunction& f : test::exact_functions()) EXPECT_NE(math_function(f.op), nullptr) << name_of(f.op);
+  for (const test::ExactPairFunction& f : test::exact_pair_functions()) EXPECT_NE(math_function(f.op), nullptr) << name_of(f.op);
   int rows = 0;
   for (int op = 0; op <= static_cast<int>(Op::Store); op++) rows += math_function(static_cast<Op>(op)) != nullptr ? 1 : 0;
-  EXPECT_EQ(rows, static_cast<int>(test::exact_functions().size()));
+  EXPECT_EQ(rows, static_cast<int>(test::exact_functions().size() + test::exact_pair_functions().size()));
 }
 
 // What a target leaves to its C library is called there; sigmoid goes with exp.
