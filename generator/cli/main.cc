@@ -47,10 +47,11 @@ void add_seed(CLI::App& app, std::uint64_t& seed, const char* help) {
   app.add_option("--seed", seed, help)->check(CLI::Validator(seed_problem, "0..4294967295", "seed"))->capture_default_str();
 }
 
-void add_cache(CLI::App& app, std::string& cache) {
+void add_cache(CLI::App& app, std::string& cache, const char* keeps = "compiled kernels, at most 256 MiB") {
   app.add_option("--cache", cache,
-                 "folder that keeps compiled kernels, or off; default: etch in $XDG_CACHE_HOME or ~/.cache. At most 256 MiB;\n"
-                 "it may be removed at any time")
+                 fmt::format("folder that keeps {}, or off; default: etch in $XDG_CACHE_HOME or\n"
+                             "~/.cache. It may be removed at any time",
+                             keeps))
       ->envname("ETCH_CACHE")
       ->type_name("DIR|off");
 }
@@ -129,7 +130,7 @@ struct Commands {
   TuneArgs tune;
   AuditArgs audit;
   std::vector<std::filesystem::path> conformance;
-  std::filesystem::path targets_dir;
+  std::filesystem::path targets_dir, unit;
 };
 
 void add_compile(CLI::App& app, CompileArgs& args, std::function<int()>& chosen) {
@@ -224,6 +225,20 @@ void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
   sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  sub->add_option("--time-limit", args.time_limit,
+                  "seconds that a compiler or a program that it made may take; what takes longer, or crashes, is left out")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  add_cache(*sub, args.cache, "what was measured (in its folder measured)");
+  auto* launcher = sub->add_option("--launcher", args.launcher,
+                                   "a shell command that runs the command lines that it reads, on this machine or others:\n"
+                                   "'parallel -j8', or \"xargs -d '\\n' -P 8 -I{} srun -n1 sh -c {}\"");
+  launcher->check([](const std::string& text) { return text.empty() ? std::string("names no command") : std::string(); })
+      ->type_name("COMMAND");
+  sub->add_option("--shared", args.shared,
+                  "folder that all machines of --launcher see; default: units in the folder of --cache, else that of\ntemporary files")
+      ->needs(launcher)
+      ->type_name("DIR");
   sub->callback([&args, &chosen] { chosen = [&args] { return tune_command(args); }; });
 }
 
@@ -234,6 +249,10 @@ void add_others(CLI::App& app, Commands& args, std::function<int()>& chosen) {
   audit->add_option("--targets-dir", args.audit.targets_dir, "folder of your own target descriptions; they go before the bundled ones");
   audit->add_flag("--json", args.audit.json, "the result as JSON");
   audit->callback([&args, &chosen] { chosen = [&args] { return audit_command(args.audit); }; });
+
+  CLI::App* measure = app.add_subcommand("measure", "measure one unit of work that etch tune --launcher wrote, which calls this");
+  measure->add_option("folder", args.unit, "the unit's folder")->required();
+  measure->callback([&args, &chosen] { chosen = [&args] { return measure_command(args.unit); }; });
 
   CLI::App* conformance = app.add_subcommand("conformance", "run case files of symbolic algebra, ShapeTrackers and kernels");
   conformance->add_option("files", args.conformance, "JSON files")->required();

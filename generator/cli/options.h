@@ -42,7 +42,7 @@ struct ModelArgs {
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string tuning;                 // a table whose rows go before those of the target's own, or "off": no table; empty: the target's
   std::string cc;                     // empty: the target's
-  std::string cache;                  // folder of compiled kernels, or "off"; empty: the user's
+  std::string cache;                  // folder of compiled kernels and measurements, or "off"; empty: the user's
   std::string debug = "0";            // 1 to 6: tell about the work, see device/debug.h
   std::filesystem::path picture;      // folder for pictures of the schedule and the UOps; empty: none
 };
@@ -82,6 +82,9 @@ struct TuneArgs : ModelArgs {
   int width = 3;                     // lists of steps that the search keeps
   int rounds = 8;                    // of changes; 0: what the tables have is measured again
   int jobs = 0;                      // 0: as many as there are processors
+  int time_limit = 120;              // seconds of each run of a compiler or a program
+  std::string launcher;              // a command that runs units of work; empty: they run here
+  std::filesystem::path shared;      // folder for these; empty: below the cache, or in the folder of temporary files
 };
 
 struct AuditArgs {
@@ -97,6 +100,7 @@ int run_command(const RunArgs& args);
 int inspect_command(const CompileArgs& args);
 int validate_command(const ValidateArgs& args);
 int tune_command(const TuneArgs& args);
+int measure_command(const std::filesystem::path& unit);
 int audit_command(const AuditArgs& args);
 int conformance_command(const std::vector<std::filesystem::path>& files);
 int ops_command();

@@ -11,12 +11,15 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/nearest.h"
+#include "base/tempdir.h"
 #include "cli/model_options.h"
 #include "driver/confirm.h"
 #include "driver/tune_layouts.h"
 #include "emit/literals.h"
 #include "renderer/language.h"
+#include "search/launcher.h"
 #include "search/measure.h"
+#include "search/tools.h"
 
 namespace etch {
 namespace {
@@ -160,6 +163,54 @@ std::vector<Task> tasks_found(std::vector<Task> tasks, const std::vector<std::st
   return tasks;
 }
 
+// How programs are measured: here or by a launcher, with a cache or without.
+class Measuring {
+ public:
+  /// Tells what is wrong with folders before anything is measured. Puts a step of its own into `options`, which must outlive this.
+  Measuring(const TuneArgs& args, TuneOptions& options, Progress& progress) : progress_(progress) {
+    const Target& target = options.compile.target;
+    const std::filesystem::path cache = cache_folder(args.cache);
+    if (args.launcher.empty()) {
+      run_ = run_here(target, options.jobs, args.time_limit);
+    } else {
+      const std::filesystem::path usual = cache.empty() ? system_temp() : cache / "units";
+      const std::filesystem::path shared = std::filesystem::absolute(args.shared.empty() ? usual : args.shared);
+      run_ = run_by_launcher(target, {args.launcher, shared, std::filesystem::canonical("/proc/self/exe"), double(args.time_limit)});
+      options_.least_units = options.jobs;
+    }
+    options_.run = [this](const std::vector<Unit>& units, const UnitDone& done) { run(units, done); };
+    if (!cache.empty())
+      options_.cache = std::make_shared<MeasureCache>(cache / "measured", tools_text(target), [this](const std::string& line) {
+        progress_.clear();
+        fmt::print(stderr, "etch: {}\n", line);
+      });
+    options.compile.step = [this, step = options.compile.step](std::string_view what, std::int64_t done, std::int64_t total) {
+      doing_ = total > 0 ? fmt::format("{} ({} of {})", what, done + 1, total) : what;
+      if (step) step(what, done, total);
+    };
+  }
+
+  const MeasureOptions& options() const { return options_; }
+
+  void print() const {
+    if (options_.cache != nullptr) fmt::print("{} measured, {} known from before\n", options_.cache->kept(), options_.cache->found());
+  }
+
+ private:
+  void run(const std::vector<Unit>& units, const UnitDone& done) {
+    long count = 0;
+    run_(units, [&](std::size_t unit, const UnitRun& result) {
+      progress_.step(doing_ + ", programs", ++count, static_cast<long>(units.size()));
+      done(unit, result);
+    });
+  }
+
+  Progress& progress_;
+  RunUnits run_;
+  MeasureOptions options_;
+  std::string doing_ = "measuring";
+};
+
 }  // namespace
 
 int tune_command(const TuneArgs& args) {
@@ -175,8 +226,9 @@ int tune_command(const TuneArgs& args) {
   options.only = args.kernels;
   Tables tables = take_tables(options.compile, args.output);
   Printer printer(progress, target);
+  Measuring measuring(args, options, progress);
   const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
-    return measure_projects(target, projects, options.jobs);
+    return measure_projects(target, projects, measuring.options());
   };
   // What can't be read, tuned or written is told before anything is measured.
   Frontend frontend = frontend_of(options.compile, tables.all);
@@ -199,12 +251,18 @@ int tune_command(const TuneArgs& args) {
     tables.usual.add(rows_of(task, result.before));
     replace_file(tables.file, tables.text());  // a search that is interrupted keeps what it found
   };
-  const OptTable found = tune(tasks, options, measure_variants(target, language_of(target), options.jobs), tables.all);
+  const OptTable found = tune(tasks, options, measure_variants(target, language_of(target), measuring.options()), tables.all);
   std::vector<RowsLeftOut> left_out;
   tables.all = confirmed(options.compile, measure, tasks_found(tasks, args.kernels), found, left_out);
   printer.print(left_out);
   replace_file(tables.file, tables.text());
   fmt::print("{} rows in {}\n", tables.all.above(tables.others, tables.usual, tables.own).size(), tables.file.string());
+  measuring.print();
+  return 0;
+}
+
+int measure_command(const std::filesystem::path& unit) {
+  measure_unit(unit);
   return 0;
 }
 

@@ -85,8 +85,9 @@ std::optional<std::string> DiskCache::find(std::string_view key) const {
 }
 
 // Written beside its place and renamed, so that nobody reads half of it.
-void DiskCache::keep(std::string_view key, std::string_view content) const {
-  if (!enabled() || static_cast<std::int64_t>(content.size()) > options_.most_bytes) return;
+bool DiskCache::keep(std::string_view key, std::string_view content) const {
+  const bool is_limited = options_.most_bytes > 0;
+  if (!enabled() || (is_limited && static_cast<std::int64_t>(content.size()) > options_.most_bytes)) return false;
   std::error_code failed;
   if (!fs::exists(options_.dir, failed)) {
     fs::create_directories(options_.dir, failed);
@@ -94,11 +95,13 @@ void DiskCache::keep(std::string_view key, std::string_view content) const {
   }
   std::string unfinished = (options_.dir / ("XXXXXX" + std::string(kUnfinished))).string();
   const File file(::mkostemps(unfinished.data(), static_cast<int>(kUnfinished.size()), O_CLOEXEC));
-  if (!file.is_open()) return;
+  if (!file.is_open()) return false;
   const bool written = file.write_all(std::string(kMark) + sha256(content) + "\n") && file.write_all(content);
   if (written) fs::rename(unfinished, file_of(key), failed);
-  if (!written || failed) fs::remove(unfinished, failed);
-  trim();
+  const bool is_kept = written && !failed;
+  if (!is_kept) fs::remove(unfinished, failed);
+  if (is_limited) trim();
+  return is_kept;
 }
 
 void DiskCache::trim() const {

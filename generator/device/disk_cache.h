@@ -13,7 +13,7 @@ namespace etch {
 struct CacheOptions {
   /// The folder; it is made when something is kept. Empty: nothing is kept and nothing is found.
   std::filesystem::path dir;
-  /// So much is kept; beyond that the entries that were not used for the longest time are removed.
+  /// So much is kept; beyond that the entries that were not used for the longest time are removed. 0: nothing is ever removed.
   std::int64_t most_bytes = std::int64_t{256} << 20;
 };
 
@@ -25,8 +25,8 @@ class DiskCache {
   bool enabled() const { return !options_.dir.empty(); }
   /// What was kept for `key`, a text of any length. Nothing if that is not there, can't be read, is damaged, or belongs to another user.
   std::optional<std::string> find(std::string_view key) const;
-  /// Keeps `content` for `key`. Without effect where the folder can't be written.
-  void keep(std::string_view key, std::string_view content) const;
+  /// Keeps `content` for `key`. False and without effect where the folder can't be written, or where nothing is kept.
+  bool keep(std::string_view key, std::string_view content) const;
   /// The file of that entry.
   std::filesystem::path file_of(std::string_view key) const;
 

@@ -1,5 +1,7 @@
 #include "driver/tune.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -154,6 +156,11 @@ OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const 
     }
     for (const std::vector<Opt>& opts : found)
       if (std::ranges::find(task.known, opts) == task.known.end()) task.known.push_back(opts);
+    search.step = [&](int measured, double ratio) {
+      if (options.compile.step)
+        options.compile.step(fmt::format("searching {}, best of {}: {:.1f} % of the heuristics' cost", task.name, measured, 100 * ratio),
+                             done - 1, static_cast<std::int64_t>(tasks.size()));
+    };
     const SearchResult result = search_opts(task, measure, search);
     if (result.measured > 0)
       for (const std::string& key : keys) table.remove(key);

@@ -73,9 +73,17 @@ ProcessResult run_tool(const std::vector<std::string>& command, const std::files
   return run_process(command, options);
 }
 
+/// Whether a signal or the time limit ended the command or, as GCC's driver says then, a program that it started.
+bool was_stopped(const ProcessResult& result) {
+  return result.timed_out || result.signal != 0 || result.err.find("signal terminated program") != std::string::npos;
+}
+
 void require_ok(const ProcessResult& result, const std::vector<std::string>& command, const std::string& what) {
-  if (!result.ok())
-    throw UserError(what, command[0] + ": " + describe(result) + "\n" + first_lines(result.err, 12), "run it by hand to see all messages");
+  if (result.ok()) return;
+  const std::string messages = first_lines(result.err, 12), problem = command[0] + ": " + describe(result) + (messages.empty() ? "" : "\n");
+  const char* const help = "run it by hand to see all messages";
+  if (was_stopped(result)) throw ToolStopped(what, problem + messages, help);
+  throw UserError(what, problem + messages, help);
 }
 
 bool is_clang(const std::string& compiler) { return compiler.find("clang") != std::string::npos; }

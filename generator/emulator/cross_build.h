@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/stack.h"
+#include "base/error.h"
 #include "emulator/link_map.h"
 #include "target/target.h"
 
@@ -39,13 +40,19 @@ struct CrossBuild {
   StackGraph stack;
 };
 
+/// A compiler or linker that a signal or the time limit ended: another time it may go otherwise.
+class ToolStopped : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// The first of the target's compilers that is installed; nullopt if none is, or if the linker isn't that it needs.
 std::optional<std::string> target_compiler(const Target& target);
 /// The command that target_compiler() misses; empty if none.
 std::string missing_compiler(const Target& target);
 
 /// Compiles every .c and .S in `dir` and links them into `build_dir`/program.elf. Throws UserError where no compiler is
-/// installed, and where it refuses the code (with its first messages).
+/// installed, and where it refuses the code (with its first messages); ToolStopped where it crashes or takes too long.
 CrossBuild build_project(const std::filesystem::path& dir, const Target& target, const std::filesystem::path& build_dir,
                          const BuildOptions& options = {});
 

@@ -83,6 +83,7 @@ class Beam {
       if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
     std::ranges::sort(kept_, {}, [&](const Kept& k) { return std::pair(score(k.cost), to_text(k.variant.opts)); });
     if (kept_.size() > static_cast<std::size_t>(options_.width)) kept_.resize(static_cast<std::size_t>(options_.width));
+    if (options_.step && base_) options_.step(result_.measured, best_ ? std::min(1.0, score(*best_) / score(*base_)) : 1.0);
   }
 
   // Of these outputs and of those that are expected: they differ in floats alone.
@@ -114,12 +115,13 @@ class Beam {
   void make(const std::vector<Opt>& opts, std::vector<Variant>& variants) {
     Variant variant{opts, {}};
     std::string text;
+    const std::string name = fmt::format("t{:016x}", fnv1a_64(to_text(opts)));  // the same in every search, as a cache wants it
     try {
       for (std::size_t s = 0; s < task_.subjects.size(); s++) {
         const Subject& subject = task_.subjects[s];
         CodegenOptions options = subject.options;
         options.opts = opts;
-        KernelSignature signature{fmt::format("t{}_{}", made_, s), subject.arguments, {}};
+        KernelSignature signature{fmt::format("{}_{}", name, s), subject.arguments, {}};
         variant.kernels.push_back(generate_kernel(subject.ast, std::move(signature), *options_.language, options));
         if (variant.kernels.back().code.order.size() > kMostSteps) return;
         text += variant.kernels.back().uops;
@@ -130,7 +132,6 @@ class Beam {
       tell(to_text(opts) + ": " + error.what());
       return;
     }
-    made_++;
     const bool is_new = texts_.insert(std::move(text)).second;
     if (is_new && !runs_further_ahead(variant) && !is_hopeless(variant)) variants.push_back(std::move(variant));
   }
@@ -192,7 +193,6 @@ class Beam {
   std::vector<Kept> kept_;
   std::optional<Cost> base_, best_;
   std::optional<double> steps_before_;
-  int made_ = 0;
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ struct Measured {
   std::optional<Cost> cost;
   std::string problem;
   std::vector<std::uint32_t> sums;  // checksum_of each output of each kernel; empty: nothing is compared
+  bool was_stopped = false;         // compiler or program ended by a signal or the time limit: another time they may not
+
+  bool operator==(const Measured&) const = default;
 };
 
 /// FNV-1a of the bytes, which the emitted self-test prints.
@@ -58,6 +61,8 @@ struct SearchOptions {
   int most_rounds = 8;             // of changes
   double byte_price = 0;           // instructions and cycles that a byte of code has to save
   std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes kProgramStack are promised
+  /// Called after each round: variants measured so far, and the score of the best as a part of that of the heuristics' (1: none is better).
+  std::function<void(int measured, double ratio)> step{};
 };
 
 struct SearchResult {

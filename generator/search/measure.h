@@ -1,20 +1,31 @@
-// The cost of variants of a kernel on the target: a project whose program calls one after the other is built with the target's compiler and
-// run. In an emulator the instructions of each function are counted; what runs on this machine is timed, see timer.h.
+// The cost of variants of a kernel, and of whole projects, on the target: variants become programs that call one after the other, programs
+// become units of work that are built and run here or elsewhere (unit.h, launcher.h), and what was measured before is not measured again
+// (cache.h).
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "emit/emit.h"
 #include "search/beam.h"
+#include "search/cache.h"
+#include "search/unit.h"
 #include "target/target.h"
 
 namespace etch {
 
-/// Measures on `target`, `jobs` projects at a time; what is timed runs alone. What the result throws: UserError if compiler or emulator are
-/// absent.
-MeasureVariants measure_variants(const Target& target, const Language& language, int jobs);
+struct MeasureOptions {
+  RunUnits run;
+  std::shared_ptr<MeasureCache> cache{};  // may be null
+  int least_units = 1;                    // so many units are made of many variants, so that they can run side by side
+};
+
+/// What the result throws: UserError if compiler or emulator are absent, and what `run` throws. Where a unit fails, each of its variants is
+/// measured alone: one that crashes the compiler, or never ends, is no loss for those beside it.
+MeasureVariants measure_variants(const Target& target, const Language& language, const MeasureOptions& options);
 
 /// A whole project and the function that runs its model, "kws_run".
 struct MeasuredProject {
@@ -22,9 +33,9 @@ struct MeasuredProject {
   std::string entry;
 };
 
-/// What the first call of each project's function costs, with the constants among the bytes of code, `jobs` projects at a time. There is no
-/// cost where the self-test fails. Throws as above.
-std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, int jobs);
+/// What the first call of each project's function costs, with the constants among the bytes of code. There is no cost where the self-test
+/// fails. Throws as above.
+std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, const MeasureOptions& options);
 
 /// The program that calls all variants: inputs, constants in the order that each wants, and outputs of their own. For tests.
 Program program_of(const Task& task, std::span<const Variant> variants, const Language& language);

@@ -125,13 +125,14 @@ BuildOptions timed_build(const std::filesystem::path& work) {
   return options;
 }
 
-Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir) {
+Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, double limit_s) {
   ProcessOptions options;
-  options.timeout_s = 300;
+  options.timeout_s = limit_s;
   options.cwd = dir;
   const ProcessResult run = run_process({build.elf.string()}, options);
+  if (run.timed_out) return {.timed_out = true};
   if (run.signal != 0) throw UserError(dir.string(), "the program that is timed was " + describe(run), "");
-  Timed timed{.exit_code = run.exit_code, .console = run.out + run.err, .run = 0, .calls = {}};
+  Timed timed{.exit_code = run.exit_code, .console = run.out + run.err};
   std::istringstream times(read_file(dir / "etch_times.txt"));
   times >> timed.run;
   for (double cycles = 0; times >> cycles;) timed.calls.push_back(cycles);

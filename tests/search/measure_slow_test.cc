@@ -24,7 +24,7 @@ TEST(MeasuredSearch, in_the_emulator_it_finds_no_less_than_the_heuristics_have_a
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
   LazyOps ops;
   const Task task = task_of(ops, {.in = 8, .out = 2, .height = 2, .width = 3, .kernel = 1}, m4());
-  const MeasureVariants measure = measure_variants(target, kC, 2);
+  const MeasureVariants measure = measure_variants(target, kC, {run_here(target, 2, 300)});
   const SearchOptions options{.language = &kC, .width = 1, .most_rounds = 1};
   const SearchResult result = search_opts(task, measure, options), again = search_opts(task, measure, options);
   EXPECT_TRUE(result.problems.empty()) << result.problems[0];
@@ -72,7 +72,7 @@ TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
   TwoVariants two(ops, options, {"TC 0 0", "TC 0 0, UPCAST 0 2"});
   two.task.share = true;
   EXPECT_EQ(program_of(two.task, two.variants, kC).kernels.size(), 2u);
-  for (const Measured& m : measure_variants(target, kC, 2)(two.task, two.variants)) {
+  for (const Measured& m : measure_variants(target, kC, {run_here(target, 2, 300)})(two.task, two.variants)) {
     EXPECT_TRUE(m.cost && m.cost->instructions > 0 && m.cost->code_bytes > 0) << m.problem;
     two.expect_right(m);
   }
@@ -84,7 +84,7 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
   LazyOps ops;
   const TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
-  const std::vector<Measured> measured = measure_variants(target, kC, 2)(two.task, two.variants);
+  const std::vector<Measured> measured = measure_variants(target, kC, {run_here(target, 2, 300)})(two.task, two.variants);
   ASSERT_EQ(measured.size(), 2u);
   for (const Measured& m : measured) {
     EXPECT_TRUE(m.cost && m.cost->cycles > 0 && is_timed(*m.cost) && m.cost->code_bytes > 0) << m.problem;
@@ -105,7 +105,7 @@ TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
   std::vector<MeasuredProject> projects;
   for (const SelfTest& test : {right, wrong, right})
     projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
-  const std::vector<Measured> measured = measure_projects(target, projects, 2);
+  const std::vector<Measured> measured = measure_projects(target, projects, {run_here(target, 2, 300)});
   ASSERT_EQ(measured.size(), 3u);
   ASSERT_TRUE(measured[0].cost) << measured[0].problem;
   EXPECT_EQ(measured[0].cost, measured[2].cost);
@@ -131,7 +131,7 @@ TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
   wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
   std::vector<MeasuredProject> projects;
   for (const SelfTest& test : {right, wrong}) projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
-  const std::vector<Measured> measured = measure_projects(target, projects, 2);
+  const std::vector<Measured> measured = measure_projects(target, projects, {run_here(target, 2, 300)});
   ASSERT_EQ(measured.size(), 2u);
   EXPECT_TRUE(measured[0].cost && is_timed(*measured[0].cost) && measured[0].cost->code_bytes > 0) << measured[0].problem;
   EXPECT_FALSE(measured[1].cost);
