@@ -226,16 +226,16 @@ int tune_command(const TuneArgs& args) {
   options.only = args.kernels;
   Tables tables = take_tables(options.compile, args.output);
   Printer printer(progress, target);
-  Measuring measuring(args, options, progress);
-  const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
-    return measure_projects(target, projects, measuring.options());
-  };
   // What can't be read, tuned or written is told before anything is measured.
   Frontend frontend = frontend_of(options.compile, tables.all);
   require_tunable(frontend, options.compile);
   std::vector<Task> tasks;
   if (!args.kernels.empty()) require_known(args.kernels, tasks = tasks_of(frontend, options.compile));
   require_replaceable(tables.file, tables.text());
+  Measuring measuring(args, options, progress);
+  const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
+    return measure_projects(projects, measuring.options());
+  };
   if (args.kernels.empty()) {
     const LayoutResult layouts = tune_layouts(options.compile, measure, tables.all, std::min(args.rounds, kLayoutRounds));
     tables.all = with_layouts(std::move(tables.all), layouts);

@@ -240,7 +240,10 @@ RunUnits run_by_launcher(const Target& target, const LauncherOptions& options) {
                     "target " + target.name + " is timed on this machine, where nothing else may run meanwhile",
                     "leave it out, or choose a target with an emulator: etch targets lists them");
   require_shared(options.shared);
-  return [target, options](const std::vector<Unit>& units, const UnitDone& done) { Batch(target, options, units, done).run(); };
+  return [target, options](const std::vector<Unit>& units, const UnitDone& done) {
+    require_tools(target);
+    Batch(target, options, units, done).run();
+  };
 }
 
 void measure_unit(const fs::path& folder) {

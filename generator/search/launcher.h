@@ -22,7 +22,8 @@ struct LauncherOptions {
 };
 
 /// Starts the command once for each batch, and once more for those units that have no result then. What the result throws: UserError that
-/// names the units that were lost twice, with what the command and the machines said. UserError if the folder can't be written, or if the
+/// names the units that were lost twice, with what the command and the machines said, or the tools that this machine lacks, which needs
+/// them too: only what it would measure itself is accepted. UserError if the folder can't be written, or if the
 /// target's programs are timed, which has to happen on this machine alone.
 RunUnits run_by_launcher(const Target& target, const LauncherOptions& options);
 

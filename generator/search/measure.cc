@@ -188,13 +188,11 @@ Measured measured_of(const std::string& entry, const UnitRun& run) {
 
 MeasureVariants measure_variants(const Target& target, const Language& language, const MeasureOptions& options) {
   return [target, &language, options](const Task& task, const std::vector<Variant>& variants) {
-    require_tools(target);
     return Variants(task, variants, target, language, options).run();
   };
 }
 
-std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, const MeasureOptions& options) {
-  require_tools(target);
+std::vector<Measured> measure_projects(const std::vector<MeasuredProject>& projects, const MeasureOptions& options) {
   std::vector<Measured> result(projects.size());
   std::vector<std::string> digests(projects.size());
   std::vector<std::size_t> missing;

@@ -23,8 +23,8 @@ struct MeasureOptions {
   int least_units = 1;                    // so many units are made of many variants, so that they can run side by side
 };
 
-/// What the result throws: UserError if compiler or emulator are absent, and what `run` throws. Where a unit fails, each of its variants is
-/// measured alone: one that crashes the compiler, or never ends, is no loss for those beside it.
+/// Throws what `run` throws. Where a unit fails, each of its variants is measured alone: one that crashes the compiler, or never ends, is
+/// no loss for those beside it.
 MeasureVariants measure_variants(const Target& target, const Language& language, const MeasureOptions& options);
 
 /// A whole project and the function that runs its model, "kws_run".
@@ -35,7 +35,7 @@ struct MeasuredProject {
 
 /// What the first call of each project's function costs, with the constants among the bytes of code. There is no cost where the self-test
 /// fails. Throws as above.
-std::vector<Measured> measure_projects(const Target& target, const std::vector<MeasuredProject>& projects, const MeasureOptions& options);
+std::vector<Measured> measure_projects(const std::vector<MeasuredProject>& projects, const MeasureOptions& options);
 
 /// The program that calls all variants: inputs, constants in the order that each wants, and outputs of their own. For tests.
 Program program_of(const Task& task, std::span<const Variant> variants, const Language& language);

@@ -166,6 +166,7 @@ UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built,
 
 RunUnits run_here(const Target& target, int jobs, double limit_s) {
   return [target, jobs, limit_s](const std::vector<Unit>& units, const UnitDone& done) {
+    require_tools(target);
     if (target.is_host()) return run_timed_units(target, units, jobs, limit_s, done);
     std::mutex one_at_a_time;
     side_by_side(units.size(), jobs, [&](std::size_t i) {

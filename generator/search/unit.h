@@ -55,6 +55,7 @@ using UnitDone = std::function<void(std::size_t unit, const UnitRun& run)>;
 using RunUnits = std::function<void(const std::vector<Unit>& units, const UnitDone& done)>;
 
 /// On this machine, `jobs` units at a time. What is timed runs alone, three times, in turns with the other units; the least time counts.
+/// What the result throws: UserError if compiler or emulator are absent.
 RunUnits run_here(const Target& target, int jobs, double limit_s);
 
 /// UserError if compiler or emulator are absent.

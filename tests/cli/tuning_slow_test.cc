@@ -1,15 +1,19 @@
 // etch tune as a user calls it, from the model to a table that compile takes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/files.h"
+#include "base/fnv.h"
 #include "base/tempdir.h"
 #include "driver/tune.h"
 #include "program/generate.h"
 #include "quant/convs.h"
 #include "support/boards.h"
 #include "support/tool.h"
+#include "support/units.h"
 
 namespace etch {
 namespace {
@@ -109,6 +113,147 @@ TEST_F(TuningTables, rows_of_kernels_stay_where_another_table_has_the_ways_that_
   write_file(table_, steps.text());
   tuned(table_, {"--rounds", "0", "--tuning", others_, "--kernel", name}, "cortex-m3");
   EXPECT_EQ(OptTable::read(table_).text(), steps.text());
+}
+
+// "NUMBER measured, NUMBER known from before".
+std::pair<int, int> counts_in(const std::string& out) {
+  std::pair<int, int> counts{-1, -1};
+  const std::size_t line = out.rfind('\n', out.size() - 2) + 1;
+  EXPECT_EQ(std::sscanf(out.c_str() + line, "%d measured, %d known from before", &counts.first, &counts.second), 2) << out;
+  return counts;
+}
+
+class TuningCache : public TuningTables {
+ protected:
+  void SetUp() override {
+    if (const std::string missing = test::missing_tools(test::board_target("cortex-m4f")); !missing.empty()) GTEST_SKIP() << missing;
+  }
+  std::string cached(const std::string& table, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--rounds", "1", "--cache", cache_.string()});
+    return tuned(table, more);
+  }
+  static std::string without_counts(const std::string& out) { return out.substr(0, out.rfind('\n', out.size() - 2)); }
+
+  const std::filesystem::path cache_ = work_.path() / "cache";
+  const std::string again_ = (work_.path() / "again.opts").string();
+};
+
+TEST_F(TuningCache, a_second_search_measures_nothing_and_finds_the_same) {
+  const std::string first = cached(table_);
+  EXPECT_GT(counts_in(first).first, 10);
+  const auto [measured, known] = counts_in(cached(again_));
+  EXPECT_EQ(measured, 0);
+  EXPECT_EQ(known, counts_in(first).first + counts_in(first).second);
+  EXPECT_EQ(read_file(again_), read_file(table_));
+  // The tool that is called otherwise, or has other flags, measures for itself.
+  std::filesystem::remove(again_);
+  const TempDir bin("etch-compiler");
+  const std::string other = test::fake_compiler(bin.path(), "arm-none-eabi-gcc", "no file says this", "exit 1");
+  EXPECT_EQ(counts_in(cached(again_, {"--cc", other})).first, counts_in(first).first);
+  EXPECT_EQ(read_file(again_), read_file(table_));
+}
+
+// Also the kernel that is the same in another model: only whole programs and the other kernel are measured.
+TEST_F(TuningCache, another_kernel_is_measured_alone) {
+  const std::vector<std::string> first{"--kernel", "k0_qlinearconv_conv0"}, second{"--kernel", "k1_qlinearconv_conv1"};
+  cached(table_, first);
+  const int of_second = counts_in(cached(again_, second)).first;
+  std::mt19937 rng(1);
+  const Conv one = random_conv(rng, 4, 6, 4, 1), two = random_conv(rng, 6, 4, 4, 1);
+  Conv changed = two;
+  changed.weights.at(0) ^= 1;
+  write_model(chain({one, changed}));
+  std::filesystem::remove(table_), std::filesystem::remove(again_);
+  const auto [measured, known] = counts_in(cached(table_, first));
+  EXPECT_LE(measured, 4) << "programs in which the kernel is confirmed";
+  EXPECT_GT(known, 10);
+  EXPECT_GE(counts_in(cached(again_, second)).first, of_second - 1);
+}
+
+// By a signal, somewhere in the middle: what had been measured by then is not measured again.
+TEST_F(TuningCache, an_interrupted_search_loses_nothing) {
+  ProcessOptions options;
+  options.timeout_s = 60;
+  const std::string entries = (cache_ / "measured").string();
+  const std::string command = std::string(ETCH_BUILD_DIR "/etch") + " tune " + model_ + " --target cortex-m4f --width 1 --rounds 1 -o " +
+                              table_ + " --cache " + cache_.string() + " & pid=$!; while [ $(ls " + entries +
+                              " 2>/dev/null | wc -l) -lt 8 ]; do sleep 0.02; done; kill -INT $pid; wait $pid";
+  // A shell in the background has its children ignore SIGINT unless it is told otherwise.
+  const ProcessResult stopped = run_process({"/bin/bash", "-m", "-c", command}, options);
+  ASSERT_EQ(stopped.exit_code, 130) << describe(stopped) << stopped.err;
+  const auto kept = std::distance(std::filesystem::directory_iterator(entries), {});
+  ASSERT_GE(kept, 8);
+  std::filesystem::remove(table_);
+  const auto [measured, known] = counts_in(cached(table_));
+  EXPECT_GE(known, kept);
+  std::filesystem::remove_all(cache_);
+  const auto [all, twice] = counts_in(cached(again_));
+  EXPECT_EQ(measured + kept, all);
+  EXPECT_EQ(read_file(again_), read_file(table_));
+}
+
+TEST_F(TuningCache, damaged_entries_are_told_and_measured_again) {
+  cached(table_);
+  const auto entry = *std::filesystem::directory_iterator(cache_ / "measured");
+  write_file(entry.path(), "etch cache 1\nand no more");
+  std::vector<std::string> args{"tune",     model_, "--target", "cortex-m4f", "--width", "1",
+                                "--rounds", "1",    "-o",       again_,       "--cache", cache_.string()};
+  const ProcessResult result = etch_tool(args);
+  EXPECT_TRUE(result.ok()) << result.err;
+  EXPECT_EQ(result.err, "etch: " + entry.path().string() + ": this measurement is damaged or another user's; it is made again\n");
+  EXPECT_EQ(counts_in(result.out).first, 1);
+  EXPECT_EQ(read_file(again_), read_file(table_));
+}
+
+// The best list crashes the compiler, or keeps it busy for ever: the next best is found, and the first is named.
+TEST_F(TuningCache, a_list_for_which_the_compiler_crashes_or_hangs_is_left_out) {
+  const std::vector<std::string> kernel{"--kernel", "k0_qlinearconv_conv0", "--rounds", "1"};
+  tuned(table_, kernel);
+  std::string best;
+  std::istringstream rows(read_file(table_));
+  for (std::string line; std::getline(rows, line);)
+    if (const std::size_t colon = line.find(": "); line[0] != '#' && colon != std::string::npos) best = line.substr(colon + 2);
+  ASSERT_TRUE(opts_of(best)) << best;
+  for (const auto& [action, problem] : {std::pair{"kill -SEGV $$", "killed by signal 11"}, {"sleep 1000", "timed out after 5 s"}}) {
+    const TempDir bin("etch-compiler");
+    const std::string compiler = test::fake_compiler(bin.path(), "arm-none-eabi-gcc", fmt::format("t{:016x}_0", fnv1a_64(best)), action);
+    std::filesystem::remove(again_);
+    std::vector<std::string> options = kernel;
+    options.insert(options.end(), {"--cc", compiler, "--time-limit", "5"});
+    const std::string out = tuned(again_, options);
+    EXPECT_NE(out.find("left out: " + best + ": "), std::string::npos) << out;
+    EXPECT_NE(out.find(problem), std::string::npos) << out;
+    EXPECT_EQ(read_file(again_).find(": " + best + "\n"), std::string::npos) << "it is not chosen";
+  }
+}
+
+// The table is the same as from here, and what was measured before the engine lost a job is kept.
+TEST_F(TuningCache, units_by_a_launcher_find_the_same_and_lost_ones_cost_nothing_else) {
+  cached(table_);
+  const std::filesystem::path kept = cache_;
+  const std::string shared = (work_.path() / "shared").string();
+  const std::vector<std::string> by_shell{"--launcher", "sh", "--shared", shared};
+  std::vector<std::string> args{
+      "tune",       model_,
+      "--target",   "cortex-m4f",
+      "--width",    "1",
+      "--rounds",   "1",
+      "-o",         again_,
+      "--cache",    (work_.path() / "other").string(),
+      "--launcher", "n=$(ls " + (work_.path() / "other/measured").string() + " | wc -l); [ $n -lt 12 ] && exec sh",
+      "--shared",   shared};
+  const ProcessResult lost = etch_tool(args);
+  EXPECT_EQ(lost.exit_code, 1);
+  EXPECT_NE(lost.err.find("units of work have no result, also not when started once more"), std::string::npos) << lost.err;
+  const auto entries = std::distance(std::filesystem::directory_iterator(work_.path() / "other/measured"), {});
+  EXPECT_GE(entries, 12);
+  args[13] = "sh";
+  std::filesystem::remove(again_);
+  const ProcessResult rest = etch_tool(args);
+  EXPECT_TRUE(rest.ok()) << rest.err;
+  EXPECT_GE(counts_in(rest.out).second, entries);
+  EXPECT_EQ(read_file(again_), read_file(table_));
+  EXPECT_TRUE(std::filesystem::is_empty(shared));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
   std::vector<MeasuredProject> projects;
   for (const SelfTest& test : {right, wrong, right})
     projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
-  const std::vector<Measured> measured = measure_projects(target, projects, {run_here(target, 2, 300)});
+  const std::vector<Measured> measured = measure_projects(projects, {run_here(target, 2, 300)});
   ASSERT_EQ(measured.size(), 3u);
   ASSERT_TRUE(measured[0].cost) << measured[0].problem;
   EXPECT_EQ(measured[0].cost, measured[2].cost);
@@ -131,7 +131,7 @@ TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
   wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
   std::vector<MeasuredProject> projects;
   for (const SelfTest& test : {right, wrong}) projects.push_back({compile_project(net.frontend, net.options, test).files, "net_run"});
-  const std::vector<Measured> measured = measure_projects(target, projects, {run_here(target, 2, 300)});
+  const std::vector<Measured> measured = measure_projects(projects, {run_here(target, 2, 300)});
   ASSERT_EQ(measured.size(), 2u);
   EXPECT_TRUE(measured[0].cost && is_timed(*measured[0].cost) && measured[0].cost->code_bytes > 0) << measured[0].problem;
   EXPECT_FALSE(measured[1].cost);

@@ -74,6 +74,23 @@ TEST(Search, finds_what_trying_everything_finds) {
   }
 }
 
+TEST(Search, each_round_tells_the_best_so_far) {
+  LazyOps ops;
+  const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
+  SearchOptions options{.language = &kC};
+  std::vector<std::pair<int, double>> told;
+  options.step = [&](int measured, double ratio) { told.emplace_back(measured, ratio); };
+  const SearchResult result = search_opts(task, by_steps, options);
+  ASSERT_GT(told.size(), 2u);
+  EXPECT_EQ(told.front(), (std::pair{1, 1.0})) << "the heuristics' list";
+  for (std::size_t i = 1; i < told.size(); i++) {
+    EXPECT_GE(told[i].first, told[i - 1].first);
+    EXPECT_LE(told[i].second, told[i - 1].second);
+  }
+  EXPECT_EQ(told.back().first, result.measured);
+  EXPECT_DOUBLE_EQ(told.back().second, time_of(result.cost) / time_of(result.cost_before));
+}
+
 TEST(Search, what_computes_something_else_is_named_and_never_chosen) {
   LazyOps ops;
   const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
