@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -177,10 +178,9 @@ TEST_F(TuningCache, an_interrupted_search_loses_nothing) {
   const std::string entries = (cache_ / "measured").string();
   const std::string command = std::string(ETCH_BUILD_DIR "/etch") + " tune " + model_ + " --target cortex-m4f --width 1 --rounds 1 -o " +
                               table_ + " --cache " + cache_.string() + " & pid=$!; while [ $(ls " + entries +
-                              " 2>/dev/null | wc -l) -lt 8 ]; do sleep 0.02; done; kill -INT $pid; wait $pid";
-  // A shell in the background has its children ignore SIGINT unless it is told otherwise.
-  const ProcessResult stopped = run_process({"/bin/bash", "-m", "-c", command}, options);
-  ASSERT_EQ(stopped.exit_code, 130) << describe(stopped) << stopped.err;
+                              " 2>/dev/null | wc -l) -lt 8 ]; do sleep 0.02; done; kill -TERM $pid; wait $pid";
+  const ProcessResult stopped = run_process({"/bin/sh", "-c", command}, options);
+  ASSERT_EQ(stopped.exit_code, 128 + SIGTERM) << describe(stopped) << stopped.err;
   const auto kept = std::distance(std::filesystem::directory_iterator(entries), {});
   ASSERT_GE(kept, 8);
   std::filesystem::remove(table_);
