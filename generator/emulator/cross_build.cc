@@ -73,9 +73,13 @@ ProcessResult run_tool(const std::vector<std::string>& command, const std::files
   return run_process(command, options);
 }
 
-/// Whether a signal or the time limit ended the command or, as GCC's driver says then, a program that it started.
+/// Whether a signal or the time limit ended the command or, as GCC's driver says then, a program that it started; or whether the machine
+/// was short of something.
 bool was_stopped(const ProcessResult& result) {
-  return result.timed_out || result.signal != 0 || result.err.find("signal terminated program") != std::string::npos;
+  constexpr const char* kSays[] = {"signal terminated program", "No space left on device", "Cannot allocate memory", "out of memory",
+                                   "virtual memory exhausted"};
+  return result.timed_out || result.signal != 0 ||
+         std::ranges::any_of(kSays, [&](const char* text) { return result.err.find(text) != std::string::npos; });
 }
 
 void require_ok(const ProcessResult& result, const std::vector<std::string>& command, const std::string& what) {

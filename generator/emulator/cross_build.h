@@ -40,7 +40,7 @@ struct CrossBuild {
   StackGraph stack;
 };
 
-/// A compiler or linker that a signal or the time limit ended: another time it may go otherwise.
+/// A compiler or linker that a signal or the time limit ended, or that had no room: another time it may go otherwise.
 class ToolStopped : public UserError {
  public:
   using UserError::UserError;

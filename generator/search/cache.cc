@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/tempdir.h"
 
 namespace etch {
@@ -90,6 +91,7 @@ std::optional<Measured> MeasureCache::find(std::string_view program) {
 void MeasureCache::keep(std::string_view program, const Measured& measured) {
   if (measured.was_stopped) return;
   const std::string key = key_of(program);
+  const auto held = hold_interrupts();  // when the folders of programs are being removed, what fails for that is not kept
   if (entries_.keep(key, text_of(measured))) {
     kept_++;
   } else if (is_writable_) {

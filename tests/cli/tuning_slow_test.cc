@@ -178,11 +178,11 @@ TEST_F(TuningCache, an_interrupted_search_loses_nothing) {
   const std::string entries = (cache_ / "measured").string();
   const std::string command = std::string(ETCH_BUILD_DIR "/etch") + " tune " + model_ + " --target cortex-m4f --width 1 --rounds 1 -o " +
                               table_ + " --cache " + cache_.string() + " & pid=$!; while [ $(ls " + entries +
-                              " 2>/dev/null | wc -l) -lt 8 ]; do sleep 0.02; done; kill -TERM $pid; wait $pid";
+                              " 2>/dev/null | grep -c entry) -lt 8 ]; do sleep 0.02; done; kill -TERM $pid; wait $pid";
   const ProcessResult stopped = run_process({"/bin/sh", "-c", command}, options);
   ASSERT_EQ(stopped.exit_code, 128 + SIGTERM) << describe(stopped) << stopped.err;
   const auto kept = std::distance(std::filesystem::directory_iterator(entries), {});
-  ASSERT_GE(kept, 8);
+  ASSERT_GE(kept, 8) << "and nothing unfinished is left";
   std::filesystem::remove(table_);
   const auto [measured, known] = counts_in(cached(table_));
   EXPECT_GE(known, kept);
@@ -203,6 +203,28 @@ TEST_F(TuningCache, damaged_entries_are_told_and_measured_again) {
   EXPECT_EQ(result.err, "etch: " + entry.path().string() + ": this measurement is damaged or another user's; it is made again\n");
   EXPECT_EQ(counts_in(result.out).first, 1);
   EXPECT_EQ(read_file(again_), read_file(table_));
+}
+
+// On a terminal, one line that is rewritten: the kernel, the best ratio so far, and how many programs of the round are measured.
+TEST_F(TuningCache, a_terminal_shows_the_best_so_far) {
+  if (!find_program("script")) GTEST_SKIP() << "script is not installed: apt-get install bsdutils";
+  const std::string command = std::string(ETCH_BUILD_DIR "/etch") + " tune " + model_ + " --target cortex-m4f --width 1 --rounds 1 -o " +
+                              table_ + " --kernel k0_qlinearconv_conv0";
+  ProcessOptions options;
+  options.timeout_s = 60;
+  const ProcessResult shown = run_process({"script", "-qec", command, "/dev/null"}, options);
+  ASSERT_TRUE(shown.ok()) << shown.out;
+  const auto count_of = [&](const std::string& text) {
+    int count = 0;
+    for (std::size_t at = shown.out.find(text); at != std::string::npos; at = shown.out.find(text, at + 1)) count++;
+    return count;
+  };
+  EXPECT_GE(count_of("\r\033[Ksearching k0_qlinearconv_conv0, best of 1: 100.0 % of the heuristics' cost"), 1) << shown.out;
+  EXPECT_GE(count_of(" (1 of 2), programs 1/"), 1) << shown.out;
+  const std::string before_last = "searching k0_qlinearconv_conv0, best of ";
+  const std::size_t last = shown.out.rfind(before_last);
+  const std::size_t ratio = shown.out.find(": ", last) + 2;
+  EXPECT_LT(std::stod(shown.out.substr(ratio)), 100.0) << shown.out.substr(last);
 }
 
 // The best list crashes the compiler, or keeps it busy for ever: the next best is found, and the first is named.

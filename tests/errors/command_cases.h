@@ -21,6 +21,30 @@ inline std::vector<ErrorCase> worker_cases() {
   };
 }
 
+// Where and by what etch tune measures.
+inline std::vector<ErrorCase> tune_cases() {
+  return {
+      {"measurements_below_a_file",
+       {"tune", "{m}", "--target", "cortex-m4f", "-o", "{d}/table.opts", "--cache", "{m}"},
+       {"{m}/measured: measurements can't be kept here: ",
+        "help: name a folder that can be written to, --cache DIR, or none, --cache off"}},
+      {"units_in_no_folder",
+       {"tune", "{m}", "--target", "cortex-m4f", "-o", "{d}/table.opts", "--launcher", "sh", "--shared", "/proc/etch"},
+       {"/proc/etch: the folder of units of work can't be made: ", "that all machines see: --shared DIR"}},
+      {"units_below_a_file",
+       {"tune", "{m}", "--target", "cortex-m4f", "-o", "{d}/table.opts", "--launcher", "sh", "--shared", "{m}"},
+       {"{m}: the folder of units of work can't be made: Not a directory", "that all machines see: --shared DIR"}},
+      {"launcher_of_what_is_timed",
+       {"tune", "{m}", "-o", "{d}/table.opts", "--launcher", "sh", "--shared", "{d}"},
+       {"--launcher sh: target host is timed on this machine, where nothing else may run meanwhile", "choose a target with an emulator"}},
+      {"launcher_of_what_is_measured_nowhere",
+       {"tune", "{m}", "--target", "opencl", "-o", "{d}/table.opts", "--launcher", "sh"},
+       {"target opencl: its kernels run on a device, whose time is not measured"}},
+      {"no_unit_of_work", {"measure", "{d}"}, {"{d}/unit.json: can't be read: No such file or directory"}},
+      {"unit_that_is_a_model", {"measure", "{m}"}, {"{m}/unit.json: can't be read: "}},
+  };
+}
+
 inline std::vector<ErrorCase> option_cases() {
   return {
       {"unknown_target",
@@ -143,6 +167,10 @@ inline std::vector<ErrorCase> command_cases() {
       {"suite_with_data", {"validate", "--suite", "{d}", "--data", "{d}"}, {"--data", with_suite}},
       {"suite_with_input", {"validate", "--suite", "{d}", "--input", "x.npy"}, {"--input", with_suite}},
       {"suite_with_output", {"validate", "--suite", "{d}", "-o", "{d}/out"}, {"--output", with_suite}},
+      {"no_launcher", {"tune", "{m}", "--launcher", ""}, {"--launcher: names no command"}},
+      {"shared_without_a_launcher", {"tune", "{m}", "--shared", "{d}"}, {"--shared requires --launcher"}},
+      {"no_time_at_all", {"tune", "{m}", "--time-limit", "0"}, {"--time-limit: Value 0 not in range 1 to 1000000"}},
+      {"measure_without_a_unit", {"measure"}, {"folder is required"}},
       {"suite_with_dump", {"validate", "--suite", "{d}", "--dump", "plan"}, {"--dump", with_suite}},
   };
   for (ErrorCase& row : rows) {

@@ -81,6 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Errors, testing::ValuesIn(graph_cases()), name_
 INSTANTIATE_TEST_SUITE_P(Quantisation, Errors, testing::ValuesIn(quantisation_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Sizes, Errors, testing::ValuesIn(size_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Options, Errors, testing::ValuesIn(option_cases()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Tune, Errors, testing::ValuesIn(tune_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Workers, Errors, testing::ValuesIn(worker_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(CustomOperator, Errors, testing::ValuesIn(custom_cases()), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Debug, Errors, testing::ValuesIn(debug_cases()), name_of_row);
