@@ -61,6 +61,14 @@ std::optional<UnitRun> run_of(const std::string& text) {
   }
 }
 
+std::optional<UnitRun> run_in(const fs::path& file) {
+  try {
+    return run_of(read_file(file));
+  } catch (const UserError&) {
+    return std::nullopt;  // not there yet, for this machine
+  }
+}
+
 // For a shell, and for xargs -d '\n': most paths need no quotes, and are left without for those who split lines themselves.
 std::string quoted(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
@@ -142,7 +150,7 @@ class Batch {
         continue;
       const auto u = static_cast<std::size_t>(std::stoul(name));
       if (u >= is_known_.size() || is_known_[u]) continue;
-      const std::optional<UnitRun> run = run_of(read_file(file));
+      const std::optional<UnitRun> run = run_in(file);
       if (!run) continue;
       is_known_[u] = true;
       done_(u, *run);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/error.h"
@@ -41,8 +41,9 @@ TEST_F(MeasurementCache, what_is_kept_is_found_by_the_same_program_and_tools_alo
     cache.keep("program " + measured.problem, measured);
     std::optional<Measured> found = open().find("program " + measured.problem);
     ASSERT_TRUE(found);
-    if (measured.cost) EXPECT_EQ(*found, measured);
-    EXPECT_EQ(found->problem.substr(0, 8), measured.problem.substr(0, 8));
+    EXPECT_EQ(found->cost, measured.cost);
+    EXPECT_EQ(found->sums, measured.sums);
+    EXPECT_EQ(found->problem.substr(0, 15), measured.problem.substr(0, 15)) << "but for what is no UTF-8";
     EXPECT_FALSE(open("gcc 13").find("program " + measured.problem));
     EXPECT_FALSE(open().find("program 2"));
   }
