@@ -190,6 +190,9 @@ class Measuring {
     };
   }
 
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
+
   const MeasureOptions& options() const { return options_; }
 
   void print() const {

@@ -236,12 +236,12 @@ TEST_F(TuningCache, a_list_for_which_the_compiler_crashes_or_hangs_is_left_out) 
   for (std::string line; std::getline(rows, line);)
     if (const std::size_t colon = line.find(": "); line[0] != '#' && colon != std::string::npos) best = line.substr(colon + 2);
   ASSERT_TRUE(opts_of(best)) << best;
-  for (const auto& [action, problem] : {std::pair{"kill -SEGV $$", "killed by signal 11"}, {"sleep 1000", "timed out after 5 s"}}) {
+  for (const auto& [action, problem] : {std::pair{"kill -SEGV $$", "killed by signal 11"}, {"sleep 1000", "timed out after 10 s"}}) {
     const TempDir bin("etch-compiler");
     const std::string compiler = test::fake_compiler(bin.path(), "arm-none-eabi-gcc", fmt::format("t{:016x}_0", fnv1a_64(best)), action);
     std::filesystem::remove(again_);
     std::vector<std::string> options = kernel;
-    options.insert(options.end(), {"--cc", compiler, "--time-limit", "5"});
+    options.insert(options.end(), {"--cc", compiler, "--time-limit", "10"});
     const std::string out = tuned(again_, options);
     EXPECT_NE(out.find("left out: " + best + ": "), std::string::npos) << out;
     EXPECT_NE(out.find(problem), std::string::npos) << out;

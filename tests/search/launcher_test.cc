@@ -135,24 +135,24 @@ TEST_F(Launcher, programs_that_fail_crash_or_hang_are_results) {
   hangs[0].text = "void f(void) { for (;;) __asm__ volatile(\"\"); }\n";
   const Case cases[] = {{idle_project(1, "", 3), "the program that measures it ended with exit status 3", false},
                         {refused, "not today", false},
-                        {hangs, "was stopped after 2 s", true}};
+                        {hangs, "was stopped after 5 s", true}};
   for (const Case& c : cases) {
     UnitRun found;
-    run_here(target_, 1, 2)({idle_unit(c.files)}, [&](std::size_t, const UnitRun& run) { found = run; });
+    run_here(target_, 1, 5)({idle_unit(c.files)}, [&](std::size_t, const UnitRun& run) { found = run; });
     EXPECT_NE(found.problem.find(c.problem), std::string::npos) << found.problem;
     EXPECT_EQ(found.was_stopped, c.was_stopped) << found.problem;
   }
 }
 
 TEST_F(Launcher, compilers_that_crash_or_hang_cost_one_unit_alone) {
-  const std::pair<const char*, const char*> cases[] = {{"kill -SEGV $$", "killed by signal 11"}, {"sleep 1000", "timed out after 3 s"}};
+  const std::pair<const char*, const char*> cases[] = {{"kill -SEGV $$", "killed by signal 11"}, {"sleep 1000", "timed out after 6 s"}};
   for (const auto& [action, problem] : cases) {
     const TempDir bin("etch-compiler");
     Target target = target_;
     target.toolchain.compilers = {test::fake_compiler(bin.path(), target.toolchain.compilers[0], "BAD", action)};
     const std::vector<EmittedFile> good = idle_project(4), bad = idle_project(4, "BAD");
     std::vector<UnitRun> found(3);
-    run_here(target, 2, 3)({idle_unit(good), idle_unit(bad), idle_unit(good)},
+    run_here(target, 2, 6)({idle_unit(good), idle_unit(bad), idle_unit(good)},
                            [&](std::size_t unit, const UnitRun& run) { found[unit] = run; });
     EXPECT_EQ(without_cycles(found[0]), idle_run(4));
     EXPECT_EQ(without_cycles(found[2]), idle_run(4));
