@@ -121,6 +121,13 @@ V exp_of(V x) {
   return exp_power(r) * power_of_two(whole) * choose(is_small, x.number(0x1p-64), x.number(0x1p64));
 }
 
+// With nothing to choose: 2^n is at most 1.
+V exp_nonpos_of(V x) {
+  const V bounded = choose(x < -104.0, -104.0, x).named("bounded");
+  const auto [whole, r] = reduced(bounded, x.number(to_exponent(64)));
+  return exp_power(r) * power_of_two(whole) * 0x1p-64;
+}
+
 /// A call of exp's row.
 V exp(V x) { return x.alu(Op::Exp, {x.u}); }
 
@@ -347,6 +354,7 @@ const UOp* value_of(UOpBuilder& builder, Operands operands) {
 
 constexpr MathFunction kRows[] = {
     {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 2 ulp", value_of<exp_of>},
+    {Op::ExpNonPos, "exp_nonpos", "expf", "e^x = 2^n e^r of x of at most 0, within 2 ulp", value_of<exp_nonpos_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
     {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},

@@ -63,7 +63,7 @@ std::optional<Scalar> evaluate_int(Op op, DType dtype, std::int64_t a, std::int6
       return Scalar::of_int(DType::Bool, a != b ? 1 : 0);
     // Not integer arithmetic: left as it is.
     // clang-format off
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
+    case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh:
     case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast:
     case Op::Pow: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
@@ -109,7 +109,7 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
       return truth(a != b);
     // Functions of the C library are left to the target's library.
     // clang-format off
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
+    case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh:
     case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast: case Op::Mod: case Op::Pow: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax:

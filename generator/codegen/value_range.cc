@@ -65,7 +65,7 @@ IntRange from_operands(const LazyOp* op, Of of) {
     case Op::Load:
       return op->dtype == DType::Bool ? range_of(DType::UInt8) : whole;  // a caller's byte may be any
                                                                          // clang-format off
-    case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p: case Op::Sin: case Op::Cos:
+    case Op::Neg: case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Expm1: case Op::Log: case Op::Log2: case Op::Log1p: case Op::Sin: case Op::Cos:
     case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh:
     case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Bitcast:
     case Op::Sub: case Op::Mul: case Op::Div: case Op::Pow: case Op::CmpLt: case Op::CmpEq: case Op::CmpNe: case Op::Or: case Op::Xor:

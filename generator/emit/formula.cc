@@ -292,7 +292,7 @@ class Writer {
       case Op::ReduceProd:
         return {reduce_text(op), kTight};
         // clang-format off
-      case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin:
+      case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin:
       case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh:
       case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Sqrt: case Op::Floor:
       case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Min: case Op::Pow: case Op::MulAcc:

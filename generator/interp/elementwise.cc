@@ -39,7 +39,7 @@ void float_unary(Op op, const Block& a, std::size_t n, Block& out) {
   switch (op) {
     case Op::Neg: y = -x; return;
     case Op::Sqrt: y = x.sqrt(); return;
-    case Op::Exp: return each(n, to, from, [](double v) { return std::exp(v); });
+    case Op::Exp: case Op::ExpNonPos: return each(n, to, from, [](double v) { return std::exp(v); });
     case Op::Exp2: return each(n, to, from, [](double v) { return std::exp2(v); });
     case Op::Log: return each(n, to, from, [](double v) { return std::log(v); });
     case Op::Log2: return each(n, to, from, [](double v) { return std::log2(v); });
@@ -96,7 +96,7 @@ bool float_binary(Op op, const Block& a, const Block& b, std::size_t n, Block& o
     case Op::CmpLt: compare(n, out.i.data(), [&](std::size_t k) { return p[k] < q[k]; }); return true;
     case Op::CmpEq: compare(n, out.i.data(), [&](std::size_t k) { return p[k] == q[k]; }); return true;
     case Op::CmpNe: compare(n, out.i.data(), [&](std::size_t k) { return p[k] != q[k]; }); return true;
-    case Op::Neg: case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
+    case Op::Neg: case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin:
     case Op::Acos: case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu:
     case Op::Sqrt: case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast: case Op::And: case Op::Or:
     case Op::Xor: case Op::Shl: case Op::Shr: case Op::Where: case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin:
@@ -147,7 +147,7 @@ std::int64_t int_op(Op op, DType dtype, std::int64_t a, std::int64_t b) {
     case Op::Xor: return a ^ b;
     case Op::Shl: return shift_left(dtype, a, b);
     case Op::Shr: return shift_right(dtype, a, b);
-    case Op::Exp: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos:
+    case Op::Exp: case Op::ExpNonPos: case Op::Exp2: case Op::Log: case Op::Log2: case Op::Expm1: case Op::Log1p: case Op::Sin: case Op::Cos: case Op::Tan: case Op::Asin: case Op::Acos:
     case Op::Atan: case Op::Sinh: case Op::Cosh: case Op::Tanh: case Op::Asinh: case Op::Acosh: case Op::Atanh: case Op::Erf: case Op::Sigmoid: case Op::Gelu: case Op::Sqrt:
     case Op::Floor: case Op::Ceil: case Op::Trunc: case Op::Rint: case Op::RintSmall: case Op::Cast: case Op::Bitcast: case Op::Pow: case Op::Where:
     case Op::MulAcc: case Op::ReduceSum: case Op::ReduceMax: case Op::ReduceMin: case Op::ReduceProd: case Op::Load: case Op::Const:

@@ -189,8 +189,9 @@ class Tensor {
   Tensor exp2() const { return unary(Op::Exp2); }
   Tensor log() const { return unary(Op::Log); }
   Tensor log2() const { return unary(Op::Log2); }
-  Tensor expm1() const { return unary(Op::Expm1); }  // exp(x) - 1
-  Tensor log1p() const { return unary(Op::Log1p); }  // log(1 + x)
+  Tensor exp_nonpos() const { return unary(Op::ExpNonPos); }  // of values of at most 0
+  Tensor expm1() const { return unary(Op::Expm1); }           // exp(x) - 1
+  Tensor log1p() const { return unary(Op::Log1p); }           // log(1 + x)
   Tensor sqrt() const { return unary(Op::Sqrt); }
   Tensor sin() const { return unary(Op::Sin); }
   Tensor cos() const { return unary(Op::Cos); }

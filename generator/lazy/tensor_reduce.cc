@@ -102,8 +102,8 @@ Tensor Tensor::softmax(int axis) const { return softmax(std::vector<int>{axis});
 Tensor Tensor::softmax(std::vector<int> axes) const {
   const DType out = least_upper_float(dtype());
   const Tensor x = cast(wide_float(dtype()));
-  const Tensor e = (x - x.max(axes, true).detach()).exp();  // the largest cancels out: no gradient goes through it
-  return (e * e.sum(axes, true).reciprocal()).cast(out);    // one division for all of them
+  const Tensor e = (x - x.max(axes, true).detach()).exp_nonpos();  // the largest cancels out: no gradient goes through it
+  return (e * e.sum(axes, true).reciprocal()).cast(out);           // one division for all of them
 }
 
 Tensor Tensor::log_softmax(int axis) const { return log_softmax(std::vector<int>{axis}); }
@@ -112,7 +112,7 @@ Tensor Tensor::log_softmax(std::vector<int> axes) const {
   const DType out = least_upper_float(dtype());
   const Tensor x = cast(wide_float(dtype()));
   const Tensor shifted = x - x.max(axes, true).detach();
-  return (shifted - shifted.exp().sum(axes, true).log()).cast(out);
+  return (shifted - shifted.exp_nonpos().sum(axes, true).log()).cast(out);
 }
 
 Tensor Tensor::cumsum(int axis, bool exclusive, bool reverse) const {

@@ -49,7 +49,7 @@ const LazyBuffer* divisor_of(LazyGraph& graph, const LazyBuffer* whole) {
 
 std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const LazyBuffer* whole) {
   const LazyBuffer* sum = divisor_of(graph, whole);
-  if (sum == nullptr || !is_op(whole->src[0], Op::Exp)) return std::nullopt;
+  if (sum == nullptr || (!is_op(whole->src[0], Op::Exp) && !is_op(whole->src[0], Op::ExpNonPos))) return std::nullopt;
   const LazyBuffer* e = whole->src[0];
   if (sum->src[0] != e) return std::nullopt;
   if (count_along(e->shape(), sum->axes).max() > kMostElements) return std::nullopt;

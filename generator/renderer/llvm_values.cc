@@ -53,6 +53,7 @@ constexpr LlvmOp kRows[] = {
     {Op::Rint, &LlvmValues::intrinsic, Intrinsic::rint},
     {Op::RintSmall, &LlvmValues::intrinsic, Intrinsic::rint},
     {Op::Exp, &LlvmValues::library, 0, 0, 0, "exp"},
+    {Op::ExpNonPos, &LlvmValues::library, 0, 0, 0, "exp"},
     {Op::Expm1, &LlvmValues::library, 0, 0, 0, "expm1"},
     {Op::Sin, &LlvmValues::library, 0, 0, 0, "sin"},
     {Op::Cos, &LlvmValues::library, 0, 0, 0, "cos"},

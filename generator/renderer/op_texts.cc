@@ -122,6 +122,7 @@ constexpr OpText kOpRows[] = {
     {Op::Atanh, kSingle, "#atanhf($0)", kAtom},
     {Op::Atanh, kF64, "atanh($0)", kAtom},
     {Op::Exp, kFloats, "exp$F($0)", kAtom},
+    {Op::ExpNonPos, kFloats, "exp$F($0)", kAtom},
     {Op::Expm1, kFloats, "expm1$F($0)", kAtom},
     {Op::Sin, kFloats, "sin$F($0)", kAtom},
     {Op::Cos, kFloats, "cos$F($0)", kAtom},

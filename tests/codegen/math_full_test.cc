@@ -28,7 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, EveryNumber, testing::Combine(testing::ValuesIn(k
 double worst_of(const test::ExactFunction& f, const std::vector<float>& inputs, const std::vector<float>& got, std::size_t from,
                 std::size_t to) {
   double worst = 0;
-  for (std::size_t i = from; i < to; i++) worst = std::max(worst, test::ulps(got[i], f.value(static_cast<double>(inputs[i]))));
+  for (std::size_t i = from; i < to; i++)
+    if (const auto x = static_cast<double>(inputs[i]); !(x > f.most)) worst = std::max(worst, test::ulps(got[i], f.value(x)));
   return worst;
 }
 

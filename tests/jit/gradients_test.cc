@@ -49,10 +49,10 @@ struct Range {
 };
 /// Where operations are smooth that are not so in all of (-2, 2).
 constexpr Range kRanges[] = {
-    {Op::Log, 0.3, 3},     {Op::Log2, 0.3, 3},         {Op::Sqrt, 0.3, 3},    {Op::Pow, 0.3, 3},      {Op::Log1p, -0.6, 3},
-    {Op::Tan, -1.2, 1.2},  {Op::Asin, -0.8, 0.8},      {Op::Acos, -0.8, 0.8}, {Op::Atanh, -0.8, 0.8}, {Op::Acosh, 1.3, 4},
-    {Op::Div, 0.5, 2},     {Op::Mod, 1.1, 1.9},        {Op::Floor, 0.1, 0.9}, {Op::Ceil, 0.1, 0.9},   {Op::Trunc, 0.1, 0.9},
-    {Op::Rint, -0.4, 0.4}, {Op::RintSmall, -0.4, 0.4},
+    {Op::Log, 0.3, 3},     {Op::Log2, 0.3, 3},         {Op::Sqrt, 0.3, 3},        {Op::Pow, 0.3, 3},      {Op::Log1p, -0.6, 3},
+    {Op::Tan, -1.2, 1.2},  {Op::Asin, -0.8, 0.8},      {Op::Acos, -0.8, 0.8},     {Op::Atanh, -0.8, 0.8}, {Op::Acosh, 1.3, 4},
+    {Op::Div, 0.5, 2},     {Op::Mod, 1.1, 1.9},        {Op::Floor, 0.1, 0.9},     {Op::Ceil, 0.1, 0.9},   {Op::Trunc, 0.1, 0.9},
+    {Op::Rint, -0.4, 0.4}, {Op::RintSmall, -0.4, 0.4}, {Op::ExpNonPos, -3, -0.1},
 };
 
 std::vector<GradientCase> operations() {

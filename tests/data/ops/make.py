@@ -106,6 +106,7 @@ UNARY = {  # function, ulp that a backend's library may be off, extra inputs
     "Trunc": (np.trunc, 0, ()), "Rint": (np.rint, 0, (3.5, -3.5)),
     "RintSmall": (np.rint, 0, (3.5, -3.5, 4194304.0, -4194303.5)),
     "Expm1": (np.expm1, 4, (1e-6, -1e-9, 10.0, -20.0)), "Log1p": (np.log1p, 4, (1e-6, -1e-9, 0.25, -0.999)),
+    "ExpNonPos": (np.exp, 4, (-10.0, -20.0, -87.5, -103.0)),
     "Gelu": (from_math(lambda v: v * 0.5 * math.erfc(-v / math.sqrt(2))), 5, (3.0, -4.0, -9.0)),
 }
 
@@ -119,6 +120,8 @@ def unary(op):
             a = a[~(np.abs(wide(a)) > 1000)]
         if op == "RintSmall":
             a = a[np.abs(wide(a)) <= 2**22]
+        if op == "ExpNonPos":
+            a = a[~(wide(a) > 0)]
         rows.append(row(op, [a], round_to(f(wide(a)), dtype), ulp))
     if op == "Neg":
         rows += [row(op, [ints(d)], np.negative(ints(d))) for d in INTS.values()]
@@ -333,7 +336,7 @@ def reduce(op):
     return rows
 
 
-LAST = ("Expm1", "Log1p", "RintSmall", "Gelu")  # the tables before them keep their random numbers
+LAST = ("Expm1", "Log1p", "RintSmall", "Gelu", "ExpNonPos")  # the tables before them keep their random numbers
 TABLES = {**{op: unary for op in UNARY if op not in LAST}, **{op: binary for op in BINARY}, **{op: compare for op in COMPARE}, "Cast": cast, "Bitcast": bitcast,
           "Where": where, "MulAcc": mulacc, **{op: reduce for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd")},
           **{op: unary for op in LAST}}
