@@ -119,17 +119,23 @@ void Linearizer::open_turns(int axis, Turns turns) {
                                     a.kind == AxisKind::Vector && !stores_vectors());
   if (a.overlap == 0) return;
   result_.loops.back().name = start_of_tile(axis);
-  // The last tile ends where the axis ends.
+  // The last tile ends where the axis ends; a loop over the others alone does not ask.
   const auto integer = [&](Sint n) { return index_.integer(n); };
-  const UOp* is_before =
-      b_.add(UOp{.uop = UOpKind::Alu, .dtype = DType::Bool, .src = {tile, integer(a.size - 1)}, .op = Op::CmpLt, .exact = true});
-  const UOp* start =
-      b_.add(UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {tile, integer(a.tile_size)}, .op = Op::Mul, .exact = true});
-  const UOp* last = integer(a.size * a.tile_size - a.overlap - a.tile_size);
-  index_.declare(
-      start_of_tile(axis),
-      b_.add(UOp{
-          .uop = UOpKind::Alu, .dtype = tile->dtype, .src = {is_before, start, last}, .op = Op::Where, .exact = true, .hint = letters}));
+  const bool has_last = k_.runs_backwards() || end->uop != UOpKind::Const || end->value->as_int() == a.size.as_int();
+  const UOp* start = b_.add(UOp{.uop = UOpKind::Alu,
+                                .dtype = tile->dtype,
+                                .src = {tile, integer(a.tile_size)},
+                                .op = Op::Mul,
+                                .exact = true,
+                                .hint = has_last ? "" : letters});
+  if (has_last) {
+    const UOp* is_before =
+        b_.add(UOp{.uop = UOpKind::Alu, .dtype = DType::Bool, .src = {tile, integer(a.size - 1)}, .op = Op::CmpLt, .exact = true});
+    const UOp* last = integer(a.size * a.tile_size - a.overlap - a.tile_size);
+    start = b_.add(
+        UOp{.uop = UOpKind::Alu, .dtype = tile->dtype, .src = {is_before, start, last}, .op = Op::Where, .exact = true, .hint = letters});
+  }
+  index_.declare(start_of_tile(axis), start);
 }
 
 void Linearizer::close(const UOp* start) {
