@@ -299,10 +299,14 @@ Log2 log2_of(V size) {
   const V f = (m - 1.0).named("f"), d = (m + 1.0).named("d"), d_first = first_bits(d).named("d_first");
   const V s = first_bits(f / d).named("s");
   const V s_rest = (((f - s * d_first) - s * (m - (d_first - 1.0))) / d).named("s_rest");
+  // The leading part of s^3 / 3 is rounded once, too.
   const V both = (s + s_rest).named("both"), square = (both * both).named("square");
-  const V more = polynomial(square, {9.617967e-01, 5.77079e-01, 4.1190845e-01, 3.3695242e-01}) * square * both;
-  constexpr double kFactor = 2 * std::numbers::log2e, kFirst = 2954 * 0x1p-10;  // 12 bits of it
-  return {k, (s * kFirst).named("high"), (s * (kFactor - kFirst) + (s_rest * kFactor + more)).named("low")};
+  constexpr double kFactor = 2 * std::numbers::log2e, kFirst = 2955 * 0x1p-10, kThird = kFactor / 3, kThirdFirst = 3939 * 0x1p-12;
+  const V s_square = (s * s).named("s_square"), cut = first_bits(s_square).named("cut"), leading = (cut * kThirdFirst).named("leading");
+  const V rest = (s_square - cut) * kThird + cut * (kThird - kThirdFirst) + s_rest * (s + both) * kThird;
+  const V more = rest + square * square * polynomial(square, {5.77079e-01, 4.1190845e-01, 3.3695242e-01});
+  const V low = s * (kFactor - kFirst) + s_rest * kFactor + (leading * s + (leading * s_rest + both * more));
+  return {k, (s * kFirst).named("high"), low.named("low")};
 }
 
 // 2^(a + b), b being the smaller one; a has 24 bits, so that a - n is exact

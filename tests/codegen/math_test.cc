@@ -103,6 +103,35 @@ TEST_P(MathVectors, AreRightForASampleOfAllNumbers) {
   }
 }
 
+// Of two operands one may be the same number for all lanes.
+TEST(MathFunctions, TakeANumberBesideAVector) {
+  std::vector<float> inputs(64);
+  for (std::size_t k = 0; k < inputs.size(); k++) inputs[k] = 0.1f * static_cast<float>(k + 1);
+  const std::vector<Array> arrays{test::array_of(inputs)};
+  const ShapeTracker st = ShapeTracker::from_shape({arrays[0].size()});
+  for (const char* name : {"c", "llvm"}) {
+    const auto device = test::backend(name);
+    if (!device) GTEST_SKIP() << device.why;
+    for (const bool is_exponent : {false, true}) {
+      LazyOps ops;
+      const LazyOp *vector = ops.load(1, DType::Float32, st),
+                   *number = ops.constant(Scalar::of_double(DType::Float32, 2.5),
+                                          ShapeTracker({View::create({arrays[0].size()}, std::vector<Sint>{Sint(0)})}));
+      const LazyOp* power = is_exponent ? ops.elementwise(Op::Pow, {vector, number}) : ops.elementwise(Op::Pow, {number, vector});
+      CodegenOptions options = test::options_for(*device->language());
+      options.vector_bits = 256;
+      const Program program =
+          test::program_of({{ops.store(0, power, st), &arrays, arrays[0].size(), std::nullopt}}, *device->language(), options);
+      EXPECT_TRUE(program.kernels[0].text.uses_vectors);
+      const std::vector<double> got = device->load(program)->run({})[0].doubles();
+      for (std::size_t k = 0; k < inputs.size(); k++) {
+        const auto x = static_cast<double>(inputs[k]);
+        EXPECT_LE(test::ulps(static_cast<float>(got[k]), is_exponent ? std::pow(x, 2.5) : std::pow(2.5, x)), 4) << name << " " << x;
+      }
+    }
+  }
+}
+
 TEST(MathFunctions, HaveARowForEachThatIsTested) {
   for (const test::ExactFunction& f : test::exact_functions()) EXPECT_NE(math_function(f.op), nullptr) << name_of(f.op);
   for (const test::ExactPairFunction& f : test::exact_pair_functions()) EXPECT_NE(math_function(f.op), nullptr) << name_of(f.op);
@@ -116,7 +145,7 @@ TEST(MathFunctions, AreLeftToTheLibraryIfTheTargetSaysSo) {
   LazyOps ops;
   const ShapeTracker st = ShapeTracker::from_shape({std::int64_t{64}});
   CodegenOptions options;
-  options.library_math = {"expf", "tanhf"};
+  options.library_math = {"expf", "tanhf", "sinf", "erff"};
   const auto text_of = [&](Op op) {
     const LazyOp* store = ops.store(0, ops.elementwise(op, {ops.load(1, DType::Float32, st)}), st);
     return generate_kernel(store, {"k", {{DType::Float32, 64, "out", Access::Write}, {DType::Float32, 64, "in", Access::Read}}, {}}, kC,
@@ -126,7 +155,10 @@ TEST(MathFunctions, AreLeftToTheLibraryIfTheTargetSaysSo) {
   EXPECT_NE(text_of(Op::Exp).find(" expf("), std::string::npos) << text_of(Op::Exp);
   EXPECT_NE(text_of(Op::Tanh).find(" tanhf("), std::string::npos);
   EXPECT_NE(text_of(Op::Sigmoid).find("1.0f / (1.0f + expf("), std::string::npos) << text_of(Op::Sigmoid);
+  EXPECT_NE(text_of(Op::Sin).find(" sinf("), std::string::npos);
+  EXPECT_NE(text_of(Op::Gelu).find("1.0f + erff("), std::string::npos) << text_of(Op::Gelu);
   EXPECT_NE(text_of(Op::Log).find(" etch_log_f32("), std::string::npos);
+  EXPECT_NE(text_of(Op::Cos).find(" etch_cos_f32("), std::string::npos);
 }
 
 }  // namespace
