@@ -238,7 +238,8 @@ Value* LlvmValues::gelu(const LlvmOp&, const UOp& u, Operands a) {
   llvm::Type* type = value_type(u.dtype);
   const bool is_wide = u.dtype == DType::Float64;
   const LlvmOp function{u.op, &LlvmValues::library, 0, 0, 0, is_wide ? "erfc" : "erf"};
-  Value* scaled = builder_.CreateFMul(llvm::ConstantFP::get(type, is_wide ? -1 / std::numbers::sqrt2 : 1 / std::numbers::sqrt2), a[0]);
+  Value* scaled = is_wide ? builder_.CreateFDiv(a[0], llvm::ConstantFP::get(type, -std::numbers::sqrt2))
+                          : builder_.CreateFMul(llvm::ConstantFP::get(type, 1 / std::numbers::sqrt2), a[0]);
   Value* part = library(function, u, Operands(&scaled, 1));
   if (!is_wide) part = builder_.CreateFAdd(llvm::ConstantFP::get(type, 1), part);
   return builder_.CreateFMul(builder_.CreateFMul(llvm::ConstantFP::get(type, 0.5), a[0]), part);

@@ -136,7 +136,7 @@ constexpr OpText kOpRows[] = {
     {Op::Erf, kFloats, "erf$F($0)", kAtom},
     {Op::Sigmoid, kF64, "1.0 / (1.0 + exp(-$0))", kProduct, {kUnary + 1}},
     {Op::Sigmoid, kSingle, "1.0f / (1.0f + exp$F(-$0))", kProduct, {kUnary + 1}},
-    {Op::Gelu, kF64, "0.5 * $0 * erfc(-0.7071067811865476 * $0)", kProduct, {kUnary}},
+    {Op::Gelu, kF64, "0.5 * $0 * erfc($0 / -1.4142135623730951)", kProduct, {kUnary}},
     {Op::Gelu, kSingle, "0.5f * $0 * (1.0f + erf$F(0.70710678f * $0))", kProduct, {kUnary}},
     {Op::Sqrt, kFloats, "sqrt$F($0)", kAtom},
     {Op::Floor, kFloats, "floor$F($0)", kAtom},
