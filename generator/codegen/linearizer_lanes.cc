@@ -25,20 +25,28 @@ const UOp* Linearizer::total_of(const LazyOp* reduce, std::vector<const UOp*> pa
   return parts[0];
 }
 
-// Compilers make vectors of sums of lanes, but branches of comparisons of one lane with another: the vector is compared with itself, its
-// halves exchanged, then quarters, until all lanes have the largest.
+// Lanes from `first` on, around the end, as a vector.
+const UOp* Linearizer::lanes_from(const UOp* v, int first, int count) {
+  UOp some{.uop = UOpKind::Vectorize, .dtype = v->dtype, .lanes = count};
+  for (int l = 0; l < count; l++) some.src.push_back(lane(v, (first + l) % v->lanes));
+  return b_.add(std::move(some));
+}
+
+// Compilers make vectors of sums of lanes, but branches of comparisons of one lane with another: halves of the vector are compared until
+// four lanes are left, and these with each other until all have the largest.
 const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
-  const int lanes = sum->lanes;
-  std::vector<const UOp*> parts;
+  constexpr int kFewest = 4;
   if (reduce->op != Op::ReduceMax && reduce->op != Op::ReduceMin) {
-    for (int l = 0; l < lanes; l++) parts.push_back(lane(sum, l));
+    std::vector<const UOp*> parts;
+    for (int l = 0; l < sum->lanes; l++) parts.push_back(lane(sum, l));
     return total_of(reduce, std::move(parts));
   }
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    UOp moved{.uop = UOpKind::Vectorize, .dtype = reduce->dtype, .lanes = lanes, .name = "turned"};
-    for (int l = 0; l < lanes; l++) moved.src.push_back(lane(sum, (l + half) % lanes));
-    sum = elementwise(reduce_info(reduce->op).step, reduce->dtype, {sum, b_.add(std::move(moved))});
+  const Op step = reduce_info(reduce->op).step;
+  while (sum->lanes > kFewest) {
+    const int half = sum->lanes / 2;
+    sum = elementwise(step, reduce->dtype, {lanes_from(sum, 0, half), lanes_from(sum, half, half)});
   }
+  for (const int distance : {2, 1}) sum = elementwise(step, reduce->dtype, {sum, lanes_from(sum, distance, kFewest)});
   return lane(sum, 0);
 }
 
