@@ -1,11 +1,12 @@
-// Linearizer: two bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: of each
-// outer loop some turns. There the variables have the ranges of the box, so that the masks fold away; what is around it, boxes of the same
-// loops, has the other body.
+// Linearizer: several bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: of
+// each outer loop some turns. There the variables have the ranges of the box, so that the masks fold away; what is around it, boxes of the
+// same loops, has the other body or, around lanes along a row, two of them.
 //
 //   for (y = 1; y < 47; y++) { sum += in[at - 48] * w[0]; ... }
 //   for (border = 0; border < 2; border++)
 //     for (y = border < 1 ? 0 : 47; y < (border < 1 ? 1 : 48); y++) { sum += (0 < y ? in[at - 48] : 0) * w[0]; ... }
 #include <algorithm>
+#include <iterator>
 
 #include "codegen/linearizer_state.h"
 
@@ -84,20 +85,29 @@ Linearizer::Box Linearizer::find_interior() {
   return share < kLeastShare ? Box{} : box;
 }
 
-// Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside.
-std::vector<Linearizer::Box> Linearizer::borders_of(const Box& interior) const {
-  std::vector<Box> borders;
+// Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside. The
+// boxes of a group share a body. Along an axis of lanes the masks of one vector differ: what is around it comes first, as a group of its
+// own, so that the vectors of the others are loaded whole.
+std::vector<std::vector<Linearizer::Box>> Linearizer::borders_of(const Box& interior) const {
+  std::vector<int> axes;
+  for (const auto& [axis, side] : interior) axes.push_back(axis);
+  const auto is_of_lanes = [&](int axis) { return lanes_ > 1 && k_.root_dim(axis) == k_.root_dim(static_cast<int>(k_.axes().size()) - 1); };
+  std::ranges::stable_partition(axes, is_of_lanes);
+  std::vector<std::vector<Box>> groups(1);
   Box around;
-  for (const auto& [axis, side] : interior) around.emplace(axis, whole(axis));
-  for (const auto& [axis, side] : interior) {
+  for (const int axis : axes) around.emplace(axis, whole(axis));
+  for (const int axis : axes) {
+    const Span side = interior.at(axis);
     for (const Span& part : {Span{0, side.first - 1}, Span{side.second + 1, whole(axis).second}}) {
       if (turns_of(part) <= 0) continue;
-      borders.push_back(around);
-      borders.back().at(axis) = part;
+      groups.back().push_back(around);
+      groups.back().back().at(axis) = part;
     }
     around.at(axis) = side;
+    if (is_of_lanes(axis) && !groups.back().empty() && axes.size() > 1) groups.emplace_back();
   }
-  return borders;
+  if (groups.back().empty()) groups.pop_back();
+  return groups;
 }
 
 // values[number]
@@ -113,20 +123,24 @@ const UOp* Linearizer::one_of(const UOp* number, const std::vector<std::int64_t>
   return chosen;
 }
 
-void Linearizer::open_borders(const std::vector<Box>& borders) {
+// Where all boxes have the same turns of a loop, its variable has their range.
+void Linearizer::open_boxes(const std::vector<Box>& boxes) {
   const UOp* number = nullptr;
-  if (borders.size() > 1) {
+  if (boxes.size() > 1) {
     const std::string name = free_name("border");
-    number = open_loop(name, static_cast<std::int64_t>(borders.size()), 1, name);
+    number = open_loop(name, static_cast<std::int64_t>(boxes.size()), 1, name);
   }
-  for (const auto& [axis, side] : borders[0]) {
+  for (const auto& [axis, side] : boxes[0]) {
     std::vector<std::int64_t> begins, ends;
-    for (const Box& b : borders) {
+    for (const Box& b : boxes) {
       begins.push_back(b.at(axis).first);
       ends.push_back(b.at(axis).second + 1);
     }
     const UOp* begin = one_of(number, begins);
     open_axis(axis, begin, one_of(number, ends));
+    if (!std::ranges::all_of(boxes, [&](const Box& b) { return b.at(axis) == side; })) continue;
+    Sint& index = axis_index_[static_cast<std::size_t>(axis)];
+    index = symbols_->variable(index.node()->name, value_in_turn(axis, side.first), value_in_turn(axis, side.second));
   }
 }
 
@@ -152,23 +166,18 @@ bool Linearizer::add_interior() {
     if (!box.contains(axis)) open_axis(axis);
   const std::size_t outside = open_.size();
   const int declared = index_.count();
-  const auto constant = [&](std::int64_t n) { return b_.constant(Scalar::of_int(DType::Int32, n)); };
-  std::map<int, Sint> variables;
-  for (const auto& [axis, side] : box) {
-    Sint& index = axis_index_[static_cast<std::size_t>(axis)];
-    variables[axis] = index;
-    open_axis(axis, constant(side.first), constant(side.second + 1));
-    index = symbols_->variable(index.node()->name, value_in_turn(axis, side.first), value_in_turn(axis, side.second));
+  std::vector<std::vector<Box>> bodies{{box}};
+  std::ranges::copy(borders_of(box), std::back_inserter(bodies));
+  const std::vector<Sint> variables = axis_index_;
+  for (const std::vector<Box>& boxes : bodies) {
+    if (boxes != bodies[0]) begin_tile_again();
+    index_.keep(declared);
+    positions_.clear();
+    for (const auto& [axis, side] : box) axis_index_[static_cast<std::size_t>(axis)] = variables[static_cast<std::size_t>(axis)];
+    open_boxes(boxes);
+    compute_tile();
+    while (open_.size() > outside) close(open_.back());
   }
-  compute_tile();
-  while (open_.size() > outside) close(open_.back());
-  begin_tile_again();
-  index_.keep(declared);
-  positions_.clear();
-  for (const auto& [axis, index] : variables) axis_index_[static_cast<std::size_t>(axis)] = index;
-  open_borders(borders_of(box));
-  compute_tile();
-  while (open_.size() > outside) close(open_.back());
   return true;
 }
 

@@ -45,8 +45,8 @@ class Linearizer {
   Span whole(int axis) const;
   /// What the variable of the axis is in that turn of its loop.
   std::int64_t value_in_turn(int axis, std::int64_t turn) const;
-  std::vector<Box> borders_of(const Box& interior) const;
-  void open_borders(const std::vector<Box>& borders);
+  std::vector<std::vector<Box>> borders_of(const Box& interior) const;
+  void open_boxes(const std::vector<Box>& boxes);
   const UOp* one_of(const UOp* number, const std::vector<std::int64_t>& values);
   void begin_tile_again();
 

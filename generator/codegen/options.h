@@ -28,7 +28,7 @@ enum class OptOp : std::uint8_t {
   NoLocals,   // the driver chooses the work-groups; axis and amount are 0
   PadTo,      // rounds an axis up to a multiple of amount
   Vector,     // lanes of vectors
-  Interior,   // a second body, without masks, for the tiles where no mask hides anything; axis and amount are 0
+  Interior,   // a body without masks for the tiles where no mask hides anything; axis and amount are 0
   Outermost,  // the loop over an axis goes around all other loops; the amount is 0
   Backwards,  // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor      // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)

@@ -114,6 +114,7 @@ static constexpr Operation kOperations[] = {
     {Op::Neg, [](double a, double, double) { return -a; }},
     {Op::Max, [](double a, double b, double) { return a < b ? b : a; }},
     {Op::Exp, [](double a, double, double) { return std::exp(a); }},
+    {Op::ExpNonPos, [](double a, double, double) { return std::exp(a); }},
     {Op::CmpLt, [](double a, double b, double) { return a < b ? 1.0 : 0.0; }},
     {Op::And, [](double a, double b, double) { return a != 0 && b != 0 ? 1.0 : 0.0; }},  // of conditions
     {Op::Where, [](double a, double b, double c) { return a != 0 ? b : c; }},

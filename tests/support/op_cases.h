@@ -43,13 +43,15 @@ inline std::vector<double> awkward_values(DType d) {
 
 constexpr std::int64_t kOpCaseSize = 28 * 28;
 
-/// All pairs of the difficult values (in triples the third value just cycles through them).
-inline std::vector<Array> awkward_operands(const std::vector<DType>& types) {
+/// All pairs of the difficult values (in triples the third value just cycles through them). `negative`: none is above 0.
+inline std::vector<Array> awkward_operands(const std::vector<DType>& types, bool negative = false) {
   std::vector<Array> arrays;
   for (std::size_t a = 0; a < types.size(); a++) {
     const std::vector<double> values = awkward_values(types[a]);
     std::vector<double> column;
     for (std::size_t i = 0; i < kOpCaseSize; i++) column.push_back(values[(a == 0 ? i / 28 : i + a - 1) % values.size()]);
+    for (double& v : column)
+      if (negative && v > 0) v = -v;
     arrays.push_back(Array::of_doubles(types[a], {kOpCaseSize}, column));
   }
   return arrays;
@@ -96,7 +98,7 @@ inline std::vector<OpCase> op_cases(LazyOps& ops, bool with_constants) {
       if (op == Op::Where) types[0] = DType::Bool;
       std::vector<const LazyOp*> src;
       for (std::size_t a = 0; a < types.size(); a++) src.push_back(ops.load(static_cast<int>(a) + 1, types[a], flat));
-      add(name, ops.elementwise(op, src), awkward_operands(types), op_tolerance(op, d));
+      add(name, ops.elementwise(op, src), awkward_operands(types, op == Op::ExpNonPos), op_tolerance(op, d));
       if (info(op).group != OpGroup::Binary || !with_constants) continue;
       for (double v : {0.0, 1.0, 3.0, -1.0}) {
         const LazyOp* c = ops.constant(Scalar::of_double(d, v), ShapeTracker::from_shape({1}).expand({kOpCaseSize}));
