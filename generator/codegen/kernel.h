@@ -83,7 +83,7 @@ struct TensorCore {
 };
 
 /// What lanes along a reduced dimension leave over: its elements from `first` on, fewer than there are lanes. Each stage goes through them
-/// one by one, behind the loop over vectors.
+/// in narrower vectors and a loop, behind that over whole vectors.
 struct LanesRest {
   int dim = 0;
   std::int64_t first = 0, end = 0;

@@ -116,7 +116,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
           {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && !may_be_in_place()),
            "the amount divides the size, or the last vector of a loop may begin earlier: what is computed twice is not written in place"},
           {size % amount == 0 || is_parallel || (amount < size && axes_[at(axis)].multiplier == 1),
-           "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added one by one"},
+           "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},
           {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
            "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
           {amount >= 4 && amount <= most_lanes && (amount & (amount - 1)) == 0, "there is a type of so many lanes, which fit a register"},
@@ -150,9 +150,9 @@ std::optional<std::string> Kernel::why_no_locals(const Opt& opt) const {
 
 std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
   if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
-  if (options_->has_local) return "only loops get a second body";
+  if (options_->has_local) return "only loops get several bodies";
   if (options_->overlap || backwards_) return "outputs do not lie over parts of inputs, which are read in the order of one nest of loops";
-  if (has_interior_) return "there is no second body yet";
+  if (has_interior_) return "there is one body yet";
   if (is_staged()) return "in a kernel of several stages each has its own masks";
   for (int axis = 0; axis < first_reduce(); axis++)
     if (std::ranges::any_of(bufs_, [&](const KernelBuf& b) { return is_masked(b, axis); })) return std::nullopt;
@@ -161,7 +161,7 @@ std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
 
 std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
-  if (has_interior_) return "there is one nest of loops: no second body (INTERIOR)";
+  if (has_interior_) return "there is one nest of loops: no body for borders (INTERIOR)";
   if (opt.amount != 0) return "it takes no amount";
   if (opt.op == OptOp::Backwards) {
     if (opt.axis != 0) return "it takes no axis";

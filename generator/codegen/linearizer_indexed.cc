@@ -53,13 +53,14 @@ const UOp* Linearizer::indexed_load(const KernelBuf& buf) {
   const UOp* value = values_.at({number_.at(index), key_of(relevant_axes(index))});
   const Sint n = buf.st.shape().back();
   const bool by_lane = lanes_ > 1 && (relevant_axes(op) >> (k_.axes().size() - 1) & 1) != 0;
+  const std::int64_t first = rest_first_.value_or(0);
   std::vector<Place> places;
   for (int l = 0; l < (by_lane ? lanes_ : 1); l++) {
-    if (by_lane) axis_index_.back() = l;
+    if (by_lane) axis_index_.back() = first + l;
     const Sint at = n.is_int(1) ? Sint(0) : position_at(op, lane(value, l), n);
     places.push_back(place_of(buf, at));
   }
-  if (by_lane) axis_index_.back() = 0;
+  if (by_lane) axis_index_.back() = first;
   return load_all(buf, places);
 }
 

@@ -160,7 +160,7 @@ void Linearizer::begin_tile_again() {
 bool Linearizer::add_interior() {
   if (!k_.has_interior()) return false;
   const Box box = find_interior();
-  begin_tile_again();
+  begin_tile_again();  // for what comes next, whichever it is
   if (box.empty()) return false;
   for (int axis : axes_of(AxisKind::Global))
     if (!box.contains(axis)) open_axis(axis);
@@ -170,7 +170,7 @@ bool Linearizer::add_interior() {
   std::ranges::copy(borders_of(box), std::back_inserter(bodies));
   const std::vector<Sint> variables = axis_index_;
   for (const std::vector<Box>& boxes : bodies) {
-    if (boxes != bodies[0]) begin_tile_again();
+    begin_tile_again();
     index_.keep(declared);
     positions_.clear();
     for (const auto& [axis, side] : box) axis_index_[static_cast<std::size_t>(axis)] = variables[static_cast<std::size_t>(axis)];

@@ -26,7 +26,7 @@ const UOp* Linearizer::total_of(const LazyOp* reduce, std::vector<const UOp*> pa
 }
 
 // Lanes from `first` on, around the end, as a vector.
-const UOp* Linearizer::lanes_from(const UOp* v, int first, int count) {
+const UOp* Linearizer::rotated_lanes(const UOp* v, int first, int count) {
   UOp some{.uop = UOpKind::Vectorize, .dtype = v->dtype, .lanes = count};
   for (int l = 0; l < count; l++) some.src.push_back(lane(v, (first + l) % v->lanes));
   return b_.add(std::move(some));
@@ -44,9 +44,9 @@ const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
   const Op step = reduce_info(reduce->op).step;
   while (sum->lanes > kFewest) {
     const int half = sum->lanes / 2;
-    sum = elementwise(step, reduce->dtype, {lanes_from(sum, 0, half), lanes_from(sum, half, half)});
+    sum = elementwise(step, reduce->dtype, {rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half)});
   }
-  for (const int distance : {2, 1}) sum = elementwise(step, reduce->dtype, {sum, lanes_from(sum, distance, kFewest)});
+  for (const int distance : {2, 1}) sum = elementwise(step, reduce->dtype, {sum, rotated_lanes(sum, distance, kFewest)});
   return lane(sum, 0);
 }
 
@@ -105,7 +105,7 @@ void Linearizer::begin_part(const RestPart& part, AxisKind kind, const std::vect
   lanes_ = part.lanes;
   rest_first_ = part.first;
   if (kind == AxisKind::Reduce && lanes_ == 1) define_accumulators(Sums::Own);
-  compute_outer_values(roots);
+  compute_outer_values(roots);  // these have no reduced dimension: where the axes stand does not matter
   make_variables(kind);
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.root_dim(static_cast<int>(i)) == k_.lanes_rest()->dim) axis_index_[i] = 0;
@@ -137,7 +137,7 @@ void Linearizer::add_rest() {
   for (const RestPart& part : rest_parts(AxisKind::Reduce)) {
     begin_part(part, AxisKind::Reduce, summed);
     if (lanes_ > 1) {
-      add_vector(reduces);
+      add_rest_vector(reduces);
     } else {
       open_rest(AxisKind::Reduce);
       for_each(without_rest(axes_of(AxisKind::Unroll)), [&] { add_turn(reduces); });
@@ -147,7 +147,7 @@ void Linearizer::add_rest() {
   end_rest();
 }
 
-void Linearizer::add_vector(const std::vector<const LazyOp*>& reduces) {
+void Linearizer::add_rest_vector(const std::vector<const LazyOp*>& reduces) {
   for_each(axes_of(AxisKind::Upcast), [&] {
     if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
     for (const LazyOp* op : reduces) {

@@ -216,7 +216,7 @@ class Linearizer {
   /// Whether the steps of unrolled loops over a reduced axis have a sum each, for which there are registers.
   bool may_sum_apart() const;
   const UOp* total_of(const LazyOp* reduce, std::vector<const UOp*> parts);
-  const UOp* lanes_from(const UOp* v, int first, int count);
+  const UOp* rotated_lanes(const UOp* v, int first, int count);
   const UOp* total_of_lanes(const LazyOp* reduce, const UOp* sum);
   void gather_sums();
   void add_lanes();
@@ -236,7 +236,7 @@ class Linearizer {
   void end_rest();
   void open_rest(AxisKind kind);
   void add_rest();
-  void add_vector(const std::vector<const LazyOp*>& reduces);
+  void add_rest_vector(const std::vector<const LazyOp*>& reduces);
   void store_rest(const std::vector<const LazyOp*>& results, std::size_t outside);
 
   const Kernel& k_;

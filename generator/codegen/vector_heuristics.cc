@@ -150,15 +150,16 @@ void upcast_neighbours(Kernel& k) {
     if (k.try_apply({OptOp::Upcast, axis, amount})) return;
 }
 
-// Vectors of so many elements, those of fewer, and the elements that are left.
-std::int64_t turns_of(std::int64_t size, std::int64_t lanes) {
+// Vectors of so many elements, those of fewer, and the elements that are left. Beside loops over other axes there are none of fewer.
+std::int64_t turns_of(std::int64_t size, std::int64_t lanes, bool is_alone) {
   const std::int64_t rest = size % lanes;
-  return size / lanes + std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest;
+  return size / lanes + (is_alone ? std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest : rest);
 }
 
-// Steps that do not wait for each other.
+// Steps that do not wait for each other, of sums over one axis.
 void unroll_sums(Kernel& k) {
   constexpr std::int64_t kMost = 4;
+  if (k.options().small_code || k.count(AxisKind::Reduce) > k.reduce_stages()) return;
   for (int axis = 0; axis < k.count(AxisKind::Reduce);) {
     const int loops = k.count(AxisKind::Reduce);
     for (std::int64_t amount = kMost; amount > 1; amount--)
@@ -175,11 +176,12 @@ bool lanes_along_sums(Kernel& k) {
       return !is_indexed(b.op) && !k.is_masked(b, axis) && (is_step(stride, 0) || (b.op->op != Op::Const && is_step(stride, 1)));
     });
   };
+  const bool is_alone = k.count(AxisKind::Reduce) == k.reduce_stages();
   std::vector<std::pair<std::int64_t, Opt>> steps;
   for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
     for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
       if (const Opt step{OptOp::Vector, axis, lanes}; moves_as_vector(axis) && !k.why_illegal(step))
-        steps.emplace_back(turns_of(k.axes()[static_cast<std::size_t>(axis)].size.as_int(), lanes), step);
+        steps.emplace_back(turns_of(k.axes()[static_cast<std::size_t>(axis)].size.as_int(), lanes, is_alone), step);
   if (steps.empty()) return false;
   k.apply(std::ranges::min_element(steps, {}, [](const auto& step) { return step.first; })->second);
   unroll_sums(k);

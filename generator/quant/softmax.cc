@@ -43,8 +43,8 @@ const LazyBuffer* divisor_of(LazyGraph& graph, const LazyBuffer* whole) {
   if (is_op(whole, Op::Div)) return repeated_reduction(graph, whole->src[1], Op::ReduceSum);
   const LazyBuffer* inverse = is_op(whole, Op::Mul) ? whole->src[1]->base : nullptr;
   if (inverse == nullptr || !is_op(inverse, Op::Div) || number_of(graph, inverse->src[0]) != 1.0) return nullptr;
-  const LazyBuffer* sum = inverse->src[1]->base;
-  return is_op(sum, Op::ReduceSum) && !sum->scan && repeats_along(graph, whole->src[1], sum->axes) ? sum : nullptr;
+  const LazyBuffer* sum = inverse->src[1];
+  return sum->is_base() && is_op(sum, Op::ReduceSum) && !sum->scan && repeats_along(graph, whole->src[1], sum->axes) ? sum : nullptr;
 }
 
 std::optional<Softmax> softmax_of(LazyGraph& graph, FormFinder& forms, const LazyBuffer* whole) {
