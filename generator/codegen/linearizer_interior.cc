@@ -15,6 +15,8 @@ namespace {
 
 // Where most tiles are outside of the box, a second body is only longer.
 constexpr double kLeastShare = 0.4;
+// A third body is worth its text where a tile has so many sums at most.
+constexpr std::int64_t kFewSums = 8;
 
 std::int64_t turns_of(const std::pair<std::int64_t, std::int64_t>& span) { return span.second - span.first + 1; }
 
@@ -91,7 +93,10 @@ Linearizer::Box Linearizer::find_interior() {
 std::vector<std::vector<Linearizer::Box>> Linearizer::borders_of(const Box& interior) const {
   std::vector<int> axes;
   for (const auto& [axis, side] : interior) axes.push_back(axis);
-  const auto is_of_lanes = [&](int axis) { return lanes_ > 1 && k_.root_dim(axis) == k_.root_dim(static_cast<int>(k_.axes().size()) - 1); };
+  const bool is_short = count(copied_axes()) <= kFewSums;
+  const auto is_of_lanes = [&](int axis) {
+    return is_short && lanes_ > 1 && k_.root_dim(axis) == k_.root_dim(static_cast<int>(k_.axes().size()) - 1);
+  };
   std::ranges::stable_partition(axes, is_of_lanes);
   std::vector<std::vector<Box>> groups(1);
   Box around;
