@@ -89,7 +89,7 @@ TEST(SharedKernels, RandomConvolutionsAreCutIntoParts) {
   std::mt19937 rng(31);
   Seen seen;
   std::set<OptOp> used;
-  for (int round = 0; round < test::rounds(300); round++) {
+  for (int round = 0; round < test::rounds(200); round++) {
     SCOPED_TRACE(round);
     LazyOps ops;
     const Window w = random_window(rng);

@@ -48,7 +48,7 @@ inline Window random_window(std::mt19937& rng) {
   Window w{.channels = pick(0, 1) == 0 ? pick(1, 5) : 8 * pick(1, 2), .outputs = pick(0, 1) == 0 ? pick(1, 5) : 4 * pick(1, 4)};
   w.kernel = pick(0, 2) == 0 ? 1 : pick(2, 3);
   w.height = pick(w.kernel, 9);
-  w.width = pick(0, 3) == 0 ? pick(16, 34) : pick(w.kernel, 9);
+  w.width = pick(0, 9) == 0 ? pick(16, 24) : pick(w.kernel, 9);
   w.stride = pick(1, 2);
   w.pad = w.kernel > 1 ? pick(0, w.kernel - 1) : 0;
   w.depthwise = pick(0, 2) == 0;
