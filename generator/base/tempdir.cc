@@ -60,4 +60,16 @@ std::filesystem::path TempDir::release() {
   return std::exchange(path_, {});
 }
 
+std::string why_not_writable(const std::filesystem::path& dir) {
+  std::error_code bad;
+  std::filesystem::create_directories(dir, bad);
+  if (bad) return bad.message();
+  try {
+    const TempDir trial(dir, ".etch");
+    return "";
+  } catch (const UserError& error) {
+    return error.problem().substr(error.problem().rfind(": ") + 2);
+  }
+}
+
 }  // namespace etch

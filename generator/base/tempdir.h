@@ -40,4 +40,7 @@ class TempDir {
 /// is no folder.
 std::filesystem::path system_temp();
 
+/// Makes the folder `dir` where there is none. Why nothing can be made in it; empty: it can.
+std::string why_not_writable(const std::filesystem::path& dir);
+
 }  // namespace etch

@@ -141,6 +141,7 @@ class Linearizer {
   std::pair<int, std::int64_t> accumulator_of(const LazyOp* reduce);
   /// The axes along which a reduction has accumulators of its own.
   std::uint64_t axes_of_sum(const LazyOp* reduce);
+  std::uint64_t steps_of_sum(const LazyOp* reduce) const;
   const UOp* vector_choice(Op op, DType dtype, std::vector<const UOp*> src);
   const UOp* lane(const UOp* v, int number);
   std::uint64_t own_axes(const LazyOp* op);

@@ -83,7 +83,7 @@ std::int64_t Linearizer::key_of(std::uint64_t axes) const {
 
 // The copy's offset in elements along each dimension. A buffer that is read at x + j has one coordinate for both, called x.
 std::string Linearizer::copy_of(const LazyOp* op) {
-  const std::uint64_t axes = relevant_axes(op);
+  const std::uint64_t axes = relevant_axes(op) | steps_of_sum(op);
   std::map<int, std::int64_t> place;  // by dimension of the AST
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++) {
     const auto axis = static_cast<std::size_t>(i);
@@ -147,14 +147,21 @@ std::uint64_t Linearizer::axes_of_sum(const LazyOp* reduce) {
   std::uint64_t axes = 0;
   for (int i = 0; i < static_cast<int>(k_.axes().size()); i++)
     if (k_.has_copies(i) && !k_.reduces_axis(i)) axes |= std::uint64_t{1} << i;
-  axes &= summed;
+  return axes & summed;
+}
+
+// The unrolled steps that have a sum each. They pass, so they are not among the axes that are remembered of the reduction.
+std::uint64_t Linearizer::steps_of_sum(const LazyOp* reduce) const {
   const std::vector<const LazyOp*> own = k_.reduces_of(stage_);
+  std::uint64_t axes = 0;
   if (sums_apart_ && std::ranges::find(own, reduce) != own.end())
     for (const int step : axes_of(AxisKind::Unroll)) axes |= std::uint64_t{1} << step;
   return axes;
 }
 
-std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) { return {number_.at(reduce), key_of(axes_of_sum(reduce))}; }
+std::pair<int, std::int64_t> Linearizer::accumulator_of(const LazyOp* reduce) {
+  return {number_.at(reduce), key_of(axes_of_sum(reduce) | steps_of_sum(reduce))};
+}
 
 const UOp* Linearizer::lane(const UOp* v, int number) {
   if (v->lanes == 1) return v;

@@ -69,7 +69,8 @@ class Distances {
         open.emplace_back(node->src[0], factor * node->src[1].as_int());
       } else if (node != nullptr && node->kind == NodeKind::Variable) {
         p.factors[node->name] += factor;
-        ranges_[node->name] = {node->min, node->max};
+        const auto [known, is_new] = ranges_.try_emplace(node->name, Range{node->min, node->max});
+        if (!is_new) known->second = {std::min(known->second.min, node->min), std::max(known->second.max, node->max)};
       } else {
         p.low += std::min(factor * x.min(), factor * x.max());
         p.high += std::max(factor * x.min(), factor * x.max());

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -17,39 +16,25 @@ constexpr int kMostWarned = 5;    // lines about entries: a folder that is damag
 
 std::string text_of(const Measured& measured) {
   nlohmann::ordered_json json{{"version", kEntryVersion}};
-  if (measured.cost)
-    json["cost"] = {measured.cost->instructions, measured.cost->cycles, measured.cost->code_bytes, measured.cost->stack_bytes};
+  if (measured.cost) json["cost"] = *measured.cost;
   json["problem"] = measured.problem;
   json["sums"] = measured.sums;
   return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 // nlohmann::json::exception where the text is no entry of this version.
-Measured measured_of(const nlohmann::json& json) {
+Measured measured_of(const nlohmann::ordered_json& json) {
   Measured measured;
-  if (json.contains("cost")) {
-    const auto cost = json.at("cost").get<std::array<std::int64_t, 4>>();
-    measured.cost = Cost{cost[0], cost[1], cost[2], cost[3]};
-  }
+  if (json.contains("cost")) measured.cost = json.at("cost").get<Cost>();
   json.at("problem").get_to(measured.problem);
   json.at("sums").get_to(measured.sums);
   return measured;
 }
 
 void require_writable(const std::filesystem::path& dir) {
-  std::error_code bad;
-  std::filesystem::create_directories(dir, bad);
-  std::string why = bad.message();
-  if (!bad) {
-    try {
-      const TempDir trial(dir, ".etch");
-      return;
-    } catch (const UserError& error) {
-      why = error.problem().substr(error.problem().rfind(": ") + 2);
-    }
-  }
-  throw UserError(dir.string(), "measurements can't be kept here: " + why,
-                  "name a folder that can be written to, --cache DIR, or none, --cache off");
+  if (const std::string why = why_not_writable(dir); !why.empty())
+    throw UserError(dir.string(), "measurements can't be kept here: " + why,
+                    "name a folder that can be written to, --cache DIR, or none, --cache off");
 }
 
 }  // namespace
@@ -72,7 +57,7 @@ std::optional<Measured> MeasureCache::find(std::string_view program) {
     if (std::filesystem::exists(file, absent)) warn_of(file.string() + ": this measurement is damaged or another user's; it is made again");
     return std::nullopt;
   }
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
   if (json.is_object() && json.contains("version") && json["version"] != kEntryVersion) {
     warn_of(fmt::format("{}: this measurement is of version {}, this etch reads version {}; it is made again", file.string(),
                         json["version"].dump(), kEntryVersion));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 
 namespace etch {
 
@@ -10,6 +11,10 @@ struct Cost {
   std::int64_t instructions = 0, cycles = 0, code_bytes = 0, stack_bytes = 0;
   bool operator==(const Cost&) const = default;
 };
+
+/// For nlohmann::json: the four figures as an array.
+void to_json(nlohmann::ordered_json& json, const Cost& cost);
+void from_json(const nlohmann::ordered_json& json, Cost& cost);
 
 inline bool is_timed(const Cost& cost) { return cost.instructions == 0 && cost.cycles > 0; }
 /// A score has to be less than `cost`'s times this to be a gain: counts are exact, and `counted` says from where on they matter; times of

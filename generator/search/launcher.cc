@@ -30,12 +30,7 @@ constexpr const char* kResults = "results";
 std::string dumped(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 Json json_of(const UnitRun& run) {
-  Json calls = Json::object();
-  for (const auto& [function, costs] : run.calls) {
-    calls[function] = Json::array();
-    for (const Cost& c : costs) calls[function].push_back({c.instructions, c.cycles, c.code_bytes, c.stack_bytes});
-  }
-  return {{"version", kUnitVersion},      {"problem", run.problem}, {"was_stopped", run.was_stopped},    {"calls", std::move(calls)},
+  return {{"version", kUnitVersion},      {"problem", run.problem}, {"was_stopped", run.was_stopped},    {"calls", run.calls},
           {"code_bytes", run.code_bytes}, {"sums", run.sums},       {"program_bytes", run.program_bytes}};
 }
 
@@ -47,11 +42,7 @@ std::optional<UnitRun> run_of(const std::string& text) {
     UnitRun run;
     json.at("problem").get_to(run.problem);
     json.at("was_stopped").get_to(run.was_stopped);
-    for (const auto& [function, costs] : json.at("calls").items())
-      for (const auto& cost : costs) {
-        const auto c = cost.get<std::array<std::int64_t, 4>>();
-        run.calls[function].push_back({c[0], c[1], c[2], c[3]});
-      }
+    json.at("calls").get_to(run.calls);
     json.at("code_bytes").get_to(run.code_bytes);
     json.at("sums").get_to(run.sums);
     json.at("program_bytes").get_to(run.program_bytes);
@@ -180,16 +171,9 @@ class Batch {
 };
 
 void require_shared(const fs::path& shared) {
-  std::error_code bad;
-  fs::create_directories(shared, bad);
-  const char* const help = "name a folder that can be written to and that all machines see: --shared DIR";
-  if (bad) throw UserError(shared.string(), "the folder of units of work can't be made: " + bad.message(), help);
-  try {
-    const TempDir trial(shared, "etch-units");
-  } catch (const UserError& error) {
-    throw UserError(shared.string(), "units of work can't be written here: " + error.problem().substr(error.problem().rfind(": ") + 2),
-                    help);
-  }
+  if (const std::string why = why_not_writable(shared); !why.empty())
+    throw UserError(shared.string(), "units of work can't be written here: " + why,
+                    "name a folder that can be written to and that all machines see: --shared DIR");
 }
 
 std::string this_machine() {

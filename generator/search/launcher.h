@@ -1,10 +1,10 @@
 // Hands units of work to an engine that exists already (GNU parallel, Slurm, xargs, a shell), so that several machines measure for one
 // search: a unit is one command line over a folder that all of them see.
 //
-//   SHARED/etch-units-XXXXXX/0/unit.json     what to measure with which tools
-//                              project/      the files to build
-//                           /results/0.json  what `etch measure .../0` found, written as a whole
-//                                    0.error why it could not: a machine without the compiler, for example
+//   SHARED/etch-units.../0/unit.json     what to measure with which tools
+//                          project/      the files to build
+//                       /results/0.json  what `etch measure .../0` found, written as a whole
+//                                0.error why it could not: a machine without the compiler, for example
 #pragma once
 
 #include <filesystem>

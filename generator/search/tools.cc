@@ -20,53 +20,38 @@ std::string processor_name() {
   return "";
 }
 
+// Calls field(name, value) for each of them.
+template <class T, class Field>
+void for_each_tool(T& target, Field field) {
+  auto& t = target.toolchain;
+  auto& e = target.emulator;
+  auto& c = target.cycles;
+  field("name", target.name);
+  field("package", t.package), field("compilers", t.compilers), field("linker", t.linker), field("triple", t.triple);
+  field("flags", t.flags), field("flag_kinds", t.flag_kinds), field("link", t.link), field("libraries", t.libraries);
+  field("emulator", e.program), field("emulator_kind", e.kind), field("emulator_package", e.package), field("emulator_args", e.args);
+  field("cycles_instruction", c.instruction), field("cycles_load", c.load), field("cycles_store", c.store);
+  field("cycles_taken", c.taken), field("cycles_source", c.source);
+}
+
 }  // namespace
 
 nlohmann::ordered_json json_of_tools(const Target& target) {
-  const Toolchain& t = target.toolchain;
-  const Emulator& e = target.emulator;
-  const CycleWeights& c = target.cycles;
-  nlohmann::ordered_json toolchain{{"package", t.package}, {"compilers", t.compilers}, {"linker", t.linker}, {"flags", t.flags},
-                                   {"link", t.link},       {"libraries", t.libraries}, {"triple", t.triple}};
-  std::vector<int> kinds;
-  for (const FlagKind kind : t.flag_kinds) kinds.push_back(static_cast<int>(kind));
-  toolchain["flag_kinds"] = kinds;
-  return {{"name", target.name},
-          {"toolchain", std::move(toolchain)},
-          {"emulator", {{"kind", static_cast<int>(e.kind)}, {"package", e.package}, {"program", e.program}, {"args", e.args}}},
-          {"cycles", {{"instruction", c.instruction}, {"load", c.load}, {"store", c.store}, {"taken", c.taken}, {"source", c.source}}}};
+  nlohmann::ordered_json json;
+  for_each_tool(target, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
 }
 
 Target target_of_tools(const nlohmann::ordered_json& json) {
   Target target;
-  json.at("name").get_to(target.name);
-  const auto& t = json.at("toolchain");
-  t.at("package").get_to(target.toolchain.package);
-  t.at("compilers").get_to(target.toolchain.compilers);
-  t.at("linker").get_to(target.toolchain.linker);
-  t.at("flags").get_to(target.toolchain.flags);
-  t.at("link").get_to(target.toolchain.link);
-  t.at("libraries").get_to(target.toolchain.libraries);
-  t.at("triple").get_to(target.toolchain.triple);
-  for (const auto& kind : t.at("flag_kinds")) target.toolchain.flag_kinds.push_back(static_cast<FlagKind>(kind.get<int>()));
-  const auto& e = json.at("emulator");
-  target.emulator.kind = static_cast<EmulatorKind>(e.at("kind").get<int>());
-  e.at("package").get_to(target.emulator.package);
-  e.at("program").get_to(target.emulator.program);
-  e.at("args").get_to(target.emulator.args);
-  const auto& c = json.at("cycles");
-  c.at("instruction").get_to(target.cycles.instruction);
-  c.at("load").get_to(target.cycles.load);
-  c.at("store").get_to(target.cycles.store);
-  c.at("taken").get_to(target.cycles.taken);
-  c.at("source").get_to(target.cycles.source);
+  for_each_tool(target, [&](const char* name, auto& value) { json.at(name).get_to(value); });
   return target;
 }
 
 std::string tools_text(const Target& target) {
   nlohmann::ordered_json text = json_of_tools(target);
-  if (const auto compiler = target_compiler(target)) text["compiler"] = {*compiler, version_of(*compiler)};
-  if (!target.toolchain.linker.empty()) text["linker"] = version_of(target.toolchain.linker);
+  if (const auto compiler = target_compiler(target)) text["compiler_version"] = {*compiler, version_of(*compiler)};
+  if (!target.toolchain.linker.empty()) text["linker_version"] = version_of(target.toolchain.linker);
   if (!target.is_host()) text["emulator_version"] = version_of(target.emulator.program);
   if (target.is_host()) text["processor"] = {processor_name(), this_processor()};
   return text.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

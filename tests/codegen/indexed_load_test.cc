@@ -35,6 +35,7 @@ class Lookups : public test::RandomAsts {
     ast_ = std::make_unique<KnownAst>();
     shape_.clear();
     for (std::int64_t rank = draw(1, 3); rank > 0; rank--) shape_.push_back(draw(1, 8));
+    if (draw(0, 3) == 0) shape_.back() = draw(9, 15);  // lanes of eight leave something over
     const DType dtype = pick<DType>({DType::Float32, DType::Float32, DType::Int32, DType::UInt8, DType::Float16});
     Part part = lookup(dtype);
     if (dtype == DType::Float32 && draw(0, 1) == 1) part = product(part, leaf(dtype, 0));
@@ -141,7 +142,7 @@ TEST(IndexedLoad, CAgreesWithLoops) { compare("c", kC, 2, 600, 0); }
 TEST(IndexedLoad, VectorsAgreeWithLoops) { compare("c", kC, 3, 300, 256); }
 TEST(IndexedLoad, LlvmAgreesWithLoops) { compare("llvm", kLlvm, 5, 150, 0); }
 TEST(IndexedLoad, LlvmVectorsAgreeWithLoops) { compare("llvm", kLlvm, 6, 100, 256); }
-TEST(IndexedLoad, CudaAgreesWithLoops) { compare("cuda", kCuda, 7, 40, 0); }
+TEST(IndexedLoad, CudaAgreesWithLoops) { compare("cuda", kCuda, 7, 60, 0); }
 TEST(IndexedLoad, OpenClAgreesWithLoops) { compare("opencl", kOpenCl, 4, 40, 0); }
 
 TEST(IndexedLoad, ValueRanges) {

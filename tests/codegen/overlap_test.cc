@@ -74,20 +74,17 @@ TEST(Overlap, RandomConvolutionsLoseNoByte) {
   std::set<OptOp> used;
   for (int round = 0; round < test::rounds(400); round++) {
     SCOPED_TRACE(round);
-    LazyOps ops;
-    const Window w = random_window(rng);
-    const DType dtype = round % 4 == 0 ? DType::Float32 : DType::Int8;
-    const LazyOp* store = store_of(ops, w, dtype);
+    const RandomKernel k(rng, round % 4 == 0 ? DType::Float32 : DType::Int8);
     CodegenOptions options = round % 2 == 0 ? m4() : CodegenOptions();
-    if (dtype == DType::Float32 && round % 8 == 0) options.vector_bits = 128;
+    if (k.dtype == DType::Float32 && round % 8 == 0) options.vector_bits = 128;
     options.overlap = true;
     for (const bool backwards : {false, true}) {
       options.backwards = backwards;
-      ASSERT_NO_FATAL_FAILURE(check_distances(make(store, arguments_of(w, dtype), options), heuristics, rng));
+      ASSERT_NO_FATAL_FAILURE(check_distances(make(k.store, k.arguments, options), heuristics, rng));
     }
-    options.opts = test::random_opt_chain(store, rng, options, 24);
+    options.opts = test::random_opt_chain(k.store, rng, options, 24);
     for (const Opt& opt : *options.opts) used.insert(opt.op);
-    ASSERT_NO_FATAL_FAILURE(check_distances(make(store, arguments_of(w, dtype), options), chains, rng));
+    ASSERT_NO_FATAL_FAILURE(check_distances(make(k.store, k.arguments, options), chains, rng));
   }
   for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Backwards, OptOp::PadTo, OptOp::Upcast}) EXPECT_TRUE(used.contains(op));
   EXPECT_GT(heuristics.overlapping, test::rounds(300));

@@ -91,17 +91,14 @@ TEST(SharedKernels, RandomConvolutionsAreCutIntoParts) {
   std::set<OptOp> used;
   for (int round = 0; round < test::rounds(200); round++) {
     SCOPED_TRACE(round);
-    LazyOps ops;
-    const Window w = random_window(rng);
-    const DType dtype = round % 3 == 0 ? DType::Int8 : DType::Float32;
-    const LazyOp* store = store_of(ops, w, dtype);
+    const RandomKernel k(rng, round % 3 == 0 ? DType::Int8 : DType::Float32);
     CodegenOptions options;
     options.register_tiles = round % 2 == 0;
-    if (dtype == DType::Float32 && round % 4 < 2) options.vector_bits = 128;
-    ASSERT_NO_FATAL_FAILURE(check_shares(store, arguments_of(w, dtype), options, seen));
-    options.opts = test::random_opt_chain(store, rng, options, 24);
+    if (k.dtype == DType::Float32 && round % 4 < 2) options.vector_bits = 128;
+    ASSERT_NO_FATAL_FAILURE(check_shares(k.store, k.arguments, options, seen));
+    options.opts = test::random_opt_chain(k.store, rng, options, 24);
     for (const Opt& opt : *options.opts) used.insert(opt.op);
-    ASSERT_NO_FATAL_FAILURE(check_shares(store, arguments_of(w, dtype), options, seen));
+    ASSERT_NO_FATAL_FAILURE(check_shares(k.store, k.arguments, options, seen));
   }
   for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Backwards, OptOp::Interior, OptOp::PadTo, OptOp::Vector})
     EXPECT_TRUE(used.contains(op)) << to_text(Opt{op});

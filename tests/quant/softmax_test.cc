@@ -167,5 +167,20 @@ TEST(QuantisedSoftmax, OfPartsIsFoundToo) {
     EXPECT_EQ(got[i], std::min<std::int64_t>(static_cast<std::int64_t>(std::nearbyint(exact[i])), 255)) << i;
 }
 
+// Of another row's sum it is none.
+TEST(QuantisedSoftmax, IsByTheInverseOfItsOwnSum) {
+  const auto float_nodes = [](bool own) {
+    Net g(13);
+    const Value e = g.node("Exp", {g.dequantise(g.input("x", DType::Int8, {4, 4, 8}), 0.06, 4)}, {}, "exp");
+    Value sum = g.node("ReduceSum", {e, g.ints("axes", {2})}, {}, "sum");
+    if (!own) sum = g.node("Transpose", {sum}, {{"perm", Ints{1, 0, 2}}}, "transpose");
+    const Value y = g.node("Mul", {e, g.node("Reciprocal", {sum}, {}, "inverse")}, {}, "product");
+    g.output(g.quantise(y, 1.0 / 256, 0, DType::UInt8), DType::UInt8, {4, 4, 8});
+    return compiled(g).frontend.float_nodes;
+  };
+  EXPECT_EQ(float_nodes(true), std::vector<std::string>());
+  EXPECT_NE(float_nodes(false), std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace etch::test

@@ -57,4 +57,15 @@ inline Window random_window(std::mt19937& rng) {
   return w;
 }
 
+/// One of them as a kernel.
+struct RandomKernel {
+  RandomKernel(std::mt19937& rng, DType type)
+      : window(random_window(rng)), dtype(type), store(store_of(ops, window, dtype)), arguments(arguments_of(window, dtype)) {}
+  LazyOps ops;
+  Window window;
+  DType dtype;
+  const LazyOp* store;
+  std::vector<KernelArgument> arguments;
+};
+
 }  // namespace etch::test::windows
