@@ -228,8 +228,11 @@ void Kernel::shift_to(int axis, std::int64_t amount, int insert_before, AxisKind
   Axis part = from;
   part.kind = kind;
   part.size = amount;
+  part.overlap = 0;
+  part.tile_size = 1;
   from.multiplier *= amount;
   from.size = rest;
+  if (from.overlap > 0) from.tile_size *= amount;
   axes_.insert(axes_.begin() + insert_before, part);
   if (rest == 1) axes_.erase(axes_.begin() + (insert_before <= axis ? axis + 1 : axis));
 }

@@ -246,6 +246,10 @@ struct Layout {
 /// already, unless it is read in words.
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<KernelArgument>& arguments);
 
+/// Whether few of `size` elements are in two of the tiles of an axis, of which the last begins earlier: a new layout may then have them
+/// twice.
+bool repeats_few(std::int64_t size, std::int64_t tile);
+
 /// Whether the buffer that `buf` reads may get a new layout: it is a constant that is read once, through one view that shows each
 /// element once.
 bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);

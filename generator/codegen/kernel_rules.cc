@@ -184,7 +184,8 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
-  if (axes_[at(axis)].overlap > 0) return "an axis whose tiles overlap stays whole";
+  if (axes_[at(axis)].overlap > 0 && (opt.op != OptOp::Upcast || amount == size.as_int()))
+    return "an axis whose tiles overlap is cut into larger tiles alone (UPCAST), of which there are several";
   const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap && opt.op != OptOp::Vector;
   if (divides && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
   for (const Rule& rule : rules_of(opt.op, axis, amount))

@@ -3,6 +3,7 @@
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -26,30 +27,69 @@ std::vector<int> reading_order(const Kernel& k) {
   return order;
 }
 
+// Where an element of a moving axis lies in the old order.
+struct Moving {
+  int axis;
+  std::int64_t size, stride;
+};
+
+// The tiles along `tiles` overlap, and in the new order each has elements of its own: those that two share are there twice. The old order
+// is seen as two copies of the axis, the second one as far behind as the last tile: element i of the new axis is i % first of copy i /
+// first.
+ShapeTracker with_own_tiles(const Kernel& k, std::size_t tiles, const std::vector<Moving>& moving) {
+  const Axis& a = k.axes()[at(moving[tiles].axis)];
+  const std::int64_t first = (a.size.as_int() - 1) * a.tile_size, last_start = first - a.overlap;  // elements before the last tile
+  const std::int64_t unit = moving[tiles].stride / a.tile_size;
+  const auto is_part = [&](const Moving& m) {  // of a tile, or the tiles themselves
+    const Axis& other = k.axes()[at(m.axis)];
+    return other.dim == a.dim && other.multiplier <= a.multiplier && other.multiplier * a.tile_size >= a.multiplier;
+  };
+  std::int64_t inner = 1;
+  for (const Moving& m : moving) inner *= is_part(m) ? 1 : m.size;
+  std::vector<Sint> copies{2, first}, copy_strides{last_start * unit, unit}, shape, strides;
+  std::int64_t rest = inner;
+  for (const Moving& m : moving) {
+    shape.emplace_back(m.size);
+    if (is_part(m)) {
+      strides.emplace_back(inner * (m.stride / unit));
+      continue;
+    }
+    rest /= m.size;
+    copies.emplace_back(m.size);
+    copy_strides.emplace_back(m.stride);
+    strides.emplace_back(rest);
+  }
+  return ShapeTracker({View::create(copies, copy_strides), View::create(shape, strides)});
+}
+
 std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
-  std::vector<Sint> shape, old_strides;
-  std::vector<int> moving;
+  std::vector<Moving> moving;
+  std::optional<std::size_t> tiles;  // of `moving`: the axis whose tiles overlap
   std::int64_t before = -1;
   bool is_sorted = true;
   for (int axis : reading_order(k)) {
     const auto stride = k.stride(b, axis);
-    if (!stride || !stride->is_int() || !k.axes()[at(axis)].size.is_int()) return std::nullopt;
-    if (stride->is_int(0) || k.axes()[at(axis)].size.is_int(1)) continue;
-    if (k.axes()[at(axis)].dim >= k.ast_dims() || k.axes()[at(axis)].overlap > 0) return std::nullopt;  // padded, or read twice
-    if (k.lanes_rest() && k.lanes_rest()->dim == k.axes()[at(axis)].dim) return std::nullopt;           // the axes do not reach all of it
-    moving.push_back(axis);
-    shape.push_back(k.axes()[at(axis)].size);
-    old_strides.push_back(*stride);
+    const Axis& a = k.axes()[at(axis)];
+    if (!stride || !stride->is_int() || !a.size.is_int()) return std::nullopt;
+    if (stride->is_int(0) || a.size.is_int(1)) continue;
+    if (a.dim >= k.ast_dims() || (a.overlap > 0 && (tiles || !repeats_few(a.size.as_int() * a.tile_size - a.overlap, a.tile_size))))
+      return std::nullopt;                                                    // padded, or much would be there twice
+    if (k.lanes_rest() && k.lanes_rest()->dim == a.dim) return std::nullopt;  // the axes do not reach all of it
+    if (a.overlap > 0) tiles = moving.size();
+    moving.push_back({axis, a.size.as_int(), stride->as_int()});
     is_sorted = is_sorted && (before < 0 || stride->as_int() < before);
     before = stride->as_int();
   }
   const bool in_words = k.tensor() && k.instruction().words && b.op == k.tensor()->b;
   if (is_sorted && !in_words) return std::nullopt;
-  Layout layout{std::vector<std::int64_t>(k.axes().size(), 0), ShapeTracker({View::create(shape, old_strides)}), in_words};
+  std::vector<Sint> shape, old_strides;
+  for (const Moving& m : moving) shape.emplace_back(m.size), old_strides.emplace_back(m.stride);
+  Layout layout{std::vector<std::int64_t>(k.axes().size(), 0),
+                tiles ? with_own_tiles(k, *tiles, moving) : ShapeTracker({View::create(shape, old_strides)}), in_words};
   std::int64_t stride = 1;
   for (auto it = moving.rbegin(); it != moving.rend(); it++) {
-    layout.strides[at(*it)] = stride;
-    stride *= k.axes()[at(*it)].size.as_int();
+    layout.strides[at(it->axis)] = stride;
+    stride *= it->size;
   }
   return layout;
 }
@@ -78,6 +118,12 @@ std::vector<int> reduce_order(const Kernel& k) {
   std::ranges::stable_sort(order.begin(), behind_masks.begin(), is_farther);
   std::ranges::stable_sort(behind_masks, is_farther);
   return order;
+}
+
+bool repeats_few(std::int64_t size, std::int64_t tile) {
+  constexpr std::int64_t kLeast = 8;  // elements for each that is there twice
+  const std::int64_t twice = ceil_div(size, tile) * tile - size;
+  return twice * kLeast <= size;
 }
 
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {

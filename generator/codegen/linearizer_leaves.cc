@@ -24,6 +24,14 @@ std::vector<Sint> Linearizer::dim_indices() const {
   return idx;
 }
 
+// Of an axis whose tiles overlap the number of the tile, not where it begins: laid out anew each has elements of its own.
+Sint Linearizer::number_of_part(std::size_t axis) const {
+  const Axis& a = k_.axes()[axis];
+  const Sint& index = axis_index_[axis];
+  if (a.overlap == 0) return index;
+  return index.is_int() ? Sint(ceil_div(index.as_int(), a.tile_size)) : symbols_->variable(axis_names_[axis], 0, a.size - 1);
+}
+
 Linearizer::Place Linearizer::place_of(const KernelBuf& buf, std::optional<Sint> index) const {
   std::vector<Sint> idx = dim_indices();
   std::vector<Sint> valid;
@@ -42,7 +50,7 @@ Linearizer::Place Linearizer::place_of(const KernelBuf& buf, std::optional<Sint>
   const std::size_t argument = is_memory(buf.op) ? static_cast<std::size_t>(buf.op->mem().index) : options_.layouts.size();
   Place place;
   if (argument < options_.layouts.size() && options_.layouts[argument]) {
-    for (std::size_t i = 0; i < k_.axes().size(); i++) place.idx += axis_index_[i] * (*options_.layouts[argument])[i];
+    for (std::size_t i = 0; i < k_.axes().size(); i++) place.idx += number_of_part(i) * (*options_.layouts[argument])[i];
   } else {
     const ShapeTracker::Index at = buf.st.expr_idxs(idx);
     place.idx = at.idx;

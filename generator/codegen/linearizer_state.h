@@ -92,6 +92,7 @@ class Linearizer {
   struct Place {
     Sint idx = 0, valid = 1;
   };
+  Sint number_of_part(std::size_t axis) const;
   /// `index`: the position that an indexed load takes along its last axis.
   Place place_of(const KernelBuf& buf, std::optional<Sint> index = std::nullopt) const;
   const std::vector<Place>& lanes_of(const KernelBuf& buf);

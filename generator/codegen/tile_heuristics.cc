@@ -7,6 +7,7 @@
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -84,7 +85,7 @@ class Search {
     return static_cast<double>(size) / static_cast<double>((size + lanes - 1) / lanes);
   }
 
-  // Each buffer has one value for all lanes, or has the lanes adjacent in memory, or can be laid out so if no vector begins earlier.
+  // Each buffer has one value for all lanes, or has the lanes adjacent in memory, or can be laid out so.
   bool fits(int axis, std::int64_t lanes) const {
     const Sint size = k_.axes()[at(axis)].size;
     if (!size.is_int() || k_.why_illegal({OptOp::Vector, axis, lanes})) return false;
@@ -94,7 +95,7 @@ class Search {
       if (is_bordered && !has_inner_vectors(k_, axis, lanes)) return false;
       const auto stride = is_bordered ? stride_inside(k_, *bufs_[i], axis) : k_.stride(*bufs_[i], axis);
       if (is_zero(stride)) continue;
-      if (!stride || (!is_unit(stride) && (!layouts_[i] || size.as_int() % lanes != 0))) return false;
+      if (!stride || (!is_unit(stride) && (!layouts_[i] || !repeats_few(size.as_int(), lanes)))) return false;
       moves = true;
     }
     return moves;
@@ -124,7 +125,7 @@ class Search {
     const std::int64_t registers = is_integer_ ? k_.options().integer_registers : k_.options().float_registers;
     const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
     const std::int64_t whole = k_.axes()[at(along)].size.as_int();
-    const std::int64_t most = along != tile.axis ? whole : whole % tile.lanes == 0 ? whole / tile.lanes : 1;
+    const std::int64_t most = along != tile.axis ? whole : ceil_div(whole, tile.lanes);
     const std::int64_t most_sums = tile.lanes > 1 && all_move(tile.axis) ? kSumsOfVectors : registers;
     for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {

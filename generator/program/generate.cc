@@ -50,10 +50,22 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
   return kernel;
 }
 
+namespace {
+
+// A constant in a new order may be longer, as parts of it are there twice.
+std::vector<KernelArgument> laid_out(std::vector<KernelArgument> arguments, const std::vector<std::optional<Layout>>& layouts) {
+  for (std::size_t i = 0; i < layouts.size(); i++)
+    if (layouts[i]) arguments[i].elements = layouts[i]->from.size();
+  return arguments;
+}
+
+}  // namespace
+
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language) {
   LinearKernel result;
   result.layouts = choose_layouts(kernel, arguments);
-  LinearizeOptions how{.arguments = arguments, .grid = language.grid, .limits = language.limits, .layouts = {}};
+  result.arguments = laid_out(arguments, result.layouts);
+  LinearizeOptions how{.arguments = result.arguments, .grid = language.grid, .limits = language.limits, .layouts = {}};
   for (const auto& layout : result.layouts) how.layouts.push_back(layout ? std::optional(layout->strides) : std::nullopt);
   result.linear = linearize(kernel, how);
   result.linear.uops = optimize(result.linear.uops);
@@ -100,6 +112,7 @@ ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, cons
 
 ProgramKernel generate_kernel(const Kernel& kernel, KernelSignature signature, const Language& language) {
   LinearKernel linear = linearize_kernel(kernel, signature.arguments, language);
+  signature.arguments = linear.arguments;
   const std::int64_t indices_proved = prove_indices(linear.linear, signature.arguments);
   std::vector<ArgumentDistance> distances;
   if (kernel.options().overlap && !language.grid) distances = argument_distances(linear.linear, signature.arguments);

@@ -23,6 +23,7 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
 struct LinearKernel {
   Linearized linear;
   std::vector<std::optional<Layout>> layouts;
+  std::vector<KernelArgument> arguments;  // in these layouts, of which one may have more elements
 };
 /// The second step alone, enough for a kernel that is only tried. The indices are not proved.
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language);

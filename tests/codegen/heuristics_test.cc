@@ -307,7 +307,8 @@ std::int64_t visits(const Kernel& kernel) {
 }
 
 // Tries every step on the kernels of the conformance data, and every seventh after some of the legal ones: why_illegal, try_apply and
-// What two tiles compute is stored twice: that must not lie over what it is computed from. And an axis of tiles is not cut again.
+// What two tiles compute is stored twice: that must not lie over what it is computed from. And an axis of tiles is cut into larger ones
+// alone.
 TEST(OptOps, TilesOverlapWhereNothingIsInPlace) {
   LazyOps ops;
   const CodegenOptions options;
@@ -322,7 +323,16 @@ TEST(OptOps, TilesOverlapWhereNothingIsInPlace) {
   moved.apply({OptOp::Overlap, 0, 3});
   EXPECT_EQ(moved.shape_name(), "E_3_5_3");
   for (const Opt& opt : {Opt{OptOp::Upcast, 0, 3}, Opt{OptOp::Overlap, 0, 2}, Opt{OptOp::PadTo, 0, 2}})
-    EXPECT_EQ(moved.why_illegal(opt).value_or("legal"), "an axis whose tiles overlap stays whole") << to_text(opt);
+    EXPECT_EQ(moved.why_illegal(opt).value_or("legal"),
+              "an axis whose tiles overlap is cut into larger tiles alone (UPCAST), of which there are several")
+        << to_text(opt);
+  const ShapeTracker wide = ShapeTracker::from_shape({11, 5}), turned = ShapeTracker::from_shape({5, 11}).permute({1, 0});
+  Kernel larger(ops.store(0, ops.elementwise(Op::Neg, {ops.load(1, DType::Float32, turned)}), wide), options);
+  larger.apply({OptOp::Overlap, 0, 3});
+  larger.apply({OptOp::Upcast, 0, 2});
+  EXPECT_EQ(larger.shape_name(), "E_2_5_3_2");
+  EXPECT_EQ(larger.axes()[0].overlap, 1) << "two tiles of six";
+  EXPECT_EQ(larger.axes()[0].tile_size, 6);
 }
 
 // apply must agree, an illegal step changes nothing, and a legal one keeps the number of iterations (PADTO increases it).

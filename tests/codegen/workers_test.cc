@@ -55,7 +55,7 @@ void check_shares(const LazyOp* store, const std::vector<KernelArgument>& argume
   const Kernel kernel = choose_opts(store, arguments, options);
   SCOPED_TRACE(to_text(kernel.applied()));
   const LinearKernel made = linearize_kernel(kernel, arguments, kC);
-  prove_indices(made.linear, arguments);
+  prove_indices(made.linear, made.arguments);
   seen.kernels++;
   if (made.linear.shared.empty()) {
     EXPECT_TRUE(made.linear.variables.empty());
@@ -65,10 +65,10 @@ void check_shares(const LazyOp* store, const std::vector<KernelArgument>& argume
   CodegenOptions alone = options;
   alone.workers = {};
   const Kernel same = choose_opts(store, arguments, alone);
-  const Bytes all = touched(linearize_kernel(same, arguments, kC), arguments, store, 0, 1).written;
+  const Bytes all = touched(linearize_kernel(same, arguments, kC), made.arguments, store, 0, 1).written;
   for (int workers = 1; workers <= 3; workers++) {
     std::vector<Touched> parts;
-    for (int worker = 0; worker < workers; worker++) parts.push_back(touched(made, arguments, store, worker, workers));
+    for (int worker = 0; worker < workers; worker++) parts.push_back(touched(made, made.arguments, store, worker, workers));
     Bytes together;
     for (int a = 0; a < workers; a++) {
       const Touched& own = parts[static_cast<std::size_t>(a)];
