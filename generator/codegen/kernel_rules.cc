@@ -32,6 +32,10 @@ bool Kernel::is_adjacent(int axis) const {
   });
 }
 
+// What is computed twice may lie over what it is computed from if the second time is not stored; distances are of what reads nothing that
+// is written before.
+bool Kernel::may_repeat() const { return !may_be_in_place() || (!options_->overlap && !is_staged()); }
+
 // How many there are of some kinds together after `amount` more.
 std::int64_t Kernel::product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const {
   for (const Axis& a : axes_)
@@ -84,7 +88,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
       return {{kind == AxisKind::Global && !options_->has_local, "a loop over an axis that is not reduced is cut into tiles that overlap"},
               {amount < size && size % amount != 0, "the amount is less than the size and does not divide it"},
               {amount <= 32 && copies <= 1024, "at most 32 at once and 1024 in all are upcast"},
-              {!may_be_in_place(), "what is computed twice is not written over what it is computed from"}};
+              {may_repeat(), "what is computed twice is not written over what it is computed from"}};
     case OptOp::Unroll:
       return {{kind == AxisKind::Reduce, "only a reduced axis can be unrolled"},
               {!is_scan() || count(AxisKind::Unroll) == 0, "a scan keeps its order: it is unrolled once"},
@@ -113,7 +117,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
           {is_parallel || (kind == AxisKind::Reduce && axes_[at(axis)].stage == 0 && is_alike_in_stages(axis) && !is_scan()),
            "it is not reduced, or all stages have that part of the axis and none is a scan"},
           {is_parallel || !has_integers, "sums of integers are no lanes"},
-          {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && !may_be_in_place()),
+          {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && may_repeat()),
            "the amount divides the size, or the last vector of a loop may begin earlier: what is computed twice is not written in place"},
           {size % amount == 0 || is_parallel || (amount < size && axes_[at(axis)].multiplier == 1),
            "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},

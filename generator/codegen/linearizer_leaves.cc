@@ -158,13 +158,60 @@ void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* 
   b_.add(std::move(u));
 }
 
+// Where tiles overlap and an output may lie over an input, what the last tile computes again is not stored again, as it was read from what
+// the tile before has written: the condition under which the current element is stored.
+Sint Linearizer::is_new() const {
+  std::vector<Sint> terms;
+  for (std::size_t i = 0; i < k_.axes().size() && k_.may_be_in_place(); i++) {
+    const Axis& tiles = k_.axes()[i];
+    if (tiles.overlap == 0) continue;
+    const std::int64_t unit = tiles.multiplier / tiles.tile_size;
+    Sint in_tile = 0;
+    for (std::size_t p = 0; p < k_.axes().size(); p++)
+      if (const Axis& part = k_.axes()[p]; part.dim == tiles.dim && part.multiplier >= unit && part.multiplier < tiles.multiplier)
+        in_tile += axis_index_[p] * (part.multiplier / unit);
+    const Sint before_last = tiles.size - 1 - number_of_part(i);  // 0 in the last tile
+    if (in_tile.is_int() && in_tile.as_int() < tiles.overlap)
+      terms.push_back(lt(number_of_part(i), tiles.size - 1));
+    else
+      terms.push_back(lt(tiles.overlap - 1, in_tile + before_last * tiles.overlap));
+  }
+  return ands(terms);
+}
+
+// Of a vector that is stored as a whole in all tiles but the last, which stores some of the lanes alone: as vectors that are as wide as can
+// be.
+void Linearizer::store_in_parts(const KernelBuf& buf, const std::vector<Place>& places, const std::vector<Sint>& is_new, const UOp* value) {
+  constexpr int kFewest = 4;
+  const UOp* vector = in_all_lanes(value);
+  store_one(buf, {places[0].idx, ands({places[0].valid, is_new.front()})}, vector, lanes_);
+  if (is_new.front() == is_new.back()) return;
+  const Axis& lanes = k_.axes().back();
+  const auto tiles = std::ranges::find_if(k_.axes(), [&](const Axis& a) { return a.overlap > 0 && a.dim == lanes.dim; });
+  const Sint is_last = lt(tiles->size - 2, number_of_part(static_cast<std::size_t>(tiles - k_.axes().begin())));
+  int first = static_cast<int>(std::ranges::find(is_new, is_new.back()) - is_new.begin());
+  while (first < lanes_) {
+    int count = lanes_ / 2;
+    while (count > 1 && (first % count != 0 || count < kFewest)) count /= 2;
+    const Place& place = places[static_cast<std::size_t>(first)];
+    store_one(buf, {place.idx, ands({place.valid, is_new.back(), is_last})},
+              count == 1 ? lane(vector, first) : rotated_lanes(vector, first, count), count);
+    first += count;
+  }
+}
+
 void Linearizer::store(const KernelBuf& buf, const UOp* value) {
   const std::vector<Place>& places = lanes_of(buf);
-  if (places.size() == 1) return store_one(buf, places[0], value, 1);
-  if (has_vectors(buf.op->dtype) && is_vector(places)) {
-    return store_one(buf, places[0], in_all_lanes(value), lanes_);
+  std::vector<Sint> conditions;
+  for (std::size_t l = 0; l < places.size(); l++) {
+    if (places.size() > 1) axis_index_.back() = static_cast<std::int64_t>(l) + rest_first_.value_or(0);
+    conditions.push_back(is_new());
   }
-  for (int l = 0; l < lanes_; l++) store_one(buf, places[static_cast<std::size_t>(l)], lane(value, l), 1);
+  if (places.size() > 1) axis_index_.back() = rest_first_.value_or(0);
+  if (places.size() > 1 && has_vectors(buf.op->dtype) && is_vector(places)) return store_in_parts(buf, places, conditions, value);
+  for (std::size_t l = 0; l < places.size(); l++)
+    store_one(buf, {places[l].idx, ands({places[l].valid, conditions[l]})}, places.size() == 1 ? value : lane(value, static_cast<int>(l)),
+              1);
 }
 
 }  // namespace etch

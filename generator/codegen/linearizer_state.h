@@ -105,6 +105,8 @@ class Linearizer {
   /// Whether the places are adjacent in memory and valid under the same condition.
   static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
+  Sint is_new() const;
+  void store_in_parts(const KernelBuf& buf, const std::vector<Place>& places, const std::vector<Sint>& is_new, const UOp* value);
   void store(const KernelBuf& buf, const UOp* value);
   void note_access(const KernelBuf& buf, const Place& place, int lanes, bool is_store);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);

@@ -208,9 +208,14 @@ bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std:
 bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (k.options().vector_bits == 0 || !is_of_vector_operations(k, true)) return false;
   const std::int64_t widest = k.options().vector_bits / 32;
+  std::vector<std::pair<std::int64_t, bool>> ways;
   for (std::int64_t lanes = widest; lanes >= kFewest && is_of_vector_operations(k, false); lanes /= 2)
     for (const bool overlap : {false, true})
-      if ((!overlap || 2 * lanes > widest || lanes == kFewest) && lanes_along_outputs(k, lanes, overlap, arguments)) return true;
+      if (!overlap || 2 * lanes > widest || lanes == kFewest) ways.emplace_back(lanes, overlap);
+  // In place the last vector is stored in parts: narrower ones that all are whole come before.
+  if (k.may_be_in_place()) std::ranges::stable_sort(ways, {}, &std::pair<std::int64_t, bool>::second);
+  for (const auto& [lanes, overlap] : ways)
+    if (lanes_along_outputs(k, lanes, overlap, arguments)) return true;
   return !k.reduces().empty() && lanes_along_sums(k);
 }
 

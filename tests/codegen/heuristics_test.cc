@@ -309,16 +309,19 @@ std::int64_t visits(const Kernel& kernel) {
 // Tries every step on the kernels of the conformance data, and every seventh after some of the legal ones: why_illegal, try_apply and
 // What two tiles compute is stored twice: that must not lie over what it is computed from. And an axis of tiles is cut into larger ones
 // alone.
-TEST(OptOps, TilesOverlapWhereNothingIsInPlace) {
+TEST(OptOps, TilesOverlapWhereTheyMayBeComputedTwice) {
   LazyOps ops;
   const CodegenOptions options;
+  CodegenOptions overlapping;
+  overlapping.overlap = true;
   const ShapeTracker rows = ShapeTracker::from_shape({7, 5}), columns = ShapeTracker::from_shape({5, 7}).permute({1, 0});
-  const auto kernel_of = [&](const ShapeTracker& read) {
-    return Kernel(ops.store(0, ops.elementwise(Op::Neg, {ops.load(1, DType::Float32, read)}), rows), options);
+  const auto kernel_of = [&](const ShapeTracker& read, const CodegenOptions& of) {
+    return Kernel(ops.store(0, ops.elementwise(Op::Neg, {ops.load(1, DType::Float32, read)}), rows), of);
   };
   const char* twice = "what is computed twice is not written over what it is computed from";
-  EXPECT_EQ(kernel_of(rows).why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), twice);
-  Kernel moved = kernel_of(columns);
+  EXPECT_EQ(kernel_of(rows, overlapping).why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), twice);
+  EXPECT_EQ(kernel_of(rows, options).why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), "legal") << "it is stored once";
+  Kernel moved = kernel_of(columns, options);
   EXPECT_EQ(moved.why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), "legal");
   moved.apply({OptOp::Overlap, 0, 3});
   EXPECT_EQ(moved.shape_name(), "E_3_5_3");
