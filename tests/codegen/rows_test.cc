@@ -6,7 +6,9 @@
 #include <random>
 
 #include "codegen/kernel.h"
+#include "memory/plan.h"
 #include "support/backends.h"
+#include "support/in_place.h"
 #include "support/random_windows.h"
 #include "support/rounds.h"
 
@@ -119,6 +121,49 @@ const Wanted kAlongChannels{random_channels,
 
 TEST(LanesAlongChannels, OfAnyNumberInCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongChannels, 4); }
 TEST(LanesAlongChannels, OfAnyNumberInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 512, kAlongChannels, 5); }
+
+Window random_residual(std::mt19937& rng) {
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+  Window w{.channels = pick(1, 6), .outputs = pick(9, 40), .height = pick(3, 8), .width = pick(3, 8)};
+  w.out_last = w.in_last = pick(0, 1) > 0;
+  w.residual = true;
+  return w;
+}
+
+// Sums that are added to what lies where they are stored. What the last vector or tile begins with, another one has stored before.
+void compare_residuals(const char* name, const Language& language, int vector_bits, unsigned seed) {
+  const auto device = test::backend(name);
+  if (!device) GTEST_SKIP() << device.why;
+  std::mt19937 rng(seed);
+  test::InPlace in_place(language, vector_bits);
+  std::vector<std::unique_ptr<test::KnownAst>> cases;
+  CodegenOptions options = test::options_for(language);
+  options.vector_bits = vector_bits;
+  std::ptrdiff_t overlapping = 0;
+  const auto rounds = static_cast<std::size_t>(test::rounds(80));
+  while (cases.size() < rounds) {
+    const Window w = random_residual(rng);
+    auto c = std::make_unique<test::KnownAst>();
+    c->store = test::windows::store_of(c->ops, w, DType::Float32);
+    const auto arguments = test::windows::arguments_of(w, DType::Float32);
+    for (std::size_t i = 1; i < arguments.size(); i++) c->inputs.push_back(small_numbers(rng, arguments[i].elements.as_int()));
+    c->expected = convolution(w, c->inputs[0], c->inputs[1]);
+    for (std::size_t i = 0; i < c->expected.size(); i++) c->expected[i] += c->inputs[2].double_at(static_cast<std::int64_t>(i));
+    EXPECT_TRUE(in_place.add(*c));
+    overlapping +=
+        std::ranges::any_of(choose_opts(c->store, arguments, options).axes(), [](const Axis& a) { return a.overlap > 0; }) ? 1 : 0;
+    cases.push_back(std::move(c));
+  }
+  const MemoryPlan plan = plan_memory(in_place.program());
+  EXPECT_GE(std::ranges::count_if(plan.placements, [](const Placement& p) { return p.in_place_of >= 0; }), std::ssize(cases));
+  EXPECT_GT(overlapping, std::ssize(cases) / 3);
+  const std::vector<Array> got = device->load(in_place.program())->run({});
+  for (std::size_t k = 0; k < cases.size(); k++) ASSERT_EQ(got[k].doubles(), cases[k]->expected) << k << "\n" << to_text(cases[k]->store);
+}
+
+TEST(ResidualsInPlace, OfCGiveTheSumsOfLoops) { compare_residuals("c", kC, 256, 6); }
+TEST(ResidualsInPlace, OfSixteenInCGiveTheSumsOfLoops) { compare_residuals("c", kC, 512, 7); }
+TEST(ResidualsInPlace, OfLlvmGiveTheSumsOfLoops) { compare_residuals("llvm", kLlvm, 256, 8); }
 
 }  // namespace
 }  // namespace etch

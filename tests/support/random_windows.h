@@ -13,6 +13,7 @@ namespace etch::test::windows {
 struct Window {
   std::int64_t channels = 1, outputs = 1, height = 1, width = 1, kernel = 1, stride = 1, pad = 0;
   bool depthwise = false, in_last = false, out_last = false;
+  bool residual = false;  // buffer 3, in the order of the output, is added
   std::int64_t out(std::int64_t size) const { return (size + 2 * pad - kernel) / stride + 1; }
 };
 
@@ -33,14 +34,17 @@ inline const LazyOp* store_of(LazyOps& ops, const Window& w, DType dtype) {
   const LazyOp* y = ops.cast(ops.load(2, dtype, ShapeTracker({taps})), wide);
   const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.elementwise(Op::Mul, {x, y}), {3, 4, 5});
   const ShapeTracker to = image(outputs, oh, ow, w.out_last).reshape({outputs, oh, ow, 1, 1, 1});
-  return ops.store(0, ops.cast(sum, dtype), to);
+  const LazyOp* result = ops.cast(sum, dtype);
+  return ops.store(0, w.residual ? ops.elementwise(Op::Add, {result, ops.load(3, dtype, to)}) : result, to);
 }
 
 inline std::vector<KernelArgument> arguments_of(const Window& w, DType dtype) {
-  const std::int64_t outputs = w.depthwise ? w.channels : w.outputs;
-  return {{dtype, outputs * w.out(w.height) * w.out(w.width), "out", Access::Write},
-          {dtype, w.channels * w.height * w.width, "in"},
-          {dtype, outputs * (w.depthwise ? 1 : w.channels) * w.kernel * w.kernel, "w", Access::Read, true}};
+  const std::int64_t outputs = w.depthwise ? w.channels : w.outputs, stored = outputs * w.out(w.height) * w.out(w.width);
+  std::vector<KernelArgument> arguments{{dtype, stored, "out", Access::Write},
+                                        {dtype, w.channels * w.height * w.width, "in"},
+                                        {dtype, outputs * (w.depthwise ? 1 : w.channels) * w.kernel * w.kernel, "w", Access::Read, true}};
+  if (w.residual) arguments.push_back({dtype, stored, "residual"});
+  return arguments;
 }
 
 inline Window random_window(std::mt19937& rng) {
