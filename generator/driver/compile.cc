@@ -388,6 +388,7 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
     project.apart_bytes = plan_memory(project.program, planning).arena_bytes;
   }
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
+  leave_out_copies(project.program, project.plan);
   EmitOptions emitting = emit_options(frontend, options);
   if (options.step) options.step("self-test", 0, 0);
   if (selftest) {

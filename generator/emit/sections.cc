@@ -141,6 +141,7 @@ std::string arena_table(const Project& p) {
                         place.offset + std::max<std::int64_t>(buffer.max_bytes(), 1) - 1, in_comment(buffer.name), names, type_text(buffer),
                         types, place.first, place.last);
     if (place.in_place_of >= 0) text += "   in place of " + in_comment(p.program->buffers[at(place.in_place_of)].name);
+    if (place.part_of >= 0) text += "   part of " + in_comment(p.program->buffers[at(place.part_of)].name);
     text += '\n';
   }
   if (order.empty()) text += " * nothing: every kernel writes an output\n";

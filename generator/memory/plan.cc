@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/error.h"
 #include "base/subscript.h"
 #include "memory/pack.h"
+#include "memory/parts.h"
 #include "memory/pool_texts.h"
 #include "memory/pools.h"
 #include "memory/traffic.h"
@@ -124,14 +126,49 @@ std::optional<ArgumentDistance> distance_of(const Program& program, const Progra
   return result;
 }
 
-// One block for each chain of buffers that replace each other in place.
+// One block for each chain of buffers that replace each other in place, and for what lies in one of them as a part.
 struct Chains {
   std::vector<Block> blocks;
-  std::vector<int> of_buffer;  // number of the block, -1: not in the arena
+  std::vector<int> of_buffer;          // number of the block, -1: not in the arena
+  std::vector<std::int64_t> in_block;  // by buffer: bytes from the begin of the block
+  std::vector<char> has_parts;         // by block
 };
 
+// The chain of a part becomes a part of the other block, which lives as long as both.
+void join_parts(const std::vector<Placement>& placements, Chains& chains) {
+  const std::size_t count = chains.blocks.size();
+  std::vector<int> inside(count, -1);
+  std::vector<std::int64_t> offset(count, 0);
+  for (std::size_t b = 0; b < placements.size(); b++)
+    if (const Placement& p = placements[b]; p.part_of >= 0)
+      std::tie(inside[at(chains.of_buffer[b])], offset[at(chains.of_buffer[b])]) =
+          std::pair(chains.of_buffer[at(p.part_of)], p.part_offset);
+  std::vector<int> number(count, -1);
+  std::vector<Block> blocks;
+  for (std::size_t k = 0; k < count; k++) {
+    if (inside[k] >= 0) continue;
+    number[k] = static_cast<int>(blocks.size());
+    blocks.push_back(chains.blocks[k]);
+  }
+  chains.has_parts.assign(blocks.size(), 0);
+  std::vector<std::pair<int, std::int64_t>> places(count);  // the block that is left, and where in it
+  for (std::size_t k = 0; k < count; k++) {
+    std::size_t outer = k;
+    for (; inside[outer] >= 0; outer = at(inside[outer])) places[k].second += offset[outer];
+    places[k].first = number[outer];
+    Block& block = blocks[at(number[outer])];
+    block.first = std::min(block.first, chains.blocks[k].first);
+    block.last = std::max(block.last, chains.blocks[k].last);
+    if (outer != k) chains.has_parts[at(number[outer])] = 1;
+  }
+  chains.blocks = std::move(blocks);
+  chains.in_block.assign(placements.size(), 0);
+  for (std::size_t b = 0; b < placements.size(); b++)
+    if (chains.of_buffer[b] >= 0) std::tie(chains.of_buffer[b], chains.in_block[b]) = places[at(chains.of_buffer[b])];
+}
+
 Chains chain_blocks(const Program& program, const PlanOptions& options, const std::vector<Placement>& placements) {
-  Chains chains{{}, std::vector<int>(placements.size(), -1)};
+  Chains chains{{}, std::vector<int>(placements.size(), -1), {}, {}};
   std::vector<int> by_first(placements.size());
   std::iota(by_first.begin(), by_first.end(), 0);
   // A buffer is written after the one that it replaces, so the chain of the latter exists already.
@@ -149,6 +186,7 @@ Chains chain_blocks(const Program& program, const PlanOptions& options, const st
     chains.of_buffer[at(b)] = static_cast<int>(chains.blocks.size());
     chains.blocks.push_back({bytes, p.first, p.last, options.align_all ? options.align : alignment_for(bytes, options.align)});
   }
+  join_parts(placements, chains);
   return chains;
 }
 
@@ -161,7 +199,7 @@ std::vector<Closeness> find_close(const Program& program, const std::vector<Plac
     for (int out : program.calls[c].writes())
       for (int in : program.calls[c].reads()) {
         const int a = chains.of_buffer[at(out)], b = chains.of_buffer[at(in)];
-        if (a < 0 || b < 0 || a == b) continue;
+        if (a < 0 || b < 0 || a == b || chains.has_parts[at(a)] != 0 || chains.has_parts[at(b)] != 0) continue;
         const bool is_replaced = std::ranges::find(placements, in, &Placement::in_place_of) != placements.end();
         const bool meet = !is_replaced && placements[at(out)].in_place_of < 0 && chains.blocks[at(b)].last == static_cast<int>(c) &&
                           chains.blocks[at(a)].first == static_cast<int>(c) && placements[at(out)].first == static_cast<int>(c);
@@ -188,7 +226,7 @@ int first_step_with(const std::vector<Block>& blocks, const std::vector<Closenes
 void place_in_one(const Chains& chains, const std::vector<Closeness>& close, MemoryPlan& plan) {
   const Packing packing = pack(chains.blocks, close);
   for (std::size_t b = 0; b < plan.placements.size(); b++)
-    if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])];
+    if (chains.of_buffer[b] >= 0) plan.placements[b].offset = packing.offsets[at(chains.of_buffer[b])] + chains.in_block[b];
   const std::int64_t bound = lower_bound_bytes(chains.blocks, close);
   plan.arenas = {{packing.bytes, bound, packing.is_smallest, first_step_with(chains.blocks, close, bound)}};
 }
@@ -274,6 +312,27 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align) {
   return result;
 }
 
+namespace {
+
+// Lets what is copied lie where it is copied to, if the arena is no larger then: for all calls that copy, or else for those by one.
+void place_parts(const Program& program, const PlanOptions& options, MemoryPlan& plan) {
+  constexpr std::size_t kMostTries = 8;
+  const std::vector<int> calls = calls_with_parts(program, plan.placements, options.align);
+  const auto place = [&](std::span<const int> some) {
+    MemoryPlan with = plan;
+    for (const int c : some) take_parts(program, c, options.align, with.placements);
+    const Chains chains = chain_blocks(program, options, with.placements);
+    place_in_one(chains, options.overlap ? find_close(program, with.placements, chains) : std::vector<Closeness>(), with);
+    if (with.arenas[0].bytes > plan.arenas[0].bytes) return false;
+    plan = std::move(with);
+    return true;
+  };
+  if (calls.empty() || place(calls)) return;
+  for (std::size_t k = 0; k < std::min(calls.size(), kMostTries); k++) place(std::span(calls).subspan(k, 1));
+}
+
+}  // namespace
+
 MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
   PlanOptions options = given;
   options.include_io = options.include_io || program.io_in_arena;
@@ -287,6 +346,7 @@ MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
   const auto closeness = [&] { return options.overlap ? find_close(program, plan.placements, chains) : std::vector<Closeness>(); };
   if (program.pools.empty()) {
     place_in_one(chains, closeness(), plan);
+    if (options.parts) place_parts(program, options, plan);
   } else {
     plan.traffic = traffic_bytes(program);
     bool proved = false;
@@ -319,6 +379,7 @@ void verify(const MemoryPlan& plan, const Program& program) {
       continue;
     }
     check(a.offset % alignment_for(program.buffers[i].max_bytes(), plan.align) == 0, "every buffer is aligned");
+    check(a.part_of < 0 || a.offset == plan.placements[at(a.part_of)].offset + a.part_offset, "a part lies where it is copied to");
     check(a.pool >= 0 && at(a.pool) < plan.arenas.size(), "every buffer lies in one of the arenas");
     check(a.offset + program.buffers[i].max_bytes() <= plan.arenas[at(a.pool)].bytes, "every buffer lies inside the arena");
     check(program.pools.empty() || may_hold(program.pools[at(a.pool)], program.buffers[i]), "every buffer lies where it may");
@@ -334,7 +395,8 @@ void verify(const MemoryPlan& plan, const Program& program) {
       const bool replaces = (a.in_place_of == j && b.last == a.first) || (b.in_place_of == i && a.last == b.first);
       const bool follows =
           a.first == b.last ? keeps_distance(plan, program, i, j) : a.last == b.first && keeps_distance(plan, program, j, i);
-      check(replaces || follows || a.pool != b.pool ||
+      const bool is_part = lies_in(plan.placements, i, j) || lies_in(plan.placements, j, i);
+      check(replaces || follows || is_part || a.pool != b.pool ||
                 !overlap(a.offset, program.buffers[at(i)].max_bytes(), b.offset, program.buffers[at(j)].max_bytes()),
             "live buffers do not overlap");
     }
@@ -362,6 +424,7 @@ std::string to_text(const MemoryPlan& plan, const Program& program) {
     text += fmt::format("{:>9} .. {:>9}  {:<24} {} {}  calls {}-{}", p.offset, end, buffer.name, name_of(buffer.dtype),
                         shape_text(buffer.shape), p.first, p.last);
     if (p.in_place_of >= 0) text += fmt::format("  in place of {}", program.buffers[at(p.in_place_of)].name);
+    if (p.part_of >= 0) text += fmt::format("  part of {}", program.buffers[at(p.part_of)].name);
     text += "\n";
   }
   return text;

@@ -15,15 +15,18 @@ struct PlanOptions {
   std::int64_t align = 16;  // of the arena, and of each buffer that is at least that large
   bool align_all = false;   // align smaller buffers too: OpenCL needs it to make each a part (sub-buffer) of one buffer
   bool overlap = true;      // use what the kernels allow: an output over a part of an input
+  bool parts = true;        // let what is only copied lie where it is copied to. Not where a kernel's arguments must lie apart
   bool include_io = false;  // place inputs and outputs too, also if the program does not say so (Program::io_in_arena). An input's place
                             // may be reused after its last use
 };
 
 struct Placement {
-  std::int64_t offset = -1;   // bytes from the start of the arena; -1: not in the arena
-  int pool = 0;               // number of that arena
-  int first = -1, last = -1;  // first and last call at which its content is needed; -1: never used
-  int in_place_of = -1;       // the buffer over which it is written; -1: none
+  std::int64_t offset = -1;      // bytes from the start of the arena; -1: not in the arena
+  int pool = 0;                  // number of that arena
+  int first = -1, last = -1;     // first and last call at which its content is needed; -1: never used
+  int in_place_of = -1;          // the buffer over which it is written; -1: none
+  int part_of = -1;              // the buffer into which it is copied later, as a part of which it lies already; -1: none
+  std::int64_t part_offset = 0;  // bytes from the begin of that buffer
 };
 
 /// One arena.
@@ -58,6 +61,10 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align);
 /// one call overlap, except an output over the input that it replaces, or as far from an input's begin as the kernel allows
 /// (ProgramKernel::distances).
 void verify(const MemoryPlan& plan, const Program& program);
+
+/// Takes out the calls that copy parts (CallArgument::part) to where the plan lets them lie already, as concatenations do, and kernels that
+/// nothing calls any more. The plan is then one of the calls that are left.
+void leave_out_copies(Program& program, MemoryPlan& plan);
 
 /// A table, one buffer per line: bytes in the arena, name, type, shape, calls.
 std::string to_text(const MemoryPlan& plan, const Program& program);

@@ -194,6 +194,8 @@ class Lowering {
       std::vector<Sint> elements;
       for (const LazyBuffer* b : buffers) elements.push_back(product(b->shape()));
       call.bytes = bytes_moved(item.ast, elements);
+      const auto parts = parts_of_output(item.ast, elements);
+      for (std::size_t i = 0; i < buffers.size(); i++) call.arguments[i].part = parts[i].value_or(-1);
     }
     program_.calls.push_back(std::move(call));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 
@@ -37,6 +38,88 @@ std::vector<std::uint32_t> may_alias(const LazyOp* root, std::size_t buffers) {
   for (std::size_t b = 0; b < buffers; b++)
     if (!loaded[b]) result[b] = 0;
   return result;
+}
+
+namespace {
+
+using Box = std::vector<Range>;  // of indices
+
+// Where a mask lets something be seen; nullopt: of several views, or of open sizes.
+std::optional<Box> box_of(const ShapeTracker& st) {
+  if (st.views().size() != 1 || !st.views()[0].has_fixed_shape()) return std::nullopt;
+  const View& view = st.views()[0];
+  if (view.mask) {
+    const bool is_fixed = std::ranges::all_of(*view.mask, [](const Range& r) { return r.first.is_int() && r.second.is_int(); });
+    return is_fixed ? view.mask : std::nullopt;
+  }
+  Box box;
+  for (const Sint& size : view.shape) box.emplace_back(0, size);
+  return box;
+}
+
+bool are_apart(const Box& a, const Box& b) {
+  for (std::size_t d = 0; d < a.size(); d++)
+    if (a[d].second.as_int() <= b[d].first.as_int() || b[d].second.as_int() <= a[d].first.as_int()) return true;
+  return false;
+}
+
+// The position of the first index of the box.
+std::optional<std::int64_t> begin_of(const View& view, const Box& box) {
+  Sint at = view.offset;
+  for (std::size_t d = 0; d < box.size(); d++) at += view.strides[d] * box[d].first;
+  return at.is_int() ? std::optional(at.as_int()) : std::nullopt;
+}
+
+// Where in what is stored all elements of a Load lie, in their order.
+std::optional<std::int64_t> place_of_load(const LazyOp* load, const LazyOp* store, const Box& box, std::int64_t elements) {
+  if (is_indexed(load) || load->dtype != store->dtype || store->st().views().size() != 1) return std::nullopt;
+  const View &from = load->st().views()[0], &to = store->st().views()[0];
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  for (std::size_t d = 0; d < box.size(); d++) {
+    const std::int64_t size = box[d].second.as_int() - box[d].first.as_int();
+    if (size == 1) continue;
+    if (!(from.strides[d] == to.strides[d]) || !from.strides[d].is_int()) return std::nullopt;
+    dims.emplace_back(from.strides[d].as_int(), size);
+  }
+  std::ranges::sort(dims);
+  std::int64_t n = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != n) return std::nullopt;
+    n *= size;
+  }
+  const std::optional<std::int64_t> read = begin_of(from, box), written = begin_of(to, box);
+  return n == elements && read == 0 ? written : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> parts_of_output(const LazyOp* root, const std::vector<Sint>& elements) {
+  std::vector<std::optional<std::int64_t>> parts(elements.size());
+  std::vector<int> loads(elements.size(), 0);
+  for (const LazyOp* op : toposort(root))
+    if (op->op == Op::Load) loads[static_cast<std::size_t>(op->mem().index)]++;
+  std::vector<Box> before;  // what the values of outer Wheres fill
+  if (root->op != Op::Store || !box_of(root->st())) return parts;
+  const auto note = [&](const LazyOp* load, const Box& chosen) {
+    const auto index = static_cast<std::size_t>(load->mem().index);
+    const std::optional<Box> box = box_of(load->st());
+    if (!box || loads[index] != 1 || !elements[index].is_int()) return;
+    if (!std::ranges::all_of(before, [&](const Box& b) { return are_apart(*box, b); })) return;
+    for (std::size_t d = 0; d < box->size(); d++)
+      if ((*box)[d].first.as_int() < chosen[d].first.as_int() || (*box)[d].second.as_int() > chosen[d].second.as_int()) return;
+    parts[index] = place_of_load(load, root, *box, elements[index].as_int());
+  };
+  const LazyOp* op = root->src[0];
+  for (; op->op == Op::Where; op = op->src[2]) {
+    const LazyOp* condition = op->src[0];
+    if (condition->op != Op::Const || condition->constant().value.as_int() != 1) return parts;
+    const std::optional<Box> box = box_of(condition->st());
+    if (!box) return parts;
+    if (op->src[1]->op == Op::Load) note(op->src[1], *box);
+    before.push_back(*box);
+  }
+  if (op->op == Op::Load) note(op, *box_of(root->st()));
+  return parts;
 }
 
 Sint bytes_moved(const LazyOp* root, const std::vector<Sint>& elements) {

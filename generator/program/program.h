@@ -73,6 +73,8 @@ struct CallArgument {
   Access access = Access::Read;
   /// read: bit k: what the call writes as its output k may lie over it (each element is read only at the position that is then written)
   std::uint32_t may_alias = 0;
+  /// read: the element of the call's one output from which on all of the buffer's elements are copied as they are; -1: they are not.
+  std::int64_t part = -1;
 };
 
 /// The buffers of the arguments with that access, in their order.

@@ -168,6 +168,36 @@ TEST_F(Whole, ResidualChainsRunInPlace) {
   expect_pass(emitted(p));
 }
 
+// Concatenations along the outermost axis, of others too, with an input that is needed later and one along an inner axis, which both are
+// copied: the calls that are left out, and the values.
+TEST_F(Whole, WhatIsConcatenatedLiesInTheResult) {
+  const Tensor x = input("x", DType::Float32, {16, 24});
+  std::uint32_t seed = 1;
+  const auto layer = [&](const Tensor& in, std::int64_t rows) {
+    return weights("w", {rows, in.dim(0).as_int()}, ++seed).matmul(in).relu().contiguous();
+  };
+  const Tensor a = layer(x, 8), b = layer(x, 32), c = layer(b, 16);
+  const Tensor inner = Tensor::cat({a, c}, 0).contiguous();                    // 24 rows, b is the other branch
+  const Tensor outer = Tensor::cat({inner, layer(inner, 8)}, 0).contiguous();  // inner is read before, its last reader is this one
+  const Tensor d = layer(outer, 16), kept = Tensor::cat({d, layer(outer, 16)}, 0).contiguous();
+  const Tensor inside = Tensor::cat({layer(kept, 4), layer(kept, 4)}, 1).contiguous();
+  Program p = lowered({{"y", layer(kept, 8) + layer(d, 8)}, {"z", layer(inside, 4)}});
+  MemoryPlan plan = plan_memory(p);
+  const auto parts = std::ranges::count_if(plan.placements, [](const Placement& place) { return place.part_of >= 0; });
+  EXPECT_EQ(parts, 4) << "a, c, inner and what follows it\n" << to_text(plan, p);
+  const MemoryPlan apart = plan_memory(p, {.parts = false});
+  EXPECT_LE(plan.arena_bytes, apart.arena_bytes);
+  const std::size_t calls = p.calls.size(), kernels = p.kernels.size();
+  leave_out_copies(p, plan);
+  EXPECT_EQ(p.calls.size(), calls - 2);
+  EXPECT_EQ(p.kernels.size(), kernels - 2);
+  verify(plan, p);
+  EmitOptions o;
+  o.name = "net";
+  o.selftest = reference(interpreted, {});
+  expect_pass(emit(p, plan, o));
+}
+
 // A loop of a variable number of turns around one of a fixed number: the table of the emitted program, in C, CUDA and on OpenCL.
 TEST_F(Whole, LoopsInEachOther) {
   const Sint turns = graph->symbols().variable("turns", 1, 6);
