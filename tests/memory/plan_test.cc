@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -32,16 +33,32 @@ void add_call(Program& p, std::vector<int> buffers, std::vector<bool> may_alias 
   p.calls.push_back(call);
 }
 
+// A call that copies what it reads, one behind the other.
+void add_copies(Program& p, int out, const std::vector<int>& buffers) {
+  ProgramCall call;
+  call.arguments.push_back({out, Access::Write});
+  for (const int b : buffers) {
+    call.arguments.push_back({b, Access::Read, 0, p.buffers[static_cast<std::size_t>(out)].max_elements});
+    p.buffers[static_cast<std::size_t>(out)].max_elements += p.buffers[static_cast<std::size_t>(b)].max_elements;
+  }
+  p.buffers[static_cast<std::size_t>(out)].shape = {Sint(p.buffers[static_cast<std::size_t>(out)].max_elements)};
+  p.calls.push_back(call);
+}
+
 // A check that is independent of the planner: replays the calls and records for each byte of the arena which value was written there
-// last. Each call must find the values of its inputs intact, except an input that it may replace.
-void expect_replay(const Program& p, const MemoryPlan& plan) {
+// last. Each call must find the values of its inputs intact, except an input that it may replace, or copies to where it lies. `all`: the
+// program before the calls that copy nothing were left out, whose outputs are what they would have copied.
+void expect_replay(const Program& p, const MemoryPlan& plan, const Program& all) {
   std::vector<int> arena(static_cast<std::size_t>(plan.arena_bytes), -1);
-  auto holds = [&](int b) {
-    const Placement& place = plan.placements[static_cast<std::size_t>(b)];
-    for (std::int64_t i = 0; i < p.buffers[static_cast<std::size_t>(b)].max_bytes(); i++)
-      if (arena[static_cast<std::size_t>(place.offset + i)] != b) return false;
-    return true;
+  const std::function<bool(int, std::int64_t)> holds_at = [&](int b, std::int64_t offset) {
+    const auto begin = arena.begin() + offset, end = begin + p.buffers[static_cast<std::size_t>(b)].max_bytes();
+    if (std::all_of(begin, end, [&](int value) { return value == b; })) return true;
+    const auto made = std::ranges::find_if(all.calls, [&](const ProgramCall& c) { return c.arguments[0].buffer == b; });
+    if (made == all.calls.end() || made->arguments.size() < 2) return false;
+    return std::all_of(made->arguments.begin() + 1, made->arguments.end(),
+                       [&](const CallArgument& a) { return a.part >= 0 && holds_at(a.buffer, offset + 4 * a.part); });
   };
+  const auto holds = [&](int b) { return holds_at(b, plan.placements[static_cast<std::size_t>(b)].offset); };
   for (std::size_t c = 0; c < p.calls.size(); c++) {
     const ProgramCall& call = p.calls[c];
     for (int b : call.reads()) {
@@ -55,7 +72,8 @@ void expect_replay(const Program& p, const MemoryPlan& plan) {
       arena[static_cast<std::size_t>(place.offset + k)] = out;
     for (const CallArgument& a : call.arguments) {
       const int b = a.buffer;
-      if (b == out || a.may_alias || p.buffers[static_cast<std::size_t>(b)].kind != BufferKind::Intermediate) continue;
+      const bool is_there = a.part >= 0 && plan.placements[static_cast<std::size_t>(b)].offset == place.offset + 4 * a.part;
+      if (b == out || a.may_alias || is_there || p.buffers[static_cast<std::size_t>(b)].kind != BufferKind::Intermediate) continue;
       EXPECT_TRUE(holds(b)) << "call " << c << " writes over " << b << ", which it reads";
     }
   }
@@ -72,6 +90,12 @@ Program random_program(std::mt19937& random, int calls) {
     std::vector<int> buffers{out};
     std::vector<bool> alias{false};
     const int arguments = 1 + static_cast<int>(random() % 3);
+    if (values.size() > 3 && random() % 4 == 0) {
+      p.buffers[static_cast<std::size_t>(out)].max_elements = 0;
+      add_copies(p, out, {values.end() - 1 - arguments, values.end()});
+      values.push_back(out);
+      continue;
+    }
     for (int i = 0; i < arguments; i++) {
       const std::size_t back = std::min<std::size_t>(values.size(), 1 + random() % 5);
       const int in = values[values.size() - back];
@@ -89,17 +113,27 @@ Program random_program(std::mt19937& random, int calls) {
 
 TEST(Plan, RandomProgramsKeepTheirValues) {
   std::mt19937 random(3);
+  std::ptrdiff_t parts = 0, left_out = 0;
   for (int round = 0; round < test::rounds(150); round++) {
     SCOPED_TRACE(round);
     const Program p = random_program(random, 1 + static_cast<int>(random() % 60));
     const MemoryPlan plan = plan_memory(p);
-    expect_replay(p, plan);
+    expect_replay(p, plan, p);
     const Program better = reorder(p);
-    const MemoryPlan better_plan = plan_memory(better);
-    expect_replay(better, better_plan);
+    MemoryPlan better_plan = plan_memory(better);
+    expect_replay(better, better_plan, better);
+    parts += std::ranges::count_if(plan.placements, [](const Placement& place) { return place.part_of >= 0; });
+    EXPECT_LE(plan.arena_bytes, plan_memory(p, {.parts = false}).arena_bytes);
+    Program fewer = better;
+    fewer.kernels.resize(1);
+    leave_out_copies(fewer, better_plan);
+    left_out += std::ssize(better.calls) - std::ssize(fewer.calls);
+    expect_replay(fewer, better_plan, better);
     EXPECT_LE(better_plan.lower_bound_bytes, plan.lower_bound_bytes);
     EXPECT_LE(static_cast<double>(plan.arena_bytes), 1.05 * static_cast<double>(plan.lower_bound_bytes) + 32);
   }
+  EXPECT_GT(parts, test::rounds(24));
+  EXPECT_GT(left_out, test::rounds(12));
 }
 
 TEST(Plan, ChainsOfElementwiseCallsShareOnePlace) {
@@ -163,7 +197,7 @@ TEST(Plan, ReorderFinishesOneBranchBeforeTheNext) {
   EXPECT_EQ(plan_memory(p).lower_bound_bytes, 8040);
   const Program better = reorder(p);
   EXPECT_EQ(plan_memory(better).lower_bound_bytes, 4080);
-  expect_replay(better, plan_memory(better));
+  expect_replay(better, plan_memory(better), better);
 }
 
 TEST(Plan, ReorderKeepsTheOrderOfWritesToOneBuffer) {
