@@ -72,7 +72,7 @@ std::optional<std::int64_t> begin_of(const View& view, const Box& box) {
 
 // Where in what is stored all elements of a Load lie, in their order.
 std::optional<std::int64_t> place_of_load(const LazyOp* load, const LazyOp* store, const Box& box, std::int64_t elements) {
-  if (is_indexed(load) || load->dtype != store->dtype || store->st().views().size() != 1) return std::nullopt;
+  if (load->dtype != store->dtype || store->st().views().size() != 1) return std::nullopt;
   const View &from = load->st().views()[0], &to = store->st().views()[0];
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
   for (std::size_t d = 0; d < box.size(); d++) {
@@ -103,7 +103,7 @@ std::vector<std::optional<std::int64_t>> parts_of_output(const LazyOp* root, con
   const auto note = [&](const LazyOp* load, const Box& chosen) {
     const auto index = static_cast<std::size_t>(load->mem().index);
     const std::optional<Box> box = box_of(load->st());
-    if (!box || loads[index] != 1 || !elements[index].is_int()) return;
+    if (!box || is_indexed(load) || loads[index] != 1 || !elements[index].is_int()) return;
     if (!std::ranges::all_of(before, [&](const Box& b) { return are_apart(*box, b); })) return;
     for (std::size_t d = 0; d < box->size(); d++)
       if ((*box)[d].first.as_int() < chosen[d].first.as_int() || (*box)[d].second.as_int() > chosen[d].second.as_int()) return;
