@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "context.h"
+#include "cores.h"
 #include "figure.h"
 #include "int8.h"
 #include "onnxruntime.h"
@@ -250,6 +251,7 @@ Figures measure(Context& context) {
     measure_cortex_m(context, name, model, std::nullopt);
   }
   measure_int8(context);
+  measure_cores(context);
   measure_pointwise(context);
   measure_training(context);
   measure_beside_onnxruntime(context);
@@ -296,11 +298,12 @@ void print(const Figures& figures, bool json) {
 
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false, int8 = false, training = false, onnxruntime = false, workers = false;
+  bool json = false, int8 = false, training = false, onnxruntime = false, workers = false, cores = false;
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
   app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
   app.add_flag("--workers", workers, "networks shared by two workers, alone");
+  app.add_flag("--cores", cores, "layers on cores with vectors, in instructions, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
@@ -315,6 +318,8 @@ int run(int argc, char** argv) {
     measure_beside_onnxruntime(context);
   } else if (workers) {
     measure_workers(context);
+  } else if (cores) {
+    measure_cores(context);
   } else {
     measure(context);
   }

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "driver/compile.h"
+#include "layers.h"
 #include "onnx/builder.h"
 #include "peak.h"
 #include "target/target.h"
@@ -93,12 +94,6 @@ struct Layer {
   std::function<std::string(GraphBuilder& g, const std::string& x)> build;
   double limit;
 };
-
-std::string convolution(GraphBuilder& g, const std::string& x, std::int64_t channels, std::int64_t outputs, std::int64_t size,
-                        std::int64_t stride = 1, std::int64_t groups = 1) {
-  const std::int64_t pad = size / 2;
-  return g.conv(x, "conv", channels, outputs, {size, size}, {stride, stride}, {pad, pad, pad, pad}, groups);
-}
 
 std::vector<Layer> products() {
   return {
