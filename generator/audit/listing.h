@@ -36,6 +36,8 @@ struct InstructionSet {
   /// instruction never goes on behind it, and whether it may skip the one behind it. Null for others.
   bool (*leaves)(const ListedInstruction&) = nullptr;
   bool (*skips)(const ListedInstruction&) = nullptr;
+  /// Where the size of vector registers is the core's (RISC-V): compilers count what frames hold of them in multiples of this many bits.
+  std::int64_t scalable_bits = 0;
 };
 
 extern const InstructionSet kArm, kAArch64, kRiscV32, kRiscV64, kAvr;

@@ -63,6 +63,7 @@ Flow flow(const ListedInstruction& i) {
 
 }  // namespace
 
-const InstructionSet kRiscV32 = {taken_32, stored, flow}, kRiscV64 = {taken_64, stored, flow};
+const InstructionSet kRiscV32 = {.taken = taken_32, .stored = stored, .flow = flow, .scalable_bits = 64};
+const InstructionSet kRiscV64 = {.taken = taken_64, .stored = stored, .flow = flow, .scalable_bits = 64};
 
 }  // namespace etch

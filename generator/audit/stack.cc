@@ -204,6 +204,27 @@ StackGraph parse_stack_usage(std::string_view text) {
   return graph;
 }
 
+StackGraph add_scalable_frames(StackGraph graph, std::string_view remarks, std::int64_t vscale) {
+  constexpr std::int64_t kRegister = 8, kAlign = 16;  // in multiples of vscale: one register, and what all of them together are rounded to
+  std::string name;
+  std::map<std::string, std::int64_t> parts;
+  while (!remarks.empty()) {
+    const std::string_view line = take_line(remarks);
+    constexpr std::string_view kFunction = "Function: ", kAligned = ", Align: ", kSize = ", Size: vscale x ";
+    if (line.starts_with(kFunction)) name = std::string(line.substr(kFunction.size()));
+    const std::size_t aligned = line.find(kAligned), size = line.find(kSize);
+    if (!line.starts_with("Offset: ") || aligned == std::string_view::npos || size == std::string_view::npos) continue;
+    const auto bytes = number(line.substr(size + kSize.size())), align = number(line.substr(aligned + kAligned.size()));
+    if (bytes && align) parts[name] += *bytes + std::max(*align, kRegister) - kRegister;
+  }
+  for (const auto& [function, bytes] : parts) {
+    StackFunction& f = graph[function];
+    const std::int64_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
+    f.bytes = f.bytes && vscale > 0 ? std::optional(*f.bytes + rounded * vscale + kAlign) : std::nullopt;
+  }
+  return graph;
+}
+
 StackGraph merge(const StackGraph& first, const StackGraph& second) {
   const auto names = full_names(first);
   const auto in_first = [&](const std::string& name) {

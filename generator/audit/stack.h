@@ -29,6 +29,11 @@ StackGraph parse_callgraph_info(std::string_view text);
 /// gcc or clang -fstack-usage: one .su file, functions with bytes, no calls.
 StackGraph parse_stack_usage(std::string_view text);
 
+/// Adds to the bytes of each function what clang's .su file leaves out because its size is a multiple of the vector registers': spilled
+/// vectors, which `remarks` of -Rpass-analysis=stack-frame-layout list as "Size: vscale x 8". An upper bound, as frames may have up to 16
+/// bytes more to align them. Where `vscale` is 0, not known, such functions lose their figure.
+StackGraph add_scalable_frames(StackGraph graph, std::string_view remarks, std::int64_t vscale);
+
 /// objdump -d --no-show-raw-insn, for library functions, which have no .ci or .su file. A function's bytes are the sum of everything
 /// that its instructions subtract from the stack pointer: an upper bound.
 StackGraph parse_disassembly(std::string_view text, const InstructionSet& set);

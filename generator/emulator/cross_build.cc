@@ -110,6 +110,13 @@ bool tells_frames(const std::string& compiler, const Target& target) {
   return !tells_calls(compiler) && (is_clang(compiler) || is_gcc(compiler)) && instruction_set(target.toolchain.triple) != nullptr;
 }
 
+/// clang's .su files leave out vectors on the stack where their size is the core's; its remarks tell of them.
+bool has_scalable_frames(const std::string& compiler, const Target& target) {
+  return tells_frames(compiler, target) && is_clang(compiler) && instruction_set(target.toolchain.triple)->scalable_bits > 0;
+}
+
+std::filesystem::path layout_file(const Source& source) { return std::filesystem::path(source.object).replace_extension(".layout"); }
+
 /// nvcc hands what it does not know on to the host's compiler only if told to, and takes no files in assembler.
 bool is_nvcc(const std::string& compiler) { return std::filesystem::path(compiler).filename() == "nvcc"; }
 
@@ -128,11 +135,14 @@ void compile(const Source& source, const std::filesystem::path& dir, const Targe
     if (std::ranges::find(command, flag) == command.end()) command.push_back(flag);
   if (tells_calls(compiler)) command.insert(command.end(), {"-fstack-usage", "-fcallgraph-info=su"});
   if (tells_frames(compiler, target)) command.emplace_back("-fstack-usage");
+  if (has_scalable_frames(compiler, target)) command.emplace_back("-Rpass-analysis=stack-frame-layout");
   for (const std::string& define : options.defines) command.push_back("-D" + define);
   command.insert(command.end(), options.flags.begin(), options.flags.end());
   command.insert(command.end(), {"-I.", "-c", source.file.string(), "-o", source.object.string()});
   if (is_nvcc(compiler) && source.file.extension() == ".S") command = assemble(source);
-  require_ok(run_tool(command, dir, source.object.parent_path(), options.timeout_s), command, (dir / source.file).string());
+  const ProcessResult result = run_tool(command, dir, source.object.parent_path(), options.timeout_s);
+  require_ok(result, command, (dir / source.file).string());
+  if (has_scalable_frames(compiler, target)) std::ofstream(layout_file(source), std::ios::binary) << result.err;
 }
 
 void compile_all(const std::vector<Source>& sources, const std::filesystem::path& dir, const Target& target, const std::string& compiler,
@@ -195,8 +205,11 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
   if (!tells_calls(build.compiler) && !tells_frames(build.compiler, target)) return graph;
   for (const Source& source : sources) {
     std::filesystem::path info = source.object;
-    graph = merge(graph, tells_calls(build.compiler) ? parse_callgraph_info(read(info.replace_extension(".ci")))
-                                                     : parse_stack_usage(read(info.replace_extension(".su"))));
+    StackGraph own = tells_calls(build.compiler) ? parse_callgraph_info(read(info.replace_extension(".ci")))
+                                                 : parse_stack_usage(read(info.replace_extension(".su")));
+    if (has_scalable_frames(build.compiler, target))
+      own = add_scalable_frames(std::move(own), read(layout_file(source)), target.vector.bits / set->scalable_bits);
+    graph = merge(graph, own);
   }
   if (const auto listing = set != nullptr ? disassemble(target, build.elf) : std::nullopt) {
     const auto symbols = read_elf_symbols(build.elf);

@@ -149,6 +149,26 @@ TEST(Stack, UsageFiles) {
   EXPECT_EQ(graph.at("b").bytes, 32);
 }
 
+// The remarks are clang-19's; its prologues subtract 64 + 1280 bytes in add, 16 + 192 in few, where the .su file says 48 and 16.
+TEST(Stack, FramesWithVectorsOfRiscV) {
+  const StackGraph frames = parse_stack_usage("main.c:15:add\t48\tstatic\nmain.c:16:few\t16\tstatic\nmain.c:30:main\t32\tstatic\n");
+  std::string remarks = "main.c:15:1: remark: \nFunction: add\nOffset: [SP-8], Type: Spill, Align: 8, Size: 8\n";
+  for (int i = 1; i <= 40; i++) remarks += "Offset: [SP-" + std::to_string(8 * i) + "], Type: Spill, Align: 8, Size: vscale x 8\n";
+  remarks += "   15 | void add(float *out) {\n      | ^\nmain.c:16:1: remark: \nFunction: few\n";
+  for (int i = 1; i <= 5; i++)
+    remarks += "Offset: [SP-16-" + std::to_string(8 * i) + " x vscale], Type: Spill, Align: 8, Size: vscale x 8\n";
+  remarks += "main.c:30:1: remark: \nFunction: main\nOffset: [SP-8], Type: Spill, Align: 8, Size: 8 [-Rpass-analysis=stack-frame-layout]\n";
+  const StackGraph of_256_bits = add_scalable_frames(frames, remarks, 256 / 64);
+  EXPECT_EQ(of_256_bits.at("add").bytes, 64 + 1280);
+  EXPECT_EQ(of_256_bits.at("few").bytes, 16 + 192 + 16);  // with room to align it, which this one does not need
+  EXPECT_EQ(of_256_bits.at("main").bytes, 32);
+  const StackGraph unknown = add_scalable_frames(frames, remarks, 0);
+  EXPECT_EQ(unknown.at("add").bytes, std::nullopt);
+  EXPECT_EQ(unknown.at("main").bytes, 32);
+  const StackGraph wide = add_scalable_frames(frames, "Function: few\nOffset: [SP-64], Type: Spill, Align: 32, Size: vscale x 64\n", 4);
+  EXPECT_GE(*wide.at("few").bytes, 16 + 64 * 4);
+}
+
 TEST(Stack, Reachable) {
   EXPECT_EQ(reachable(all(), "net_run", {{"etch_run", {"k1"}}}),
             (std::vector<std::string>{"__math_oflowf", "etch_run", "expf", "net.c:k1", "net_run", "with_errno"}));

@@ -56,7 +56,7 @@ TEST_P(KernelText, ReadsWell) {
   EXPECT_GT(names, 500) << "declarations were seen";
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, KernelText, testing::Values("cortex-m4f", "x86-64-v3", "x86-64-v4", "opencl", "cuda"),
+INSTANTIATE_TEST_SUITE_P(Targets, KernelText, testing::Values("cortex-m4f", "x86-64-v3", "x86-64-v4", "rv64gcv", "opencl", "cuda"),
                          [](const auto& row) {
                            std::string name = row.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

@@ -84,6 +84,7 @@ TEST(OtherArchitectures, CountsAreExact) {
   const Row rows[] = {
       {"rv32imc", "counts_riscv", {"sum", true, 59, 12, 2, 48, 8, 16, 10}, {"sum", true, 14, 3, 2, 12, 8, 16, 1}},
       {"cortex-a55", "counts_aarch64", {"sum", true, 47, 13, 3, 64, 24, 32, 10}, {"sum", true, 11, 4, 3, 28, 24, 32, 1}},
+      {"rv64gcv", "counts_rvv", {"sum", true, 27, 12, 2, 56, 16, 16, 2}, {"sum", true, 18, 3, 2, 20, 16, 16, 1}},
       {"avr", "counts_avr", {"sum", true, 69, 25, 2, 25, 2, 5, 10}, {"sum", true, 15, 7, 2, 7, 2, 5, 1}},
   };
   std::string skipped;
@@ -106,6 +107,26 @@ TEST(OtherArchitectures, CountsAreExact) {
     EXPECT_EQ(result.runs[1], row.one);
   }
   if (!skipped.empty()) GTEST_SKIP() << skipped;
+}
+
+/// clang's .su file leaves out what vectors of RISC-V take on the stack.
+TEST(OtherArchitectures, SpilledVectorsAreWithinTheBound) {
+  const Target target = find_target("rv64gcv", kTargets);
+  if (const std::string why = test::missing_tools(target); !why.empty()) GTEST_SKIP() << why;
+  const TempDir temp;
+  const CrossBuild program = build_project(kData / "spilled_vectors", target, temp.path() / "build");
+  const EmulatorResult result = run_emulated(target, program.elf, {.functions = {"add"}, .cwd = {}});
+  ASSERT_TRUE(result.ok()) << result.console;
+  ASSERT_EQ(result.runs.size(), 1u);
+  ASSERT_TRUE(result.runs[0].stack_bytes);
+  const StackBound bound = worst_case_stack(program.stack, "add");
+  ASSERT_TRUE(bound.bytes.has_value());
+  EXPECT_GE(*result.runs[0].stack_bytes, (40 + 1 - 32) * 32) << "no more than the registers hold the rest of the sums and what is added";
+  EXPECT_LE(*result.runs[0].stack_bytes, *bound.bytes);
+  EXPECT_LE(*bound.bytes, *result.runs[0].stack_bytes + 64) << "the bound is not far from what is used";
+  Target unknown = target;  // clang makes vectors by itself, and no one knows their size
+  unknown.vector = {};
+  EXPECT_FALSE(worst_case_stack(build_project(kData / "spilled_vectors", unknown, temp.path() / "other").stack, "add").bytes);
 }
 
 TEST_F(Emulated, EqualInEveryRun) {

@@ -36,6 +36,7 @@ inline const BoardRow kBoards[] = {
     {"cortex-a72", {"--target=aarch64-linux-gnu", "-march=armv8-a+nosimd"}},
     {"cortex-a7", {"--target=armv7-linux-gnueabihf", "-mfloat-abi=hard", "-mfpu=vfpv3-d16"}},
     {"rv64gc", {"--target=riscv64-linux-gnu", "-march=rv64ifd", "-mabi=lp64d"}},
+    {"rv64gcv", {"--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d"}},
     {"avr", {}, true},
 };
 

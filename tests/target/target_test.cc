@@ -344,6 +344,7 @@ constexpr ShippedRow kShipped[] = {
     {"opencl", Fpu::Double, 64, 0, 0, 512, true},
     {"rv32imc", Fpu::None, 32, 0, 0, 8, false},
     {"rv64gc", Fpu::Double, 64, 0, 0, 16, false},
+    {"rv64gcv", Fpu::Double, 64, 256, 32, 32, false},
     {"x86-64-v3", Fpu::Double, 64, 256, 16, 32, true},
     {"x86-64-v4", Fpu::Double, 64, 512, 32, 64, true},
     {"x86-64-vnni", Fpu::Double, 64, 512, 32, 64, true},
@@ -417,10 +418,10 @@ TEST(Target, OwnOnesAndBundledOnes) {
     names.push_back(f.name);
     EXPECT_EQ(f.hides, f.name == "host" ? kTargets / "host.xml" : std::filesystem::path()) << f.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"host",       "zz",         "avr",           "c99",       "cortex-a53", "cortex-a55",
-                                             "cortex-a7",  "cortex-a72", "cortex-m0plus", "cortex-m3", "cortex-m33", "cortex-m4f",
-                                             "cortex-m55", "cortex-m7",  "cuda",          "opencl",    "rv32imc",    "rv64gc",
-                                             "x86-64-v3",  "x86-64-v4",  "x86-64-vnni"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"host",       "zz",         "avr",           "c99",        "cortex-a53", "cortex-a55",
+                                             "cortex-a7",  "cortex-a72", "cortex-m0plus", "cortex-m3",  "cortex-m33", "cortex-m4f",
+                                             "cortex-m55", "cortex-m7",  "cuda",          "opencl",     "rv32imc",    "rv64gc",
+                                             "rv64gcv",    "x86-64-v3",  "x86-64-v4",     "x86-64-vnni"}));
   EXPECT_EQ(find_target("host", dirs).description, "mine");
   EXPECT_EQ(find_target("cortex-m4f", dirs).name, "cortex-m4f");
   test::expect_error<UserError>([&] { find_target("z80", dirs); }, "unknown target 'z80', known are 'zz'");
