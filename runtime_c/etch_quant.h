@@ -60,6 +60,12 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
   __asm("vcvtr.s32.f32 %0, %1" : "=t"(n) : "t"((float)v * m));
   return (int32_t)etch_f32_bits(n);
 }
+#elif defined(__riscv_flen) && defined(__GNUC__)
+ETCH_INLINE int32_t etch_requantise(int32_t v, float m) {
+  int32_t n; /* C's lrintf is a call, as it may set errno */
+  __asm("fcvt.w.s %0, %1, rne" : "=r"(n) : "f"((float)v * m));
+  return n;
+}
 #elif ETCH_ROUNDS
 ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return (int32_t)rintf((float)v * m); }
 #else
@@ -122,7 +128,17 @@ ETCH_LOADS(int8_t, i8, 32)
 ETCH_LOADS(uint8_t, u8, 32)
 ETCH_LOADS(int8_t, i8, 64)
 ETCH_LOADS(uint8_t, u8, 64)
+#if defined(__riscv_v_fixed_vlen) && __riscv_v_fixed_vlen == 256 && defined(__clang__)
+#include <riscv_vector.h>
+typedef vfloat32m1_t etch_register_f32x8 __attribute__((riscv_rvv_vector_bits(256)));
+typedef vint32m1_t etch_register_i32x8 __attribute__((riscv_rvv_vector_bits(256)));
+ETCH_INLINE etch_u32x8 etch_requantise_x8(etch_u32x8 v, etch_f32x8 m) {
+  const etch_register_f32x8 product = (etch_register_f32x8)(__builtin_convertvector((etch_i32x8)v, etch_f32x8) * m);
+  return (etch_u32x8)(etch_register_i32x8)__riscv_vfcvt_x_f_v_i32m1(product, 8);
+}
+#else
 ETCH_REQUANTISE(8)
+#endif
 ETCH_REQUANTISE(16)
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__clang__)
 #include <arm_mve.h>

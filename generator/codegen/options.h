@@ -52,6 +52,7 @@ std::int64_t items_of_row(std::int64_t size);
 struct CodegenOptions {
   int vector_bits = 0;                          // GNU vector extensions of this width; 0 = scalar code only
   bool integer_vectors = false;                 // those of int32 too, loaded from and stored as smaller integers
+  bool scalar_factors = false;                  // a number that multiplies a vector takes none of the registers for vectors
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
   int integer_registers = 11;                   // the same for sums of integers, beside what indices take
   bool in_order = false;                        // the number of instructions counts, more than what they wait for

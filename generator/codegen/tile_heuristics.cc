@@ -159,8 +159,11 @@ class Search {
   }
 
   // Registers beside the sums: those along the lanes, and one for the rows, of which each is used up before the next is loaded. In order a
-  // compiler loads all of them first, so as to wait for none.
-  std::int64_t operands(std::int64_t q, std::int64_t p) const { return q + (k_.options().in_order ? p : 1); }
+  // compiler loads all of them first, so as to wait for none. None where rows are numbers in registers of their own.
+  std::int64_t operands(std::int64_t q, std::int64_t p) const {
+    if (k_.options().scalar_factors) return q;
+    return q + (k_.options().in_order ? p : 1);
+  }
 
   // With vectors, tiles of many rows may end with one that begins earlier.
   bool may_overlap(int other, std::int64_t rows) const {

@@ -366,6 +366,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   if (language.grid && !is_language_of(target, language)) return options;
   options.vector_bits = target.vector.extensions ? static_cast<int>(target.vector.bits) : 0;
   options.integer_vectors = options.vector_bits > 0 && target.vector.integers;
+  options.scalar_factors = options.vector_bits > 0 && target.vector.scalars;
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.integer_registers = static_cast<int>(target.integer_registers);
   options.register_tiles = !language.grid;

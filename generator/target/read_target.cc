@@ -46,10 +46,12 @@ void read_core(const Reader& in, const Element& root, Target& t) {
     t.vector.registers = in.number(*e, "registers", 0, 1024, 0);
     t.vector.extensions = in.boolean(*e, "extensions", false);
     t.vector.integers = in.boolean(*e, "integers", false);
+    t.vector.scalars = in.boolean(*e, "scalars", false);
     if ((t.vector.bits == 0) != (t.vector.registers == 0))
       in.fail(e->GetLineNum(), "<vector>: bits and registers are both 0 or both not 0");
     if (t.vector.bits == 0 && t.vector.extensions) in.fail(e->GetLineNum(), "<vector>: extensions is true, but bits is 0");
     if (t.vector.integers && !t.vector.extensions) in.fail(e->GetLineNum(), "<vector>: integers is true, but extensions is false");
+    if (t.vector.scalars && !t.vector.extensions) in.fail(e->GetLineNum(), "<vector>: scalars is true, but extensions is false");
   }
 }
 

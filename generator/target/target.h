@@ -70,6 +70,7 @@ struct Vector {
   bool extensions = false;     // the compiler has GNU vector extensions (vector_size) and makes good code of them
   std::int64_t registers = 0;  // architectural vector registers; a tile keeps a few of them free for operands
   bool integers = false;       // it makes good code of vectors of integers too: bytes widened when they are loaded, narrowed when stored
+  bool scalars = false;        // a vector is multiplied by a number where that is, in a register for scalars
 };
 
 /// What a compiler flag decides, and therefore where it is given when a user builds the project.

@@ -106,12 +106,14 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
   EXPECT_EQ(applied_text(kernel.applied()).substr(0, 11), "VECTOR 2 8;");
 }
 
-// Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers.
+// Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers, unless they are
+// numbers in registers for scalars.
 TEST(Heuristics, TilesOfCoresInOrder) {
   using namespace test::windows;
-  const auto opts_of = [](bool in_order) {
+  const auto opts_of = [](bool in_order, bool scalar_factors = false) {
     LazyOps ops;
     CodegenOptions options;
+    options.scalar_factors = scalar_factors;
     options.vector_bits = 128;
     options.float_registers = 32;
     options.in_order = in_order;
@@ -121,6 +123,7 @@ TEST(Heuristics, TilesOfCoresInOrder) {
     return applied_text(kernel.applied());
   };
   EXPECT_EQ(opts_of(true), "VECTOR 1 4;OVERLAP 0 3;UPCAST 1 7;UNROLL 0 2;");
+  EXPECT_EQ(opts_of(true, true), "VECTOR 1 4;UPCAST 0 7;UPCAST 1 4;UNROLL 0 2;");  // 28 sums, and four vectors to multiply
   EXPECT_EQ(opts_of(false).find("UNROLL"), std::string::npos) << opts_of(false);
 }
 

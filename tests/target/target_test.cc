@@ -194,6 +194,7 @@ constexpr BadRow kBad[] = {
     {"bits=\"128\"", "bits=\"0\"", 5, "<vector>: bits and registers are both 0 or both not 0"},
     {"bits=\"128\" registers=\"8\"", "bits=\"0\" registers=\"0\"", 5, "<vector>: extensions is true, but bits is 0"},
     {"extensions=\"true\"", "integers=\"true\"", 5, "<vector>: integers is true, but extensions is false"},
+    {"extensions=\"true\"", "scalars=\"true\"", 5, "<vector>: scalars is true, but extensions is false"},
     {"<vector", "<vektor", 5, "unknown element <vektor> in <target>, accepted are description, language, core, registers, vector, memory"},
     {"size=\"64K\"", "size=\"0\"", 6, "<memory>: size is '0', accepted is a number from 1 to 1125899906842624"},
     {"size=\"64K\"", "size=\"64KB\"", 6, "size is '64KB'"},

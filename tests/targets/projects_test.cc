@@ -41,7 +41,7 @@ TEST(Targets, WithoutQemuNoProgramIsRunByIt) {
     return ran.err;
   };
   EXPECT_EQ(emulator("ETCH_QEMU-NOTFOUND"), "runs by ''\n");
-  EXPECT_EQ(emulator("/opt/qemu-aarch64"), "runs by '/opt/qemu-aarch64;-cpu;cortex-a53'\n");
+  EXPECT_EQ(emulator("/opt/qemu-aarch64"), "runs by '/opt/qemu-aarch64;-cpu;cortex-a76'\n");
 }
 
 }  // namespace
