@@ -130,12 +130,15 @@ ETCH_LOADS(int8_t, i8, 64)
 ETCH_LOADS(uint8_t, u8, 64)
 #if defined(__riscv_v_fixed_vlen) && __riscv_v_fixed_vlen == 256 && defined(__clang__)
 #include <riscv_vector.h>
-typedef vfloat32m1_t etch_register_f32x8 __attribute__((riscv_rvv_vector_bits(256)));
-typedef vint32m1_t etch_register_i32x8 __attribute__((riscv_rvv_vector_bits(256)));
-ETCH_INLINE etch_u32x8 etch_requantise_x8(etch_u32x8 v, etch_f32x8 m) {
-  const etch_register_f32x8 product = (etch_register_f32x8)(__builtin_convertvector((etch_i32x8)v, etch_f32x8) * m);
-  return (etch_u32x8)(etch_register_i32x8)__riscv_vfcvt_x_f_v_i32m1(product, 8);
-}
+/* In a register or half of one. */
+#define ETCH_REQUANTISE_IN(n, part)                                                                                    \
+  typedef vfloat32##part##_t etch_register_f32x##n __attribute__((riscv_rvv_vector_bits(32 * n)));                     \
+  typedef vint32##part##_t etch_register_i32x##n __attribute__((riscv_rvv_vector_bits(32 * n)));                       \
+  ETCH_INLINE etch_u32x##n etch_requantise_x##n(etch_u32x##n v, etch_f32x##n m) {                                      \
+    const etch_f32x##n product = __builtin_convertvector((etch_i32x##n)v, etch_f32x##n) * m;                           \
+    return (etch_u32x##n)(etch_register_i32x##n)__riscv_vfcvt_x_f_v_i32##part((etch_register_f32x##n)product, n);      \
+  }
+ETCH_REQUANTISE_IN(8, m1)
 #else
 ETCH_REQUANTISE(8)
 #endif
@@ -170,6 +173,8 @@ ETCH_INLINE etch_u8x4 etch_load_if_u8x4(bool is, const uint8_t *at, etch_u8x4 ot
 ETCH_INLINE etch_u32x4 etch_requantise_x4(etch_u32x4 v, etch_f32x4 m) {
   return (etch_u32x4)vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32((int32x4_t)v), (float32x4_t)m));
 }
+#elif defined(ETCH_REQUANTISE_IN)
+ETCH_REQUANTISE_IN(4, mf2)
 #else
 ETCH_REQUANTISE(4)
 #endif

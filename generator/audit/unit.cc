@@ -170,7 +170,7 @@ class Body : public RecursiveASTVisitor<Body> {
     for (unsigned i = 0; i < s.getNumOutputs(); i++)
       if (const llvm::StringRef c = s.getOutputConstraint(i); c != "=r" && c != "=t") return false;
     for (unsigned i = 0; i < s.getNumInputs(); i++)
-      if (const llvm::StringRef c = s.getInputConstraint(i); c != "r" && c != "t") return false;
+      if (const llvm::StringRef c = s.getInputConstraint(i); c != "r" && c != "t" && c != "f") return false;
     return true;
   }
 

@@ -194,7 +194,11 @@ bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std:
     const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
     if (size.is_int() && (size.as_int() % lanes != 0) != overlap) continue;
     if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
-    if (k.reduces().empty() || k.is_staged()) return true;
+    if (k.is_staged()) return true;
+    if (k.reduces().empty()) {
+      if (!k.options().small_code) k.try_apply({OptOp::Interior});
+      return true;
+    }
     unroll_window(k);
     upcast_neighbours(k);
     k.try_apply({OptOp::Interior});

@@ -110,20 +110,21 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
 // numbers in registers for scalars.
 TEST(Heuristics, TilesOfCoresInOrder) {
   using namespace test::windows;
-  const auto opts_of = [](bool in_order, bool scalar_factors = false) {
+  const auto opts_of = [](bool in_order, std::int64_t size = 14, bool scalar_factors = false) {
     LazyOps ops;
     CodegenOptions options;
     options.scalar_factors = scalar_factors;
     options.vector_bits = 128;
     options.float_registers = 32;
     options.in_order = in_order;
-    const Window w{.channels = 16, .outputs = 64, .height = 14, .width = 14};
+    const Window w{.channels = 16, .outputs = 64, .height = size, .width = size};
     Kernel kernel(store_of(ops, w, DType::Float32), options);
     tile_optimizations(kernel, arguments_of(w, DType::Float32));
     return applied_text(kernel.applied());
   };
   EXPECT_EQ(opts_of(true), "VECTOR 1 4;OVERLAP 0 3;UPCAST 1 7;UNROLL 0 2;");
-  EXPECT_EQ(opts_of(true, true), "VECTOR 1 4;UPCAST 0 7;UPCAST 1 4;UNROLL 0 2;");  // 28 sums, and four vectors to multiply
+  EXPECT_EQ(opts_of(true, 16), "VECTOR 1 4;OVERLAP 0 5;UPCAST 1 4;UNROLL 0 2;");
+  EXPECT_EQ(opts_of(true, 16, true), "VECTOR 1 4;OVERLAP 0 6;UPCAST 1 4;UNROLL 0 2;");  // 24 sums, and four vectors to multiply
   EXPECT_EQ(opts_of(false).find("UNROLL"), std::string::npos) << opts_of(false);
 }
 

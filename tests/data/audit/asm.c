@@ -9,6 +9,11 @@ uint32_t rotated(uint32_t x) {
   __asm("ror %0, %1, #8" : "=r"(y) : "r"(x));
   return y;
 }
+int rounded(float x) {
+  int y;
+  __asm("fcvt.w.s %0, %1, rne" : "=r"(y) : "f"(x));
+  return y;
+}
 uint32_t in_memory(uint32_t x) {
   uint32_t y;
   __asm("mov %1, %0" : "=m"(y) : "r"(x));  // expect: asm

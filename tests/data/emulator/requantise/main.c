@@ -12,15 +12,22 @@ static void check(int32_t v, float m) {
   const int32_t expected = (int32_t)lrintf(product);
   etch_u32x8 values = {0};
   etch_f32x8 factors = {0.0f};
+  etch_u32x4 four = {0};
+  etch_f32x4 four_factors = {0.0f};
   int lane;
   for (lane = 0; lane < 8; lane++) {
     values[lane] = (uint32_t)(lane % 2 != 0 ? -v : v);
     factors[lane] = m;
   }
+  for (lane = 0; lane < 4; lane++) {
+    four[lane] = values[lane];
+    four_factors[lane] = m;
+  }
   values = etch_requantise_x8(values, factors);
+  four = etch_requantise_x4(four, four_factors);
   if (etch_requantise(v, m) != expected) wrong++;
   for (lane = 0; lane < 8; lane++)
-    if ((int32_t)values[lane] != (lane % 2 != 0 ? -expected : expected)) wrong++;
+    if ((int32_t)values[lane] != (lane % 2 != 0 ? -expected : expected) || (lane < 4 && four[lane] != values[lane])) wrong++;
   count++;
 }
 
