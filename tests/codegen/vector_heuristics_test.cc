@@ -47,6 +47,25 @@ TEST(Heuristics, FloatsWithoutSumsAreVectors) {
   }
 }
 
+// A copy with padding is vectors in rows that are long enough, and where no lane is padding they are loaded whole.
+TEST(Heuristics, PaddingIsAtBordersAlone) {
+  LazyOps ops;
+  const auto opts_of = [&](std::int64_t size, bool small_code) {
+    CodegenOptions options;
+    options.vector_bits = 256;
+    options.small_code = small_code;
+    const ShapeTracker padded = ShapeTracker::from_shape({16, size - 2}).pad({{0, 0}, {1, 1}});
+    Kernel kernel(ops.store(0, ops.load(1, DType::Float32, padded), ShapeTracker::from_shape({16, size})), options);
+    float_vector_optimizations(kernel, {});
+    return applied_text(kernel.applied());
+  };
+  EXPECT_EQ(opts_of(64, false), "VECTOR 1 8;INTERIOR;");
+  EXPECT_EQ(opts_of(58, false), "VECTOR 1 8;INTERIOR;");
+  EXPECT_EQ(opts_of(58, true), "VECTOR 1 8;");
+  EXPECT_EQ(opts_of(24, false), "VECTOR 1 4;INTERIOR;");
+  EXPECT_EQ(opts_of(12, false), "");
+}
+
 // Where nothing is written over what is read, the last vector of a loop may begin earlier.
 TEST(Heuristics, LastVectorsBeginEarlier) {
   LazyOps ops;
