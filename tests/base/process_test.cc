@@ -11,7 +11,7 @@
 
 #include "base/tempdir.h"
 
-namespace etch {
+namespace etch::process_test {
 namespace {
 
 struct Row {
@@ -180,4 +180,4 @@ TEST(FindProgram, Rows) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::process_test

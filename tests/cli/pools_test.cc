@@ -15,7 +15,7 @@
 #include "support/text_model.h"
 #include "support/tool.h"
 
-namespace etch {
+namespace etch::pools_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -259,4 +259,4 @@ TEST_F(Pools, AnEmulatedBoardWithTwoRamsGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::pools_test

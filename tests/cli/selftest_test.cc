@@ -7,7 +7,7 @@
 #include "support/text_model.h"
 #include "support/tool.h"
 
-namespace etch {
+namespace etch::selftest_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -144,4 +144,4 @@ TEST(Progress, OnATerminalAlone) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::selftest_test

@@ -8,7 +8,7 @@
 #include "support/text_model.h"
 #include "support/tool.h"
 
-namespace etch {
+namespace etch::sizes_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -144,4 +144,4 @@ TEST(Sizes, MisspeltNamesListTheNearestFirst) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::sizes_test

@@ -8,7 +8,7 @@
 #include "support/text_model.h"
 #include "support/tool.h"
 
-namespace etch {
+namespace etch::state_test {
 namespace {
 
 constexpr const char* kAverage = R"(<ir_version: 8, opset_import: ["" : 17]>
@@ -99,4 +99,4 @@ g (float[n,2] h) => (float[n,2] k) { k = Relu (h) })");
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::state_test

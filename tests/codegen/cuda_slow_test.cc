@@ -13,7 +13,7 @@
 #include "support/needs.h"
 #include "support/on_device.h"
 
-namespace etch {
+namespace etch::cuda_slow_test {
 namespace {
 
 // What nvcc warns of and kernels mean: a function that is not used (of etch_math.h), a division by the constant 0.
@@ -147,4 +147,4 @@ TEST_F(CudaTexts, CompileByClang) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::cuda_slow_test

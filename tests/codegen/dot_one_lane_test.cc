@@ -5,7 +5,7 @@
 #include "support/boards.h"
 #include "support/dot_sums.h"
 
-namespace etch {
+namespace etch::dot_one_lane_test {
 namespace {
 
 using test::DotCase;
@@ -157,4 +157,4 @@ TEST(DotOfOneLaneOnM4, TheTargetsCompilerUsesTheInstructions) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::dot_one_lane_test

@@ -12,7 +12,7 @@
 #include "support/files.h"
 #include "support/product.h"
 
-namespace etch {
+namespace etch::heuristics_test {
 namespace {
 
 std::string opts_text(const nlohmann::json& opts) {
@@ -434,4 +434,4 @@ TEST(OptOps, AxesStandInTheirOrder) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::heuristics_test

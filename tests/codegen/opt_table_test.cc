@@ -12,7 +12,7 @@
 #include "support/expect_error.h"
 #include "support/instructions.h"
 
-namespace etch {
+namespace etch::opt_table_test {
 namespace {
 
 constexpr const char* kKey = "0123456789abcdef";
@@ -156,4 +156,4 @@ TEST(OptTable, a_kernel_takes_the_steps_of_its_row_or_with_a_note_those_of_the_h
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::opt_table_test

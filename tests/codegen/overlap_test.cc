@@ -17,7 +17,7 @@
 #include "support/random_windows.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::overlap_test {
 namespace {
 
 using namespace test::windows;
@@ -119,13 +119,13 @@ TEST(Overlap, KernelsOfNetworksLoseNoByte) {
 TEST(Overlap, DistancesOfLayersOfImages) {
   struct Row {
     const char* what;
-    Window window;
+    LaidWindow window;
     bool backwards;
     std::int64_t below, above;
   };
   constexpr std::int64_t kC = 8, kPixels = 36;
-  const Window pointwise{.channels = kC, .outputs = kC, .height = 6, .width = 6, .in_last = true, .out_last = true};
-  Window wider = pointwise, depthwise = pointwise, planes = pointwise;
+  const LaidWindow pointwise{.channels = kC, .outputs = kC, .height = 6, .width = 6, .in_last = true, .out_last = true};
+  LaidWindow wider = pointwise, depthwise = pointwise, planes = pointwise;
   wider.outputs = 2 * kC;
   depthwise.depthwise = true;
   depthwise.kernel = 3;
@@ -177,4 +177,4 @@ TEST(Overlap, TypesThatDoNotAliasLieApart) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::overlap_test

@@ -15,11 +15,11 @@
 namespace etch {
 namespace {
 
-using test::windows::Window;
+using test::windows::LaidWindow;
 
-Window random_rows(std::mt19937& rng) {
+LaidWindow random_rows(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
-  Window w{.channels = pick(1, 3), .outputs = pick(1, 3), .height = pick(3, 12), .width = pick(16, 50)};
+  LaidWindow w{.channels = pick(1, 3), .outputs = pick(1, 3), .height = pick(3, 12), .width = pick(16, 50)};
   w.kernel = pick(1, 3);
   w.stride = pick(1, 2);
   w.pad = pick(0, w.kernel - 1);
@@ -33,7 +33,7 @@ Array small_numbers(std::mt19937& rng, std::int64_t count) {
   return Array::of_doubles(DType::Float32, {count}, values);
 }
 
-std::vector<double> convolution(const Window& w, const Array& in, const Array& taps) {
+std::vector<double> convolution(const LaidWindow& w, const Array& in, const Array& taps) {
   const std::int64_t outputs = w.depthwise ? w.channels : w.outputs, summed = w.depthwise ? 1 : w.channels, k = w.kernel;
   const std::int64_t height = w.out(w.height), width = w.out(w.width);
   std::vector<double> out(static_cast<std::size_t>(outputs * height * width));
@@ -55,8 +55,8 @@ std::vector<double> convolution(const Window& w, const Array& in, const Array& t
 
 // What is looked for among random windows: some of them have it, or the comparison shows nothing of it.
 struct Wanted {
-  Window (*random)(std::mt19937& rng);
-  bool (*has)(const Kernel& chosen, const ProgramKernel& made, const Window& window);
+  LaidWindow (*random)(std::mt19937& rng);
+  bool (*has)(const Kernel& chosen, const ProgramKernel& made, const LaidWindow& window);
   bool may_lay_out;  // the taps
 };
 
@@ -68,11 +68,11 @@ void compare(const char* name, const Language& language, int vector_bits, const 
   CodegenOptions options = test::options_for(language);
   options.vector_bits = vector_bits;
   const auto rounds = static_cast<std::size_t>(test::rounds(60));
-  std::vector<Window> windows;
+  std::vector<LaidWindow> windows;
   std::vector<std::vector<Array>> inputs;
   std::vector<std::vector<double>> expected;
   for (std::size_t i = 0; i < rounds; i++) {
-    const Window w = wanted.random(rng);
+    const LaidWindow w = wanted.random(rng);
     const auto arguments = test::windows::arguments_of(w, DType::Float32);
     inputs.push_back({small_numbers(rng, arguments[1].elements.as_int()), small_numbers(rng, arguments[2].elements.as_int())});
     expected.push_back(convolution(w, inputs.back()[0], inputs.back()[1]));
@@ -95,16 +95,16 @@ void compare(const char* name, const Language& language, int vector_bits, const 
 }
 
 const Wanted kAlongRows{
-    random_rows, [](const Kernel& chosen, const ProgramKernel&, const Window&) { return chosen.lanes() > 1 && chosen.has_interior(); },
+    random_rows, [](const Kernel& chosen, const ProgramKernel&, const LaidWindow&) { return chosen.lanes() > 1 && chosen.has_interior(); },
     false};
 
 TEST(LanesAlongRows, OfCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongRows, 1); }
 TEST(LanesAlongRows, OfFourInCGiveTheSumsOfLoops) { compare("c", kC, 128, kAlongRows, 2); }
 TEST(LanesAlongRows, OfLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kAlongRows, 3); }
 
-Window random_channels(std::mt19937& rng) {
+LaidWindow random_channels(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
-  Window w{.channels = pick(1, 6), .outputs = pick(9, 70), .height = pick(3, 8), .width = pick(3, 8)};
+  LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 70), .height = pick(3, 8), .width = pick(3, 8)};
   w.kernel = pick(1, 3);
   w.in_last = pick(0, 1) > 0;
   w.out_last = true;
@@ -113,7 +113,7 @@ Window random_channels(std::mt19937& rng) {
 
 // The last vector of channels begins earlier, and the taps of its first lanes lie in memory twice.
 const Wanted kAlongChannels{random_channels,
-                            [](const Kernel& chosen, const ProgramKernel& made, const Window& w) {
+                            [](const Kernel& chosen, const ProgramKernel& made, const LaidWindow& w) {
                               const std::int64_t all = w.outputs * w.channels * w.kernel * w.kernel;
                               return chosen.lanes() > 1 && made.arguments[2].layout && made.arguments[2].elements.as_int() > all;
                             },
@@ -122,9 +122,9 @@ const Wanted kAlongChannels{random_channels,
 TEST(LanesAlongChannels, OfAnyNumberInCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongChannels, 4); }
 TEST(LanesAlongChannels, OfAnyNumberInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 512, kAlongChannels, 5); }
 
-Window random_residual(std::mt19937& rng) {
+LaidWindow random_residual(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
-  Window w{.channels = pick(1, 6), .outputs = pick(9, 40), .height = pick(3, 8), .width = pick(3, 8)};
+  LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 40), .height = pick(3, 8), .width = pick(3, 8)};
   w.out_last = w.in_last = pick(0, 1) > 0;
   w.residual = true;
   return w;
@@ -142,7 +142,7 @@ void compare_residuals(const char* name, const Language& language, int vector_bi
   std::ptrdiff_t overlapping = 0;
   const auto rounds = static_cast<std::size_t>(test::rounds(80));
   while (cases.size() < rounds) {
-    const Window w = random_residual(rng);
+    const LaidWindow w = random_residual(rng);
     auto c = std::make_unique<test::KnownAst>();
     c->store = test::windows::store_of(c->ops, w, DType::Float32);
     const auto arguments = test::windows::arguments_of(w, DType::Float32);

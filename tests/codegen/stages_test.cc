@@ -10,7 +10,7 @@
 #include "support/in_place.h"
 #include "support/random_stages.h"
 
-namespace etch {
+namespace etch::stages_test {
 namespace {
 
 using test::first_difference;
@@ -79,4 +79,4 @@ TEST(Stages, CudaAgreesWithLoops) { compare("cuda", kCuda, 9, 40, 0, 10); }
 TEST(Stages, OpenClAgreesWithLoops) { compare("opencl", kOpenCl, 4, 40, 0, 10); }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::stages_test

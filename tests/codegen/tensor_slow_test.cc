@@ -13,7 +13,7 @@
 #include "device/cuda_libraries.h"
 #include "support/instructions.h"
 
-namespace etch {
+namespace etch::tensor_slow_test {
 namespace {
 
 using test::Product;
@@ -239,4 +239,4 @@ TEST_F(MatrixProducts, CompileForGpus) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::tensor_slow_test

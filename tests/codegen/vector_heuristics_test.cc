@@ -107,7 +107,7 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
     LazyOps ops;
     CodegenOptions options;
     options.vector_bits = 256;
-    const Window w{.channels = 3, .outputs = 3, .height = 8, .width = width, .kernel = 3, .pad = 1, .depthwise = true};
+    const LaidWindow w{.channels = 3, .outputs = 3, .height = 8, .width = width, .kernel = 3, .pad = 1, .depthwise = true};
     Kernel kernel(store_of(ops, w, DType::Float32), options);
     tile_optimizations(kernel, arguments_of(w, DType::Float32));
     return applied_text(kernel.applied());
@@ -136,7 +136,7 @@ TEST(Heuristics, TilesOfCoresInOrder) {
     options.vector_bits = 128;
     options.float_registers = 32;
     options.in_order = in_order;
-    const Window w{.channels = 16, .outputs = 64, .height = size, .width = size};
+    const LaidWindow w{.channels = 16, .outputs = 64, .height = size, .width = size};
     Kernel kernel(store_of(ops, w, DType::Float32), options);
     tile_optimizations(kernel, arguments_of(w, DType::Float32));
     return applied_text(kernel.applied());

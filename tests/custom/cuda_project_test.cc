@@ -8,7 +8,7 @@
 #include "support/files.h"
 #include "support/needs.h"
 
-namespace etch {
+namespace etch::cuda_project_test {
 namespace {
 
 using namespace test;
@@ -185,4 +185,4 @@ int main(void) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::cuda_project_test

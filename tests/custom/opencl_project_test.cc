@@ -8,7 +8,7 @@
 #include "renderer/language.h"
 #include "support/files.h"
 
-namespace etch {
+namespace etch::opencl_project_test {
 namespace {
 
 using namespace test;
@@ -215,4 +215,4 @@ int main(void) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::opencl_project_test

@@ -7,7 +7,7 @@
 #include "program/lower.h"
 #include "support/files.h"
 
-namespace etch {
+namespace etch::outputs_test {
 namespace {
 
 using test::custom_node;
@@ -209,4 +209,4 @@ TEST(CustomOperator, IsNeverFusedAndNeverJoined) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::outputs_test

@@ -9,7 +9,7 @@
 #include "support/fake_cuda.h"
 #include "support/usable.h"
 
-namespace etch {
+namespace etch::cuda_gpu_test {
 namespace {
 
 using test::floats;
@@ -118,4 +118,4 @@ TEST_F(CudaGpu, SaysWhichKernelFails) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::cuda_gpu_test

@@ -13,7 +13,7 @@
 #include "support/device_checks.h"
 #include "support/usable.h"
 
-namespace etch {
+namespace etch::debug_test {
 namespace {
 
 constexpr std::int64_t kSize = 4096;
@@ -261,4 +261,4 @@ TEST(Debug, SeveralThreadsTellWholeLines) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::debug_test

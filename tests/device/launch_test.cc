@@ -5,7 +5,7 @@
 #include "device/loaded_kernel.h"
 #include "support/expect_error.h"
 
-namespace etch {
+namespace etch::launch_test {
 namespace {
 
 using Sizes = std::array<std::int64_t, 3>;
@@ -49,4 +49,4 @@ TEST(Launch, SizesAboveTheLimitsAreNamed) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::launch_test

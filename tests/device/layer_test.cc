@@ -10,7 +10,7 @@
 #include "support/needs.h"
 #include "support/usable.h"
 
-namespace etch {
+namespace etch::layer_test {
 namespace {
 
 using test::error_of;
@@ -393,4 +393,4 @@ TEST(DeviceLayer, DefaultDeviceIsChosen) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::layer_test

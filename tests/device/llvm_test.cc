@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "support/device_checks.h"
 
-namespace etch {
+namespace etch::llvm_test {
 namespace {
 
 using test::floats;
@@ -132,4 +132,4 @@ TEST(LlvmDevice, RefusesABrokenText) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::llvm_test

@@ -8,7 +8,7 @@
 #include "support/device_checks.h"
 #include "support/usable.h"
 
-namespace etch {
+namespace etch::opencl_test {
 namespace {
 
 using test::error_of;
@@ -172,4 +172,4 @@ TEST_F(OpenCLDevice, AnUnknownOneIsNamedBesideThoseThatAreThere) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::opencl_test

@@ -8,7 +8,7 @@
 #include "memory/plan.h"
 #include "onnx/builder.h"
 
-namespace etch {
+namespace etch::float_orders_test {
 namespace {
 
 using Ints = GraphBuilder::Ints;
@@ -90,4 +90,4 @@ TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::float_orders_test

@@ -7,7 +7,7 @@
 #include "build.h"
 #include "tiny.h"
 
-namespace etch {
+namespace etch::compilers_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST(ManyCompilers, ProfileInOneFileAloneDoesNotLink) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::compilers_test

@@ -11,7 +11,7 @@
 #include "support/expect_error.h"
 #include "support/needs.h"
 
-namespace etch {
+namespace etch::cuda_test {
 namespace {
 
 using namespace test;
@@ -365,4 +365,4 @@ int main(void) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::cuda_test

@@ -19,7 +19,7 @@
 #include "support/needs.h"
 #include "tiny.h"
 
-namespace etch {
+namespace etch::emit_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -481,4 +481,4 @@ TEST(Write, AFullDiskIsAUserError) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::emit_test

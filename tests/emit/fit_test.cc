@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace etch {
+namespace etch::fit_test {
 namespace {
 
 Memory memory(const char* name, MemoryKind kind, std::int64_t size) { return {name, kind, 0, size}; }
@@ -193,4 +193,4 @@ TEST(Fit, ASearchThatWouldTakeLongIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::fit_test

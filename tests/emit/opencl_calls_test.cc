@@ -3,7 +3,7 @@
 
 #include "opencl_build.h"
 
-namespace etch {
+namespace etch::opencl_calls_test {
 namespace {
 
 using namespace test;
@@ -168,4 +168,4 @@ int main(void) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::opencl_calls_test

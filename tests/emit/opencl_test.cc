@@ -10,7 +10,7 @@
 #include "support/expect_error.h"
 #include "support/needs.h"
 
-namespace etch {
+namespace etch::opencl_test {
 namespace {
 
 using namespace test;
@@ -193,4 +193,4 @@ TEST(OpenCLSizes, WhatIsTooLargeForTheTablesIsRefused) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::opencl_test

@@ -17,7 +17,7 @@
 #include "program/lower.h"
 #include "schedule/schedule.h"
 
-namespace etch {
+namespace etch::whole_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -331,4 +331,4 @@ int main(int argc, char **argv) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::whole_test

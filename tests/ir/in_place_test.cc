@@ -3,7 +3,7 @@
 
 #include "ir/lazyop.h"
 
-namespace etch {
+namespace etch::in_place_test {
 namespace {
 
 ShapeTracker strided(const std::vector<Sint>& strides, Sint offset = 0) {
@@ -34,4 +34,4 @@ TEST(InPlace, TheSameElementsInAnyOrderOfTheAxes) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::in_place_test

@@ -17,7 +17,7 @@
 #include "support/expect_error.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::pools_test {
 namespace {
 
 using Limits = std::vector<std::int64_t>;
@@ -381,4 +381,4 @@ TEST(Pools, OnlyWhatAPoolMayHoldTogetherLiesInPlace) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::pools_test

@@ -13,7 +13,7 @@
 #include "onnx/tensor_file.h"
 #include "support/node_model.h"
 
-namespace etch {
+namespace etch::freeze_test {
 namespace {
 
 using test::floats;
@@ -241,4 +241,4 @@ TEST(Freeze, NumbersOfTestData) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::freeze_test

@@ -11,7 +11,7 @@
 #include "onnx/operators.h"
 #include "onnx/protobuf_file.h"
 
-namespace etch {
+namespace etch::import_errors_test {
 namespace {
 
 using Ints = GraphBuilder::Ints;
@@ -416,4 +416,4 @@ TEST(OperatorTable, LooksUpTheNewestRowThatIsNotTooNew) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::import_errors_test

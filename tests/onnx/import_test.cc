@@ -10,7 +10,7 @@
 #include "onnx/protobuf_file.h"
 #include "support/evaluate.h"
 
-namespace etch {
+namespace etch::import_test {
 namespace {
 
 using Ints = GraphBuilder::Ints;
@@ -283,4 +283,4 @@ TEST(OpenDims, ABoundNameIsASize) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::import_test

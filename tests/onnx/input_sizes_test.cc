@@ -8,7 +8,7 @@
 #include "onnx/import.h"
 #include "support/expect_error.h"
 
-namespace etch {
+namespace etch::input_sizes_test {
 namespace {
 
 // Sizes as the file has them: a number is a dim_value, "" a dimension without anything, other text a dim_param.
@@ -153,4 +153,4 @@ TEST(InputSizes, EveryOpenOneIsListedWithAnOption) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::input_sizes_test

@@ -10,7 +10,7 @@
 #include "onnx/builder.h"
 #include "support/evaluate.h"
 
-namespace etch {
+namespace etch::operators_test {
 namespace {
 
 using Ints = GraphBuilder::Ints;
@@ -320,4 +320,4 @@ TEST(Operators, Convolutions) { check_rows(conv_rows()); }
 TEST(Operators, Normalisation) { check_rows(norm_rows()); }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::operators_test

@@ -5,7 +5,7 @@
 
 #include "support/node_model.h"
 
-namespace etch {
+namespace etch::ops_reduce_test {
 namespace {
 
 using test::Attributes;
@@ -145,4 +145,4 @@ TEST(OnnxReduce, RefusalsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::ops_reduce_test

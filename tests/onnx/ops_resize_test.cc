@@ -5,7 +5,7 @@
 
 #include "support/node_model.h"
 
-namespace etch {
+namespace etch::ops_resize_test {
 namespace {
 
 using test::Attributes;
@@ -143,4 +143,4 @@ TEST(OnnxResize, RefusalsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::ops_resize_test

@@ -8,7 +8,7 @@
 
 #include "support/node_model.h"
 
-namespace etch {
+namespace etch::ops_unary_test {
 namespace {
 
 using test::Attributes;
@@ -204,4 +204,4 @@ TEST(OnnxUnary, HalvesAreRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::ops_unary_test

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "onnx/import.h"
 
-namespace etch {
+namespace etch::problems_test {
 namespace {
 
 onnx::ModelProto parsed(const char* text) {
@@ -112,4 +112,4 @@ g (float[4] x) => (float[4] y) { a = Relu <consumed_inputs = [0]> (x) y = Foo (a
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::problems_test

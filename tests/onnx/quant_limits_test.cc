@@ -7,7 +7,7 @@
 
 #include "support/node_model.h"
 
-namespace etch {
+namespace etch::quant_limits_test {
 namespace {
 
 using test::expect_node;
@@ -145,4 +145,4 @@ TEST(QuantLimits, DynamicQuantisationTakesFloats) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::quant_limits_test

@@ -17,7 +17,7 @@
 #include "support/evaluate.h"
 #include "target/target.h"
 
-namespace etch {
+namespace etch::several_outputs_test {
 namespace {
 
 struct Net {
@@ -149,4 +149,4 @@ TEST(SeveralOutputs, PeakMemoryDoesNotGrow) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::several_outputs_test

@@ -13,7 +13,7 @@
 #include "support/expect_error.h"
 #include "support/programs.h"
 
-namespace etch {
+namespace etch::state_test {
 namespace {
 
 Array floats(std::vector<std::int64_t> shape, const std::vector<double>& values) {
@@ -205,4 +205,4 @@ TEST(StateSchedule, WrongStatesAreRefused) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::state_test

@@ -1,7 +1,7 @@
 // Bytes of a model's input that have another sign than the target's dot products take.
 #include "quant/convs.h"
 
-namespace etch {
+namespace etch::byte_signs_test {
 namespace {
 
 using namespace test::convs;
@@ -87,4 +87,4 @@ TEST(ByteSigns, OfRequantisedSumsAreThoseThatAreStored) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::byte_signs_test

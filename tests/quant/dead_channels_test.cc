@@ -16,7 +16,7 @@
 #include "support/evaluate.h"
 #include "target/target.h"
 
-namespace etch {
+namespace etch::dead_channels_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -485,4 +485,4 @@ TEST(DeadChannels, AreNamedInTheReport) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::dead_channels_test

@@ -5,7 +5,7 @@
 
 #include "quant/networks.h"
 
-namespace etch::test {
+namespace etch::test::float_parts_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -88,4 +88,4 @@ TEST(FloatParts, StandInTheReport) {
 }
 
 }  // namespace
-}  // namespace etch::test
+}  // namespace etch::test::float_parts_test

@@ -7,7 +7,7 @@
 
 #include "quant/networks.h"
 
-namespace etch::test {
+namespace etch::test::float_sums_test {
 namespace {
 
 constexpr std::int64_t kSumRows = 24;
@@ -312,4 +312,4 @@ TEST(ExtremesBelowQuantisations, AreEqualToTheirElements) {
 }
 
 }  // namespace
-}  // namespace etch::test
+}  // namespace etch::test::float_sums_test

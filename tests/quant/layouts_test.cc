@@ -3,7 +3,7 @@
 #include "quant/convs.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::layouts_test {
 namespace {
 
 using namespace test::convs;
@@ -253,4 +253,4 @@ TEST(LittleRam, RandomNetworksAreRight) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::layouts_test

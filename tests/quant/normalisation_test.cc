@@ -8,7 +8,7 @@
 
 #include "quant/networks.h"
 
-namespace etch::test {
+namespace etch::test::normalisation_test {
 namespace {
 
 struct Norm {
@@ -319,4 +319,4 @@ TEST(QuantisedNormalisation, WhatIsOutOfRangeIsNamed) {
 }
 
 }  // namespace
-}  // namespace etch::test
+}  // namespace etch::test::normalisation_test

@@ -8,7 +8,7 @@
 #include "renderer/language.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::sums_test {
 namespace {
 
 using namespace test::convs;
@@ -203,4 +203,4 @@ TEST(IntegerSums, OfNumbersThatAreQuantisedInside) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::sums_test

@@ -2,7 +2,7 @@
 #include "quant/convs.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::vectors_test {
 namespace {
 
 using namespace test::convs;
@@ -143,4 +143,4 @@ TEST(IntegerVectors, RoundLargeProducts) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::vectors_test

@@ -9,7 +9,7 @@
 #include "shape/shapetracker.h"
 #include "support/expect_error.h"
 
-namespace etch {
+namespace etch::symbolic_shape_test {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -284,4 +284,4 @@ TEST(SymbolicShape, UnequalSizesAreAnError) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::symbolic_shape_test

@@ -10,7 +10,7 @@
 namespace etch::test::windows {
 
 /// A convolution over planes [channel][y][x] or, with the channels last, [y][x][channel].
-struct Window {
+struct LaidWindow {
   std::int64_t channels = 1, outputs = 1, height = 1, width = 1, kernel = 1, stride = 1, pad = 0;
   bool depthwise = false, in_last = false, out_last = false;
   bool residual = false;  // buffer 3, in the order of the output, is added
@@ -18,7 +18,7 @@ struct Window {
 };
 
 // Axes [output channel, y, x, channel, ky, kx], the last three summed: in is buffer 1, w is buffer 2.
-inline const LazyOp* store_of(LazyOps& ops, const Window& w, DType dtype) {
+inline const LazyOp* store_of(LazyOps& ops, const LaidWindow& w, DType dtype) {
   const auto image = [](std::int64_t c, std::int64_t y, std::int64_t x, bool last) {
     return last ? ShapeTracker::from_shape({y, x, c}).permute({2, 0, 1}) : ShapeTracker::from_shape({c, y, x});
   };
@@ -38,7 +38,7 @@ inline const LazyOp* store_of(LazyOps& ops, const Window& w, DType dtype) {
   return ops.store(0, w.residual ? ops.elementwise(Op::Add, {result, ops.load(3, dtype, to)}) : result, to);
 }
 
-inline std::vector<KernelArgument> arguments_of(const Window& w, DType dtype) {
+inline std::vector<KernelArgument> arguments_of(const LaidWindow& w, DType dtype) {
   const std::int64_t outputs = w.depthwise ? w.channels : w.outputs, stored = outputs * w.out(w.height) * w.out(w.width);
   std::vector<KernelArgument> arguments{{dtype, stored, "out", Access::Write},
                                         {dtype, w.channels * w.height * w.width, "in"},
@@ -47,9 +47,9 @@ inline std::vector<KernelArgument> arguments_of(const Window& w, DType dtype) {
   return arguments;
 }
 
-inline Window random_window(std::mt19937& rng) {
+inline LaidWindow random_window(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
-  Window w{.channels = pick(0, 1) == 0 ? pick(1, 5) : 8 * pick(1, 2), .outputs = pick(0, 1) == 0 ? pick(1, 5) : 4 * pick(1, 4)};
+  LaidWindow w{.channels = pick(0, 1) == 0 ? pick(1, 5) : 8 * pick(1, 2), .outputs = pick(0, 1) == 0 ? pick(1, 5) : 4 * pick(1, 4)};
   w.kernel = pick(0, 2) == 0 ? 1 : pick(2, 3);
   w.height = pick(w.kernel, 9);
   w.width = pick(0, 9) == 0 ? pick(16, 24) : pick(w.kernel, 9);
@@ -66,7 +66,7 @@ struct RandomKernel {
   RandomKernel(std::mt19937& rng, DType type)
       : window(random_window(rng)), dtype(type), store(store_of(ops, window, dtype)), arguments(arguments_of(window, dtype)) {}
   LazyOps ops;
-  Window window;
+  LaidWindow window;
   DType dtype;
   const LazyOp* store;
   std::vector<KernelArgument> arguments;

@@ -13,7 +13,7 @@
 #include "validate/compare.h"
 #include "validate/data_set.h"
 
-namespace etch {
+namespace etch::batch_slow_test {
 namespace {
 
 CompileOptions options_for(const std::string& model, std::int64_t min, std::int64_t max) {
@@ -92,4 +92,4 @@ TEST(Batch, the_emitted_function_takes_the_size) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::batch_slow_test

@@ -16,7 +16,7 @@
 #include "support/files.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::target_edges_slow_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -229,4 +229,4 @@ INSTANTIATE_TEST_SUITE_P(Bundled, TargetEdges, testing::Values("c99", "cortex-m4
 });
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::target_edges_slow_test
