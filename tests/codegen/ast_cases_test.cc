@@ -124,7 +124,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
     std::vector<std::string> sources, chains;
     std::vector<std::vector<Array>> inputs;
     std::vector<std::size_t> which;
-    while (sources.size() < 250) {
+    while (static_cast<int>(sources.size()) < std::min(f.chains - done, 250)) {
       const std::size_t i = std::uniform_int_distribution<std::size_t>(0, cases.size() - 1)(rng);
       const test::AstCase& c = cases[i];
       CodegenOptions options = f.options;

@@ -9,6 +9,7 @@
 #include "memory/plan.h"
 #include "support/in_place.h"
 #include "support/random_stages.h"
+#include "support/rounds.h"
 
 namespace etch::stages_test {
 namespace {
@@ -28,9 +29,10 @@ void compare(const std::string& name, const Language& language, unsigned seed, i
   test::expect_backend_agrees(name, language, stages, count, vector_bits, first_difference, grouped);
 }
 
-void compare_in_place(const std::string& name, const Language& language, unsigned seed, std::size_t count) {
+void compare_in_place(const std::string& name, const Language& language, unsigned seed, int all) {
   const auto device = test::backend(name);
   if (!device) GTEST_SKIP() << device.why;
+  const auto count = static_cast<std::size_t>(test::rounds(all));
   Stages stages(seed);
   InPlace in_place(language);
   std::vector<std::unique_ptr<KnownAst>> cases;

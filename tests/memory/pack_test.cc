@@ -79,7 +79,7 @@ TEST(Pack, KnownCases) {
 // The packing of a few blocks is optimal for all sizes: compared with all orders.
 TEST(Pack, SmallCasesAreOptimal) {
   std::mt19937 random(7);
-  for (int round = 0; round < 300; round++) {
+  for (int round = 0; round < test::rounds(300); round++) {
     std::vector<Block> blocks;
     const int n = 1 + static_cast<int>(random() % 7);
     for (int i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ TEST(Pack, BlocksThatMayOverlapInPartArePackedBest) {
   std::mt19937 random(13);
   const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
   int smaller = 0, proved = 0;
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < test::rounds(200); round++) {
     std::vector<Block> blocks;
     std::vector<Closeness> close;
     const int n = 2 + static_cast<int>(below(4));
@@ -154,8 +154,8 @@ TEST(Pack, BlocksThatMayOverlapInPartArePackedBest) {
     smaller += best < optimum(blocks) ? 1 : 0;
     proved += packing.is_smallest ? 1 : 0;
   }
-  EXPECT_GT(smaller, 100);
-  EXPECT_EQ(proved, 200);
+  EXPECT_GT(smaller, test::rounds(100));
+  EXPECT_EQ(proved, test::rounds(200));
 }
 
 TEST(Pack, RandomBlocksDoNotOverlapAndAreNearTheBound) {

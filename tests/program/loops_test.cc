@@ -18,6 +18,7 @@
 #include "program/lower.h"
 #include "schedule/schedule.h"
 #include "support/backends.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -254,9 +255,10 @@ std::size_t depth_of(const Program& program) {
   return most;
 }
 
-void expect_agreement(const std::string& name, int cases) {
+void expect_agreement(const std::string& name, int all) {
   const auto device = test::backend(name, true);
   if (!device) GTEST_SKIP() << device.why;
+  const int cases = test::rounds(all);
   int loops = 0, nested = 0;
   for (int n = 0; n < cases; n++) {
     Case c(static_cast<unsigned>(1000 + n), 3 + n % 2);

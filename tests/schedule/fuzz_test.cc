@@ -5,6 +5,7 @@
 #include <random>
 
 #include "schedule/schedule.h"
+#include "support/rounds.h"
 #include "support/run_schedule.h"
 #include "support/tensor_cases.h"
 
@@ -139,7 +140,7 @@ class Generator {
 
 TEST(ScheduleFuzz, FusedEqualsOneAfterTheOther) {
   std::size_t kernels = 0;
-  for (unsigned seed = 0; seed < 400; seed++) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(test::rounds(400)); seed++) {
     try {
       Generator sizes(seed);
       const Array a = sizes.data({3, 4}), b = sizes.data({4, 1}), c = sizes.data({2, 4});
@@ -169,7 +170,7 @@ TEST(ScheduleFuzz, FusedEqualsOneAfterTheOther) {
       FAIL() << "seed " << seed << ": " << e.what();
     }
   }
-  EXPECT_GT(kernels, 1000u);
+  EXPECT_GT(kernels, static_cast<std::size_t>(test::rounds(1000)));
 }
 
 }  // namespace

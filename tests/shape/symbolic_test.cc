@@ -144,7 +144,7 @@ void expect_c_divisions(Sint x, const Values& v, unsigned seed) {
 }
 
 TEST(Symbolic, NoNegativeNumberIsDivided) {
-  for (unsigned seed = 10000; seed < 11000; seed++) {
+  for (unsigned seed = 10000; seed < 10000 + static_cast<unsigned>(test::rounds(1000)); seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(10)) expect_c_divisions(e.sym, v, seed);
@@ -153,7 +153,7 @@ TEST(Symbolic, NoNegativeNumberIsDivided) {
 
 TEST(Symbolic, BoundsUnderAConditionAreSound) {
   int narrowed = 0, empty = 0;
-  for (unsigned seed = 20000; seed < 23000; seed++) {
+  for (unsigned seed = 20000; seed < 20000 + static_cast<unsigned>(test::rounds(3000)); seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(3), a = f.expr(2), b = f.expr(2);
     Sint valid = ands({lt(a.sym, b.sym), ge(e.sym, 2)});
@@ -169,12 +169,12 @@ TEST(Symbolic, BoundsUnderAConditionAreSound) {
       ASSERT_EQ(evaluate(simpler, v), truth) << "seed " << seed << ": " << to_text(e.sym) << " where " << to_text(valid);
     }
   }
-  EXPECT_GT(narrowed, 500);
-  EXPECT_GT(empty, 50);
+  EXPECT_GT(narrowed, test::rounds(500));
+  EXPECT_GT(empty, test::rounds(50));
 }
 
 TEST(Symbolic, SubstitutionKeepsTheValue) {
-  for (unsigned seed = 30000; seed < 31000; seed++) {
+  for (unsigned seed = 30000; seed < 30000 + static_cast<unsigned>(test::rounds(1000)); seed++) {
     Fuzzer f(seed);
     Expr e = f.expr(4);
     for (const Values& v : f.assignments(6)) {

@@ -13,6 +13,7 @@
 
 #include "support/backends.h"
 #include "support/opt_chain.h"
+#include "support/rounds.h"
 
 namespace etch::test {
 
@@ -116,7 +117,7 @@ class RandomAsts {
 using DifferenceFrom = std::string (*)(const Array& got, const std::vector<double>& wanted);
 
 inline void expect_reference_agrees(RandomAsts& asts, int count, DifferenceFrom difference) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < rounds(count); i++) {
     const auto c = asts.next();
     std::vector<const Array*> inputs;
     for (const Array& a : c->inputs) inputs.push_back(&a);
@@ -124,8 +125,8 @@ inline void expect_reference_agrees(RandomAsts& asts, int count, DifferenceFrom 
   }
 }
 
-/// `count` of them as one program: every third kernel with the heuristics, the others with random OptOps. All kinds of OptOps have to
-/// come up, and GROUP or GROUPTOP in at least `grouped` kernels; if that is not 0, half of the chains start with one.
+/// rounds(count) of them as one program: every third kernel with the heuristics, the others with random OptOps. All kinds of OptOps have to
+/// come up, and GROUP or GROUPTOP in at least rounds(grouped) kernels; if that is not 0, half of the chains start with one.
 inline void expect_backend_agrees(const std::string& name, const Language& language, RandomAsts& asts, int count, int vector_bits,
                                   DifferenceFrom difference, int grouped = 0) {
   const auto device = backend(name, grouped > 0);
@@ -135,7 +136,7 @@ inline void expect_backend_agrees(const std::string& name, const Language& langu
   options.register_tiles = vector_bits > 0;
   std::vector<std::unique_ptr<KnownAst>> cases;
   std::vector<BackendKernel> kernels;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < rounds(count); i++) {
     cases.push_back(asts.next());
     const KnownAst& c = *cases.back();
     BackendKernel kernel{c.store, &c.inputs, static_cast<std::int64_t>(c.expected.size()), {}};
@@ -147,7 +148,7 @@ inline void expect_backend_agrees(const std::string& name, const Language& langu
     EXPECT_TRUE(std::ranges::any_of(program.kernels, [&](const ProgramKernel& k) { return k.opts.find(step) != std::string::npos; }))
         << step << " never came up";
   const auto is_grouped = [](const ProgramKernel& k) { return k.opts.find("GROUP") != std::string::npos; };
-  EXPECT_GE(std::ranges::count_if(program.kernels, is_grouped), grouped);
+  EXPECT_GE(std::ranges::count_if(program.kernels, is_grouped), rounds(grouped));
   const std::vector<Array> got = device->load(program)->run({});
   for (std::size_t k = 0; k < cases.size(); k++)
     ASSERT_EQ(difference(got[k], cases[k]->expected), "") << k << ", " << program.kernels[k].opts << "\n"

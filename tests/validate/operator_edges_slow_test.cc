@@ -208,7 +208,7 @@ TEST_P(OperatorEdges, CompileOrAreRefused) {
     const NodeModel& base = bases[i];
     for (const char* target : kTargets) EXPECT_EQ(refusal({"", test::bytes_of(base)}, target), "") << base.op << " opset " << base.opset;
     for (const Edge& edge : edges_of(base)) {
-      if (number++ % 2 >= static_cast<std::size_t>(test::rounds(2))) continue;
+      if (number++ % 4 >= static_cast<std::size_t>(test::rounds(4))) continue;
       try {
         (refusal(edge, kTargets[number % std::size(kTargets)]).empty() ? compiled : refused)++;
       } catch (const std::exception& error) {

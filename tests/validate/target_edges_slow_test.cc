@@ -144,8 +144,8 @@ class TargetEdges : public testing::TestWithParam<const char*> {
 TEST_P(TargetEdges, Values) {
   for (int number = 0;; number++) {
     bool there = true;
-    // Outside of ./dev test --full each element gets every second value, its neighbour the others.
-    const std::size_t step = test::rounds(2) == 2 ? 1 : 2;
+    // Outside of ./dev test --full each element gets every fourth value, its neighbours the others.
+    const std::size_t step = test::rounds(4) == 4 ? 1 : 4;
     for (std::size_t at = static_cast<std::size_t>(number) % step; at < std::size(kTexts); at += step) {
       const char* value = kTexts[at];
       for (int i = 0; i < 8 && there; i++)
@@ -208,7 +208,7 @@ TEST_P(TargetEdges, DamagedBytes) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % limit;
   };
-  for (int round = 0; round < 200; round++) {
+  for (int round = 0; round < test::rounds(200); round++) {
     std::string changed = text();
     const std::size_t at = below(changed.size());
     if (round % 3 == 0)
@@ -219,7 +219,7 @@ TEST_P(TargetEdges, DamagedBytes) {
       changed.insert(at, changed.substr(at, 1 + below(5)));
     try_text(file(), changed, "round " + std::to_string(round), good_, bad_);
   }
-  EXPECT_GT(bad_, 20);
+  EXPECT_GT(bad_, test::rounds(20));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bundled, TargetEdges, testing::Values("c99", "cortex-m4f", "host", "opencl", "x86-64-v4"), [](const auto& row) {
