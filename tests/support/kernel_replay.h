@@ -2,10 +2,12 @@
 // bounds or of expressions: it is the oracle of those who reason about them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,12 +27,14 @@ class KernelReplay {
  public:
   KernelReplay(const UOpList& uops, const std::vector<KernelArgument>& arguments, std::map<std::string, std::int64_t> variables = {})
       : order_(uops.order), arguments_(arguments), variables_(std::move(variables)) {
-    std::unordered_map<const UOp*, std::size_t> start;
+    steps_.reserve(order_.size());
     for (std::size_t i = 0; i < order_.size(); i++) {
-      if (order_[i]->uop == UOpKind::Loop || order_[i]->uop == UOpKind::If) start[order_[i]] = i;
-      if (order_[i]->uop == UOpKind::End) end_[order_[i]->src[0]] = i;
+      number_[order_[i]] = i;
+      Step& step = steps_.emplace_back(order_[i]);
+      for (const UOp* operand : order_[i]->src) step.operands.push_back(number_.at(operand));
+      if (order_[i]->uop == UOpKind::End) steps_[step.operands[0]].end = i;
     }
-    run(0, order_.size());
+    run(0, steps_.size());
   }
 
   const std::vector<MemoryEvent>& events() const { return events_; }
@@ -40,14 +44,16 @@ class KernelReplay {
   bool loses(int write, int read, std::int64_t up) const {
     const KernelArgument& a = arguments_[static_cast<std::size_t>(read)];
     const std::int64_t size = a.elements.as_int() * bytes_of(a.dtype);
-    std::vector<bool> lost(static_cast<std::size_t>(size), false);
+    std::string lost(static_cast<std::size_t>(size), '.');
     for (const MemoryEvent& e : events_) {
-      if (e.is_store && e.argument == write)
-        for (std::int64_t at = std::max<std::int64_t>(e.begin + up, 0); at < std::min(e.end + up, size); at++)
-          lost[static_cast<std::size_t>(at)] = true;
+      if (e.is_store && e.argument == write) {
+        const std::int64_t begin = std::max<std::int64_t>(e.begin + up, 0), end = std::min(e.end + up, size);
+        if (begin < end) std::fill(lost.begin() + begin, lost.begin() + end, 'x');
+      }
       if (!e.is_store && e.argument == read)
-        for (std::int64_t at = e.begin; at < e.end; at++)
-          if (lost[static_cast<std::size_t>(at)]) return true;
+        if (std::string_view(lost).substr(static_cast<std::size_t>(e.begin), static_cast<std::size_t>(e.end - e.begin)).find('x') !=
+            std::string_view::npos)
+          return true;
     }
     return false;
   }
@@ -55,83 +61,107 @@ class KernelReplay {
  private:
   using Value = std::optional<std::int64_t>;  // nullopt: it depends on what the buffers hold
 
-  Value of(const UOp* u) const {
-    const auto found = values_.find(u);
-    return found == values_.end() ? std::nullopt : found->second;
-  }
+  /// A UOp, with the numbers of what it depends on: looking these up in each turn of a loop would take most of the time.
+  struct Step {
+    const UOp* u;
+    std::vector<std::size_t> operands;
+    std::size_t end = 0;  // of a loop or a condition
+    Value value;
+  };
+
+  Value of(const Step& step, std::size_t operand) const { return steps_[step.operands[operand]].value; }
 
   void run(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; i++) {
-      const UOp* u = order_[i];
-      if (u->uop == UOpKind::Loop) {
-        const std::int64_t first = of(u->src[0]).value(), last = of(u->src[1]).value();
+      Step& step = steps_[i];
+      if (step.u->uop == UOpKind::Loop) {
+        const std::int64_t first = of(step, 0).value(), last = of(step, 1).value();
         for (std::int64_t k = first; k < last; k++) {
-          values_[u] = k;
-          run(i + 1, end_.at(u));
+          step.value = k;
+          run(i + 1, step.end);
         }
-        i = end_.at(u);
-      } else if (u->uop == UOpKind::If) {
-        if (of(u->src[0]).value() != 0) run(i + 1, end_.at(u));
-        i = end_.at(u);
+        i = step.end;
+      } else if (step.u->uop == UOpKind::If) {
+        if (of(step, 0).value() != 0) run(i + 1, step.end);
+        i = step.end;
       } else {
-        step(u);
+        take(step);
       }
     }
   }
 
-  void step(const UOp* u) {
-    values_[u] = std::nullopt;
-    if (u->uop == UOpKind::DefineVar) values_[u] = variables_.at(u->name);
-    if (u->uop == UOpKind::Const && is_int(u->dtype)) values_[u] = u->value->as_int();
-    if (u->uop == UOpKind::Const && u->dtype == DType::Bool) values_[u] = u->value->as_double() != 0 ? 1 : 0;
-    if (u->uop == UOpKind::Cast && (is_int(u->src[0]->dtype) || u->src[0]->dtype == DType::Bool) && u->lanes == 1)
-      values_[u] = of(u->src[0]);
-    if (u->uop == UOpKind::Alu && u->lanes == 1) values_[u] = alu(*u);
-    if (u->uop == UOpKind::Load) note(u, 2);
-    if (u->uop == UOpKind::Store) note(u, 3);
+  void take(Step& step) {
+    const UOp* u = step.u;
+    const auto is_whole = [](DType dtype) { return is_int(dtype) || dtype == DType::Bool; };
+    step.value = std::nullopt;
+    if (u->uop == UOpKind::DefineVar) step.value = variables_.at(u->name);
+    if (u->uop == UOpKind::Const && is_int(u->dtype)) step.value = u->value->as_int();
+    if (u->uop == UOpKind::Const && u->dtype == DType::Bool) step.value = u->value->as_double() != 0 ? 1 : 0;
+    if (u->uop == UOpKind::Cast && is_whole(u->src[0]->dtype) && u->lanes == 1) step.value = of(step, 0);
+    if (u->uop == UOpKind::Alu && u->lanes == 1) step.value = alu(step);
+    if (u->uop == UOpKind::Load) note(step, 2);
+    if (u->uop == UOpKind::Store) note(step, 3);
     // The text of a dot product of one lane reads its operands where it stands.
     if (u->uop == UOpKind::Dot)
-      for (const UOp* operand : u->src)
-        if (operand->uop == UOpKind::Load) note(operand, 2);
+      for (const std::size_t operand : step.operands)
+        if (steps_[operand].u->uop == UOpKind::Load) note(steps_[operand], 2);
   }
 
-  void note(const UOp* u, std::size_t condition) {
+  void note(const Step& step, std::size_t condition) {
+    const UOp* u = step.u;
     if (u->src[0]->uop != UOpKind::DefineGlobal) return;
-    if (u->src.size() > condition && of(u->src[condition]) == 0) return;
+    if (u->src.size() > condition && of(step, condition) == 0) return;
     const auto argument = static_cast<int>(u->src[0]->number);
-    const std::int64_t width = bytes_of(arguments_[static_cast<std::size_t>(argument)].dtype), at = of(u->src[1]).value() * width;
+    const std::int64_t width = bytes_of(arguments_[static_cast<std::size_t>(argument)].dtype), at = of(step, 1).value() * width;
     events_.push_back({u->uop == UOpKind::Store, argument, at, at + width * u->lanes});
   }
 
-  Value alu(const UOp& u) const {
-    std::vector<std::int64_t> s;
-    for (const UOp* operand : u.src) {
-      const Value v = of(operand);
+  Value alu(const Step& step) const {
+    std::int64_t s[3] = {};
+    for (std::size_t k = 0; k < step.operands.size(); k++) {
+      const Value v = of(step, k);
       if (!v) return std::nullopt;
-      s.push_back(*v);
+      s[k] = *v;
     }
-    if (u.op == Op::Add) return s[0] + s[1];
-    if (u.op == Op::Sub) return s[0] - s[1];
-    if (u.op == Op::Mul) return s[0] * s[1];
-    if (u.op == Op::MulAcc) return s[0] * s[1] + s[2];
-    if (u.op == Op::Div) return s[1] == 0 ? Value() : s[0] / s[1];
-    if (u.op == Op::Mod) return s[1] == 0 ? Value() : s[0] % s[1];
-    if (u.op == Op::Max) return std::max(s[0], s[1]);
-    if (u.op == Op::Min) return std::min(s[0], s[1]);
-    if (u.op == Op::CmpLt) return s[0] < s[1] ? 1 : 0;
-    if (u.op == Op::CmpEq) return s[0] == s[1] ? 1 : 0;
-    if (u.op == Op::CmpNe) return s[0] != s[1] ? 1 : 0;
-    if (u.op == Op::And) return s[0] & s[1];
-    if (u.op == Op::Or) return s[0] | s[1];
-    if (u.op == Op::Where) return s[0] != 0 ? s[1] : s[2];
-    return std::nullopt;
+    switch (step.u->op) {
+      case Op::Add:
+        return s[0] + s[1];
+      case Op::Sub:
+        return s[0] - s[1];
+      case Op::Mul:
+        return s[0] * s[1];
+      case Op::MulAcc:
+        return s[0] * s[1] + s[2];
+      case Op::Div:
+        return s[1] == 0 ? Value() : s[0] / s[1];
+      case Op::Mod:
+        return s[1] == 0 ? Value() : s[0] % s[1];
+      case Op::Max:
+        return std::max(s[0], s[1]);
+      case Op::Min:
+        return std::min(s[0], s[1]);
+      case Op::CmpLt:
+        return s[0] < s[1] ? 1 : 0;
+      case Op::CmpEq:
+        return s[0] == s[1] ? 1 : 0;
+      case Op::CmpNe:
+        return s[0] != s[1] ? 1 : 0;
+      case Op::And:
+        return s[0] & s[1];
+      case Op::Or:
+        return s[0] | s[1];
+      case Op::Where:
+        return s[0] != 0 ? s[1] : s[2];
+      default:
+        return std::nullopt;
+    }
   }
 
   const std::vector<const UOp*>& order_;
   const std::vector<KernelArgument>& arguments_;
   std::map<std::string, std::int64_t> variables_;
-  std::unordered_map<const UOp*, std::size_t> end_;
-  std::unordered_map<const UOp*, Value> values_;
+  std::unordered_map<const UOp*, std::size_t> number_;
+  std::vector<Step> steps_;
   std::vector<MemoryEvent> events_;
 };
 
