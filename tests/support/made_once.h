@@ -20,8 +20,9 @@ inline std::filesystem::path made_once(const std::string& name, const std::funct
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(ETCH_BUILD_DIR) / "tests/made", result = folder / name, unfinished = folder / ("unfinished_" + name);
   fs::create_directories(folder);
-  const int lock = open((folder / ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-  if (lock < 0 || flock(lock, LOCK_EX) != 0) throw std::runtime_error((folder / ".lock").string() + " can't be locked");
+  const fs::path lock_file = folder / ("." + name + ".lock");  // of its own: tests that want something else do not wait
+  const int lock = open(lock_file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0) throw std::runtime_error(lock_file.string() + " can't be locked");
   const auto is_new = [&] {
     if (!fs::exists(result)) return false;
     const auto made = fs::last_write_time(result);
