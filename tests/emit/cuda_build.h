@@ -247,7 +247,7 @@ inline void put_with_stand_in(const fs::path& dir, const std::vector<EmittedFile
 
 /// Compiles C as C99 and the kernels as C++, both with sanitizers, and links "test".
 inline ProcessResult build_on_cpu(const fs::path& dir, const std::string& flags = "") {
-  const std::string sanitize = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I. ";
+  const std::string sanitize = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I. ";
   const std::string strict = "gcc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " + sanitize;
   ProcessResult result = run_in(dir, strict + flags + " -c", c_sources(dir));
   if (!result.ok()) return result;
