@@ -98,10 +98,10 @@ TEST(RandomChains, OpenCL) {
 TEST(RandomChains, CUDA) {
   fuzz({"cuda", 4, 300, 0, {"UPCAST", "UNROLL", "LOCAL", "LASTLOCAL", "GROUP", "GROUPTOP", "UPCASTMID", "NOLOCALS", "PADTO"}});
 }
-// Kernels of several stages: in most of half of them work-items share rows.
+// Kernels of several stages: in half of them a chain starts with sharing rows, which is not legal in all.
 void fuzz_stages(const char* name, const Language& language, unsigned seed, int count) {
   test::Stages stages(seed);
-  test::expect_backend_agrees(name, language, stages, count, 0, test::first_difference, count / 4);
+  test::expect_backend_agrees(name, language, stages, count, 0, test::first_difference, count / 5);
 }
 TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21, 100); }
 TEST(RandomChainsOfStages, CUDA) { fuzz_stages("cuda", kCuda, 22, 300); }

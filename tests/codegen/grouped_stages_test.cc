@@ -14,7 +14,7 @@
 #include "support/evaluate.h"
 #include "support/rounds.h"
 
-namespace etch {
+namespace etch::grouped_stages_test {
 namespace {
 
 using Row = std::vector<double>;
@@ -329,4 +329,4 @@ TEST(GroupedStages, AxesOfAllStages) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::grouped_stages_test

@@ -12,6 +12,7 @@
 #include "device/cuda_driver.h"
 #include "device/cuda_libraries.h"
 #include "support/instructions.h"
+#include "support/rounds.h"
 
 namespace etch::tensor_slow_test {
 namespace {
@@ -100,7 +101,7 @@ void expect_random_chains(const Device& device, const CodegenOptions& options, c
   std::map<std::string, int> behind;  // how often each kind of step came behind TC
   for (int done = 0; done < chains; done += 50) {
     std::vector<Case> cases;
-    while (cases.size() < 50) {
+    while (static_cast<int>(cases.size()) < std::min(chains - done, 50)) {
       Case c{product(rng), cases.size() % 2 == 1, {}};
       c.opts = chain_with_tensor(store_of(ops, c.product, c.halves), options, rng);
       const auto tc = std::ranges::find(c.opts, OptOp::Tensor, &Opt::op);
@@ -152,7 +153,7 @@ TEST_P(DotProducts, ByTheHeuristics) {
 TEST_P(DotProducts, RandomChains) {
   if (!device) GTEST_SKIP() << device.why;
   const auto bytes = [&](std::mt19937& rng) { return random_bytes(options.instructions, rng); };
-  expect_random_chains(*device, options, bytes, 100, {"TC", "UPCAST", "UNROLL", "PADTO"});
+  expect_random_chains(*device, options, bytes, test::rounds(100), {"TC", "UPCAST", "UNROLL", "PADTO"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Tensor, DotProducts,
@@ -181,7 +182,7 @@ TEST_F(MatrixProducts, ByTheHeuristics) {
 
 TEST_F(MatrixProducts, RandomChains) {
   if (!device) GTEST_SKIP() << device.why;
-  expect_random_chains(*device, options, random_halves, 100, {"TC", "UPCAST", "UNROLL", "PADTO", "LOCAL", "LASTLOCAL"});
+  expect_random_chains(*device, options, random_halves, test::rounds(100), {"TC", "UPCAST", "UNROLL", "PADTO", "LOCAL", "LASTLOCAL"});
 }
 
 // A kernel of every shape that PADTO makes too, for GPUs with and without the instruction.

@@ -1,4 +1,4 @@
-// The same gradients in C and LLVM IR.
+// The same gradients, all of them, by INTERP, in C and LLVM IR.
 #define ETCH_LAYERS_ALONE
-#define ETCH_LAYER_BACKENDS "c", "llvm"
+#define ETCH_LAYER_BACKENDS "interp", "c", "llvm"
 #include "nn/layers_test.cc"

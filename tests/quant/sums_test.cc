@@ -141,7 +141,7 @@ TEST(SharedKernels, AreRightInRandomNetworks) {
   std::mt19937 rng(6);
   const auto pick = [&](int low, int high) { return static_cast<std::int64_t>(std::uniform_int_distribution(low, high)(rng)); };
   std::size_t calls = 0, kernels = 0;
-  for (int i = 0; i < test::rounds(12); i++) {
+  for (int i = 0; i < test::rounds(24); i++) {
     std::vector<Conv> convs;
     std::int64_t size = pick(5, 20), channels = pick(1, 9);
     for (int layer = 0; layer < 6; layer++) {

@@ -228,7 +228,7 @@ TEST(AxisLinks, RandomViewsReadWhatTheyRead) {
   EXPECT_GT(links, test::rounds(2000));
   EXPECT_GT(repeated, test::rounds(400));
   EXPECT_GT(several, test::rounds(100));
-  EXPECT_GT(mixed, test::rounds(4));
+  EXPECT_GE(mixed, test::rounds(4));
 }
 
 }  // namespace

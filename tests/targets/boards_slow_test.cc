@@ -1,6 +1,5 @@
 // A small network on every emulated target.
 #include "boards.h"
-
 #include "support/made_once.h"
 #include "support/quantised_mlp.h"
 
