@@ -4,12 +4,15 @@
 // its only call that fails, if not all do.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "audit/cuda_header.h"
+#include "base/fnv.h"
 #include "base/tempdir.h"
 #include "build.h"
 #include "device/cuda_shim.h"
+#include "support/made_once.h"
 
 namespace etch::test::cuda {
 
@@ -245,13 +248,34 @@ inline void put_with_stand_in(const fs::path& dir, const std::vector<EmittedFile
   write_file(dir / "stand_in.cc", text + kStandIn + "namespace {\nconst Known known[] = {\n" + table + "  {nullptr, nullptr}};\n}\n");
 }
 
+/// Makes stand_in.o, or takes it from a test that compiled the same kernels: they take most of the time of a build.
+inline ProcessResult compile_stand_in(const fs::path& dir, const std::string& flags) {
+  const std::string command = "g++ -std=c++20 -Wno-attributes " + flags + " -c stand_in.cc";
+  std::string key = command;
+  for (const char* kind : {".cc", ".cu", ".h"})
+    for (const std::string& name : files_with(dir, kind)) key += "\n" + name + "\n" + read_file(dir / name);
+  ProcessResult result;
+  result.started = true;
+  result.exit_code = 0;
+  try {
+    const fs::path made = made_once(fmt::format("stand_in_{:016x}.o", fnv1a_64(key)), [&](const fs::path& path) {
+      result = run_in(dir, command, {"-o", path.string()});
+      return result;
+    });
+    fs::copy_file(made, dir / "stand_in.o");
+  } catch (const std::runtime_error&) {
+    if (result.ok()) throw;  // else it says what the compiler does not like
+  }
+  return result;
+}
+
 /// Compiles C as C99 and the kernels as C++, both with sanitizers, and links "test".
 inline ProcessResult build_on_cpu(const fs::path& dir, const std::string& flags = "") {
   const std::string sanitize = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I. ";
   const std::string strict = "gcc -std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror " + sanitize;
   ProcessResult result = run_in(dir, strict + flags + " -c", c_sources(dir));
   if (!result.ok()) return result;
-  result = run_in(dir, "g++ -std=c++20 -Wno-attributes " + sanitize + flags + " -c stand_in.cc");
+  result = compile_stand_in(dir, sanitize + flags);
   if (!result.ok()) return result;
   return run_in(dir, "g++ " + sanitize + "-o test", files_with(dir, ".o"));
 }

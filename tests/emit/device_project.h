@@ -28,7 +28,7 @@ inline CompileOptions options_for(const std::string& target, const std::string& 
                                   std::vector<DimBinding> dims = {}, bool in_bytes = false) {
   CompileOptions options;
   options.import.path = model + ".onnx";
-  options.import.bytes = zoo_bytes(zoo_model(model));
+  options.import.bytes = zoo_bytes(etch::zoo_model(model));
   if (in_bytes) options.import.bytes = quantised(options.import.bytes);
   options.import.dims = std::move(dims);
   options.target = find_target(target, ETCH_SOURCE_DIR "/targets");
