@@ -142,7 +142,7 @@ TEST(IndexedLoad, CAgreesWithLoops) { compare("c", kC, 2, 600, 0); }
 TEST(IndexedLoad, VectorsAgreeWithLoops) { compare("c", kC, 3, 300, 256); }
 TEST(IndexedLoad, LlvmAgreesWithLoops) { compare("llvm", kLlvm, 5, 150, 0); }
 TEST(IndexedLoad, LlvmVectorsAgreeWithLoops) { compare("llvm", kLlvm, 6, 100, 256); }
-TEST(IndexedLoad, CudaAgreesWithLoops) { compare("cuda", kCuda, 7, 60, 0); }
+TEST(IndexedLoad, CudaAgreesWithLoops) { compare("cuda", kCuda, 7, 240, 0); }
 TEST(IndexedLoad, OpenClAgreesWithLoops) { compare("opencl", kOpenCl, 4, 40, 0); }
 
 TEST(IndexedLoad, ValueRanges) {
