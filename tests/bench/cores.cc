@@ -22,7 +22,8 @@ struct Core {
 
 const Core kCores[] = {{"cortex-a53", "clang-19", "qemu-aarch64", {0.38, 0.38, 1.2}},
                        {"cortex-a72", "clang-19", "qemu-aarch64", {}},
-                       {"rv64gc", "clang-19", "qemu-riscv64", {}}};
+                       {"rv64gc", "clang-19", "qemu-riscv64", {}},
+                       {"rv64gcv", "clang-19", "qemu-riscv64", {}}};
 
 }  // namespace
 
