@@ -8,8 +8,8 @@
 
 namespace etch {
 
-/// The calls that copy buffers (CallArgument::part) which fill the output and may lie in it from the beginning: each is written before, lives
-/// in the arena until that call alone, and nothing is written over it.
+/// The calls that copy buffers (CallArgument::part) which fill the output and may lie in it from the beginning: each is written before,
+/// lives in the arena until that call alone, and nothing is written over it.
 std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, std::int64_t align);
 
 /// Lets them lie there (Placement::part_of).
