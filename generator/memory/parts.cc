@@ -10,19 +10,22 @@ namespace etch {
 namespace {
 
 bool may_be_part(const Program& program, const std::vector<Placement>& placements, int call, const CallArgument& argument, int out,
-                 std::int64_t align) {
+                 const PlanOptions& options) {
   const ProgramBuffer &in = program.buffers[at(argument.buffer)], &whole = program.buffers[at(out)];
   const Placement& place = placements[at(argument.buffer)];
   if (argument.access != Access::Read || argument.part < 0 || argument.buffer == out) return false;
   if (in.kind != BufferKind::Intermediate || whole.kind != BufferKind::Intermediate) return false;
   if (place.last != call || place.first >= call || place.part_of >= 0) return false;
   const std::int64_t offset = argument.part * bytes_of(in.dtype);
-  if (offset % alignment_for(in.max_bytes(), align) != 0 || offset + in.max_bytes() > whole.max_bytes()) return false;
+  if (offset % (options.align_all ? options.align : alignment_for(in.max_bytes(), options.align)) != 0 ||
+      offset + in.max_bytes() > whole.max_bytes())
+    return false;
   return std::ranges::find(placements, argument.buffer, &Placement::in_place_of) == placements.end();
 }
 
 // The arguments of the call that may be parts of its output, if they fill it.
-std::vector<const CallArgument*> parts_at(const Program& program, const std::vector<Placement>& placements, int call, std::int64_t align) {
+std::vector<const CallArgument*> parts_at(const Program& program, const std::vector<Placement>& placements, int call,
+                                          const PlanOptions& options) {
   std::vector<const CallArgument*> parts;
   const ProgramCall& c = program.calls[at(call)];
   if (std::ranges::distance(c.writes()) != 1) return parts;
@@ -31,7 +34,7 @@ std::vector<const CallArgument*> parts_at(const Program& program, const std::vec
   std::set<int> known;
   std::int64_t bytes = 0;
   for (const CallArgument& a : c.arguments) {
-    if (!may_be_part(program, placements, call, a, out, align) || !known.insert(a.buffer).second) continue;
+    if (!may_be_part(program, placements, call, a, out, options) || !known.insert(a.buffer).second) continue;
     parts.push_back(&a);
     bytes += program.buffers[at(a.buffer)].max_bytes();
   }
@@ -41,17 +44,17 @@ std::vector<const CallArgument*> parts_at(const Program& program, const std::vec
 
 }  // namespace
 
-std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, std::int64_t align) {
+std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, const PlanOptions& options) {
   std::vector<int> calls;
   if (!program.loops.empty()) return calls;
   for (int c = 0; c < static_cast<int>(program.calls.size()); c++)
-    if (!parts_at(program, placements, c, align).empty()) calls.push_back(c);
+    if (!parts_at(program, placements, c, options).empty()) calls.push_back(c);
   return calls;
 }
 
-void take_parts(const Program& program, int call, std::int64_t align, std::vector<Placement>& placements) {
+void take_parts(const Program& program, int call, const PlanOptions& options, std::vector<Placement>& placements) {
   const int out = program.calls[at(call)].writes().front();
-  for (const CallArgument* a : parts_at(program, placements, call, align)) {
+  for (const CallArgument* a : parts_at(program, placements, call, options)) {
     placements[at(a->buffer)].part_of = out;
     placements[at(a->buffer)].part_offset = a->part * bytes_of(program.buffers[at(a->buffer)].dtype);
   }

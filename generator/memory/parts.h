@@ -10,10 +10,10 @@ namespace etch {
 
 /// The calls that copy buffers (CallArgument::part) which fill the output and may lie in it from the beginning: each is written before,
 /// lives in the arena until that call alone, and nothing is written over it.
-std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, std::int64_t align);
+std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, const PlanOptions& options);
 
 /// Lets them lie there (Placement::part_of).
-void take_parts(const Program& program, int call, std::int64_t align, std::vector<Placement>& placements);
+void take_parts(const Program& program, int call, const PlanOptions& options, std::vector<Placement>& placements);
 
 /// Whether buffer `a` lies in `b`, or in a buffer that does.
 bool lies_in(const std::vector<Placement>& placements, int a, int b);

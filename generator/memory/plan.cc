@@ -317,10 +317,10 @@ namespace {
 // Lets what is copied lie where it is copied to, if the arena is no larger then: for all calls that copy, or else for those by one.
 void place_parts(const Program& program, const PlanOptions& options, MemoryPlan& plan) {
   constexpr std::size_t kMostTries = 8;
-  const std::vector<int> calls = calls_with_parts(program, plan.placements, options.align);
+  const std::vector<int> calls = calls_with_parts(program, plan.placements, options);
   const auto place = [&](std::span<const int> some) {
     MemoryPlan with = plan;
-    for (const int c : some) take_parts(program, c, options.align, with.placements);
+    for (const int c : some) take_parts(program, c, options, with.placements);
     const Chains chains = chain_blocks(program, options, with.placements);
     place_in_one(chains, options.overlap ? find_close(program, with.placements, chains) : std::vector<Closeness>(), with);
     if (with.arenas[0].bytes > plan.arenas[0].bytes) return false;

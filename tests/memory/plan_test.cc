@@ -241,6 +241,29 @@ TEST(Plan, EveryBufferIsAlignedWhereThatIsAskedFor) {
   }
 }
 
+// A part lies as far from the begin as it is copied to: where every buffer is aligned that has to be a multiple.
+TEST(Plan, PartsAreAlignedAsBuffersAre) {
+  for (const std::int64_t elements : {4, 16}) {
+    Program p;
+    const int in = add_buffer(p, BufferKind::Input, 8);
+    const int a = add_buffer(p, BufferKind::Intermediate, elements);
+    const int b = add_buffer(p, BufferKind::Intermediate, elements);
+    const int whole = add_buffer(p, BufferKind::Intermediate, 0);
+    add_call(p, {a, in});
+    add_call(p, {b, in});
+    add_copies(p, whole, {a, b});
+    add_call(p, {add_buffer(p, BufferKind::Output, 8), whole});
+    for (const bool all : {false, true}) {
+      const MemoryPlan plan = plan_memory(p, {.align = 64, .align_all = all});
+      const Placement &first = plan.placements[static_cast<std::size_t>(a)], &second = plan.placements[static_cast<std::size_t>(b)];
+      EXPECT_EQ(first.part_of == whole && second.part_of == whole, !all || elements == 16) << elements;
+      if (all) {
+        EXPECT_EQ(second.offset % 64, 0);
+      }
+    }
+  }
+}
+
 TEST(Plan, VerifyFindsAPlantedOverlap) {
   Program p;
   const int in = add_buffer(p, BufferKind::Input, 10);
