@@ -149,7 +149,9 @@ TEST(OtherArchitectures, ProductsAreRoundedAsByTheCLibrary) {
     EXPECT_EQ(result.console, "40005 compared\n");
     const auto listing = disassemble(target, program.elf.parent_path() / "main.c.o");
     ASSERT_TRUE(listing);
-    if (target.vector.scalars) EXPECT_NE(listing->find("\tvfcvt.x.f.v\t"), std::string::npos) << "one instruction for all lanes";
+    if (target.vector.scalars) {
+      EXPECT_NE(listing->find("\tvfcvt.x.f.v\t"), std::string::npos) << "one instruction for all lanes";
+    }
   }
   if (!skipped.empty()) GTEST_SKIP() << skipped;
 }
