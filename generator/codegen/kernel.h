@@ -139,9 +139,9 @@ class Kernel {
   bool has_copies(int axis) const { return axis >= first_upcast() || axes_[static_cast<std::size_t>(axis)].kind == AxisKind::Mid; }
   /// Whether the driver chooses the work-groups (NOLOCALS): the grid is counted in work-items.
   bool no_locals() const { return no_locals_; }
-  /// Whether tiles where no mask hides anything have a body of their own (INTERIOR).
   /// Whether an output may lie over an input, which has each element where the output has it.
   bool may_be_in_place() const;
+  /// Whether tiles where no mask hides anything have a body of their own (INTERIOR).
   bool has_interior() const { return has_interior_; }
   /// Whether the loops over axes that are not reduced run from the last element to the first (BACKWARDS).
   bool runs_backwards() const { return backwards_; }
@@ -173,9 +173,9 @@ class Kernel {
 
  private:
   void shift_to(int axis, std::int64_t amount, int insert_before, AxisKind kind);
-  bool may_repeat() const;
   void overlap(int axis, std::int64_t amount, int insert_before, AxisKind kind);
-  /// Whether what is stored may lie over what is read, so that nothing can be computed twice.
+  /// Whether tiles may overlap, what two of them share being computed twice.
+  bool may_repeat() const;
   /// Cuts a part off the loops over a reduced dimension in all stages, their outermost part with `top`, and returns it.
   Axis split_stages(int axis, std::int64_t amount, AxisKind kind, bool top);
   void group(int axis, std::int64_t amount, bool top);

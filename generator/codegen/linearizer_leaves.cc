@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -159,10 +160,14 @@ void Linearizer::store_one(const KernelBuf& buf, const Place& place, const UOp* 
 }
 
 // Where tiles overlap and an output may lie over an input, what the last tile computes again is not stored again, as it was read from what
-// the tile before has written: the condition under which the current element is stored.
+// the tile before has written. is_new: the condition under which the current element is stored.
+bool Linearizer::repeats_in_place() const {
+  return std::ranges::any_of(k_.axes(), [](const Axis& a) { return a.overlap > 0; }) && k_.may_be_in_place();
+}
+
 Sint Linearizer::is_new() const {
   std::vector<Sint> terms;
-  for (std::size_t i = 0; i < k_.axes().size() && k_.may_be_in_place(); i++) {
+  for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& tiles = k_.axes()[i];
     if (tiles.overlap == 0) continue;
     const std::int64_t unit = tiles.multiplier / tiles.tile_size;
@@ -201,17 +206,19 @@ void Linearizer::store_in_parts(const KernelBuf& buf, const std::vector<Place>& 
 }
 
 void Linearizer::store(const KernelBuf& buf, const UOp* value) {
-  const std::vector<Place>& places = lanes_of(buf);
-  std::vector<Sint> conditions;
-  for (std::size_t l = 0; l < places.size(); l++) {
-    if (places.size() > 1) axis_index_.back() = static_cast<std::int64_t>(l) + rest_first_.value_or(0);
-    conditions.push_back(is_new());
+  std::vector<Place> places = lanes_of(buf);
+  const bool has_lanes = places.size() > 1, are_adjacent = has_lanes && has_vectors(buf.op->dtype) && is_vector(places);
+  std::vector<Sint> conditions(places.size(), 1);
+  for (std::size_t l = 0; l < places.size() && repeats_in_place(); l++) {
+    if (has_lanes) axis_index_.back() = static_cast<std::int64_t>(l) + rest_first_.value_or(0);
+    conditions[l] = is_new();
   }
-  if (places.size() > 1) axis_index_.back() = rest_first_.value_or(0);
-  if (places.size() > 1 && has_vectors(buf.op->dtype) && is_vector(places)) return store_in_parts(buf, places, conditions, value);
-  for (std::size_t l = 0; l < places.size(); l++)
-    store_one(buf, {places[l].idx, ands({places[l].valid, conditions[l]})}, places.size() == 1 ? value : lane(value, static_cast<int>(l)),
-              1);
+  if (has_lanes) axis_index_.back() = rest_first_.value_or(0);
+  if (are_adjacent) return store_in_parts(buf, places, conditions, value);
+  for (std::size_t l = 0; l < places.size(); l++) {
+    places[l].valid = ands({places[l].valid, conditions[l]});
+    store_one(buf, places[l], has_lanes ? lane(value, static_cast<int>(l)) : value, 1);
+  }
 }
 
 }  // namespace etch

@@ -105,6 +105,7 @@ class Linearizer {
   /// Whether the places are adjacent in memory and valid under the same condition.
   static bool is_vector(const std::vector<Place>& places);
   const UOp* where_valid(Sint valid, const UOp* value);
+  bool repeats_in_place() const;
   Sint is_new() const;
   void store_in_parts(const KernelBuf& buf, const std::vector<Place>& places, const std::vector<Sint>& is_new, const UOp* value);
   void store(const KernelBuf& buf, const UOp* value);

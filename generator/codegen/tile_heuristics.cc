@@ -126,11 +126,14 @@ class Search {
     const std::int64_t size = other < 0 ? 1 : k_.axes()[at(other)].size.as_int();
     const std::int64_t whole = k_.axes()[at(along)].size.as_int();
     const std::int64_t most = along != tile.axis ? whole : ceil_div(whole, tile.lanes);
+    const bool overlaps = along == tile.axis && whole % tile.lanes != 0;  // vectors, which several tiles share
     const std::int64_t most_sums = tile.lanes > 1 && all_move(tile.axis) ? kSumsOfVectors : registers;
     for (std::int64_t q = 1; q <= std::min<std::int64_t>(most, 8); q++) {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
         const std::int64_t beside = plain_sums(tile.axis, q, other, p);
-        if (most % q != 0 || (size % p != 0 && !may_overlap(other, p)) || p * q + operands(q, p) > registers || p * q > most_sums) continue;
+        if (most % q != 0 || (overlaps && q == most && q > 1) || (size % p != 0 && !may_overlap(other, p)) ||
+            p * q + operands(q, p) > registers || p * q > most_sums)
+          continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
         const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);

@@ -114,7 +114,8 @@ class CudaDevice : public Compiled {
   }
 
  private:
-  PlanOptions plan_options() const override { return {.align = 256}; }  // no two buffers share a line of a GPU's cache
+  // No two buffers share a line of a GPU's cache, and work-items run in no order: what one reads no other one writes.
+  PlanOptions plan_options() const override { return {.align = 256, .parts = false}; }
   std::shared_ptr<Allocator> make_allocator() const override { return gpu_ ? gpu_->memory() : Compiled::make_allocator(); }
 
   // Why there is nothing to run kernels on; empty if there is.

@@ -81,20 +81,10 @@ Array written_by(const Program& program, const ProgramCall& call, int output, st
   return array(std::move(shape), bytes.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(size * width)));
 }
 
-namespace {
-
-// Work-items run in no order, so that what a kernel reads and writes lies apart, or is the same element.
-PlanOptions for_language(PlanOptions plan, const Language& language) {
-  plan.parts = plan.parts && !language.grid;
-  return plan;
-}
-
-}  // namespace
-
 Replay::Replay(const Program& program, const PlanOptions& plan, bool guards, std::shared_ptr<Allocator> allocator)
     : program_(&program),
       guards_(guards),
-      plan_(plan_memory(program, for_language(plan, *program.language))),
+      plan_(plan_memory(program, plan)),
       allocator_(std::move(allocator)),
       constants_(program.buffers.size()) {
   const std::vector<int> last_use = last_uses(program);

@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "emit/literals.h"
 #include "emit/write.h"
+#include "memory/parts.h"
 #include "program/external.h"
 #include "program/loops.h"
 #include "program/lower.h"

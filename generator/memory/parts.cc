@@ -42,6 +42,12 @@ std::vector<const CallArgument*> parts_at(const Program& program, const std::vec
   return parts;
 }
 
+// Whether the call copies to where all of it lies already. It may read sizes too, which kernels that are shared get.
+bool copies_nothing(const MemoryPlan& plan, const ProgramCall& call) {
+  const auto is_there = [&](int in) { return plan.placements[at(in)].part_of == call.writes().front(); };
+  return std::ranges::distance(call.writes()) == 1 && std::ranges::any_of(call.reads(), is_there);
+}
+
 }  // namespace
 
 std::vector<int> calls_with_parts(const Program& program, const std::vector<Placement>& placements, const PlanOptions& options) {
@@ -66,29 +72,6 @@ bool lies_in(const std::vector<Placement>& placements, int a, int b) {
   return false;
 }
 
-namespace {
-
-// Whether all that the call reads lies in its output, which it fills.
-bool copies_nothing(const MemoryPlan& plan, const ProgramCall& call) {
-  if (std::ranges::distance(call.writes()) != 1 || call.reads().empty()) return false;
-  return std::ranges::all_of(call.reads(), [&](int in) { return plan.placements[at(in)].part_of == call.writes().front(); });
-}
-
-void leave_out_unused_kernels(Program& program) {
-  std::vector<int> number(program.kernels.size(), -1);
-  for (const ProgramCall& call : program.calls) number[at(call.kernel)] = 0;
-  std::vector<ProgramKernel> kernels;
-  for (std::size_t k = 0; k < number.size(); k++) {
-    if (number[k] < 0) continue;
-    number[k] = static_cast<int>(kernels.size());
-    kernels.push_back(std::move(program.kernels[k]));
-  }
-  program.kernels = std::move(kernels);
-  for (ProgramCall& call : program.calls) call.kernel = number[at(call.kernel)];
-}
-
-}  // namespace
-
 void leave_out_copies(Program& program, MemoryPlan& plan) {
   if (!program.loops.empty()) return;
   std::vector<ProgramCall> calls;
@@ -103,7 +86,7 @@ void leave_out_copies(Program& program, MemoryPlan& plan) {
   }
   left.push_back(static_cast<int>(calls.size()));
   program.calls = std::move(calls);
-  leave_out_unused_kernels(program);
+  drop_unused_kernels(program);
   const int last = static_cast<int>(program.calls.size()) - 1;
   for (Placement& p : plan.placements) {
     if (p.first < 0) continue;

@@ -18,4 +18,8 @@ void take_parts(const Program& program, int call, const PlanOptions& options, st
 /// Whether buffer `a` lies in `b`, or in a buffer that does.
 bool lies_in(const std::vector<Placement>& placements, int a, int b);
 
+/// Takes out the calls that copy parts (CallArgument::part) to where the plan lets them lie already, as concatenations do, and kernels that
+/// nothing calls any more. The plan is then one of the calls that are left.
+void leave_out_copies(Program& program, MemoryPlan& plan);
+
 }  // namespace etch

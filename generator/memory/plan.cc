@@ -231,6 +231,23 @@ void place_in_one(const Chains& chains, const std::vector<Closeness>& close, Mem
   plan.arenas = {{packing.bytes, bound, packing.is_smallest, first_step_with(chains.blocks, close, bound)}};
 }
 
+// Lets what is copied lie where it is copied to, if the arena is no larger then: for all calls that copy, or else for those by one.
+void place_parts(const Program& program, const PlanOptions& options, MemoryPlan& plan) {
+  constexpr std::size_t kMostTries = 8;
+  const std::vector<int> calls = calls_with_parts(program, plan.placements, options);
+  const auto place = [&](std::span<const int> some) {
+    MemoryPlan with = plan;
+    for (const int c : some) take_parts(program, c, options, with.placements);
+    const Chains chains = chain_blocks(program, options, with.placements);
+    place_in_one(chains, options.overlap ? find_close(program, with.placements, chains) : std::vector<Closeness>(), with);
+    if (with.arenas[0].bytes > plan.arenas[0].bytes) return false;
+    plan = std::move(with);
+    return true;
+  };
+  if (calls.empty() || place(calls)) return;
+  for (std::size_t k = 0; k < std::min(calls.size(), kMostTries); k++) place(std::span(calls).subspan(k, 1));
+}
+
 // What the pools get: a chain has the traffic of all its buffers, and lies where each of them may.
 std::vector<PoolBlock> pool_blocks(const Program& program, const MemoryPlan& plan, const Chains& chains) {
   std::vector<PoolBlock> blocks;
@@ -312,27 +329,6 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align) {
   return result;
 }
 
-namespace {
-
-// Lets what is copied lie where it is copied to, if the arena is no larger then: for all calls that copy, or else for those by one.
-void place_parts(const Program& program, const PlanOptions& options, MemoryPlan& plan) {
-  constexpr std::size_t kMostTries = 8;
-  const std::vector<int> calls = calls_with_parts(program, plan.placements, options);
-  const auto place = [&](std::span<const int> some) {
-    MemoryPlan with = plan;
-    for (const int c : some) take_parts(program, c, options, with.placements);
-    const Chains chains = chain_blocks(program, options, with.placements);
-    place_in_one(chains, options.overlap ? find_close(program, with.placements, chains) : std::vector<Closeness>(), with);
-    if (with.arenas[0].bytes > plan.arenas[0].bytes) return false;
-    plan = std::move(with);
-    return true;
-  };
-  if (calls.empty() || place(calls)) return;
-  for (std::size_t k = 0; k < std::min(calls.size(), kMostTries); k++) place(std::span(calls).subspan(k, 1));
-}
-
-}  // namespace
-
 MemoryPlan plan_memory(const Program& program, const PlanOptions& given) {
   PlanOptions options = given;
   options.include_io = options.include_io || program.io_in_arena;
@@ -380,6 +376,7 @@ void verify(const MemoryPlan& plan, const Program& program) {
     }
     check(a.offset % alignment_for(program.buffers[i].max_bytes(), plan.align) == 0, "every buffer is aligned");
     check(a.part_of < 0 || a.offset == plan.placements[at(a.part_of)].offset + a.part_offset, "a part lies where it is copied to");
+    check(a.part_of < 0 || a.last <= plan.placements[at(a.part_of)].first, "nothing but the copy is written over a part");
     check(a.pool >= 0 && at(a.pool) < plan.arenas.size(), "every buffer lies in one of the arenas");
     check(a.offset + program.buffers[i].max_bytes() <= plan.arenas[at(a.pool)].bytes, "every buffer lies inside the arena");
     check(program.pools.empty() || may_hold(program.pools[at(a.pool)], program.buffers[i]), "every buffer lies where it may");

@@ -59,12 +59,8 @@ std::int64_t alignment_for(std::int64_t bytes, std::int64_t align);
 
 /// Throws InternalError unless every intermediate that is used has an aligned place inside the arena and no two that live at
 /// one call overlap, except an output over the input that it replaces, or as far from an input's begin as the kernel allows
-/// (ProgramKernel::distances).
+/// (ProgramKernel::distances), and a part in the buffer that it is copied to.
 void verify(const MemoryPlan& plan, const Program& program);
-
-/// Takes out the calls that copy parts (CallArgument::part) to where the plan lets them lie already, as concatenations do, and kernels that
-/// nothing calls any more. The plan is then one of the calls that are left.
-void leave_out_copies(Program& program, MemoryPlan& plan);
 
 /// A table, one buffer per line: bytes in the arena, name, type, shape, calls.
 std::string to_text(const MemoryPlan& plan, const Program& program);

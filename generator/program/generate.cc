@@ -36,6 +36,13 @@ std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelA
   return kernel;
 }
 
+// A constant in a new order may be longer, as parts of it are there twice.
+std::vector<KernelArgument> laid_out(std::vector<KernelArgument> arguments, const std::vector<std::optional<Layout>>& layouts) {
+  for (std::size_t i = 0; i < layouts.size(); i++)
+    if (layouts[i]) arguments[i].elements = layouts[i]->from.size();
+  return arguments;
+}
+
 }  // namespace
 
 Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, std::string* note) {
@@ -49,17 +56,6 @@ Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& argumen
   if (options.overlap) order_for_overlap(kernel);
   return kernel;
 }
-
-namespace {
-
-// A constant in a new order may be longer, as parts of it are there twice.
-std::vector<KernelArgument> laid_out(std::vector<KernelArgument> arguments, const std::vector<std::optional<Layout>>& layouts) {
-  for (std::size_t i = 0; i < layouts.size(); i++)
-    if (layouts[i]) arguments[i].elements = layouts[i]->from.size();
-  return arguments;
-}
-
-}  // namespace
 
 LinearKernel linearize_kernel(const Kernel& kernel, const std::vector<KernelArgument>& arguments, const Language& language) {
   LinearKernel result;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 
@@ -63,32 +62,12 @@ bool are_apart(const Box& a, const Box& b) {
   return false;
 }
 
-// The position of the first index of the box.
-std::optional<std::int64_t> begin_of(const View& view, const Box& box) {
-  Sint at = view.offset;
-  for (std::size_t d = 0; d < box.size(); d++) at += view.strides[d] * box[d].first;
-  return at.is_int() ? std::optional(at.as_int()) : std::nullopt;
-}
-
 // Where in what is stored all elements of a Load lie, in their order.
 std::optional<std::int64_t> place_of_load(const LazyOp* load, const LazyOp* store, const Box& box, std::int64_t elements) {
   if (load->dtype != store->dtype || store->st().views().size() != 1) return std::nullopt;
-  const View &from = load->st().views()[0], &to = store->st().views()[0];
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
-  for (std::size_t d = 0; d < box.size(); d++) {
-    const std::int64_t size = box[d].second.as_int() - box[d].first.as_int();
-    if (size == 1) continue;
-    if (!(from.strides[d] == to.strides[d]) || !from.strides[d].is_int()) return std::nullopt;
-    dims.emplace_back(from.strides[d].as_int(), size);
-  }
-  std::ranges::sort(dims);
-  std::int64_t n = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != n) return std::nullopt;
-    n *= size;
-  }
-  const std::optional<std::int64_t> read = begin_of(from, box), written = begin_of(to, box);
-  return n == elements && read == 0 ? written : std::nullopt;
+  const View from = load->st().views()[0].shrink(box), to = store->st().views()[0].shrink(box);
+  if (!ShapeTracker({from}).shows_all_once(elements) || from.strides != to.strides || !to.offset.is_int()) return std::nullopt;
+  return to.offset.as_int();
 }
 
 }  // namespace

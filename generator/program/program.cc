@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/runtime_text.h"
+#include "base/subscript.h"
 #include "renderer/language.h"
 
 namespace etch {
@@ -138,6 +139,19 @@ bool calls(const std::string& definition, const std::string& other) {
 }
 
 }  // namespace
+
+void drop_unused_kernels(Program& program) {
+  std::vector<int> moved(program.kernels.size(), -1);
+  for (const ProgramCall& call : program.calls) moved[at(call.kernel)] = 0;
+  std::vector<ProgramKernel> kept;
+  for (std::size_t k = 0; k < moved.size(); k++) {
+    if (moved[k] < 0) continue;
+    moved[k] = static_cast<int>(kept.size());
+    kept.push_back(std::move(program.kernels[k]));
+  }
+  program.kernels = std::move(kept);
+  for (ProgramCall& call : program.calls) call.kernel = moved[at(call.kernel)];
+}
 
 bool has_external(const Program& program) {
   return std::ranges::any_of(program.kernels, [](const ProgramKernel& k) { return k.external != nullptr; });

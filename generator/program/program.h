@@ -136,6 +136,9 @@ bool is_same_constant(const ProgramBuffer& a, const ProgramBuffer& b);
 /// Gives `owner` the constants that `other` reads and it has not, so that both can read them in one place.
 void share_constants(Program& owner, const Program& other);
 
+/// Takes out the kernels that nothing calls.
+void drop_unused_kernels(Program& program);
+
 /// Whether a kernel of the program is a function in C.
 bool has_external(const Program& program);
 /// Functions and types of etch_math.h that the kernels use, sorted.

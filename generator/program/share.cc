@@ -188,7 +188,7 @@ class Joining {
     }
     for (auto& [text, kernels] : by_shape)
       if (kernels.size() > 1) join(Group(std::move(kernels), shapes));
-    drop_unused();
+    drop_unused_kernels(program_);
   }
 
  private:
@@ -242,19 +242,6 @@ class Joining {
     buffer.data = Array::of_ints(dtype, {buffer.max_elements}, numbers);
     program_.buffers.push_back(std::move(buffer));
     return static_cast<int>(program_.buffers.size()) - 1;
-  }
-
-  void drop_unused() {
-    std::vector<int> moved(program_.kernels.size(), -1);
-    for (const ProgramCall& call : program_.calls) moved[static_cast<std::size_t>(call.kernel)] = 0;
-    std::vector<ProgramKernel> kept;
-    for (std::size_t k = 0; k < moved.size(); k++) {
-      if (moved[k] < 0) continue;
-      moved[k] = static_cast<int>(kept.size());
-      kept.push_back(std::move(program_.kernels[k]));
-    }
-    program_.kernels = std::move(kept);
-    for (ProgramCall& call : program_.calls) call.kernel = moved[static_cast<std::size_t>(call.kernel)];
   }
 
   Program& program_;

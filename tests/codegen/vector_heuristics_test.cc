@@ -125,6 +125,18 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
   EXPECT_EQ(applied_text(kernel.applied()).substr(0, 11), "VECTOR 2 8;");
 }
 
+// 88 channels are six vectors of 16, of which the last begins earlier: as many as there are make no tile, but half of them do.
+TEST(Heuristics, SomeOfTheVectorsThatOverlapAreATile) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  const LaidWindow w{.channels = 16, .outputs = 88, .height = 8, .width = 8, .in_last = true, .out_last = true};
+  Kernel kernel(store_of(ops, w, DType::Float32), options);
+  EXPECT_TRUE(tile_optimizations(kernel, arguments_of(w, DType::Float32)));
+  EXPECT_EQ(applied_text(kernel.applied()), "VECTOR 0 16;UPCAST 1 8;UPCAST 0 3;");
+}
+
 // Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers, unless they are
 // numbers in registers for scalars.
 TEST(Heuristics, TilesOfCoresInOrder) {

@@ -10,6 +10,7 @@
 #include "interp/interp.h"
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
+#include "memory/parts.h"
 #include "memory/plan.h"
 #include "opencl_build.h"
 #include "program/interpret.h"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "memory/parts.h"
 #include "support/expect_error.h"
 #include "support/rounds.h"
 
@@ -262,6 +263,41 @@ TEST(Plan, PartsAreAlignedAsBuffersAre) {
       }
     }
   }
+}
+
+TEST(Plan, VerifyFindsAPartThatLiesElsewhereOrIsNeededLater) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 8), a = add_buffer(p, BufferKind::Intermediate, 16);
+  const int b = add_buffer(p, BufferKind::Intermediate, 16), whole = add_buffer(p, BufferKind::Intermediate, 0);
+  add_call(p, {a, in});
+  add_call(p, {b, in});
+  add_copies(p, whole, {a, b});
+  add_call(p, {add_buffer(p, BufferKind::Output, 8), whole});
+  const MemoryPlan plan = plan_memory(p);
+  ASSERT_EQ(plan.placements[static_cast<std::size_t>(b)].part_of, whole);
+  MemoryPlan elsewhere = plan, later = plan;
+  elsewhere.placements[static_cast<std::size_t>(b)].part_offset = 0;
+  EXPECT_THROW(verify(elsewhere, p), InternalError);
+  later.placements[static_cast<std::size_t>(a)].last = 3;
+  EXPECT_THROW(verify(later, p), InternalError);
+}
+
+// A kernel that several calls share takes sizes too.
+TEST(Plan, CopiesOfSharedKernelsAreLeftOut) {
+  Program p;
+  const int in = add_buffer(p, BufferKind::Input, 8), a = add_buffer(p, BufferKind::Intermediate, 16);
+  const int whole = add_buffer(p, BufferKind::Intermediate, 0), sizes = add_buffer(p, BufferKind::Constant, 2, DType::Int32);
+  add_call(p, {a, in});
+  add_copies(p, whole, {a, add_buffer(p, BufferKind::Intermediate, 16)});
+  const int b = p.calls[1].arguments[2].buffer;
+  p.calls.insert(p.calls.begin() + 1, p.calls[0]);
+  p.calls[1].arguments[0].buffer = b;
+  p.calls[2].arguments.push_back({sizes, Access::Read});
+  add_call(p, {add_buffer(p, BufferKind::Output, 8), whole});
+  p.kernels.resize(1);
+  MemoryPlan plan = plan_memory(p);
+  leave_out_copies(p, plan);
+  EXPECT_EQ(p.calls.size(), 3u);
 }
 
 TEST(Plan, VerifyFindsAPlantedOverlap) {
