@@ -103,7 +103,7 @@ void fuzz_stages(const char* name, const Language& language, unsigned seed, int 
   test::Stages stages(seed);
   test::expect_backend_agrees(name, language, stages, count, 0, test::first_difference, count / 4);
 }
-TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21, 100); }
+TEST(RandomChainsOfStages, OpenCL) { fuzz_stages("opencl", kOpenCl, 21, 200); }
 TEST(RandomChainsOfStages, CUDA) { fuzz_stages("cuda", kCuda, 22, 300); }
 // As many as in C.
 TEST(RandomChains, LLVM) { fuzz({"llvm", 1, 2000, 0, {"UPCAST", "UNROLL", "PADTO"}}); }
