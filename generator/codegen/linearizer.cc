@@ -48,7 +48,10 @@ void Linearizer::store_outputs() {
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Inner);
   for (int axis : axes_of(AxisKind::Inner)) open_axis(axis);
-  for_each(copied_axes(), [&] { store_copy(results); });
+  if (columns_ >= 0)
+    store_columns(columns_, results);
+  else
+    for_each(copied_axes(), [&] { store_copy(results); });
   if (k_.lanes_rest() && k_.stores_reduced_dims()) store_rest(results, outside);
 }
 

@@ -197,7 +197,10 @@ bool Linearizer::stores_vectors() const {
 // If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
 // the reduction are done element by element.
 void Linearizer::tile() {
+  columns_ = -1;
   if (stores_vectors() && (!k_.tensor() || k_.options().integer_vectors)) return;
+  columns_ = axis_of_columns();
+  if (columns_ >= 0) return;
   const std::vector<int> upcast = axes_of(AxisKind::Upcast);
   for (const LazyOp* op : k_.reduces()) {
     const UOp* array = b_.add(UOp{.uop = UOpKind::DefineLocal,

@@ -228,6 +228,15 @@ class Linearizer {
   void tile();
   /// Whether the lanes of a vector are adjacent in every output.
   bool stores_vectors() const;
+
+  // linearizer_columns.cc
+  bool has_vectors_behind_sums() const;
+  /// The axis of copies that become columns of the outputs; -1: there is none, or lanes are adjacent or stored one by one.
+  int axis_of_columns() const;
+  void store_columns(int axis, const std::vector<const LazyOp*>& results);
+  void store_four(const KernelBuf& buf, const std::vector<const UOp*>& columns);
+
+  // linearizer_lanes.cc, of what lanes leave over
   /// The axes that are not of the dimension along which lanes leave elements over.
   std::vector<int> without_rest(std::vector<int> axes) const;
   /// So many lanes, or a loop of one.
@@ -248,6 +257,7 @@ class Linearizer {
   const LinearizeOptions& options_;
   int stage_ = 0;
   std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
+  int columns_ = -1;                          // axis_of_columns(), for outputs whose lanes lie apart
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone
   Kept kept_;

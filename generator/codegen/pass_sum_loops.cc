@@ -36,7 +36,7 @@ LoopOf find(const UOpList& uops) {
     const UOp* inside = open.empty() ? nullptr : open.back();
     scope[u] = inside;
     // A running sum is read in the loop: each of its values counts.
-    if (u->uop == UOpKind::Store)
+    if (u->uop == UOpKind::Store || u->uop == UOpKind::StoreColumns)
       for (const UOp* o : open)
         for (auto& [acc, chain] : chains[o]) chain.ok = false;
     if (u->uop == UOpKind::Phi && inside != nullptr) {

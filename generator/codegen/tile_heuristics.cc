@@ -43,7 +43,11 @@ struct Tile {
 class Search {
  public:
   Search(const Kernel& k, const std::vector<KernelArgument>& arguments)
-      : k_(k), bufs_(early_bufs(k)), layouts_(can_move(k, arguments)), is_integer_(is_int(k.reduces()[0]->dtype)) {}
+      : k_(k),
+        bufs_(early_bufs(k)),
+        layouts_(can_move(k, arguments)),
+        is_integer_(is_int(k.reduces()[0]->dtype)),
+        products_(products_of(k)) {}
 
   // Lanes at whose borders masks differ are taken only where there are no others.
   std::optional<Tile> best() {
@@ -132,12 +136,13 @@ class Search {
       for (std::int64_t p = 1; p <= std::min<std::int64_t>(size, 28); p++) {
         const std::int64_t beside = plain_sums(tile.axis, q, other, p);
         if (most % q != 0 || (overlaps && q == most && q > 1) || (size % p != 0 && !may_overlap(other, p)) ||
-            p * q + operands(q, p) > registers || p * q > most_sums)
+            p * q + operands(q, p) > registers || p * q > most_sums || reaches_far(tile, q, other))
           continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
         const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);
-        const double gain = tile.lanes == 1 ? sums * sums / (sums + beside_sums) : share * speed(sums, beside_sums);
+        const double gain =
+            tile.lanes == 1 ? sums * sums / (sums + beside_sums) : share * with_stores(tile, q, other, p, speed(sums, beside_sums));
         if (gain < best || (gain == best && along != tile.axis && tile.along == tile.axis)) continue;
         best = gain;
         tile.along = along;
@@ -159,6 +164,31 @@ class Search {
     constexpr double kLatency = 10, kLoad = 0.25, kLatencyInOrder = 4, kLoadInOrder = 0.5, kLoop = 4;
     if (k_.options().in_order) return std::min(1.0, sums / kLatencyInOrder) * sums / (sums + kLoadInOrder * loads + kLoop);
     return std::min(1.0, sums / kLatency) * sums / (sums + kLoad * loads);
+  }
+
+  // The lanes lie far from each other in what is stored, as channels do in planes.
+  bool stores_apart(const Tile& tile) const { return tile.lanes > 1 && !is_unit(k_.stride(k_.bufs()[0], tile.axis)); }
+  // And the rows lie side by side there: four vectors are stored as columns.
+  bool stores_columns(const Tile& tile, int other) const {
+    return stores_apart(tile) && other >= 0 && is_unit(k_.stride(k_.bufs()[0], other));
+  }
+
+  // Lines of so many planes share few places of the first cache, as their distances often are multiples of a large power of two.
+  bool reaches_far(const Tile& tile, std::int64_t q, int other) const {
+    constexpr std::int64_t kMostPlanes = 32;
+    return stores_columns(tile, other) && q * tile.lanes > kMostPlanes;
+  }
+
+  // The same part of the peak with the time that stores take which go across the lanes: as columns, or one by one.
+  double with_stores(const Tile& tile, std::int64_t q, int other, std::int64_t p, double speed) const {
+    constexpr double kColumn = 0.375, kElement = 5;  // products of vectors in the same time, for each lane
+    if (!stores_apart(tile)) return speed;
+    const std::int64_t columns = (p + kStoredColumns - 1) / kStoredColumns * kStoredColumns;
+    const bool are_columns = stores_columns(tile, other) && p >= kStoredColumns;
+    const auto lanes = static_cast<double>(tile.lanes * q);
+    const double stores = lanes * (are_columns ? kColumn * static_cast<double>(columns) : kElement * static_cast<double>(p));
+    const double products = static_cast<double>(p * q) * products_;
+    return products / (products / speed + stores);
   }
 
   // Registers beside the sums: those along the lanes, and one for the rows, of which each is used up before the next is loaded. In order a
@@ -212,6 +242,12 @@ class Search {
     return serves(axis, other) && (k_.options().vector_bits > 0 || serves(other, axis));
   }
 
+  static double products_of(const Kernel& k) {
+    double n = 1;
+    for (int axis = k.first_reduce(); axis < k.first_upcast(); axis++) n *= static_cast<double>(k.axes()[at(axis)].size.max());
+    return n;
+  }
+
   static std::vector<bool> can_move(const Kernel& k, const std::vector<KernelArgument>& arguments) {
     std::vector<bool> result;
     for (const KernelBuf* b : early_bufs(k)) result.push_back(b->op->op == Op::Load && can_be_laid_out(k, *b, arguments));
@@ -223,6 +259,7 @@ class Search {
   std::vector<bool> layouts_;  // for each of bufs_: whether it can get a new layout
   bool is_integer_;
   bool with_borders_ = false;
+  double products_;  // of one sum
 };
 
 // Products of integers, and what is summed beside them.
@@ -265,7 +302,8 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   if (order.empty() || !k.axes()[at(order.back())].size.is_int()) return;
   const int last = order.back(), reduced = last - k.first_reduce();
   const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
-  if (tile.lanes > 1 && sums > kSumsOfWindow && rows_overlap(plain, tile, plain.first_reduce() + reduced)) return;
+  const bool is_full = tile.lanes > 1 && sums > kSumsOfWindow;
+  if (is_full && ((size <= 7 && !k.options().in_order) || rows_overlap(plain, tile, plain.first_reduce() + reduced))) return;
   if (size <= 7 && size * sums <= 256) {
     k.try_apply({OptOp::Unroll, reduced, 0});
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors

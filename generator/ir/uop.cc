@@ -37,6 +37,7 @@ std::string describe(const UOp& u) {
     case UOpKind::Const:
     case UOpKind::Load:
     case UOpKind::Store:
+    case UOpKind::StoreColumns:
     case UOpKind::Phi:
     case UOpKind::Alu:
     case UOpKind::Cast:
@@ -56,6 +57,15 @@ const char* broken_load_rule(const UOp& u) {
   if (n == 4 && (u.src[3]->dtype != u.dtype || u.src[3]->lanes > u.lanes)) return "the alternative has the type of the load";
   if (is_unsigned(u.dtype) && bytes_of(u.dtype) == bytes_of(u.src[0]->dtype)) return nullptr;
   return u.src[0]->dtype == u.dtype ? nullptr : "a load has the type of its buffer, or takes its bits as an unsigned integer";
+}
+
+const char* broken_columns_rule(const UOp& u) {
+  if (u.src.size() != 3 + static_cast<std::size_t>(kStoredColumns))
+    return "a store of columns has buffer, index, distance of rows and four vectors";
+  for (std::size_t i = 3; i < u.src.size(); i++)
+    if ((u.src[i]->lanes != u.lanes && u.src[i]->lanes != 1) || u.src[i]->dtype != u.src[0]->dtype)
+      return "each column is a vector of the buffer's type";
+  return u.lanes % kStoredColumns == 0 ? nullptr : "the lanes of columns are a multiple of four";
 }
 
 const char* broken_dot_rule(const UOp& u) {
@@ -105,6 +115,8 @@ const char* broken_rule(const UOp& u) {
       if (n != 3 && n != 4) return "a store has buffer, index, value, and perhaps condition";
       if (n == 4 && u.src[3]->dtype != DType::Bool) return "a condition is bool";
       return u.src[0]->dtype == u.src[2]->dtype ? nullptr : "a store has the type of its buffer";
+    case UOpKind::StoreColumns:
+      return broken_columns_rule(u);
     case UOpKind::Phi:
       if (n != 2 || u.src[0]->uop != UOpKind::DefineAcc) return "a Phi has accumulator and value";
       return u.src[0]->dtype == u.src[1]->dtype && u.src[1]->lanes <= u.src[0]->lanes ? nullptr : "a Phi has the type of its accumulator";

@@ -23,6 +23,9 @@ enum class UOpKind : std::uint8_t {
 #undef UOP
 };
 
+/// Vectors that a StoreColumns takes.
+inline constexpr int kStoredColumns = 4;
+
 struct UOpInfo {
   std::string_view name;
   bool has_effect;

@@ -36,12 +36,11 @@ class CallTraffic {
     if (u->uop == UOpKind::Loop) turns_.push_back(times(turns(), length(u)));
     if (u->uop == UOpKind::If) turns_.push_back(turns());
     if (u->uop == UOpKind::End && !turns_.empty()) turns_.pop_back();
-    const bool is_store = u->uop == UOpKind::Store;
+    const bool has_columns = u->uop == UOpKind::StoreColumns, is_store = u->uop == UOpKind::Store || has_columns;
     if ((u->uop != UOpKind::Load && !is_store) || u->src[0]->uop != UOpKind::DefineGlobal) return;
     const std::size_t argument = at(u->src[0]->number);
-    const UOp* value = is_store ? u->src[2] : u;
-    if (argument < moved_.size())
-      moved_[argument] = plus(moved_[argument], times(turns(), value->lanes * std::int64_t{bytes_of(u->src[0]->dtype)}));
+    const std::int64_t elements = has_columns ? kStoredColumns * u->lanes : is_store ? u->src[2]->lanes : u->lanes;
+    if (argument < moved_.size()) moved_[argument] = plus(moved_[argument], times(turns(), elements * bytes_of(u->src[0]->dtype)));
   }
 
   std::int64_t turns() const { return turns_.empty() ? 1 : turns_.back(); }

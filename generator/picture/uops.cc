@@ -46,6 +46,7 @@ Kind kind_of(UOpKind uop) {
     case UOpKind::Load:
       return Kind::Load;
     case UOpKind::Store:
+    case UOpKind::StoreColumns:
       return Kind::Store;
     case UOpKind::Alu:
     case UOpKind::Cast:
@@ -92,6 +93,7 @@ std::string detail_of(const UOp& u) {
     case UOpKind::Load:
     case UOpKind::Phi:
     case UOpKind::Store:
+    case UOpKind::StoreColumns:
     case UOpKind::Vectorize:
       return "";
   }

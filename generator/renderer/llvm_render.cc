@@ -5,6 +5,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
@@ -83,6 +84,7 @@ class LlvmRenderer {
   Value* choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise);
   Value* load(const UOp* u);
   void store(const UOp* u);
+  void store_columns(const UOp* u);
   Value* vectorize(const UOp* u);
   llvm::Type* element_type(const UOp* buffer);
   Value* address(const UOp* u);
@@ -342,6 +344,32 @@ void LlvmRenderer::store(const UOp* u) {
   builder_.SetInsertPoint(after);
 }
 
+// Pairs of the first two and of the last two, then pairs of these: in each four lanes, so many rows of four.
+void LlvmRenderer::store_columns(const UOp* u) {
+  const int lanes = u->lanes;
+  const auto mixed = [&](Value* a, Value* b, const std::array<int, kStoredColumns>& from) {  // from 4 on: of b
+    std::vector<int> mask;
+    for (int four = 0; four < lanes; four += kStoredColumns)
+      for (const int l : from) mask.push_back(l < kStoredColumns ? four + l : lanes + four + l - kStoredColumns);
+    return builder_.CreateShuffleVector(a, b, mask);
+  };
+  std::array<Value*, kStoredColumns> columns{};
+  for (std::size_t c = 0; c < columns.size(); c++) columns[c] = values_.widen(value(u->src[3 + c]), lanes);
+  Value* low[] = {mixed(columns[0], columns[1], {0, 4, 1, 5}), mixed(columns[2], columns[3], {0, 4, 1, 5})};
+  Value* high[] = {mixed(columns[0], columns[1], {2, 6, 3, 7}), mixed(columns[2], columns[3], {2, 6, 3, 7})};
+  const std::array<Value*, kStoredColumns> rows{mixed(low[0], low[1], {0, 1, 4, 5}), mixed(low[0], low[1], {2, 3, 6, 7}),
+                                                mixed(high[0], high[1], {0, 1, 4, 5}), mixed(high[0], high[1], {2, 3, 6, 7})};
+  Value* at = value(u->src[1]);
+  Value* distance = value(u->src[2]);
+  for (int l = 0; l < lanes; l++) {
+    const int first = l / kStoredColumns * kStoredColumns;
+    Value* row = builder_.CreateShuffleVector(rows[static_cast<std::size_t>(l - first)], {first, first + 1, first + 2, first + 3});
+    Value* index =
+        builder_.CreateAdd(at, builder_.CreateMul(distance, llvm::ConstantInt::get(distance->getType(), static_cast<std::uint64_t>(l))));
+    builder_.CreateAlignedStore(row, builder_.CreateInBoundsGEP(element_type(u->src[0]), value(u->src[0]), index), align_of(u->src[0]));
+  }
+}
+
 Value* LlvmRenderer::vectorize(const UOp* u) {
   if (std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; })) return values_.widen(value(u->src[0]), u->lanes);
   Value* vector = llvm::PoisonValue::get(values_.value_type(u->dtype, u->lanes));
@@ -377,6 +405,8 @@ void LlvmRenderer::step(const UOp* u) {
       return;
     case UOpKind::Store:
       return store(u);
+    case UOpKind::StoreColumns:
+      return store_columns(u);
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Dot:

@@ -151,9 +151,10 @@ void Renderer::count_uses() {
 // the Load; where it was to be inlined behind one, it, or the value that has it inlined, gets a name. A kernel with one output needs
 // nothing unless that may lie over a part of an input: a store there overwrites no element that is read later.
 void Renderer::keep_loads_before_stores() {
+  const auto is_store = [](const UOp* u) { return u->uop == UOpKind::Store || u->uop == UOpKind::StoreColumns; };
   std::set<const UOp*> outputs;
   for (const UOp* u : uops_.order)
-    if (u->uop == UOpKind::Store && u->src[0]->uop == UOpKind::DefineGlobal) outputs.insert(u->src[0]);
+    if (is_store(u) && u->src[0]->uop == UOpKind::DefineGlobal) outputs.insert(u->src[0]);
   if (outputs.size() < 2 && !signature_.overlaps) return;
   const auto may_change = [&](const UOp* buffer) {
     const auto number = static_cast<std::size_t>(buffer->number);
@@ -172,7 +173,7 @@ void Renderer::keep_loads_before_stores() {
         read_at(found->second);
     }
     if (u->uop == UOpKind::Load && may_change(u->src[0])) read_at(stores);
-    stores += u->uop == UOpKind::Store && outputs.contains(u->src[0]) ? 1 : 0;
+    stores += is_store(u) && outputs.contains(u->src[0]) ? 1 : 0;
   }
 }
 
@@ -389,6 +390,8 @@ void Renderer::step(const UOp* u) {
       return load(u);
     case UOpKind::Store:
       return store(u);
+    case UOpKind::StoreColumns:
+      return store_columns(u);
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Alu:

@@ -71,6 +71,7 @@ class Renderer {
   void phi(const UOp* u);
   void load(const UOp* u);
   void store(const UOp* u);
+  void store_columns(const UOp* u);
   void vectorize(const UOp* u);
   void dot(const UOp* u);
   void wmma(const UOp* u);

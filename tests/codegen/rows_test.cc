@@ -1,5 +1,5 @@
-// Lanes along the rows of planes, with borders at both ends of a row, above and below, and along channels that are no multiple of the
-// lanes: convolutions of small whole numbers, whose sums are exact, against loops.
+// Lanes along the rows of planes, with borders at both ends of a row, above and below, along channels that are no multiple of the lanes,
+// and along channels of what is stored in planes: convolutions of small whole numbers, whose sums are exact, against loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -121,6 +121,22 @@ const Wanted kAlongChannels{random_channels,
 
 TEST(LanesAlongChannels, OfAnyNumberInCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongChannels, 4); }
 TEST(LanesAlongChannels, OfAnyNumberInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 512, kAlongChannels, 5); }
+
+LaidWindow random_planes(std::mt19937& rng) {
+  LaidWindow w = random_channels(rng);
+  w.width = std::uniform_int_distribution<std::int64_t>(4, 20)(rng);
+  w.out_last = false;
+  return w;
+}
+
+// Vectors of channels, of which four pixels are stored as columns of planes.
+const Wanted kColumns{
+    random_planes,
+    [](const Kernel&, const ProgramKernel& made, const LaidWindow&) { return made.uops.find("StoreColumns") != std::string::npos; }, true};
+
+TEST(Columns, OfFourInCGiveTheSumsOfLoops) { compare("c", kC, 128, kColumns, 6); }
+TEST(Columns, OfSixteenInCGiveTheSumsOfLoops) { compare("c", kC, 512, kColumns, 7); }
+TEST(Columns, OfEightInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kColumns, 8); }
 
 LaidWindow random_residual(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };

@@ -101,6 +101,7 @@ class KernelReplay {
     if (u->uop == UOpKind::Alu && u->lanes == 1) step.value = alu(step);
     if (u->uop == UOpKind::Load) note(step, 2);
     if (u->uop == UOpKind::Store) note(step, 3);
+    if (u->uop == UOpKind::StoreColumns) note_columns(step);
     // The text of a dot product of one lane reads its operands where it stands.
     if (u->uop == UOpKind::Dot)
       for (const std::size_t operand : step.operands)
@@ -114,6 +115,16 @@ class KernelReplay {
     const auto argument = static_cast<int>(u->src[0]->number);
     const std::int64_t width = bytes_of(arguments_[static_cast<std::size_t>(argument)].dtype), at = of(step, 1).value() * width;
     events_.push_back({u->uop == UOpKind::Store, argument, at, at + width * u->lanes});
+  }
+
+  void note_columns(const Step& step) {
+    const UOp* u = step.u;
+    const auto argument = static_cast<int>(u->src[0]->number);
+    const std::int64_t width = bytes_of(arguments_[static_cast<std::size_t>(argument)].dtype);
+    for (std::int64_t l = 0; l < u->lanes; l++) {
+      const std::int64_t at = (of(step, 1).value() + l * of(step, 2).value()) * width;
+      events_.push_back({true, argument, at, at + width * kStoredColumns});
+    }
   }
 
   Value alu(const Step& step) const {
