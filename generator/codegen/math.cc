@@ -69,13 +69,13 @@ V operator^(V x, V y) { return x.alu(Op::Xor, {x.u, y.u}); }
 V with_bits(V x, V y) { return x.alu(Op::Or, {x.u, y.u}); }
 V only_bits(V x, std::uint32_t mask) { return x.alu(Op::And, {x.u, x.bits(mask).u}); }
 
-// c[0] + c[1] x + ...
-V polynomial(V x, std::initializer_list<double> c) {
+// (c[0] + c[1] x + ...) * scale
+V polynomial(V x, std::initializer_list<double> c, double scale = 1) {
   const double* last = c.end() - 1;
-  V sum = x.number(*last);
+  V sum = x.number(*last * scale);
   while (last != c.begin()) {
     last--;
-    sum = *last < 0 ? sum * x - -*last : sum * x + *last;
+    sum = *last < 0 ? sum * x - -*last * scale : sum * x + *last * scale;
   }
   return sum;
 }
@@ -192,23 +192,25 @@ V sigmoid_of(V x) {
   return ratio - ratio * rest;
 }
 
-// x / 2 * (1 + erf(x / sqrt 2)), near 0 by a polynomial. Farther off it is -g(|x|) for negative x, so that nothing cancels, and x - g(x)
-// for others; g(t) = e^(-t^2/2) h((t - 2) / (t + 2)). t^2 is the square of its first 12 bits, which is exact, and a rest. As for exp, what
-// may be subnormal is first 2^64 times too large, and the last product alone rounds.
+// x / 2 * (1 + erf(x / sqrt 2)). For negative x it is -g(|x|), so that nothing cancels, and x - g(x) for others; g(t) = e^(-t^2/2) v p(v),
+// v = t / (t + 2.25). e^s with s = -t^2/2 - n ln(2) is 1 + (e^s - 1), of which the last sum alone rounds; with r = -2 s no factor is left
+// in front of the squares. t^2 is the square of its first 12 bits, which is exact, and a rest. As for exp, what may be subnormal is first
+// 2^64 times too large.
 V gelu_of(V x) {
-  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size"), square = (x * x).named("square");
-  const V part = polynomial(square, {3.9894223e-01, -6.648936e-02, 9.967187e-03, -1.1705131e-03, 9.534401e-05}) * x + 0.5;
-  const V most = choose(15.0 < size, 15.0, size).named("most");  // beyond, g is 0
+  const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
+  const V most = choose(14.5 < size, 14.5, size).named("most");  // beyond, g is 0
+  const V v = (most / (most + 2.25)).named("v");
+  const V p = polynomial(v,
+                         {1.125, -0.89464378, -0.06670279, 0.20209156, 0.092823896, 0.049475319, -0.23323552, 0.35952961, -0.4983153,
+                          0.35587378, -0.092956213},
+                         0x1p-64);
   const V first = float_of(only_bits(bits_of(most), 0xfffff000)).named("first");
   const V whole = (most * most * (-0.5 * std::numbers::log2e) + to_exponent(64)).named("whole"), n = (whole - to_exponent(64)).named("n");
-  const V rest = (most - first) * (most + first) * -0.5;
-  const V r = ((first * first * -0.5 - n * kLn2High) + n * -kLn2Low + rest).named("r");
-  const V ratio = ((most - 2.0) / (most + 2.0)).named("ratio");
-  const V h = polynomial(ratio, {3.36204e-01, 1.7050178e-01, -1.513031e-01, 3.2756936e-02, 1.812577e-02, -3.5809805e-03, -4.4272197e-03,
-                                 -5.805068e-04, 1.2554331e-03});
-  const V tail = (h * exp_power(r) * power_of_two(whole) * 0x1p-64).named("tail");
-  const V far = choose(x < 0.0, negative(tail), x - tail);
-  const V value = choose(size < 0.9, (x * part).named("of_small"), far.named("of_large"));
+  const V r = ((first * first + n * (2 * kLn2High)) + n * (2 * kLn2Low) + (most - first) * (most + first)).named("r");
+  const V below_one = polynomial(r, {0.124999985, -0.020833151, 0.0026042664, -0.00026152106, 2.1595377e-05}) * (r * r) + r * -0.5;
+  const V without = (p * (v * power_of_two(whole))).named("without");
+  const V tail = without * below_one.named("below_one") + without;
+  const V value = choose(x < -0.0, -0.0, x) - tail.named("tail");
   return choose(-kInfinity < x, value, std::numeric_limits<double>::quiet_NaN());  // of -infinity it is -infinity * 0
 }
 
