@@ -45,6 +45,7 @@ struct SelfTest {
   std::uint32_t seed = 1;  // inputs that equal lcg_input of this seed become a loop instead of literals
   double relative = 1e-3;  // a float may differ by relative * its value + absolute * the largest value of its output
   double absolute = 1e-5;
+  bool prints_sums = false;  // where nothing is compared: beside the checksum of each output of floats also sums, see printed.h
 };
 
 /// How the files are meant to be compiled.

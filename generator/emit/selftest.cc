@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "emit/form.h"
 #include "emit/literals.h"
+#include "emit/printed.h"
 #include "emit/project.h"
 #include "emit/signature.h"
 #include "emit/workers.h"
@@ -265,29 +266,15 @@ std::string blob_text(const Project& p) {
       blob_address(p));
 }
 
-// Prints one line for each output, by which two builds or two boards can be compared.
-std::string checksum_text() {
-  return "/* FNV-1a of an output's bytes. Compilers round floats differently: the same build gives the same checksum. */\n"
-         "static unsigned long checksum(const void *data, size_t bytes) {\n"
-         "  const unsigned char *const p = (const unsigned char *)data;\n"
-         "  uint32_t hash = 2166136261u;\n"
-         "  size_t i;\n"
-         "  for (i = 0; i < bytes; i++) hash = (hash ^ p[i]) * 16777619u;\n"
-         "  return (unsigned long)hash;\n"
-         "}\n\n";
-}
-
-// The sizes of the outputs in this run; with open sizes the arrays may be larger.
-std::string checksum_calls(const Project& p, const SelfTest& test) {
-  std::string text;
+// With the sizes of the outputs in this run; with open sizes the arrays may be larger.
+Printing printing(const Project& p, const SelfTest& test) {
+  std::vector<PrintedArray> arrays;
   for (int b : p.program->outputs) {
     std::int64_t count = 1;
     for (const Sint& d : buffer_of(p, b).shape) count *= evaluate(d, test.variables);
-    if (count == 0) continue;
-    text += fmt::format("  printf(\"CHECKSUM {0} %08lx\\n\", checksum({1}, sizeof {1}[0] * {2}u));\n", name_of_buffer(p, b), array_of(p, b),
-                        count);
+    if (count > 0) arrays.push_back({name_of_buffer(p, b), array_of(p, b), buffer_of(p, b).dtype, count});
   }
-  return text;
+  return printing_of(arrays, test.prints_sums);
 }
 
 bool is_in_arena(const Project& p, int b) { return !p.form->on_device && p.has_place_in_arena(b); }
@@ -347,7 +334,7 @@ std::string main_text(const Project& p, const SelfTest& test, const std::vector<
       "    printf(\"FAIL status %d\\n\", (int)status);\n"
       "    return 1;\n"
       "  }\n";
-  if (test.expected.empty()) return text + checksum_calls(p, test) + "  printf(\"RAN, no result to compare with\\n\");\n  return 0;\n}\n";
+  if (test.expected.empty()) return text + printing(p, test).calls + "  printf(\"RAN, no result to compare with\\n\");\n  return 0;\n}\n";
   for (const Output& o : outputs) text += compare_text(p, test, o);
   return text + "  printf(\"PASS\\n\");\n  return 0;\n}\n";
 }
@@ -395,7 +382,7 @@ std::string selftest_source(const Project& p, const SelfTest& test) {
   text += "#include <string.h>\n\n";
   text += parts.memory;
   text += inputs_text(p, test) + expected_text(p, outputs) + "\n" + helpers_text(outputs);
-  if (!compares && !checksum_calls(p, test).empty()) text += checksum_text();
+  if (!compares) text += printing(p, test).functions;
   if (!fill.empty()) text += fill + "\n";
   if (p.is_blob() || p.starts_of_blob()) text += blob_text(p);
   text += parts.functions;
