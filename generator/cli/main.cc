@@ -229,6 +229,7 @@ void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
                   "seconds that a compiler or a program that it made may take; what takes longer, or crashes, is left out")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  sub->footer("What is found computes the same integers; floats may be rounded otherwise, as sums may be in another order.");
   add_cache(*sub, args.cache, "what was measured (in its folder measured)");
   auto* launcher = sub->add_option("--launcher", args.launcher,
                                    "a shell command that runs the command lines that it reads, on this machine or others:\n"

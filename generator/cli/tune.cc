@@ -53,9 +53,8 @@ class Printer {
     progress_.clear();
     line(task.name, r.cost_before, r.cost);
     const std::string measured =
-        r.other_floats == 0
-            ? fmt::format("{} measured", r.measured)
-            : fmt::format("{} measured, {} left out whose floats differ: sums in another order, or a bug", r.measured, r.other_floats);
+        r.other_floats == 0 ? fmt::format("{} measured", r.measured)
+                            : fmt::format("{} measured, {} left out whose floats differ by more than rounding", r.measured, r.other_floats);
     if (r.best == r.before)
       fmt::print("    the heuristics' steps stay, {}: {}\n", measured, to_text(r.before));
     else

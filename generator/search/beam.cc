@@ -10,6 +10,7 @@
 #include "base/fnv.h"
 #include "program/generate.h"
 #include "search/candidates.h"
+#include "search/judge.h"
 #include "search/steps.h"
 
 namespace etch {
@@ -64,15 +65,15 @@ class Beam {
     check(measured.size() == variants.size(), "each variant is measured");
     for (std::size_t i = 0; i < variants.size(); i++) {
       const bool is_first = variants[i].opts == result_.before;
-      if (is_first) expect(measured[i].sums);
-      const bool is_other = measured[i].cost && measured[i].sums != expected_;
-      if (is_other && same_integers(measured[i].sums)) {
+      if (is_first) judge_.emplace(task_, measured[i].outputs);
+      const Verdict verdict = verdict_of(measured[i]);
+      if (verdict == Verdict::OtherFloats) {
         result_.other_floats++;
         continue;
       }
-      const std::string problem = is_other ? "computes something else" : measured[i].problem;
+      const std::string problem = verdict == Verdict::OtherIntegers ? "computes something else" : measured[i].problem;
       if (!problem.empty()) tell(to_text(variants[i].opts) + ": " + problem);
-      if (!measured[i].cost || measured[i].sums != expected_) continue;
+      if (!measured[i].cost || verdict != Verdict::Same) continue;
       result_.measured++;
       if (is_first) result_.cost_before = result_.cost = *measured[i].cost;
       if (is_first) base_ = measured[i].cost;
@@ -86,29 +87,11 @@ class Beam {
     if (options_.step && base_) options_.step(result_.measured, best_ ? std::min(1.0, score(*best_) / score(*base_)) : 1.0);
   }
 
-  // Of these outputs and of those that are expected: they differ in floats alone.
-  bool same_integers(const std::vector<std::uint32_t>& sums) const {
-    std::size_t output = 0;
-    for (const Subject& subject : task_.subjects)
-      for (const KernelArgument& a : subject.arguments) {
-        if (a.access != Access::Write) continue;
-        if (output >= std::min(sums.size(), expected_.size())) return false;
-        if (!is_float(a.dtype) && sums[output] != expected_[output]) return false;
-        output++;
-      }
-    return sums.size() == expected_.size();
-  }
-
-  // Integers are the reference's; floats, which it computes in double, those of the heuristics' kernel.
-  void expect(const std::vector<std::uint32_t>& sums) {
-    expected_ = sums;
-    std::size_t output = 0;
-    for (const Subject& subject : task_.subjects)
-      for (std::size_t a = 0; a < subject.arguments.size(); a++) {
-        if (subject.arguments[a].access != Access::Write || output >= sums.size()) continue;
-        if (is_int(subject.arguments[a].dtype)) expected_[output] = checksum_of(subject.data[a]);
-        output++;
-      }
+  // Without the heuristics' outputs, as where their kernel can't be made, none is the same.
+  Verdict verdict_of(const Measured& measured) const {
+    if (!measured.cost) return Verdict::Same;  // its problem is told
+    if (!judge_) return measured.outputs.empty() ? Verdict::Same : Verdict::OtherIntegers;
+    return judge_->verdict(measured.outputs);
   }
 
   // The kernels with these steps, unless they are as others that were made before, or an error says that they can't be made.
@@ -187,7 +170,7 @@ class Beam {
   const MeasureVariants& measure_;
   const SearchOptions& options_;
   SearchResult result_;
-  std::vector<std::uint32_t> expected_;
+  std::optional<Judge> judge_;
   std::set<std::string> tried_, texts_;
   std::vector<std::vector<ArgumentDistance>> distances_;
   std::vector<Kept> kept_;
@@ -196,8 +179,6 @@ class Beam {
 };
 
 }  // namespace
-
-std::uint32_t checksum_of(const Array& data) { return fnv1a_32(data.bytes()); }
 
 SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options) {
   return Beam(task, measure, options).run();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/options.h"
+#include "emit/printed.h"
 #include "ir/array.h"
 #include "program/program.h"
 #include "renderer/language.h"
@@ -43,14 +44,11 @@ struct Variant {
 struct Measured {
   std::optional<Cost> cost;
   std::string problem;
-  std::vector<std::uint32_t> sums;  // checksum_of each output of each kernel; empty: nothing is compared
-  bool was_stopped = false;         // compiler or program ended by a signal or the time limit: another time they may not
+  std::vector<PrintedOutput> outputs;  // of each kernel, in order; empty: nothing is compared
+  bool was_stopped = false;            // compiler or program ended by a signal or the time limit: another time they may not
 
   bool operator==(const Measured&) const = default;
 };
-
-/// FNV-1a of the bytes, which the emitted self-test prints.
-std::uint32_t checksum_of(const Array& data);
 
 /// The results are those of `variants`, in their order.
 using MeasureVariants = std::function<std::vector<Measured>(const Task& task, const std::vector<Variant>& variants)>;
@@ -69,12 +67,12 @@ struct SearchResult {
   std::vector<Opt> before, best;  // of the heuristics, and found; the same where nothing is better
   Cost cost_before, cost;
   int measured = 0;
-  int other_floats = 0;               // variants left out because floats alone differ: sums in another order, or a bug
+  int other_floats = 0;               // variants left out because floats alone differ, by more than how they are rounded
   std::vector<std::string> problems;  // variants that compute other integers, which are bugs, or could not be made or run
 };
 
-/// Takes fewer instructions and cycles than the heuristics' list, or is that list, and computes the same: integers as the reference does,
-/// floats as the heuristics' kernel does. The same task and costs give the same result.
+/// Takes fewer instructions and cycles than the heuristics' list, or is that list, and computes the same (judge.h): integers as the
+/// reference does, floats but for how they are rounded, as where sums are in another order. The same task and costs give the same result.
 SearchResult search_opts(const Task& task, const MeasureVariants& measure, const SearchOptions& options);
 
 /// What the heuristics' kernels of a task cost; nullopt if they can't be measured.

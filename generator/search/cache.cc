@@ -11,14 +11,14 @@
 namespace etch {
 namespace {
 
-constexpr int kEntryVersion = 1;  // of an entry
+constexpr int kEntryVersion = 2;  // of an entry
 constexpr int kMostWarned = 5;    // lines about entries: a folder that is damaged as a whole has thousands
 
 std::string text_of(const Measured& measured) {
   nlohmann::ordered_json json{{"version", kEntryVersion}};
   if (measured.cost) json["cost"] = *measured.cost;
   json["problem"] = measured.problem;
-  json["sums"] = measured.sums;
+  json["outputs"] = measured.outputs;
   return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
@@ -27,7 +27,7 @@ Measured measured_of(const nlohmann::ordered_json& json) {
   Measured measured;
   if (json.contains("cost")) measured.cost = json.at("cost").get<Cost>();
   json.at("problem").get_to(measured.problem);
-  json.at("sums").get_to(measured.sums);
+  json.at("outputs").get_to(measured.outputs);
   return measured;
 }
 

@@ -24,14 +24,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kUnitVersion = 1;  // of unit.json and of results
+constexpr int kUnitVersion = 2;  // of unit.json and of results
 constexpr const char* kResults = "results";
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 Json json_of(const UnitRun& run) {
   return {{"version", kUnitVersion},      {"problem", run.problem}, {"was_stopped", run.was_stopped},    {"calls", run.calls},
-          {"code_bytes", run.code_bytes}, {"sums", run.sums},       {"program_bytes", run.program_bytes}};
+          {"code_bytes", run.code_bytes}, {"outputs", run.outputs}, {"program_bytes", run.program_bytes}};
 }
 
 // nullopt: the text is no result, as that of an etch of another version.
@@ -44,7 +44,7 @@ std::optional<UnitRun> run_of(const std::string& text) {
     json.at("was_stopped").get_to(run.was_stopped);
     json.at("calls").get_to(run.calls);
     json.at("code_bytes").get_to(run.code_bytes);
-    json.at("sums").get_to(run.sums);
+    json.at("outputs").get_to(run.outputs);
     json.at("program_bytes").get_to(run.program_bytes);
     return run;
   } catch (const Json::exception&) {

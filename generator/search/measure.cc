@@ -36,7 +36,7 @@ Image image_of(const Task& task, const std::vector<Variant>& all, std::vector<st
   emitting.name = "trial";
   emitting.target_name = target.name;
   emitting.build = emit_build(target);
-  emitting.selftest.emplace();
+  emitting.selftest.emplace().prints_sums = true;
   for (const Subject& subject : task.subjects)
     for (std::size_t a = 0; a < subject.arguments.size(); a++)
       if (!subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
@@ -72,11 +72,11 @@ std::vector<Measured> measured_in(const Task& task, const Image& image, const Un
       if (const auto bytes = run.code_bytes.find(f); turn == 0 && bytes != run.code_bytes.end()) cost.code_bytes += bytes->second;
       for (const KernelArgument& a : task.subjects[s].arguments) {
         if (a.access != Access::Write) continue;
-        const auto sum = run.sums.find(image.outputs[output++]);
-        if (sum == run.sums.end())
+        const auto printed = run.outputs.find(image.outputs[output++]);
+        if (printed == run.outputs.end())
           measured.problem = "the program that measures it printed no result";
         else
-          measured.sums.push_back(sum->second);
+          measured.outputs.push_back(printed->second);
       }
     }
     if (measured.problem.empty()) measured.cost = cost;

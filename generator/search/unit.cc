@@ -8,7 +8,6 @@
 #include <future>
 #include <mutex>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "emit/write.h"
@@ -19,19 +18,6 @@
 
 namespace etch {
 namespace {
-
-// "CHECKSUM NAME HEX" lines.
-std::map<std::string, std::uint32_t> checksums_in(const std::string& console) {
-  std::map<std::string, std::uint32_t> sums;
-  std::istringstream lines(console);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string title, name;
-    std::uint32_t sum = 0;
-    if (words >> title >> name >> std::hex >> sum && title == "CHECKSUM") sums[name] = sum;
-  }
-  return sums;
-}
 
 Cost cost_of(const FunctionRun& run, const CycleWeights& weights) {
   Cost cost{.instructions = run.instructions, .stack_bytes = run.stack_bytes.value_or(0)};
@@ -153,7 +139,7 @@ UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built,
                                      : ran_in_emulator(target, *built.build, project, unit, limit_s);
     if (std::string problem = problem_of(ran, unit, limit_s); !problem.empty())
       return {.problem = std::move(problem), .was_stopped = ran.timed_out || ran.exit_code < 0};
-    UnitRun run{.calls = ran.calls, .sums = checksums_in(ran.console)};
+    UnitRun run{.calls = ran.calls, .outputs = printed_in(ran.console)};
     const std::map<std::string, ElfSymbol> symbols = read_elf_symbols(built.build->elf);
     for (const std::string& f : unit.functions)
       if (const auto symbol = symbols.find(f); symbol != symbols.end()) run.code_bytes[f] = static_cast<std::int64_t>(symbol->second.size);

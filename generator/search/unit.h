@@ -12,6 +12,7 @@
 
 #include "base/tempdir.h"
 #include "emit/emit.h"
+#include "emit/printed.h"
 #include "emulator/cross_build.h"
 #include "search/cost.h"
 #include "target/target.h"
@@ -30,7 +31,7 @@ struct UnitRun {
   bool was_stopped = false;                          // by a signal or the time limit: another time it may go otherwise
   std::map<std::string, std::vector<Cost>> calls{};  // of each function, in order; without bytes of code
   std::map<std::string, std::int64_t> code_bytes{};  // of each function
-  std::map<std::string, std::uint32_t> sums{};       // checksums that the program printed, by the name of the output
+  std::map<std::string, PrintedOutput> outputs{};    // what the program printed of each, by its name
   std::int64_t program_bytes = 0;                    // code and weights of the project
 
   bool operator==(const UnitRun&) const = default;

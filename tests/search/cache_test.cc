@@ -34,15 +34,16 @@ class MeasurementCache : public testing::Test {
 };
 
 TEST_F(MeasurementCache, what_is_kept_is_found_by_the_same_program_and_tools_alone) {
-  const Measured cases[] = {
-      {Cost{1, -2, 3, std::int64_t{1} << 60}, "", {0, 4294967295u}}, {std::nullopt, "the linker: \"x\"\n\xff", {}}, {Cost{}, "", {}}};
+  const Measured cases[] = {{Cost{1, -2, 3, std::int64_t{1} << 60}, "", {{0, {}}, {4294967295u, {1, ~std::uint64_t{0}}}}},
+                            {std::nullopt, "the linker: \"x\"\n\xff", {}},
+                            {Cost{}, "", {}}};
   for (const Measured& measured : cases) {
     MeasureCache cache = open();
     cache.keep("program " + measured.problem, measured);
     std::optional<Measured> found = open().find("program " + measured.problem);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->cost, measured.cost);
-    EXPECT_EQ(found->sums, measured.sums);
+    EXPECT_EQ(found->outputs, measured.outputs);
     EXPECT_EQ(found->problem.substr(0, 15), measured.problem.substr(0, 15)) << "but for what is no UTF-8";
     EXPECT_FALSE(open("gcc 13").find("program " + measured.problem));
     EXPECT_FALSE(open().find("program 2"));
@@ -65,7 +66,7 @@ TEST_F(MeasurementCache, an_entry_that_can_not_be_used_is_told_and_replaced) {
   };
   const auto empty = [](const std::string&) { return std::string(); };
   const std::function<std::string(std::string)> damages[] = {cut, flipped, empty};
-  const Measured right{Cost{5, 6, 7, 8}, "", {9}};
+  const Measured right{Cost{5, 6, 7, 8}, "", {{9}}};
   for (const auto& damage : damages) {
     lines_.clear();
     MeasureCache cache = open();
@@ -80,15 +81,17 @@ TEST_F(MeasurementCache, an_entry_that_can_not_be_used_is_told_and_replaced) {
   }
 }
 
-// As an entry of a later etch would be.
+// As an entry of a later etch, or of an earlier one, would be.
 TEST_F(MeasurementCache, another_version_is_named) {
   MeasureCache cache = open();
   const DiskCache raw({.dir = dir_, .most_bytes = 0});
-  cache.keep("p", {Cost{5, 6, 7, 8}, "", {9}});
+  cache.keep("p", {Cost{5, 6, 7, 8}, "", {{9}}});
   const std::string key = "measurement\n6\ngcc 12\np";
   ASSERT_EQ(raw.file_of(key), entry());
-  for (const auto& [content, line] : {std::pair{R"({"version":7})", "is of version 7, this etch reads version 1"},
-                                      {R"({"version":1,"sums":3,"problem":""})", "is damaged"},
+  for (const auto& [content, line] : {std::pair{R"({"version":7})", "is of version 7, this etch reads version 2"},
+                                      {R"({"version":1,"sums":[9],"problem":""})", "is of version 1, this etch reads version 2"},
+                                      {R"({"version":2,"outputs":3,"problem":""})", "is damaged"},
+                                      {R"({"version":2,"outputs":[[3]],"problem":""})", "is damaged"},
                                       {"[]", "is damaged"}}) {
     ASSERT_TRUE(raw.keep(key, content));
     EXPECT_FALSE(cache.find("p"));
@@ -177,7 +180,7 @@ class KeptVariants : public MeasurementCache {
         }
         for (const EmittedFile& file : units[u].files)
           for (std::size_t at = file.text.find(title); at != std::string::npos; at = file.text.find(title, at + 1))
-            run.sums[file.text.substr(at + title.size(), file.text.find(' ', at + title.size()) - at - title.size())] = 3;
+            run.outputs[file.text.substr(at + title.size(), file.text.find(' ', at + title.size()) - at - title.size())] = {3, {}};
         done(u, run);
       }
     };

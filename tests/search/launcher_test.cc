@@ -116,7 +116,7 @@ exec sh
 }
 
 TEST_F(Launcher, half_a_result_and_one_of_another_version_count_as_lost) {
-  for (const char* result : {R"({"version":1,"problem":"","was_st)", R"({"version":2})", "[]", ""}) {
+  for (const char* result : {R"({"version":2,"problem":"","was_st)", R"({"version":1})", "[]", ""}) {
     const std::string engine = script("echo '" + std::string(result) + "' > ./to*/it*/etch-units*/results/0.json\n");
     const std::string text = test::error_text<UserError>([&] { runs(launcher(engine), 1); });
     EXPECT_NE(text.find("1 of 1 units of work have no result"), std::string::npos) << text;
@@ -180,7 +180,7 @@ TEST(MeasureCommand, a_folder_that_is_no_unit_is_an_error_that_the_search_finds)
   const std::string unit = (work.path() / "0").string();
   for (const auto& [text, problem] : {std::pair{"", "this is no unit of work"},
                                       {"{}", "this is no unit of work"},
-                                      {R"({"version":9})", "is of version 9, this etch takes version 1"}}) {
+                                      {R"({"version":9})", "is of version 9, this etch takes version 2"}}) {
     write_file(work.path() / "0" / "unit.json", text);
     const ProcessResult result = etch_tool({"measure", unit + "/"});
     EXPECT_EQ(result.exit_code, 1);

@@ -1,10 +1,13 @@
 // The search by what kernels cost in an emulator, or on this machine.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/tempdir.h"
 #include "emit/write.h"
 #include "quant/convs.h"
 #include "search/beam.h"
+#include "search/judge.h"
 #include "search/measure.h"
 #include "support/boards.h"
 #include "support/instructions.h"
@@ -54,13 +57,29 @@ struct TwoVariants {
   }
 
   void expect_right(const Measured& m) const {
-    ASSERT_EQ(m.sums.size(), 2u) << m.problem;
-    for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.sums[s], checksum_of(task.subjects[s].data[0]));
+    ASSERT_EQ(m.outputs.size(), 2u) << m.problem;
+    for (std::size_t s = 0; s < 2; s++) EXPECT_EQ(m.outputs[s], printed_of(task.subjects[s].data[0]));
   }
 
   Task task;
   std::vector<Variant> variants;
 };
+
+// A depthwise convolution of floats with what it computes in double.
+Task float_task(LazyOps& ops, const CodegenOptions& options) {
+  const test::Conv conv{.groups = 4, .height = 6, .width = 8, .kernel = 5, .pad = 2};
+  const LazyOp* store = test::conv_store(ops, conv, DType::Float32, DType::Float32);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> any(-1, 1);
+  std::vector<double> x(192), w(100);
+  for (double& v : x) v = any(random);
+  for (double& v : w) v = any(random);
+  const std::vector<double> y = test::conv_loops(conv, x, w);
+  Subject subject{store, test::signature_of("k", store, {192, 192, 100}, {false, false, true}).arguments, {}, options};
+  for (const std::vector<double>& values : {y, x, w})
+    subject.data.push_back(Array::of_doubles(DType::Float32, {static_cast<std::int64_t>(values.size())}, values));
+  return {"conv", {subject}, false, {}};
+}
 
 // The checksums that the program prints are those of plain loops, also of kernels that are one function.
 TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
@@ -90,6 +109,50 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
     EXPECT_TRUE(m.cost && m.cost->cycles > 0 && is_timed(*m.cost) && m.cost->code_bytes > 0) << m.problem;
     two.expect_right(m);
   }
+}
+
+// Steps that unroll the 25 products of a float, or sum them for several pixels at once, round otherwise: that is told from another result,
+// here and in an emulator.
+TEST(MeasuredSearch, sums_of_floats_in_another_order_are_the_same) {
+  for (const char* name : {"host", "cortex-m4f"}) {
+    const Target target = test::board_target(name);
+    if (!(target.is_host() ? test::missing_compiler_line(target) : test::missing_tools(target)).empty()) continue;
+    LazyOps ops;
+    const Task task = float_task(ops, codegen_options(target, kC));
+    const MeasureVariants measure = measure_variants(target, kC, {run_here(target, 2, 300)});
+    std::vector<Measured> all;
+    const MeasureVariants watched = [&](const Task& t, const std::vector<Variant>& variants) {
+      const std::vector<Measured> measured = measure(t, variants);
+      all.insert(all.end(), measured.begin(), measured.end());
+      return measured;
+    };
+    const SearchResult result = search_opts(task, watched, {.language = &kC, .width = 1, .most_rounds = 1});
+    EXPECT_EQ(result.other_floats, 0) << name;
+    EXPECT_GT(result.measured, 10) << name;
+    EXPECT_TRUE(result.problems.empty()) << result.problems[0];
+    const std::vector<PrintedOutput> usual = all.at(0).outputs;
+    std::erase_if(all, [&](const Measured& m) { return !m.cost || m.outputs == usual; });
+    EXPECT_FALSE(all.empty()) << name << ": nothing is tested, all bits are the same";
+    // Compared with another reference each of them is wrong in one element, as is the heuristics' kernel.
+    Task other = task;
+    std::vector<double> wanted = other.subjects[0].data[0].doubles();
+    wanted[5] += 1;
+    other.subjects[0].data[0] = Array::of_doubles(DType::Float32, {192}, wanted);
+    for (const Measured& m : all) EXPECT_EQ(Judge(other, usual).verdict(m.outputs), Verdict::OtherFloats) << name;
+  }
+}
+
+// Sums would be rounded as coarsely as what they are of.
+TEST(MeasuredSearch, no_sums_are_printed_where_double_is_float) {
+  const Target target = test::board_target("avr");
+  if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
+  LazyOps ops;
+  const Task task = float_task(ops, codegen_options(target, kC));
+  const Variant variant{{}, {generate_kernel(task.subjects[0].ast, {"t_0", task.subjects[0].arguments, {}}, kC, task.subjects[0].options)}};
+  const Measured measured = measure_variants(target, kC, {run_here(target, 1, 300)})(task, {variant}).at(0);
+  ASSERT_EQ(measured.outputs.size(), 1u) << measured.problem;
+  EXPECT_NE(measured.outputs[0].checksum, 0u);
+  EXPECT_TRUE(measured.outputs[0].sums.empty());
 }
 
 // A whole program costs what its run function is counted at, and one with a wrong result costs nothing that is believed.

@@ -94,13 +94,13 @@ TEST(Search, each_round_tells_the_best_so_far) {
 TEST(Search, what_computes_something_else_is_named_and_never_chosen) {
   LazyOps ops;
   const Task task = task_of(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, m4());
-  const std::uint32_t right = checksum_of(task.subjects[0].data[0]);
+  const PrintedOutput right = printed_of(task.subjects[0].data[0]), wrong{right.checksum + 1};
   const Opts heuristics = choose_opts(task.subjects[0].ast, task.subjects[0].arguments, m4()).applied();
   // Everything but the heuristics' list is cheap and wrong.
   const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
     std::vector<Measured> result;
     for (const Variant& v : variants)
-      result.push_back(v.opts == heuristics ? Measured{Cost{100, 100, 0, 0}, "", {right}} : Measured{Cost{1, 1, 0, 0}, "", {right + 1}});
+      result.push_back(v.opts == heuristics ? Measured{Cost{100, 100, 0, 0}, "", {right}} : Measured{Cost{1, 1, 0, 0}, "", {wrong}});
     return result;
   };
   const SearchResult result = search_opts(task, measure, {.language = &kC});
@@ -110,24 +110,45 @@ TEST(Search, what_computes_something_else_is_named_and_never_chosen) {
   EXPECT_TRUE(result.problems[0].ends_with(": computes something else")) << result.problems[0];
 }
 
-// Other floats may be no bug, but are nothing that is chosen either.
-TEST(Search, variants_whose_floats_alone_differ_are_counted) {
+// Floats of the heuristics' kernel and of all others, which cost less.
+SearchResult found_with_floats(const std::vector<double>& reference, const std::vector<double>& usual, const std::vector<double>& other) {
   LazyOps ops;
+  const auto array = [](const std::vector<double>& values) { return Array::of_doubles(DType::Float32, {128}, values); };
   const LazyOp* store = test::conv_store(ops, {.in = 4, .out = 8, .height = 4, .width = 4, .kernel = 1}, DType::Float32, DType::Float32);
-  const Array y = Array::of_doubles(DType::Float32, {128}, std::vector<double>(128, 1.0));
-  const Subject subject{store, test::signature_of("k", store, {128, 64, 32}, {false, false, true}).arguments, {y}, m4()};
+  const Subject subject{store, test::signature_of("k", store, {128, 64, 32}, {false, false, true}).arguments, {array(reference)}, m4()};
   const Task task{"conv", {subject}, false, {}};
   const Opts heuristics = choose_opts(store, subject.arguments, m4()).applied();
   const MeasureVariants measure = [&](const Task&, const std::vector<Variant>& variants) {
     std::vector<Measured> result;
-    for (const Variant& v : variants)
-      result.push_back({Cost{v.opts == heuristics ? 100 : 1, 1, 0, 0}, "", {v.opts == heuristics ? 5u : 6u}});
+    for (const Variant& v : variants) {
+      const bool is_usual = v.opts == heuristics;
+      result.push_back({Cost{is_usual ? 100 : 1, 1, 0, 0}, "", {printed_of(array(is_usual ? usual : other))}});
+    }
     return result;
   };
   const SearchResult result = search_opts(task, measure, {.language = &kC, .most_rounds = 1});
-  EXPECT_EQ(result.best, heuristics);
-  EXPECT_GT(result.other_floats, 0);
+  EXPECT_EQ(result.before, heuristics);
   EXPECT_TRUE(result.problems.empty()) << result.problems[0];
+  return result;
+}
+
+// All numbers of magnitude 1 to 2, where half a unit in the last place is 2^-24.
+TEST(Search, variants_whose_floats_are_rounded_otherwise_are_chosen_and_those_with_other_floats_counted) {
+  std::vector<double> reference, up, down, wrong;
+  for (int i = 0; i < 128; i++) {
+    reference.push_back((i % 3 == 0 ? -1 : 1) * (1 + i / 128.0));
+    up.push_back(reference.back() + (i % 2 == 0 ? 0x1p-22 : 0));
+    down.push_back(reference.back() - (i % 5 == 0 ? 0x1p-22 : 0));
+  }
+  wrong = down;
+  wrong[77] += 0.02;
+  const SearchResult rounded = found_with_floats(reference, up, down), other = found_with_floats(reference, up, wrong);
+  EXPECT_NE(rounded.best, rounded.before);
+  EXPECT_EQ(rounded.cost.instructions, 1);
+  EXPECT_EQ(rounded.other_floats, 0);
+  EXPECT_EQ(other.best, other.before);
+  EXPECT_EQ(other.measured, 1);
+  EXPECT_GT(other.other_floats, 0);
 }
 
 TEST(Search, neither_figure_grows_and_the_stack_keeps_its_limit) {

@@ -13,13 +13,14 @@
 namespace etch::test {
 
 /// `count` instructions that do nothing, and the return: count + 1 instructions of 2 bytes each. The program calls it twice, prints 42 as
-/// the checksum of y and ends with `status`. `mark` is a comment in its text.
+/// the checksum of y with two sums and ends with `status`. `mark` is a comment in its text.
 inline std::vector<EmittedFile> idle_project(int count, const std::string& mark = "", int status = 0) {
   std::string f = "/* " + mark + " */\n__attribute__((naked, noinline)) void f(void) { __asm__ volatile(\"";
   for (int i = 0; i < count; i++) f += "nop\\n";
   f += "bx lr\"); }\n";
   const std::string main =
-      "#include <stdio.h>\nvoid f(void);\nint main(void) {\n  f();\n  f();\n  printf(\"CHECKSUM y 0000002a\\n\");\n  return " +
+      "#include <stdio.h>\nvoid f(void);\nint main(void) {\n  f();\n  f();\n  printf(\"CHECKSUM y 0000002a\\nSUMS y fff0000000000000 "
+      "1\\n\");\n  return " +
       std::to_string(status) + ";\n}\n";
   return {{"f.c", f, false, true}, {"selftest.c", main}};
 }
@@ -29,7 +30,7 @@ inline Unit idle_unit(const std::vector<EmittedFile>& files) { return {files, {"
 /// What running it gives.
 inline UnitRun idle_run(int count) {
   const Cost cost{.instructions = count + 1};
-  return {.calls = {{"f", {cost, cost}}}, .code_bytes = {{"f", 2 * (count + 1)}}, .sums = {{"y", 42}}};
+  return {.calls = {{"f", {cost, cost}}}, .code_bytes = {{"f", 2 * (count + 1)}}, .outputs = {{"y", {42, {0xfff0000000000000u, 1}}}}};
 }
 
 /// The same in what does not depend on the target's cycles nor on other sections of the project.
