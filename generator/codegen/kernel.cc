@@ -211,6 +211,13 @@ Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
   return stride * root_multiplier(axis);
 }
 
+bool Kernel::is_block(int axis) const {
+  const Axis& a = axes_[at(axis)];
+  return a.kind == AxisKind::Global && std::ranges::any_of(axes_, [&](const Axis& other) {
+           return other.kind == AxisKind::Global && other.dim == a.dim && other.multiplier < a.multiplier;
+         });
+}
+
 bool Kernel::is_masked(const KernelBuf& buf, int axis) const { return buf.masked[at(root_dim(axis))]; }
 
 int Kernel::steps_axis() const {
@@ -356,6 +363,14 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Outermost:
       std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
       break;
+    case OptOp::Block: {
+      Axis blocks = axes_[at(opt.axis)];
+      blocks.size = blocks.size.as_int() / opt.amount;
+      blocks.multiplier *= opt.amount;
+      axes_[at(opt.axis)].size = opt.amount;
+      axes_.insert(axes_.begin(), blocks);
+      break;
+    }
     case OptOp::Backwards:
       backwards_ = true;
       break;

@@ -135,6 +135,8 @@ class Kernel {
   Sint view_stride(const KernelBuf& buf, int axis) const;
   /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
+  /// Whether the loop goes over blocks of the turns of another one (BLOCK).
+  bool is_block(int axis) const;
   /// Whether copies of the arithmetic may differ in their place along `axis`.
   bool has_copies(int axis) const { return axis >= first_upcast() || axes_[static_cast<std::size_t>(axis)].kind == AxisKind::Mid; }
   /// Whether the driver chooses the work-groups (NOLOCALS): the grid is counted in work-items.
@@ -198,8 +200,8 @@ class Kernel {
   std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
   std::optional<std::string> why_no_locals(const Opt& opt) const;
   std::optional<std::string> why_no_interior(const Opt& opt) const;
-  /// OUTERMOST and BACKWARDS change the order of the loops, not what they do.
-  static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Backwards; }
+  /// OUTERMOST, BLOCK and BACKWARDS change the order of the loops, not what they do.
+  static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
   std::optional<std::string> why_no_order(const Opt& opt) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
@@ -278,6 +280,9 @@ bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arg
 /// out so, and each operation exists for vectors; else along one that is reduced (softmax, norms, means). False, and the kernel unchanged,
 /// if there is no such axis.
 bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
+/// Puts loops around the others so that what tiles of products read again and again fits the cache (CodegenOptions::cache_bytes).
+void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
+
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.
 bool tile_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);

@@ -103,6 +103,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Interior:
     case OptOp::Tensor:
     case OptOp::Outermost:
+    case OptOp::Block:
     case OptOp::Backwards:
       return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order
     case OptOp::PadTo:
@@ -166,14 +167,20 @@ std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
 std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (has_interior_) return "there is one nest of loops: no body for borders (INTERIOR)";
-  if (opt.amount != 0) return "it takes no amount";
+  if (opt.amount != 0 && opt.op != OptOp::Block) return "it takes no amount";
   if (opt.op == OptOp::Backwards) {
     if (opt.axis != 0) return "it takes no axis";
     if (backwards_) return "the loops do not run backwards yet";
     return count(AxisKind::Global) == 0 ? std::optional("there is a loop over an axis that is not reduced") : std::nullopt;
   }
   const bool moves = opt.axis > 0 && opt.axis < count(AxisKind::Global);
-  return moves ? std::nullopt : std::optional("the axis is one of the loops that are not reduced, behind the first of them");
+  if (!moves) return "the axis is one of the loops that are not reduced, behind the first of them";
+  if (opt.op == OptOp::Outermost) return std::nullopt;
+  const Axis& a = axes_[at(opt.axis)];
+  if (!a.size.is_int()) return "the size of the axis is not known";
+  if (a.overlap > 0) return "tiles that overlap make no blocks";
+  const bool divides = opt.amount > 1 && opt.amount < a.size.as_int() && a.size.as_int() % opt.amount == 0;
+  return divides ? std::nullopt : std::optional("the amount is more than 1, less than the size and divides it");
 }
 
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {

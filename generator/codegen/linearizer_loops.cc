@@ -66,6 +66,8 @@ void Linearizer::name_axes() {
       name = "lane";
     else if (kind == AxisKind::Local || kind == AxisKind::Group || kind == AxisKind::Mid)
       name += "_item";
+    else if (k_.is_block(i))
+      name += "_block";
     else if (parts > 1)
       name += k_.root_multiplier(i) > 1 ? "_tile" : "_in";
     axis_names_.push_back(free_name(name));

@@ -193,16 +193,16 @@ V sigmoid_of(V x) {
 }
 
 // x / 2 * (1 + erf(x / sqrt 2)). For negative x it is -g(|x|), so that nothing cancels, and x - g(x) for others; g(t) = e^(-t^2/2) v p(v),
-// v = t / (t + 2.25). e^s with s = -t^2/2 - n ln(2) is 1 + (e^s - 1), of which the last sum alone rounds; with r = -2 s no factor is left
-// in front of the squares. t^2 is the square of its first 12 bits, which is exact, and a rest. As for exp, what may be subnormal is first
-// 2^64 times too large.
+// v = t / (t + 2.34375). e^s with s = -t^2/2 - n ln(2) is 1 + (e^s - 1), of which the last sum alone rounds; with r = -2 s no factor is
+// left in front of the squares. t^2 is the square of its first 12 bits, which is exact, and a rest. As for exp, what may be subnormal is
+// first 2^64 times too large.
 V gelu_of(V x) {
   const V size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
   const V most = choose(14.5 < size, 14.5, size).named("most");  // beyond, g is 0
-  const V v = (most / (most + 2.25)).named("v");
+  const V v = (most / (most + 2.34375)).named("v");
   const V p = polynomial(v,
-                         {1.125, -0.89464378, -0.06670279, 0.20209156, 0.092823896, 0.049475319, -0.23323552, 0.35952961, -0.4983153,
-                          0.35587378, -0.092956213},
+                         {1.171875, -1.0195806, 0.00761314249, 0.240965992, 0.0847307593, -0.0144534782, -0.128843039, 0.162242025,
+                          -0.275907695, 0.242739856, -0.0724495798},
                          0x1p-64);
   const V first = float_of(only_bits(bits_of(most), 0xfffff000)).named("first");
   const V whole = (most * most * (-0.5 * std::numbers::log2e) + to_exponent(64)).named("whole"), n = (whole - to_exponent(64)).named("n");

@@ -9,8 +9,8 @@ namespace etch {
 namespace {
 
 // In the order of OptOp.
-constexpr std::string_view kNames[] = {"UPCAST",   "OVERLAP", "UNROLL", "LOCAL",    "LASTLOCAL", "GROUP",     "GROUPTOP", "UPCASTMID",
-                                       "NOLOCALS", "PADTO",   "VECTOR", "INTERIOR", "OUTERMOST", "BACKWARDS", "TC"};
+constexpr std::string_view kNames[] = {"UPCAST",   "OVERLAP", "UNROLL", "LOCAL",    "LASTLOCAL", "GROUP", "GROUPTOP",  "UPCASTMID",
+                                       "NOLOCALS", "PADTO",   "VECTOR", "INTERIOR", "OUTERMOST", "BLOCK", "BACKWARDS", "TC"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(OptOp::Tensor) + 1);
 
 int numbers_of(OptOp op) {

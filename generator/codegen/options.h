@@ -30,6 +30,7 @@ enum class OptOp : std::uint8_t {
   Vector,     // lanes of vectors
   Interior,   // a body without masks for the tiles where no mask hides anything; axis and amount are 0
   Outermost,  // the loop over an axis goes around all other loops; the amount is 0
+  Block,  // the loop over an axis becomes two: one over blocks of `amount` turns, which goes around all other loops, and one in the block
   Backwards,  // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor      // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)
 };
@@ -55,6 +56,7 @@ struct CodegenOptions {
   bool scalar_factors = false;                  // a number that multiplies a vector takes none of the registers for vectors
   int float_registers = 16;                     // accumulators that fit; bounds the heuristics' tiles
   int integer_registers = 11;                   // the same for sums of integers, beside what indices take
+  std::int64_t cache_bytes = 0;                 // of the cache from which a core reads again what it uses often; 0: there is none
   bool in_order = false;                        // the number of instructions counts, more than what they wait for
   bool register_tiles = false;                  // scalar code gets register tiles as vector code does; else tinygrad's heuristics
   bool small_code = false;                      // kernels of one kind take the same steps whatever their sizes, with one body

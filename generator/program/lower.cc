@@ -370,6 +370,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.float_registers = static_cast<int>(options.vector_bits > 0 ? target.vector.registers : target.float_registers);
   options.integer_registers = static_cast<int>(target.integer_registers);
   options.register_tiles = !language.grid;
+  options.cache_bytes = language.grid ? 0 : target.cache_bytes;
   options.in_order = target.in_order;
   for (const TargetInstruction& row : target.instructions)
     if (row.is_matrix() == language.grid) options.instructions.push_back(row);

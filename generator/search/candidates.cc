@@ -17,7 +17,7 @@ constexpr std::int64_t kMostAmount = 32;   // of one step
 constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
-bool is_last(OptOp op) { return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Backwards; }
+bool is_last(OptOp op) { return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
   Kernel kernel = plain;
@@ -45,6 +45,7 @@ Opts steps_of(const Kernel& k) {
       if (divides && k.axes()[at(axis)].kind == AxisKind::Reduce) steps.push_back({OptOp::Unroll, axis - outer, amount});
       if (divides && k.axes()[at(axis)].kind != AxisKind::Reduce) steps.push_back({OptOp::Upcast, axis, amount});
       if (divides && axis < outer) steps.push_back({OptOp::Vector, axis, amount});
+      if (divides && axis < outer && k.options().cache_bytes > 0) steps.push_back({OptOp::Block, axis, amount});
       if (!divides && axis < outer && amount <= kMostOverlap) steps.push_back({OptOp::Overlap, axis, amount});
     }
     steps.push_back({OptOp::Outermost, axis, 0});

@@ -55,6 +55,11 @@ void read_core(const Reader& in, const Element& root, Target& t) {
   }
 }
 
+void read_cache(const Reader& in, const Element& root, Target& t) {
+  constexpr std::int64_t kLeast = 1024, kMost = std::int64_t{1} << 40;
+  if (const Element* e = root.FirstChildElement("cache")) t.cache_bytes = in.number(*e, "level2", kLeast, kMost, 0);
+}
+
 void read_cycles(const Reader& in, const Element& root, Target& t) {
   const Element* e = root.FirstChildElement("cycles");
   if (e == nullptr) return;
@@ -271,6 +276,7 @@ Target read_target(const std::filesystem::path& file) {
     t.language_line = e->GetLineNum();
   }
   read_core(in, root, t);
+  read_cache(in, root, t);
   read_cycles(in, root, t);
   read_memories(in, root, t);
   read_pools(in, root, t);

@@ -122,6 +122,7 @@ struct Target {
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
   bool fma = false;              // a*b+c in one instruction
+  std::int64_t cache_bytes = 0;  // of the second-level cache, or of that part which one core has; 0: none is known
   bool in_order = false;         // the core starts instructions one after the other, so that their number counts
   std::int64_t parallelism = 1;  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;

@@ -186,6 +186,8 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::Outermost, 0, 0}, "the axis is one of the loops that are not reduced, behind the first of them"},
     {{OptOp::Outermost, 2, 0}, "the axis is one of the loops that are not reduced, behind the first of them"},
     {{OptOp::Outermost, 1, 4}, "it takes no amount"},
+    {{OptOp::Block, 0, 2}, "the axis is one of the loops that are not reduced, behind the first of them"},
+    {{OptOp::Block, 1, 0}, "the amount is more than 1, less than the size and divides it"},
     {{OptOp::Backwards, 1, 0}, "it takes no axis"},
 };
 
@@ -344,8 +346,9 @@ TEST(OptOps, TryApplyAgreesWithApply) {
   CodegenOptions grid, vectors;
   grid.has_local = true;
   vectors.vector_bits = 256;
-  static constexpr OptOp kOps[] = {OptOp::Upcast,    OptOp::Unroll,    OptOp::PadTo,  OptOp::Local,   OptOp::Group,     OptOp::GroupTop,
-                                   OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap, OptOp::Outermost, OptOp::Backwards};
+  static constexpr OptOp kOps[] = {OptOp::Upcast,    OptOp::Unroll,    OptOp::PadTo,     OptOp::Local,  OptOp::Group,
+                                   OptOp::GroupTop,  OptOp::LastLocal, OptOp::UpcastMid, OptOp::Vector, OptOp::Overlap,
+                                   OptOp::Outermost, OptOp::Block,     OptOp::Backwards};
   std::vector<Opt> all{{OptOp::NoLocals}, {OptOp::NoLocals, 1, 0}, {OptOp::Interior}, {OptOp::Interior, 1, 0}};
   for (OptOp op : kOps)
     for (int axis : {-1, 0, 1, 2, 3, 7, std::numeric_limits<int>::max()})

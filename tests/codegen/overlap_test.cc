@@ -86,7 +86,8 @@ TEST(Overlap, RandomConvolutionsLoseNoByte) {
     for (const Opt& opt : *options.opts) used.insert(opt.op);
     ASSERT_NO_FATAL_FAILURE(check_distances(make(k.store, k.arguments, options), chains, rng));
   }
-  for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Backwards, OptOp::PadTo, OptOp::Upcast}) EXPECT_TRUE(used.contains(op));
+  for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Block, OptOp::Backwards, OptOp::PadTo, OptOp::Upcast})
+    EXPECT_TRUE(used.contains(op));
   EXPECT_GT(heuristics.overlapping, test::rounds(300));
   EXPECT_GT(chains.overlapping, test::rounds(100));
   // Bounds take padding for memory, and know of no gap in what a step reads.

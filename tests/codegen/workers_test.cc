@@ -100,7 +100,7 @@ TEST(SharedKernels, RandomConvolutionsAreCutIntoParts) {
     for (const Opt& opt : *options.opts) used.insert(opt.op);
     ASSERT_NO_FATAL_FAILURE(check_shares(k.store, k.arguments, options, seen));
   }
-  for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Backwards, OptOp::Interior, OptOp::PadTo, OptOp::Vector})
+  for (const OptOp op : {OptOp::Overlap, OptOp::Outermost, OptOp::Block, OptOp::Backwards, OptOp::Interior, OptOp::PadTo, OptOp::Vector})
     EXPECT_TRUE(used.contains(op)) << to_text(Opt{op});
   EXPECT_GT(seen.shared, seen.kernels / 2);
 }

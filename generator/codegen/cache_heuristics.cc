@@ -1,0 +1,94 @@
+// The order of the loops around a tile, where an operand is larger than the cache from which the tiles read it again and again: loops over
+// a part of it that fits go inside of the others.
+//
+//   for (n_block ...) for (m_tile ...) for (n_tile in the block ...)     of the matrix that moves with n, a block is read for all m
+#include <algorithm>
+#include <array>
+
+#include "base/subscript.h"
+#include "codegen/kernel.h"
+
+namespace etch {
+namespace {
+
+// Bytes a product that are no burden: a core multiplies some tens of numbers while it reads one from farther away.
+constexpr double kFewBytes = 1.0 / 16;
+
+class Blocking {
+ public:
+  Blocking(Kernel& k, const Contraction& product, const std::vector<KernelArgument>& arguments)
+      : k_(k), operands_{&k.buf_of(product.a()), &k.buf_of(product.b())}, arguments_(arguments), loops_(k.count(AxisKind::Global)) {}
+
+  void run() {
+    for (std::size_t o = 0; o < operands_.size(); o++)
+      for (int again = 0; again + 1 < loops_; again++)
+        if (!moves(o, again) && size(again) > 1 && reorder(o, again)) return;
+  }
+
+ private:
+  double size(int axis) const { return static_cast<double>(k_.axes()[at(axis)].size.as_int()); }
+
+  bool moves(std::size_t operand, int axis) const {
+    const auto stride = k_.stride(*operands_[operand], axis);
+    return !stride || !stride->is_int(0);
+  }
+
+  // Of what the loops from `first` on read, and all that is inside of them.
+  double bytes(std::size_t operand, int first) const {
+    const KernelBuf& buf = *operands_[operand];
+    double elements = 1;
+    for (int axis = first; axis < static_cast<int>(k_.axes().size()); axis++)
+      if (moves(operand, axis)) elements *= size(axis);
+    return bytes_of(buf.op->dtype) * std::min(elements, static_cast<double>(arguments_[at(buf.op->mem().index)].elements.max()));
+  }
+
+  double products() const {
+    double n = 1;
+    for (int axis = 0; axis < static_cast<int>(k_.axes().size()); axis++) n *= size(axis);
+    return n;
+  }
+
+  // In each turn of the loop `again` the loops inside of it read all of the operand. False if that is no burden, or nothing helps.
+  bool reorder(std::size_t operand, int again) {
+    const double room = static_cast<double>(k_.options().cache_bytes) / 2, inside = bytes(operand, again + 1);
+    double turns = 1;
+    for (int axis = 0; axis <= again; axis++) turns *= size(axis);
+    if (inside <= room || inside * turns < kFewBytes * products()) return false;
+    int along = -1;
+    for (int axis = again + 1; axis < loops_; axis++)
+      if (moves(operand, axis) && (along < 0 || size(axis) > size(along))) along = axis;
+    if (along < 0) return false;
+    const double of_turn = inside / size(along);
+    if (of_turn > room) return false;
+    const std::int64_t amount = k_.axes()[at(along)].overlap > 0 ? 1 : largest_divisor(along, room / of_turn);
+    const std::size_t other = 1 - operand;
+    const double blocks = moves(other, along) ? 1 : size(along) / static_cast<double>(amount);
+    if (inside * turns / size(again) + bytes(other, 0) * blocks > inside * turns) return false;
+    return k_.try_apply(amount == 1 ? Opt{OptOp::Outermost, along, 0} : Opt{OptOp::Block, along, amount});
+  }
+
+  std::int64_t largest_divisor(int axis, double most) const {
+    const std::int64_t size = k_.axes()[at(axis)].size.as_int();
+    std::int64_t best = 1;
+    for (std::int64_t d = 2; d < size && static_cast<double>(d) <= most; d++)
+      if (size % d == 0) best = d;
+    return best;
+  }
+
+  Kernel& k_;
+  std::array<const KernelBuf*, 2> operands_;
+  const std::vector<KernelArgument>& arguments_;
+  int loops_;
+};
+
+}  // namespace
+
+void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  const CodegenOptions& options = k.options();
+  const std::optional<Contraction> product = product_of_loads(k);
+  const bool are_sizes_known = std::ranges::all_of(k.axes(), [](const Axis& a) { return a.size.is_int(); });
+  if (options.cache_bytes == 0 || options.overlap || options.has_local || !product || !are_sizes_known) return;
+  Blocking(k, *product, arguments).run();
+}
+
+}  // namespace etch

@@ -1,0 +1,105 @@
+// Products of matrices that are larger than the cache: blocks of one are multiplied with all rows of the other.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "codegen/kernel.h"
+#include "memory/plan.h"
+#include "support/backends.h"
+#include "support/rounds.h"
+
+namespace etch::blocks_test {
+namespace {
+
+struct Matrices {
+  std::int64_t rows = 1, columns = 1, summed = 1;
+};
+
+// Axes [row, column, summed]: the rows are in buffer 1, the columns in buffer 2.
+const LazyOp* store_of(LazyOps& ops, const Matrices& m) {
+  const std::vector<Sint> full{m.rows, m.columns, m.summed};
+  const auto load = [&](int buffer, std::int64_t row, std::int64_t column, std::int64_t along) {
+    return ops.load(buffer, DType::Float32, ShapeTracker({View::create(full, std::vector<Sint>{row, column, along})}));
+  };
+  const LazyOp* product = ops.elementwise(Op::Mul, {load(1, m.summed, 0, 1), load(2, 0, 1, m.columns)});
+  return ops.store(0, ops.reduce(Op::ReduceSum, product, {2}), ShapeTracker::from_shape({m.rows, m.columns, 1}));
+}
+
+std::vector<KernelArgument> arguments_of(const Matrices& m) {
+  return {{DType::Float32, m.rows * m.columns, "out", Access::Write},
+          {DType::Float32, m.rows * m.summed, "in", Access::Read},
+          {DType::Float32, m.summed * m.columns, "w", Access::Read, true}};
+}
+
+std::string opts_of(const Matrices& m, const CodegenOptions& options) {
+  LazyOps ops;
+  return to_text(choose_opts(store_of(ops, m), arguments_of(m), options).applied());
+}
+
+bool has(const std::string& text, const std::string& step) { return text.find(step) != std::string::npos; }
+
+// Half of a cache of 2 MB holds a quarter of a matrix of 4 MB. What fits as a whole stays in one piece, and 17 tiles make no equal blocks:
+// each is one.
+TEST(Blocks, FitHalfOfTheCache) {
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 2 << 20;
+  EXPECT_TRUE(has(opts_of({1024, 1024, 1024}, options), "BLOCK 1 4")) << opts_of({1024, 1024, 1024}, options);
+  EXPECT_TRUE(has(opts_of({1024, 1088, 1024}, options), "OUTERMOST 1")) << opts_of({1024, 1088, 1024}, options);
+  for (const Matrices& m : {Matrices{512, 512, 512}, Matrices{1, 4096, 9216}})
+    EXPECT_FALSE(has(opts_of(m, options), "BLOCK") || has(opts_of(m, options), "OUTERMOST")) << opts_of(m, options);
+  options.cache_bytes = 0;
+  EXPECT_FALSE(has(opts_of({1024, 1024, 1024}, options), "BLOCK"));
+}
+
+Array small_numbers(std::mt19937& rng, std::int64_t count) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < count; i++) values.push_back(std::uniform_int_distribution<int>(-4, 4)(rng));
+  return Array::of_doubles(DType::Float32, {count}, values);
+}
+
+std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) {
+  std::vector<double> out;
+  for (std::int64_t r = 0; r < m.rows; r++)
+    for (std::int64_t c = 0; c < m.columns; c++) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < m.summed; k++) sum += in[0].double_at(r * m.summed + k) * in[1].double_at(k * m.columns + c);
+      out.push_back(sum);
+    }
+  return out;
+}
+
+// Matrices of small whole numbers, whose sums are exact, and a cache of 2 KB.
+void compare(const char* name, const Language& language, int vector_bits, unsigned seed) {
+  const auto device = test::backend(name);
+  if (!device) GTEST_SKIP() << device.why;
+  std::mt19937 rng(seed);
+  LazyOps ops;
+  CodegenOptions options = test::options_for(language);
+  options.vector_bits = vector_bits;
+  options.cache_bytes = 2048;
+  const auto rounds = static_cast<std::size_t>(test::rounds(60));
+  std::vector<std::vector<Array>> inputs(rounds);
+  std::vector<std::vector<double>> expected;
+  std::vector<test::BackendKernel> kernels;
+  int seen = 0;
+  for (std::size_t i = 0; i < rounds; i++) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const Matrices m{pick(8, 40), 64 * pick(2, 8), pick(2, 16)};
+    inputs[i] = {small_numbers(rng, m.rows * m.summed), small_numbers(rng, m.summed * m.columns)};
+    expected.push_back(product_of(m, inputs[i]));
+    kernels.push_back({store_of(ops, m), &inputs[i], m.rows * m.columns, std::nullopt});
+    seen += has(opts_of(m, options), "BLOCK") ? 1 : 0;
+  }
+  EXPECT_GT(seen, static_cast<int>(rounds / 6));
+  const Program program = test::program_of(kernels, language, options, true);
+  const std::vector<Array> got = device->load(program)->run({});
+  for (std::size_t i = 0; i < rounds; i++) ASSERT_EQ(got[i].doubles(), expected[i]) << i << "\n" << program.kernels[i].text.source;
+}
+
+TEST(Blocks, InCGiveTheSumsOfLoops) { compare("c", kC, 128, 1); }
+TEST(Blocks, InLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, 2); }
+
+}  // namespace
+}  // namespace etch::blocks_test
