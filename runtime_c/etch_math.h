@@ -105,6 +105,12 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
   return x;
 }
 #endif
+/* Asks for what is read soon, in the second-level cache. */
+#if defined(__GNUC__)
+#define ETCH_PREFETCH(place) __builtin_prefetch((place), 0, 2)
+#else
+#define ETCH_PREFETCH(place) ((void)(place))
+#endif
 /* In front of a loop whose stores are far from each other: clang would make slow vectors of them. */
 #if defined(__clang__)
 #define ETCH_NO_VECTORS _Pragma("clang loop vectorize(disable)")

@@ -1,5 +1,5 @@
 // The order of the loops around a tile, where an operand is larger than the cache from which the tiles read it again and again: loops over
-// a part of it that fits go inside of the others.
+// a part of it that fits go inside of the others. And what comes from farther away because all of it does not fit is asked for in time.
 //
 //   for (n_block ...) for (m_tile ...) for (n_tile in the block ...)     of the matrix that moves with n, a block is read for all m
 #include <algorithm>
@@ -19,10 +19,23 @@ class Blocking {
   Blocking(Kernel& k, const Contraction& product, const std::vector<KernelArgument>& arguments)
       : k_(k), operands_{&k.buf_of(product.a()), &k.buf_of(product.b())}, arguments_(arguments), loops_(k.count(AxisKind::Global)) {}
 
-  void run() {
+  void block() {
     for (std::size_t o = 0; o < operands_.size(); o++)
       for (int again = 0; again + 1 < loops_; again++)
         if (!moves(o, again) && size(again) > 1 && reorder(o, again)) return;
+  }
+
+  // Of the outermost loop that a constant moves along, if what is inside of that reads the same again, and fits.
+  void fetch_ahead() {
+    const double room = static_cast<double>(k_.options().cache_bytes) / 2;
+    for (std::size_t o = 0; o < operands_.size(); o++) {
+      if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) <= room) continue;
+      int axis = 0;
+      while (axis < loops_ && !moves(o, axis)) axis++;
+      bool is_read_again = false;
+      for (int inner = axis + 1; inner < loops_; inner++) is_read_again = is_read_again || (!moves(o, inner) && size(inner) > 1);
+      if (is_read_again && bytes(o, axis + 1) <= room && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
+    }
   }
 
  private:
@@ -81,14 +94,22 @@ class Blocking {
   int loops_;
 };
 
+std::optional<Contraction> product_in_loops(const Kernel& k) {
+  const CodegenOptions& options = k.options();
+  const bool are_sizes_known = std::ranges::all_of(k.axes(), [](const Axis& a) { return a.size.is_int(); });
+  if (options.cache_bytes == 0 || options.has_local || !are_sizes_known) return std::nullopt;
+  return product_of_loads(k);
+}
+
 }  // namespace
 
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments) {
-  const CodegenOptions& options = k.options();
-  const std::optional<Contraction> product = product_of_loads(k);
-  const bool are_sizes_known = std::ranges::all_of(k.axes(), [](const Axis& a) { return a.size.is_int(); });
-  if (options.cache_bytes == 0 || options.overlap || options.has_local || !product || !are_sizes_known) return;
-  Blocking(k, *product, arguments).run();
+  const std::optional<Contraction> product = product_in_loops(k);
+  if (product && !k.options().overlap) Blocking(k, *product, arguments).block();
+}
+
+void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  if (const std::optional<Contraction> product = product_in_loops(k)) Blocking(k, *product, arguments).fetch_ahead();
 }
 
 }  // namespace etch

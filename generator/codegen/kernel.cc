@@ -211,6 +211,14 @@ Sint Kernel::view_stride(const KernelBuf& buf, int axis) const {
   return stride * root_multiplier(axis);
 }
 
+int Kernel::prefetched_axis() const {
+  if (!prefetched_) return -1;
+  const auto found = std::ranges::find_if(axes_, [&](const Axis& a) {
+    return a.kind == AxisKind::Global && a.overlap == 0 && a.dim == prefetched_->first && a.multiplier == prefetched_->second;
+  });
+  return found == axes_.end() ? -1 : static_cast<int>(found - axes_.begin());
+}
+
 bool Kernel::is_block(int axis) const {
   const Axis& a = axes_[at(axis)];
   return a.kind == AxisKind::Global && std::ranges::any_of(axes_, [&](const Axis& other) {
@@ -317,7 +325,8 @@ std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amou
 
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor && !is_of_order(opt.op);
+  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor && opt.op != OptOp::Prefetch &&
+                        !is_of_order(opt.op);
   const int axis = has_axis ? axis_of(opt) : 0;
   const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
@@ -362,6 +371,9 @@ bool Kernel::try_apply(const Opt& opt) {
       break;
     case OptOp::Outermost:
       std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
+      break;
+    case OptOp::Prefetch:
+      prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
       break;
     case OptOp::Block: {
       Axis blocks = axes_[at(opt.axis)];

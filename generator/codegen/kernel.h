@@ -135,6 +135,8 @@ class Kernel {
   Sint view_stride(const KernelBuf& buf, int axis) const;
   /// Whether the mask of `buf` depends on `axis`.
   bool is_masked(const KernelBuf& buf, int axis) const;
+  /// The loop whose next turn is asked for ahead (PREFETCH); -1: none is.
+  int prefetched_axis() const;
   /// Whether the loop goes over blocks of the turns of another one (BLOCK).
   bool is_block(int axis) const;
   /// Whether copies of the arithmetic may differ in their place along `axis`.
@@ -203,6 +205,7 @@ class Kernel {
   /// OUTERMOST, BLOCK and BACKWARDS change the order of the loops, not what they do.
   static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
   std::optional<std::string> why_no_order(const Opt& opt) const;
+  std::optional<std::string> why_no_prefetch(const Opt& opt) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -228,6 +231,7 @@ class Kernel {
   int ast_dims_ = 0;
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
+  std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
   bool no_locals_ = false, has_interior_ = false, backwards_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
@@ -282,6 +286,9 @@ bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arg
 bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Puts loops around the others so that what tiles of products read again and again fits the cache (CodegenOptions::cache_bytes).
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
+
+/// Where constants are larger than that, asks for those of the next tiles while the present ones are read again.
+void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
 
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.

@@ -104,6 +104,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Tensor:
     case OptOp::Outermost:
     case OptOp::Block:
+    case OptOp::Prefetch:
     case OptOp::Backwards:
       return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order
     case OptOp::PadTo:
@@ -164,6 +165,17 @@ std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
   return "a mask depends on a loop over an axis that is not reduced";
 }
 
+std::optional<std::string> Kernel::why_no_prefetch(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (opt.amount != 0) return "it takes no amount";
+  if (prefetched_) return "one axis is asked for ahead";
+  if (reduces_.empty() || is_staged() || tensor_) return "it has a sum, which no matrix instruction makes";
+  if (opt.axis < 0 || opt.axis >= count(AxisKind::Global)) return "the axis is one of the loops that are not reduced";
+  const Axis& a = axes_[at(opt.axis)];
+  const bool has_next = a.size.is_int() && a.size.as_int() > 1 && a.overlap == 0;
+  return has_next ? std::nullopt : std::optional("the loop has a known number of turns, more than one, which do not overlap");
+}
+
 std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (has_interior_) return "there is one nest of loops: no body for borders (INTERIOR)";
@@ -187,6 +199,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (is_of_order(opt.op)) return why_no_order(opt);
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   if (opt.op == OptOp::Interior) return why_no_interior(opt);
+  if (opt.op == OptOp::Prefetch) return why_no_prefetch(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";

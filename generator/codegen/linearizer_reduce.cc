@@ -150,11 +150,13 @@ void Linearizer::reduce() {
     add_by_element(sum);
   else
     for_each(axes_of(AxisKind::Unroll), [&] {
+      is_summing_ = true;
       if (k_.tensor())
         multiply_by_instruction();
       else
         add_turn(reduces);
     });
+  is_summing_ = false;
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
   if (!axes_of(AxisKind::Group).empty()) reduce_group();

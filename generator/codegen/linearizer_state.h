@@ -98,6 +98,7 @@ class Linearizer {
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   const UOp* leaf(const LazyOp* op);
+  void fetch_ahead(const KernelBuf& buf);
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   /// `other`: what it is where the place is not valid; 0 unless given.
@@ -257,6 +258,8 @@ class Linearizer {
   const LinearizeOptions& options_;
   int stage_ = 0;
   std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
+  bool is_summing_ = false;                   // in the innermost body of a reduction
+  std::int64_t fetched_ = 0;                  // loads of constants there so far
   int columns_ = -1;                          // axis_of_columns(), for outputs whose lanes lie apart
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone

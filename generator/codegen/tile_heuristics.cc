@@ -332,7 +332,10 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
   if (!make_tile(tiled, *tile)) return false;
   const Kernel plain = std::exchange(k, std::move(tiled));
   unroll_innermost(k, plain, *tile);
-  if (in_floats) block_for_cache(k, arguments);
+  if (in_floats) {
+    block_for_cache(k, arguments);
+    fetch_ahead_of_tiles(k, arguments);
+  }
   if (tile->lanes > 1 && !k.options().small_code) k.try_apply({OptOp::Interior});
   return true;
 }

@@ -38,6 +38,7 @@ std::string describe(const UOp& u) {
     case UOpKind::Load:
     case UOpKind::Store:
     case UOpKind::StoreColumns:
+    case UOpKind::Prefetch:
     case UOpKind::Phi:
     case UOpKind::Alu:
     case UOpKind::Cast:
@@ -117,6 +118,8 @@ const char* broken_rule(const UOp& u) {
       return u.src[0]->dtype == u.src[2]->dtype ? nullptr : "a store has the type of its buffer";
     case UOpKind::StoreColumns:
       return broken_columns_rule(u);
+    case UOpKind::Prefetch:
+      return n == 2 ? nullptr : "it has buffer and index";
     case UOpKind::Phi:
       if (n != 2 || u.src[0]->uop != UOpKind::DefineAcc) return "a Phi has accumulator and value";
       return u.src[0]->dtype == u.src[1]->dtype && u.src[1]->lanes <= u.src[0]->lanes ? nullptr : "a Phi has the type of its accumulator";

@@ -44,6 +44,7 @@ Kind kind_of(UOpKind uop) {
     case UOpKind::Const:
       return Kind::Const;
     case UOpKind::Load:
+    case UOpKind::Prefetch:
       return Kind::Load;
     case UOpKind::Store:
     case UOpKind::StoreColumns:
@@ -92,6 +93,7 @@ std::string detail_of(const UOp& u) {
     case UOpKind::If:
     case UOpKind::Load:
     case UOpKind::Phi:
+    case UOpKind::Prefetch:
     case UOpKind::Store:
     case UOpKind::StoreColumns:
     case UOpKind::Vectorize:

@@ -85,6 +85,7 @@ class LlvmRenderer {
   Value* load(const UOp* u);
   void store(const UOp* u);
   void store_columns(const UOp* u);
+  void prefetch(const UOp* u);
   Value* vectorize(const UOp* u);
   llvm::Type* element_type(const UOp* buffer);
   Value* address(const UOp* u);
@@ -370,6 +371,12 @@ void LlvmRenderer::store_columns(const UOp* u) {
   }
 }
 
+// To be read, into the second-level cache, as data.
+void LlvmRenderer::prefetch(const UOp* u) {
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address(u)->getType()},
+                           {address(u), builder_.getInt32(0), builder_.getInt32(2), builder_.getInt32(1)});
+}
+
 Value* LlvmRenderer::vectorize(const UOp* u) {
   if (std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; })) return values_.widen(value(u->src[0]), u->lanes);
   Value* vector = llvm::PoisonValue::get(values_.value_type(u->dtype, u->lanes));
@@ -407,6 +414,8 @@ void LlvmRenderer::step(const UOp* u) {
       return store(u);
     case UOpKind::StoreColumns:
       return store_columns(u);
+    case UOpKind::Prefetch:
+      return prefetch(u);
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Dot:

@@ -53,7 +53,7 @@ void LocalNames::find_letters(const UOpList& uops) {
 void LocalNames::find_subscripts(const UOpList& uops) {
   for (auto it = uops.order.rbegin(); it != uops.order.rend(); it++) {
     const UOp* u = *it;
-    if (u->uop == UOpKind::Load || u->uop == UOpKind::Store || u->uop == UOpKind::StoreColumns) {
+    if (u->uop == UOpKind::Load || u->uop == UOpKind::Store || u->uop == UOpKind::StoreColumns || u->uop == UOpKind::Prefetch) {
       const std::string buffer = buffer_name(u->src[0]);
       const UOp* at = u->src[1];
       facts_[at].subscripts.insert(buffer);

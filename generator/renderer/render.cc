@@ -392,6 +392,9 @@ void Renderer::step(const UOp* u) {
       return store(u);
     case UOpKind::StoreColumns:
       return store_columns(u);
+    case UOpKind::Prefetch:
+      helpers_.insert("ETCH_PREFETCH");
+      return line("ETCH_PREFETCH(&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "]);");
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Alu:

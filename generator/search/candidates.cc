@@ -17,7 +17,9 @@ constexpr std::int64_t kMostAmount = 32;   // of one step
 constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
-bool is_last(OptOp op) { return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
+bool is_last(OptOp op) {
+  return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::Backwards;
+}
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
   Kernel kernel = plain;
@@ -49,6 +51,7 @@ Opts steps_of(const Kernel& k) {
       if (!divides && axis < outer && amount <= kMostOverlap) steps.push_back({OptOp::Overlap, axis, amount});
     }
     steps.push_back({OptOp::Outermost, axis, 0});
+    if (axis < outer && k.options().cache_bytes > 0) steps.push_back({OptOp::Prefetch, axis, 0});
   }
   for (std::size_t row = 0; row < k.options().instructions.size(); row++)
     for (std::size_t c = 0; !k.tensor() && c < k.tensor_choices(k.options().instructions[row]).size(); c++)

@@ -5,7 +5,9 @@
 
 #include "codegen/kernel.h"
 #include "memory/plan.h"
+#include "program/generate.h"
 #include "support/backends.h"
+#include "support/random_windows.h"
 #include "support/rounds.h"
 
 namespace etch::blocks_test {
@@ -51,6 +53,27 @@ TEST(Blocks, FitHalfOfTheCache) {
     EXPECT_FALSE(has(opts_of(m, options), "BLOCK") || has(opts_of(m, options), "OUTERMOST")) << opts_of(m, options);
   options.cache_bytes = 0;
   EXPECT_FALSE(has(opts_of({1024, 1024, 1024}, options), "BLOCK"));
+}
+
+// A row of a matrix of 4 MB is read again in each of 4 turns, so the next row is asked for. Not where all of it stays in the cache, or each
+// row is read once.
+TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 2 << 20;
+  LazyOps ops;
+  const auto made = [&](std::int64_t channels, std::int64_t width) {
+    const test::windows::LaidWindow w{
+        .channels = channels, .outputs = 1024, .height = 1, .width = width, .in_last = true, .out_last = true};
+    std::vector<KernelArgument> arguments = test::windows::arguments_of(w, DType::Float32);
+    arguments[2].is_constant = true;
+    return generate_kernel(test::windows::store_of(ops, w, DType::Float32), {"f", arguments, {}}, kC, options);
+  };
+  const ProgramKernel large = made(1024, 24);
+  EXPECT_TRUE(has(large.uops, "Prefetch") && has(large.text.source, "ETCH_PREFETCH(&w[")) << large.text.source;
+  EXPECT_FALSE(has(made(64, 24).uops, "Prefetch"));
+  EXPECT_FALSE(has(made(1024, 1).uops, "Prefetch"));
 }
 
 Array small_numbers(std::mt19937& rng, std::int64_t count) {

@@ -64,6 +64,7 @@ static Rendered render_steps(const UOpList& uops, const Language&, const KernelS
         line(u, std::string(name_of(u->op)), u->src);
         break;
       case UOpKind::StoreColumns:
+      case UOpKind::Prefetch:
       case UOpKind::DefineLocal:  // what is left needs arrays, work-items or vectors, which this machine has not
       case UOpKind::Special:
       case UOpKind::Barrier:
