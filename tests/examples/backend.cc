@@ -58,10 +58,8 @@ static Rendered render_steps(const UOpList& uops, const Language&, const KernelS
         line(u, std::string(name_of(u->uop)), u->src);
         break;
       case UOpKind::Cast:
-        line(u, "Copy", u->src);
-        break;
       case UOpKind::Alu:
-        line(u, std::string(name_of(u->op)), u->src);
+        line(u, u->uop == UOpKind::Cast ? "Copy" : std::string(name_of(u->op)), u->src);
         break;
       case UOpKind::StoreColumns:
       case UOpKind::Prefetch:
