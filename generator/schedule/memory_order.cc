@@ -116,7 +116,7 @@ class Orders {
     }
     if (chosen_.empty()) return;
     for (ScheduleItem& item : schedule_.items)
-      if (item.ast != nullptr) item.ast = *rewritten(item, chosen_);
+      if (item.ast != nullptr) item.ast = *rewritten(item);
   }
 
  private:
@@ -240,9 +240,11 @@ class Orders {
     if (shape[at(order.axis)].is_int(1) || (order.block > 0 && !is_block(order, *candidate.buffer, own))) return false;
     Stored stored{order, ordered(shape, order)};
     if (order.block > 0 && stored.st.contiguous()) return false;
-    StoredOrders orders = chosen_;
-    orders.emplace(candidate.buffer, std::move(stored));
-    return std::ranges::all_of(candidate.items, [&](const ScheduleItem* item) { return item->ast == nullptr || rewritten(*item, orders); });
+    chosen_.emplace(candidate.buffer, std::move(stored));  // on trial: a copy of all orders for each trial would be quadratic
+    const bool fits =
+        std::ranges::all_of(candidate.items, [&](const ScheduleItem* item) { return item->ast == nullptr || rewritten(*item); });
+    chosen_.erase(candidate.buffer);
+    return fits;
   }
 
   /// Blocks are parts of an axis that does not lie innermost anyway; each fills a vector, or one of the sums of its elements does.
@@ -262,14 +264,14 @@ class Orders {
     return text;
   }
 
-  /// The item's AST where buffers lie in the orders of `orders`; nullopt if one of its views would become several.
-  std::optional<const LazyOp*> rewritten(const ScheduleItem& item, const StoredOrders& orders) {
+  /// The item's AST where buffers lie in the chosen orders; nullopt if one of its views would become several.
+  std::optional<const LazyOp*> rewritten(const ScheduleItem& item) {
     const std::vector<const LazyBuffer*> outs = item.outs();
     const auto stored = [&](const LazyOp* op) -> const Stored* {
       const bool has_buffer = (op->op == Op::Load && !is_indexed(op)) || op->op == Op::Store;
       if (!has_buffer) return nullptr;
-      const auto found = orders.find(op->op == Op::Load ? item.input_of(op) : outs[at(op->mem().index)]);
-      return found == orders.end() ? nullptr : &found->second;
+      const auto found = chosen_.find(op->op == Op::Load ? item.input_of(op) : outs[at(op->mem().index)]);
+      return found == chosen_.end() ? nullptr : &found->second;
     };
     const std::optional<const LazyOp*> root = in_blocks(item.ast, stored);
     if (!root) return std::nullopt;
