@@ -124,9 +124,9 @@ Prototype read_function(const clang::ASTContext& context, const clang::FunctionD
   return p;
 }
 
-class Consumer : public clang::ASTConsumer {
+class PrototypeConsumer : public clang::ASTConsumer {
  public:
-  Consumer(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
+  PrototypeConsumer(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const clang::SourceManager& sources = context.getSourceManager();
     for (const clang::Decl* d : context.getTranslationUnitDecl()->decls()) {
@@ -145,11 +145,11 @@ class Consumer : public clang::ASTConsumer {
   std::string file_;
 };
 
-class Action : public clang::ASTFrontendAction {
+class PrototypeAction : public clang::ASTFrontendAction {
  public:
-  Action(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
+  PrototypeAction(CContents& found, std::string file) : found_(found), file_(std::move(file)) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
-    return std::make_unique<Consumer>(found_, file_);
+    return std::make_unique<PrototypeConsumer>(found_, file_);
   }
 
  private:
@@ -203,7 +203,7 @@ CContents read_c(const std::vector<CFile>& files) {
     const std::vector<std::string> line{"clang",         "-fsyntax-only",      "-w",       "-fno-caret-diagnostics",
                                         "-resource-dir", ETCH_CLANG_RESOURCES, "-std=c99", std::string(kFolder) + "/" + file.name};
     Errors errors;
-    clang::tooling::ToolInvocation invocation(line, std::make_unique<Action>(found, file.name), manager.get());
+    clang::tooling::ToolInvocation invocation(line, std::make_unique<PrototypeAction>(found, file.name), manager.get());
     invocation.setDiagnosticConsumer(&errors);
     if (!invocation.run() && errors.texts.empty()) errors.texts.emplace_back("clang gave up without a reason");
     require_parsed(file, errors.texts);
