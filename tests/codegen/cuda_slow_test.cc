@@ -1,5 +1,5 @@
-// Kernels in CUDA, run on the processor: every operation for every type it has, on values that are difficult for it; roundings; the
-// recorded kernels. And the same texts through the compilers that make code for GPUs, where they are installed: nothing is run there.
+// Kernels in CUDA, run on the processor: functions, on values that are difficult for them (all operations: cuda_full_test.cc); roundings;
+// the recorded kernels. And the same texts through the compilers that make code for GPUs, where they are installed: nothing is run there.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -26,13 +26,6 @@ std::unique_ptr<Device> device(bool contract = true) {
   options.of<CudaOptions>().flags = {"-std=c++17", "-O1"};
   options.timeout_s = 900;
   return make_device("cuda", options);
-}
-
-TEST(Cuda, EveryOperationOnEveryType) {
-  LazyOps ops;
-  const std::vector<test::OpCase> cases = test::op_cases(ops, true);
-  ASSERT_GT(cases.size(), 1000u);
-  test::expect_operations(*device(), cases, test::options_for(kCuda));
 }
 
 TEST(Cuda, FunctionsOfTheCLibrary) {

@@ -34,4 +34,13 @@ inline std::optional<std::filesystem::path> downloaded_model(const std::string& 
   return std::filesystem::path(dir) / name;
 }
 
+/// A folder below `work` that holds only the first data set of `model`, for what does not depend on the numbers: a project is compiled,
+/// built and run anew for each set.
+inline std::filesystem::path first_data_set(const std::filesystem::path& model, const std::filesystem::path& work) {
+  const std::filesystem::path folder = work / "first_data_set";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directory_symlink(model / "test_data_set_0", folder / "test_data_set_0");
+  return folder;
+}
+
 }  // namespace etch

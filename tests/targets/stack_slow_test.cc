@@ -1,4 +1,5 @@
 // Integer networks on cores without instructions for them: what they need on the stack beside the arena.
+#include "base/tempdir.h"
 #include "boards.h"
 
 namespace etch {
@@ -16,8 +17,10 @@ TEST_P(StackOnBoard, IsBelow512Bytes) {
   if (const std::string why = test::missing_tools(test::board_target(row.target)); !why.empty()) GTEST_SKIP() << why;
   const auto folder = downloaded_model(row.model);
   if (!folder) GTEST_SKIP() << row.model << " is not there: set ETCH_MODELS to a folder of models that has it";
-  const ProcessResult result = etch_tool({"validate", (*folder / "model.onnx").string(), "--data", folder->string(), "--target", row.target,
-                                          "--optimize", row.optimize, "--backends", "interp", "--json"});
+  const TempDir work("etch-stack");
+  const ProcessResult result =
+      etch_tool({"validate", (*folder / "model.onnx").string(), "--data", first_data_set(*folder, work.path()).string(), "--target",
+                 row.target, "--optimize", row.optimize, "--backends", "interp", "--json"});
   ASSERT_TRUE(result.ok()) << describe(result) << "\n" << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_TRUE(json.at("ok"));

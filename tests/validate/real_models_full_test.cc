@@ -21,7 +21,7 @@ INSTANTIATE_TEST_SUITE_P(Downloaded, LargeModel,
                                          "light_squeezenet", "light_vgg19", "light_zfnet512"),
                          [](const auto& row) { return std::string(row.param); });
 
-// Those that are large even among these, with weights of their own; the others' are among the slow tests.
+// With weights of their own; those of ShuffleNet and SqueezeNet are among the slow tests.
 class DenseModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(DenseModel, AgreesWithItsExpectedOutputs) {
@@ -35,7 +35,8 @@ TEST_P(DenseModel, AgreesWithItsExpectedOutputs) {
   EXPECT_TRUE(result.ok()) << describe(result) << "\n" << result.err << "\n" << result.out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Downloaded, DenseModel, testing::Values("light_vgg19", "light_zfnet512"),
+INSTANTIATE_TEST_SUITE_P(Downloaded, DenseModel,
+                         testing::Values("light_bvlc_alexnet", "light_inception_v1", "light_resnet50", "light_vgg19", "light_zfnet512"),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
