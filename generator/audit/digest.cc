@@ -4,6 +4,8 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/SHA256.h>
 
+#include <cstdint>
+
 namespace etch {
 
 std::string sha256_hex(std::span<const std::byte> bytes) {

@@ -1,6 +1,7 @@
 #include "onnx/seeded.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/fnv.h"
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace etch {
 namespace {
