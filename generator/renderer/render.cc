@@ -7,7 +7,6 @@
 #include <cctype>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -76,12 +75,12 @@ bool rounds_to_float(const UOp* u) {
 
 std::string substitute(std::string_view text, std::span<const std::pair<char, std::string>> values, std::set<std::string>* helpers) {
   std::string result;
-  std::optional<std::size_t> helper;  // where the current helper's name begins in `result`
+  std::size_t helper = std::string::npos;  // where the current helper's name begins in `result`
   const auto end_helper = [&] {
-    if (!helper) return;
+    if (helper == std::string::npos) return;
     check(helpers != nullptr, "a template with helpers is filled where they are collected");
-    helpers->insert(result.substr(*helper));
-    helper.reset();
+    helpers->insert(result.substr(helper));
+    helper = std::string::npos;
   };
   for (std::size_t i = 0; i < text.size(); i++) {
     const char c = text[i];

@@ -31,8 +31,8 @@ TEST_P(LongModels, NeedNoDeepStack) {
   EXPECT_GE(std::stoi(nodes.str(1)), 20'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Chains, LongModels, testing::ValuesIn(test::kChains), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Chains, LongModels, testing::ValuesIn(test::kChains), [](const auto& row) {
+  std::string name = row.param.name;
   for (char& c : name)
     if (c == ' ') c = '_';
   return name;

@@ -86,7 +86,7 @@ TEST_P(Grid, DimensionsAreLimitedAndSplit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Launch, Grid, testing::Values("opencl", "cuda"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Launch, Grid, testing::Values("opencl", "cuda"), [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
 }  // namespace etch

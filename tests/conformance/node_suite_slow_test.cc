@@ -150,7 +150,9 @@ TEST_P(NodeSuiteOn, GivesTheExpectedOutputs) {
   std::cout << passed << " passed of " << (folders.size() + row.every - 1) / row.every << "\n";
   EXPECT_EQ(static_cast<std::size_t>(passed), accepted);
   EXPECT_GE(accepted * row.every, 800u);
-  if (folders.size() == test::kNodeSuiteFolders && row.every == 1) EXPECT_EQ(passed, test::kNodeSuitePassed);
+  if (folders.size() == test::kNodeSuiteFolders && row.every == 1) {
+    EXPECT_EQ(passed, test::kNodeSuitePassed);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, NodeSuiteOn, testing::ValuesIn(kBackends), [](const auto& row) { return std::string(row.param.name); });

@@ -62,12 +62,14 @@ TEST_P(LayoutWaysOfBytes, EachWayIsTakenAndRight) {
   }
   EXPECT_GE(unusual["order"], 4);
   EXPECT_GE(unusual["padding"], 1) << "the copies that the peak of memory has room for";
-  if (find_target(GetParam(), std::filesystem::path(ETCH_SOURCE_DIR "/targets")).vector.integers) EXPECT_GE(unusual["blocks"], 2);
+  if (find_target(GetParam(), std::filesystem::path(ETCH_SOURCE_DIR "/targets")).vector.integers) {
+    EXPECT_GE(unusual["blocks"], 2);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, LayoutWaysOfBytes, testing::Values("cortex-m4f", "cortex-m55", "x86-64-vnni", "c99"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& row) {
+                           std::string name = row.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });

@@ -17,8 +17,8 @@ TEST_P(RealModelOnBoard, GivesTheOutputsThatComeWithIt) {
 
 INSTANTIATE_TEST_SUITE_P(Bundled, RealModelOnBoard,
                          testing::Combine(testing::ValuesIn(test::large_boards()), testing::Values("kws_f32", "kws_int8")),
-                         [](const auto& info) {
-                           std::string name = std::get<0>(info.param).target + std::string("_") + std::get<1>(info.param);
+                         [](const auto& row) {
+                           std::string name = std::get<0>(row.param).target + std::string("_") + std::get<1>(row.param);
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });

@@ -33,8 +33,8 @@ constexpr StackCase kStacks[] = {
     {"cortex-m0plus", "vww_int8", "ram"},   {"rv32imc", "kws_int8", "flash"},       {"rv32imc", "vww_int8", "flash"},
     {"cortex-a55", "vww_int8", "speed"},
 };
-INSTANTIATE_TEST_SUITE_P(Bundled, StackOnBoard, testing::ValuesIn(kStacks), [](const auto& info) {
-  std::string name = info.param.target + std::string("_") + info.param.model + "_" + info.param.optimize;
+INSTANTIATE_TEST_SUITE_P(Bundled, StackOnBoard, testing::ValuesIn(kStacks), [](const auto& row) {
+  std::string name = row.param.target + std::string("_") + row.param.model + "_" + row.param.optimize;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
