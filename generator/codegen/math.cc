@@ -38,7 +38,6 @@ struct V {
 V operator+(V x, V y) { return x.alu(Op::Add, {x.u, y.u}); }
 V operator-(V x, V y) { return x.alu(Op::Sub, {x.u, y.u}); }
 V operator*(V x, V y) { return x.alu(Op::Mul, {x.u, y.u}); }
-V negative(V x) { return x.alu(Op::Neg, {x.u}); }
 V operator/(V x, V y) { return x.alu(Op::Div, {x.u, y.u}); }
 V operator+(V x, double y) { return x + x.number(y); }
 V operator-(V x, double y) { return x - x.number(y); }
