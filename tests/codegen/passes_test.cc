@@ -8,7 +8,7 @@
 
 #include "codegen/builder.h"
 
-namespace etch {
+namespace etch::passes_test {
 namespace {
 
 constexpr DType kF32 = DType::Float32, kI32 = DType::Int32;
@@ -128,4 +128,4 @@ TEST(Passes, FoldingIsTyped) {
 }
 
 }  // namespace
-}  // namespace etch
+}  // namespace etch::passes_test
