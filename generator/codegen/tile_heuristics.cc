@@ -7,6 +7,7 @@
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
+#include "ir/uop.h"
 #include "shape/int_math.h"
 
 namespace etch {
