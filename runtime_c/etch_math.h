@@ -21,14 +21,10 @@
 
 #if defined(__OPENCL_VERSION__)
 #define ETCH_INLINE static
-typedef char int8_t;
-typedef uchar uint8_t;
-typedef short int16_t;
-typedef ushort uint16_t;
-typedef int int32_t;
-typedef uint uint32_t;
-typedef long int64_t;
-typedef ulong uint64_t;
+typedef char int8_t; typedef uchar uint8_t;
+typedef short int16_t; typedef ushort uint16_t;
+typedef int int32_t; typedef uint uint32_t;
+typedef long int64_t; typedef ulong uint64_t;
 #define UINT64_C(x) x##UL
 #define ETCH_FLOOR_F32(x) floor(x)
 #define ETCH_SQRT_F32(x) sqrt(x)
@@ -41,14 +37,10 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) { return as_double(b); }
 #elif defined(ETCH_CUDA)
 #define ETCH_INLINE static __device__ inline
 #if defined(__CUDACC_RTC__) || !defined(__CUDACC__) /* no files to include: the text is compiled by itself */
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
+typedef signed char int8_t; typedef unsigned char uint8_t;
+typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned int uint32_t;
+typedef long long int64_t; typedef unsigned long long uint64_t;
 #define UINT64_C(x) x##ull
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fc00000)
@@ -105,12 +97,6 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
   return x;
 }
 #endif
-/* Asks for what is read soon, in the second-level cache. */
-#if defined(__GNUC__)
-#define ETCH_PREFETCH(place) __builtin_prefetch((place), 0, 2)
-#else
-#define ETCH_PREFETCH(place) ((void)(place))
-#endif
 /* In front of a loop whose stores are far from each other: clang would make slow vectors of them. */
 #if defined(__clang__)
 #define ETCH_NO_VECTORS _Pragma("clang loop vectorize(disable)")
@@ -131,9 +117,34 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
   ETCH_VECTOR(uint16_t, u16, n) \
   ETCH_VECTOR(int8_t, i8, n)    \
   ETCH_VECTOR(uint8_t, u8, n)
-ETCH_VECTORS(4)
-ETCH_VECTORS(8)
-ETCH_VECTORS(16)
+/* Asks for what is read soon, in the second-level cache. */
+#define ETCH_PREFETCH(place) __builtin_prefetch((place), 0, 2)
+/* Four vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. In each four lanes pairs of two vectors,
+ * then pairs of these, are rows of four. RISC-V has an instruction for elements that are far from each other instead. */
+#if (defined(__clang__) || __GNUC__ >= 12) && !defined(__riscv)
+#define ETCH_MIX_4(a, b, p, q, r, s) __builtin_shufflevector(a, b, p, q, r, s)
+#define ETCH_MIX_8(a, b, p, q, r, s) __builtin_shufflevector(a, b, p, q, r, s, p + 4, q + 4, r + 4, s + 4)
+#define ETCH_MIX_16(a, b, p, q, r, s) \
+  __builtin_shufflevector(a, b, p, q, r, s, p + 4, q + 4, r + 4, s + 4, p + 8, q + 8, r + 8, s + 8, p + 12, q + 12, r + 12, s + 12)
+#define ETCH_ROW(l, v, f) *(etch_f32x4_u *)(to + (l + f) * stride) = __builtin_shufflevector(v, v, f, f + 1, f + 2, f + 3);
+#define ETCH_ROWS_4(l, v) ETCH_ROW(l, v, 0)
+#define ETCH_ROWS_8(l, v) ETCH_ROW(l, v, 0) ETCH_ROW(l, v, 4)
+#define ETCH_ROWS_16(l, v) ETCH_ROWS_8(l, v) ETCH_ROW(l, v, 8) ETCH_ROW(l, v, 12)
+#define ETCH_STORE_COLUMNS(n)                                                                                            \
+  const etch_f32x##n ab = ETCH_MIX_##n(a, b, 0, n, 1, n + 1), cd = ETCH_MIX_##n(c, d, 0, n, 1, n + 1);                   \
+  const etch_f32x##n ab2 = ETCH_MIX_##n(a, b, 2, n + 2, 3, n + 3), cd2 = ETCH_MIX_##n(c, d, 2, n + 2, 3, n + 3);         \
+  const etch_f32x##n row0 = ETCH_MIX_##n(ab, cd, 0, 1, n, n + 1), row1 = ETCH_MIX_##n(ab, cd, 2, 3, n + 2, n + 3);       \
+  const etch_f32x##n row2 = ETCH_MIX_##n(ab2, cd2, 0, 1, n, n + 1), row3 = ETCH_MIX_##n(ab2, cd2, 2, 3, n + 2, n + 3);   \
+  ETCH_ROWS_##n(0, row0) ETCH_ROWS_##n(1, row1) ETCH_ROWS_##n(2, row2) ETCH_ROWS_##n(3, row3)
+#else
+#define ETCH_STORE_COLUMNS(n) \
+  for (int l = 0; l < n; l++) to[l * stride] = a[l], to[l * stride + 1] = b[l], to[l * stride + 2] = c[l], to[l * stride + 3] = d[l];
+#endif
+#define ETCH_COLUMNS(n)                                                                                                        \
+  ETCH_INLINE void etch_store_columns_f32x##n(float *to, intptr_t stride, etch_f32x##n a, etch_f32x##n b, etch_f32x##n c, etch_f32x##n d) { \
+    ETCH_STORE_COLUMNS(n)                                                                                                      \
+  }
+ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
@@ -149,55 +160,13 @@ ETCH_VECTORS(16)
   ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
     return etch_choose_f32x##n(b != b, b, etch_choose_f32x##n(b < a, b, a));                             \
   }
-ETCH_FLOAT_LANES(4)
-ETCH_FLOAT_LANES(8)
-ETCH_FLOAT_LANES(16)
-/* Four vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. In each four lanes pairs of two vectors,
- * then pairs of these, are rows of four. RISC-V has an instruction for elements that are far from each other instead. */
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector) && !defined(__riscv)
-#define ETCH_SHUFFLES
-#endif
-#endif
-#if defined(ETCH_SHUFFLES)
-#define ETCH_MIX_4(a, b, p, q, r, s) __builtin_shufflevector(a, b, p, q, r, s)
-#define ETCH_MIX_8(a, b, p, q, r, s) __builtin_shufflevector(a, b, p, q, r, s, p + 4, q + 4, r + 4, s + 4)
-#define ETCH_MIX_16(a, b, p, q, r, s) \
-  __builtin_shufflevector(a, b, p, q, r, s, p + 4, q + 4, r + 4, s + 4, p + 8, q + 8, r + 8, s + 8, p + 12, q + 12, r + 12, s + 12)
-#define ETCH_ROW(l, v, f) *(etch_f32x4_u *)(to + (l + f) * stride) = __builtin_shufflevector(v, v, f, f + 1, f + 2, f + 3);
-#define ETCH_ROWS_4(l, v) ETCH_ROW(l, v, 0)
-#define ETCH_ROWS_8(l, v) ETCH_ROW(l, v, 0) ETCH_ROW(l, v, 4)
-#define ETCH_ROWS_16(l, v) ETCH_ROW(l, v, 0) ETCH_ROW(l, v, 4) ETCH_ROW(l, v, 8) ETCH_ROW(l, v, 12)
-#define ETCH_COLUMNS(n)                                                                                                    \
-  ETCH_INLINE void etch_store_columns_f32x##n(float *to, intptr_t stride, etch_f32x##n a, etch_f32x##n b, etch_f32x##n c,  \
-                                              etch_f32x##n d) {                                                            \
-    const etch_f32x##n ab = ETCH_MIX_##n(a, b, 0, n, 1, n + 1), cd = ETCH_MIX_##n(c, d, 0, n, 1, n + 1);                   \
-    const etch_f32x##n ab2 = ETCH_MIX_##n(a, b, 2, n + 2, 3, n + 3), cd2 = ETCH_MIX_##n(c, d, 2, n + 2, 3, n + 3);         \
-    const etch_f32x##n row0 = ETCH_MIX_##n(ab, cd, 0, 1, n, n + 1), row1 = ETCH_MIX_##n(ab, cd, 2, 3, n + 2, n + 3);       \
-    const etch_f32x##n row2 = ETCH_MIX_##n(ab2, cd2, 0, 1, n, n + 1), row3 = ETCH_MIX_##n(ab2, cd2, 2, 3, n + 2, n + 3);   \
-    ETCH_ROWS_##n(0, row0) ETCH_ROWS_##n(1, row1) ETCH_ROWS_##n(2, row2) ETCH_ROWS_##n(3, row3)                            \
-  }
-#else
-#define ETCH_COLUMNS(n)                                                                                                   \
-  ETCH_INLINE void etch_store_columns_f32x##n(float *to, intptr_t stride, etch_f32x##n a, etch_f32x##n b, etch_f32x##n c, \
-                                              etch_f32x##n d) {                                                           \
-    int l;                                                                                                                \
-    for (l = 0; l < n; l++) to[l * stride] = a[l];                                                                        \
-    for (l = 0; l < n; l++) to[l * stride + 1] = b[l];                                                                    \
-    for (l = 0; l < n; l++) to[l * stride + 2] = c[l];                                                                    \
-    for (l = 0; l < n; l++) to[l * stride + 3] = d[l];                                                                    \
-  }
-#endif
-ETCH_COLUMNS(4)
-ETCH_COLUMNS(8)
-ETCH_COLUMNS(16)
+ETCH_FLOAT_LANES(4) ETCH_FLOAT_LANES(8) ETCH_FLOAT_LANES(16)
+ETCH_COLUMNS(4) ETCH_COLUMNS(8) ETCH_COLUMNS(16)
 #pragma GCC diagnostic pop
 #endif
 /* The bytes of 8 and of 16 lanes of dot products. */
-ETCH_VECTOR(int8_t, i8, 32)
-ETCH_VECTOR(uint8_t, u8, 32)
-ETCH_VECTOR(int8_t, i8, 64)
-ETCH_VECTOR(uint8_t, u8, 64)
+ETCH_VECTOR(int8_t, i8, 32) ETCH_VECTOR(uint8_t, u8, 32)
+ETCH_VECTOR(int8_t, i8, 64) ETCH_VECTOR(uint8_t, u8, 64)
 #endif
 #endif
 

@@ -313,6 +313,14 @@ void Kernel::make_vector(int axis, std::int64_t amount) {
   }
 }
 
+void Kernel::block(int axis, std::int64_t amount) {
+  Axis blocks = axes_[at(axis)];
+  blocks.size = blocks.size.as_int() / amount;
+  blocks.multiplier *= amount;
+  axes_[at(axis)].size = amount;
+  axes_.insert(axes_.begin(), blocks);
+}
+
 // UNROLL counts axes from the first one after the parallel ones, GROUP and GROUPTOP from the first one that is not grouped yet.
 int Kernel::axis_of(const Opt& opt) const {
   int first = 0;
@@ -323,10 +331,21 @@ int Kernel::axis_of(const Opt& opt) const {
 
 std::int64_t Kernel::amount_of(const Opt& opt, int axis) const { return opt.amount == 0 ? axes_[at(axis)].size.as_int() : opt.amount; }
 
+// What changes the order of the loops, or what they do beside the sums.
+void Kernel::apply_to_loops(const Opt& opt) {
+  if (opt.op == OptOp::Outermost) std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
+  if (opt.op == OptOp::Block) block(opt.axis, opt.amount);
+  if (opt.op == OptOp::Prefetch) prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
+  if (opt.op == OptOp::Backwards) backwards_ = true;
+}
+
+bool Kernel::takes_axis(OptOp op) {
+  return op != OptOp::NoLocals && op != OptOp::Interior && op != OptOp::Tensor && op != OptOp::Prefetch && !is_of_order(op);
+}
+
 bool Kernel::try_apply(const Opt& opt) {
   if (why_illegal(opt)) return false;
-  const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::Tensor && opt.op != OptOp::Prefetch &&
-                        !is_of_order(opt.op);
+  const bool has_axis = takes_axis(opt.op);
   const int axis = has_axis ? axis_of(opt) : 0;
   const std::int64_t amount = has_axis ? amount_of(opt, axis) : 0;
   const int last = static_cast<int>(axes_.size()) - count(AxisKind::Tensor) - count(AxisKind::Vector);
@@ -370,21 +389,10 @@ bool Kernel::try_apply(const Opt& opt) {
       apply_tensor(opt);
       break;
     case OptOp::Outermost:
-      std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
-      break;
+    case OptOp::Block:
     case OptOp::Prefetch:
-      prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
-      break;
-    case OptOp::Block: {
-      Axis blocks = axes_[at(opt.axis)];
-      blocks.size = blocks.size.as_int() / opt.amount;
-      blocks.multiplier *= opt.amount;
-      axes_[at(opt.axis)].size = opt.amount;
-      axes_.insert(axes_.begin(), blocks);
-      break;
-    }
     case OptOp::Backwards:
-      backwards_ = true;
+      apply_to_loops(opt);
       break;
   }
   applied_.push_back(opt);

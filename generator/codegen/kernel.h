@@ -184,6 +184,10 @@ class Kernel {
   Axis split_stages(int axis, std::int64_t amount, AxisKind kind, bool top);
   void group(int axis, std::int64_t amount, bool top);
   void make_vector(int axis, std::int64_t amount);
+  void block(int axis, std::int64_t amount);
+  void apply_to_loops(const Opt& opt);
+  /// The steps that change one axis, and count axes as axis_of says.
+  static bool takes_axis(OptOp op);
   /// Whether two loops, of different stages, are over the same part of the same dimension.
   static bool is_same_part(const Axis& a, const Axis& b);
   /// Whether each stage has a loop over that part of the dimension.

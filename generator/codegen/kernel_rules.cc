@@ -12,6 +12,10 @@ constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL pr
 constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";
 constexpr const char* kNotTensor = "no dot-product or matrix instruction (TC) computes the sums";
 
+std::int64_t most_lanes(const CodegenOptions& options) {
+  return std::max(options.vector_bits / 32, options.integer_vectors ? std::min(options.vector_bits / 8, 16) : 0);  // of bytes
+}
+
 }  // namespace
 
 bool Kernel::may_be_in_place() const {
@@ -76,8 +80,6 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
   const std::int64_t size = axes_[at(axis)].size.as_int();
   const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
   const auto accumulates = [&](DType d) { return d == DType::Float32 || (options_->integer_vectors && d == DType::Int32); };
-  const std::int64_t most_lanes =
-      std::max(options_->vector_bits / 32, options_->integer_vectors ? std::min(options_->vector_bits / 8, 16) : 0);  // of bytes
   const bool has_integers = std::ranges::any_of(reduces_, [](const LazyOp* r) { return is_int(r->dtype); });
   switch (op) {
     case OptOp::Upcast:
@@ -125,7 +127,8 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
            "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},
           {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
            "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
-          {amount >= 4 && amount <= most_lanes && (amount & (amount - 1)) == 0, "there is a type of so many lanes, which fit a register"},
+          {amount >= 4 && amount <= most_lanes(*options_) && (amount & (amount - 1)) == 0,
+           "there is a type of so many lanes, which fit a register"},
           {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
            "vectors accumulate float32, and int32 where the target has vectors of integers"}};
   }

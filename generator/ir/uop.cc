@@ -88,6 +88,20 @@ const char* broken_wmma_rule(const UOp& u) {
   return nullptr;
 }
 
+const char* broken_alu_rule(const UOp& u) {
+  const auto n = u.src.size();
+  if (static_cast<int>(n) != info(u.op).arity) return "an operation has as many operands as its arity";
+  const std::size_t first = u.op == Op::Where ? 1 : 0;
+  if (first == 1 && u.src[0]->dtype != DType::Bool) return "a condition is bool";
+  for (std::size_t i = first; i < n; i++)
+    if (u.src[i]->dtype != u.src[first]->dtype) return "the operands of an operation have one type";
+  for (const UOp* s : u.src)
+    if (s->lanes != 1 && s->lanes != u.lanes) return "an operand has one lane or as many as the result";
+  const DType result = gives_bool(u.op) ? DType::Bool : u.src[first]->dtype;
+  if (result != u.dtype) return "the type of the result follows from the operands";
+  return is_legal(u.op, u.src[first]->dtype) ? nullptr : "the operation exists for the type";
+}
+
 // The rule that one UOp breaks; nullptr if all hold.
 const char* broken_rule(const UOp& u) {
   const auto n = u.src.size();
@@ -123,18 +137,8 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::Phi:
       if (n != 2 || u.src[0]->uop != UOpKind::DefineAcc) return "a Phi has accumulator and value";
       return u.src[0]->dtype == u.src[1]->dtype && u.src[1]->lanes <= u.src[0]->lanes ? nullptr : "a Phi has the type of its accumulator";
-    case UOpKind::Alu: {
-      if (static_cast<int>(n) != info(u.op).arity) return "an operation has as many operands as its arity";
-      const std::size_t first = u.op == Op::Where ? 1 : 0;
-      if (first == 1 && u.src[0]->dtype != DType::Bool) return "a condition is bool";
-      for (std::size_t i = first; i < n; i++)
-        if (u.src[i]->dtype != u.src[first]->dtype) return "the operands of an operation have one type";
-      for (const UOp* s : u.src)
-        if (s->lanes != 1 && s->lanes != u.lanes) return "an operand has one lane or as many as the result";
-      const DType result = gives_bool(u.op) ? DType::Bool : u.src[first]->dtype;
-      if (result != u.dtype) return "the type of the result follows from the operands";
-      return is_legal(u.op, u.src[first]->dtype) ? nullptr : "the operation exists for the type";
-    }
+    case UOpKind::Alu:
+      return broken_alu_rule(u);
     case UOpKind::Cast:
       return n == 1 && u.src[0]->lanes == u.lanes ? nullptr : "a cast has one operand of as many lanes";
     case UOpKind::Bitcast:

@@ -353,6 +353,18 @@ void Renderer::loop(const UOp* u) {
   exprs_[u] = {name};
 }
 
+void Renderer::constant(const UOp* u) {
+  const bool is_pattern = result_ != nullptr && u->dtype == DType::UInt32 && u->value->as_int() >= kPattern;
+  std::string text = is_pattern ? fmt::format("{:#x}u", u->value->as_int()) : literal(style_, *u->value);
+  const int precedence = text[0] == '-' || text[0] == '(' ? kUnary : kAtom;
+  exprs_[u] = {std::move(text), precedence};
+}
+
+void Renderer::prefetch(const UOp* u) {
+  helpers_.insert("ETCH_PREFETCH");
+  line("ETCH_PREFETCH(&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "]);");
+}
+
 void Renderer::step(const UOp* u) {
   switch (u->uop) {
     case UOpKind::DefineGlobal:
@@ -378,13 +390,8 @@ void Renderer::step(const UOp* u) {
     case UOpKind::Barrier:
       facts_.has_barrier = true;
       return line(std::string(style_.barrier) + ";");
-    case UOpKind::Const: {
-      const bool is_pattern = result_ != nullptr && u->dtype == DType::UInt32 && u->value->as_int() >= kPattern;
-      std::string text = is_pattern ? fmt::format("{:#x}u", u->value->as_int()) : literal(style_, *u->value);
-      const int precedence = text[0] == '-' || text[0] == '(' ? kUnary : kAtom;
-      exprs_[u] = {std::move(text), precedence};
-      return;
-    }
+    case UOpKind::Const:
+      return constant(u);
     case UOpKind::Load:
       return load(u);
     case UOpKind::Store:
@@ -392,8 +399,7 @@ void Renderer::step(const UOp* u) {
     case UOpKind::StoreColumns:
       return store_columns(u);
     case UOpKind::Prefetch:
-      helpers_.insert("ETCH_PREFETCH");
-      return line("ETCH_PREFETCH(&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "]);");
+      return prefetch(u);
     case UOpKind::Phi:
       return phi(u);
     case UOpKind::Alu:

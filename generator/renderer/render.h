@@ -72,6 +72,8 @@ class Renderer {
   void load(const UOp* u);
   void store(const UOp* u);
   void store_columns(const UOp* u);
+  void constant(const UOp* u);
+  void prefetch(const UOp* u);
   void vectorize(const UOp* u);
   void dot(const UOp* u);
   void wmma(const UOp* u);
