@@ -27,14 +27,14 @@ class Blocking {
 
   // Of the outermost loop that a constant moves along, if what is inside of that reads the same again, and fits.
   void fetch_ahead() {
-    const double room = static_cast<double>(k_.options().cache_bytes) / 2;
+    const double room = static_cast<double>(k_.options().cache_bytes) / 2, of_turn = room * 3 / 4;  // two turns and the rest fit the cache
     for (std::size_t o = 0; o < operands_.size(); o++) {
       if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) <= room) continue;
       int axis = 0;
       while (axis < loops_ && !moves(o, axis)) axis++;
       bool is_read_again = false;
       for (int inner = axis + 1; inner < loops_; inner++) is_read_again = is_read_again || (!moves(o, inner) && size(inner) > 1);
-      if (is_read_again && bytes(o, axis + 1) <= room && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
+      if (is_read_again && bytes(o, axis + 1) <= of_turn && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
     }
   }
 
