@@ -29,10 +29,9 @@ bool Linearizer::has_vectors_behind_sums() const {
 
 int Linearizer::axis_of_columns() const {
   const int along = static_cast<int>(k_.axes().size()) - 1;
-  const bool is_simple = k_.lanes() > 1 && k_.lanes() % kColumns == 0 && !k_.tensor() && k_.reduce_stages() == 1 && !k_.reduces_lanes() &&
-                         !k_.lanes_rest() && k_.count(AxisKind::Group) == 0 && axes_of(AxisKind::Inner).empty() && !options_.grid;
   const bool has_padding = static_cast<int>(k_.dims().size()) > k_.ast_dims();
-  if (!is_simple || has_padding || repeats_in_place() || !has_vectors_behind_sums()) return -1;
+  const bool is_simple = k_.lanes() % kColumns == 0 && !k_.tensor() && !k_.is_staged() && !has_padding && !options_.grid;
+  if (!is_simple || repeats_in_place() || !has_vectors_behind_sums()) return -1;
   for (const KernelBuf& store : k_.stores()) {
     const auto stride = k_.stride(store, along);
     if (store.op->dtype != DType::Float32 || k_.is_masked(store, along) || !stride || !stride->is_int()) return -1;

@@ -194,8 +194,8 @@ bool Linearizer::stores_vectors() const {
                              [&](const KernelBuf& b) { return is_step(k_.stride(b, static_cast<int>(k_.axes().size()) - 1), 1); });
 }
 
-// If the lanes are not adjacent in every output, or are integers, the sums are stored in an array on the stack, and the operations after
-// the reduction are done element by element.
+// If the lanes are not adjacent in every output, or are integers, and can't be stored as columns, the sums are stored in an array on the
+// stack, and the operations after the reduction are done element by element.
 void Linearizer::tile() {
   columns_ = -1;
   if (stores_vectors() && (!k_.tensor() || k_.options().integer_vectors)) return;

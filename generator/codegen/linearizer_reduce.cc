@@ -146,11 +146,12 @@ void Linearizer::reduce() {
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
+  is_summing_ = true;
+  fetched_ = 0;
   if (const LazyOp* sum = window_sum(); sum != nullptr)
     add_by_element(sum);
   else
     for_each(axes_of(AxisKind::Unroll), [&] {
-      is_summing_ = true;
       if (k_.tensor())
         multiply_by_instruction();
       else

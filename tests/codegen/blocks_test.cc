@@ -4,9 +4,8 @@
 #include <random>
 
 #include "codegen/kernel.h"
-#include "memory/plan.h"
 #include "program/generate.h"
-#include "support/backends.h"
+#include "support/exact_kernels.h"
 #include "support/random_windows.h"
 #include "support/rounds.h"
 
@@ -76,12 +75,6 @@ TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
   EXPECT_FALSE(has(made(1024, 1).uops, "Prefetch"));
 }
 
-Array small_numbers(std::mt19937& rng, std::int64_t count) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < count; i++) values.push_back(std::uniform_int_distribution<int>(-4, 4)(rng));
-  return Array::of_doubles(DType::Float32, {count}, values);
-}
-
 std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) {
   std::vector<double> out;
   for (std::int64_t r = 0; r < m.rows; r++)
@@ -95,30 +88,22 @@ std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) 
 
 // Matrices of small whole numbers, whose sums are exact, and a cache of 2 KB.
 void compare(const char* name, const Language& language, int vector_bits, unsigned seed) {
-  const auto device = test::backend(name);
-  if (!device) GTEST_SKIP() << device.why;
+  test::ExactKernels kernels(name, language, vector_bits);
+  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
+  kernels.options.cache_bytes = 2048;
   std::mt19937 rng(seed);
   LazyOps ops;
-  CodegenOptions options = test::options_for(language);
-  options.vector_bits = vector_bits;
-  options.cache_bytes = 2048;
-  const auto rounds = static_cast<std::size_t>(test::rounds(60));
-  std::vector<std::vector<Array>> inputs(rounds);
-  std::vector<std::vector<double>> expected;
-  std::vector<test::BackendKernel> kernels;
+  const int rounds = test::rounds(60);
   int seen = 0;
-  for (std::size_t i = 0; i < rounds; i++) {
+  for (int i = 0; i < rounds; i++) {
     const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
     const Matrices m{pick(8, 40), 64 * pick(2, 8), pick(2, 16)};
-    inputs[i] = {small_numbers(rng, m.rows * m.summed), small_numbers(rng, m.summed * m.columns)};
-    expected.push_back(product_of(m, inputs[i]));
-    kernels.push_back({store_of(ops, m), &inputs[i], m.rows * m.columns, std::nullopt});
-    seen += has(opts_of(m, options), "BLOCK") ? 1 : 0;
+    const std::vector<Array> inputs{test::small_numbers(rng, m.rows * m.summed), test::small_numbers(rng, m.summed * m.columns)};
+    kernels.add(store_of(ops, m), inputs, product_of(m, inputs));
+    seen += has(opts_of(m, kernels.options), "BLOCK") ? 1 : 0;
   }
-  EXPECT_GT(seen, static_cast<int>(rounds / 6));
-  const Program program = test::program_of(kernels, language, options, true);
-  const std::vector<Array> got = device->load(program)->run({});
-  for (std::size_t i = 0; i < rounds; i++) ASSERT_EQ(got[i].doubles(), expected[i]) << i << "\n" << program.kernels[i].text.source;
+  EXPECT_GT(seen, rounds / 6);
+  kernels.run(true);
 }
 
 TEST(Blocks, InCGiveTheSumsOfLoops) { compare("c", kC, 128, 1); }

@@ -7,7 +7,7 @@
 
 #include "codegen/kernel.h"
 #include "memory/plan.h"
-#include "support/backends.h"
+#include "support/exact_kernels.h"
 #include "support/in_place.h"
 #include "support/random_windows.h"
 #include "support/rounds.h"
@@ -25,12 +25,6 @@ LaidWindow random_rows(std::mt19937& rng) {
   w.pad = pick(0, w.kernel - 1);
   w.depthwise = pick(0, 2) > 0;
   return w;
-}
-
-Array small_numbers(std::mt19937& rng, std::int64_t count) {
-  std::vector<double> values;
-  for (std::int64_t i = 0; i < count; i++) values.push_back(std::uniform_int_distribution<int>(-4, 4)(rng));
-  return Array::of_doubles(DType::Float32, {count}, values);
 }
 
 std::vector<double> convolution(const LaidWindow& w, const Array& in, const Array& taps) {
@@ -61,37 +55,29 @@ struct Wanted {
 };
 
 void compare(const char* name, const Language& language, int vector_bits, const Wanted& wanted, unsigned seed) {
-  const auto device = test::backend(name);
-  if (!device) GTEST_SKIP() << device.why;
+  test::ExactKernels kernels(name, language, vector_bits);
+  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
   std::mt19937 rng(seed);
   LazyOps ops;
-  CodegenOptions options = test::options_for(language);
-  options.vector_bits = vector_bits;
-  const auto rounds = static_cast<std::size_t>(test::rounds(60));
   std::vector<LaidWindow> windows;
-  std::vector<std::vector<Array>> inputs;
-  std::vector<std::vector<double>> expected;
+  std::vector<const LazyOp*> stores;
+  const auto rounds = static_cast<std::size_t>(test::rounds(60));
   for (std::size_t i = 0; i < rounds; i++) {
-    const LaidWindow w = wanted.random(rng);
+    const LaidWindow& w = windows.emplace_back(wanted.random(rng));
     const auto arguments = test::windows::arguments_of(w, DType::Float32);
-    inputs.push_back({small_numbers(rng, arguments[1].elements.as_int()), small_numbers(rng, arguments[2].elements.as_int())});
-    expected.push_back(convolution(w, inputs.back()[0], inputs.back()[1]));
-    windows.push_back(w);
+    const std::vector<Array> inputs{test::small_numbers(rng, arguments[1].elements.as_int()),
+                                    test::small_numbers(rng, arguments[2].elements.as_int())};
+    stores.push_back(test::windows::store_of(ops, w, DType::Float32));
+    kernels.add(stores.back(), inputs, convolution(w, inputs[0], inputs[1]));
   }
-  std::vector<test::BackendKernel> kernels;
-  for (std::size_t i = 0; i < rounds; i++)
-    kernels.push_back({test::windows::store_of(ops, windows[i], DType::Float32), &inputs[i], static_cast<std::int64_t>(expected[i].size()),
-                       std::nullopt});
-  const Program program = test::program_of(kernels, language, options, wanted.may_lay_out);
+  kernels.run(wanted.may_lay_out);
   int seen = 0;
   for (std::size_t i = 0; i < rounds; i++) {
     auto arguments = test::windows::arguments_of(windows[i], DType::Float32);
     arguments[2].is_constant = wanted.may_lay_out;
-    seen += wanted.has(choose_opts(kernels[i].store, arguments, options), program.kernels[i], windows[i]) ? 1 : 0;
+    seen += wanted.has(choose_opts(stores[i], arguments, kernels.options), kernels.program.kernels[i], windows[i]) ? 1 : 0;
   }
   EXPECT_GT(seen, static_cast<int>(rounds / 6));
-  const std::vector<Array> got = device->load(program)->run({});
-  for (std::size_t i = 0; i < rounds; i++) ASSERT_EQ(got[i].doubles(), expected[i]) << i << "\n" << program.kernels[i].text.source;
 }
 
 const Wanted kAlongRows{
@@ -162,7 +148,7 @@ void compare_residuals(const char* name, const Language& language, int vector_bi
     auto c = std::make_unique<test::KnownAst>();
     c->store = test::windows::store_of(c->ops, w, DType::Float32);
     const auto arguments = test::windows::arguments_of(w, DType::Float32);
-    for (std::size_t i = 1; i < arguments.size(); i++) c->inputs.push_back(small_numbers(rng, arguments[i].elements.as_int()));
+    for (std::size_t i = 1; i < arguments.size(); i++) c->inputs.push_back(test::small_numbers(rng, arguments[i].elements.as_int()));
     c->expected = convolution(w, c->inputs[0], c->inputs[1]);
     for (std::size_t i = 0; i < c->expected.size(); i++) c->expected[i] += c->inputs[2].double_at(static_cast<std::int64_t>(i));
     EXPECT_TRUE(in_place.add(*c));
