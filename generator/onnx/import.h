@@ -64,6 +64,8 @@ struct ImportOptions {
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
   /// Operators that functions in C compute.
   std::vector<CustomOperator> customs = {};
+  /// Operators may take more RAM where that makes them faster.
+  bool may_take_memory = true;
   /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};
 };

@@ -31,6 +31,7 @@ class ImportedNode final : public NodeContext {
   const std::string& op_type() const override;
   int opset() const override { return opset_; }
   LazyGraph& graph() const override { return graph_; }
+  bool may_take_memory() const override { return may_take_memory_; }
 
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   int output_count() const override;
@@ -61,6 +62,8 @@ class ImportedNode final : public NodeContext {
   Tensor recomputed(const std::string& name, const std::vector<std::pair<std::string, Tensor>>& instead) const override {
     return recompute_(*this, name, instead);
   }
+
+  void set_may_take_memory(bool may) { may_take_memory_ = may; }
 
   std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
@@ -95,6 +98,7 @@ class ImportedNode final : public NodeContext {
   const std::vector<ImportedDim>& dims_;
   std::set<std::string> asked_;
   Recompute recompute_;
+  bool may_take_memory_ = false;
 };
 
 }  // namespace etch

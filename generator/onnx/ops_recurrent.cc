@@ -1,9 +1,13 @@
-// RNN, GRU and LSTM: a loop over the steps of the sequence. The input of each step is multiplied by its weights in that step: the product
-// for all steps at once is no faster and takes memory that grows with the sequence.
+// RNN, GRU and LSTM: a loop over the steps of the sequence. Inputs of a few steps are multiplied by their weights at once, so that these are
+// read once for all of them; the product for the whole sequence would be no faster and take memory that grows with it.
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "ir/lazyop.h"
+#include "lazy/graph.h"
+#include "lazy/tape.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -144,15 +148,28 @@ struct Run {
   State last;
 };
 
-/// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added.
+/// Of how many steps the inputs are multiplied at once: a part of them all, so that none is left over. Rows of a batch share the weights
+/// as steps do.
+std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
+  const Sint steps = x.dim(0), batch = x.dim(1);
+  const Tape& tape = node.graph().tape();
+  const bool is_trained = tape.is_recording() && tape.has_leaves();  // gradients go through one loop
+  if (!node.may_take_memory() || is_trained || !steps.is_int() || !batch.is_int() || batch.as_int() > 2) return 1;
+  constexpr std::array<std::int64_t, 4> kSizes{4, 5, 3, 2};
+  const auto divides = [&](std::int64_t size) { return steps.as_int() % size == 0; };
+  const auto* const found = std::ranges::find_if(kSizes, divides);
+  return found == kSizes.end() ? 1 : *found;
+}
+
+/// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added, for `at_once` steps at a time.
 Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
-              const State& first) {
+              const State& first, std::int64_t at_once) {
   const auto projected = [weight, bias](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
   std::vector<Tensor> carried{first.h};
   if (first.c) carried.push_back(first.c);
-  const auto turn = [=](Sint t, const std::vector<Tensor>& now) -> LoopTurn {
+  const auto turn = [=](Sint t, const Tensor& input, const std::vector<Tensor>& now) -> LoopTurn {
     const State state{now[0], now.size() > 1 ? now[1] : Tensor()};
-    State next = step(layer, projected(x.at(0, t)), state);
+    State next = step(layer, input, state);
     Tensor output = next.h;
     if (lengths) {
       const Tensor active = (Tensor::arange(lengths.graph(), x.dim(0), lengths.dtype()).at(0, t) < lengths).unsqueeze(1);
@@ -164,8 +181,19 @@ Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& 
     if (next.c) after.push_back(next.c);
     return {after, {output}};
   };
-  const LoopResults results = Tensor::loop(x.graph(), x.dim(0), carried, turn);
-  return {results.listed[0], {results.carried[0], first.c ? results.carried[1] : Tensor()}};
+  const auto single = [=](Sint t, const std::vector<Tensor>& now) { return turn(t, projected(x.at(0, t)), now); };
+  LoopResults results;
+  if (at_once == 1) {
+    results = Tensor::loop(x.graph(), x.dim(0), carried, single);
+  } else {
+    const Tensor parts = x.reshape({-1, at_once, x.dim(1), x.dim(2)});
+    results = Tensor::loop(x.graph(), parts.dim(0), carried, [=](const Sint& part, const std::vector<Tensor>& now) {
+      const Tensor inputs = projected(parts.at(0, part));
+      const auto one = [=](Sint t, const std::vector<Tensor>& state) { return turn(part * at_once + t, inputs.at(0, t), state); };
+      return Tensor::loop(inputs.graph(), at_once, now, one);
+    });
+  }
+  return {results.listed[0].reshape({x.dim(0), x.dim(1), layer.hidden}), {results.carried[0], first.c ? results.carried[1] : Tensor()}};
 }
 
 void require_shape(const NodeContext& node, int i, const std::string& what, const Shape& expected) {
@@ -250,7 +278,7 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.input_forget = input_forget;
     const Tensor weight = node.input(1).slice(0, d, d + 1).squeeze({0}).transpose();
     const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
-                              {initial(5, d), family.has_cell ? initial(6, d) : Tensor()});
+                              {initial(5, d), family.has_cell ? initial(6, d) : Tensor()}, steps_at_once(node, x));
     y.push_back(backward ? turned(run.y, lengths) : run.y);
     h.push_back(run.last.h);
     if (family.has_cell) c.push_back(run.last.c);

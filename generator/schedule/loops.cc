@@ -160,6 +160,8 @@ std::vector<ScheduleItem> carry(LazyGraph& graph, std::vector<ScheduleItem>& ite
   return copies;
 }
 
+}  // namespace
+
 std::vector<ScheduledLoop> find_loops(const std::vector<ScheduleItem>& items) {
   std::vector<ScheduledLoop> loops;
   for (int i = 0; i < static_cast<int>(items.size()); i++)
@@ -174,8 +176,6 @@ std::vector<ScheduledLoop> find_loops(const std::vector<ScheduleItem>& items) {
     }
   return loops;
 }
-
-}  // namespace
 
 LoopNests::LoopNests(const std::vector<const LazyBuffer*>& order) {
   const Dependence dependence(order);

@@ -34,9 +34,16 @@ std::vector<const LazyBuffer*> prepare_loops(LazyGraph& graph, const std::vector
 /// The items that compute the sources of loops write, instead of these, the memory of carried values and elements of lists.
 void write_for_loops(LazyGraph& graph, std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& order);
 
+/// The loops that the items are in.
+std::vector<ScheduledLoop> find_loops(const std::vector<ScheduleItem>& items);
+
 /// Finds the loops of a schedule whose items are in order, and adds the end of each: carried values become what the turn has computed for
 /// the next one, by a copy where that is not computed in its place.
 void close_loops(LazyGraph& graph, const std::vector<const LazyBuffer*>& outputs, Schedule& schedule);
+
+/// Leaves out copies between loops that lie in each other: of what a turn of the outer one only gives to the inner one and gets back, and
+/// of lists that become elements of lists.
+void share_between_loops(LazyGraph& graph, Schedule& schedule);
 
 /// Ends a run: each of `states` becomes what was computed for it in the buffer at its position in `next`, by a copy where that is not
 /// computed in its place. What can wait for the last that reads a state does, unless that takes more memory. `outputs`: of the run.

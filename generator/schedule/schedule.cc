@@ -131,9 +131,11 @@ void verify_item(const ScheduleItem& item) {
   const std::vector<const LazyBuffer*> outs = item.outs();
   check(stores.size() == outs.size(), "a kernel stores each of its outputs");
   for (std::size_t k = 0; k < outs.size(); k++) {
-    const Sint times = is_list(outs[k]) ? outs[k]->loop->count : Sint(1);
+    Sint times = 1;
+    if (is_list(outs[k]))  // once in each turn of its loop, and of those in it that give parts of its elements
+      for (auto l = std::ranges::find(item.loops, outs[k]->loop); l != item.loops.end(); l++) times = times * (*l)->count;
     check(stores[k]->mem().index == static_cast<int>(k) && stores[k]->dtype == outs[k]->dtype, "a store writes its output");
-    check(product(stores[k]->shape) * times == outs[k]->st.size(), "a kernel writes the whole of an output, or one element of a list");
+    check(product(stores[k]->shape) * times == outs[k]->st.size(), "a kernel writes the whole of an output, or of a list what it adds in a turn");
   }
   for (const LazyOp* op : toposort(item.ast)) {
     if (op->op != Op::Load) continue;
@@ -169,9 +171,10 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   }
   schedule.items = join_items(graph, fold_items(graph, make_items(graph, buffers, options), buffers), buffers, options);
   close_loops(graph, buffers, schedule);
+  for (std::size_t i = 0; i < outputs.size(); i++) schedule.outputs.push_back({outputs[i].name, buffers[i], outputs[i].value.shape()});
+  share_between_loops(graph, schedule);
   const std::vector<const LazyBuffer*> kept(buffers.begin(), buffers.begin() + static_cast<std::ptrdiff_t>(outputs.size()));
   close_states(graph, changing, next, kept, schedule);
-  for (std::size_t i = 0; i < outputs.size(); i++) schedule.outputs.push_back({outputs[i].name, buffers[i], outputs[i].value.shape()});
   for (const ScheduleItem& item : schedule.items)
     for (const LazyBuffer* b : item.inputs)
       if (b->kind == LazyKind::Input && std::ranges::find(schedule.inputs, b) == schedule.inputs.end()) schedule.inputs.push_back(b);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -23,6 +24,8 @@ struct Context {
   fs::path work;    // temporary folder
   fs::path models;  // downloaded models; may be absent
   Figures figures;
+  std::string only = {};  // networks and layers whose names contain this
+  bool wants(std::string_view name) const { return name.find(only) != std::string_view::npos; }
   void say(const std::string& line) const { fmt::print(stderr, "{}\n", line); }
 };
 

@@ -302,13 +302,15 @@ int run(int argc, char** argv) {
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
   app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
+  std::string only;
+  app.add_option("--only", only, "of --onnxruntime, what has this in its name")->type_name("TEXT");
   app.add_flag("--workers", workers, "networks shared by two workers, alone");
   app.add_flag("--cores", cores, "layers on cores with vectors, in instructions, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
   const char* models = std::getenv("ETCH_MODELS");
-  Context context{work.path(), models != nullptr ? models : "", {}};
+  Context context{work.path(), models != nullptr ? models : "", {}, only};
   if (int8) {
     measure_pointwise(context);
     measure_int8(context);

@@ -188,21 +188,25 @@ fs::path write_layer(const Context& context, const Layer& layer) {
 void measure_beside_onnxruntime(Context& context) {
   for (const std::vector<Layer>& layers : {products(), other_layers()})
     for (const Layer& layer : layers)
-      if (!measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
+      if (context.wants(layer.name) && !measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
-    measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
+    if (context.wants(name)) measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
   constexpr Limits kUntuned{.clang = 1.1, .gcc = 1.2};
-  measure(context, "detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned);
+  if (context.wants("detector")) measure(context, "detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned);
   for (const UntunedNetwork& network : untuned_networks()) {
+    if (!context.wants(network.name)) continue;
     const fs::path path = context.work / (std::string(network.name) + ".onnx");
     network.write(path);
     measure(context, network.name, path, kUntuned);
   }
   if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");
   const Limits small{.clang = 0.9, .gcc = 1.2};
-  for (const char* name : {"kws_f32", "vww_f32"}) measure(context, name, context.models / name / "model.onnx", small);
-  for (const char* name : {"mnist_pytorch", "mnist_cntk"}) measure(context, name, context.models / name / "model.onnx", {});
+  for (const char* name : {"kws_f32", "vww_f32"})
+    if (context.wants(name)) measure(context, name, context.models / name / "model.onnx", small);
+  for (const char* name : {"mnist_pytorch", "mnist_cntk"})
+    if (context.wants(name)) measure(context, name, context.models / name / "model.onnx", {});
   for (const char* name : {"squeezenet", "shufflenet", "bvlc_alexnet", "inception_v1", "resnet50", "zfnet512", "vgg19"}) {
+    if (!context.wants(name)) continue;
     const std::string light = std::string("light_") + name;
     const fs::path dense = zoo(context, {"densify", (context.models / light / "model.onnx").string()}, light + ".onnx");
     measure(context, name, dense, std::string(name) == "shufflenet" ? small : Limits{});

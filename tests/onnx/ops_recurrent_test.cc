@@ -5,6 +5,9 @@
 #include <functional>
 #include <random>
 
+#include "program/lower.h"
+#include "program/program.h"
+#include "schedule/schedule.h"
 #include "support/node_model.h"
 
 namespace etch {
@@ -18,13 +21,14 @@ using test::ints;
 
 using Doubles = std::vector<double>;
 
-constexpr std::int64_t T = 4, B = 2, I = 3, H = 2;
+constexpr std::int64_t B = 2, I = 3, H = 2;
 
 struct Options {
   std::string op;
   bool bidirectional = false, reverse = false, lengths = false, batch_first = false;
   bool peepholes = false, input_forget = false, reset_after = false;
   double clip = 0;
+  std::int64_t steps = 8;
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -47,7 +51,7 @@ struct Result {
 };
 
 Result run(const Options& o, const Weights& k, std::int64_t d, std::int64_t b, bool backward) {
-  const std::int64_t G = k.gates, width = G * H, length = k.lengths[static_cast<std::size_t>(b)];
+  const std::int64_t T = o.steps, G = k.gates, width = G * H, length = k.lengths[static_cast<std::size_t>(b)];
   const auto at = [](const Doubles& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; };
   const auto squash = [&](double x) { return o.clip > 0 ? std::max(-o.clip, std::min(o.clip, x)) : x; };
   Result s{Doubles(static_cast<std::size_t>(T * H), 0), {}, {}};
@@ -96,6 +100,7 @@ Result run(const Options& o, const Weights& k, std::int64_t d, std::int64_t b, b
 
 void expect_as_defined(const Options& o) {
   std::mt19937 random(11);
+  const std::int64_t T = o.steps;
   Weights k{o.op == "RNN" ? 1 : o.op == "GRU" ? 3 : 4, o.bidirectional ? 2 : 1, {}, {}, {}, {}, {}, {}, {}, {T, o.lengths ? 2 : T}};
   const std::int64_t D = k.directions, width = k.gates * H;
   k.x = random_values(random, T * B * I);
@@ -154,7 +159,8 @@ void expect_as_defined(const Options& o) {
 
 TEST(OnnxRecurrent, FollowsTheDefinition) {
   for (const char* op : {"RNN", "GRU", "LSTM"}) {
-    expect_as_defined({.op = op});
+    for (std::int64_t steps : {1, 4, 7, 8, 10}) expect_as_defined({.op = op, .steps = steps});
+    expect_as_defined({.op = op, .bidirectional = true, .lengths = true, .steps = 7});
     expect_as_defined({.op = op, .reverse = true});
     expect_as_defined({.op = op, .bidirectional = true});
     expect_as_defined({.op = op, .lengths = true});
@@ -220,6 +226,36 @@ TEST(OnnxRecurrent, AnyNumberOfSteps) {
         EXPECT_EQ(test::difference(got.at(i), wanted[i], 1e-5, 1e-6), "") << op << ", " << steps << " steps, output " << i;
     }
   }
+}
+
+// Inputs of four steps are multiplied at once, in a loop in which one over the steps lies, without copies; with the least memory they are
+// multiplied one by one.
+TEST(OnnxRecurrent, InputsOfAFewStepsAreMultipliedAtOnce) {
+  const auto lowered = [](std::int64_t steps, bool may_take_memory) {
+    std::mt19937 random(7);
+    constexpr std::int64_t kWidth = 16, kUnits = 16;
+    onnx::ModelProto model;
+    model.ParseFromString(test::bytes_of({"LSTM",
+                                          14,
+                                          {floats({steps, 1, kWidth}, random_values(random, steps * kWidth)),
+                                           floats({1, 4 * kUnits, kWidth}, random_values(random, 4 * kUnits * kWidth)),
+                                           floats({1, 4 * kUnits, kUnits}, random_values(random, 4 * kUnits * kUnits))},
+                                          {}}));
+    const ImportedModel imported =
+        import_onnx({.bytes = model.SerializeAsString(), .may_take_memory = may_take_memory, .name = "n"});
+    return lower(imported.graph, create_schedule(*imported.graph, {{"y", imported.outputs.at(0).tensor}}), {});
+  };
+  const auto turns = [](const Program& program) {
+    std::vector<std::int64_t> counts;
+    for (const ProgramLoop& l : program.loops) counts.push_back(l.count.as_int());
+    return counts;
+  };
+  const Program several = lowered(100, true);
+  EXPECT_EQ(turns(several), (std::vector<std::int64_t>{25, 4})) << to_text(several);
+  EXPECT_EQ(several.calls.size(), 5u) << "two starts, the product, the sum, the gates\n" << to_text(several);
+  EXPECT_EQ(turns(lowered(100, false)), (std::vector<std::int64_t>{100}));
+  EXPECT_EQ(turns(lowered(101, true)), (std::vector<std::int64_t>{101}));
+  EXPECT_EQ(turns(lowered(9, true)), (std::vector<std::int64_t>{3, 3}));
 }
 
 }  // namespace

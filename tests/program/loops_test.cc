@@ -369,6 +369,81 @@ TEST(Loops, KernelsAndCallsDoNotGrowWithTheTurns) {
   EXPECT_EQ(plan_memory(few).arena_bytes, plan_memory(many).arena_bytes);
 }
 
+/// Two loops in each other: what the inner one carries is the outer one's, and what it lists is listed by the outer one.
+struct Nested {
+  bool is_read = false;      // by the outer loop, what comes into a turn
+  bool is_changed = false;   // by the outer loop, before the inner one
+  bool is_corrected = false; // after it
+  bool list_is_read = false; // by the outer loop, too
+  bool is_flipped = false;   // the list, before it is listed
+
+  static constexpr std::int64_t kOuter = 3, kInner = 4;
+
+  std::vector<Tensor> outputs(LazyGraph& graph, const Tensor& x) const {  // x [12, 4]
+    const Tensor zero = Tensor::full(graph, {4}, Scalar::of_double(DType::Float32, 0));
+    const LoopResults all = Tensor::loop(graph, kOuter, {zero, zero}, [&](const Sint& turn, const std::vector<Tensor>& now) -> LoopTurn {
+      const std::vector<Tensor> first{is_changed ? now[0] * 2.0 : now[0], now[1]};
+      LoopResults inner = Tensor::loop(graph, kInner, first, [&](const Sint& t, const std::vector<Tensor>& state) -> LoopTurn {
+        const Tensor a = state[0] * 0.5 + x.at(0, turn * kInner + t), b = state[1] + a.flip({0});
+        return {{a, b}, {a + b}};
+      });
+      if (is_read) inner.carried[1] = inner.carried[1] + now[1].flip({0});
+      if (is_corrected) inner.carried[0] = inner.carried[0] + 1.0;
+      if (list_is_read) inner.carried[1] = inner.carried[1] + inner.listed[0].sum({0}, false);
+      return {inner.carried, {is_flipped ? inner.listed[0].flip({0}) : inner.listed[0]}};
+    });
+    return {all.listed[0], all.carried[0], all.carried[1]};
+  }
+
+  std::vector<std::vector<double>> numbers(const std::vector<double>& x) const {
+    std::vector<double> listed, a(4), b(4);
+    for (std::size_t turn = 0; turn < kOuter; turn++) {
+      const std::vector<double> before = b;
+      std::vector<std::vector<double>> rows;
+      for (double& v : a) v *= is_changed ? 2 : 1;
+      for (std::size_t t = 0; t < kInner; t++) {
+        for (std::size_t i = 0; i < 4; i++) a[i] = a[i] * 0.5 + x[(turn * kInner + t) * 4 + i];
+        rows.emplace_back();
+        for (std::size_t i = 0; i < 4; i++) rows.back().push_back(a[i] + (b[i] += a[3 - i]));
+      }
+      for (std::size_t i = 0; i < 4; i++) {
+        if (is_read) b[i] += before[3 - i];
+        if (is_corrected) a[i] += 1;
+        for (const std::vector<double>& row : rows) b[i] += list_is_read ? row[i] : 0;
+      }
+      if (is_flipped) std::ranges::reverse(rows);
+      for (const std::vector<double>& row : rows) listed.insert(listed.end(), row.begin(), row.end());
+    }
+    return {listed, a, b};
+  }
+};
+
+// No copy where the inner loop takes over what the outer one carries and lists, and the same numbers where it can't.
+TEST(Loops, InEachOtherShareTheirMemory) {
+  std::vector<double> x;
+  for (int i = 0; i < 48; i++) x.push_back(((i * 7) % 11) * 0.25 - 1);
+  const Array given = Array::of_doubles(DType::Float32, {12, 4}, x);
+  for (int which = 0; which < 32; which++) {
+    const Nested nested{(which & 1) != 0, (which & 2) != 0, (which & 4) != 0, (which & 8) != 0, (which & 16) != 0};
+    for (const char* name : {"interp", "c", "llvm"}) {
+      const auto device = test::backend(name, true);
+      if (!device) continue;
+      auto graph = LazyGraph::create();
+      const std::vector<Tensor> made = nested.outputs(*graph, Tensor::input(*graph, "x", DType::Float32, {12, 4}));
+      LowerOptions options;
+      options.language = device->language();
+      if (options.language != nullptr) options.codegen = test::options_for(*options.language);
+      const Program program =
+          reorder(lower(graph, create_schedule(*graph, {{"list", made[0]}, {"a", made[1]}, {"b", made[2]}}), options));
+      ASSERT_EQ(program.loops.size(), 2u);
+      if (which == 0) EXPECT_EQ(program.calls.size(), 6u) << "two starts, two in each turn, two outputs\n" << to_text(program);
+      const std::vector<Array> got = device->load(program)->run({given}, {});
+      const std::vector<std::vector<double>> wanted = nested.numbers(x);
+      for (std::size_t o = 0; o < wanted.size(); o++) EXPECT_EQ(got.at(o).doubles(), wanted[o]) << name << " " << which << " output " << o;
+    }
+  }
+}
+
 // What a loop starts with takes no memory before the loop begins.
 TEST(Loops, StartsAreMadeJustBeforeTheirLoop) {
   const auto arena = [](int loops) {

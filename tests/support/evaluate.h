@@ -40,6 +40,7 @@ class GraphEvaluator {
     const auto stored = stored_bases(order, vars);
     Arrays arrays = carried;
     const auto compute = [&](const LazyBuffer* b, bool may_read_itself) {
+      if (may_read_itself && b->is_base() && is_memory(b) && arrays.contains(b)) return arrays.at(b);
       const Ast ast = build_ast(graph_, b, [&](const LazyBuffer* base) { return stored.contains(base) && (may_read_itself || base != b); });
       std::vector<const Array*> read;
       for (const LazyBuffer* input : ast.inputs) read.push_back(&arrays.at(input));
