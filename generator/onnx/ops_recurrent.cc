@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM: a loop over the steps of the sequence. Inputs of a few steps are multiplied by their weights at once, so that these are
-// read once for all of them; the product for the whole sequence would be no faster and take memory that grows with it.
+// RNN, GRU and LSTM: a loop over the steps of the sequence. Inputs of a few steps are multiplied by their weights at once, so that these
+// are read once for all of them; the product for the whole sequence would be no faster and take memory that grows with it.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -74,8 +74,8 @@ class NestedLoops {
   void share_lists(const LazyLoop* outer, const LazyLoop* inner) {
     for (Item copy = items_.begin(); copy != items_.end();) {
       const LazyBuffer* list = is_just_in(*copy, outer) && is_list(copy->out) && copy->out->loop == outer ? copied_by(*copy) : nullptr;
-      const bool lies_there = list != nullptr && is_list(list) && list->loop == inner && is_read_once(list) &&
-                              adds_element(*copy) && write_into(list, copy->out);
+      const bool lies_there = list != nullptr && is_list(list) && list->loop == inner && is_read_once(list) && adds_element(*copy) &&
+                              write_into(list, copy->out);
       copy = lies_there ? items_.erase(copy) : copy + 1;
     }
   }

@@ -135,7 +135,8 @@ void verify_item(const ScheduleItem& item) {
     if (is_list(outs[k]))  // once in each turn of its loop, and of those in it that give parts of its elements
       for (auto l = std::ranges::find(item.loops, outs[k]->loop); l != item.loops.end(); l++) times = times * (*l)->count;
     check(stores[k]->mem().index == static_cast<int>(k) && stores[k]->dtype == outs[k]->dtype, "a store writes its output");
-    check(product(stores[k]->shape) * times == outs[k]->st.size(), "a kernel writes the whole of an output, or of a list what it adds in a turn");
+    check(product(stores[k]->shape) * times == outs[k]->st.size(),
+          "a kernel writes the whole of an output, or of a list what it adds in a turn");
   }
   for (const LazyOp* op : toposort(item.ast)) {
     if (op->op != Op::Load) continue;

@@ -1,20 +1,26 @@
 #include "search/measure.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
 
 #include "audit/digest.h"
+#include "base/runtime_text.h"
 #include "emit/emit.h"
 #include "memory/plan.h"
 
 namespace etch {
 namespace {
 
-constexpr std::size_t kMostInImage = 24;      // variants
-constexpr std::int64_t kMostBytes = 1 << 20;  // of their outputs, and of their constants, where the target does not say less
+constexpr std::size_t kMostInImage = 24;  // variants
+// Of their outputs, and of their constants: in an emulated chip, where it does not have less, and under an operating system.
+constexpr std::int64_t kMostBytes = 1 << 20, kMostHostedBytes = 64 << 20;
 
 std::int64_t budget(const Target& target, MemoryKind kind) {
+  if (target.memories.empty()) return kMostHostedBytes;
   const std::int64_t bytes = target.bytes(kind);
   return bytes == 0 ? kMostBytes : std::min(kMostBytes, bytes / 2);
 }
@@ -90,12 +96,34 @@ std::string digest_of(std::string what, const std::vector<EmittedFile>& files) {
   return sha256_hex(what);
 }
 
-// `image`: of one variant alone, whose functions are named by its steps.
-std::string digest_of(const Task& task, const Image& image) {
-  std::string what = "variant";
-  for (const Subject& s : task.subjects) what += " " + std::to_string(s.calls);
-  for (const std::string& f : image.functions) what += " " + f;
-  return digest_of(std::move(what), image.files);
+// Stands for what the kernels of a task read and what they have to compute.
+std::string data_of(const Task& task) {
+  std::string all = "data";
+  for (const Subject& s : task.subjects)
+    for (const Array& data : s.data) {
+      all += fmt::format(" {} {}\n", name_of(data.dtype()), data.size());
+      all.append(reinterpret_cast<const char*>(data.bytes().data()), data.bytes().size());
+    }
+  return sha256_hex(all);
+}
+
+// Of the files that every program gets.
+std::string runtime_of() {
+  std::string all;
+  for (const RuntimeFile& file : runtime_files()) all.append(file.name).append(file.text);
+  return sha256_hex(all);
+}
+
+// Of a variant alone, whose functions are named by its steps. `data`: what data_of says.
+std::string digest_of(const Task& task, const Variant& variant, const std::string& data) {
+  static const std::string runtime = runtime_of();
+  std::string what = fmt::format("variant {} {} {}", task.share, data, runtime);
+  for (const Subject& s : task.subjects) what += fmt::format(" {}", s.calls);
+  for (const ProgramKernel& kernel : variant.kernels) {
+    what += fmt::format("\n{}\n{}{}", kernel.name, fmt::join(kernel.text.definitions, "\n"), kernel.text.source);
+    for (const KernelArgument& a : kernel.arguments) what += fmt::format("{} {}\n", a.in_words, a.layout ? a.layout->to_text() : "");
+  }
+  return sha256_hex(what);
 }
 
 // Measures the variants of one call.
@@ -124,7 +152,8 @@ class Variants {
  private:
   bool find(std::size_t v) {
     if (options_.cache == nullptr) return false;
-    digests_[v] = digest_of(task_, image_of(task_, all_, {v}, target_, language_));
+    if (data_.empty()) data_ = data_of(task_);
+    digests_[v] = digest_of(task_, all_[v], data_);
     const std::optional<Measured> known = options_.cache->find(digests_[v]);
     if (known) result_[v] = *known;
     return known.has_value();
@@ -132,7 +161,7 @@ class Variants {
 
   void measure(const std::vector<Image>& images) {
     std::vector<Unit> units;
-    for (const Image& image : images) units.push_back({image.files, image.functions});
+    for (const Image& image : images) units.push_back({image.files, image.functions, false, task_.subjects.size()});
     if (!units.empty()) options_.run(units, [&](std::size_t unit, const UnitRun& run) { take(images[unit], run); });
   }
 
@@ -174,6 +203,7 @@ class Variants {
   const MeasureOptions& options_;
   std::vector<Measured> result_;
   std::vector<std::string> digests_;  // of what the cache finds each variant by
+  std::string data_;                  // of the task
   std::vector<std::size_t> again_;    // variants of units that failed
 };
 

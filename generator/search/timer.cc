@@ -32,8 +32,12 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-enum { kChain = 3000, kLeastRounds = 5, kMostRounds = 200 };
-static const double kSample = 20e-6, kTotal = 0.05; /* seconds: of what is timed at once, and of all of it */
+enum { kCalls = ETCH_TIMED_CALLS, kThings = kCalls > 0 ? kCalls : 1 }; /* calls 0: the program is timed */
+enum { kChain = 3000, kRounds = 5, kRoundsOfLong = 2, kMostRounds = 200 };
+/* Seconds: of what is timed at once, of all rounds, and of what is run once only before the rounds. */
+static const double kSample = 20e-6, kTotal = 0.05, kLong = 5e-3;
+static const double kSlow = 2.0; /* times the fastest way: what is slower is timed no further */
+static const char *const kFile = "etch_times.txt";
 
 static double chain(void) {
   unsigned x = 1;
@@ -53,40 +57,75 @@ static double seconds(const etch_program *program, const etch_frame *frame, long
   return (now() - start) / (double)times;
 }
 
-static void time_all(const etch_program *program, const etch_frame *frame, FILE *file) {
-  const unsigned count = program->loop_count > 0 ? 1u : program->call_count + 1u;
-  etch_program *const part = calloc(count, sizeof *part); /* the whole, and each call alone */
-  double *const least = calloc(count, sizeof *least);
+/* Of each part, what an earlier process found for it, in cycles; 0 if none did. */
+static void read_earlier(double *earlier, unsigned count) {
+  FILE *const file = fopen(kFile, "r");
+  unsigned p;
+  for (p = 0; p < count; p++) {
+    if (file == NULL || fscanf(file, "%lf", &earlier[p]) != 1) earlier[p] = 0;
+  }
+  if (file != NULL) fclose(file);
+}
+
+/* Ways to compute one thing lie kThings apart. */
+static int is_slow(const double *times, unsigned p, unsigned count) {
+  unsigned other;
+  for (other = p % kThings; other < count; other += kThings) {
+    if (times[other] > 0 && times[p] > kSlow * times[other]) return 1;
+  }
+  return 0;
+}
+
+/* Seconds of one run, and how many runs make a sample. */
+static double first_seconds(const etch_program *program, const etch_frame *frame, long *times) {
+  double one = seconds(program, frame, 1);
+  if (one < kLong) one = seconds(program, frame, 1);
+  *times = one > kSample ? 1 : (long)(kSample / (one + 1e-9)) + 1;
+  return *times > 1 ? seconds(program, frame, *times) : one;
+}
+
+/* The program, or each of its calls alone. */
+static void time_all(const etch_program *program, const etch_frame *frame) {
+  const unsigned count = kCalls == 0 ? 1u : program->call_count;
+  etch_program *const part = calloc(count, sizeof *part);
+  double *const earlier = calloc(count, sizeof *earlier), *const least = calloc(count, sizeof *least);
   long *const times = calloc(count, sizeof *times);
   double cycle = chain(), total = 0;
   unsigned p;
   int round, rounds;
-  if (part == NULL || least == NULL || times == NULL) return;
+  FILE *file;
+  if (part == NULL || earlier == NULL || least == NULL || times == NULL) return;
+  read_earlier(earlier, count);
   for (p = 0; p < count; p++) {
-    double one;
     part[p] = *program;
-    if (p > 0) {
-      part[p].calls += p - 1;
+    if (is_slow(earlier, p, count)) continue;
+    if (kCalls != 0) {
+      part[p].calls += p;
       part[p].call_count = 1;
     }
-    seconds(&part[p], frame, 1);
-    one = seconds(&part[p], frame, 1);
-    times[p] = one > kSample ? 1 : (long)(kSample / (one + 1e-9)) + 1;
-    least[p] = seconds(&part[p], frame, times[p]);
+    least[p] = first_seconds(&part[p], frame, &times[p]);
+  }
+  for (p = 0; p < count; p++) {
+    if (is_slow(least, p, count)) times[p] = 0;
     total += least[p] * (double)times[p];
   }
   rounds = (int)(kTotal / total);
-  if (rounds < kLeastRounds) rounds = kLeastRounds;
+  if (rounds < kRounds) rounds = total > kTotal ? kRoundsOfLong : kRounds;
   if (rounds > kMostRounds) rounds = kMostRounds;
   for (round = 0; round < rounds; round++) {
     const double c = chain();
     if (c < cycle) cycle = c;
     for (p = 0; p < count; p++) {
-      const double s = seconds(&part[p], frame, times[p]);
+      double s;
+      if (times[p] == 0) continue;
+      s = seconds(&part[p], frame, times[p]);
       if (s < least[p]) least[p] = s;
     }
   }
-  for (p = 0; p < count; p++) fprintf(file, "%.1f\n", least[p] / cycle);
+  file = fopen(kFile, "w");
+  if (file == NULL) return;
+  for (p = 0; p < count; p++) fprintf(file, "%.1f\n", least[p] > 0 ? least[p] / cycle : earlier[p]);
+  fclose(file);
 }
 
 etch_status etch_run(const etch_program *program, const etch_frame *frame) {
@@ -96,11 +135,7 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame) {
     is_timed = 1;
     child = fork();
     if (child == 0) {
-      FILE *const file = fopen("etch_times.txt", "w");
-      if (file != NULL) {
-        time_all(program, frame, file);
-        fclose(file);
-      }
+      time_all(program, frame);
       _exit(0);
     }
     if (child > 0) waitpid(child, NULL, 0);
@@ -115,12 +150,13 @@ etch_status etch_run(const etch_program *program, const etch_frame *frame) {
 
 }  // namespace
 
-BuildOptions timed_build(const std::filesystem::path& work) {
+BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls) {
   const std::filesystem::path file = work / kFile;
   write_file(file, kTimer);
   BuildOptions options;
   options.leave_out = {"etch_runtime.c"};
   options.extra_sources = {file};
+  options.defines = {fmt::format("ETCH_TIMED_CALLS={}", calls)};
   options.flags = {"-std=gnu99", "-I."};  // compiled in the project's folder
   return options;
 }
@@ -132,10 +168,9 @@ Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, doubl
   const ProcessResult run = run_process({build.elf.string()}, options);
   if (run.timed_out) return {.timed_out = true};
   if (run.signal != 0) throw UserError(dir.string(), "the program that is timed was " + describe(run), "");
-  Timed timed{.exit_code = run.exit_code, .console = run.out + run.err};
+  Timed timed{.exit_code = run.exit_code, .console = run.out + run.err, .cycles = {}};
   std::istringstream times(read_file(dir / "etch_times.txt"));
-  times >> timed.run;
-  for (double cycles = 0; times >> cycles;) timed.calls.push_back(cycles);
+  for (double cycles = 0; times >> cycles;) timed.cycles.push_back(cycles);
   return timed;
 }
 

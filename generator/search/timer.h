@@ -9,22 +9,22 @@
 
 namespace etch {
 
-/// How a self-test ended, and the least that its run and each of its calls took, in cycles: a third of what a chain of dependent
+/// How a self-test ended, and the least that its run, or each of its calls, took in cycles: a third of what a chain of dependent
 /// multiplications of integers takes each, measured in turns with them, so that the processor's clock does not matter.
 struct Timed {
   int exit_code = -1;      // of the self-test
   bool timed_out = false;  // the rest is then unknown
   std::string console{};   // what it printed
-  double run = 0;
-  std::vector<double> calls{};  // in order; empty where the program has loops
+  std::vector<double> cycles{};
 };
 
 /// How `dir`, a project with its self-test, is built to be timed: with another executor of program tables, which is written into the folder
-/// `work`. It runs the program many times before the self-test's own run, in a process of its own.
-BuildOptions timed_build(const std::filesystem::path& work);
+/// `work`. It runs the program many times before the self-test's own run, in a process of its own. `calls`: 0 to time the program; else its
+/// calls, which are ways to compute so many things in turn, without loops. A way that takes twice the time of another one is timed less.
+BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls);
 
-/// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. UserError if it is ended by a signal, as where
-/// the processor lacks an instruction.
+/// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. Ways that were slow in an earlier run keep the
+/// time that they had. UserError if it is ended by a signal, as where the processor lacks an instruction.
 Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, double limit_s);
 
 }  // namespace etch

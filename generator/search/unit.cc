@@ -51,10 +51,8 @@ Ran ran_in_emulator(const Target& target, const CrossBuild& build, const std::fi
 Ran ran_on_host(const CrossBuild& build, const std::filesystem::path& project, const Unit& unit, double limit_s) {
   const Timed timed = run_timed(build, project, limit_s);
   Ran ran{timed.exit_code, timed.timed_out, timed.console, {}};
-  if (unit.is_whole)
-    ran.calls[unit.functions.at(0)].push_back(cost_of(timed.run));
-  else if (unit.functions.size() == timed.calls.size())
-    for (std::size_t i = 0; i < unit.functions.size(); i++) ran.calls[unit.functions[i]].push_back(cost_of(timed.calls[i]));
+  if (unit.functions.size() == timed.cycles.size())
+    for (std::size_t i = 0; i < unit.functions.size(); i++) ran.calls[unit.functions[i]].push_back(cost_of(timed.cycles[i]));
   return ran;
 }
 
@@ -119,7 +117,7 @@ BuiltUnit build_unit(const Target& target, const Unit& unit, double limit_s) {
   built.work = std::make_unique<TempDir>("etch-search");
   const std::filesystem::path& work = built.work->path();
   write_into(work / "project", {unit.files.begin(), unit.files.end()});
-  BuildOptions options = target.is_host() ? timed_build(work) : BuildOptions();
+  BuildOptions options = target.is_host() ? timed_build(work, unit.is_whole ? 0 : unit.things) : BuildOptions();
   options.timeout_s = limit_s;
   try {
     built.build = build_project(work / "project", target, work / "build", options);

@@ -23,6 +23,7 @@ struct Unit {
   std::span<const EmittedFile> files;  // of the project, which are the caller's
   std::vector<std::string> functions;  // that are measured: of each call of the program, in order
   bool is_whole = false;               // the one function is that which runs the model, and the self-test says whether it is right
+  std::size_t things = 1;              // that the functions are ways to compute, in turn
 };
 
 /// What building and running a unit gave.

@@ -188,7 +188,8 @@ fs::path write_layer(const Context& context, const Layer& layer) {
 void measure_beside_onnxruntime(Context& context) {
   for (const std::vector<Layer>& layers : {products(), other_layers()})
     for (const Layer& layer : layers)
-      if (context.wants(layer.name) && !measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2})) return;
+      if (context.wants(layer.name) && !measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}))
+        return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
     if (context.wants(name)) measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
   constexpr Limits kUntuned{.clang = 1.1, .gcc = 1.2};

@@ -241,8 +241,7 @@ TEST(OnnxRecurrent, InputsOfAFewStepsAreMultipliedAtOnce) {
                                            floats({1, 4 * kUnits, kWidth}, random_values(random, 4 * kUnits * kWidth)),
                                            floats({1, 4 * kUnits, kUnits}, random_values(random, 4 * kUnits * kUnits))},
                                           {}}));
-    const ImportedModel imported =
-        import_onnx({.bytes = model.SerializeAsString(), .may_take_memory = may_take_memory, .name = "n"});
+    const ImportedModel imported = import_onnx({.bytes = model.SerializeAsString(), .may_take_memory = may_take_memory, .name = "n"});
     return lower(imported.graph, create_schedule(*imported.graph, {{"y", imported.outputs.at(0).tensor}}), {});
   };
   const auto turns = [](const Program& program) {

@@ -371,11 +371,11 @@ TEST(Loops, KernelsAndCallsDoNotGrowWithTheTurns) {
 
 /// Two loops in each other: what the inner one carries is the outer one's, and what it lists is listed by the outer one.
 struct Nested {
-  bool is_read = false;      // by the outer loop, what comes into a turn
-  bool is_changed = false;   // by the outer loop, before the inner one
-  bool is_corrected = false; // after it
-  bool list_is_read = false; // by the outer loop, too
-  bool is_flipped = false;   // the list, before it is listed
+  bool is_read = false;       // by the outer loop, what comes into a turn
+  bool is_changed = false;    // by the outer loop, before the inner one
+  bool is_corrected = false;  // after it
+  bool list_is_read = false;  // by the outer loop, too
+  bool is_flipped = false;    // the list, before it is listed
 
   static constexpr std::int64_t kOuter = 3, kInner = 4;
 
@@ -433,8 +433,7 @@ TEST(Loops, InEachOtherShareTheirMemory) {
       LowerOptions options;
       options.language = device->language();
       if (options.language != nullptr) options.codegen = test::options_for(*options.language);
-      const Program program =
-          reorder(lower(graph, create_schedule(*graph, {{"list", made[0]}, {"a", made[1]}, {"b", made[2]}}), options));
+      const Program program = reorder(lower(graph, create_schedule(*graph, {{"list", made[0]}, {"a", made[1]}, {"b", made[2]}}), options));
       ASSERT_EQ(program.loops.size(), 2u);
       if (which == 0) EXPECT_EQ(program.calls.size(), 6u) << "two starts, two in each turn, two outputs\n" << to_text(program);
       const std::vector<Array> got = device->load(program)->run({given}, {});

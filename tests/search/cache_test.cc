@@ -226,6 +226,26 @@ TEST_F(KeptVariants, other_data_calls_and_weights_are_other_programs) {
   EXPECT_EQ(measured_, 4);
 }
 
+TEST_F(KeptVariants, other_texts_definitions_and_orders_of_weights_are_other_programs) {
+  const std::vector<Variant> some = variants({"UPCAST 0 2"});
+  measure(some, cache());
+  const std::function<void(ProgramKernel&)> changes[] = {
+      [](ProgramKernel& k) { k.text.source += "\n"; },
+      [](ProgramKernel& k) { k.text.definitions.emplace_back("static int etch_one(void) { return 1; }"); },
+      [](ProgramKernel& k) {
+        KernelArgument& weights = k.arguments.back();
+        if (!weights.layout) weights.layout = ShapeTracker::from_shape({weights.elements});
+        weights.layout = weights.layout->stride(std::vector<std::int64_t>(weights.layout->shape().size(), -1));
+      }};
+  for (const auto& change : changes) {
+    std::vector<Variant> other = some;
+    change(other[0].kernels[0]);
+    const int before = measured_;
+    measure(other, cache());
+    EXPECT_EQ(measured_, before + 1);
+  }
+}
+
 TEST_F(KeptVariants, an_interrupted_measurement_loses_nothing_that_was_measured) {
   const auto all = variants({"", "UPCAST 0 2", "UPCAST 0 4", "UPCAST 1 3"});
   most_units_ = 2;

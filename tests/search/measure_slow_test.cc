@@ -4,11 +4,14 @@
 #include <random>
 
 #include "base/tempdir.h"
+#include "emit/emit.h"
 #include "emit/write.h"
+#include "memory/plan.h"
 #include "quant/convs.h"
 #include "search/beam.h"
 #include "search/judge.h"
 #include "search/measure.h"
+#include "search/timer.h"
 #include "support/boards.h"
 #include "support/instructions.h"
 #include "support/searched.h"
@@ -108,6 +111,35 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   for (const Measured& m : measured) {
     EXPECT_TRUE(m.cost && m.cost->cycles > 0 && is_timed(*m.cost) && m.cost->code_bytes > 0) << m.problem;
     two.expect_right(m);
+  }
+}
+
+// A second run takes the time of what was twice as slow from the first one.
+TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
+  const Target target = test::target_named("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  LazyOps ops;
+  TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
+  for (ProgramKernel& kernel : two.variants[1].kernels) {
+    std::string& text = kernel.text.source;
+    text.insert(text.find("{\n") + 2, "  for (volatile int wait = 0; wait < 100000; wait++) {\n  }\n");
+  }
+  EmitOptions emitting;
+  emitting.name = "trial";
+  emitting.selftest.emplace();
+  for (const Subject& s : two.task.subjects) emitting.selftest->inputs.push_back(s.data[1]);
+  const Program program = program_of(two.task, two.variants, kC);
+  const TempDir work("etch-timed");
+  write_into(work.path() / "project", emit(program, plan_memory(program), emitting));
+  const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build", timed_build(work.path(), 2));
+  const std::vector<double> first = run_timed(build, work.path() / "project", 60).cycles;
+  const std::vector<double> second = run_timed(build, work.path() / "project", 60).cycles;
+  ASSERT_EQ(first.size(), 4u);
+  ASSERT_EQ(second.size(), 4u);
+  for (std::size_t fast : {std::size_t{0}, std::size_t{1}}) {
+    EXPECT_GT(first[fast], 0);
+    EXPECT_GT(first[fast + 2], 10 * first[fast]) << "the other way to compute the same";
+    EXPECT_EQ(second[fast + 2], first[fast + 2]);
   }
 }
 
