@@ -7,10 +7,12 @@
 namespace etch {
 namespace {
 
-std::uint64_t hash_of(const CompiledProject& project) {
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of programs that are measured together: they are on the disk, too
+
+std::string text_of(const CompiledProject& project) {
   std::string text;
   for (const EmittedFile& file : project.files) text += file.text;
-  return fnv1a_64(text);
+  return text;
 }
 
 }  // namespace
@@ -30,17 +32,26 @@ std::vector<MeasuredProgram> MeasuredPrograms::measured(const std::vector<OptTab
   std::vector<std::uint64_t> texts;
   std::vector<MeasuredProject> projects;
   std::map<std::uint64_t, std::size_t> number_of;  // of projects, by their text
+  std::size_t bytes = 0;
+  const auto measure = [&] {
+    if (step_) step_("measuring programs", 0, static_cast<std::int64_t>(projects.size()));
+    const std::vector<Measured> measured = measure_(projects);
+    check(measured.size() == projects.size(), "each project is measured");
+    for (const auto& [text, number] : number_of) costs_[text] = measured[number];
+    projects.clear();
+    number_of.clear();
+    bytes = 0;
+  };
   for (const OptTable& table : tables) {
     if (step_) step_("making programs", static_cast<std::int64_t>(result.size()), static_cast<std::int64_t>(tables.size()));
     CompiledProject project = compiled(table, result);
-    texts.push_back(hash_of(project));
+    const std::string text = text_of(project);
+    texts.push_back(fnv1a_64(text));
     if (costs_.contains(texts.back()) || !number_of.emplace(texts.back(), projects.size()).second) continue;
     projects.push_back({std::move(project.files), project.report.name + "_run"});
+    if (bytes += text.size(); bytes > kMostBytes) measure();
   }
-  if (step_) step_("measuring programs", 0, static_cast<std::int64_t>(projects.size()));
-  const std::vector<Measured> measured = measure_(projects);
-  check(measured.size() == projects.size(), "each project is measured");
-  for (const auto& [text, number] : number_of) costs_[text] = measured[number];
+  measure();
   for (std::size_t i = 0; i < tables.size(); i++) {
     result[i].cost = costs_.at(texts[i]).cost;
     result[i].problem = costs_.at(texts[i]).problem;

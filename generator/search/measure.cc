@@ -36,7 +36,8 @@ Image image_of(const Task& task, const std::vector<Variant>& all, std::vector<st
                const Language& language) {
   std::vector<Variant> variants;
   for (const std::size_t v : numbers) variants.push_back(all[v]);
-  const Program program = program_of(task, variants, language);
+  const bool is_hosted = target.memories.empty();  // megabytes of inputs are no text there that a compiler reads
+  const Program program = program_of(task, variants, language, is_hosted ? BufferKind::Constant : BufferKind::Input);
   const MemoryPlan plan = plan_memory(program, {.align = target.arena_align});
   EmitOptions emitting;
   emitting.name = "trial";
@@ -45,7 +46,7 @@ Image image_of(const Task& task, const std::vector<Variant>& all, std::vector<st
   emitting.selftest.emplace().prints_sums = true;
   for (const Subject& subject : task.subjects)
     for (std::size_t a = 0; a < subject.arguments.size(); a++)
-      if (!subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
+      if (!is_hosted && !subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
         emitting.selftest->inputs.push_back(subject.data[a].reshaped({subject.data[a].size()}));
   Image image{std::move(numbers), emit(program, plan, emitting), {}, {}};
   for (const ProgramCall& call : program.calls) image.functions.push_back(program.kernels[static_cast<std::size_t>(call.kernel)].name);

@@ -37,7 +37,8 @@ struct MeasuredProject {
 /// fails. Throws as above.
 std::vector<Measured> measure_projects(const std::vector<MeasuredProject>& projects, const MeasureOptions& options);
 
-/// The program that calls all variants: inputs, constants in the order that each wants, and outputs of their own. For tests.
-Program program_of(const Task& task, std::span<const Variant> variants, const Language& language);
+/// The program that calls all variants: what they read beside constants (as inputs, or as constants too), constants in the order that each
+/// wants, and outputs of their own. For tests.
+Program program_of(const Task& task, std::span<const Variant> variants, const Language& language, BufferKind read = BufferKind::Input);
 
 }  // namespace etch

@@ -13,7 +13,7 @@ namespace {
 
 class Trial {
  public:
-  Trial(const Task& task, const Language& language) : task_(task) {
+  Trial(const Task& task, const Language& language, BufferKind read) : task_(task), read_(read) {
     program_.language = &language;
     for (std::size_t s = 0; s < task.subjects.size(); s++) add_inputs(s);
   }
@@ -61,8 +61,8 @@ class Trial {
     check(subject.data.size() == subject.arguments.size(), "each argument has content");
     for (std::size_t a = 0; a < subject.arguments.size(); a++) {
       if (subject.arguments[a].is_constant || subject.arguments[a].access == Access::Write) continue;
-      inputs_[{s, a}] = add_buffer(program_, fmt::format("x{}_{}", s, a), BufferKind::Input, subject.data[a]);
-      program_.inputs.push_back(inputs_[{s, a}]);
+      inputs_[{s, a}] = add_buffer(program_, fmt::format("x{}_{}", s, a), read_, subject.data[a]);
+      if (read_ == BufferKind::Input) program_.inputs.push_back(inputs_[{s, a}]);
     }
   }
 
@@ -97,6 +97,7 @@ class Trial {
   }
 
   const Task& task_;
+  BufferKind read_;
   Program program_;
   std::map<std::pair<std::size_t, std::size_t>, int> inputs_;
   std::map<std::uint64_t, std::vector<int>> constants_;
@@ -104,8 +105,8 @@ class Trial {
 
 }  // namespace
 
-Program program_of(const Task& task, std::span<const Variant> variants, const Language& language) {
-  Trial trial(task, language);
+Program program_of(const Task& task, std::span<const Variant> variants, const Language& language, BufferKind read) {
+  Trial trial(task, language, read);
   for (const Variant& v : variants) trial.add(v);
   return trial.finish();
 }

@@ -50,41 +50,69 @@ struct Limits {
   double clang = 1.05, gcc = 1.2;  // of etch's time / ONNX Runtime's
 };
 
-/// False: ONNX Runtime is not there.
-bool measure(Context& context, const std::string& name, const fs::path& model, const Limits& limits) {
-  context.say(name);
+/// What is compared: a model, and how long etch's code for it may take.
+struct Case {
+  std::string name;
+  fs::path model;
+  Limits limits;
+};
+
+/// Times what was emitted into `dir`, by each compiler. False: ONNX Runtime is not there.
+bool measure_code(Context& context, const Case& c, const std::string& figure, const fs::path& dir) {
   CompileOptions options;
-  options.import.path = model;
+  options.import.path = c.model;
   options.target = fastest_target();
   const Frontend frontend = read_model(options);
-  const fs::path dir = context.work / (name + "_beside");
-  tool({"compile", model.string(), "--name", kName, "--target", options.target.name, "-o", dir.string(), "--no-measure"});
   const Json report = read_json(dir / "report.json");
   for (const char* compiler : {"clang-19", "gcc"}) {
     if (!find_program(compiler)) {
-      context.say(fmt::format("SKIPPED: {} by {} (it is not installed)", name, compiler));
+      context.say(fmt::format("SKIPPED: {} by {} (it is not installed)", figure, compiler));
       continue;
     }
     const fs::path library = build_library(dir, options.target, compiler);
     const ProcessResult ran =
-        run_process({ETCH_SOURCE_DIR "/tests/fuzz/in_venv", "../bench/beside_onnxruntime.py", model.string(), library.string(),
+        run_process({ETCH_SOURCE_DIR "/tests/fuzz/in_venv", "../bench/beside_onnxruntime.py", c.model.string(), library.string(),
                      std::string(kName) + "_run", report.at("arena_bytes").dump(), fmt::format("{}", kSeconds),
                      described(frontend.model.inputs).dump(), described(frontend.model.outputs).dump()});
     if (ran.exit_code == 77) {
       context.say(ran.out);
       return false;
     }
-    if (!ran.ok()) throw UserError("beside_onnxruntime.py " + name, describe(ran) + ": " + ran.err.substr(0, 500));
+    if (!ran.ok()) throw UserError("beside_onnxruntime.py " + figure, describe(ran) + ": " + ran.err.substr(0, 500));
     const Json times = Json::parse(ran.out);
     const double own = times.at("etch").get<double>(), theirs = times.at("onnxruntime").get<double>();
     if (const double apart = times.at("difference").get<double>(); apart > kDifference)
-      throw UserError(name + " by " + compiler, fmt::format("outputs are {:.1e} apart", apart));
-    const double most = std::string(compiler) == "gcc" ? limits.gcc : limits.clang;
+      throw UserError(figure + " by " + compiler, fmt::format("outputs are {:.1e} apart", apart));
+    const double most = std::string(compiler) == "gcc" ? c.limits.gcc : c.limits.clang;
     context.figures.push_back(
-        {name + "_beside_onnxruntime_" + compiler, theirs / own, "ONNX Runtime's time/time", 1 / most,
+        {figure + "_beside_onnxruntime_" + compiler, theirs / own, "ONNX Runtime's time/time", 1 / most,
          fmt::format("{:.3f} ms, ONNX Runtime {:.3f} ms: {:.2f} of its time, limit {:.2f}", own * 1e3, theirs * 1e3, own / theirs, most)});
   }
   return true;
+}
+
+/// The text of an emitted project behind its title, which tells the options.
+std::string kernels_in(const fs::path& dir) {
+  const std::string text = read_file(dir / (std::string(kName) + ".c"));
+  return text.substr(text.find("/* --- kernels"));
+}
+
+/// By the heuristics alone, and where the target's table has rows for the model by these, too. False: ONNX Runtime is not there.
+bool measure(Context& context, const Case& c) {
+  context.say(c.name);
+  const auto compiled = [&](const std::string& what, std::vector<std::string> more) {
+    const fs::path dir = context.work / (c.name + what);
+    std::vector<std::string> args{"compile", c.model.string(), "--name",      kName, "--target", fastest_target().name,
+                                  "-o",      dir.string(),     "--no-measure"};
+    args.insert(args.end(), more.begin(), more.end());
+    tool(args);
+    return dir;
+  };
+  const fs::path plain = compiled("_beside", {"--tuning", "off"});
+  if (!measure_code(context, c, c.name, plain)) return false;
+  const fs::path tuned = compiled("_tuned", {});
+  if (kernels_in(plain) == kernels_in(tuned)) return true;
+  return measure_code(context, c, c.name + "_tuned", tuned);
 }
 
 /// A network of one layer, as its shapes and what makes its output.
@@ -188,29 +216,29 @@ fs::path write_layer(const Context& context, const Layer& layer) {
 void measure_beside_onnxruntime(Context& context) {
   for (const std::vector<Layer>& layers : {products(), other_layers()})
     for (const Layer& layer : layers)
-      if (context.wants(layer.name) && !measure(context, layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}))
+      if (context.wants(layer.name) && !measure(context, {layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}}))
         return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
-    if (context.wants(name)) measure(context, name, zoo(context, {name}, std::string(name) + ".onnx"), {});
+    if (context.wants(name)) measure(context, {name, zoo(context, {name}, std::string(name) + ".onnx"), {}});
   constexpr Limits kUntuned{.clang = 1.1, .gcc = 1.2};
-  if (context.wants("detector")) measure(context, "detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned);
+  if (context.wants("detector")) measure(context, {"detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned});
   for (const UntunedNetwork& network : untuned_networks()) {
     if (!context.wants(network.name)) continue;
     const fs::path path = context.work / (std::string(network.name) + ".onnx");
     network.write(path);
-    measure(context, network.name, path, kUntuned);
+    measure(context, {network.name, path, kUntuned});
   }
   if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");
   const Limits small{.clang = 0.9, .gcc = 1.2};
   for (const char* name : {"kws_f32", "vww_f32"})
-    if (context.wants(name)) measure(context, name, context.models / name / "model.onnx", small);
+    if (context.wants(name)) measure(context, {name, context.models / name / "model.onnx", small});
   for (const char* name : {"mnist_pytorch", "mnist_cntk"})
-    if (context.wants(name)) measure(context, name, context.models / name / "model.onnx", {});
+    if (context.wants(name)) measure(context, {name, context.models / name / "model.onnx", {}});
   for (const char* name : {"squeezenet", "shufflenet", "bvlc_alexnet", "inception_v1", "resnet50", "zfnet512", "vgg19"}) {
     if (!context.wants(name)) continue;
     const std::string light = std::string("light_") + name;
     const fs::path dense = zoo(context, {"densify", (context.models / light / "model.onnx").string()}, light + ".onnx");
-    measure(context, name, dense, std::string(name) == "shufflenet" ? small : Limits{});
+    measure(context, {name, dense, std::string(name) == "shufflenet" ? small : Limits{}});
   }
 }
 
