@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/files.h"
 #include "driver/compile.h"
 #include "layers.h"
 #include "onnx/builder.h"
