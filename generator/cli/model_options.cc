@@ -189,7 +189,6 @@ CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) 
     options.tuning = args.tuning;
   options.optimize = args.optimize;
   options.overlap = args.goal == "ram";
-  options.import.may_take_memory = args.goal != "ram" && options.target.memories.empty();  // of a few KB none is to spare
   options.io_in_arena = args.io_in_arena;
   require_sharable(args, options.target);
   options.workers = args.workers;

@@ -248,7 +248,9 @@ void read_tables(CompileOptions& options) {
 
 Frontend read_model(const CompileOptions& options) {
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
-  return schedule_model(import_onnx(options.import), options);
+  ImportOptions import = options.import;
+  if (options.overlap || !options.target.memories.empty()) import.may_take_memory = false;  // of a few KB none is to spare
+  return schedule_model(import_onnx(import), options);
 }
 
 CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {

@@ -33,7 +33,8 @@ class NestedLoops {
   void run() {
     const std::vector<ScheduledLoop> loops = schedule_.loops;
     for (auto inner = loops.rbegin(); inner != loops.rend(); inner++) {
-      const std::vector<const LazyLoop*>& nest = items_[static_cast<std::size_t>(inner->first)].loops;
+      const auto first = std::ranges::find_if(items_, [&](const ScheduleItem& i) { return is_in(i, inner->loop); });
+      const std::vector<const LazyLoop*> nest = first->loops;
       const auto at = std::ranges::find(nest, inner->loop);
       if (at == nest.begin()) continue;
       const LazyLoop* outer = *(at - 1);
@@ -107,6 +108,7 @@ class NestedLoops {
     const std::vector<const LazyBuffer*> outs = writer->outs();
     const auto output = static_cast<std::size_t>(std::ranges::find(outs, list) - outs.begin());
     const LazyOp* store = stores_of(writer->ast).at(output);
+    if (product(list->shape()) != element_of(whole).size()) return false;  // of variable sizes, as far as is known
     const ShapeTracker there = (element_of(whole).reshape(list->shape()) + store->st()).simplify();
     if (there.views().size() != 1) return false;
     writer->ast = rewrite_ast(graph_.ops(), writer->ast, [&](const LazyOp* op, const std::vector<const LazyOp*>& src) {
