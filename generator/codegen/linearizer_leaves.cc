@@ -143,23 +143,6 @@ const UOp* Linearizer::leaf(const LazyOp* op) {
   return loaded;
 }
 
-// Where the next turn of the loop reads, or, in the last one, the first does. Once for each line of a cache: vectors that are narrower
-// follow each other in memory.
-void Linearizer::fetch_ahead(const KernelBuf& buf) {
-  constexpr std::int64_t kLine = 64;
-  const int axis = k_.prefetched_axis();
-  if (axis < 0 || is_step(k_.stride(buf, axis), 0)) return;
-  if (fetched_++ * lanes_ * bytes_of(buf.op->dtype) % kLine != 0) return;
-  Sint& turn = axis_index_[static_cast<std::size_t>(axis)];
-  const Sint now = turn;
-  turn = floormod(now + 1, k_.axes()[static_cast<std::size_t>(axis)].size);
-  const Place place = place_of(buf);
-  turn = now;
-  if (!place.valid.is_int(1)) return;
-  note_access(buf, place, 1, false);
-  b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = buf.op->dtype, .src = {buffer(buf), index_.integer(place.idx)}});
-}
-
 // One value for all lanes, or one for each.
 const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& places) {
   const LazyOp* op = buf.op;

@@ -86,6 +86,7 @@ void Linearizer::open_reduce_loops(const std::vector<Sint>& guards) {
   for (int axis : reduce_order(k_)) {
     if (k_.axes()[static_cast<std::size_t>(axis)].stage != stage_) continue;
     open_axis(axis);
+    fetch_shares(axis);
     open_guards();
   }
   check(left.empty(), "a guard depends on loops alone");
@@ -139,6 +140,8 @@ void Linearizer::reduce() {
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
   if (k_.sums_are_lanes()) lanes_ = 1;
   sums_apart_ = may_sum_apart();
+  find_ahead();
+  if (const std::vector<int> outer = axes_of(AxisKind::Global); !outer.empty()) fetch_shares(outer.back());
   define_accumulators(Sums::Own);
   compute_outer_values(summed);
   const std::size_t outside = open_.size();

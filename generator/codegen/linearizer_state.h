@@ -98,7 +98,6 @@ class Linearizer {
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   const UOp* leaf(const LazyOp* op);
-  void fetch_ahead(const KernelBuf& buf);
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   /// `other`: what it is where the place is not valid; 0 unless given.
@@ -113,6 +112,24 @@ class Linearizer {
   void note_access(const KernelBuf& buf, const Place& place, int lanes, bool is_store);
   void store_one(const KernelBuf& buf, const Place& place, const UOp* value, int lanes);
   const UOp* buffer(const KernelBuf& buf);
+
+  // linearizer_ahead.cc
+  /// Of a constant's lines of a cache in one turn of the loop that PREFETCH names, how many each turn of some loops inside of it asks for.
+  struct Ahead {
+    const KernelBuf* buf = nullptr;
+    std::vector<int> loops;     // outermost first
+    std::int64_t at_once = 0;  // lines
+    std::int64_t shares = 0;   // after so many turns all lines have been asked for
+  };
+  void find_ahead();
+  std::optional<Ahead> share_of_turns(const KernelBuf& buf, int turns) const;
+  std::optional<std::int64_t> distance(const KernelBuf& buf, std::size_t axis) const;
+  std::int64_t bytes_of_turn(const KernelBuf& buf, int turns) const;
+  std::vector<int> loops_inside(int turns) const;
+  Sint next_turn(int turns) const;
+  void fetch_shares(int axis);
+  void ask_for(const KernelBuf& buf, const Place& place);
+  void fetch_ahead(const KernelBuf& buf);
 
   // linearizer_stages.cc
   /// Computes what the stage reads of earlier ones, so that it is not computed again in the loops that are opened next.
@@ -260,6 +277,7 @@ class Linearizer {
   std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
   bool is_summing_ = false;                   // in the innermost body of a reduction
   std::int64_t fetched_ = 0;                  // loads of constants there so far
+  std::vector<Ahead> ahead_;                  // of the stage
   int columns_ = -1;                          // axis_of_columns(), for outputs whose lanes lie apart
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone

@@ -174,13 +174,14 @@ class Search {
     return stores_apart(tile) && other >= 0 && is_unit(k_.stride(k_.bufs()[0], other));
   }
 
-  // More planes than a core finds at once, each in pages of its own; their lines share few places of the first cache, too, as the distances
-  // often are multiples of a large power of two. Small planes do so less.
+  // More planes than a core has addresses of pages at hand for; their lines share few places of the first cache, too, as the distances
+  // often are multiples of a large power of two. Planes below a page share pages.
   bool reaches_far(const Tile& tile, std::int64_t q, int other) const {
-    constexpr std::int64_t kMostPlanes = 32, kMostSmallPlanes = 48, kPageElements = 1024;
+    constexpr std::int64_t kMostPlanes = 32, kMostSmallPlanes = 48, kPage = 4096;
     if (!stores_columns(tile, other)) return false;
     const auto plane = k_.stride(k_.bufs()[0], tile.axis);
-    return q * tile.lanes > (plane && plane->max() < kPageElements ? kMostSmallPlanes : kMostPlanes);
+    const bool is_small = plane && plane->max() * bytes_of(k_.bufs()[0].op->dtype) < kPage;
+    return q * tile.lanes > (is_small ? kMostSmallPlanes : kMostPlanes);
   }
 
   // The same part of the peak with the time that stores take which go across the lanes: as columns, or one by one.

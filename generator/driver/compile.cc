@@ -249,7 +249,9 @@ void read_tables(CompileOptions& options) {
 Frontend read_model(const CompileOptions& options) {
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
   ImportOptions import = options.import;
-  if (options.overlap || !options.target.memories.empty()) import.may_take_memory = false;  // of a few KB none is to spare
+  // A target whose second cache is known is no microcontroller; where RAM is the goal, none is to spare anywhere.
+  const bool has_to_spare = options.target.memories.empty() && options.target.cache_bytes > 0;
+  if (options.overlap || !has_to_spare) import.may_take_memory = false;
   return schedule_model(import_onnx(import), options);
 }
 

@@ -77,7 +77,8 @@ struct CompileOptions {
   Step step;        // may be empty
 };
 
-/// A model after reading and scheduling: everything that does not depend on language or target.
+/// A model after reading and scheduling: everything that does not depend on the language. Of the target it takes how values are laid out,
+/// and whether there is memory to spare.
 struct Frontend {
   ImportedModel model;
   Schedule schedule;
@@ -92,6 +93,8 @@ struct Frontend {
 /// Reads the tables that `options` name into their rows, so that each is read once; they name none afterwards.
 void read_tables(CompileOptions& options);
 
+/// The model of `options.import`, scheduled for their target. Operators may take more memory (ImportOptions) only where that says so and the
+/// target has memory to spare, but never with `overlap`. UserError for what the file or the options have that is not accepted.
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.
 Frontend schedule_model(ImportedModel model, const CompileOptions& options);

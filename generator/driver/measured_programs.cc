@@ -7,8 +7,6 @@
 namespace etch {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of programs that are measured together: they are on the disk, too
-
 std::string text_of(const CompiledProject& project) {
   std::string text;
   for (const EmittedFile& file : project.files) text += file.text;
@@ -17,7 +15,8 @@ std::string text_of(const CompiledProject& project) {
 
 }  // namespace
 
-MeasuredPrograms::MeasuredPrograms(const CompileOptions& options, const MeasureProjects& measure) : options_(options), measure_(measure) {
+MeasuredPrograms::MeasuredPrograms(const CompileOptions& options, const MeasureProjects& measure, std::int64_t most_bytes)
+    : options_(options), measure_(measure), most_bytes_(most_bytes) {
   options_.tuning.clear();
   options_.target.tuning.clear();
   options_.lists_choices = true;
@@ -32,7 +31,7 @@ std::vector<MeasuredProgram> MeasuredPrograms::measured(const std::vector<OptTab
   std::vector<std::uint64_t> texts;
   std::vector<MeasuredProject> projects;
   std::map<std::uint64_t, std::size_t> number_of;  // of projects, by their text
-  std::size_t bytes = 0;
+  std::int64_t bytes = 0;
   const auto measure = [&] {
     if (step_) step_("measuring programs", 0, static_cast<std::int64_t>(projects.size()));
     const std::vector<Measured> measured = measure_(projects);
@@ -49,7 +48,7 @@ std::vector<MeasuredProgram> MeasuredPrograms::measured(const std::vector<OptTab
     texts.push_back(fnv1a_64(text));
     if (costs_.contains(texts.back()) || !number_of.emplace(texts.back(), projects.size()).second) continue;
     projects.push_back({std::move(project.files), project.report.name + "_run"});
-    if (bytes += text.size(); bytes > kMostBytes) measure();
+    if (bytes += std::ssize(text); bytes > most_bytes_) measure();
   }
   measure();
   for (std::size_t i = 0; i < tables.size(); i++) {

@@ -19,8 +19,9 @@ using MeasureProjects = std::function<std::vector<Measured>(const std::vector<Me
 
 class MeasuredPrograms {
  public:
-  /// Of the model and for the target of `options`, without the tables that these name.
-  MeasuredPrograms(const CompileOptions& options, const MeasureProjects& measure);
+  /// Of the model and for the target of `options`, without the tables that these name. `most_bytes`: of the files of programs that are
+  /// measured at once.
+  MeasuredPrograms(const CompileOptions& options, const MeasureProjects& measure, std::int64_t most_bytes = kMostBytesAtOnce);
 
   /// The self-test of each program compares its outputs with the reference's; programs of equal text are measured once. UserError if sizes
   /// of the model are open.
@@ -31,6 +32,7 @@ class MeasuredPrograms {
 
   CompileOptions options_;
   const MeasureProjects& measure_;
+  std::int64_t most_bytes_;
   Step step_;
   std::optional<SelfTest> selftest_;  // the same for all: the reference takes its time
   std::map<std::uint64_t, Measured> costs_;

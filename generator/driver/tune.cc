@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "base/error.h"
@@ -37,6 +38,15 @@ std::map<int, Array> contents_of(const Program& program, const Frontend& fronten
   };
   make_reference_device()->load(program)->run(inputs, {}, run);
   return contents;
+}
+
+// Of what a run reads and writes: a power of two, so that few measurements are of one network alone, and no more than fills caches.
+std::int64_t bytes_in_caches(const Program& program) {
+  constexpr std::uint64_t kMost = 8 << 20;
+  std::uint64_t bytes = 0;
+  for (const ProgramBuffer& buffer : program.buffers)
+    bytes += static_cast<std::uint64_t>(buffer.max_elements * bytes_of(buffer.dtype));
+  return static_cast<std::int64_t>(std::bit_ceil(std::min(bytes, kMost)));
 }
 
 bool is_plain(const ProgramKernel& kernel) { return kernel.external == nullptr && kernel.ast != nullptr && kernel.variables.empty(); }
@@ -87,7 +97,7 @@ class Tasks {
     }
     const bool share = options_.sharing == Sharing::All;
     const std::size_t task = share ? task_like(subject) : tasks_.size();
-    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, share, {}});
+    if (task == tasks_.size()) tasks_.push_back({kernel.name, {}, share, {}, bytes_in_caches(reference_)});
     task_of_[number] = {task, tasks_[task].subjects.size()};
     tasks_[task].subjects.push_back(std::move(subject));
   }

@@ -148,8 +148,8 @@ struct Run {
   State last;
 };
 
-/// Of how many steps the inputs are multiplied at once: a part of them all, so that none is left over. Rows of a batch share the weights
-/// as steps do.
+/// Of how many steps the inputs are multiplied at once, for x [T, B, I]: a divisor of their number, so that none is left over; 1 where T or
+/// B is open. Rows of a batch share the weights as steps do, so from 3 rows on little is won.
 std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
   const Sint steps = x.dim(0), batch = x.dim(1);
   const Tape& tape = node.graph().tape();
@@ -161,7 +161,8 @@ std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
   return found == kSizes.end() ? 1 : *found;
 }
 
-/// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` (may be empty) added, for `at_once` steps at a time.
+/// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` [gates * H] (may be empty) added, for `at_once` steps at a time;
+/// lengths [B] (may be empty), first: h and c [B, H]. The result is [T, B, H], the last state like the first.
 Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
               const State& first, std::int64_t at_once) {
   const auto projected = [weight, bias](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
@@ -186,7 +187,7 @@ Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& 
   if (at_once == 1) {
     results = Tensor::loop(x.graph(), x.dim(0), carried, single);
   } else {
-    const Tensor parts = x.reshape({-1, at_once, x.dim(1), x.dim(2)});
+    const Tensor parts = x.reshape({x.dim(0).as_int() / at_once, at_once, x.dim(1), x.dim(2)});
     results = Tensor::loop(x.graph(), parts.dim(0), carried, [=](const Sint& part, const std::vector<Tensor>& now) {
       const Tensor inputs = projected(parts.at(0, part));
       const auto one = [=](Sint t, const std::vector<Tensor>& state) { return turn(part * at_once + t, inputs.at(0, t), state); };

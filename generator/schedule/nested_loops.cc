@@ -1,4 +1,5 @@
-// Loops that lie in each other: what the inner one only carries on for the outer one, and lists that become parts of lists.
+// Loops that lie in each other: leaves out copies of values that pass from the outer loop to the inner one and back, and of the inner one's
+// lists into those of the outer one.
 #include <algorithm>
 #include <iterator>
 

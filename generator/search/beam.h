@@ -32,6 +32,7 @@ struct Task {
   std::vector<Subject> subjects;
   bool share = false;
   std::vector<std::vector<Opt>> known;  // lists to begin with, beside that of the heuristics
+  std::int64_t other_bytes = 0;         // that the program's other kernels leave in the caches before one of these runs
 };
 
 /// The kernels of a task with one list of steps.

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "audit/digest.h"
 #include "base/runtime_text.h"
 #include "emit/emit.h"
 #include "memory/plan.h"
+#include "search/timer.h"
 
 namespace etch {
 namespace {
@@ -19,8 +21,11 @@ constexpr std::size_t kMostInImage = 24;  // variants
 // Of their outputs, and of their constants: in an emulated chip, where it does not have less, and under an operating system.
 constexpr std::int64_t kMostBytes = 1 << 20, kMostHostedBytes = 64 << 20;
 
+// Whether what is measured is a program for an operating system.
+bool is_hosted(const Target& target) { return target.is_host() || target.emulator.kind == EmulatorKind::Process; }
+
 std::int64_t budget(const Target& target, MemoryKind kind) {
-  if (target.memories.empty()) return kMostHostedBytes;
+  if (is_hosted(target)) return kMostHostedBytes;
   const std::int64_t bytes = target.bytes(kind);
   return bytes == 0 ? kMostBytes : std::min(kMostBytes, bytes / 2);
 }
@@ -36,8 +41,9 @@ Image image_of(const Task& task, const std::vector<Variant>& all, std::vector<st
                const Language& language) {
   std::vector<Variant> variants;
   for (const std::size_t v : numbers) variants.push_back(all[v]);
-  const bool is_hosted = target.memories.empty();  // megabytes of inputs are no text there that a compiler reads
-  const Program program = program_of(task, variants, language, is_hosted ? BufferKind::Constant : BufferKind::Input);
+  // As constants, large inputs are linked as a binary file instead of compiled as text.
+  const BufferKind read = is_hosted(target) ? BufferKind::Constant : BufferKind::Input;
+  const Program program = program_of(task, variants, language, read);
   const MemoryPlan plan = plan_memory(program, {.align = target.arena_align});
   EmitOptions emitting;
   emitting.name = "trial";
@@ -46,7 +52,7 @@ Image image_of(const Task& task, const std::vector<Variant>& all, std::vector<st
   emitting.selftest.emplace().prints_sums = true;
   for (const Subject& subject : task.subjects)
     for (std::size_t a = 0; a < subject.arguments.size(); a++)
-      if (!is_hosted && !subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
+      if (read == BufferKind::Input && !subject.arguments[a].is_constant && subject.arguments[a].access == Access::Read)
         emitting.selftest->inputs.push_back(subject.data[a].reshaped({subject.data[a].size()}));
   Image image{std::move(numbers), emit(program, plan, emitting), {}, {}};
   for (const ProgramCall& call : program.calls) image.functions.push_back(program.kernels[static_cast<std::size_t>(call.kernel)].name);
@@ -115,10 +121,20 @@ std::string runtime_of() {
   return sha256_hex(all);
 }
 
-// Of a variant alone, whose functions are named by its steps. `data`: what data_of says.
-std::string digest_of(const Task& task, const Variant& variant, const std::string& data) {
+// How programs of variants are made, where no text below shows it; raised when that changes.
+constexpr int kTrialVersion = 1;
+
+// Of what decides how programs of variants are built and measured, beside their kernels and data.
+std::string way_of(const Task& task, const Target& target) {
   static const std::string runtime = runtime_of();
-  std::string what = fmt::format("variant {} {} {}", task.share, data, runtime);
+  std::string way = fmt::format("{} {} {} {}", kTrialVersion, task.share, target.arena_align, runtime);
+  if (target.is_host()) way += fmt::format(" {} {}", task.other_bytes, sha256_hex(timer_text()));
+  return way;
+}
+
+// Of a variant alone, whose functions are named by its steps. `data`: what data_of says.
+std::string digest_of(const Task& task, const Variant& variant, const Target& target, const std::string& data) {
+  std::string what = fmt::format("variant {} {}\n{}", way_of(task, target), data, pragmas_for(variant.kernels));
   for (const Subject& s : task.subjects) what += fmt::format(" {}", s.calls);
   for (const ProgramKernel& kernel : variant.kernels) {
     what += fmt::format("\n{}\n{}{}", kernel.name, fmt::join(kernel.text.definitions, "\n"), kernel.text.source);
@@ -137,16 +153,15 @@ class Variants {
     std::vector<std::size_t> missing;
     for (std::size_t v = 0; v < all_.size(); v++)
       if (!find(v)) missing.push_back(v);
-    std::vector<Image> images;
-    for (std::size_t first = 0; first < missing.size(); first += images.back().variants.size()) {
-      const std::span<const std::size_t> rest =
-          std::span(missing).subspan(first, fitting(std::span(missing).subspan(first), missing.size()));
-      images.push_back(image_of(task_, all_, {rest.begin(), rest.end()}, target_, language_));
+    for (std::size_t first = 0; first < missing.size();) {
+      const std::span<const std::size_t> rest = std::span(missing).subspan(first);
+      const std::size_t count = fitting(rest, missing.size());
+      add({rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(count)});
+      first += count;
     }
-    measure(images);
-    std::vector<Image> alone;
-    for (const std::size_t v : again_) alone.push_back(image_of(task_, all_, {v}, target_, language_));
-    measure(alone);
+    measure();
+    for (const std::size_t v : std::exchange(again_, {})) add({v});
+    measure();
     return std::move(result_);
   }
 
@@ -154,15 +169,24 @@ class Variants {
   bool find(std::size_t v) {
     if (options_.cache == nullptr) return false;
     if (data_.empty()) data_ = data_of(task_);
-    digests_[v] = digest_of(task_, all_[v], data_);
+    digests_[v] = digest_of(task_, all_[v], target_, data_);
     const std::optional<Measured> known = options_.cache->find(digests_[v]);
     if (known) result_[v] = *known;
     return known.has_value();
   }
 
-  void measure(const std::vector<Image>& images) {
+  // An image of these variants. What was added before is measured where the files of all take much memory, and as much on the disk.
+  void add(std::vector<std::size_t> numbers) {
+    images_.push_back(image_of(task_, all_, std::move(numbers), target_, language_));
+    for (const EmittedFile& file : images_.back().files) bytes_ += static_cast<std::int64_t>(file.text.size());
+    if (bytes_ > options_.most_bytes) measure();
+  }
+
+  void measure() {
+    const std::vector<Image> images = std::exchange(images_, {});
+    bytes_ = 0;
     std::vector<Unit> units;
-    for (const Image& image : images) units.push_back({image.files, image.functions, false, task_.subjects.size()});
+    for (const Image& image : images) units.push_back({image.files, image.functions, false, task_.subjects.size(), task_.other_bytes});
     if (!units.empty()) options_.run(units, [&](std::size_t unit, const UnitRun& run) { take(images[unit], run); });
   }
 
@@ -205,6 +229,8 @@ class Variants {
   std::vector<Measured> result_;
   std::vector<std::string> digests_;  // of what the cache finds each variant by
   std::string data_;                  // of the task
+  std::vector<Image> images_;         // to be measured together
+  std::int64_t bytes_ = 0;            // of their files
   std::vector<std::size_t> again_;    // variants of units that failed
 };
 

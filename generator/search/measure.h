@@ -17,10 +17,14 @@
 
 namespace etch {
 
+/// Of the files of what is measured at once, which are in memory and on the disk.
+constexpr std::int64_t kMostBytesAtOnce = 256 << 20;
+
 struct MeasureOptions {
   RunUnits run;
   std::shared_ptr<MeasureCache> cache{};  // may be null
   int least_units = 1;                    // so many units are made of many variants, so that they can run side by side
+  std::int64_t most_bytes = kMostBytesAtOnce;
 };
 
 /// Throws what `run` throws. Where a unit fails, each of its variants is measured alone: one that crashes the compiler, or never ends, is

@@ -1,6 +1,7 @@
 // Times an emitted project on this machine.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,10 +19,16 @@ struct Timed {
   std::vector<double> cycles{};
 };
 
-/// How `dir`, a project with its self-test, is built to be timed: with another executor of program tables, which is written into the folder
-/// `work`. It runs the program many times before the self-test's own run, in a process of its own. `calls`: 0 to time the program; else its
-/// calls, which are ways to compute so many things in turn, without loops. A way that takes twice the time of another one is timed less.
-BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls);
+/// How a project with its self-test is built to be timed: with another executor of program tables, which is written into the folder
+/// `work`. It runs the program many times before the self-test's own run, in a process of its own.
+///   calls        0 to time the program; else its calls, which are ways to compute so many things in turn, without loops. Each run of a
+///                call finds none of its data in the caches that `other_bytes` fill. A way that takes twice the time of another one is
+///                timed less.
+///   other_bytes  what is read before each run of a call
+BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls, std::int64_t other_bytes);
+
+/// The text of that executor, which decides how time is taken.
+const char* timer_text();
 
 /// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. Ways that were slow in an earlier run keep the
 /// time that they had. UserError if it is ended by a signal, as where the processor lacks an instruction.

@@ -117,7 +117,7 @@ BuiltUnit build_unit(const Target& target, const Unit& unit, double limit_s) {
   built.work = std::make_unique<TempDir>("etch-search");
   const std::filesystem::path& work = built.work->path();
   write_into(work / "project", {unit.files.begin(), unit.files.end()});
-  BuildOptions options = target.is_host() ? timed_build(work, unit.is_whole ? 0 : unit.things) : BuildOptions();
+  BuildOptions options = target.is_host() ? timed_build(work, unit.is_whole ? 0 : unit.things, unit.other_bytes) : BuildOptions();
   options.timeout_s = limit_s;
   try {
     built.build = build_project(work / "project", target, work / "build", options);

@@ -23,7 +23,8 @@ struct Unit {
   std::span<const EmittedFile> files;  // of the project, which are the caller's
   std::vector<std::string> functions;  // that are measured: of each call of the program, in order
   bool is_whole = false;               // the one function is that which runs the model, and the self-test says whether it is right
-  std::size_t things = 1;              // that the functions are ways to compute, in turn
+  std::size_t things = 1;              // function i is a way to compute thing i % things
+  std::int64_t other_bytes = 0;        // that a network's other kernels leave in the caches, where time is measured
 };
 
 /// What building and running a unit gave.

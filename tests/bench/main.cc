@@ -301,9 +301,9 @@ int run(int argc, char** argv) {
   bool json = false, int8 = false, training = false, onnxruntime = false, workers = false, cores = false;
   app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
   app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
-  app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
+  auto* const beside = app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
   std::string only;
-  app.add_option("--only", only, "of --onnxruntime, what has this in its name")->type_name("TEXT");
+  app.add_option("--only", only, "of --onnxruntime, what has this in its name")->type_name("TEXT")->needs(beside);
   app.add_flag("--workers", workers, "networks shared by two workers, alone");
   app.add_flag("--cores", cores, "layers on cores with vectors, in instructions, alone");
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
@@ -325,6 +325,8 @@ int run(int argc, char** argv) {
   } else {
     measure(context);
   }
+  if (!only.empty() && context.figures.empty())
+    throw UserError("--only " + only, "nothing that is measured has this in its name", "etch_bench --onnxruntime lists all");
   print(context.figures, json);
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/measured_programs.h"
 #include "quant/convs.h"
 #include "support/expect_error.h"
 
@@ -52,6 +53,30 @@ TEST(TuneLayouts, compile_takes_what_is_found) {
   EXPECT_EQ(read.ways(), result.best);
   EXPECT_EQ(length_of(compiled(options, {}).files), result.cost_before.instructions);
   EXPECT_EQ(length_of(compiled(options, read).files), result.cost.instructions);
+}
+
+// Each program by itself, where they are too large to be kept together: those of equal text are still measured once.
+TEST(TuneLayouts, programs_are_measured_in_parts) {
+  std::mt19937 rng(3);
+  const CompileOptions options = options_of(rng);
+  const LayoutResult layouts = tune_layouts(options, by_length, {});
+  ASSERT_FALSE(layouts.best.empty());
+  const OptTable found = with_layouts({}, layouts);
+  int calls = 0, projects = 0;
+  const MeasureProjects measure = [&](const std::vector<MeasuredProject>& some) {
+    calls += !some.empty();
+    projects += static_cast<int>(some.size());
+    return by_length(some);
+  };
+  for (const std::int64_t most_bytes : {kMostBytesAtOnce, std::int64_t{1}}) {
+    calls = projects = 0;
+    const std::vector<MeasuredProgram> measured = MeasuredPrograms(options, measure, most_bytes).measured({{}, found, {}, found});
+    EXPECT_EQ(projects, 2);
+    EXPECT_EQ(calls, most_bytes == 1 ? 2 : 1);
+    ASSERT_EQ(measured.size(), 4u);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) EXPECT_EQ(measured[i].cost->instructions, layouts.cost_before.instructions);
+    for (const std::size_t i : {std::size_t{1}, std::size_t{3}}) EXPECT_EQ(measured[i].cost->instructions, layouts.cost.instructions);
+  }
 }
 
 TEST(TuneLayouts, the_same_is_found_again_from_what_is_known) {

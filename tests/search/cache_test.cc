@@ -165,8 +165,9 @@ class KeptVariants : public MeasurementCache {
   // Units whose text has `crash_` crash; after `most_units_` the launcher gives up.
   std::vector<Measured> measure(const std::vector<Variant>& all, std::shared_ptr<MeasureCache> cache, int least_units = 1) {
     const std::string title = "CHECKSUM ";
-    MeasureOptions options{{}, std::move(cache), least_units};
+    MeasureOptions options{{}, std::move(cache), least_units, most_bytes_};
     options.run = [this, title](const std::vector<Unit>& units, const UnitDone& done) {
+      runs_++;
       for (std::size_t u = 0; u < units.size(); u++) {
         if (units_ == most_units_) throw UserError("engine", "is gone");
         units_++;
@@ -193,7 +194,8 @@ class KeptVariants : public MeasurementCache {
   LazyOps ops_;
   Task task_;
   std::string crash_;
-  int units_ = 0, measured_ = 0, most_units_ = -1;
+  std::int64_t most_bytes_ = kMostBytesAtOnce;
+  int runs_ = 0, units_ = 0, measured_ = 0, most_units_ = -1;
 };
 
 TEST_F(KeptVariants, those_that_are_known_are_not_measured_again) {
@@ -279,6 +281,30 @@ TEST_F(KeptVariants, units_are_as_many_as_wanted) {
     measure(all, nullptr, least);
     EXPECT_EQ(units_, units);
   }
+}
+
+// Units are in memory and on the disk until they are measured.
+TEST_F(KeptVariants, large_units_are_measured_one_by_one) {
+  const auto all = variants({"", "UPCAST 0 2", "UPCAST 0 4", "UPCAST 1 3", "UPCAST 1 2"});
+  const std::vector<Measured> at_once = measure(all, nullptr, 5);
+  EXPECT_EQ(runs_, 1);
+  most_bytes_ = 1;
+  EXPECT_EQ(measure(all, nullptr, 5), at_once);
+  EXPECT_EQ(runs_, 1 + 5);
+}
+
+// On this machine, what decides about a time beside the kernel.
+TEST_F(KeptVariants, other_alignments_and_bytes_of_other_kernels_are_other_programs) {
+  target_ = test::target_named("host");
+  const std::vector<Variant> some = variants({"UPCAST 0 2"});
+  measure(some, cache());
+  task_.other_bytes = 1 << 20;
+  measure(some, cache());
+  EXPECT_EQ(measured_, 2);
+  target_.arena_align *= 2;
+  measure(some, cache());
+  measure(some, cache());
+  EXPECT_EQ(measured_, 3);
 }
 
 TEST_F(MeasurementCache, projects_are_known_by_their_text_and_entry) {

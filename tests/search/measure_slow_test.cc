@@ -131,7 +131,7 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   const Program program = program_of(two.task, two.variants, kC);
   const TempDir work("etch-timed");
   write_into(work.path() / "project", emit(program, plan_memory(program), emitting));
-  const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build", timed_build(work.path(), 2));
+  const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build", timed_build(work.path(), 2, 1 << 20));
   const std::vector<double> first = run_timed(build, work.path() / "project", 60).cycles;
   const std::vector<double> second = run_timed(build, work.path() / "project", 60).cycles;
   ASSERT_EQ(first.size(), 4u);

@@ -1,0 +1,137 @@
+// Linearizer: constants that are asked for one turn of a loop ahead (PREFETCH).
+//
+//   for (n ...)                          the turns
+//     for (y ...)                        reads all constants of a turn again
+//       for (k ...) { a few lines of the next n; for (j ...) ... }
+//
+// Each line of the next turn is asked for once, the same number in each turn of the inner loops: a cache has few places for lines that are
+// on their way, and a burst of them would keep the core waiting.
+#include <algorithm>
+
+#include "codegen/linearizer_state.h"
+#include "shape/int_math.h"
+
+namespace etch {
+namespace {
+
+constexpr std::int64_t kLineBytes = 64;
+
+}  // namespace
+
+// Elements between neighbours along the axis; nullopt where they are not evenly spaced.
+std::optional<std::int64_t> Linearizer::distance(const KernelBuf& buf, std::size_t axis) const {
+  const auto argument = static_cast<std::size_t>(buf.op->mem().index);
+  if (argument < options_.layouts.size() && options_.layouts[argument]) return (*options_.layouts[argument])[axis];
+  const auto stride = k_.stride(buf, static_cast<int>(axis));
+  if (!stride || !stride->is_int() || (k_.axes()[axis].overlap > 0 && !stride->is_int(0))) return std::nullopt;
+  return stride->as_int();
+}
+
+// Bytes of one turn of the loop, if they lie side by side, and those of the next turn behind them; else 0.
+std::int64_t Linearizer::bytes_of_turn(const KernelBuf& buf, int turns) const {
+  const auto apart = distance(buf, static_cast<std::size_t>(turns));
+  if (!apart || *apart <= 0) return 0;
+  std::int64_t last = 0;  // element of a turn
+  for (std::size_t i = 0; i < k_.axes().size(); i++) {
+    const Axis& a = k_.axes()[i];
+    const auto step = distance(buf, i);
+    if (!step || *step < 0 || !a.size.is_int()) return 0;
+    const bool is_outside = a.kind == AxisKind::Global && static_cast<int>(i) <= turns;
+    if (!is_outside) last += *step * (a.size.as_int() - 1);
+  }
+  return last + 1 == *apart ? *apart * bytes_of(buf.op->dtype) : 0;
+}
+
+// The loops inside of that one, outermost first; none where one has an unknown number of turns.
+std::vector<int> Linearizer::loops_inside(int turns) const {
+  std::vector<int> loops;
+  for (int axis : axes_of(AxisKind::Global))
+    if (axis > turns) loops.push_back(axis);
+  for (int axis : reduce_order(k_)) loops.push_back(axis);
+  const bool are_known =
+      std::ranges::all_of(loops, [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); });
+  return are_known ? loops : std::vector<int>();
+}
+
+// Of the innermost loop over whose turns lines are spread well, else of that with the least turns left over at the end.
+std::optional<Linearizer::Ahead> Linearizer::share_of_turns(const KernelBuf& buf, int turns) const {
+  constexpr std::int64_t kMostAtOnce = 16;
+  constexpr double kWell = 0.8;
+  const std::int64_t lines = bytes_of_turn(buf, turns) / kLineBytes;
+  const std::vector<int> loops = loops_inside(turns);
+  const auto outer = std::ranges::count_if(loops, [&](int l) { return k_.axes()[static_cast<std::size_t>(l)].kind == AxisKind::Global; });
+  if (lines == 0 || outer == 0) return std::nullopt;
+  std::optional<Ahead> best;
+  double most = 0;
+  for (auto depth = std::ssize(loops); depth >= outer && most < kWell; depth--) {
+    const std::vector<int> some(loops.begin(), loops.begin() + depth);
+    const std::int64_t all = count(some), at_once = ceil_div(lines, all);
+    const double spread = static_cast<double>(lines) / static_cast<double>(all * at_once);
+    if (at_once <= kMostAtOnce && spread > most) best = Ahead{&buf, some, at_once, lines / at_once}, most = spread;
+  }
+  return best;
+}
+
+// Of the sums of this stage.
+void Linearizer::find_ahead() {
+  ahead_.clear();
+  const int turns = k_.prefetched_axis();
+  if (turns < 0 || k_.lanes_rest()) return;
+  for (const LazyOp* reduce : k_.reduces_of(stage_))
+    for (const LazyOp* op : toposort(reduce->src[0])) {
+      if (op->op != Op::Load || is_indexed(op) || !options_.arguments[static_cast<std::size_t>(op->mem().index)].is_constant) continue;
+      const KernelBuf& buf = k_.buf_of(op);
+      const bool is_found = std::ranges::any_of(ahead_, [&](const Ahead& a) { return a.buf == &buf; });
+      if (const auto share = is_found ? std::nullopt : share_of_turns(buf, turns)) ahead_.push_back(*share);
+    }
+}
+
+Sint Linearizer::next_turn(int turns) const {
+  const Sint size = k_.axes()[static_cast<std::size_t>(turns)].size;
+  return floormod(axis_index_[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - 1 : Sint(1)), size);
+}
+
+// What the current turn of the loop over `axis`, which was just opened, asks for.
+void Linearizer::fetch_shares(int axis) {
+  const int turns = k_.prefetched_axis();
+  for (const Ahead& ahead : ahead_) {
+    if (ahead.loops.back() != axis) continue;
+    const std::vector<Sint> now = axis_index_;
+    const Sint next = next_turn(turns);
+    for (std::size_t i = 0; i < axis_index_.size(); i++)
+      if (k_.axes()[i].kind != AxisKind::Global || static_cast<int>(i) > turns) axis_index_[i] = 0;
+    axis_index_[static_cast<std::size_t>(turns)] = next;
+    const Place start = place_of(*ahead.buf);
+    axis_index_ = now;
+    Sint share = 0;
+    for (const int loop : ahead.loops)
+      share = share * k_.axes()[static_cast<std::size_t>(loop)].size + number_of_part(static_cast<std::size_t>(loop));
+    share = floormod(share, ahead.shares);
+    const std::int64_t line = kLineBytes / bytes_of(ahead.buf->op->dtype);
+    for (std::int64_t l = 0; l < ahead.at_once; l++)
+      ask_for(*ahead.buf, {start.idx + (share * ahead.at_once + l) * line, start.valid});
+  }
+}
+
+void Linearizer::ask_for(const KernelBuf& buf, const Place& place) {
+  if (!place.valid.is_int(1)) return;
+  note_access(buf, place, 1, false);
+  b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = buf.op->dtype, .src = {buffer(buf), index_.integer(place.idx)}});
+}
+
+// Where lines can't be shared among turns: where the next turn of the loop reads, or, in the last one, the first does. Once for each line of
+// a cache: vectors that are narrower follow each other in memory.
+void Linearizer::fetch_ahead(const KernelBuf& buf) {
+  const int axis = k_.prefetched_axis();
+  if (axis < 0 || is_step(k_.stride(buf, axis), 0)) return;
+  if (std::ranges::any_of(ahead_, [&](const Ahead& a) { return a.buf == &buf; })) return;
+  if (fetched_++ * lanes_ * bytes_of(buf.op->dtype) % kLineBytes != 0) return;
+  Sint& turn = axis_index_[static_cast<std::size_t>(axis)];
+  const Sint now = turn;
+  turn = next_turn(axis);
+  const Place place = place_of(buf);
+  turn = now;
+  ask_for(buf, place);
+}
+
+}  // namespace etch
