@@ -27,14 +27,14 @@ class Blocking {
 
   // Of the outermost loop that a constant moves along, if what is inside of that reads the same again, and fits.
   void fetch_ahead() {
-    const double room = static_cast<double>(k_.options().cache_bytes) / 2, of_turn = room * 3 / 4;  // two turns and the rest fit the cache
+    const double few = static_cast<double>(k_.options().cache_bytes) / 8;  // other kernels may have left them in the cache since the last run
     for (std::size_t o = 0; o < operands_.size(); o++) {
-      if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) <= room) continue;
+      if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) < few) continue;
       int axis = 0;
       while (axis < loops_ && !moves(o, axis)) axis++;
       bool is_read_again = false;
       for (int inner = axis + 1; inner < loops_; inner++) is_read_again = is_read_again || (!moves(o, inner) && size(inner) > 1);
-      if (is_read_again && bytes(o, axis + 1) <= of_turn && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
+      if (is_read_again && bytes(o, axis + 1) <= most_of_turn(k_.options()) && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
     }
   }
 
@@ -102,6 +102,8 @@ std::optional<Contraction> product_in_loops(const Kernel& k) {
 }
 
 }  // namespace
+
+double most_of_turn(const CodegenOptions& options) { return static_cast<double>(options.cache_bytes) * 3 / 8; }
 
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments) {
   const std::optional<Contraction> product = product_in_loops(k);

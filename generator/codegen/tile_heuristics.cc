@@ -141,7 +141,7 @@ class Search {
           continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
-        const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + beside);
+        const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + far_loads(tile, q) + beside);
         const double gain =
             tile.lanes == 1 ? sums * sums / (sums + beside_sums) : share * with_stores(tile, q, other, p, speed(sums, beside_sums));
         if (gain < best || (gain == best && along != tile.axis && tile.along == tile.axis)) continue;
@@ -219,6 +219,12 @@ class Search {
     std::int64_t n = 0;
     for (const KernelBuf* b : bufs_) n += (is_zero(k_.stride(*b, axis)) ? 1 : q) * (other < 0 || is_zero(k_.stride(*b, other)) ? 1 : p);
     return n;
+  }
+
+  // What those of vectors cost beside, where the cache does not hold all that a tile's rows are multiplied with, for the next rows.
+  std::int64_t far_loads(const Tile& tile, std::int64_t q) const {
+    const double bytes = static_cast<double>(q * tile.lanes) * products_ * bytes_of(DType::Float32);
+    return tile.lanes > 1 && k_.options().cache_bytes > 0 && bytes > most_of_turn(k_.options()) ? q : 0;
   }
 
   // Number of sums beside those of products, which tiles share along the axes where they are the same.
