@@ -48,8 +48,7 @@ std::vector<int> Linearizer::loops_inside(int turns) const {
   for (int axis : axes_of(AxisKind::Global))
     if (axis > turns) loops.push_back(axis);
   for (int axis : reduce_order(k_)) loops.push_back(axis);
-  const bool are_known =
-      std::ranges::all_of(loops, [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); });
+  const bool are_known = std::ranges::all_of(loops, [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); });
   return are_known ? loops : std::vector<int>();
 }
 
@@ -91,25 +90,29 @@ Sint Linearizer::next_turn(int turns) const {
   return floormod(axis_index_[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - 1 : Sint(1)), size);
 }
 
+// Where the next turn of the loop begins to read, or, in the last one, the first does.
+Linearizer::Place Linearizer::start_of_next(const KernelBuf& buf, int turns) {
+  const std::vector<Sint> now = axis_index_;
+  const Sint next = next_turn(turns);
+  for (std::size_t i = 0; i < axis_index_.size(); i++)
+    if (k_.axes()[i].kind != AxisKind::Global || static_cast<int>(i) > turns) axis_index_[i] = 0;
+  axis_index_[static_cast<std::size_t>(turns)] = next;
+  Place start = place_of(buf);
+  axis_index_ = now;
+  return start;
+}
+
 // What the current turn of the loop over `axis`, which was just opened, asks for.
 void Linearizer::fetch_shares(int axis) {
-  const int turns = k_.prefetched_axis();
   for (const Ahead& ahead : ahead_) {
     if (ahead.loops.back() != axis) continue;
-    const std::vector<Sint> now = axis_index_;
-    const Sint next = next_turn(turns);
-    for (std::size_t i = 0; i < axis_index_.size(); i++)
-      if (k_.axes()[i].kind != AxisKind::Global || static_cast<int>(i) > turns) axis_index_[i] = 0;
-    axis_index_[static_cast<std::size_t>(turns)] = next;
-    const Place start = place_of(*ahead.buf);
-    axis_index_ = now;
+    const Place start = start_of_next(*ahead.buf, k_.prefetched_axis());
     Sint share = 0;
     for (const int loop : ahead.loops)
       share = share * k_.axes()[static_cast<std::size_t>(loop)].size + number_of_part(static_cast<std::size_t>(loop));
     share = floormod(share, ahead.shares);
     const std::int64_t line = kLineBytes / bytes_of(ahead.buf->op->dtype);
-    for (std::int64_t l = 0; l < ahead.at_once; l++)
-      ask_for(*ahead.buf, {start.idx + (share * ahead.at_once + l) * line, start.valid});
+    for (std::int64_t l = 0; l < ahead.at_once; l++) ask_for(*ahead.buf, {start.idx + (share * ahead.at_once + l) * line, start.valid});
   }
 }
 
@@ -119,8 +122,8 @@ void Linearizer::ask_for(const KernelBuf& buf, const Place& place) {
   b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = buf.op->dtype, .src = {buffer(buf), index_.integer(place.idx)}});
 }
 
-// Where lines can't be shared among turns: where the next turn of the loop reads, or, in the last one, the first does. Once for each line of
-// a cache: vectors that are narrower follow each other in memory.
+// Where lines can't be shared among turns: where the next turn of the loop reads, or, in the last one, the first does. Once for each line
+// of a cache: vectors that are narrower follow each other in memory.
 void Linearizer::fetch_ahead(const KernelBuf& buf) {
   const int axis = k_.prefetched_axis();
   if (axis < 0 || is_step(k_.stride(buf, axis), 0)) return;

@@ -117,7 +117,7 @@ class Linearizer {
   /// Of a constant's lines of a cache in one turn of the loop that PREFETCH names, how many each turn of some loops inside of it asks for.
   struct Ahead {
     const KernelBuf* buf = nullptr;
-    std::vector<int> loops;     // outermost first
+    std::vector<int> loops;    // outermost first
     std::int64_t at_once = 0;  // lines
     std::int64_t shares = 0;   // after so many turns all lines have been asked for
   };
@@ -127,6 +127,7 @@ class Linearizer {
   std::int64_t bytes_of_turn(const KernelBuf& buf, int turns) const;
   std::vector<int> loops_inside(int turns) const;
   Sint next_turn(int turns) const;
+  Place start_of_next(const KernelBuf& buf, int turns);
   void fetch_shares(int axis);
   void ask_for(const KernelBuf& buf, const Place& place);
   void fetch_ahead(const KernelBuf& buf);

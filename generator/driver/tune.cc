@@ -44,8 +44,7 @@ std::map<int, Array> contents_of(const Program& program, const Frontend& fronten
 std::int64_t bytes_in_caches(const Program& program) {
   constexpr std::uint64_t kMost = 8 << 20;
   std::uint64_t bytes = 0;
-  for (const ProgramBuffer& buffer : program.buffers)
-    bytes += static_cast<std::uint64_t>(buffer.max_elements * bytes_of(buffer.dtype));
+  for (const ProgramBuffer& buffer : program.buffers) bytes += static_cast<std::uint64_t>(buffer.max_elements * bytes_of(buffer.dtype));
   return static_cast<std::int64_t>(std::bit_ceil(std::min(bytes, kMost)));
 }
 

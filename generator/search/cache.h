@@ -1,6 +1,6 @@
 // Measurements that are kept from search to search, each in a file of its own that is written as soon as it is known: a search that is
-// interrupted loses none, and several searches may use one folder. A measurement is found by a hash of what decides it (of a whole program its
-// files; of a kernel its text, its data and how it is measured), the target's flags and emulator, and what compiler and emulator say of
+// interrupted loses none, and several searches may use one folder. A measurement is found by a hash of what decides it (of a whole program
+// its files; of a kernel its text, its data and how it is measured), the target's flags and emulator, and what compiler and emulator say of
 // themselves, so none is ever out of date.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "codegen/kernel.h"
 #include "program/generate.h"
 #include "support/exact_kernels.h"
+#include "support/kernel_replay.h"
 #include "support/random_windows.h"
 #include "support/rounds.h"
 
@@ -54,8 +55,8 @@ TEST(Blocks, FitHalfOfTheCache) {
   EXPECT_FALSE(has(opts_of({1024, 1024, 1024}, options), "BLOCK"));
 }
 
-// A row of a matrix of 4 MB is read again in each of 4 turns, so the next row is asked for. Not where all of it stays in the cache, or each
-// row is read once.
+// A row of a matrix of 4 MB is read again in each of 4 turns, so the next row is asked for. Not where all of it may have stayed in the
+// cache, or each row is read once.
 TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
   CodegenOptions options;
   options.vector_bits = 512;
@@ -71,8 +72,74 @@ TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
   };
   const ProgramKernel large = made(1024, 24);
   EXPECT_TRUE(has(large.uops, "Prefetch") && has(large.text.source, "ETCH_PREFETCH(&w[")) << large.text.source;
-  EXPECT_FALSE(has(made(64, 24).uops, "Prefetch"));
+  EXPECT_TRUE(has(made(64, 24).uops, "Prefetch")) << "an eighth of the cache";
+  EXPECT_FALSE(has(made(48, 24).uops, "Prefetch"));
   EXPECT_FALSE(has(made(1024, 1).uops, "Prefetch"));
+}
+
+// How often each line of the weights is asked for while those of turn `t` are read, in the first and in the second half of that.
+std::vector<std::pair<int, int>> asked_in_turn(const test::KernelReplay& replay, std::int64_t t, std::int64_t bytes_of_turn,
+                                               std::int64_t lines) {
+  std::vector<std::size_t> reads;  // numbers of events
+  std::size_t begin = 0;           // behind those of the turn before
+  for (std::size_t e = 0; e < replay.events().size(); e++) {
+    const test::MemoryEvent& event = replay.events()[e];
+    if (event.argument == 2 && event.begin / bytes_of_turn == t) reads.push_back(e);
+    if (event.argument == 2 && event.begin / bytes_of_turn == t - 1) begin = e + 1;
+  }
+  std::vector<std::pair<int, int>> asked(static_cast<std::size_t>(lines));
+  for (const auto& a : replay.asked())
+    if (a.before >= begin && a.before <= reads.back()) {
+      auto& [first, second] = asked[static_cast<std::size_t>(a.at / 64)];
+      (a.before <= reads[reads.size() / 2] ? first : second)++;
+    }
+  return asked;
+}
+
+// The oracle runs the loops and notes each line that is asked for: in a turn all those of the next one, no other, and evenly.
+TEST(Prefetch, AsksForEachLineOfTheNextTurn) {
+  std::mt19937 rng(5);
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 64 << 10;
+  int seen = 0;
+  for (int round = 0; round < 40; round++) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const std::int64_t kernel = pick(0, 1) == 0 ? 1 : 3;
+    const test::windows::LaidWindow w{.channels = 16 * pick(1, kernel == 1 ? 6 : 2),
+                                      .outputs = 16 * pick(4, 16),
+                                      .height = pick(3, 9),
+                                      .width = pick(3, 9),
+                                      .kernel = kernel,
+                                      .in_last = true,
+                                      .out_last = true};
+    LazyOps ops;
+    std::vector<KernelArgument> arguments = test::windows::arguments_of(w, DType::Float32);
+    arguments[2].is_constant = true;
+    const Kernel chosen = choose_opts(test::windows::store_of(ops, w, DType::Float32), arguments, options);
+    if (chosen.prefetched_axis() < 0) continue;
+    seen++;
+    SCOPED_TRACE(to_text(chosen.applied()));
+    const LinearKernel made = linearize_kernel(chosen, arguments, kC);
+    prove_indices(made.linear, made.arguments);
+    const test::KernelReplay replay(made.linear.uops, made.arguments);
+    const std::int64_t turns = chosen.axes()[static_cast<std::size_t>(chosen.prefetched_axis())].size.as_int();
+    const std::int64_t bytes = made.arguments[2].elements.as_int() * 4, of_turn = bytes / turns;
+    for (std::int64_t t = 0; t < turns; t++) {
+      const auto asked = asked_in_turn(replay, t, of_turn, bytes / 64);
+      int missing = 0, first = 0, second = 0;
+      for (std::int64_t line = 0; line < bytes / 64; line++) {
+        const auto [early, late] = asked[static_cast<std::size_t>(line)];
+        if (line * 64 / of_turn != (t + 1) % turns) ASSERT_EQ(early + late, 0) << "turn " << t << " asks for line " << line;
+        missing += line * 64 / of_turn == (t + 1) % turns && early + late == 0 ? 1 : 0;
+        first += early, second += late;
+      }
+      EXPECT_LT(missing, 16) << "of " << of_turn / 64;
+      EXPECT_LT(std::max(first, second), 2 * std::min(first, second) + 32) << first << " and " << second;
+    }
+  }
+  EXPECT_GT(seen, 8);
 }
 
 std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) {

@@ -74,7 +74,8 @@ TEST(TuneLayouts, programs_are_measured_in_parts) {
     EXPECT_EQ(projects, 2);
     EXPECT_EQ(calls, most_bytes == 1 ? 2 : 1);
     ASSERT_EQ(measured.size(), 4u);
-    for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) EXPECT_EQ(measured[i].cost->instructions, layouts.cost_before.instructions);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{2}})
+      EXPECT_EQ(measured[i].cost->instructions, layouts.cost_before.instructions);
     for (const std::size_t i : {std::size_t{1}, std::size_t{3}}) EXPECT_EQ(measured[i].cost->instructions, layouts.cost.instructions);
   }
 }

@@ -5,11 +5,9 @@
 #include <functional>
 #include <random>
 
-#include "driver/compile.h"
 #include "program/lower.h"
 #include "program/program.h"
 #include "schedule/schedule.h"
-#include "support/instructions.h"
 #include "support/node_model.h"
 
 namespace etch {
@@ -246,10 +244,8 @@ std::string bytes_of_lstm(std::int64_t steps, std::int64_t batch) {
 // Inputs of four steps are multiplied at once, in a loop in which one over the steps lies, without copies; with the least memory they are
 // multiplied one by one.
 TEST(OnnxRecurrent, InputsOfAFewStepsAreMultipliedAtOnce) {
-  const auto lowered = [](std::int64_t steps, bool may_take_memory, std::int64_t batch = 1, bool is_trained = false) {
-    ImportOptions options{.bytes = bytes_of_lstm(steps, batch), .may_take_memory = may_take_memory, .name = "n"};
-    if (is_trained) options.training = TrainingImport{.parameters = {"x1"}};
-    const ImportedModel imported = import_onnx(options);
+  const auto lowered = [](std::int64_t steps, bool may_take_memory, std::int64_t batch = 1) {
+    const ImportedModel imported = import_onnx({.bytes = bytes_of_lstm(steps, batch), .may_take_memory = may_take_memory, .name = "n"});
     return lower(imported.graph, create_schedule(*imported.graph, {{"y", imported.outputs.at(0).tensor}}), {});
   };
   const auto turns = [](const Program& program) {
@@ -265,22 +261,6 @@ TEST(OnnxRecurrent, InputsOfAFewStepsAreMultipliedAtOnce) {
   EXPECT_EQ(turns(lowered(9, true)), (std::vector<std::int64_t>{3, 3}));
   EXPECT_EQ(turns(lowered(100, true, 2)), (std::vector<std::int64_t>{25, 4})) << "two rows";
   EXPECT_EQ(turns(lowered(100, true, 3)), (std::vector<std::int64_t>{100})) << "three share the weights already";
-  EXPECT_EQ(turns(lowered(100, true, 1, true)), (std::vector<std::int64_t>{100})) << "gradients go through one loop";
-}
-
-// The driver lets them take that memory where the target has it, and RAM is not the goal.
-TEST(OnnxRecurrent, TargetsDecideAboutMemory) {
-  const auto loops = [](const char* target, bool overlap) {
-    CompileOptions options{.import = {.bytes = bytes_of_lstm(100, 1), .name = "n"}, .target = test::target_named(target)};
-    options.overlap = overlap;
-    const Frontend frontend = read_model(options);
-    return lower_model(frontend, nullptr, options).loops.size();
-  };
-  for (const char* target : {"host", "x86-64-v4", "cortex-a53", "rv64gcv"}) {
-    EXPECT_EQ(loops(target, false), 2u) << target;
-    EXPECT_EQ(loops(target, true), 1u) << target;
-  }
-  for (const char* target : {"cortex-m4f", "cortex-m0plus", "rv32imc", "avr", "c99"}) EXPECT_EQ(loops(target, false), 1u) << target;
 }
 
 TEST(OnnxRecurrent, EmptyBatchesAndInputs) {

@@ -39,6 +39,14 @@ class KernelReplay {
 
   const std::vector<MemoryEvent>& events() const { return events_; }
 
+  /// A byte of an argument that is asked for ahead, and how many events came before.
+  struct Asked {
+    int argument = 0;
+    std::int64_t at = 0;
+    std::size_t before = 0;
+  };
+  const std::vector<Asked>& asked() const { return asked_; }
+
   /// Whether a byte of argument `read` is loaded after it was overwritten, if argument `write` begins `up` bytes above it (below:
   /// negative).
   bool loses(int write, int read, std::int64_t up) const {
@@ -101,6 +109,8 @@ class KernelReplay {
     if (u->uop == UOpKind::Alu && u->lanes == 1) step.value = alu(step);
     if (u->uop == UOpKind::Load) note(step, 2);
     if (u->uop == UOpKind::Store) note(step, 3);
+    if (u->uop == UOpKind::Prefetch)
+      asked_.push_back({static_cast<int>(u->src[0]->number), of(step, 1).value() * bytes_of(u->dtype), events_.size()});
     if (u->uop == UOpKind::StoreColumns) note_columns(step);
     // The text of a dot product of one lane reads its operands where it stands.
     if (u->uop == UOpKind::Dot)
@@ -174,6 +184,7 @@ class KernelReplay {
   std::unordered_map<const UOp*, std::size_t> number_;
   std::vector<Step> steps_;
   std::vector<MemoryEvent> events_;
+  std::vector<Asked> asked_;
 };
 
 }  // namespace etch::test
