@@ -1,6 +1,8 @@
 #include "onnxruntime.h"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "base/files.h"
 #include "driver/compile.h"
@@ -51,12 +53,47 @@ struct Limits {
   double clang = 1.05, gcc = 1.2;  // of etch's time / ONNX Runtime's
 };
 
+/// The least time that this machine allows for a layer.
+enum class Bound : std::uint8_t { None, Products, Larger, Reading };
+struct Physical {
+  Bound by = Bound::None;                // its products at FMA peak; those, or its bytes, whichever takes longer; reading its weights
+  std::optional<double> clang{}, gcc{};  // goals, as a part of it
+  double operations = 0;                 // beside products, for each element of the output: two take the time of a product
+};
+
 /// What is compared: a model, and how long etch's code for it may take.
 struct Case {
   std::string name;
   fs::path model;
-  Limits limits;
+  Limits limits{};
+  Physical physical{};
 };
+
+void add_physical(Context& context, const Case& c, const std::string& figure, const Json& report, const std::string& compiler,
+                  double seconds) {
+  if (c.physical.by == Bound::None) return;
+  const Target target = fastest_target();
+  const std::string& by = target.toolchain.compilers[0];
+  const auto bits = static_cast<int>(target.vector.bits);
+  static const double peak = fma_peak(by, target.toolchain.flags, bits);
+  const auto bytes_of = [&](const char* what) { return report.at(what).get<std::int64_t>(); };
+  const std::int64_t bytes = bytes_of("input_bytes") + bytes_of("output_bytes") + bytes_of("weights_bytes");
+  const double operations = 2 * report.at("macs").get<double>() + c.physical.operations * static_cast<double>(bytes_of("output_bytes")) / 4;
+  double least = operations / peak;
+  std::string what = "of one core's FMA peak";
+  if (c.physical.by == Bound::Reading) {
+    static const double memory = read_bandwidth(by, target.toolchain.flags, bits, 4 * last_cache_bytes());
+    least = static_cast<double>(bytes) / memory;
+    what = fmt::format("of reading four times the last cache ({:.1f} GB/s)", memory / 1e9);
+  } else if (c.physical.by == Bound::Larger) {
+    const double memory = static_cast<double>(bytes) / copy_bandwidth(by, target.toolchain.flags, bits, bytes);
+    what = memory > least ? "of moving as many bytes" : what;
+    least = std::max(least, memory);
+  }
+  context.figures.push_back({figure + "_of_the_limit_" + compiler, least / seconds, what,
+                             compiler == "gcc" ? c.physical.gcc : c.physical.clang,
+                             fmt::format("{:.3f} ms, {:.3f} ms at the limit", seconds * 1e3, least * 1e3)});
+}
 
 /// Times what was emitted into `dir`, by each compiler. False: ONNX Runtime is not there.
 bool measure_code(Context& context, const Case& c, const std::string& figure, const fs::path& dir) {
@@ -88,6 +125,7 @@ bool measure_code(Context& context, const Case& c, const std::string& figure, co
     context.figures.push_back(
         {figure + "_beside_onnxruntime_" + compiler, theirs / own, "ONNX Runtime's time/time", 1 / most,
          fmt::format("{:.3f} ms, ONNX Runtime {:.3f} ms: {:.2f} of its time, limit {:.2f}", own * 1e3, theirs * 1e3, own / theirs, most)});
+    add_physical(context, c, figure, report, compiler, own);
   }
   return true;
 }
@@ -122,6 +160,7 @@ struct Layer {
   Ints input, output;
   std::function<std::string(GraphBuilder& g, const std::string& x)> build;
   double limit;
+  Physical physical{};
 };
 
 std::vector<Layer> products() {
@@ -130,22 +169,26 @@ std::vector<Layer> products() {
        {512, 512},
        {512, 512},
        [](GraphBuilder& g, const std::string& x) { return g.node("MatMul", {x, g.seeded("w", {512, 512}, 512)}); },
-       1.05},
+       1.05,
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
       {"conv3x3_64_on_56",
        {1, 64, 56, 56},
        {1, 64, 56, 56},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 64, 64, 3); },
-       1.05},
+       1.05,
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
       {"conv1x1_256_on_14",
        {1, 256, 14, 14},
        {1, 256, 14, 14},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 256, 256, 1); },
-       1.05},
+       1.05,
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
       {"conv1x1_512_2048_on_7",
        {1, 512, 7, 7},
        {1, 2048, 7, 7},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 2048, 1); },
-       1.0},
+       1.0,
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
       {"conv1x1_512_1000_on_13",
        {1, 512, 13, 13},
        {1, 1000, 13, 13},
@@ -155,13 +198,19 @@ std::vector<Layer> products() {
        {1, 3, 224, 224},
        {1, 64, 112, 112},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 64, 7, 2); },
-       0.95},
+       0.95,
+       {.by = Bound::Products, .clang = 0.75}},
       {"first_3x3_on_320",
        {1, 3, 320, 320},
        {1, 16, 160, 160},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 3, 16, 3, 2); },
        0.95},
-      {"dense_9216_4096", {1, 9216}, {1, 4096}, [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); }, 1.05},
+      {"dense_9216_4096",
+       {1, 9216},
+       {1, 4096},
+       [](GraphBuilder& g, const std::string& x) { return g.dense(x, "fc", 9216, 4096); },
+       1.05,
+       {.by = Bound::Reading, .clang = 0.85}},
   };
 }
 
@@ -171,26 +220,30 @@ std::vector<Layer> other_layers() {
        {1, 128, 56, 56},
        {1, 128, 56, 56},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 128, 128, 3, 1, 128); },
-       0.5},
+       0.5,
+       {.by = Bound::Larger, .clang = 0.6}},
       {"maxpool_64_on_112",
        {1, 64, 112, 112},
        {1, 64, 56, 56},
        [](GraphBuilder& g, const std::string& x) {
          return g.node("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
        },
-       0.95},
+       0.95,
+       {.by = Bound::Larger, .clang = 0.6, .operations = 8}},
       {"softmax_64x1000",
        {64, 1000},
        {64, 1000},
        [](GraphBuilder& g, const std::string& x) { return g.node("Softmax", {x}, {{"axis", 1}}); },
-       0.95},
+       0.95,
+       {.by = Bound::Larger, .clang = 0.6, .operations = 18}},
       {"layernorm_512x768",
        {512, 768},
        {512, 768},
        [](GraphBuilder& g, const std::string& x) {
          return g.node("LayerNormalization", {x, g.seeded("scale", {768}, 1), g.seeded("bias", {768}, 1)});
        },
-       0.95},
+       0.95,
+       {.by = Bound::Larger, .clang = 0.6, .operations = 8}},
       {"sigmoid_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Sigmoid", {x}); }, 0.95},
       {"gelu_1m", {1 << 20}, {1 << 20}, [](GraphBuilder& g, const std::string& x) { return g.node("Gelu", {x}); }, 0.95},
       {"lstm_64_128_100",
@@ -217,7 +270,8 @@ fs::path write_layer(const Context& context, const Layer& layer) {
 void measure_beside_onnxruntime(Context& context) {
   for (const std::vector<Layer>& layers : {products(), other_layers()})
     for (const Layer& layer : layers)
-      if (context.wants(layer.name) && !measure(context, {layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}}))
+      if (context.wants(layer.name) &&
+          !measure(context, {layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}, layer.physical}))
         return;
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
     if (context.wants(name)) measure(context, {name, zoo(context, {name}, std::string(name) + ".onnx"), {}});

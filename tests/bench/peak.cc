@@ -1,7 +1,9 @@
 #include "peak.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/error.h"
@@ -75,6 +77,46 @@ int main(void) {
 }
 )";
 
+// What is read is added up, eight streams at once: a prefetcher follows several, each in a page of its own.
+constexpr const char* kMemorySource = R"(
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+typedef float vec __attribute__((vector_size(BYTES), aligned(4), may_alias));
+static double now(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec; }
+int main(void) {
+  const size_t part = TOTAL / 8 / BYTES * BYTES / 4, all = part * 8, half = all / 2;
+  const int times = TOTAL < 100000000 ? (int)(100000000 / TOTAL) + 1 : 1;
+  float *const data = malloc(all * 4);
+  double best = 1e9;
+  float sink = 0;
+  if (data == NULL) return 1;
+  for (size_t i = 0; i < all; i++) data[i] = (float)(i % 7);
+  for (int run = 0; run < 8; run++) {
+    const double start = now();
+    for (int n = 0; n < times; n++) {
+#if READS
+      vec sum[8];
+      memset(sum, 0, sizeof sum);
+      for (size_t i = 0; i < part; i += BYTES / 4)
+        for (int s = 0; s < 8; s++) sum[s] += *(const vec *)&data[s * part + i];
+      for (int s = 0; s < 8; s++) sink += sum[s][0];
+#else
+      for (size_t i = 0; i < half; i += BYTES / 4) *(vec *)&data[half + i] = *(const vec *)&data[i];
+      sink += data[half + n];
+#endif
+      __asm__ volatile("" : : "r"(data) : "memory");
+    }
+    const double seconds = (now() - start) / times;
+    if (seconds < best) best = seconds;
+  }
+  printf("%.6e %g\n", (double)all * 4 / best, (double)sink);
+  return (int)(half == 0);
+}
+)";
+
 double run_peak(const char* text, const char* what, const std::string& compiler, const std::vector<std::string>& flags) {
   const TempDir work("etch-peak");
   const std::string source = (work.path() / "peak.c").string(), program = (work.path() / "peak").string();
@@ -89,6 +131,13 @@ double run_peak(const char* text, const char* what, const std::string& compiler,
   return std::stod(ran.out);
 }
 
+double bandwidth(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits, std::int64_t bytes, bool reads) {
+  std::vector<std::string> all{fmt::format("-DBYTES={}u", vector_bits / 8), fmt::format("-DTOTAL={}ul", bytes),
+                               fmt::format("-DREADS={:d}", reads)};
+  all.insert(all.end(), flags.begin(), flags.end());
+  return run_peak(kMemorySource, "bandwidth", compiler, all);
+}
+
 }  // namespace
 
 double fma_peak(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits) {
@@ -99,6 +148,19 @@ double fma_peak(const std::string& compiler, const std::vector<std::string>& fla
 
 double vnni_peak(const std::string& compiler, const std::vector<std::string>& flags) {
   return run_peak(kVnniSource, "VPDPBUSD peak", compiler, flags);
+}
+
+double copy_bandwidth(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits, std::int64_t bytes) {
+  return bandwidth(compiler, flags, vector_bits, bytes, false);
+}
+
+double read_bandwidth(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits, std::int64_t bytes) {
+  return bandwidth(compiler, flags, vector_bits, bytes, true);
+}
+
+std::int64_t last_cache_bytes() {
+  const long bytes = std::max({sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), 1L << 20});
+  return bytes;
 }
 
 Target fastest_target() {

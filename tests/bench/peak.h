@@ -1,6 +1,7 @@
 // The physical limits: the peak rates of this machine's arithmetic units, without memory accesses.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,6 +16,13 @@ double fma_peak(const std::string& compiler, const std::vector<std::string>& fla
 
 /// Multiply-accumulates of bytes per second of independent VPDPBUSD of 512 bits, likewise.
 double vnni_peak(const std::string& compiler, const std::vector<std::string>& flags);
+
+/// Bytes per second that one thread moves in a working set of `bytes`: half of it is copied to the other one, both count.
+double copy_bandwidth(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits, std::int64_t bytes);
+/// The same of reading all of it, in eight streams side by side.
+double read_bandwidth(const std::string& compiler, const std::vector<std::string>& flags, int vector_bits, std::int64_t bytes);
+/// Of the largest cache that this processor tells of.
+std::int64_t last_cache_bytes();
 
 /// The one of the targets for x86-64 in float32 that this processor runs fastest.
 Target fastest_target();
