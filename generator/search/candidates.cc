@@ -70,6 +70,7 @@ class Neighbours {
   std::vector<Opts> all() {
     leave_out();
     change();
+    reshape();
     move();
     put_in();
     return std::move(found_);
@@ -103,6 +104,33 @@ class Neighbours {
         if (is_last(step.op) == is_last(opts_[i].op)) add(other);
       }
     }
+  }
+
+  // Both sides of a tile of vectors at once, about as many elements: each change alone would spill registers, or leave half of them.
+  void reshape() {
+    if (std::ranges::none_of(opts_, [](const Opt& opt) { return opt.op == OptOp::Vector; })) return;
+    const auto is_side = [](const Opt& opt) { return opt.op == OptOp::Upcast || opt.op == OptOp::Overlap; };
+    for (std::size_t i = 0; i < opts_.size(); i++)
+      for (std::size_t j = i + 1; j < opts_.size(); j++) {
+        if (!is_side(opts_[i]) || !is_side(opts_[j]) || opts_[i].amount == 0 || opts_[j].amount == 0) continue;
+        const std::int64_t elements = opts_[i].amount * opts_[j].amount;
+        for (std::int64_t rows = 2; rows <= std::min(elements, kMostAmount); rows++)
+          for (std::int64_t columns = 2; columns <= kMostAmount; columns++)
+            if (rows != opts_[i].amount && columns != opts_[j].amount && 4 * rows * columns >= 3 * elements && rows * columns <= 2 * elements)
+              add(with_sides(i, rows, j, columns));
+      }
+  }
+
+  // Sides that don't divide their axes are of tiles that overlap.
+  Opts with_sides(std::size_t i, std::int64_t rows, std::size_t j, std::int64_t columns) const {
+    Opts other = opts_;
+    for (const auto& [place, amount] : {std::pair(i, rows), std::pair(j, columns)}) {
+      other[place].op = OptOp::Upcast;
+      other[place].amount = amount;
+      const auto before = applied(plain_, {other.begin(), other.begin() + static_cast<std::ptrdiff_t>(place)});
+      if (before && before->why_illegal(other[place])) other[place].op = OptOp::Overlap;
+    }
+    return other;
   }
 
   void move() {

@@ -7,6 +7,7 @@
 #include "search/candidates.h"
 #include "search/steps.h"
 #include "support/instructions.h"
+#include "support/random_windows.h"
 #include "support/searched.h"
 
 namespace etch {
@@ -46,6 +47,21 @@ TEST(Search, neighbours_are_legal_new_and_the_same_each_time) {
     EXPECT_GT(found.size(), 10u) << from;
     EXPECT_EQ(neighbours(ast, options, opts), found);
   }
+}
+
+// A tile of vectors of the same size with other sides, also sides that don't divide their axes.
+TEST(Search, both_sides_of_a_tile_change_at_once) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 128;
+  options.float_registers = 32;
+  const test::windows::LaidWindow w{.channels = 4, .outputs = 32, .height = 1, .width = 28, .in_last = true, .out_last = true};
+  const LazyOp* ast = test::windows::store_of(ops, w, DType::Float32);
+  std::set<std::string> found;
+  for (const Opts& other : neighbours(ast, options, *opts_of("VECTOR 0 4, UPCAST 1 4, UPCAST 0 4"))) found.insert(to_text(other));
+  for (const char* wanted : {"VECTOR 0 4, UPCAST 1 14, UPCAST 0 2", "VECTOR 0 4, UPCAST 1 2, UPCAST 0 8", "VECTOR 0 4, OVERLAP 1 12, UPCAST 0 2"})
+    EXPECT_TRUE(found.contains(wanted)) << wanted;
+  EXPECT_FALSE(found.contains("VECTOR 0 4, UPCAST 1 28, UPCAST 0 8")) << "more than twice the registers";
 }
 
 // All lists of up to two steps are tried by hand; a third may still be better.
