@@ -1,5 +1,7 @@
 // Linearizer: outputs in which the lanes of a vector lie far from each other, as channels do in planes, but copies of it lie side by side,
-// as pixels do. Vectors of four such copies are stored as four columns: rows of four elements, which processors make in registers.
+// as pixels do. Vectors of four such copies are stored as four columns: rows of four elements, which processors make in registers. Where
+// there are as many copies as lanes, rows are whole vectors: planes are often a multiple of a page apart, so their lines share few places
+// of the first cache and are gone before the next four elements come.
 #include <algorithm>
 
 #include "base/toposort.h"
@@ -43,30 +45,34 @@ int Linearizer::axis_of_columns() const {
   return -1;
 }
 
-// Four at a time; where their number is no multiple of four, the last four begin earlier.
+// How many of `left` copies are stored next.
+std::int64_t Linearizer::columns_at_once(std::int64_t left) const { return lanes_ > kColumns && left >= lanes_ ? lanes_ : kColumns; }
+
+// As many as lanes at a time, then four; where their number is no multiple of four, the last four begin earlier.
 void Linearizer::store_columns(int axis, const std::vector<const LazyOp*>& results) {
   std::vector<int> others = axes_of(AxisKind::Upcast);
   std::erase(others, axis);
   Sint& number = axis_index_[static_cast<std::size_t>(axis)];
   const std::int64_t size = k_.axes()[static_cast<std::size_t>(axis)].size.as_int();
   for_each(others, [&] {
-    for (std::int64_t begin = 0; begin < size; begin += kColumns) {
-      const std::int64_t first = std::min(begin, size - kColumns);
+    for (std::int64_t begin = 0, count = 0; begin < size; begin += count) {
+      count = columns_at_once(size - begin);
+      const std::int64_t first = std::min(begin, size - count);
       std::vector<std::vector<const UOp*>> columns(results.size());
-      for (std::int64_t c = 0; c < kColumns; c++) {
+      for (std::int64_t c = 0; c < count; c++) {
         number = first + c;
         for (std::size_t r = 0; r < results.size(); r++) columns[r].push_back(in_all_lanes(value(results[r])));
       }
       number = first;
-      for (std::size_t r = 0; r < results.size(); r++) store_four(k_.bufs()[r], columns[r]);
+      for (std::size_t r = 0; r < results.size(); r++) store_rows(k_.bufs()[r], columns[r]);
     }
     number = 0;
   });
 }
 
-void Linearizer::store_four(const KernelBuf& buf, const std::vector<const UOp*>& columns) {
+void Linearizer::store_rows(const KernelBuf& buf, const std::vector<const UOp*>& columns) {
   const std::vector<Place>& rows = lanes_of(buf);
-  for (const Place& row : rows) note_access(buf, row, static_cast<int>(kColumns), true);
+  for (const Place& row : rows) note_access(buf, row, static_cast<int>(columns.size()), true);
   UOp u{.uop = UOpKind::StoreColumns,
         .dtype = buf.op->dtype,
         .lanes = lanes_,

@@ -253,7 +253,8 @@ class Linearizer {
   /// The axis of copies that become columns of the outputs; -1: there is none, or lanes are adjacent or stored one by one.
   int axis_of_columns() const;
   void store_columns(int axis, const std::vector<const LazyOp*>& results);
-  void store_four(const KernelBuf& buf, const std::vector<const UOp*>& columns);
+  std::int64_t columns_at_once(std::int64_t left) const;
+  void store_rows(const KernelBuf& buf, const std::vector<const UOp*>& columns);
 
   // linearizer_lanes.cc, of what lanes leave over
   /// The axes that are not of the dimension along which lanes leave elements over.

@@ -186,12 +186,14 @@ class Search {
 
   // The same part of the peak with the time that stores take which go across the lanes: as columns, or one by one.
   double with_stores(const Tile& tile, std::int64_t q, int other, std::int64_t p, double speed) const {
-    constexpr double kColumn = 0.375, kElement = 5;  // products of vectors in the same time, for each lane
+    constexpr double kColumn = 0.375, kSquare = 0.2, kElement = 5;  // products of vectors in the same time, for each lane
     if (!stores_apart(tile)) return speed;
-    const std::int64_t columns = (p + kStoredColumns - 1) / kStoredColumns * kStoredColumns;
+    const std::int64_t in_squares = tile.lanes > kStoredColumns ? p / tile.lanes * tile.lanes : 0;
+    const std::int64_t columns = ceil_div(p - in_squares, kStoredColumns) * kStoredColumns;
     const bool are_columns = stores_columns(tile, other) && p >= kStoredColumns;
     const auto lanes = static_cast<double>(tile.lanes * q);
-    const double stores = lanes * (are_columns ? kColumn * static_cast<double>(columns) : kElement * static_cast<double>(p));
+    const double as_columns = kSquare * static_cast<double>(in_squares) + kColumn * static_cast<double>(columns);
+    const double stores = lanes * (are_columns ? as_columns : kElement * static_cast<double>(p));
     const double products = static_cast<double>(p * q) * products_;
     return products / (products / speed + stores);
   }

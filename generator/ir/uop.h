@@ -23,7 +23,7 @@ enum class UOpKind : std::uint8_t {
 #undef UOP
 };
 
-/// Vectors that a StoreColumns takes.
+/// Vectors that a StoreColumns takes, if not as many as they have lanes.
 inline constexpr int kStoredColumns = 4;
 
 struct UOpInfo {

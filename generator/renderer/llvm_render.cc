@@ -1,4 +1,5 @@
 // Turns UOps into one function of LLVM IR, one after the other. Values have the names that they have in C where they have one.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -84,6 +85,7 @@ class LlvmRenderer {
   Value* choose(const UOp* u, const UOp* condition, const std::function<Value*()>& yes, const UOp* otherwise);
   Value* load(const UOp* u);
   void store(const UOp* u);
+  std::array<Value*, kStoredColumns> rows_of_four(const std::array<Value*, kStoredColumns>& columns, int lanes);
   void store_columns(const UOp* u);
   void prefetch(const UOp* u);
   Value* vectorize(const UOp* u);
@@ -345,26 +347,37 @@ void LlvmRenderer::store(const UOp* u) {
   builder_.SetInsertPoint(after);
 }
 
-// Pairs of the first two and of the last two, then pairs of these: in each four lanes, so many rows of four.
-void LlvmRenderer::store_columns(const UOp* u) {
-  const int lanes = u->lanes;
+// Of four columns: pairs of the first two and of the last two, then pairs of these, which in each four lanes are rows of four.
+std::array<Value*, kStoredColumns> LlvmRenderer::rows_of_four(const std::array<Value*, kStoredColumns>& columns, int lanes) {
   const auto mixed = [&](Value* a, Value* b, const std::array<int, kStoredColumns>& from) {  // from 4 on: of b
     std::vector<int> mask;
     for (int four = 0; four < lanes; four += kStoredColumns)
       for (const int l : from) mask.push_back(l < kStoredColumns ? four + l : lanes + four + l - kStoredColumns);
     return builder_.CreateShuffleVector(a, b, mask);
   };
-  std::array<Value*, kStoredColumns> columns{};
-  for (std::size_t c = 0; c < columns.size(); c++) columns[c] = values_.widen(value(u->src[3 + c]), lanes);
   Value* low[] = {mixed(columns[0], columns[1], {0, 4, 1, 5}), mixed(columns[2], columns[3], {0, 4, 1, 5})};
   Value* high[] = {mixed(columns[0], columns[1], {2, 6, 3, 7}), mixed(columns[2], columns[3], {2, 6, 3, 7})};
-  const std::array<Value*, kStoredColumns> rows{mixed(low[0], low[1], {0, 1, 4, 5}), mixed(low[0], low[1], {2, 3, 6, 7}),
-                                                mixed(high[0], high[1], {0, 1, 4, 5}), mixed(high[0], high[1], {2, 3, 6, 7})};
+  return {mixed(low[0], low[1], {0, 1, 4, 5}), mixed(low[0], low[1], {2, 3, 6, 7}), mixed(high[0], high[1], {0, 1, 4, 5}),
+          mixed(high[0], high[1], {2, 3, 6, 7})};
+}
+
+// Row l is the same four lanes of all rows of four, side by side.
+void LlvmRenderer::store_columns(const UOp* u) {
+  const int lanes = u->lanes;
+  std::vector<std::array<Value*, kStoredColumns>> rows;
+  for (std::size_t first = 3; first < u->src.size(); first += kStoredColumns) {
+    std::array<Value*, kStoredColumns> columns{};
+    for (std::size_t c = 0; c < columns.size(); c++) columns[c] = values_.widen(value(u->src[first + c]), lanes);
+    rows.push_back(rows_of_four(columns, lanes));
+  }
   Value* at = value(u->src[1]);
   Value* distance = value(u->src[2]);
   for (int l = 0; l < lanes; l++) {
-    const int first = l / kStoredColumns * kStoredColumns;
-    Value* row = builder_.CreateShuffleVector(rows[static_cast<std::size_t>(l - first)], {first, first + 1, first + 2, first + 3});
+    const int four = l / kStoredColumns * kStoredColumns;
+    std::vector<Value*> parts;
+    for (const auto& of_group : rows)
+      parts.push_back(builder_.CreateShuffleVector(of_group[static_cast<std::size_t>(l - four)], {four, four + 1, four + 2, four + 3}));
+    Value* row = llvm::concatenateVectors(builder_, parts);
     Value* index =
         builder_.CreateAdd(at, builder_.CreateMul(distance, llvm::ConstantInt::get(distance->getType(), static_cast<std::uint64_t>(l))));
     builder_.CreateAlignedStore(row, builder_.CreateInBoundsGEP(element_type(u->src[0]), value(u->src[0]), index), align_of(u->src[0]));

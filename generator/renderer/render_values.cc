@@ -315,14 +315,6 @@ void Renderer::store(const UOp* u) {
   statement(text + ";", is_array ? "store" : "write", reads);
 }
 
-void Renderer::store_columns(const UOp* u) {
-  std::string text = helper("store_columns_" + short_name(u->dtype, u->lanes)) + "(&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text +
-                     "], " + expr(u->src[2]).text;
-  for (std::size_t c = 3; c < u->src.size(); c++) text += ", " + in_all_lanes(u->src[c], u->lanes);
-  facts_.uses_vectors = true;
-  line(text + ");");
-}
-
 void Renderer::vectorize(const UOp* u) {
   const bool is_one = std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
   if (is_one && (is_int(u->dtype) || is_one_constant(u)) && !pointed_.contains(u)) {

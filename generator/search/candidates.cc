@@ -116,7 +116,8 @@ class Neighbours {
         const std::int64_t elements = opts_[i].amount * opts_[j].amount;
         for (std::int64_t rows = 2; rows <= std::min(elements, kMostAmount); rows++)
           for (std::int64_t columns = 2; columns <= kMostAmount; columns++)
-            if (rows != opts_[i].amount && columns != opts_[j].amount && 4 * rows * columns >= 3 * elements && rows * columns <= 2 * elements)
+            if (rows != opts_[i].amount && columns != opts_[j].amount && 4 * rows * columns >= 3 * elements &&
+                rows * columns <= 2 * elements)
               add(with_sides(i, rows, j, columns));
       }
   }

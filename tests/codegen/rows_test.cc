@@ -57,6 +57,7 @@ struct Wanted {
 void compare(const char* name, const Language& language, int vector_bits, const Wanted& wanted, unsigned seed) {
   test::ExactKernels kernels(name, language, vector_bits);
   if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
+  if (vector_bits == 512) kernels.options.float_registers = 32;
   std::mt19937 rng(seed);
   LazyOps ops;
   std::vector<LaidWindow> windows;
@@ -123,6 +124,26 @@ const Wanted kColumns{
 TEST(Columns, OfFourInCGiveTheSumsOfLoops) { compare("c", kC, 128, kColumns, 6); }
 TEST(Columns, OfSixteenInCGiveTheSumsOfLoops) { compare("c", kC, 512, kColumns, 7); }
 TEST(Columns, OfEightInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kColumns, 8); }
+
+// Wide rows of few products: as many pixels as lanes at once, and four at a time what is left of a tile.
+LaidWindow random_wide_planes(std::mt19937& rng) {
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+  return {.channels = pick(1, 2), .outputs = 16 * pick(1, 2), .height = pick(3, 5), .width = 4 * pick(4, 12), .kernel = 1 + 2 * pick(0, 1)};
+}
+
+const Wanted kSquares{random_wide_planes,
+                      [](const Kernel& chosen, const ProgramKernel& made, const LaidWindow&) {
+                        const auto has_square = [&](const Axis& a) {
+                          return a.kind == AxisKind::Upcast && a.size.as_int() >= chosen.lanes();
+                        };
+                        return made.uops.find("StoreColumns") != std::string::npos && std::ranges::any_of(chosen.axes(), has_square);
+                      },
+                      true};
+
+TEST(Columns, AsManyAsEightLanesInCGiveTheSumsOfLoops) { compare("c", kC, 256, kSquares, 9); }
+TEST(Columns, AsManyAsSixteenLanesInCGiveTheSumsOfLoops) { compare("c", kC, 512, kSquares, 10); }
+TEST(Columns, AsManyAsEightLanesInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kSquares, 11); }
+TEST(Columns, AsManyAsSixteenLanesInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 512, kSquares, 12); }
 
 LaidWindow random_residual(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };

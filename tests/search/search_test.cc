@@ -59,7 +59,8 @@ TEST(Search, both_sides_of_a_tile_change_at_once) {
   const LazyOp* ast = test::windows::store_of(ops, w, DType::Float32);
   std::set<std::string> found;
   for (const Opts& other : neighbours(ast, options, *opts_of("VECTOR 0 4, UPCAST 1 4, UPCAST 0 4"))) found.insert(to_text(other));
-  for (const char* wanted : {"VECTOR 0 4, UPCAST 1 14, UPCAST 0 2", "VECTOR 0 4, UPCAST 1 2, UPCAST 0 8", "VECTOR 0 4, OVERLAP 1 12, UPCAST 0 2"})
+  for (const char* wanted :
+       {"VECTOR 0 4, UPCAST 1 14, UPCAST 0 2", "VECTOR 0 4, UPCAST 1 2, UPCAST 0 8", "VECTOR 0 4, OVERLAP 1 12, UPCAST 0 2"})
     EXPECT_TRUE(found.contains(wanted)) << wanted;
   EXPECT_FALSE(found.contains("VECTOR 0 4, UPCAST 1 28, UPCAST 0 8")) << "more than twice the registers";
 }
