@@ -75,6 +75,7 @@ class AstCases : public testing::Test {
   Made run(const Config& config) {
     Made made;
     std::vector<std::string> sources;
+    std::set<std::string> defined;
     std::vector<std::vector<Array>> inputs;
     for (std::size_t i = 0; i < cases_->size(); i++) {
       const test::AstCase& c = (*cases_)[i];
@@ -84,7 +85,7 @@ class AstCases : public testing::Test {
       made.optimised += k.opts.empty() ? 0 : 1;
       made.vectors += k.opts.find("VECTOR") != std::string::npos ? 1 : 0;
       made.laid_out += std::ranges::any_of(k.arguments, [](const KernelArgument& a) { return a.layout.has_value(); }) ? 1 : 0;
-      sources.push_back(k.text.source);
+      sources.push_back(test::with_definitions(k.text, defined));
       inputs.push_back(laid_out(c, k));
     }
     const test::Compiled compiled(sources, config.flags);
@@ -122,6 +123,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
   std::set<OptOp> used;
   for (int done = 0; done < f.chains; done += 250) {
     std::vector<std::string> sources, chains;
+    std::set<std::string> defined;
     std::vector<std::vector<Array>> inputs;
     std::vector<std::size_t> which;
     while (static_cast<int>(sources.size()) < std::min(f.chains - done, 250)) {
@@ -136,7 +138,7 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
       }
       try {
         const ProgramKernel kernel = generate_kernel(c.store, signature_of(sources.size(), c, true), kC, options);
-        sources.push_back(kernel.text.source);
+        sources.push_back(test::with_definitions(kernel.text, defined));
         inputs.push_back(laid_out(c, kernel));
       } catch (const std::exception& e) {
         FAIL() << text << ": " << e.what();

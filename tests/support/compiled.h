@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,14 @@ inline const std::vector<std::string>& strict_flags() {
   static const std::vector<std::string> kFlags{"-std=c99",     "-Wall",    "-Wextra", "-Wpedantic",
                                                "-Wconversion", "-Wshadow", "-Werror", "-Wno-unused-function"};
   return kFlags;
+}
+
+/// A kernel's text behind what it calls and no kernel before has: those are added to `defined`.
+inline std::string with_definitions(const Rendered& text, std::set<std::string>& defined) {
+  std::string all;
+  for (const std::string& definition : text.definitions)
+    if (defined.insert(definition).second) all += definition;
+  return all + text.source;
 }
 
 /// One C file from several kernels; `kernels` must name its functions k0, k1, ...
