@@ -27,8 +27,7 @@ class Blocking {
 
   // Of the outermost loop that a constant moves along, if what is inside of that reads the same again, and fits.
   void fetch_ahead() {
-    const double few =
-        static_cast<double>(k_.options().cache_bytes) / 8;  // other kernels may have left them in the cache since the last run
+    const double few = static_cast<double>(k_.options().cache_bytes) / 8;  // may still be in the cache from the last run
     for (std::size_t o = 0; o < operands_.size(); o++) {
       if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) < few) continue;
       int axis = 0;

@@ -290,10 +290,10 @@ bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arg
 bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
 /// Puts loops around the others so that what tiles of products read again and again fits the cache (CodegenOptions::cache_bytes).
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
+
 /// Bytes of constants in one turn of a loop so that the cache holds them, those of the next turn and what else the kernel reads.
 double most_of_turn(const CodegenOptions& options);
-
-/// Where constants are larger than that, asks for those of the next tiles while the present ones are read again.
+/// Where the cache may not have kept constants since the last run, asks for those of the next tiles while the present ones are read again.
 void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
 
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel

@@ -85,15 +85,11 @@ void Linearizer::find_ahead() {
     }
 }
 
-Sint Linearizer::next_turn(int turns) const {
-  const Sint size = k_.axes()[static_cast<std::size_t>(turns)].size;
-  return floormod(axis_index_[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - 1 : Sint(1)), size);
-}
-
 // Where the next turn of the loop begins to read, or, in the last one, the first does.
 Linearizer::Place Linearizer::start_of_next(const KernelBuf& buf, int turns) {
   const std::vector<Sint> now = axis_index_;
-  const Sint next = next_turn(turns);
+  const Sint size = k_.axes()[static_cast<std::size_t>(turns)].size;
+  const Sint next = floormod(now[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - 1 : Sint(1)), size);
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind != AxisKind::Global || static_cast<int>(i) > turns) axis_index_[i] = 0;
   axis_index_[static_cast<std::size_t>(turns)] = next;
@@ -107,34 +103,18 @@ void Linearizer::fetch_shares(int axis) {
   for (const Ahead& ahead : ahead_) {
     if (ahead.loops.back() != axis) continue;
     const Place start = start_of_next(*ahead.buf, k_.prefetched_axis());
+    if (!start.valid.is_int(1)) continue;
     Sint share = 0;
     for (const int loop : ahead.loops)
       share = share * k_.axes()[static_cast<std::size_t>(loop)].size + number_of_part(static_cast<std::size_t>(loop));
     share = floormod(share, ahead.shares);
     const std::int64_t line = kLineBytes / bytes_of(ahead.buf->op->dtype);
-    for (std::int64_t l = 0; l < ahead.at_once; l++) ask_for(*ahead.buf, {start.idx + (share * ahead.at_once + l) * line, start.valid});
+    for (std::int64_t l = 0; l < ahead.at_once; l++) {
+      const Place place{start.idx + (share * ahead.at_once + l) * line};
+      note_access(*ahead.buf, place, 1, false);
+      b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = ahead.buf->op->dtype, .src = {buffer(*ahead.buf), index_.integer(place.idx)}});
+    }
   }
-}
-
-void Linearizer::ask_for(const KernelBuf& buf, const Place& place) {
-  if (!place.valid.is_int(1)) return;
-  note_access(buf, place, 1, false);
-  b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = buf.op->dtype, .src = {buffer(buf), index_.integer(place.idx)}});
-}
-
-// Where lines can't be shared among turns: where the next turn of the loop reads, or, in the last one, the first does. Once for each line
-// of a cache: vectors that are narrower follow each other in memory.
-void Linearizer::fetch_ahead(const KernelBuf& buf) {
-  const int axis = k_.prefetched_axis();
-  if (axis < 0 || is_step(k_.stride(buf, axis), 0)) return;
-  if (std::ranges::any_of(ahead_, [&](const Ahead& a) { return a.buf == &buf; })) return;
-  if (fetched_++ * lanes_ * bytes_of(buf.op->dtype) % kLineBytes != 0) return;
-  Sint& turn = axis_index_[static_cast<std::size_t>(axis)];
-  const Sint now = turn;
-  turn = next_turn(axis);
-  const Place place = place_of(buf);
-  turn = now;
-  ask_for(buf, place);
 }
 
 }  // namespace etch

@@ -138,9 +138,7 @@ const UOp* Linearizer::leaf_value(const KernelBuf& buf, const Place& place, int 
 const UOp* Linearizer::leaf(const LazyOp* op) {
   const KernelBuf& buf = k_.buf_of(op);
   if (is_indexed(op)) return indexed_load(buf);
-  const UOp* loaded = load_all(buf, lanes_of(buf));
-  if (is_summing_ && is_memory(op) && options_.arguments[static_cast<std::size_t>(op->mem().index)].is_constant) fetch_ahead(buf);
-  return loaded;
+  return load_all(buf, lanes_of(buf));
 }
 
 // One value for all lanes, or one for each.

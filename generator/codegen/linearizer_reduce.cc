@@ -149,8 +149,6 @@ void Linearizer::reduce() {
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
-  is_summing_ = true;
-  fetched_ = 0;
   if (const LazyOp* sum = window_sum(); sum != nullptr)
     add_by_element(sum);
   else
@@ -160,7 +158,6 @@ void Linearizer::reduce() {
       else
         add_turn(reduces);
     });
-  is_summing_ = false;
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
   if (!axes_of(AxisKind::Group).empty()) reduce_group();

@@ -126,11 +126,8 @@ class Linearizer {
   std::optional<std::int64_t> distance(const KernelBuf& buf, std::size_t axis) const;
   std::int64_t bytes_of_turn(const KernelBuf& buf, int turns) const;
   std::vector<int> loops_inside(int turns) const;
-  Sint next_turn(int turns) const;
   Place start_of_next(const KernelBuf& buf, int turns);
   void fetch_shares(int axis);
-  void ask_for(const KernelBuf& buf, const Place& place);
-  void fetch_ahead(const KernelBuf& buf);
 
   // linearizer_stages.cc
   /// Computes what the stage reads of earlier ones, so that it is not computed again in the loops that are opened next.
@@ -277,8 +274,6 @@ class Linearizer {
   const LinearizeOptions& options_;
   int stage_ = 0;
   std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
-  bool is_summing_ = false;                   // in the innermost body of a reduction
-  std::int64_t fetched_ = 0;                  // loads of constants there so far
   std::vector<Ahead> ahead_;                  // of the stage
   int columns_ = -1;                          // axis_of_columns(), for outputs whose lanes lie apart
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open

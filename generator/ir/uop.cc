@@ -61,11 +61,10 @@ const char* broken_load_rule(const UOp& u) {
 }
 
 const char* broken_columns_rule(const UOp& u) {
-  const std::size_t n = u.src.size() - 3;
-  if (u.src.size() < 3 ||
-      (n != static_cast<std::size_t>(kStoredColumns) && (n != static_cast<std::size_t>(u.lanes) || (n != 8 && n != 16))))
+  const auto n = std::ssize(u.src) - kBeforeColumns;
+  if (n != kStoredColumns && (n != u.lanes || (n != 8 && n != 16)))
     return "a store of columns has buffer, index, distance of rows and four vectors, or as many as 8 or 16 lanes";
-  for (std::size_t i = 3; i < u.src.size(); i++)
+  for (std::size_t i = kBeforeColumns; i < u.src.size(); i++)
     if ((u.src[i]->lanes != u.lanes && u.src[i]->lanes != 1) || u.src[i]->dtype != u.src[0]->dtype)
       return "each column is a vector of the buffer's type";
   return u.lanes % kStoredColumns == 0 ? nullptr : "the lanes of columns are a multiple of four";

@@ -23,8 +23,8 @@ enum class UOpKind : std::uint8_t {
 #undef UOP
 };
 
-/// Vectors that a StoreColumns takes, if not as many as they have lanes.
-inline constexpr int kStoredColumns = 4;
+/// Vectors that a StoreColumns takes, if not as many as they have lanes, and its operands in front of them.
+inline constexpr int kStoredColumns = 4, kBeforeColumns = 3;
 
 struct UOpInfo {
   std::string_view name;

@@ -39,7 +39,7 @@ class CallTraffic {
     const bool has_columns = u->uop == UOpKind::StoreColumns, is_store = u->uop == UOpKind::Store || has_columns;
     if ((u->uop != UOpKind::Load && !is_store) || u->src[0]->uop != UOpKind::DefineGlobal) return;
     const std::size_t argument = at(u->src[0]->number);
-    const std::int64_t elements = has_columns ? (std::ssize(u->src) - 3) * u->lanes : is_store ? u->src[2]->lanes : u->lanes;
+    const std::int64_t elements = has_columns ? (std::ssize(u->src) - kBeforeColumns) * u->lanes : is_store ? u->src[2]->lanes : u->lanes;
     if (argument < moved_.size()) moved_[argument] = plus(moved_[argument], times(turns(), elements * bytes_of(u->src[0]->dtype)));
   }
 

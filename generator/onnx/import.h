@@ -64,7 +64,7 @@ struct ImportOptions {
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
   /// Operators that functions in C compute.
   std::vector<CustomOperator> customs = {};
-  /// Operators may take more RAM where that makes them faster. (The driver takes this away where the target has none to spare.)
+  /// Operators may take more RAM where that makes them faster. The driver takes this away where the target has none to spare.
   bool may_take_memory = true;
   /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};

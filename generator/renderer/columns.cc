@@ -7,66 +7,71 @@
 namespace etch {
 namespace {
 
-// Each four columns become rows of four, in each four lanes. The same four lanes of all of these, side by side, are a row of the square.
-constexpr const char* kSquare8 = R"(/* 8 vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. */
-ETCH_INLINE void etch_store_square_f32x8(float *to, intptr_t stride, const etch_f32x8 *column) {
+// $1 to $3: numbers that follow the one of lanes.
+constexpr const char* kSquare = R"(/* $0 vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. */
+ETCH_INLINE void etch_store_square_f32x$0(float *to, intptr_t stride, const etch_f32x$0 *column) {
 #if (defined(__clang__) || __GNUC__ >= 12) && !defined(__riscv)
-  etch_f32x8 row[8];
-  for (int c = 0; c < 8; c += 4) {
-    const etch_f32x8 ab = ETCH_MIX_8(column[c], column[c + 1], 0, 8, 1, 9), cd = ETCH_MIX_8(column[c + 2], column[c + 3], 0, 8, 1, 9);
-    const etch_f32x8 ab2 = ETCH_MIX_8(column[c], column[c + 1], 2, 10, 3, 11), cd2 = ETCH_MIX_8(column[c + 2], column[c + 3], 2, 10, 3, 11);
-    row[c] = ETCH_MIX_8(ab, cd, 0, 1, 8, 9), row[c + 1] = ETCH_MIX_8(ab, cd, 2, 3, 10, 11);
-    row[c + 2] = ETCH_MIX_8(ab2, cd2, 0, 1, 8, 9), row[c + 3] = ETCH_MIX_8(ab2, cd2, 2, 3, 10, 11);
+  etch_f32x$0 row[$0]; /* each four columns as rows of four, in each four lanes */
+  for (int c = 0; c < $0; c += 4) {
+    const etch_f32x$0 *const v = &column[c];
+    const etch_f32x$0 ab = ETCH_MIX_$0(v[0], v[1], 0, $0, 1, $1), cd = ETCH_MIX_$0(v[2], v[3], 0, $0, 1, $1);
+    const etch_f32x$0 ab2 = ETCH_MIX_$0(v[0], v[1], 2, $2, 3, $3), cd2 = ETCH_MIX_$0(v[2], v[3], 2, $2, 3, $3);
+    row[c] = ETCH_MIX_$0(ab, cd, 0, 1, $0, $1), row[c + 1] = ETCH_MIX_$0(ab, cd, 2, 3, $2, $3);
+    row[c + 2] = ETCH_MIX_$0(ab2, cd2, 0, 1, $0, $1), row[c + 3] = ETCH_MIX_$0(ab2, cd2, 2, 3, $2, $3);
   }
-  for (int l = 0; l < 4; l++) {
-    *(etch_f32x8_u *)(to + l * stride) = __builtin_shufflevector(row[l], row[l + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    *(etch_f32x8_u *)(to + (l + 4) * stride) = __builtin_shufflevector(row[l], row[l + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
+  for (int l = 0; l < 4; l++) { /* the same four lanes of all of these, side by side */
+$ROWS  }
 #else
-  for (int c = 0; c < 8; c += 4) etch_store_columns_f32x8(to + c, stride, column[c], column[c + 1], column[c + 2], column[c + 3]);
+  for (int c = 0; c < $0; c += 4) etch_store_columns_f32x$0(to + c, stride, column[c], column[c + 1], column[c + 2], column[c + 3]);
 #endif
 }
 )";
 
-constexpr const char* kSquare16 = R"(/* Four of 16 lanes, from p on and so on, where lanes of b follow those of a. */
-#define ETCH_FOURS(a, b, p, q, r, s)                                                                                                 \
+constexpr const char* kRows8 =
+    R"(    *(etch_f32x8_u *)(to + l * stride) = __builtin_shufflevector(row[l], row[l + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    *(etch_f32x8_u *)(to + (l + 4) * stride) = __builtin_shufflevector(row[l], row[l + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+)";
+
+constexpr const char* kFours = R"(/* Four of 16 lanes from p on, and so on, where lanes of b follow those of a. */
+#define ETCH_FOURS(a, b, p, q, r, s)                                                                                            \
   __builtin_shufflevector(a, b, p, p + 1, p + 2, p + 3, q, q + 1, q + 2, q + 3, r, r + 1, r + 2, r + 3, s, s + 1, s + 2, s + 3)
-/* 16 vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. */
-ETCH_INLINE void etch_store_square_f32x16(float *to, intptr_t stride, const etch_f32x16 *column) {
-#if (defined(__clang__) || __GNUC__ >= 12) && !defined(__riscv)
-  etch_f32x16 row[16];
-  for (int c = 0; c < 16; c += 4) {
-    const etch_f32x16 ab = ETCH_MIX_16(column[c], column[c + 1], 0, 16, 1, 17), cd = ETCH_MIX_16(column[c + 2], column[c + 3], 0, 16, 1, 17);
-    const etch_f32x16 ab2 = ETCH_MIX_16(column[c], column[c + 1], 2, 18, 3, 19), cd2 = ETCH_MIX_16(column[c + 2], column[c + 3], 2, 18, 3, 19);
-    row[c] = ETCH_MIX_16(ab, cd, 0, 1, 16, 17), row[c + 1] = ETCH_MIX_16(ab, cd, 2, 3, 18, 19);
-    row[c + 2] = ETCH_MIX_16(ab2, cd2, 0, 1, 16, 17), row[c + 3] = ETCH_MIX_16(ab2, cd2, 2, 3, 18, 19);
-  }
-  for (int l = 0; l < 4; l++) {
-    const etch_f32x16 low = ETCH_FOURS(row[l], row[l + 4], 0, 4, 16, 20), low2 = ETCH_FOURS(row[l + 8], row[l + 12], 0, 4, 16, 20);
+)";
+constexpr const char* kRows16 =
+    R"(    const etch_f32x16 low = ETCH_FOURS(row[l], row[l + 4], 0, 4, 16, 20), low2 = ETCH_FOURS(row[l + 8], row[l + 12], 0, 4, 16, 20);
     const etch_f32x16 high = ETCH_FOURS(row[l], row[l + 4], 8, 12, 24, 28), high2 = ETCH_FOURS(row[l + 8], row[l + 12], 8, 12, 24, 28);
     *(etch_f32x16_u *)(to + l * stride) = ETCH_FOURS(low, low2, 0, 8, 16, 24);
     *(etch_f32x16_u *)(to + (l + 4) * stride) = ETCH_FOURS(low, low2, 4, 12, 20, 28);
     *(etch_f32x16_u *)(to + (l + 8) * stride) = ETCH_FOURS(high, high2, 0, 8, 16, 24);
     *(etch_f32x16_u *)(to + (l + 12) * stride) = ETCH_FOURS(high, high2, 4, 12, 20, 28);
-  }
-#else
-  for (int c = 0; c < 16; c += 4) etch_store_columns_f32x16(to + c, stride, column[c], column[c + 1], column[c + 2], column[c + 3]);
-#endif
-}
 )";
+
+std::string square_function(int lanes) {
+  std::string text;
+  for (const char* c = kSquare; *c != '\0'; c++) {
+    if (*c != '$') {
+      text += *c;
+    } else if (*++c == 'R') {
+      text += lanes == 8 ? kRows8 : kRows16, c += 3;
+    } else {
+      text += std::to_string(lanes + (*c - '0'));
+    }
+  }
+  return (lanes == 8 ? "" : kFours) + text;
+}
 
 }  // namespace
 
 void Renderer::store_columns(const UOp* u) {
   const std::string to = "&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "], " + expr(u->src[2]).text;
   std::vector<std::string> columns;
-  for (std::size_t c = 3; c < u->src.size(); c++) columns.push_back(in_all_lanes(u->src[c], u->lanes));
+  for (std::size_t c = kBeforeColumns; c < u->src.size(); c++) columns.push_back(in_all_lanes(u->src[c], u->lanes));
   const std::string name = short_name(u->dtype, u->lanes), four = helper("store_columns_" + name);
   facts_.uses_vectors = true;
   if (columns.size() == static_cast<std::size_t>(kStoredColumns))
     return line(fmt::format("{}({}, {});", four, to, fmt::join(columns, ", ")));
-  definitions_.insert(u->lanes == 8 ? kSquare8 : kSquare16);
-  line(fmt::format("etch_store_square_{}({}, (const {}[]){{{}}});", name, to, vector_type(u->src[3]), fmt::join(columns, ", ")));
+  definitions_.insert(square_function(u->lanes));
+  line(fmt::format("etch_store_square_{}({}, (const {}[]){{{}}});", name, to, vector_type(u->src[kBeforeColumns]),
+                   fmt::join(columns, ", ")));
 }
 
 }  // namespace etch

@@ -365,7 +365,7 @@ std::array<Value*, kStoredColumns> LlvmRenderer::rows_of_four(const std::array<V
 void LlvmRenderer::store_columns(const UOp* u) {
   const int lanes = u->lanes;
   std::vector<std::array<Value*, kStoredColumns>> rows;
-  for (std::size_t first = 3; first < u->src.size(); first += kStoredColumns) {
+  for (std::size_t first = kBeforeColumns; first < u->src.size(); first += kStoredColumns) {
     std::array<Value*, kStoredColumns> columns{};
     for (std::size_t c = 0; c < columns.size(); c++) columns[c] = values_.widen(value(u->src[first + c]), lanes);
     rows.push_back(rows_of_four(columns, lanes));

@@ -132,9 +132,9 @@ std::string way_of(const Task& task, const Target& target) {
   return way;
 }
 
-// Of a variant alone, whose functions are named by its steps. `data`: what data_of says.
-std::string digest_of(const Task& task, const Variant& variant, const Target& target, const std::string& data) {
-  std::string what = fmt::format("variant {} {}\n{}", way_of(task, target), data, pragmas_for(variant.kernels));
+// Of a variant alone, whose functions are named by its steps. `beside`: what data_of and way_of say.
+std::string digest_of(const Task& task, const Variant& variant, const std::string& beside) {
+  std::string what = fmt::format("variant {}\n{}", beside, pragmas_for(variant.kernels));
   for (const Subject& s : task.subjects) what += fmt::format(" {}", s.calls);
   for (const ProgramKernel& kernel : variant.kernels) {
     what += fmt::format("\n{}\n{}{}", kernel.name, fmt::join(kernel.text.definitions, "\n"), kernel.text.source);
@@ -168,8 +168,8 @@ class Variants {
  private:
   bool find(std::size_t v) {
     if (options_.cache == nullptr) return false;
-    if (data_.empty()) data_ = data_of(task_);
-    digests_[v] = digest_of(task_, all_[v], target_, data_);
+    if (beside_.empty()) beside_ = data_of(task_) + " " + way_of(task_, target_);
+    digests_[v] = digest_of(task_, all_[v], beside_);
     const std::optional<Measured> known = options_.cache->find(digests_[v]);
     if (known) result_[v] = *known;
     return known.has_value();
@@ -228,7 +228,7 @@ class Variants {
   const MeasureOptions& options_;
   std::vector<Measured> result_;
   std::vector<std::string> digests_;  // of what the cache finds each variant by
-  std::string data_;                  // of the task
+  std::string beside_;                // what decides about it beside the kernels
   std::vector<Image> images_;         // to be measured together
   std::int64_t bytes_ = 0;            // of their files
   std::vector<std::size_t> again_;    // variants of units that failed

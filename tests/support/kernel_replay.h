@@ -133,7 +133,7 @@ class KernelReplay {
     const std::int64_t width = bytes_of(arguments_[static_cast<std::size_t>(argument)].dtype);
     for (std::int64_t l = 0; l < u->lanes; l++) {
       const std::int64_t at = (of(step, 1).value() + l * of(step, 2).value()) * width;
-      events_.push_back({true, argument, at, at + width * (std::ssize(u->src) - 3)});
+      events_.push_back({true, argument, at, at + width * (std::ssize(u->src) - kBeforeColumns)});
     }
   }
 

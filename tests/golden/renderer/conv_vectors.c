@@ -1,14 +1,15 @@
 /* 8 vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. */
 ETCH_INLINE void etch_store_square_f32x8(float *to, intptr_t stride, const etch_f32x8 *column) {
 #if (defined(__clang__) || __GNUC__ >= 12) && !defined(__riscv)
-  etch_f32x8 row[8];
+  etch_f32x8 row[8]; /* each four columns as rows of four, in each four lanes */
   for (int c = 0; c < 8; c += 4) {
-    const etch_f32x8 ab = ETCH_MIX_8(column[c], column[c + 1], 0, 8, 1, 9), cd = ETCH_MIX_8(column[c + 2], column[c + 3], 0, 8, 1, 9);
-    const etch_f32x8 ab2 = ETCH_MIX_8(column[c], column[c + 1], 2, 10, 3, 11), cd2 = ETCH_MIX_8(column[c + 2], column[c + 3], 2, 10, 3, 11);
+    const etch_f32x8 *const v = &column[c];
+    const etch_f32x8 ab = ETCH_MIX_8(v[0], v[1], 0, 8, 1, 9), cd = ETCH_MIX_8(v[2], v[3], 0, 8, 1, 9);
+    const etch_f32x8 ab2 = ETCH_MIX_8(v[0], v[1], 2, 10, 3, 11), cd2 = ETCH_MIX_8(v[2], v[3], 2, 10, 3, 11);
     row[c] = ETCH_MIX_8(ab, cd, 0, 1, 8, 9), row[c + 1] = ETCH_MIX_8(ab, cd, 2, 3, 10, 11);
     row[c + 2] = ETCH_MIX_8(ab2, cd2, 0, 1, 8, 9), row[c + 3] = ETCH_MIX_8(ab2, cd2, 2, 3, 10, 11);
   }
-  for (int l = 0; l < 4; l++) {
+  for (int l = 0; l < 4; l++) { /* the same four lanes of all of these, side by side */
     *(etch_f32x8_u *)(to + l * stride) = __builtin_shufflevector(row[l], row[l + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     *(etch_f32x8_u *)(to + (l + 4) * stride) = __builtin_shufflevector(row[l], row[l + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
