@@ -106,7 +106,7 @@ V within(V x, double low, double high) {
 }
 
 // e^r for |r| <= ln(2) / 2
-V exp_power(V r) { return exp_rest(r) * (r * r) + r + 1.0; }
+V exp_power(V r) { return (exp_rest(r) * r + 1.0) * r + 1.0; }
 
 // Its lowest bits are n + `more`, if it is added to the n that is rounded: nine of them are what is left when they become an exponent.
 constexpr double to_exponent(int more) { return kToWhole + 127 + more; }

@@ -31,6 +31,7 @@ constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow
 constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
 constexpr std::int64_t kUnrollInOrder = 2;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
+constexpr std::int64_t kUnrollAhead = 8, kFirstCache = 32 << 10;  // bytes
 
 struct Tile {
   int axis = -1;  // along the registers
@@ -309,6 +310,14 @@ bool rows_overlap(const Kernel& plain, const Tile& tile, int reduced) {
   });
 }
 
+// Whether vectors of few sums wait for what each step reads from beyond the first cache. Processors foresee what an instruction will load
+// in its next turn: if turns are long, that is early enough.
+bool waits_for_vectors(const Kernel& k, const Tile& tile, std::int64_t size) {
+  const std::int64_t panel = size * tile.lanes * tile.registers * bytes_of(DType::Float32);
+  return tile.lanes > 1 && tile.rows > 1 && tile.rows * tile.registers <= kSumsOfWindow && k.count(AxisKind::Reduce) == 1 &&
+         panel > kFirstCache;
+}
+
 // A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
 void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   const std::vector<int> order = reduce_order(k);
@@ -326,6 +335,8 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
   } else if (k.options().in_order) {
     k.try_apply({OptOp::Unroll, reduced, kUnrollInOrder});
+  } else if (waits_for_vectors(k, tile, size)) {
+    k.try_apply({OptOp::Unroll, reduced, kUnrollAhead});
   }
 }
 

@@ -156,13 +156,18 @@ std::int64_t turns_of(std::int64_t size, std::int64_t lanes, bool is_alone) {
   return size / lanes + (is_alone ? std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest : rest);
 }
 
-// Steps that do not wait for each other, of sums over one axis.
+// Steps that do not wait for each other, of sums over one axis. An exponential of each element is a long
+// chain that one sum waits for before and another one after (softmax): two rows at once keep the core busy.
 void unroll_sums(Kernel& k) {
-  constexpr std::int64_t kMost = 4;
   if (k.options().small_code || k.count(AxisKind::Reduce) > k.reduce_stages()) return;
+  const bool has_chains = k.is_staged() && std::ranges::any_of(toposort(k.ast()), [&](const LazyOp* op) {
+                            return is_library_call(op->op) && !is_of_row(k, op);
+                          });
+  const bool in_pairs = has_chains && k.first_reduce() > 0 && k.try_apply({OptOp::Upcast, k.first_reduce() - 1, 2});
+  const std::int64_t most = in_pairs ? 2 : 4;
   for (int axis = 0; axis < k.count(AxisKind::Reduce);) {
     const int loops = k.count(AxisKind::Reduce);
-    for (std::int64_t amount = kMost; amount > 1; amount--)
+    for (std::int64_t amount = most; amount > 1; amount--)
       if (k.try_apply({OptOp::Unroll, axis, amount})) break;
     if (k.count(AxisKind::Reduce) == loops) axis++;  // else it is unrolled whole
   }

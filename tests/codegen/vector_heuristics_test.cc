@@ -93,10 +93,17 @@ TEST(Heuristics, ReductionsAreVectors) {
   EXPECT_EQ(opts_of(ops.reduce(Op::ReduceMax, image, {3, 4}), {8, 8, 32, 1, 1}), "VECTOR 2 16;UNROLL 1 0;UPCAST 2 2; r_8_8_3_3_2_16");
   const LazyOp* rows = ops.load(1, DType::Float32, ShapeTracker::from_shape({6, 48}));
   EXPECT_EQ(opts_of(ops.reduce(Op::ReduceSum, rows, {1}), {6, 1}), "VECTOR 1 16;UNROLL 0 3; r_6_3_16");
-  const LazyOp* largest = ops.expand(ops.reduce(Op::ReduceMax, rows, {1}), {6, 48});
-  const LazyOp* exp = ops.elementwise(Op::Exp, {ops.elementwise(Op::Sub, {rows, largest})});
-  const LazyOp* sum = ops.expand(ops.reduce(Op::ReduceSum, exp, {1}), {6, 48});
-  EXPECT_EQ(opts_of(ops.elementwise(Op::Div, {exp, sum}), {6, 48}), "VECTOR 1 16;UNROLL 0 3;UNROLL 0 3; r_6_3_3_3_16");
+  // By two stages: (x - max) or e^(x - max), over its sum.
+  const auto opts_of_stages = [&](std::int64_t count, bool with_exp) {
+    const std::vector<Sint> shape{count, 64};
+    const LazyOp* x = ops.load(1, DType::Float32, ShapeTracker::from_shape(shape));
+    const LazyOp* value = ops.elementwise(Op::Sub, {x, ops.expand(ops.reduce(Op::ReduceMax, x, {1}), shape)});
+    if (with_exp) value = ops.elementwise(Op::Exp, {value});
+    return opts_of(ops.elementwise(Op::Div, {value, ops.expand(ops.reduce(Op::ReduceSum, value, {1}), shape)}), shape);
+  };
+  EXPECT_EQ(opts_of_stages(6, false), "VECTOR 1 16;UNROLL 0 4;UNROLL 0 4; r_6_4_4_4_16");
+  EXPECT_EQ(opts_of_stages(5, true), "VECTOR 1 16;UNROLL 0 4;UNROLL 0 4; r_5_4_4_4_16");
+  EXPECT_EQ(opts_of_stages(6, true), "VECTOR 1 16;UPCAST 0 2;UNROLL 0 2;UNROLL 1 2; r_3_2_2_4_2_2_2_16");
 }
 
 // In planes the lanes run along rows, whose first and last vectors are loaded element by element, if others are enough; every second
@@ -135,6 +142,23 @@ TEST(Heuristics, SomeOfTheVectorsThatOverlapAreATile) {
   Kernel kernel(store_of(ops, w, DType::Float32), options);
   EXPECT_TRUE(tile_optimizations(kernel, arguments_of(w, DType::Float32)));
   EXPECT_EQ(applied_text(kernel.applied()), "VECTOR 0 16;UPCAST 1 8;UPCAST 0 3;");
+}
+
+// Vectors of few sums read 64 KB of weights for each tile, more than the first cache holds: eight steps a turn.
+TEST(Heuristics, LongTurnsWhereWeightsComeFromBeyondTheFirstCache) {
+  const auto opts_of = [](std::int64_t channels, std::int64_t size) {
+    LazyOps ops;
+    CodegenOptions options;
+    options.vector_bits = 512;
+    options.float_registers = 32;
+    const test::windows::LaidWindow w{.channels = channels, .outputs = 2048, .height = size, .width = size};
+    Kernel kernel(store_of(ops, w, DType::Float32), options);
+    EXPECT_TRUE(tile_optimizations(kernel, arguments_of(w, DType::Float32)));
+    return applied_text(kernel.applied());
+  };
+  EXPECT_EQ(opts_of(512, 7), "VECTOR 0 16;UPCAST 1 7;UPCAST 0 2;UNROLL 0 8;");
+  EXPECT_EQ(opts_of(128, 7), "VECTOR 0 16;UPCAST 1 7;UPCAST 0 2;");
+  EXPECT_EQ(opts_of(512, 14), "VECTOR 0 16;UPCAST 1 14;UPCAST 0 2;") << "28 sums";
 }
 
 // Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers, unless they are

@@ -7,9 +7,9 @@ static __device__ inline float etch_exp_f32(float x) {
   const float whole = bounded * 1.442695f + to_whole;
   const float n = whole - to_whole;
   const float r = bounded - n * 0.6933594f + n * 0.00021219444f;
-  const float sum = ((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * (r * r) + r
-      + 1.0f;
-  return sum * etch_f32_of_bits(etch_f32_bits(whole) << 23u) * (is_small ? 5.421011e-20f : 1.8446744e+19f);
+  const float product = (((((0.0013821041f * r + 0.008368674f) * r + 0.041668262f) * r + 0.16666521f) * r + 0.49999994f) * r
+      + 1.0f) * r;
+  return (product + 1.0f) * etch_f32_of_bits(etch_f32_bits(whole) << 23u) * (is_small ? 5.421011e-20f : 1.8446744e+19f);
 }
 
 extern "C" __global__ void __launch_bounds__(256) grouped_softmax(float *out, const float *x) {

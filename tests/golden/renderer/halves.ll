@@ -39,18 +39,18 @@ n.body:                                           ; preds = %n.test
   %product5 = fmul contract float 0x3F56A4F700000000, %r
   %sum = fadd contract float %product5, 0x3F81239860000000
   %product6 = fmul contract float %sum, %r
+  %sum7 = fadd contract float %product6, 0x3FA5558AE0000000
   br i1 %is_n, label %inside, label %inside.end
 
 inside:                                           ; preds = %n.body
-  %sum7 = fadd contract float %product6, 0x3FA5558AE0000000
   %product8 = fmul contract float %sum7, %r
   %sum9 = fadd contract float %product8, 0x3FC5554920000000
   %product10 = fmul contract float %sum9, %r
   %sum11 = fadd contract float %product10, 0x3FDFFFFFC0000000
-  %product12 = fmul contract float %r, %r
-  %product13 = fmul contract float %sum11, %product12
-  %sum14 = fadd contract float %product13, %r
-  %sum15 = fadd contract float %sum14, 1.000000e+00
+  %product12 = fmul contract float %sum11, %r
+  %sum13 = fadd contract float %product12, 1.000000e+00
+  %product14 = fmul contract float %sum13, %r
+  %sum15 = fadd contract float %product14, 1.000000e+00
   %value = bitcast float %whole to i32
   %shifted = call i32 @etch_shl_u32(i32 %value, i32 23)
   %value16 = bitcast i32 %shifted to float
