@@ -58,6 +58,7 @@ enum class Bound : std::uint8_t { None, Products, Larger, Reading };
 struct Physical {
   Bound by = Bound::None;                // its products at FMA peak; those, or its bytes, whichever takes longer; reading its weights
   std::optional<double> clang{}, gcc{};  // goals, as a part of it
+  std::optional<double> searched{};      // by clang, with what a search found
   double operations = 0;                 // beside products, for each element of the output: two take the time of a product
 };
 
@@ -75,7 +76,7 @@ void add_physical(Context& context, const Case& c, const std::string& figure, co
   const Target target = fastest_target();
   const std::string& by = target.toolchain.compilers[0];
   const auto bits = static_cast<int>(target.vector.bits);
-  static const double peak = fma_peak(by, target.toolchain.flags, bits);
+  const double peak = fma_peak(by, target.toolchain.flags, bits);  // anew: the clock of one minute is not that of the next
   const auto bytes_of = [&](const char* what) { return report.at(what).get<std::int64_t>(); };
   const std::int64_t bytes = bytes_of("input_bytes") + bytes_of("output_bytes") + bytes_of("weights_bytes");
   const double operations = 2 * report.at("macs").get<double>() + c.physical.operations * static_cast<double>(bytes_of("output_bytes")) / 4;
@@ -151,7 +152,9 @@ bool measure(Context& context, const Case& c) {
   if (!measure_code(context, c, c.name, plain)) return false;
   const fs::path tuned = compiled("_tuned", {});
   if (kernels_in(plain) == kernels_in(tuned)) return true;
-  return measure_code(context, c, c.name + "_tuned", tuned);
+  Case searched = c;
+  searched.physical.clang = c.physical.searched;
+  return measure_code(context, searched, c.name + "_tuned", tuned);
 }
 
 /// A network of one layer, as its shapes and what makes its output.
@@ -170,25 +173,25 @@ std::vector<Layer> products() {
        {512, 512},
        [](GraphBuilder& g, const std::string& x) { return g.node("MatMul", {x, g.seeded("w", {512, 512}, 512)}); },
        1.05,
-       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75, .searched = 0.93}},
       {"conv3x3_64_on_56",
        {1, 64, 56, 56},
        {1, 64, 56, 56},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 64, 64, 3); },
        1.05,
-       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75, .searched = 0.93}},
       {"conv1x1_256_on_14",
        {1, 256, 14, 14},
        {1, 256, 14, 14},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 256, 256, 1); },
        1.05,
-       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75, .searched = 0.93}},
       {"conv1x1_512_2048_on_7",
        {1, 512, 7, 7},
        {1, 2048, 7, 7},
        [](GraphBuilder& g, const std::string& x) { return convolution(g, x, 512, 2048, 1); },
        1.0,
-       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75}},
+       {.by = Bound::Products, .clang = 0.85, .gcc = 0.75, .searched = 0.93}},
       {"conv1x1_512_1000_on_13",
        {1, 512, 13, 13},
        {1, 1000, 13, 13},
