@@ -1,5 +1,6 @@
 // Linearizer: loads, constants, positions and stores.
 #include <algorithm>
+#include <ranges>
 
 #include "base/error.h"
 #include "codegen/linearizer_state.h"
@@ -141,11 +142,37 @@ const UOp* Linearizer::leaf(const LazyOp* op) {
   return load_all(buf, lanes_of(buf));
 }
 
+// Lanes that are every second element, as of rows that are pooled: of two vectors, of which one begins with the first lane that is inside
+// and one ends with the last. Null if they are not, or so few are inside that a vector reads others.
+const UOp* Linearizer::load_every_second(const KernelBuf& buf, const std::vector<Place>& places) {
+  const auto is_inside = [](const Place& p) { return !p.valid.is_int(0); };
+  const int begin = static_cast<int>(std::ranges::find_if(places, is_inside) - places.begin());
+  const int last = lanes_ - 1 - static_cast<int>(std::ranges::find_if(places | std::views::reverse, is_inside) - places.rbegin());
+  const int end_of_first = lanes_ - 1, end = 2 * (last - begin);  // elements behind the first one
+  if (end < end_of_first) return nullptr;
+  const Place& from = places[static_cast<std::size_t>(begin)];
+  for (int l = begin; l <= last; l++)
+    if (const Place& p = places[static_cast<std::size_t>(l)]; !(p.idx == from.idx + 2 * (l - begin)) || !(p.valid == from.valid))
+      return nullptr;
+  const UOp *first = load(buf, from, lanes_), *second = load(buf, {from.idx + (end - end_of_first), from.valid}, lanes_);
+  UOp vector{.uop = UOpKind::Vectorize, .dtype = buf.op->dtype, .lanes = lanes_};
+  for (int l = 0; l < lanes_; l++) {
+    const int at = 2 * (l - begin);
+    if (l < begin || l > last)
+      vector.src.push_back(leaf_value(buf, places[static_cast<std::size_t>(l)], 1));
+    else
+      vector.src.push_back(at <= end_of_first ? lane(first, at) : lane(second, at - (end - end_of_first)));
+  }
+  return b_.add(std::move(vector));
+}
+
 // One value for all lanes, or one for each.
 const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& places) {
   const LazyOp* op = buf.op;
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
   if (is_memory(op) && has_vectors(op->dtype) && is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
+  if (is_memory(op) && op->dtype == DType::Float32 && has_vectors(op->dtype))
+    if (const UOp* vector = load_every_second(buf, places)) return vector;
   UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];

@@ -98,6 +98,7 @@ class Linearizer {
   const std::vector<Place>& lanes_of(const KernelBuf& buf);
   std::vector<Sint> dim_indices() const;
   const UOp* leaf(const LazyOp* op);
+  const UOp* load_every_second(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   /// `other`: what it is where the place is not valid; 0 unless given.

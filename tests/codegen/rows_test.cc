@@ -89,6 +89,23 @@ TEST(LanesAlongRows, OfCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongRows, 
 TEST(LanesAlongRows, OfFourInCGiveTheSumsOfLoops) { compare("c", kC, 128, kAlongRows, 2); }
 TEST(LanesAlongRows, OfLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kAlongRows, 3); }
 
+LaidWindow random_steps_of_two(std::mt19937& rng) {
+  LaidWindow w = random_rows(rng);
+  w.width = std::uniform_int_distribution<std::int64_t>(24, 90)(rng);
+  w.stride = 2;
+  return w;
+}
+
+// Lanes that are every second element of a row, of which the first and the last may lie outside: of two vectors.
+const Wanted kEverySecond{
+    random_steps_of_two,
+    [](const Kernel&, const ProgramKernel& made, const LaidWindow&) { return made.uops.find("Load float32x") != std::string::npos; },
+    false};
+
+TEST(EverySecond, OfFourInCGivesTheSumsOfLoops) { compare("c", kC, 128, kEverySecond, 13); }
+TEST(EverySecond, OfEightInLlvmGivesTheSumsOfLoops) { compare("llvm", kLlvm, 256, kEverySecond, 14); }
+TEST(EverySecond, OfSixteenInCGivesTheSumsOfLoops) { compare("c", kC, 512, kEverySecond, 15); }
+
 LaidWindow random_channels(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
   LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 70), .height = pick(3, 8), .width = pick(3, 8)};
