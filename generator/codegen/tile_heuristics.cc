@@ -163,7 +163,7 @@ class Search {
   // Of vectors: the part of the peak that some sums reach which each wait for the one before, with loads that go on beside them. A core
   // that starts instructions in order loads two values by one, and goes through those of the loop as well.
   double speed(double sums, double loads) const {
-    constexpr double kLatency = 10, kLoad = 0.25, kLatencyInOrder = 4, kLoadInOrder = 0.5, kLoop = 4;
+    constexpr double kLatency = 14, kLoad = 0.25, kLatencyInOrder = 4, kLoadInOrder = 0.5, kLoop = 4;
     if (k_.options().in_order) return std::min(1.0, sums / kLatencyInOrder) * sums / (sums + kLoadInOrder * loads + kLoop);
     return std::min(1.0, sums / kLatency) * sums / (sums + kLoad * loads);
   }
