@@ -270,8 +270,9 @@ bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vect
 /// do not tell.
 std::optional<Sint> stride_inside(const Kernel& kernel, const KernelBuf& buf, int axis);
 
-/// Whether an axis has so many vectors that those at its borders, which are loaded element by element, are few of them.
-bool has_inner_vectors(const Kernel& kernel, int axis, std::int64_t lanes);
+/// Whether an axis has so many vectors, in all of the blocks that it is in, that those at the borders of `buf`, which are loaded element
+/// by element, are few of them.
+bool has_inner_vectors(const Kernel& kernel, const KernelBuf& buf, int axis, std::int64_t lanes);
 
 /// Places an instruction of the target where the kernel has operands for it that are adjacent or can be laid out so. False, and the
 /// kernel unchanged, if there is none.

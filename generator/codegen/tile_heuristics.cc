@@ -98,7 +98,7 @@ class Search {
     bool moves = false;
     for (std::size_t i = 0; i < bufs_.size(); i++) {
       const bool is_bordered = with_borders_ && k_.is_masked(*bufs_[i], axis);
-      if (is_bordered && !has_inner_vectors(k_, axis, lanes)) return false;
+      if (is_bordered && !has_inner_vectors(k_, *bufs_[i], axis, lanes)) return false;
       const auto stride = is_bordered ? stride_inside(k_, *bufs_[i], axis) : k_.stride(*bufs_[i], axis);
       if (is_zero(stride)) continue;
       if (!stride || (!is_unit(stride) && (!layouts_[i] || !repeats_few(size.as_int(), lanes)))) return false;

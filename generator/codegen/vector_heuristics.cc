@@ -3,6 +3,7 @@
 // some other elements beside them, for which the constants are loaded once.
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include "codegen/kernel.h"
 #include "codegen/math.h"
@@ -110,18 +111,32 @@ bool is_of_vector_operations(const Kernel& k, bool along_rows) {
 
 }  // namespace
 
-// An image that is padded, and windows in it, are two views; rows of the image are adjacent.
+// What is padded, and windows in it, are two views: a step in the second is one along an axis of the first.
 std::optional<Sint> stride_inside(const Kernel& k, const KernelBuf& b, int axis) {
   const std::vector<View>& views = b.st.views();
   if (!k.is_masked(b, axis)) return k.stride(b, axis);
-  if (views.size() > 2 || is_indexed(b.op) || (views.size() == 2 && !views.front().strides.back().is_int(1))) return std::nullopt;
-  return k.view_stride(b, axis);
+  if (views.size() > 2 || is_indexed(b.op)) return std::nullopt;
+  const Sint step = k.view_stride(b, axis);
+  if (views.size() == 1 || step.is_int(0)) return step;
+  const View& padded = views.front();
+  if (!step.is_int() || !padded.has_fixed_shape()) return padded.strides.back().is_int(1) ? std::optional(step) : std::nullopt;
+  std::int64_t unit = 1;
+  for (std::size_t d = padded.shape.size(); d-- > 0; unit *= padded.shape[d].as_int())
+    if (step.as_int() % unit == 0 && step.as_int() < unit * padded.shape[d].as_int()) return padded.strides[d] * (step.as_int() / unit);
+  return std::nullopt;
 }
 
-bool has_inner_vectors(const Kernel& k, int axis, std::int64_t lanes) {
+bool has_inner_vectors(const Kernel& k, const KernelBuf& b, int axis, std::int64_t lanes) {
   constexpr std::int64_t kLeast = 4;  // vectors, of which two are at the borders
   const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
-  return size.is_int() && size.as_int() / lanes >= kLeast;
+  if (!size.is_int()) return false;
+  std::int64_t vectors = size.as_int() / lanes;
+  const Sint behind = k.view_stride(b, axis) * size;
+  for (int blocks = 0; blocks < k.first_reduce(); blocks++)
+    if (const Sint& count = k.axes()[static_cast<std::size_t>(blocks)].size;
+        count.is_int() && k.is_masked(b, blocks) && k.view_stride(b, blocks) == behind)
+      vectors *= count.as_int();
+  return vectors >= kLeast;
 }
 
 namespace {
@@ -132,7 +147,7 @@ bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vecto
   if (!size.is_int()) return false;
   const bool divides = size.as_int() % lanes == 0;
   return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
-    if (is_indexed(b.op) || (k.is_masked(b, axis) && (b.op->op == Op::Store || k.is_staged() || !has_inner_vectors(k, axis, lanes))))
+    if (is_indexed(b.op) || (k.is_masked(b, axis) && (b.op->op == Op::Store || k.is_staged() || !has_inner_vectors(k, b, axis, lanes))))
       return false;
     if (b.op->op == Op::Const && k.is_masked(b, axis)) return true;
     const auto stride = stride_inside(k, b, axis);
@@ -221,8 +236,9 @@ bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& ar
   for (std::int64_t lanes = widest; lanes >= kFewest && is_of_vector_operations(k, false); lanes /= 2)
     for (const bool overlap : {false, true})
       if (!overlap || 2 * lanes > widest || lanes == kFewest) ways.emplace_back(lanes, overlap);
-  // In place the last vector is stored in parts: narrower ones that all are whole come before.
-  if (k.may_be_in_place()) std::ranges::stable_sort(ways, {}, &std::pair<std::int64_t, bool>::second);
+  // In place the last vector is stored in parts: those of half the lanes that all are whole come before.
+  const auto worth = [](const std::pair<std::int64_t, bool>& way) { return way.second ? way.first : 2 * way.first + 1; };
+  if (k.may_be_in_place()) std::ranges::stable_sort(ways, std::greater{}, worth);
   for (const auto& [lanes, overlap] : ways)
     if (lanes_along_outputs(k, lanes, overlap, arguments)) return true;
   return !k.reduces().empty() && lanes_along_sums(k);
