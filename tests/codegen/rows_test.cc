@@ -162,6 +162,44 @@ TEST(Columns, AsManyAsSixteenLanesInCGiveTheSumsOfLoops) { compare("c", kC, 512,
 TEST(Columns, AsManyAsEightLanesInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kSquares, 11); }
 TEST(Columns, AsManyAsSixteenLanesInLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 512, kSquares, 12); }
 
+// Sums over neighbouring channels, as of LRN, of what has channels innermost, into blocks of as many channels as lanes: in all blocks but
+// the first and the last no lane is outside.
+void compare_blocks(const char* name, const Language& language, int lanes, unsigned seed) {
+  test::ExactKernels kernels(name, language, 32 * lanes);
+  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
+  std::mt19937 rng(seed);
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+  LazyOps ops;
+  const auto rounds = static_cast<std::size_t>(test::rounds(20));
+  for (std::size_t i = 0; i < rounds; i++) {
+    const std::int64_t blocks = pick(4, 7), pixels = pick(1, 30), window = pick(2, 5), before = pick(0, window - 1);
+    const std::int64_t channels = blocks * lanes, padded = channels + window - 1;
+    const View pad = View::create({padded, pixels}, std::vector<Sint>{1, channels}, -before,
+                                  std::vector<Range>{{before, before + channels}, {0, pixels}});
+    const View windows = View::create({blocks, pixels, lanes, window}, std::vector<Sint>{lanes * pixels, 1, pixels, pixels});
+    const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.load(1, DType::Float32, ShapeTracker({pad, windows})), {3});
+    const Array in = test::small_numbers(rng, channels * pixels);
+    std::vector<double> out;
+    for (std::int64_t block = 0; block < blocks; block++)
+      for (std::int64_t x = 0; x < pixels; x++)
+        for (std::int64_t lane = 0; lane < lanes; lane++) {
+          double expected = 0;
+          for (std::int64_t k = 0; k < window; k++)
+            if (const std::int64_t c = block * lanes + lane + k - before; c >= 0 && c < channels)
+              expected += in.double_at(x * channels + c);
+          out.push_back(expected);
+        }
+    kernels.add(ops.store(0, sum, ShapeTracker::from_shape({blocks, pixels, lanes, 1})), {in}, out);
+  }
+  kernels.run(false);
+  for (const ProgramKernel& made : kernels.program.kernels)
+    EXPECT_NE(made.uops.find("Load float32x" + std::to_string(lanes)), std::string::npos) << made.uops;
+}
+
+TEST(AcrossBlocks, OfFourInCGiveTheSumsOfLoops) { compare_blocks("c", kC, 4, 16); }
+TEST(AcrossBlocks, OfEightInLlvmGiveTheSumsOfLoops) { compare_blocks("llvm", kLlvm, 8, 17); }
+TEST(AcrossBlocks, OfSixteenInCGiveTheSumsOfLoops) { compare_blocks("c", kC, 16, 18); }
+
 LaidWindow random_residual(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
   LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 40), .height = pick(3, 8), .width = pick(3, 8)};
