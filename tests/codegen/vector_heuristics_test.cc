@@ -36,7 +36,7 @@ TEST(Heuristics, FloatsWithoutSumsAreVectors) {
   const auto tangent = [&](const LazyOp* x) { return ops.elementwise(Op::Tan, {x}); };
   const std::tuple<const LazyOp*, const CodegenOptions*, const char*> rows[] = {
       {store(64, leaky), &options, "VECTOR 0 16;"}, {store(24, leaky), &options, "VECTOR 0 8;"},
-      {store(36, leaky), &options, "VECTOR 0 4;"},  {store(64, leaky), &by_library, ""},  // one call after the other
+      {store(36, leaky), &options, "VECTOR 0 16;"}, {store(64, leaky), &by_library, ""},  // one call after the other
       {store(63, leaky), &options, "VECTOR 0 16;"},                                       // the last one is stored in parts
       {store(64, tangent), &options, ""},
   };
