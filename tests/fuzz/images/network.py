@@ -28,7 +28,7 @@ class Images:
 
     LAYERS = ("convolution",) * 5 + ("depthwise",) * 3 + ("pool",) * 3 + (
         "activation", "activation", "residual", "residual", "joined", "joined", "shuffled", "normalised", "scaled", "widened", "split",
-        "over_channels", "gated")
+        "over_channels", "over_channels", "gated")
 
     def newest(self):
         return self.values[-1] if self.draws.maybe(0.8) else self.draws.choice(self.values)
@@ -160,9 +160,11 @@ class Images:
         self.values.append((y, channels, 2 * rows, 2 * columns))
 
     def over_channels(self, x, *shape):
-        axis = self.draws.choice((1, 3))
-        if self.draws.maybe():
-            y = self.add("Softmax", [self.bounded(x)], axis=axis)
+        kind = self.draws.choice(("Softmax", "Softmax", "LayerNormalization", "LRN"))
+        if kind == "Softmax":
+            y = self.add("Softmax", [self.bounded(x)], axis=self.draws.choice((1, 3)))
+        elif kind == "LRN":
+            y = self.add("LRN", [x], size=self.draws.choice((1, 3, 5)), alpha=0.5, beta=self.draws.choice((0.5, 0.75, 1.0)), bias=1.0)
         else:
             y = self.add("LayerNormalization", [x, self.numbers(shape[2])], axis=3)
         self.values.append((y, *shape))
