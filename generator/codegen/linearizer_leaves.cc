@@ -170,9 +170,11 @@ const UOp* Linearizer::load_every_second(const KernelBuf& buf, const std::vector
 const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& places) {
   const LazyOp* op = buf.op;
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
-  if (is_memory(op) && has_vectors(op->dtype) && is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
-  if (is_memory(op) && op->dtype == DType::Float32 && has_vectors(op->dtype))
-    if (const UOp* vector = load_every_second(buf, places)) return vector;
+  if (is_memory(op) && has_vectors(op->dtype)) {
+    if (is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
+    const UOp* vector = op->dtype == DType::Float32 ? load_every_second(buf, places) : nullptr;
+    if (vector != nullptr) return vector;
+  }
   UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));
   if (std::ranges::all_of(vector.src, [&](const UOp* u) { return u == vector.src[0]; })) return vector.src[0];

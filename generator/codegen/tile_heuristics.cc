@@ -31,7 +31,8 @@ constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow
 constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
 constexpr std::int64_t kUnrollInOrder = 2;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
-constexpr std::int64_t kUnrollAhead = 8, kFirstCache = 32 << 10;  // bytes
+constexpr std::int64_t kUnrollAhead = 8;
+constexpr double kFirstCache = 32 << 10;  // bytes
 
 struct Tile {
   int axis = -1;  // along the registers
@@ -40,6 +41,7 @@ struct Tile {
   int along = -1;              // upcast: `axis`, or one along which the same buffers move (blocks of which `axis` is one)
   std::int64_t registers = 1;  // along `along`
   std::int64_t rows = 1;       // along `other`
+  double bytes = 0;            // of the vectors that all rows are multiplied with
 };
 
 class Search {
@@ -142,7 +144,8 @@ class Search {
           continue;
         const auto sums = static_cast<double>(p * q);
         const double share = static_cast<double>(size) / static_cast<double>((size + p - 1) / p * p);  // the rest is computed twice
-        const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + far_loads(tile, q) + beside);
+        const double bytes = static_cast<double>(q * tile.lanes) * products_ * bytes_of(DType::Float32);
+        const auto beside_sums = static_cast<double>(loads(tile.axis, q, other, p) + far_loads(tile, q, bytes) + beside);
         const double gain =
             tile.lanes == 1 ? sums * sums / (sums + beside_sums) : share * with_stores(tile, q, other, p, speed(sums, beside_sums));
         if (gain < best || (gain == best && along != tile.axis && tile.along == tile.axis)) continue;
@@ -151,6 +154,7 @@ class Search {
         tile.other = other;
         tile.registers = q;
         tile.rows = p;
+        tile.bytes = bytes;
       }
     }
   }
@@ -227,8 +231,7 @@ class Search {
   }
 
   // What those of vectors cost beside, where the cache does not hold all that a tile's rows are multiplied with, for the next rows.
-  std::int64_t far_loads(const Tile& tile, std::int64_t q) const {
-    const double bytes = static_cast<double>(q * tile.lanes) * products_ * bytes_of(DType::Float32);
+  std::int64_t far_loads(const Tile& tile, std::int64_t q, double bytes) const {
     return tile.lanes > 1 && k_.options().cache_bytes > 0 && bytes > most_of_turn(k_.options()) ? q : 0;
   }
 
@@ -314,10 +317,9 @@ bool rows_overlap(const Kernel& plain, const Tile& tile, int reduced) {
 
 // Whether vectors of few sums wait for what each step reads from beyond the first cache. Processors foresee what an instruction will load
 // in its next turn: if turns are long, that is early enough.
-bool waits_for_vectors(const Kernel& k, const Tile& tile, std::int64_t size) {
-  const std::int64_t panel = size * tile.lanes * tile.registers * bytes_of(DType::Float32);
+bool waits_for_vectors(const Kernel& k, const Tile& tile) {
   return tile.lanes > 1 && tile.rows > 1 && tile.rows * tile.registers <= kSumsOfWindow && k.count(AxisKind::Reduce) == 1 &&
-         panel > kFirstCache;
+         tile.bytes > kFirstCache;
 }
 
 // A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
@@ -337,7 +339,7 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
   } else if (k.options().in_order) {
     k.try_apply({OptOp::Unroll, reduced, kUnrollInOrder});
-  } else if (waits_for_vectors(k, tile, size)) {
+  } else if (waits_for_vectors(k, tile)) {
     k.try_apply({OptOp::Unroll, reduced, kUnrollAhead});
   }
 }

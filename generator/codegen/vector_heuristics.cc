@@ -171,8 +171,8 @@ std::int64_t turns_of(std::int64_t size, std::int64_t lanes, bool is_alone) {
   return size / lanes + (is_alone ? std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest : rest);
 }
 
-// Steps that do not wait for each other, of sums over one axis. An exponential of each element is a long
-// chain that one sum waits for before and another one after (softmax): two rows at once keep the core busy.
+// Steps that do not wait for each other, of sums over one axis. An exponential of each element is a long chain that waits for one sum, and
+// another one for it (softmax): two rows at once keep the core busy.
 void unroll_sums(Kernel& k) {
   if (k.options().small_code || k.count(AxisKind::Reduce) > k.reduce_stages()) return;
   const bool has_chains = k.is_staged() && std::ranges::any_of(toposort(k.ast()), [&](const LazyOp* op) {

@@ -54,31 +54,38 @@ struct Wanted {
   bool may_lay_out;  // the taps
 };
 
+// Random kernels, of which `add` makes one more: what they compute equals what loops do, and of some `has` finds what is looked for.
+template <typename Add, typename Has>
+void compare_all(test::ExactKernels& kernels, std::size_t rounds, bool may_lay_out, const Add& add, const Has& has) {
+  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
+  for (std::size_t i = 0; i < rounds; i++) add();
+  kernels.run(may_lay_out);
+  int seen = 0;
+  for (std::size_t i = 0; i < rounds; i++) seen += has(i, kernels.program.kernels[i]) ? 1 : 0;
+  EXPECT_GT(seen, static_cast<int>(rounds / 6));
+}
+
 void compare(const char* name, const Language& language, int vector_bits, const Wanted& wanted, unsigned seed) {
   test::ExactKernels kernels(name, language, vector_bits);
-  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
   if (vector_bits == 512) kernels.options.float_registers = 32;
   std::mt19937 rng(seed);
   LazyOps ops;
   std::vector<LaidWindow> windows;
   std::vector<const LazyOp*> stores;
-  const auto rounds = static_cast<std::size_t>(test::rounds(60));
-  for (std::size_t i = 0; i < rounds; i++) {
+  const auto add = [&] {
     const LaidWindow& w = windows.emplace_back(wanted.random(rng));
     const auto arguments = test::windows::arguments_of(w, DType::Float32);
     const std::vector<Array> inputs{test::small_numbers(rng, arguments[1].elements.as_int()),
                                     test::small_numbers(rng, arguments[2].elements.as_int())};
     stores.push_back(test::windows::store_of(ops, w, DType::Float32));
     kernels.add(stores.back(), inputs, convolution(w, inputs[0], inputs[1]));
-  }
-  kernels.run(wanted.may_lay_out);
-  int seen = 0;
-  for (std::size_t i = 0; i < rounds; i++) {
+  };
+  const auto has = [&](std::size_t i, const ProgramKernel& made) {
     auto arguments = test::windows::arguments_of(windows[i], DType::Float32);
     arguments[2].is_constant = wanted.may_lay_out;
-    seen += wanted.has(choose_opts(stores[i], arguments, kernels.options), kernels.program.kernels[i], windows[i]) ? 1 : 0;
-  }
-  EXPECT_GT(seen, static_cast<int>(rounds / 6));
+    return wanted.has(choose_opts(stores[i], arguments, kernels.options), made, windows[i]);
+  };
+  compare_all(kernels, static_cast<std::size_t>(test::rounds(60)), wanted.may_lay_out, add, has);
 }
 
 const Wanted kAlongRows{
@@ -166,12 +173,10 @@ TEST(Columns, AsManyAsSixteenLanesInLlvmGiveTheSumsOfLoops) { compare("llvm", kL
 // the first and the last no lane is outside.
 void compare_blocks(const char* name, const Language& language, int lanes, unsigned seed) {
   test::ExactKernels kernels(name, language, 32 * lanes);
-  if (!kernels.is_there()) GTEST_SKIP() << kernels.why();
   std::mt19937 rng(seed);
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
   LazyOps ops;
-  const auto rounds = static_cast<std::size_t>(test::rounds(20));
-  for (std::size_t i = 0; i < rounds; i++) {
+  const auto add = [&] {
     const std::int64_t blocks = pick(4, 7), pixels = pick(1, 30), window = pick(2, 5), before = pick(0, window - 1);
     const std::int64_t channels = blocks * lanes, padded = channels + window - 1;
     const View pad = View::create({padded, pixels}, std::vector<Sint>{1, channels}, -before,
@@ -179,21 +184,17 @@ void compare_blocks(const char* name, const Language& language, int lanes, unsig
     const View windows = View::create({blocks, pixels, lanes, window}, std::vector<Sint>{lanes * pixels, 1, pixels, pixels});
     const LazyOp* sum = ops.reduce(Op::ReduceSum, ops.load(1, DType::Float32, ShapeTracker({pad, windows})), {3});
     const Array in = test::small_numbers(rng, channels * pixels);
-    std::vector<double> out;
-    for (std::int64_t block = 0; block < blocks; block++)
+    std::vector<double> out(static_cast<std::size_t>(channels * pixels));
+    for (std::int64_t c = 0; c < channels; c++)
       for (std::int64_t x = 0; x < pixels; x++)
-        for (std::int64_t lane = 0; lane < lanes; lane++) {
-          double expected = 0;
-          for (std::int64_t k = 0; k < window; k++)
-            if (const std::int64_t c = block * lanes + lane + k - before; c >= 0 && c < channels)
-              expected += in.double_at(x * channels + c);
-          out.push_back(expected);
-        }
+        for (std::int64_t from = std::max<std::int64_t>(c - before, 0); from < std::min(c - before + window, channels); from++)
+          out[static_cast<std::size_t>((c / lanes * pixels + x) * lanes + c % lanes)] += in.double_at(x * channels + from);
     kernels.add(ops.store(0, sum, ShapeTracker::from_shape({blocks, pixels, lanes, 1})), {in}, out);
-  }
-  kernels.run(false);
-  for (const ProgramKernel& made : kernels.program.kernels)
-    EXPECT_NE(made.uops.find("Load float32x" + std::to_string(lanes)), std::string::npos) << made.uops;
+  };
+  const auto has = [&](std::size_t, const ProgramKernel& made) {
+    return made.uops.find("Load float32x" + std::to_string(lanes)) != std::string::npos;
+  };
+  compare_all(kernels, static_cast<std::size_t>(test::rounds(20)), false, add, has);
 }
 
 TEST(AcrossBlocks, OfFourInCGiveTheSumsOfLoops) { compare_blocks("c", kC, 4, 16); }

@@ -161,6 +161,23 @@ TEST(Heuristics, LongTurnsWhereWeightsComeFromBeyondTheFirstCache) {
   EXPECT_EQ(opts_of(512, 14), "VECTOR 0 16;UPCAST 1 14;UPCAST 0 2;") << "28 sums";
 }
 
+// Of 3 x 4 and 9 x 2 vectors, which load about as much for each product, the tile of more sums where there are registers for them.
+TEST(Heuristics, MoreSumsWhereThereAreRegisters) {
+  const auto opts_of = [](std::int64_t registers) {
+    LazyOps ops;
+    CodegenOptions options;
+    options.vector_bits = 512;
+    options.float_registers = registers;
+    const test::windows::LaidWindow w{
+        .channels = 32, .outputs = 128, .height = 29, .width = 29, .kernel = 3, .in_last = true, .out_last = true};
+    Kernel kernel(store_of(ops, w, DType::Float32), options);
+    EXPECT_TRUE(tile_optimizations(kernel, arguments_of(w, DType::Float32)));
+    return applied_text(kernel.applied());
+  };
+  EXPECT_EQ(opts_of(32), "VECTOR 0 16;UPCAST 2 9;UPCAST 0 2;");
+  EXPECT_EQ(opts_of(16), "VECTOR 0 16;OVERLAP 2 6;UPCAST 0 2;");
+}
+
 // Where the number of instructions counts, a loop's own are shared by two steps, and the values of all rows have registers, unless they are
 // numbers in registers for scalars.
 TEST(Heuristics, TilesOfCoresInOrder) {
