@@ -109,14 +109,10 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
 #define ETCH_VECTOR(type, name, n)                                               \
   typedef type etch_##name##x##n __attribute__((vector_size(sizeof(type) * n))); \
   typedef type etch_##name##x##n##_u __attribute__((vector_size(sizeof(type) * n), aligned(sizeof(type)), may_alias));
-#define ETCH_VECTORS(n)         \
-  ETCH_VECTOR(float, f32, n)    \
-  ETCH_VECTOR(int32_t, i32, n)  \
-  ETCH_VECTOR(uint32_t, u32, n) \
-  ETCH_VECTOR(int16_t, i16, n)  \
-  ETCH_VECTOR(uint16_t, u16, n) \
-  ETCH_VECTOR(int8_t, i8, n)    \
-  ETCH_VECTOR(uint8_t, u8, n)
+#define ETCH_VECTORS(n)                                                                   \
+  ETCH_VECTOR(float, f32, n)                                                              \
+  ETCH_VECTOR(int32_t, i32, n) ETCH_VECTOR(int16_t, i16, n) ETCH_VECTOR(int8_t, i8, n)    \
+  ETCH_VECTOR(uint32_t, u32, n) ETCH_VECTOR(uint16_t, u16, n) ETCH_VECTOR(uint8_t, u8, n)
 /* Asks for what is read soon, in the second-level cache. */
 #define ETCH_PREFETCH(place) __builtin_prefetch((place), 0, 2)
 /* Four vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. In each four lanes pairs of two vectors,
@@ -148,19 +144,33 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
-/* One number in all lanes; in each lane a where `is` is -1, b where it is 0; the larger and the smaller one, NaN if either is. */
-#define ETCH_FLOAT_LANES(n)                                                                              \
-  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; } \
-  ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {        \
-    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                             \
-  }                                                                                                      \
-  ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
-    return etch_choose_f32x##n(b != b, b, etch_choose_f32x##n(a < b, b, a));                             \
-  }                                                                                                      \
-  ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                            \
-    return etch_choose_f32x##n(b != b, b, etch_choose_f32x##n(b < a, b, a));                             \
+/* One number in all lanes; in each lane a where `is` is -1, b where it is 0; a, but at least `low` or at most `high`, or NaN; the larger
+ * and the smaller one, NaN if either is. */
+#define ETCH_FLOAT_LANES(n, higher, lower)                                                                                  \
+  ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; }                    \
+  ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                           \
+    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                                                \
+  }                                                                                                                         \
+  ETCH_INLINE etch_f32x##n etch_at_least_f32x##n(etch_f32x##n a, etch_f32x##n low) { return higher; }                       \
+  ETCH_INLINE etch_f32x##n etch_at_most_f32x##n(etch_f32x##n a, etch_f32x##n high) { return lower; }                        \
+  ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
+    return etch_choose_f32x##n(b != b, b, etch_at_least_f32x##n(a, b));                                                     \
+  }                                                                                                                         \
+  ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
+    return etch_choose_f32x##n(b != b, b, etch_at_most_f32x##n(a, b));                                                      \
   }
-ETCH_FLOAT_LANES(4) ETCH_FLOAT_LANES(8) ETCH_FLOAT_LANES(16)
+#define ETCH_CHOICES(n) ETCH_FLOAT_LANES(n, etch_choose_f32x##n(a < low, low, a), etch_choose_f32x##n(high < a, high, a))
+#if defined(__AVX512F__) && !defined(__clang__) /* GCC makes no single instruction of a comparison and a choice */
+ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))
+ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(high, a))
+ETCH_FLOAT_LANES(16, __builtin_ia32_maxps512_mask(low, a, a, -1, 4), __builtin_ia32_minps512_mask(high, a, a, -1, 4))
+#elif defined(__AVX__) && !defined(__clang__)
+ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))
+ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(high, a))
+ETCH_CHOICES(16)
+#else
+ETCH_CHOICES(4) ETCH_CHOICES(8) ETCH_CHOICES(16)
+#endif
 ETCH_COLUMNS(4) ETCH_COLUMNS(8) ETCH_COLUMNS(16)
 #pragma GCC diagnostic pop
 #endif
@@ -350,13 +360,8 @@ ETCH_INLINE float etch_scale_f32(float x, int k) {
 /* 2^(whole + rest), |rest| <= 0.5 and a little more */
 ETCH_INLINE float etch_exp2_parts(float whole, float rest) {
   /* Taylor coefficients ln(2)^n / n!; the remainder is below 2^-27 */
-  float p = 1.5252734e-5f;
-  p = p * rest + 1.5403530e-4f;
-  p = p * rest + 1.3333558e-3f;
-  p = p * rest + 9.6181291e-3f;
-  p = p * rest + 5.5504109e-2f;
-  p = p * rest + 2.4022651e-1f;
-  p = p * rest + 6.9314718e-1f;
+  float p = ((1.5252734e-5f * rest + 1.5403530e-4f) * rest + 1.3333558e-3f) * rest + 9.6181291e-3f;
+  p = ((p * rest + 5.5504109e-2f) * rest + 2.4022651e-1f) * rest + 6.9314718e-1f;
   return etch_scale_f32(p * rest + 1.0f, (int)whole);
 }
 
@@ -394,11 +399,7 @@ ETCH_INLINE float etch_log2_parts(float x, float *high, float *low) {
     s_low = ((f - s * d_high) - s * d_low) / d;
   }
   s2 = (s + s_low) * (s + s_low);
-  p = 0.22222222f;
-  p = p * s2 + 0.28571429f;
-  p = p * s2 + 0.4f;
-  p = p * s2 + 0.66666667f;
-  p = p * s2 * (s + s_low); /* 2*atanh(s) - 2s */
+  p = (((0.22222222f * s2 + 0.28571429f) * s2 + 0.4f) * s2 + 0.66666667f) * s2 * (s + s_low); /* 2*atanh(s) - 2s */
   /* 1/ln(2) = 1.442382812 (12 bits) + 3.1222840e-4 */
   h = 2.0f * s * 1.442382812f;
   *high = h;

@@ -27,6 +27,13 @@ inline constexpr std::string_view kTilesPragma =
     "#endif\n"
     "#endif\n";
 
+/// For files with tiles of sums that are vectors. Predictive commoning keeps what the next turns of a loop read, too.
+inline constexpr std::string_view kVectorTilesPragma =
+    "/* GCC would keep elements for the next turns of a loop, for which sums leave no registers: it is cheaper to read them again. */\n"
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC optimize(\"no-predictive-commoning\")\n"
+    "#endif\n";
+
 /// Text in front of C kernels that load under a mask, or sum up what was converted to integers.
 inline constexpr std::string_view kBranchesPragma =
     "/* GCC 12 makes wrong vector code of some branches where it has AVX: let it keep them. */\n"

@@ -57,6 +57,9 @@ struct Linearized {
 /// The result refers to `kernel`.
 Linearized linearize(const Kernel& kernel, const LinearizeOptions& options);
 
+/// Whether 0 <= idx and idx + lanes <= elements is proved wherever `valid` holds.
+bool is_inside_buffer(Sint idx, Sint valid, int lanes, Sint elements);
+
 /// Proves that every access is inside its buffer and returns the number of accesses. Throws InternalError for one that can't be
 /// proved (NotProved, which is one, if that is because of open sizes).
 std::int64_t prove_indices(const Linearized& linear, const std::vector<KernelArgument>& arguments);

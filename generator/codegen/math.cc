@@ -42,7 +42,6 @@ V operator/(V x, V y) { return x.alu(Op::Div, {x.u, y.u}); }
 V operator+(V x, double y) { return x + x.number(y); }
 V operator-(V x, double y) { return x - x.number(y); }
 V operator*(V x, double y) { return x * x.number(y); }
-V operator+(double x, V y) { return y.number(x) + y; }
 V operator-(double x, V y) { return y.number(x) - y; }
 V operator/(double x, V y) { return y.number(x) / y; }
 V operator<(V x, V y) { return {x.b, x.b->alu(Op::CmpLt, DType::Bool, {x.u, y.u})}; }
@@ -97,7 +96,8 @@ Reduced reduced(V x, V to_whole) {
 }
 
 // (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2
-V exp_rest(V r) { return polynomial(r, {4.9999994e-01, 1.6666521e-01, 4.1668262e-02, 8.368674e-03, 1.3821041e-03}); }
+constexpr double kExpRest[] = {4.9999994e-01, 1.6666521e-01, 4.1668262e-02, 8.368674e-03, 1.3821041e-03};
+V exp_rest(V r) { return polynomial(r, {kExpRest[0], kExpRest[1], kExpRest[2], kExpRest[3], kExpRest[4]}); }
 
 // NaN stays.
 V within(V x, double low, double high) {
@@ -105,8 +105,10 @@ V within(V x, double low, double high) {
   return choose(high < above, high, above).named("bounded");
 }
 
-// e^r for |r| <= ln(2) / 2
-V exp_power(V r) { return (exp_rest(r) * r + 1.0) * r + 1.0; }
+// `scale` times e^r, for |r| <= ln(2) / 2
+V exp_power(V r, double scale = 1) {
+  return polynomial(r, {1.0, 1.0, kExpRest[0], kExpRest[1], kExpRest[2], kExpRest[3], kExpRest[4]}, scale);
+}
 
 // Its lowest bits are n + `more`, if it is added to the n that is rounded: nine of them are what is left when they become an exponent.
 constexpr double to_exponent(int more) { return kToWhole + 127 + more; }
@@ -120,15 +122,15 @@ V exp_of(V x) {
   return exp_power(r) * power_of_two(whole) * choose(is_small, x.number(0x1p-64), x.number(0x1p64));
 }
 
-// With nothing to choose: 2^n is at most 1.
+// With nothing to choose: 2^n is at most 1, so that it is always e^r that is 2^64 times too small.
 V exp_nonpos_of(V x) {
   const V bounded = choose(x < -104.0, -104.0, x).named("bounded");
   const auto [whole, r] = reduced(bounded, x.number(to_exponent(64)));
-  return exp_power(r) * power_of_two(whole) * 0x1p-64;
+  return exp_power(r, 0x1p-64) * power_of_two(whole);
 }
 
-/// A call of exp's row.
-V exp(V x) { return x.alu(Op::Exp, {x.u}); }
+/// A call of exp_nonpos's row.
+V exp_nonpos(V x) { return x.alu(Op::ExpNonPos, {x.u}); }
 
 // 2^n * (e^r - 1) + (2^n - 1), with half of each, as 2^n may be infinite
 V expm1_of(V x) {
@@ -156,12 +158,14 @@ V log_of(V x) {
   return choose(x < kInfinity, of_positive, x);
 }
 
-// 1 - 2 / (e^2x + 1), near 0 a polynomial
+// 1 - 2 / (e^2x + 1) = 1 - 1 / (e^r 2^(n - 1) + 1/2), near 0 a polynomial
 V tanh_of(V x) {
   const V sign = only_bits(bits_of(x), kSign), size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
   const V square = (x * x).named("square");
   const V near = polynomial(square, {-3.33333e-01, 1.3331936e-01, -5.3784717e-02, 2.0798625e-02, -5.8979667e-03}) * (square * size) + size;
-  const V far = (1.0 - 2.0 / (exp(size + size) + 1.0)).named("of_large");
+  const V most = choose(10.0 < size, 10.0, size).named("most");  // beyond it is 1
+  const auto [whole, r] = reduced(most + most, x.number(to_exponent(-1)));
+  const V far = (1.0 - 1.0 / (exp_power(r) * power_of_two(whole) + 0.5)).named("of_large");
   return float_of(with_bits(bits_of(choose(size < 0.6, near.named("of_small"), far)), sign));
 }
 
@@ -175,20 +179,20 @@ V erf_of(V x) {
   const V most = choose(4.0 < size, 4.0, size).named("most");  // beyond it is 1
   const V exponent = polynomial(
       most, {1.7468445e-04, -1.1295149, -6.333469e-01, -1.0828004e-01, 2.5119351e-02, -4.171009e-03, 4.344446e-04, -2.1092741e-05});
-  const V far = (1.0 - exp(exponent)).named("of_large");
+  const V far = (1.0 - exp_nonpos(exponent)).named("of_large");
   return float_of(with_bits(bits_of(choose(size < 0.95, near, far)), sign));
 }
 
-// With e = e^-|x| it is e / (1 + e) or 1 / (1 + e); what 1 + e has rounded off is taken into account.
+// e^-x is 2^n + 2^n (e^r - 1), both of which are exact for a rounded e^r - 1, and all is 2^64 times too small, as the result may be
+// subnormal. In this order 1 is not lost beside a large 2^n. Beyond 30 the result is 1.
 V sigmoid_of(V x) {
-  const V below = float_of(with_bits(bits_of(x), x.bits(kSign))).named("below");
-  const V bounded = choose(below < -104, -104, below).named("bounded");
-  const auto [whole, r] = reduced(bounded, x.number(to_exponent(64)));
-  const V e = (exp_power(r) * power_of_two(whole) * 0x1p-64).named("e");
-  const V sum = (1.0 + e).named("sum");
-  const V rest = e - (sum - 1.0);
-  const V ratio = (choose(x < 0.0, e, 1.0) / sum).named("ratio");
-  return ratio - ratio * rest;
+  const V bounded = within(x, -104, 30);
+  const V to_whole = x.number(to_exponent(-64));
+  const V whole = (bounded * -std::numbers::log2e + to_whole).named("whole"), n = (whole - to_whole).named("n");
+  const V r = ((n * -kLn2High - bounded) + n * -kLn2Low).named("r");
+  const V below_power = ((exp_rest(r) * r) * r + r).named("below_power");
+  const V scale = power_of_two(whole).named("scale");
+  return 0x1p-64 / ((below_power * scale + 0x1p-64) + scale);
 }
 
 // x / 2 * (1 + erf(x / sqrt 2)). For negative x it is -g(|x|), so that nothing cancels, and x - g(x) for others; g(t) = e^(-t^2/2) v p(v),

@@ -6,11 +6,9 @@
 #include "shape/open_sizes.h"
 
 namespace etch {
-namespace {
 
-// Proves 0 <= idx and idx + lanes <= elements wherever `valid` holds. If there is no direct proof, each value of a variable is tried,
-// of the variable with the fewest values first.
-bool is_inside(Sint idx, Sint valid, int lanes, Sint elements) {
+// If there is no direct proof, each value of a variable is tried, of the variable with the fewest values first.
+bool is_inside_buffer(Sint idx, Sint valid, int lanes, Sint elements) {
   constexpr int kMaxCases = 4096;
   struct Case {
     Sint idx, valid;
@@ -33,13 +31,11 @@ bool is_inside(Sint idx, Sint valid, int lanes, Sint elements) {
   return true;
 }
 
-}  // namespace
-
 std::int64_t prove_indices(const Linearized& linear, const std::vector<KernelArgument>& arguments) {
   for (const MemoryAccess& access : linear.accesses) {
     const int index = access.buf->op->mem().index;
     const Sint elements = arguments[static_cast<std::size_t>(index)].elements;
-    if (is_inside(access.idx, access.valid, access.lanes, elements)) continue;
+    if (is_inside_buffer(access.idx, access.valid, access.lanes, elements)) continue;
     std::vector<Sint> sizes = access.buf->st.shape();
     sizes.insert(sizes.end(), {access.idx, access.valid, elements});
     check_for_sizes(false,

@@ -185,6 +185,7 @@ std::string pragmas_for(std::span<const ProgramKernel> kernels) {
       {&Rendered::keeps_branches, kBranchesPragma},
       {&Rendered::rounds_doubles, kRoundingsPragma},
       {&Rendered::has_integer_tiles, kTilesPragma},
+      {&Rendered::has_vector_tiles, kVectorTilesPragma},
   };
   std::string text;
   for (const auto& [fact, pragma] : parts)

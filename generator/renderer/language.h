@@ -25,6 +25,7 @@ struct Rendered {
   bool uses_double = false;
   bool has_barrier = false;        // the work-items of a group wait for each other
   bool has_integer_tiles = false;  // several sums of integers at once
+  bool has_vector_tiles = false;   // several sums that are vectors
   // GCC makes no vectors of branches (C and CUDA): a condition chooses between a load and another value, or floats become integers of one
   // or two bytes in a sum of integers
   bool keeps_branches = false;

@@ -1,4 +1,6 @@
 // The text of single values: literals, operations, conversions, loads, stores, accumulators.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -186,13 +188,21 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   return e;
 }
 
-// In the conditional text of Where a number stands for all lanes.
+// a < b ? b : a, and a < b ? a : b, have a name. In the conditional text of Where a number stands for all lanes.
 Renderer::Expr Renderer::vector_choice(const UOp* u) {
-  std::string operands;
-  for (const UOp* s : u->src) operands += (operands.empty() ? "" : ", ") + in_all_lanes(s, u->lanes);
+  const UOp *is = u->src[0], *yes = u->src[1], *no = u->src[2];
+  const bool compares = is->uop == UOpKind::Alu && is->op == Op::CmpLt;
+  const bool raises = compares && is->src[1] == yes && is->src[0] == no, lowers = compares && is->src[0] == yes && is->src[1] == no;
+  std::vector<const UOp*> operands = u->src;
+  if (raises || lowers) operands = {no, yes};
+  std::string text;
   int depth = 0;
-  for (const UOp* s : u->src) depth = std::max(depth, expr(s).depth);
-  return {helper("choose_f32x" + std::to_string(u->lanes)) + "(" + operands + ")", kAtom, depth + 1};
+  for (const UOp* s : operands) {
+    text += (text.empty() ? "" : ", ") + in_all_lanes(s, u->lanes);
+    depth = std::max(depth, expr(s).depth);
+  }
+  const char* name = raises ? "at_least" : lowers ? "at_most" : "choose";
+  return {helper(fmt::format("{}_f32x{}", name, u->lanes)) + "(" + text + ")", kAtom, depth + 1};
 }
 
 // What has half the digits is computed in float32, and rounded.
@@ -393,6 +403,7 @@ void Renderer::accumulator(const UOp* u) {
     facts_.has_integer_tiles = facts_.has_integer_tiles || (!is_float(u->dtype) && u->number > 0);
     declare(type_of(u), name, start, "start " + std::to_string(u->size));
   } else {
+    facts_.has_vector_tiles = facts_.has_vector_tiles || u->number > 0;
     const bool is_zero = u->value->bits() == 0;
     const std::string lanes = is_zero ? "{" + start + "}" : helper("all_" + short_name(u->dtype, u->lanes)) + "(" + start + ")";
     declare(type_of(u), name, lanes, "start " + std::to_string(u->size));

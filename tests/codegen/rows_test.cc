@@ -113,6 +113,28 @@ TEST(EverySecond, OfFourInCGivesTheSumsOfLoops) { compare("c", kC, 128, kEverySe
 TEST(EverySecond, OfEightInLlvmGivesTheSumsOfLoops) { compare("llvm", kLlvm, 256, kEverySecond, 14); }
 TEST(EverySecond, OfSixteenInCGivesTheSumsOfLoops) { compare("c", kC, 512, kEverySecond, 15); }
 
+// Of tiles at the border of a row lanes at one end lie outside, or beside the row of another tile.
+LaidWindow random_borders(std::mt19937& rng) {
+  LaidWindow w = random_rows(rng);
+  w.kernel = std::uniform_int_distribution<std::int64_t>(2, 4)(rng);
+  w.stride = 1;
+  w.pad = std::uniform_int_distribution<std::int64_t>(1, w.kernel - 1)(rng);
+  w.width = 8 * std::uniform_int_distribution<std::int64_t>(2, 7)(rng) + w.kernel - 1 - 2 * w.pad;
+  return w;
+}
+
+const Wanted kBetweenEnds{random_borders,
+                          [](const Kernel& chosen, const ProgramKernel& made, const LaidWindow&) {
+                            const std::string lanes = std::to_string(chosen.lanes());
+                            return made.uops.find("Vectorize boolx" + lanes) != std::string::npos &&
+                                   made.uops.find("Where float32x" + lanes) != std::string::npos;
+                          },
+                          false};
+
+TEST(BetweenEnds, OfFourInCAreTheSumsOfLoops) { compare("c", kC, 128, kBetweenEnds, 18); }
+TEST(BetweenEnds, OfEightInCAreTheSumsOfLoops) { compare("c", kC, 256, kBetweenEnds, 19); }
+TEST(BetweenEnds, OfSixteenInLlvmAreTheSumsOfLoops) { compare("llvm", kLlvm, 512, kBetweenEnds, 20); }
+
 LaidWindow random_channels(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
   LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 70), .height = pick(3, 8), .width = pick(3, 8)};
