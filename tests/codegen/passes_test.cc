@@ -19,13 +19,31 @@ struct Maker {
   const UOp* in = b.add(UOp{.uop = UOpKind::DefineGlobal, .dtype = kF32, .number = 1});
   const UOp* i32(std::int64_t v) { return b.constant(Scalar::of_int(kI32, v)); }
   const UOp* f32(double v) { return b.constant(Scalar::of_double(kF32, v)); }
-  const UOp* load(const UOp* index) { return b.add(UOp{.uop = UOpKind::Load, .dtype = kF32, .src = {in, index}}); }
+  const UOp* load(const UOp* index, int lanes = 1) {
+    return b.add(UOp{.uop = UOpKind::Load, .dtype = kF32, .lanes = lanes, .src = {in, index}});
+  }
   const UOp* loop(const std::string& name, std::int64_t n) {
     return b.add(UOp{.uop = UOpKind::Loop, .dtype = kI32, .src = {i32(0), i32(n)}, .name = name});
   }
-  const UOp* acc() { return b.add(UOp{.uop = UOpKind::DefineAcc, .dtype = kF32, .value = Scalar::of_int(kF32, 0)}); }
-  const UOp* phi(const UOp* acc, const UOp* v) { return b.add(UOp{.uop = UOpKind::Phi, .dtype = kF32, .src = {acc, v}}); }
-  void store(const UOp* index, const UOp* v) { b.add(UOp{.uop = UOpKind::Store, .dtype = kF32, .src = {out, index, v}}); }
+  const UOp* acc(int lanes = 1) {
+    return b.add(UOp{.uop = UOpKind::DefineAcc, .dtype = kF32, .lanes = lanes, .value = Scalar::of_int(kF32, 0)});
+  }
+  const UOp* phi(const UOp* acc, const UOp* v) {
+    return b.add(UOp{.uop = UOpKind::Phi, .dtype = kF32, .lanes = acc->lanes, .src = {acc, v}});
+  }
+  void store(const UOp* index, const UOp* v) {
+    b.add(UOp{.uop = UOpKind::Store, .dtype = kF32, .lanes = v->lanes, .src = {out, index, v}});
+  }
+  /// For each of 4: the sum of vectors over a loop, plus what is the same in all turns.
+  void sums(int lanes) {
+    const UOp* a = loop("i0", 4);
+    const UOp* sum = acc(lanes);
+    const UOp* l = loop("r0", 9);
+    const UOp* total = phi(sum, b.alu(Op::Add, kF32, {sum, load(l, lanes)}));
+    b.end(l);
+    store(a, b.alu(Op::Add, kF32, {total, load(i32(0), lanes)}));
+    b.end(a);
+  }
 };
 
 struct PassCase {
@@ -73,6 +91,16 @@ const PassCase kCases[] = {
      "  %6 = Alu CmpLt bool %2 %5\n  %7 = If %6\n    %8 = Load float32 %1 %5\n    %9 = Loop int32 i1 %2 %4\n      %10 = Store float32 %0 "
      "%9 %8\n"
      "    %11 = End %9\n  %12 = End %7\n%13 = End %5\n"},
+    {"a number behind sums is loaded once", hoist_invariants, [](Maker& m) { m.sums(1); },
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Const int32 4\n%4 = Const int32 9\n"
+     "%5 = Load float32 %1 %2\n%6 = Loop int32 i0 %2 %3\n  %7 = DefineAcc float32 0.0 0\n  %8 = Loop int32 r0 %2 %4\n"
+     "    %9 = Load float32 %1 %8\n    %10 = Alu Add float32 %7 %9\n    %11 = Phi float32 %7 %10\n  %12 = End %8\n"
+     "  %13 = Alu Add float32 %11 %5\n  %14 = Store float32 %0 %6 %13\n%15 = End %6\n"},
+    {"a vector is loaded where it is added to a sum", hoist_invariants, [](Maker& m) { m.sums(4); },
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Const int32 4\n%4 = Const int32 9\n"
+     "%5 = Loop int32 i0 %2 %3\n  %6 = DefineAcc float32x4 0.0 0\n  %7 = Loop int32 r0 %2 %4\n    %8 = Load float32x4 %1 %7\n"
+     "    %9 = Alu Add float32x4 %6 %8\n    %10 = Phi float32x4 %6 %9\n  %11 = End %7\n  %12 = Load float32x4 %1 %2\n"
+     "  %13 = Alu Add float32x4 %10 %12\n  %14 = Store float32x4 %0 %5 %13\n%15 = End %5\n"},
     {"nine times x", sum_loops,
      [](Maker& m) {
        const UOp* x = m.load(m.i32(0));
