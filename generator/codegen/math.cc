@@ -363,14 +363,15 @@ const UOp* value_of(UOpBuilder& builder, Operands operands) {
 
 constexpr MathFunction kRows[] = {
     {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 2 ulp", value_of<exp_of>},
-    {Op::ExpNonPos, "exp_nonpos", "expf", "e^x = 2^n e^r of x of at most 0, within 2 ulp", value_of<exp_nonpos_of>},
+    {Op::ExpNonPos, "exp_nonpos", "expf", "e^x of x of at most 0 = 2^(n + 64) (e^r / 2^64), within 2 ulp", value_of<exp_nonpos_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
     {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},
     {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
-    {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x), within 2 ulp", value_of<sigmoid_of>},
+    {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x) with e^-x = 2^n + 2^n (e^r - 1), all of it / 2^64, within 2 ulp",
+     value_of<sigmoid_of>},
     {Op::Gelu, "gelu", "erff", "x times the part of a normal distribution below x, within 4 ulp", value_of<gelu_of>},
     {Op::Pow, "pow", "powf", "x to the y = 2^(y log2(x)), the logarithm as two floats, within 4 ulp", value_of<pow_of>},
 };
