@@ -144,8 +144,8 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
-/* One number in all lanes; in each lane a where `is` is -1, b where it is 0; a, but at least `low` or at most `high`, or NaN; the larger
- * and the smaller one, NaN if either is. */
+/* One number in all lanes; in each lane a where `is` is -1, b where it is 0; `low` where a is below it, `high` where a is above, else a, NaN
+ * or not; the larger and the smaller one, NaN if either is. */
 #define ETCH_FLOAT_LANES(n, higher, lower)                                                                                  \
   ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; }                    \
   ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                           \
@@ -160,16 +160,17 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
     return etch_choose_f32x##n(b != b, b, etch_at_most_f32x##n(a, b));                                                      \
   }
 #define ETCH_CHOICES(n) ETCH_FLOAT_LANES(n, etch_choose_f32x##n(a < low, low, a), etch_choose_f32x##n(high < a, high, a))
-#if defined(__AVX512F__) && !defined(__clang__) /* GCC makes no single instruction of a comparison and a choice */
+#if defined(__AVX__) && !defined(__clang__) /* GCC makes no single instruction of a comparison and a choice */
 ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))
 ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(high, a))
-ETCH_FLOAT_LANES(16, __builtin_ia32_maxps512_mask(low, a, a, -1, 4), __builtin_ia32_minps512_mask(high, a, a, -1, 4))
-#elif defined(__AVX__) && !defined(__clang__)
-ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))
-ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(high, a))
-ETCH_CHOICES(16)
 #else
-ETCH_CHOICES(4) ETCH_CHOICES(8) ETCH_CHOICES(16)
+ETCH_CHOICES(4) ETCH_CHOICES(8)
+#endif
+/* GCC 14 and 15 may have AVX-512 without vectors of 512 bits. */
+#if defined(__AVX512F__) && !defined(__clang__) && (__GNUC__ < 14 || __GNUC__ > 15 || defined(__EVEX512__))
+ETCH_FLOAT_LANES(16, __builtin_ia32_maxps512_mask(low, a, a, -1, 4), __builtin_ia32_minps512_mask(high, a, a, -1, 4))
+#else
+ETCH_CHOICES(16)
 #endif
 ETCH_COLUMNS(4) ETCH_COLUMNS(8) ETCH_COLUMNS(16)
 #pragma GCC diagnostic pop
@@ -390,8 +391,7 @@ ETCH_INLINE float etch_log2_parts(float x, float *high, float *low) {
   }
   /* log2(m) = 2/ln(2) * atanh(s), s = (m-1)/(m+1), carried in two floats */
   f = m - 1.0f; /* exact */
-  d = m + 1.0f;
-  s = f / d;
+  d = m + 1.0f, s = f / d;
   s = etch_f32_of_bits(etch_f32_bits(s) & 0xfffff000u); /* 12 bits: products with it are nearly exact */
   {
     const float d_high = etch_f32_of_bits(etch_f32_bits(d) & 0xfffff000u);

@@ -1,6 +1,5 @@
 // Linearizer: loads, constants, positions and stores.
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <ranges>
 
@@ -168,54 +167,56 @@ const UOp* Linearizer::load_every_second(const KernelBuf& buf, const std::vector
   return b_.add(std::move(vector));
 }
 
-// Adjacent lanes of which some at the ends may be outside, as at the borders of rows: of a vector that begins or ends with the lanes that
-// are inside together and has other elements of the buffer for those at the ends; or of two halves. Null where fewer lanes are inside.
+// Lanes of which some at the ends may be outside, as at the borders of rows: of a vector that begins or ends with the lanes that are inside
+// together and has other elements of the buffer for those at the ends; or of two halves. Null where fewer than half of the lanes are
+// inside, these are not adjacent, or neither such a vector is inside of the buffer nor halves are vectors.
 const UOp* Linearizer::load_between_ends(const KernelBuf& buf, const std::vector<Place>& places) {
+  constexpr int kFewest = 4;
   const Sint& valid = places[static_cast<std::size_t>(lanes_ / 2)].valid;
   const auto is_inside = [&](const Place& p) { return p.valid == valid; };
   const int begin = static_cast<int>(std::ranges::find_if(places, is_inside) - places.begin());
   const int end = static_cast<int>(std::ranges::find_if(places | std::views::reverse, is_inside).base() - places.begin());
   if (valid.is_int(0) || end - begin < lanes_ / 2) return nullptr;
-  for (int l = 1; l < lanes_; l++) {
-    const Place& p = places[static_cast<std::size_t>(l)];
-    if (!(p.idx == places[0].idx + l) || (l >= begin && l < end && !is_inside(p))) return nullptr;
-  }
-  const auto buf_index = static_cast<std::size_t>(buf.op->mem().index);
-  const auto loaded = [&](int from, int count) { return load(buf, {places[0].idx + from, valid}, count); };
+  const Sint first_idx = places[static_cast<std::size_t>(begin)].idx;
+  for (int l = begin; l < end; l++)
+    if (const Place& p = places[static_cast<std::size_t>(l)]; !(p.idx == first_idx + (l - begin)) || !is_inside(p)) return nullptr;
+  const auto loaded = [&](int from, int count) { return load(buf, {first_idx + (from - begin), valid}, count); };
+  const Sint elements = options_.arguments[static_cast<std::size_t>(buf.op->mem().index)].elements;
+  std::vector<const UOp*> inside;
   for (const int from : {begin, end - lanes_}) {
-    if (!is_inside_buffer(places[0].idx + from, valid, lanes_, options_.arguments[buf_index].elements)) continue;
+    if (!inside.empty() || !is_inside_buffer(first_idx + (from - begin), valid, lanes_, elements)) continue;
     const UOp* whole = loaded(from, lanes_);
-    return between_ends(buf, places, begin, end, [&](int l) { return lane(whole, l - from); });
+    for (int l = begin; l < end; l++) inside.push_back(lane(whole, l - from));
   }
-  constexpr int kFewest = 4;
-  const int half = lanes_ / 2;
-  if (half < kFewest) return nullptr;
-  const UOp *first = loaded(begin, half), *second = loaded(end - half, half);
-  return between_ends(buf, places, begin, end,
-                      [&](int l) { return l < begin + half ? lane(first, l - begin) : lane(second, l - (end - half)); });
+  if (const int half = lanes_ / 2; inside.empty() && half >= kFewest) {
+    const UOp *first = loaded(begin, half), *second = loaded(end - half, half);
+    for (int l = begin; l < end; l++) inside.push_back(l < begin + half ? lane(first, l - begin) : lane(second, l - (end - half)));
+  }
+  return inside.empty() ? nullptr : between_ends(buf, places, begin, inside);
 }
 
-// The lanes from `begin` to `end` are those of vectors: compilers make a permutation of them, and a choice of what only some tiles have
-// beside them.
-const UOp* Linearizer::between_ends(const KernelBuf& buf, const std::vector<Place>& places, int begin, int end,
-                                    const std::function<const UOp*(int)>& lane_inside) {
+// The vector of these lanes, from `begin` on, and what is beside them: compilers make a permutation of the former, and a choice of what
+// only some tiles have at the ends.
+const UOp* Linearizer::between_ends(const KernelBuf& buf, const std::vector<Place>& places, int begin,
+                                    const std::vector<const UOp*>& inside) {
   UOp vector{.uop = UOpKind::Vectorize, .dtype = buf.op->dtype, .lanes = lanes_};
   UOp mask = vector, ends = vector;
   mask.dtype = DType::Bool;
   const UOp* zero = b_.constant(Scalar::of_int(buf.op->dtype, 0));
+  const auto last = static_cast<int>(std::ssize(inside)) - 1;
   for (int l = 0; l < lanes_; l++) {
     const Place& place = places[static_cast<std::size_t>(l)];
-    const bool is_end = l < begin || l >= end, is_read = is_end && !place.valid.is_int(0);
-    vector.src.push_back(is_end && !is_read ? zero : lane_inside(std::clamp(l, begin, end - 1)));
+    const bool is_end = l < begin || l > begin + last, is_read = is_end && !place.valid.is_int(0);
+    vector.src.push_back(is_end && !is_read ? zero : inside[static_cast<std::size_t>(std::clamp(l - begin, 0, last))]);
     mask.src.push_back(b_.constant(Scalar::of_int(DType::Bool, is_read ? 1 : 0)));
     ends.src.push_back(is_read ? leaf_value(buf, place, 1) : zero);
   }
-  const UOp* inside = b_.add(std::move(vector));
+  const UOp* between = b_.add(std::move(vector));
   std::vector<const UOp*> read;
   std::ranges::copy_if(ends.src, std::back_inserter(read), [&](const UOp* u) { return u != zero; });
-  if (read.empty()) return inside;
+  if (read.empty()) return between;
   const UOp* beside = read.size() == 1 ? read[0] : b_.add(std::move(ends));
-  return elementwise(Op::Where, buf.op->dtype, {b_.add(std::move(mask)), beside, inside});
+  return elementwise(Op::Where, buf.op->dtype, {b_.add(std::move(mask)), beside, between});
 }
 
 // One value for all lanes, or one for each.
@@ -224,9 +225,9 @@ const UOp* Linearizer::load_all(const KernelBuf& buf, const std::vector<Place>& 
   if (places.size() == 1) return leaf_value(buf, places[0], 1);
   if (is_memory(op) && has_vectors(op->dtype)) {
     if (is_vector(places) && !places[0].valid.is_int(0)) return load(buf, places[0], lanes_);
-    const UOp* vector = op->dtype == DType::Float32 ? load_every_second(buf, places) : nullptr;
-    if (vector == nullptr && op->dtype == DType::Float32 && !is_indexed(op)) vector = load_between_ends(buf, places);
-    if (vector != nullptr) return vector;
+    const bool is_float32 = op->dtype == DType::Float32;
+    if (const UOp* vector = is_float32 ? load_every_second(buf, places) : nullptr) return vector;
+    if (const UOp* vector = is_float32 && !is_indexed(op) ? load_between_ends(buf, places) : nullptr) return vector;
   }
   UOp vector{.uop = UOpKind::Vectorize, .dtype = op->dtype, .lanes = lanes_};
   for (const Place& p : places) vector.src.push_back(leaf_value(buf, p, 1));

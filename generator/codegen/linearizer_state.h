@@ -1,7 +1,6 @@
 // Internal to the linearizer: the state that its files share.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -101,8 +100,7 @@ class Linearizer {
   const UOp* leaf(const LazyOp* op);
   const UOp* load_every_second(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* load_between_ends(const KernelBuf& buf, const std::vector<Place>& places);
-  const UOp* between_ends(const KernelBuf& buf, const std::vector<Place>& places, int begin, int end,
-                          const std::function<const UOp*(int)>& lane_inside);
+  const UOp* between_ends(const KernelBuf& buf, const std::vector<Place>& places, int begin, const std::vector<const UOp*>& inside);
   const UOp* load_all(const KernelBuf& buf, const std::vector<Place>& places);
   const UOp* leaf_value(const KernelBuf& buf, const Place& place, int lanes);
   /// `other`: what it is where the place is not valid; 0 unless given.

@@ -183,8 +183,8 @@ V erf_of(V x) {
   return float_of(with_bits(bits_of(choose(size < 0.95, near, far)), sign));
 }
 
-// e^-x is 2^n + 2^n (e^r - 1), both of which are exact for a rounded e^r - 1, and all is 2^64 times too small, as the result may be
-// subnormal. In this order 1 is not lost beside a large 2^n. Beyond 30 the result is 1.
+// e^-x is 2^n + 2^n (e^r - 1), both of which are exact for a rounded e^r - 1; numerator and denominator are 2^64 times too small, as e^104
+// is no float. In this order a 1 beside a large 2^n is rounded once less. Beyond 30 the result is 1.
 V sigmoid_of(V x) {
   const V bounded = within(x, -104, 30);
   const V to_whole = x.number(to_exponent(-64));
@@ -363,14 +363,14 @@ const UOp* value_of(UOpBuilder& builder, Operands operands) {
 
 constexpr MathFunction kRows[] = {
     {Op::Exp, "exp", "expf", "e^x = 2^n e^r, within 2 ulp", value_of<exp_of>},
-    {Op::ExpNonPos, "exp_nonpos", "expf", "e^x of x of at most 0 = 2^(n + 64) (e^r / 2^64), within 2 ulp", value_of<exp_nonpos_of>},
+    {Op::ExpNonPos, "exp_nonpos", "expf", "e^x = 2^(n + 64) (e^r / 2^64) for x of at most 0, within 2 ulp", value_of<exp_nonpos_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
     {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},
     {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
-    {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x) with e^-x = 2^n + 2^n (e^r - 1), all of it / 2^64, within 2 ulp",
+    {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x) with e^-x = 2^n + 2^n (e^r - 1), both sides of the fraction / 2^64, within 2 ulp",
      value_of<sigmoid_of>},
     {Op::Gelu, "gelu", "erff", "x times the part of a normal distribution below x, within 4 ulp", value_of<gelu_of>},
     {Op::Pow, "pow", "powf", "x to the y = 2^(y log2(x)), the logarithm as two floats, within 4 ulp", value_of<pow_of>},

@@ -24,7 +24,7 @@ UOpList hoist_invariants(const UOpList& uops) {
   std::vector<std::vector<const UOp*>> bodies(1);     // of the open scopes, as far as they are written
   std::vector<std::size_t> guarded{0};                // per open scope: the innermost If around it
   std::unordered_map<const UOp*, std::size_t> depth;  // of the scope that a value stands in; look-up only
-  std::vector<bool> behind_sums{false};               // per open scope: whether a loop that sums up was closed in it
+  std::vector<bool> behind_sums{false};               // per open scope: whether a loop of sums that are vectors was closed in it
   std::unordered_set<const UOp*> widened;             // their Loads too
   for (const UOp* u : uops.order)
     if (is_widened_load(u)) widened.insert({u, u->src[0]});
@@ -32,7 +32,7 @@ UOpList hoist_invariants(const UOpList& uops) {
     if (u->uop == UOpKind::End) {
       bodies.back().push_back(u);
       std::vector<const UOp*> body = std::move(bodies.back());
-      const bool sums = std::ranges::any_of(body, [](const UOp* b) { return b->uop == UOpKind::Phi; });
+      const bool sums = std::ranges::any_of(body, [](const UOp* b) { return b->uop == UOpKind::Phi && b->lanes > 1; });
       bodies.pop_back();
       guarded.pop_back();
       behind_sums.pop_back();

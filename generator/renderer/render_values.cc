@@ -188,10 +188,11 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   return e;
 }
 
-// a < b ? b : a, and a < b ? a : b, have a name. In the conditional text of Where a number stands for all lanes.
+// a < b ? b : a, and a < b ? a : b, have a name, where nothing else needs the comparison. In the conditional text of Where a number stands
+// for all lanes.
 Renderer::Expr Renderer::vector_choice(const UOp* u) {
   const UOp *is = u->src[0], *yes = u->src[1], *no = u->src[2];
-  const bool compares = is->uop == UOpKind::Alu && is->op == Op::CmpLt;
+  const bool compares = is->uop == UOpKind::Alu && is->op == Op::CmpLt && expr(is).precedence == kCompare;  // else it is a variable
   const bool raises = compares && is->src[1] == yes && is->src[0] == no, lowers = compares && is->src[0] == yes && is->src[1] == no;
   std::vector<const UOp*> operands = u->src;
   if (raises || lowers) operands = {no, yes};

@@ -30,15 +30,30 @@ const Choice kChoices[] = {
      [](double a, double b) { return a < b ? a : b; }},
 };
 
-class LaneChoices : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Compilers, LaneChoices, testing::Values("gcc", "clang-19"),
-                         [](const auto& row) { return std::string(row.param).substr(0, 3); });
+struct Way {
+  const char *name, *compiler, *flag;
+};
+const Way kWays[] = {
+    {"Gcc", "gcc", "-march=native"},
+    {"Clang", "clang-19", "-march=native"},
+#if defined(__x86_64__)
+    {"GccWithAvx2", "gcc", "-mavx2"},
+    {"GccWithoutAvx", "gcc", "-march=x86-64"},
+#endif
+};
+
+class LaneChoices : public testing::TestWithParam<Way> {};
+INSTANTIATE_TEST_SUITE_P(Ways, LaneChoices, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
+
+test::UsableDevice device_of(const Way& way) {
+  DeviceOptions options;
+  options.of<COptions>().cc = way.compiler;
+  options.of<COptions>().flags = {"-std=gnu11", "-O2", way.flag, "-Wall", "-Werror", "-Wno-psabi", "-Wno-unused-function"};
+  return test::usable(make_device("c", options));
+}
 
 TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
-  DeviceOptions device_options;
-  device_options.of<COptions>().cc = GetParam();
-  device_options.of<COptions>().flags = {"-std=gnu11", "-O2", "-march=native"};
-  const auto device = test::usable(make_device("c", device_options));
+  const auto device = device_of(GetParam());
   if (!device) GTEST_SKIP() << device.why;
   const double special[] = {0.0, -0.0, 1.5, -1.5, 0x1p-149, -0x1p-126, 0x1.fffffep127, HUGE_VAL, -HUGE_VAL, NAN};
   std::vector<double> a, b;
@@ -71,6 +86,34 @@ TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
             << function << " of " << x << " and " << y << " is " << value;
       }
     }
+  }
+}
+
+// Two choices by one comparison, which is a variable then; and a bound that is a constant.
+TEST_P(LaneChoices, LeaveNoVariableUnused) {
+  const auto device = device_of(GetParam());
+  if (!device) GTEST_SKIP() << device.why;
+  const std::vector<double> a{-1, -0.0, 0, 1, 2, NAN, -HUGE_VAL, HUGE_VAL}, b{2, 0, -0.0, 1, -2, 1, 0, 3};
+  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {8}, a), Array::of_doubles(DType::Float32, {8}, b)};
+  const ShapeTracker st = ShapeTracker::from_shape({8});
+  LazyOps ops;
+  const LazyOp *x = ops.load(1, DType::Float32, st), *y = ops.load(2, DType::Float32, st);
+  const LazyOp* bound = ops.constant(Scalar::of_double(DType::Float32, -0.0), ShapeTracker::from_shape({1}).expand({8}));
+  const LazyOp* both = ops.elementwise(Op::Sub, {chosen(ops, x, y, false), chosen(ops, x, y, true)});
+  CodegenOptions options = test::options_for(kC);
+  options.vector_bits = 256;
+  const std::vector<test::BackendKernel> kernels{{ops.store(0, both, st), &inputs, 8, {}},
+                                                 {ops.store(0, chosen(ops, x, bound, false), st), &inputs, 8, {}}};
+  const Program program = test::program_of(kernels, kC, options);
+  const std::vector<Array> got = device->load(program)->run({});
+  EXPECT_NE(program.kernels[0].text.source.find("etch_choose_f32x8"), std::string::npos);
+  EXPECT_NE(program.kernels[1].text.source.find("etch_at_least_f32x8"), std::string::npos);
+  for (std::size_t i = 0; i < a.size(); i++) {
+    const double larger = a[i] < b[i] ? b[i] : a[i], smaller = a[i] < b[i] ? a[i] : b[i], raised = a[i] < 0 ? -0.0 : a[i];
+    const auto at = static_cast<std::int64_t>(i);
+    EXPECT_TRUE(std::isnan(larger - smaller) ? std::isnan(got[0].double_at(at)) : got[0].double_at(at) == larger - smaller) << i;
+    const double value = got[1].double_at(at);
+    EXPECT_TRUE(std::isnan(raised) ? std::isnan(value) : value == raised && std::signbit(value) == std::signbit(raised)) << i;
   }
 }
 

@@ -135,6 +135,45 @@ TEST(BetweenEnds, OfFourInCAreTheSumsOfLoops) { compare("c", kC, 128, kBetweenEn
 TEST(BetweenEnds, OfEightInCAreTheSumsOfLoops) { compare("c", kC, 256, kBetweenEnds, 19); }
 TEST(BetweenEnds, OfSixteenInLlvmAreTheSumsOfLoops) { compare("llvm", kLlvm, 512, kBetweenEnds, 20); }
 
+// Rows shorter than a vector, which would begin before the first one or end behind the last: of halves.
+TEST(BetweenEnds, OfShortRowsAreHalves) {
+  constexpr std::int64_t kRows = 3, kWidth = 5;
+  std::vector<double> values(kRows * kWidth), wanted;
+  for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<double>(i) + 1;
+  for (std::int64_t y = -1; y <= kRows; y++)
+    for (std::int64_t x = -1; x < 7; x++)
+      wanted.push_back(y >= 0 && y < kRows && x >= 0 && x < kWidth ? values[static_cast<std::size_t>(y * kWidth + x)] : 0);
+  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kRows * kWidth}, values)};
+  LazyOps ops;
+  const ShapeTracker padded = ShapeTracker::from_shape({kRows, kWidth}).pad({{1, 1}, {1, 2}}),
+                     st = ShapeTracker::from_shape({kRows + 2, 8});
+  for (const auto& [name, language] : {std::pair{"c", &kC}, std::pair{"llvm", &kLlvm}}) {
+    const test::UsableDevice device = test::backend(name);
+    if (!device) GTEST_SKIP() << device.why;
+    CodegenOptions options = test::options_for(*language);
+    options.vector_bits = 256;
+    const test::BackendKernel copy{ops.store(0, ops.load(1, DType::Float32, padded), st), &inputs, (kRows + 2) * 8,
+                                   std::vector<Opt>{{OptOp::Vector, 1, 8}}};
+    const Program program = test::program_of({copy}, *language, options);
+    EXPECT_NE(program.kernels[0].uops.find("Load float32x4"), std::string::npos) << program.kernels[0].uops;
+    EXPECT_EQ(device->load(program)->run({}).at(0).doubles(), wanted) << name;
+  }
+}
+
+// GCC's predictive commoning is off where it would cost registers for sums.
+TEST(VectorSums, OfSeveralAreWhatGccKeepsNothingBeside) {
+  LazyOps ops;
+  const LaidWindow w{.channels = 4, .outputs = 32, .height = 8, .width = 8, .kernel = 3, .out_last = true};
+  for (const int bits : {0, 512}) {
+    CodegenOptions options = test::options_for(kC);
+    options.vector_bits = bits;
+    const KernelSignature signature{"k", test::windows::arguments_of(w, DType::Float32), {}};
+    const ProgramKernel made = generate_kernel(test::windows::store_of(ops, w, DType::Float32), signature, kC, options);
+    const std::string pragmas = pragmas_for(std::span(&made, 1));
+    EXPECT_EQ(pragmas.find("no-predictive-commoning") != std::string::npos, bits > 0) << pragmas;
+  }
+}
+
 LaidWindow random_channels(std::mt19937& rng) {
   const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
   LaidWindow w{.channels = pick(1, 6), .outputs = pick(9, 70), .height = pick(3, 8), .width = pick(3, 8)};
