@@ -137,22 +137,22 @@ TEST(BetweenEnds, OfSixteenInLlvmAreTheSumsOfLoops) { compare("llvm", kLlvm, 512
 
 // Rows shorter than a vector, which would begin before the first one or end behind the last: of halves.
 TEST(BetweenEnds, OfShortRowsAreHalves) {
-  constexpr std::int64_t kRows = 3, kWidth = 5;
-  std::vector<double> values(kRows * kWidth), wanted;
+  constexpr std::int64_t kHeight = 3, kColumnsOfRow = 5;
+  std::vector<double> values(kHeight * kColumnsOfRow), wanted;
   for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<double>(i) + 1;
-  for (std::int64_t y = -1; y <= kRows; y++)
+  for (std::int64_t y = -1; y <= kHeight; y++)
     for (std::int64_t x = -1; x < 7; x++)
-      wanted.push_back(y >= 0 && y < kRows && x >= 0 && x < kWidth ? values[static_cast<std::size_t>(y * kWidth + x)] : 0);
-  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kRows * kWidth}, values)};
+      wanted.push_back(y >= 0 && y < kHeight && x >= 0 && x < kColumnsOfRow ? values[static_cast<std::size_t>(y * kColumnsOfRow + x)] : 0);
+  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kHeight * kColumnsOfRow}, values)};
   LazyOps ops;
-  const ShapeTracker padded = ShapeTracker::from_shape({kRows, kWidth}).pad({{1, 1}, {1, 2}}),
-                     st = ShapeTracker::from_shape({kRows + 2, 8});
+  const ShapeTracker padded = ShapeTracker::from_shape({kHeight, kColumnsOfRow}).pad({{1, 1}, {1, 2}}),
+                     st = ShapeTracker::from_shape({kHeight + 2, 8});
   for (const auto& [name, language] : {std::pair{"c", &kC}, std::pair{"llvm", &kLlvm}}) {
     const test::UsableDevice device = test::backend(name);
     if (!device) GTEST_SKIP() << device.why;
     CodegenOptions options = test::options_for(*language);
     options.vector_bits = 256;
-    const test::BackendKernel copy{ops.store(0, ops.load(1, DType::Float32, padded), st), &inputs, (kRows + 2) * 8,
+    const test::BackendKernel copy{ops.store(0, ops.load(1, DType::Float32, padded), st), &inputs, (kHeight + 2) * 8,
                                    std::vector<Opt>{{OptOp::Vector, 1, 8}}};
     const Program program = test::program_of({copy}, *language, options);
     EXPECT_NE(program.kernels[0].uops.find("Load float32x4"), std::string::npos) << program.kernels[0].uops;
