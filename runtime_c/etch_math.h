@@ -166,10 +166,9 @@ ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(hig
 #else
 ETCH_CHOICES(4) ETCH_CHOICES(8)
 #endif
-/* GCC 14 and 15 may have AVX-512 without vectors of 512 bits. */
 #if defined(__AVX512F__) && !defined(__clang__) && (__GNUC__ < 14 || __GNUC__ > 15 || defined(__EVEX512__))
 ETCH_FLOAT_LANES(16, __builtin_ia32_maxps512_mask(low, a, a, -1, 4), __builtin_ia32_minps512_mask(high, a, a, -1, 4))
-#else
+#else /* also of GCC 14 and 15 where they have AVX-512 without vectors of 512 bits */
 ETCH_CHOICES(16)
 #endif
 ETCH_COLUMNS(4) ETCH_COLUMNS(8) ETCH_COLUMNS(16)
@@ -391,7 +390,8 @@ ETCH_INLINE float etch_log2_parts(float x, float *high, float *low) {
   }
   /* log2(m) = 2/ln(2) * atanh(s), s = (m-1)/(m+1), carried in two floats */
   f = m - 1.0f; /* exact */
-  d = m + 1.0f, s = f / d;
+  d = m + 1.0f;
+  s = f / d;
   s = etch_f32_of_bits(etch_f32_bits(s) & 0xfffff000u); /* 12 bits: products with it are nearly exact */
   {
     const float d_high = etch_f32_of_bits(etch_f32_bits(d) & 0xfffff000u);

@@ -35,18 +35,17 @@ const UOp* Linearizer::rotated_lanes(const UOp* v, int first, int count) {
 // Compilers make vectors of sums of lanes, but branches of comparisons of one lane with another: halves of the vector are compared until
 // four lanes are left, and these with each other until all have the largest.
 const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
-  constexpr int kFewest = 4;
   if (reduce->op != Op::ReduceMax && reduce->op != Op::ReduceMin) {
     std::vector<const UOp*> parts;
     for (int l = 0; l < sum->lanes; l++) parts.push_back(lane(sum, l));
     return total_of(reduce, std::move(parts));
   }
   const Op step = reduce_info(reduce->op).step;
-  while (sum->lanes > kFewest) {
+  while (sum->lanes > kFewestLanes) {
     const int half = sum->lanes / 2;
     sum = elementwise(step, reduce->dtype, {rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half)});
   }
-  for (const int distance : {2, 1}) sum = elementwise(step, reduce->dtype, {sum, rotated_lanes(sum, distance, kFewest)});
+  for (const int distance : {2, 1}) sum = elementwise(step, reduce->dtype, {sum, rotated_lanes(sum, distance, kFewestLanes)});
   return lane(sum, 0);
 }
 
@@ -80,12 +79,11 @@ std::vector<int> Linearizer::without_rest(std::vector<int> axes) const {
 // Vectors of half as many lanes and fewer, each at most once, and a loop over the last elements. Where a stage has loops over other axes
 // too, one loop goes through all of it.
 std::vector<Linearizer::RestPart> Linearizer::rest_parts(AxisKind kind) const {
-  constexpr int kFewest = 4;
   const LanesRest& rest = *k_.lanes_rest();
   std::vector<RestPart> parts;
   std::int64_t first = rest.first;
   const bool has_loops = !loops_beside_rest(kind).empty() || !without_rest(axes_of(AxisKind::Unroll)).empty();
-  for (int lanes = k_.lanes() / 2; lanes >= kFewest && !has_loops; lanes /= 2) {
+  for (int lanes = k_.lanes() / 2; lanes >= kFewestLanes && !has_loops; lanes /= 2) {
     if (rest.end - first < lanes) continue;
     parts.push_back({lanes, first});
     first += lanes;

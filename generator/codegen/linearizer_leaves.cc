@@ -171,7 +171,6 @@ const UOp* Linearizer::load_every_second(const KernelBuf& buf, const std::vector
 // together and has other elements of the buffer for those at the ends; or of two halves. Null where fewer than half of the lanes are
 // inside, these are not adjacent, or neither such a vector is inside of the buffer nor halves are vectors.
 const UOp* Linearizer::load_between_ends(const KernelBuf& buf, const std::vector<Place>& places) {
-  constexpr int kFewest = 4;
   const Sint& valid = places[static_cast<std::size_t>(lanes_ / 2)].valid;
   const auto is_inside = [&](const Place& p) { return p.valid == valid; };
   const int begin = static_cast<int>(std::ranges::find_if(places, is_inside) - places.begin());
@@ -188,7 +187,7 @@ const UOp* Linearizer::load_between_ends(const KernelBuf& buf, const std::vector
     const UOp* whole = loaded(from, lanes_);
     for (int l = begin; l < end; l++) inside.push_back(lane(whole, l - from));
   }
-  if (const int half = lanes_ / 2; inside.empty() && half >= kFewest) {
+  if (const int half = lanes_ / 2; inside.empty() && half >= kFewestLanes) {
     const UOp *first = loaded(begin, half), *second = loaded(end - half, half);
     for (int l = begin; l < end; l++) inside.push_back(l < begin + half ? lane(first, l - begin) : lane(second, l - (end - half)));
   }
@@ -271,7 +270,6 @@ Sint Linearizer::is_new() const {
 // Of a vector that is stored as a whole in all tiles but the last, which stores some of the lanes alone: as vectors that are as wide as can
 // be.
 void Linearizer::store_in_parts(const KernelBuf& buf, const std::vector<Place>& places, const std::vector<Sint>& is_new, const UOp* value) {
-  constexpr int kFewest = 4;
   const UOp* vector = in_all_lanes(value);
   store_one(buf, {places[0].idx, ands({places[0].valid, is_new.front()})}, vector, lanes_);
   if (is_new.front() == is_new.back()) return;
@@ -281,7 +279,7 @@ void Linearizer::store_in_parts(const KernelBuf& buf, const std::vector<Place>& 
   int first = static_cast<int>(std::ranges::find(is_new, is_new.back()) - is_new.begin());
   while (first < lanes_) {
     int count = lanes_ / 2;
-    while (count > 1 && (first % count != 0 || count < kFewest)) count /= 2;
+    while (count > 1 && (first % count != 0 || count < kFewestLanes)) count /= 2;
     const Place& place = places[static_cast<std::size_t>(first)];
     store_one(buf, {place.idx, ands({place.valid, is_new.back(), is_last})},
               count == 1 ? lane(vector, first) : rotated_lanes(vector, first, count), count);

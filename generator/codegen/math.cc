@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <limits>
 #include <numbers>
+#include <ranges>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39,6 +41,7 @@ V operator+(V x, V y) { return x.alu(Op::Add, {x.u, y.u}); }
 V operator-(V x, V y) { return x.alu(Op::Sub, {x.u, y.u}); }
 V operator*(V x, V y) { return x.alu(Op::Mul, {x.u, y.u}); }
 V operator/(V x, V y) { return x.alu(Op::Div, {x.u, y.u}); }
+V operator-(V x) { return x.alu(Op::Neg, {x.u}); }
 V operator+(V x, double y) { return x + x.number(y); }
 V operator-(V x, double y) { return x - x.number(y); }
 V operator*(V x, double y) { return x * x.number(y); }
@@ -68,15 +71,12 @@ V with_bits(V x, V y) { return x.alu(Op::Or, {x.u, y.u}); }
 V only_bits(V x, std::uint32_t mask) { return x.alu(Op::And, {x.u, x.bits(mask).u}); }
 
 // (c[0] + c[1] x + ...) * scale
-V polynomial(V x, std::initializer_list<double> c, double scale = 1) {
-  const double* last = c.end() - 1;
-  V sum = x.number(*last * scale);
-  while (last != c.begin()) {
-    last--;
-    sum = *last < 0 ? sum * x - -*last * scale : sum * x + *last * scale;
-  }
+V polynomial(V x, std::span<const double> c, double scale = 1) {
+  V sum = x.number(c.back() * scale);
+  for (const double k : c.first(c.size() - 1) | std::views::reverse) sum = k < 0 ? sum * x - -k * scale : sum * x + k * scale;
   return sum;
 }
+V polynomial(V x, std::initializer_list<double> c, double scale = 1) { return polynomial(x, std::span(c.begin(), c.size()), scale); }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kToWhole = 12582912;  // 1.5 * 2^23: a float that it is added to is rounded to a whole number
@@ -95,19 +95,19 @@ Reduced reduced(V x, V to_whole) {
   return {whole, ((x - n * kLn2High) + n * -kLn2Low).named("r")};
 }
 
-// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2
-constexpr double kExpRest[] = {4.9999994e-01, 1.6666521e-01, 4.1668262e-02, 8.368674e-03, 1.3821041e-03};
-V exp_rest(V r) { return polynomial(r, {kExpRest[0], kExpRest[1], kExpRest[2], kExpRest[3], kExpRest[4]}); }
+// e^r for |r| <= ln(2) / 2
+constexpr double kExp[] = {1.0, 1.0, 4.9999994e-01, 1.6666521e-01, 4.1668262e-02, 8.368674e-03, 1.3821041e-03};
+
+// `scale` times e^r
+V exp_power(V r, double scale = 1) { return polynomial(r, std::span(kExp), scale); }
+
+// (e^r - 1 - r) / r^2
+V exp_rest(V r) { return polynomial(r, std::span(kExp).subspan(2)); }
 
 // NaN stays.
 V within(V x, double low, double high) {
   const V above = choose(x < low, low, x).named("above");
   return choose(high < above, high, above).named("bounded");
-}
-
-// `scale` times e^r, for |r| <= ln(2) / 2
-V exp_power(V r, double scale = 1) {
-  return polynomial(r, {1.0, 1.0, kExpRest[0], kExpRest[1], kExpRest[2], kExpRest[3], kExpRest[4]}, scale);
 }
 
 // Its lowest bits are n + `more`, if it is added to the n that is rounded: nine of them are what is left when they become an exponent.
@@ -186,10 +186,7 @@ V erf_of(V x) {
 // e^-x is 2^n + 2^n (e^r - 1), both of which are exact for a rounded e^r - 1; numerator and denominator are 2^64 times too small, as e^104
 // is no float. In this order a 1 beside a large 2^n is rounded once less. Beyond 30 the result is 1.
 V sigmoid_of(V x) {
-  const V bounded = within(x, -104, 30);
-  const V to_whole = x.number(to_exponent(-64));
-  const V whole = (bounded * -std::numbers::log2e + to_whole).named("whole"), n = (whole - to_whole).named("n");
-  const V r = ((n * -kLn2High - bounded) + n * -kLn2Low).named("r");
+  const auto [whole, r] = reduced(-within(x, -104, 30), x.number(to_exponent(-64)));
   const V below_power = ((exp_rest(r) * r) * r + r).named("below_power");
   const V scale = power_of_two(whole).named("scale");
   return 0x1p-64 / ((below_power * scale + 0x1p-64) + scale);

@@ -42,9 +42,6 @@ const Way kWays[] = {
 #endif
 };
 
-class LaneChoices : public testing::TestWithParam<Way> {};
-INSTANTIATE_TEST_SUITE_P(Ways, LaneChoices, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
-
 test::UsableDevice device_of(const Way& way) {
   DeviceOptions options;
   options.of<COptions>().cc = way.compiler;
@@ -52,9 +49,16 @@ test::UsableDevice device_of(const Way& way) {
   return test::usable(make_device("c", options));
 }
 
+class LaneChoices : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    if (!device_) GTEST_SKIP() << device_.why;
+  }
+  const test::UsableDevice device_ = device_of(GetParam());
+};
+INSTANTIATE_TEST_SUITE_P(Ways, LaneChoices, testing::ValuesIn(kWays), [](const auto& row) { return std::string(row.param.name); });
+
 TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
-  const auto device = device_of(GetParam());
-  if (!device) GTEST_SKIP() << device.why;
   const double special[] = {0.0, -0.0, 1.5, -1.5, 0x1p-149, -0x1p-126, 0x1.fffffep127, HUGE_VAL, -HUGE_VAL, NAN};
   std::vector<double> a, b;
   for (const double x : special)
@@ -75,7 +79,7 @@ TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
     CodegenOptions options = test::options_for(kC);
     options.vector_bits = bits;
     const Program program = test::program_of(kernels, kC, options);
-    const std::vector<Array> got = device->load(program)->run({});
+    const std::vector<Array> got = device_->load(program)->run({});
     for (std::size_t k = 0; k < std::size(kChoices); k++) {
       const std::string function = std::string(kChoices[k].name) + "f32x" + std::to_string(bits / 32);
       EXPECT_NE(program.kernels[k].text.source.find(function), std::string::npos) << function;
@@ -91,8 +95,6 @@ TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
 
 // Two choices by one comparison, which is a variable then; and a bound that is a constant.
 TEST_P(LaneChoices, LeaveNoVariableUnused) {
-  const auto device = device_of(GetParam());
-  if (!device) GTEST_SKIP() << device.why;
   const std::vector<double> a{-1, -0.0, 0, 1, 2, NAN, -HUGE_VAL, HUGE_VAL}, b{2, 0, -0.0, 1, -2, 1, 0, 3};
   const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {8}, a), Array::of_doubles(DType::Float32, {8}, b)};
   const ShapeTracker st = ShapeTracker::from_shape({8});
@@ -105,7 +107,7 @@ TEST_P(LaneChoices, LeaveNoVariableUnused) {
   const std::vector<test::BackendKernel> kernels{{ops.store(0, both, st), &inputs, 8, {}},
                                                  {ops.store(0, chosen(ops, x, bound, false), st), &inputs, 8, {}}};
   const Program program = test::program_of(kernels, kC, options);
-  const std::vector<Array> got = device->load(program)->run({});
+  const std::vector<Array> got = device_->load(program)->run({});
   EXPECT_NE(program.kernels[0].text.source.find("etch_choose_f32x8"), std::string::npos);
   EXPECT_NE(program.kernels[1].text.source.find("etch_at_least_f32x8"), std::string::npos);
   for (std::size_t i = 0; i < a.size(); i++) {

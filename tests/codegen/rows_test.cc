@@ -135,30 +135,28 @@ TEST(BetweenEnds, OfFourInCAreTheSumsOfLoops) { compare("c", kC, 128, kBetweenEn
 TEST(BetweenEnds, OfEightInCAreTheSumsOfLoops) { compare("c", kC, 256, kBetweenEnds, 19); }
 TEST(BetweenEnds, OfSixteenInLlvmAreTheSumsOfLoops) { compare("llvm", kLlvm, 512, kBetweenEnds, 20); }
 
-// Rows shorter than a vector, which would begin before the first one or end behind the last: of halves.
-TEST(BetweenEnds, OfShortRowsAreHalves) {
-  constexpr std::int64_t kHeight = 3, kColumnsOfRow = 5;
-  std::vector<double> values(kHeight * kColumnsOfRow), wanted;
-  for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<double>(i) + 1;
-  for (std::int64_t y = -1; y <= kHeight; y++)
-    for (std::int64_t x = -1; x < 7; x++)
-      wanted.push_back(y >= 0 && y < kHeight && x >= 0 && x < kColumnsOfRow ? values[static_cast<std::size_t>(y * kColumnsOfRow + x)] : 0);
-  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kHeight * kColumnsOfRow}, values)};
+// Copies of rows shorter than a vector, which would begin before the first row or end behind the last: of halves.
+void compare_short_rows(const char* name, const Language& language, unsigned seed) {
+  test::ExactKernels kernels(name, language, 256);
+  std::mt19937 rng(seed);
   LazyOps ops;
-  const ShapeTracker padded = ShapeTracker::from_shape({kHeight, kColumnsOfRow}).pad({{1, 1}, {1, 2}}),
-                     st = ShapeTracker::from_shape({kHeight + 2, 8});
-  for (const auto& [name, language] : {std::pair{"c", &kC}, std::pair{"llvm", &kLlvm}}) {
-    const test::UsableDevice device = test::backend(name);
-    if (!device) GTEST_SKIP() << device.why;
-    CodegenOptions options = test::options_for(*language);
-    options.vector_bits = 256;
-    const test::BackendKernel copy{ops.store(0, ops.load(1, DType::Float32, padded), st), &inputs, (kHeight + 2) * 8,
-                                   std::vector<Opt>{{OptOp::Vector, 1, 8}}};
-    const Program program = test::program_of({copy}, *language, options);
-    EXPECT_NE(program.kernels[0].uops.find("Load float32x4"), std::string::npos) << program.kernels[0].uops;
-    EXPECT_EQ(device->load(program)->run({}).at(0).doubles(), wanted) << name;
-  }
+  const auto add = [&] {
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const std::int64_t height = pick(2, 5), width = pick(4, 7), left = pick(0, 8 - width), right = 8 - width - left;
+    const ShapeTracker from = ShapeTracker::from_shape({height, width}).pad({{1, 1}, {left, right}});
+    const Array in = test::small_numbers(rng, height * width);
+    std::vector<double> out(static_cast<std::size_t>((height + 2) * 8));
+    for (std::int64_t i = 0; i < height * width; i++)
+      out[static_cast<std::size_t>((i / width + 1) * 8 + left + i % width)] = in.double_at(i);
+    const LazyOp* store = ops.store(0, ops.load(1, DType::Float32, from), ShapeTracker::from_shape({height + 2, 8}));
+    kernels.add(store, {in}, std::move(out), std::vector<Opt>{{OptOp::Vector, 1, 8}});
+  };
+  const auto has = [](std::size_t, const ProgramKernel& made) { return made.uops.find("Load float32x4") != std::string::npos; };
+  compare_all(kernels, static_cast<std::size_t>(test::rounds(20)), false, add, has);
 }
+
+TEST(BetweenEnds, OfShortRowsInCAreHalves) { compare_short_rows("c", kC, 21); }
+TEST(BetweenEnds, OfShortRowsInLlvmAreHalves) { compare_short_rows("llvm", kLlvm, 22); }
 
 // GCC's predictive commoning is off where it would cost registers for sums.
 TEST(VectorSums, OfSeveralAreWhatGccKeepsNothingBeside) {

@@ -31,11 +31,11 @@ class ExactKernels {
   bool is_there() const { return static_cast<bool>(device_); }
   std::string why() const { return device_.why; }
 
-  /// `expected`: what loops make of the inputs.
-  void add(const LazyOp* store, std::vector<Array> inputs, std::vector<double> expected) {
+  /// `expected`: what loops make of the inputs. `opts`: instead of the heuristics'.
+  void add(const LazyOp* store, std::vector<Array> inputs, std::vector<double> expected, std::optional<std::vector<Opt>> opts = {}) {
     inputs_.push_back(std::move(inputs));
     expected_.push_back(std::move(expected));
-    kernels_.push_back({store, &inputs_.back(), static_cast<std::int64_t>(expected_.back().size()), std::nullopt});
+    kernels_.push_back({store, &inputs_.back(), static_cast<std::int64_t>(expected_.back().size()), std::move(opts)});
   }
 
   /// Runs all of them. `may_lay_out`: constants, the inputs 2 and up, may lie in another order.
