@@ -94,6 +94,11 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
                  "are one), or ram (results lie over what they are computed from)")
       ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();
+  app.add_option("--winograd", args.winograd,
+                 "convolutions with fewer products: along one axis of the kernel (half of them, twice the weights), along two\n"
+                 "(a quarter, four times), or not; auto: 1d where the target has vectors and memory to spare")
+      ->check(CLI::IsMember({"auto", "off", "1d", "2d"}))
+      ->capture_default_str();
   app.add_option("--tuning", args.tuning, "a table of etch tune, whose rows go before those of the target's own; off: heuristics alone")
       ->type_name("FILE|off");
   app.add_option("--workers", args.workers, "up to so many threads, tasks or cores share each run: NAME_run_worker, which all of them call")

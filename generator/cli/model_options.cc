@@ -110,6 +110,7 @@ std::string options_text(const ModelArgs& args) {
   for (const std::filesystem::path& file : args.custom_files) text += " --custom-file " + file.filename().string();
   if (args.weights != "auto") text += " --weights " + args.weights;
   if (args.goal != "speed") text += " --optimize " + args.goal;
+  if (args.winograd != "auto") text += " --winograd " + args.winograd;
   if (!args.tuning.empty()) text += " --tuning " + std::filesystem::path(args.tuning).filename().string();
   if (!args.optimize) text += " --no-optimize";
   if (args.workers > 1) text += fmt::format(" --workers {}", args.workers);
@@ -145,6 +146,15 @@ CompileOptions compile_options(const ModelArgs& args, Progress& progress) {
 }
 
 namespace {
+
+std::optional<Winograd> winograd_option(const ModelArgs& args) {
+  if (args.winograd == "auto") return std::nullopt;
+  if (args.winograd == "off") return Winograd::Off;
+  if (args.goal == "flash")
+    throw CommandLineError("--winograd " + args.winograd, "can't go with --optimize flash, as it takes larger weights",
+                           "leave one of the two out");
+  return args.winograd == "1d" ? Winograd::OneAxis : Winograd::TwoAxes;
+}
 
 void require_sharable(const ModelArgs& args, const Target& target) {
   if (args.workers <= 1) return;
@@ -189,6 +199,7 @@ CompileOptions options_naming_tables(const ModelArgs& args, Progress& progress) 
     options.tuning = args.tuning;
   options.optimize = args.optimize;
   options.overlap = args.goal == "ram";
+  options.winograd = winograd_option(args);
   options.io_in_arena = args.io_in_arena;
   require_sharable(args, options.target);
   options.workers = args.workers;

@@ -39,6 +39,7 @@ struct ModelArgs {
   bool io_in_arena = false;
   int workers = 1;                    // that share the work, at most
   std::string goal = "speed";         // speed, flash, ram
+  std::string winograd = "auto";      // auto, off, 1d, 2d
   std::filesystem::path targets_dir;  // empty: etch's own targets alone
   std::string tuning;                 // a table whose rows go before those of the target's own, or "off": no table; empty: the target's
   std::string cc;                     // empty: the target's

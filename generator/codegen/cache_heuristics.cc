@@ -30,11 +30,11 @@ class Blocking {
     const double few = static_cast<double>(k_.options().cache_bytes) / 8;  // may still be in the cache from the last run
     for (std::size_t o = 0; o < operands_.size(); o++) {
       if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) < few) continue;
-      int axis = 0;
-      while (axis < loops_ && !moves(o, axis)) axis++;
-      bool is_read_again = false;
-      for (int inner = axis + 1; inner < loops_; inner++) is_read_again = is_read_again || (!moves(o, inner) && size(inner) > 1);
-      if (is_read_again && bytes(o, axis + 1) <= most_of_turn(k_.options()) && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
+      for (int axis = 0; axis < loops_; axis++)
+        if (moves(o, axis) && bytes(o, axis + 1) <= most_of_turn(k_.options())) {
+          if (is_read_again(o, axis) && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
+          break;
+        }
     }
   }
 
@@ -44,6 +44,13 @@ class Blocking {
   bool moves(std::size_t operand, int axis) const {
     const auto stride = k_.stride(*operands_[operand], axis);
     return !stride || !stride->is_int(0);
+  }
+
+  // Whether a loop inside of that over `axis` reads the same in each turn.
+  bool is_read_again(std::size_t operand, int axis) const {
+    for (int inner = axis + 1; inner < loops_; inner++)
+      if (!moves(operand, inner) && size(inner) > 1) return true;
+    return false;
   }
 
   // Of what the loops from `first` on read, and all that is inside of them.

@@ -232,7 +232,7 @@ class Search {
 
   // What those of vectors cost beside, where the cache does not hold all that a tile's rows are multiplied with, for the next rows.
   std::int64_t far_loads(const Tile& tile, std::int64_t q, double bytes) const {
-    return tile.lanes > 1 && k_.options().cache_bytes > 0 && bytes > most_of_turn(k_.options()) ? q : 0;
+    return tile.lanes > 1 && k_.options().cache_bytes > 0 && bytes >= most_of_turn(k_.options()) ? q : 0;
   }
 
   // Number of sums beside those of products, which tiles share along the axes where they are the same.

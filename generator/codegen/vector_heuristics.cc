@@ -208,6 +208,19 @@ bool lanes_along_sums(Kernel& k) {
   return true;
 }
 
+// A short axis along which nothing but constants is masked: they choose what is computed. Each element gets its own code, and they share
+// what they have in common (Winograd's rows).
+void upcast_choices(Kernel& k) {
+  constexpr std::int64_t kMost = 28;
+  for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
+    const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
+    if (!size.is_int() || size.as_int() > kMost || size.is_int(1)) continue;
+    const auto is_masked = [&](const KernelBuf& b) { return k.is_masked(b, axis); };
+    const auto is_choice = [&](const KernelBuf& b) { return !is_masked(b) || b.op->op == Op::Const; };
+    if (std::ranges::any_of(k.bufs(), is_masked) && std::ranges::all_of(k.bufs(), is_choice)) k.try_apply({OptOp::Upcast, axis, 0});
+  }
+}
+
 // With `overlap` the last vector of a loop may begin earlier.
 bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std::vector<KernelArgument>& arguments) {
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
@@ -216,7 +229,9 @@ bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std:
     if (!is_adjacent(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
     if (k.is_staged()) return true;
     if (k.reduces().empty()) {
-      if (!k.options().small_code) k.try_apply({OptOp::Interior});
+      if (k.options().small_code) return true;
+      upcast_choices(k);
+      k.try_apply({OptOp::Interior});
       return true;
     }
     unroll_window(k);

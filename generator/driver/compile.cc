@@ -104,6 +104,16 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
 }
 
 // What was found for choices of the schedule. Their context is all that decides what a way costs beside the kernels.
+// A target whose second cache is known is no microcontroller.
+bool has_memory_to_spare(const Target& target) { return target.memories.empty() && target.cache_bytes > 0; }
+
+Winograd winograd_of(const CompileOptions& options) {
+  if (options.winograd) return *options.winograd;
+  const bool has_vectors = options.target.vector.bits > 0 && !language_of(options.target).grid;
+  const bool pays = has_vectors && has_memory_to_spare(options.target) && options.wide_weights && !options.overlap;
+  return pays ? Winograd::OneAxis : Winograd::Off;
+}
+
 LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOptions& how, std::shared_ptr<const OptTable> table) {
   LayoutChoices choices;
   if (table != nullptr) choices.found = [table](const std::string& key) { return table->way(key); };
@@ -249,9 +259,8 @@ void read_tables(CompileOptions& options) {
 Frontend read_model(const CompileOptions& options) {
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
   ImportOptions import = options.import;
-  // A target whose second cache is known is no microcontroller; where RAM is the goal, none is to spare anywhere.
-  const bool has_to_spare = options.target.memories.empty() && options.target.cache_bytes > 0;
-  if (options.overlap || !has_to_spare) import.may_take_memory = false;
+  // Where RAM is the goal, none is to spare anywhere.
+  if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
   return schedule_model(import_onnx(import), options);
 }
 
@@ -302,13 +311,15 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .float_orders_alike = options.target.vector.bits > 0 && !language.grid && !options.overlap,
                       .stored_bytes = byte_options(options.target).stored,
                       .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0,
+                      .winograd = winograd_of(options),
                       .vector_bytes = options.target.vector.bits / 8};
   const std::shared_ptr<const OptTable> table = tuned_opts(options);
   how.layouts = layout_choices(options, how, table);
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
   if (table != nullptr) frontend.tuning_notes = notes_on(frontend.schedule.refused, *table);
+  frontend.widened_bytes = frontend.schedule.widened_bytes;
   if (options.wide_weights)
-    frontend.widened_bytes = widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
+    frontend.widened_bytes += widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
   verify(frontend.schedule);
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;

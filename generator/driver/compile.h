@@ -62,6 +62,8 @@ struct CompileOptions {
   bool overlap = false;                    // an output may lie over parts of inputs: less RAM, more instructions
   int workers = 1;                         // that run it together, at most; not for grids
   bool wide_weights = true;                // weights may take more flash for fewer instructions
+  /// None: along one axis for targets with vectors of floats and memory to spare, unless flash or RAM are the goal.
+  std::optional<Winograd> winograd = {};
   Sharing sharing = Sharing::None;         // kernels that differ in sizes alone are one function; All: small code counts elsewhere, too
   std::filesystem::path tuning;            // what a search found, whose rows go before those of the target's own table; may be empty
   std::shared_ptr<const OptTable> rows{};  // that go before those of both tables; may be null

@@ -2,29 +2,16 @@
 
 #include <algorithm>
 
-#include "schedule/order.h"
+#include "base/subscript.h"
+#include "schedule/rewrite_ast.h"
 
 namespace etch {
 namespace {
 
-constexpr double kGrowth = 0.05;  // of the peak, by copies of floats: only time asks for them
+constexpr std::int64_t kGrowth = 20;  // a part of the peak
 
-/// What the peak of memory may become.
-class Limit {
- public:
-  Limit(const Schedule& schedule, const std::vector<const LazyBuffer*>& outputs, Reuse reuse, double growth)
-      : outputs_(outputs), reuse_(reuse), most_(static_cast<double>(peak_bytes(schedule.items, outputs, reuse)) * (1 + growth)) {}
-
-  bool allows(const std::vector<ScheduleItem>& items) const { return static_cast<double>(peak_bytes(items, outputs_, reuse_)) <= most_; }
-
- private:
-  const std::vector<const LazyBuffer*>& outputs_;
-  Reuse reuse_;
-  double most_;
-};
-
-/// Whether an item is made two, where the heuristics say `pays`.
-bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
+/// Whether an item is made several, where the heuristics say `pays`.
+bool is_made_several(Schedule& schedule, const ScheduleOptions& options, const ScheduleItem& item, const char* kind, bool pays) {
   if (!options.layouts.matter()) return pays;
   const LayoutQuestion question{kind, item.out->shape(), to_text(item.ast), 2, pays ? 1 : 0};
   return take_way(options.layouts, question, [](int) { return true; }, schedule) == 1;
@@ -32,27 +19,40 @@ bool is_made_two(Schedule& schedule, const ScheduleOptions& options, const Sched
 
 }  // namespace
 
-void write_each_apart(Schedule& schedule, const ScheduleOptions& options,
+PeakLimit::PeakLimit(const Schedule& schedule, const ScheduleOptions& options)
+    : bytes_(options.orders_alike ? Reuse::Overlaps : Reuse::None), floats_(options.orders_alike ? Reuse::Overlaps : Reuse::InPlace) {
+  for (const ScheduledOutput& o : schedule.outputs) outputs_.push_back(o.buffer);
+  most_of_bytes_ = peak_bytes(schedule.items, outputs_, bytes_);
+  most_of_floats_ = peak_bytes(schedule.items, outputs_, floats_);
+  if (!options.orders_alike) most_of_floats_ += most_of_floats_ / kGrowth;
+}
+
+bool PeakLimit::allows(const std::vector<ScheduleItem>& items, DType written) const {
+  const bool is_float = written == DType::Float32;
+  return peak_bytes(items, outputs_, is_float ? floats_ : bytes_) <= (is_float ? most_of_floats_ : most_of_bytes_);
+}
+
+void write_each_apart(Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
   if (!schedule.loops.empty()) return;
-  std::vector<const LazyBuffer*> outputs;
-  for (const ScheduledOutput& o : schedule.outputs) outputs.push_back(o.buffer);
-  const Limit of_bytes(schedule, outputs, options.orders_alike ? Reuse::Overlaps : Reuse::None, 0);
-  const Limit of_floats(schedule, outputs, options.orders_alike ? Reuse::Overlaps : Reuse::InPlace, options.orders_alike ? 0 : kGrowth);
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     std::optional<Apart> apart = split(schedule.items[i]);
     if (!apart) continue;
     std::vector<ScheduleItem> items = schedule.items;
-    const auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
-    const LazyBuffer* written = apart->writes.out;
-    const bool is_there = std::ranges::find(here->inputs, written) != here->inputs.end();  // x itself has that form
-    const bool is_written = is_there || std::any_of(items.begin(), here, [&](const ScheduleItem& item) { return item.out == written; });
+    const ScheduleItem& item = schedule.items[i];
+    const DType written = apart->writes[0].out->dtype;
+    auto here = items.begin() + static_cast<std::ptrdiff_t>(i);
     *here = std::move(apart->reads);
-    if (!is_written) items.insert(here, std::move(apart->writes));
-    if (!(written->dtype == DType::Float32 ? of_floats : of_bytes).allows(items)) continue;
-    if (!is_made_two(schedule, options, schedule.items[i], apart->kind, apart->pays)) continue;
+    for (ScheduleItem& writes : apart->writes) {
+      const bool is_there = std::ranges::find(item.inputs, writes.out) != item.inputs.end();  // x itself has that form
+      const bool is_written =
+          is_there || std::any_of(items.begin(), here, [&](const ScheduleItem& other) { return other.out == writes.out; });
+      if (!is_written) here = std::next(items.insert(here, std::move(writes)));
+    }
+    if (!limit.allows(items, written)) continue;
+    if (!is_made_several(schedule, options, item, apart->kind, apart->pays)) continue;
+    i = static_cast<std::size_t>(here - items.begin());
     schedule.items = std::move(items);
-    if (!is_written) i++;
   }
 }
 
@@ -64,6 +64,25 @@ ScheduleItem written_for(const ScheduleItem& reader, LazyOps& ops, const LazyOp*
   item.nodes = {reader.main_node};
   item.main_node = reader.main_node;
   return item;
+}
+
+void drop_unread(LazyOps& ops, ScheduleItem& item) {
+  const int first = static_cast<int>(item.outs().size());
+  std::vector<bool> is_read(item.inputs.size(), false);
+  for (const LazyOp* op : toposort(item.ast))
+    if (op->op == Op::Load) is_read[at(op->mem().index - first)] = true;
+  std::vector<int> moved(is_read.size());
+  std::vector<const LazyBuffer*> inputs;
+  for (std::size_t k = 0; k < is_read.size(); k++) {
+    moved[k] = first + static_cast<int>(inputs.size());
+    if (is_read[k]) inputs.push_back(item.inputs[k]);
+  }
+  item.ast = rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>& src) -> const LazyOp* {
+    if (op->op != Op::Load) return nullptr;
+    const int index = moved[at(op->mem().index - first)];
+    return src.empty() ? ops.load(index, op->dtype, op->st()) : ops.load_at(index, op->dtype, op->st(), src[0]);
+  });
+  item.inputs = std::move(inputs);
 }
 
 std::int64_t loads_of(const LazyOp* root, int index) {

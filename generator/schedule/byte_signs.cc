@@ -208,10 +208,10 @@ void add_offset(LazyGraph& graph, ScheduleItem& item, const SignChange& change) 
   });
 }
 
-void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
+void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit) {
   if (!options.stored_bytes) return;
   Copies copies(graph, options);
-  write_apart(schedule, options, copies);
+  write_apart(schedule, options, limit, copies);
 }
 
 }  // namespace etch

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "schedule/schedule.h"
+#include "schedule/apart.h"
 
 namespace etch {
 
@@ -28,6 +28,6 @@ Scalar with_sign(const Scalar& x, const SignChange& change);
 void add_offset(LazyGraph& graph, ScheduleItem& item, const SignChange& change);
 
 /// Inputs of the model that many sums of products read as they are get a copy with the other sign, if the peak of memory stays.
-void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options);
+void copy_with_sign(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit);
 
 }  // namespace etch

@@ -153,40 +153,20 @@ class PaddingWriter {
       const LazyOp* load = graph_.ops().load(added, buffer->dtype, p.windows);
       return op->dtype == buffer->dtype ? load : graph_.ops().cast(load, op->dtype);
     });
-    drop_unread(item);
+    drop_unread(graph_.ops(), item);
     return item;
   }
 
  private:
-  /// Inputs that no Load reads any more leave; those behind them move forward.
-  void drop_unread(ScheduleItem& item) {
-    const int first = static_cast<int>(item.outs().size());
-    std::vector<bool> is_read(item.inputs.size(), false);
-    for (const LazyOp* op : toposort(item.ast))
-      if (op->op == Op::Load) is_read[at(op->mem().index - first)] = true;
-    std::vector<int> moved(is_read.size());
-    std::vector<const LazyBuffer*> inputs;
-    for (std::size_t k = 0; k < is_read.size(); k++) {
-      moved[k] = first + static_cast<int>(inputs.size());
-      if (is_read[k]) inputs.push_back(item.inputs[k]);
-    }
-    item.ast = rewrite_ast(graph_.ops(), item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>& src) -> const LazyOp* {
-      if (op->op != Op::Load) return nullptr;
-      const int index = moved[at(op->mem().index - first)];
-      return src.empty() ? graph_.ops().load(index, op->dtype, op->st()) : graph_.ops().load_at(index, op->dtype, op->st(), src[0]);
-    });
-    item.inputs = std::move(inputs);
-  }
-
   LazyGraph& graph_;
   const ScheduleOptions& options_;
 };
 
 }  // namespace
 
-void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
+void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit) {
   PaddingWriter writer(graph, options);
-  write_apart(schedule, options, writer);
+  write_apart(schedule, options, limit, writer);
 }
 
 }  // namespace etch

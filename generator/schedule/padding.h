@@ -1,7 +1,7 @@
 // Internal to schedule/: padding that is written once.
 #pragma once
 
-#include "schedule/schedule.h"
+#include "schedule/apart.h"
 
 namespace etch {
 
@@ -10,6 +10,6 @@ namespace etch {
 /// read the same. Only where the peak of memory (see peak_bytes) stays what it is. With integer_orders_alike such a kernel copies vectors,
 /// which takes so little that fewer reads of each are enough. Of floats the peak counts outputs that are written in place, and may rise by
 /// a twentieth.
-void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options);
+void write_padding_once(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit);
 
 }  // namespace etch

@@ -21,6 +21,7 @@
 #include "schedule/shuffles.h"
 #include "schedule/sum_order.h"
 #include "schedule/unfold.h"
+#include "schedule/winograd.h"
 
 namespace etch {
 namespace {
@@ -182,9 +183,11 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   std::ranges::sort(schedule.inputs, {}, &LazyBuffer::number);
   schedule.folded = origins_without(graph, schedule.items);
   cut_at_shuffles(graph, schedule);
-  write_padding_once(graph, schedule, options);
-  unfold_windows(graph, schedule, options);
-  copy_with_sign(graph, schedule, options);
+  const PeakLimit limit(schedule, options);
+  winograd_convolutions(graph, schedule, options, limit);
+  write_padding_once(graph, schedule, options, limit);
+  unfold_windows(graph, schedule, options, limit);
+  copy_with_sign(graph, schedule, options, limit);
   choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
   verify(schedule);

@@ -2,6 +2,7 @@
 // kernels. Everything that depends on constants alone is computed here and becomes a constant with data.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,8 +83,13 @@ struct Schedule {
   std::vector<std::string> folded;        // origins that no item computes: constant, a mere renaming of a value, or unused
   std::vector<StoredOrder> orders;        // in the order in which the buffers were given them
   std::vector<LayoutChoice> choices;      // in the order in which they came up; empty unless LayoutChoices::lists
+  std::int64_t widened_bytes = 0;         // that weights which were combined for speed take more than those of the model
   std::vector<LayoutChoice> refused;      // those that can't be taken in the way that was found
 };
+
+/// Whether convolutions take fewer products than their sums have, see winograd.h: along one axis of the kernel half of them, with twice the
+/// weights; along two a quarter, with four times the weights.
+enum class Winograd : std::uint8_t { Off, OneAxis, TwoAxes };
 
 struct ScheduleOptions {
   int max_inputs = 15;  // buffers that one kernel may read
@@ -102,6 +108,7 @@ struct ScheduleOptions {
   /// int8 or uint8: what dot products with weights of int8 take. Bytes of the other type change where they are copied for such sums.
   std::optional<DType> stored_bytes = {};
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
+  Winograd winograd = Winograd::Off;
   std::int64_t vector_bytes = 0;  // of blocks that a search may find for orders in memory; 0: none
   LayoutChoices layouts = {};     // those of one context are of equal figures above
 };

@@ -191,10 +191,10 @@ class Unfolding {
 
 }  // namespace
 
-void unfold_windows(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options) {
+void unfold_windows(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit) {
   if (options.dot_elements == 0) return;
   Unfolding unfolding(graph, schedule, options);
-  write_apart(schedule, options, unfolding);
+  write_apart(schedule, options, limit, unfolding);
 }
 
 }  // namespace etch

@@ -1,0 +1,21 @@
+// Internal to schedule/: convolutions with fewer products.
+#pragma once
+
+#include "schedule/apart.h"
+
+namespace etch {
+
+/// Convolutions of floats along an axis with three elements of the kernel, stride 1 and constant weights, by Winograd's F(4, 3): six
+/// products instead of twelve give four elements of the result. Two kernels beside the one of the products: the first combines six rows of
+/// the image, the last makes four rows of the result out of six, with what followed the sum (bias, activation). The weights are combined
+/// here, and are twice as many. Along the other axes of the kernel the products are added as before:
+///   y[h][w]  =  sum over i, j, c of x[h + i][w + j][c] * w[i][j][c]              becomes
+///   v[k][t][w][c] of x[4 * t .. 4 * t + 5][w][c],    m[k][t][w]  =  sum over j, c of v[k][t][w + j][c] * u[k][j][c],
+///   y[4 * t .. 4 * t + 3][w] of m[0 .. 5][t][w]
+/// Each result is off by a few roundings more than that of the plain sum; where a product or an element of x is infinite, more of its
+/// neighbours become NaN. Only as ScheduleOptions::winograd says, where what is saved is more than making v, m and u costs and `limit` allows it. With
+/// Winograd::TwoAxes m, which is a convolution along the other axis, is made in the same way. Called before write_padding_once: v has the padding of the other axes.
+/// Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
+void winograd_convolutions(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit);
+
+}  // namespace etch
