@@ -57,11 +57,11 @@ using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
 struct CompileOptions {
   ImportOptions import;
   Target target;
-  bool optimize = true;                    // false: no OptOps
-  bool io_in_arena = false;                // the arena has room for inputs and outputs, which takes part in the planning
-  bool overlap = false;                    // an output may lie over parts of inputs: less RAM, more instructions
-  int workers = 1;                         // that run it together, at most; not for grids
-  bool wide_weights = true;                // weights may take more flash for fewer instructions
+  bool optimize = true;      // false: no OptOps
+  bool io_in_arena = false;  // the arena has room for inputs and outputs, which takes part in the planning
+  bool overlap = false;      // an output may lie over parts of inputs: less RAM, more instructions
+  int workers = 1;           // that run it together, at most; not for grids
+  bool wide_weights = true;  // weights may take more flash for fewer instructions
   /// None: along one axis for targets with vectors of floats and memory to spare, unless flash or RAM are the goal.
   std::optional<Winograd> winograd = {};
   Sharing sharing = Sharing::None;         // kernels that differ in sizes alone are one function; All: small code counts elsewhere, too

@@ -155,8 +155,8 @@ class Lcg {
   std::uint64_t state_ = 1;
 };
 
-// Moves one block at a time to another place in the order, and keeps each change that is not worse.
-void local_search(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal, Packing& best) {
+// Moves one block at a time to another place in the order, and keeps each change that is not worse. `order` becomes the last that was kept.
+void local_search(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int>& order, std::int64_t goal, Packing& best) {
   const int n = static_cast<int>(order.size());
   if (n < 2) return;
   Lcg random;
@@ -174,6 +174,50 @@ void local_search(const std::vector<Block>& blocks, const Neighbours& against, s
     current = packing.bytes;
     order = std::move(changed);
     if (packing.bytes < best.bytes) best = std::move(packing);
+  }
+}
+
+// A block that ends last, and all that lie below it because of each other: what has to change for anything to become smaller.
+std::vector<int> bottleneck(const std::vector<Block>& blocks, const Neighbours& against, const Packing& packing) {
+  const auto top = [&](int block) {
+    return packing.offsets[static_cast<std::size_t>(block)] + blocks[static_cast<std::size_t>(block)].bytes;
+  };
+  std::vector<int> found;
+  std::vector<char> is_found(blocks.size(), 0);
+  for (int i = 0; i < static_cast<int>(blocks.size()) && found.empty(); i++)
+    if (top(i) == packing.bytes) found.push_back(i);
+  for (std::size_t next = 0; next < found.size(); next++) {
+    is_found[static_cast<std::size_t>(found[next])] = 1;
+    for (const Neighbour& j : against[static_cast<std::size_t>(found[next])]) {
+      const auto block = static_cast<std::size_t>(j.block);
+      if (is_found[block] != 0 || packing.offsets[block] >= packing.offsets[static_cast<std::size_t>(found[next])]) continue;
+      is_found[block] = 1;
+      found.push_back(j.block);
+    }
+  }
+  return found;
+}
+
+// Swaps two blocks of the bottleneck at a time in the order, and keeps each change that is not worse.
+void widen_bottleneck(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal,
+                      Packing& best) {
+  constexpr std::int64_t kWork = 40'000'000, kMostRounds = 4000;
+  auto work = static_cast<std::int64_t>(blocks.size());
+  for (const std::vector<Neighbour>& neighbours : against) work += static_cast<std::int64_t>(neighbours.size());
+  Lcg random;
+  Packing current = place_in_order(blocks, against, order);
+  std::vector<int> found = bottleneck(blocks, against, current);
+  for (std::int64_t rounds = std::min(kMostRounds, kWork / work); rounds > 0 && best.bytes > goal && found.size() > 1; rounds--) {
+    const int count = static_cast<int>(found.size());
+    const int a = found[static_cast<std::size_t>(random.below(count))], b = found[static_cast<std::size_t>(random.below(count))];
+    std::vector<int> changed = order;
+    std::iter_swap(std::ranges::find(changed, a), std::ranges::find(changed, b));
+    Packing packing = place_in_order(blocks, against, changed);
+    if (packing.bytes > current.bytes) continue;
+    current = std::move(packing);
+    order = std::move(changed);
+    found = bottleneck(blocks, against, current);
+    if (current.bytes < best.bytes) best = current;
   }
 }
 
@@ -369,6 +413,7 @@ Packing pack(const std::vector<Block>& input, const std::vector<Closeness>& clos
   std::vector<int> order;
   Packing best = best_of_orders(p, order);
   local_search(p.blocks, p.against, order, p.lower_bound, best);
+  widen_bottleneck(p.blocks, p.against, order, p.lower_bound, best);
   best.is_smallest = best.bytes == p.lower_bound;
   if (best.is_smallest || p.blocks.size() > Skyline::kMaxBlocks) return best;
   Skyline skyline(p.blocks, p.against, shared_bytes(p.blocks, close), p.lower_bound, best);
@@ -386,6 +431,7 @@ std::optional<Packing> pack_within(const std::vector<Block>& input, const std::v
   std::vector<int> order;
   Packing best = best_of_orders(p, order);
   if (best.bytes > bytes && thorough) local_search(p.blocks, p.against, order, bytes, best);
+  if (best.bytes > bytes && thorough) widen_bottleneck(p.blocks, p.against, order, bytes, best);
   if (best.bytes > bytes && thorough && p.blocks.size() <= Skyline::kMaxBlocks) {
     best = {{}, bytes + 1};  // only what is better than that is looked for
     Skyline skyline(p.blocks, p.against, shared_bytes(p.blocks, close), bytes, best);

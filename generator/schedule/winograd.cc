@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kTaps = 3, kRows = 4, kPoints = 6;  // elements of the kernel, of the result, products
 constexpr std::int64_t kMostAtOnce = 28;          // rows of a result that one turn writes, where tiles don't divide them
-constexpr std::int64_t kCost = 8;                // products that take as long as moving one element of v, m or u
+constexpr std::int64_t kCost = 8;                 // products that take as long as moving one element of v, m or u
 
 /// What multiplies w[0 .. 2], for each point.
 constexpr std::array<std::array<double, kTaps>, kPoints> kWeights{{{1.0 / 4, 0, 0},
@@ -214,8 +214,7 @@ class Combining {
       std::int64_t place = seen.offset.as_int();
       for (std::size_t i = 0; i < axes.size(); i++) place += index[i] * seen.strides[axes[i]].as_int();
       for (int point = 0; point < kPoints; point++)
-        for (int k = 0; k < kTaps; k++)
-          values[at(point * count + n)] += kWeights[at(point)][at(k)] * data->data.double_at(place + k * tap);
+        for (int k = 0; k < kTaps; k++) values[at(point * count + n)] += kWeights[at(point)][at(k)] * data->data.double_at(place + k * tap);
       for (std::size_t i = axes.size(); i > 0 && ++index[i - 1] == seen.shape[axes[i - 1]].as_int();) index[--i] = 0;
     }
     OriginScope scope(graph_, data->origins);

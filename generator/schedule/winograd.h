@@ -13,9 +13,10 @@ namespace etch {
 ///   v[k][t][w][c] of x[4 * t .. 4 * t + 5][w][c],    m[k][t][w]  =  sum over j, c of v[k][t][w + j][c] * u[k][j][c],
 ///   y[4 * t .. 4 * t + 3][w] of m[0 .. 5][t][w]
 /// Each result is off by a few roundings more than that of the plain sum; where a product or an element of x is infinite, more of its
-/// neighbours become NaN. Only as ScheduleOptions::winograd says, where what is saved is more than making v, m and u costs and `limit` allows it. With
-/// Winograd::TwoAxes m, which is a convolution along the other axis, is made in the same way. Called before write_padding_once: v has the padding of the other axes.
-/// Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
+/// neighbours become NaN. Only as ScheduleOptions::winograd says, where what is saved is more than making v, m and u costs and `limit`
+/// allows it. With Winograd::TwoAxes m, which is a convolution along the other axis, is made in the same way. Called before
+/// write_padding_once: v has the padding of the other axes. Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks",
+/// 2015.
 void winograd_convolutions(LazyGraph& graph, Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit);
 
 }  // namespace etch
