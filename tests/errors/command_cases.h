@@ -18,6 +18,11 @@ inline std::vector<ErrorCase> worker_cases() {
        {"compile", "{m}", "--workers", "2", "--optimize", "ram", "-o", "{d}/out"},
        {"--workers 2: can't go with --optimize ram", "help: leave one of the two out"},
        2},
+      {"larger_weights_where_flash_counts",
+       {"compile", "{m}", "--winograd", "1d", "--optimize", "flash", "-o", "{d}/out"},
+       {"--winograd 1d: can't go with --optimize flash, as it takes larger weights", "help: leave one of the two out"},
+       2},
+      {"winograd_along_three_axes", {"compile", "{m}", "--winograd", "3d", "-o", "{d}/out"}, {"--winograd: 3d not in {auto,off,1d,2d}"}, 2},
   };
 }
 
