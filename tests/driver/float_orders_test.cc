@@ -78,6 +78,7 @@ TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
     Value y = g.conv(narrow, "b", 16, 16, {3, 3}, {1, 1}, {1, 1, 1, 1});
     y = has_room ? g.relu(y) : g.node("Add", {y, a});
     g.output(g.conv(y, "c", 16, 4, {1, 1}, {1, 1}, {0, 0, 0, 0}), DType::Float32, {1, 4, 16, 16});
+    options_.winograd = Winograd::Off;  // which reads rows without their padding
     compile(g, "x86-64-v4");
     const bool copies = std::ranges::any_of(program_.calls, [&](const ProgramCall& call) {
       const ProgramBuffer& out = program_.buffers[static_cast<std::size_t>(call.arguments[0].buffer)];

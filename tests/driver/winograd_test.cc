@@ -65,7 +65,8 @@ Numbers whole_numbers(const Case& c, std::mt19937& rng, double of) {
 }
 
 /// [batch, channels, height, width] by weights [outputs, channels, kernel], in double.
-Doubles convolution(const Case& c, const Doubles& x, std::int64_t channels, std::int64_t outputs, const Doubles& weights, bool is_one_by_one) {
+Doubles convolution(const Case& c, const Doubles& x, std::int64_t channels, std::int64_t outputs, const Doubles& weights,
+                    bool is_one_by_one) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const std::int64_t kh = is_one_by_one ? 1 : c.kernel_height, kw = is_one_by_one ? 1 : c.kernel_width;
   const std::int64_t size = static_cast<std::int64_t>(x.size()) / (c.batch * channels);
@@ -163,7 +164,8 @@ void compare_random(Winograd winograd, double of, unsigned seed) {
     for (const char* device : {"interp", "c", "llvm"})
       EXPECT_EQ(net.run(c, numbers, device), wanted)
           << device << " for " << target << ": " << c.batch << " x " << c.channels << " x " << c.height << " x " << c.width << " to "
-          << c.outputs << ", kernel " << c.kernel_height << " x " << c.kernel_width << ", padding " << c.top << c.left << c.bottom << c.right;
+          << c.outputs << ", kernel " << c.kernel_height << " x " << c.kernel_width << ", padding " << c.top << c.left << c.bottom
+          << c.right;
   }
   EXPECT_GT(combined, rounds / 2);
 }
