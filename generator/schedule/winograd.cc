@@ -13,23 +13,18 @@
 #include "ir/contraction.h"
 #include "lazy/ast.h"
 #include "schedule/axis_cuts.h"
+#include "schedule/minimal_filter.h"
 #include "schedule/rewrite_ast.h"
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
 
-constexpr int kTaps = 3, kRows = 4, kPoints = 6;  // elements of the kernel, of the result, products
-constexpr std::int64_t kMostAtOnce = 28;          // rows of a result that one turn writes, where tiles don't divide them
-constexpr std::int64_t kCost = 8;                 // products that take as long as moving one element of v, m or u
-
-/// What multiplies w[0 .. 2], for each point.
-constexpr std::array<std::array<double, kTaps>, kPoints> kWeights{{{1.0 / 4, 0, 0},
-                                                                   {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                                                   {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                                                   {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                                                   {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                                                   {0, 0, 1}}};
+constexpr int kTaps = MinimalFilter::kTaps;
+constexpr std::int64_t kMostAtOnce = 28;  // rows of a result that one turn writes, where tiles don't divide them
+constexpr std::int64_t kCost = 8;         // products that take as long as making one element of v, m or u
+constexpr int kUsual = 4;                 // rows of a tile, where they divide those of the result
+constexpr std::array<int, 5> kTiles{kUsual, 5, 6, 3, 2};
 
 /// The sum of an item, and the axis along which it takes fewer products.
 struct Convolution {
@@ -39,15 +34,34 @@ struct Convolution {
   std::vector<std::int64_t> steps = {};                           // by how many elements of that axis
   int row = 0, tap = 0;                                           // axes of the sum: of the result, of the kernel
   std::int64_t rows = 0, tiles = 0;
-  bool pays = false;
+  MinimalFilter filter = {};
+  std::int64_t saved = 0;  // products, without those that take as long as what is made for that
 
   std::size_t image_axis() const { return *axes[at(row)]; }
   /// `shape` of the sum's product or result, with one row of each tile.
   std::vector<Sint> of_tiles(std::vector<Sint> shape) const {
     shape[at(row)] = tiles;
     shape[at(tap)] = 1;
-    shape.insert(shape.begin(), Sint(kPoints));
+    shape.insert(shape.begin(), Sint(filter.points));
     return shape;
+  }
+};
+
+/// Arithmetic for combined() of minimal_filter.h.
+struct Tensors {
+  static Tensor add(const Tensor& a, const Tensor& b) { return a + b; }
+  static Tensor sub(const Tensor& a, const Tensor& b) { return a - b; }
+  static Tensor times(const Tensor& a, double factor) { return a * factor; }
+};
+
+struct AstNodes {
+  LazyOps& ops;
+
+  const LazyOp* add(const LazyOp* a, const LazyOp* b) const { return ops.elementwise(Op::Add, {a, b}); }
+  const LazyOp* sub(const LazyOp* a, const LazyOp* b) const { return ops.elementwise(Op::Sub, {a, b}); }
+  const LazyOp* times(const LazyOp* a, double factor) const {
+    const ShapeTracker everywhere({View::create(a->shape, std::vector<Sint>(a->shape.size(), Sint(0)))});
+    return ops.elementwise(Op::Mul, {a, ops.constant(Scalar::of_double(a->dtype, factor), everywhere)});
   }
 };
 
@@ -59,12 +73,12 @@ class Combining {
   std::optional<Apart> split(const ScheduleItem& item, bool again) {
     if (again && !products_.contains(item.out)) return std::nullopt;
     const std::optional<Convolution> c = found_in(item);
-    if (!c || (!c->pays && !options_.layouts.matter())) return std::nullopt;
+    if (!c || (c->saved <= 0 && !options_.layouts.matter())) return std::nullopt;
     OriginScope scope(graph_, item.main_node);
-    const LazyBuffer *x = item.input_of(c->x), *image = combined_image(*c, x);
-    const LazyBuffer* products = products_of(*c, image, combined_weights(*c, item.input_of(c->weights)));
+    const LazyBuffer *x = item.input_of(c->x), *image = image_of(*c, x);
+    const LazyBuffer* products = products_of(*c, image, weights_of(*c, item.input_of(c->weights)));
     products_.insert(products);
-    return Apart{{written(item, image, x), written(item, products, image)}, results(item, *c, products), "winograd", c->pays};
+    return Apart{{written(item, image, x), written(item, products, image)}, results(item, *c, products), "winograd", c->saved > 0};
   }
 
   /// By how many bytes the weights that items read are larger than what they were made from.
@@ -92,8 +106,8 @@ class Combining {
       Convolution c{.sum = op, .x = sum->a(), .weights = sum->b()};
       if (c.x->op != Op::Load || c.weights->op != Op::Load || is_indexed(c.x) || is_indexed(c.weights)) return std::nullopt;
       if (item.input_of(c.x)->kind == LazyKind::Data) std::swap(c.x, c.weights);
-      if (!are_operands(item, c) || !find_image(c, item.input_of(c.x)->shape()) || !find_taps(c)) return std::nullopt;
-      c.pays = does_pay(c, item.input_of(c.weights)->data.size());
+      if (!are_operands(item, c) || !find_image(c, item.input_of(c.x)->shape()) || !find_rows(c, item.input_of(c.weights)->data.size()))
+        return std::nullopt;
       found = std::move(c);
     }
     return found;
@@ -135,55 +149,71 @@ class Combining {
     return true;
   }
 
-  static bool find_taps(Convolution& c) {
+  static bool find_rows(Convolution& c, std::int64_t weights) {
     const std::vector<int>& reduced = c.sum->axes();
-    const std::vector<Sint>& weights = c.weights->st().views()[0].strides;
-    const auto is_reduced = [&](int axis) { return std::ranges::find(reduced, axis) != reduced.end(); };
     if (reduced.size() < 2) return false;
     for (c.row = 0; c.row < static_cast<int>(c.axes.size()); c.row++) {
+      const bool moves = c.steps[at(c.row)] == 1 && c.weights->st().views()[0].strides[at(c.row)].is_int(0);
+      if (!moves || std::ranges::find(reduced, c.row) != reduced.end()) continue;
       c.rows = c.x->shape[at(c.row)].as_int();
-      if (is_reduced(c.row) || c.steps[at(c.row)] != 1 || !weights[at(c.row)].is_int(0)) continue;
-      if (c.rows % kRows != 0 && c.rows > kMostAtOnce) continue;
       if (!c.image.shape()[c.image_axis()].is_int(c.rows + kTaps - 1)) continue;
-      for (const int tap : reduced) {
-        if (c.axes[at(tap)] != c.axes[at(c.row)] || c.steps[at(tap)] != 1 || !c.x->shape[at(tap)].is_int(kTaps)) continue;
-        if (weights[at(tap)].is_int(0)) continue;
-        c.tap = tap;
-        c.tiles = ceil_div(c.rows, std::int64_t{kRows});
-        return true;
-      }
+      const auto tap = std::ranges::find_if(reduced, [&](int axis) { return has_taps(c, axis); });
+      if (tap == reduced.end()) continue;
+      c.tap = *tap;
+      if (find_tile(c, weights)) return true;
     }
     return false;
   }
 
-  static bool does_pay(const Convolution& c, std::int64_t weights) {
+  static bool has_taps(const Convolution& c, int tap) {
+    const std::vector<Sint>& weights = c.weights->st().views()[0].strides;
+    const bool moves = c.axes[at(tap)] == c.axes[at(c.row)] && c.steps[at(tap)] == 1;
+    return moves && c.x->shape[at(tap)].is_int(kTaps) && !weights[at(tap)].is_int(0);
+  }
+
+  /// The tile of rows that saves most, unless the usual one divides them; false if there is none.
+  static bool find_tile(Convolution& c, std::int64_t weights) {
+    std::optional<Convolution> best;
+    for (const int rows : kTiles) {
+      if (c.rows % rows != 0 && (rows != kUsual || c.rows > kMostAtOnce)) continue;
+      Convolution with = c;
+      with.filter = minimal_filter(rows);
+      with.tiles = ceil_div(c.rows, std::int64_t{rows});
+      with.saved = saved(with, weights);
+      if (!best || with.saved > best->saved) best = std::move(with);
+      if (rows == kUsual && c.rows % rows == 0) break;
+    }
+    if (best) c = std::move(*best);
+    return best.has_value();
+  }
+
+  static std::int64_t saved(const Convolution& c, std::int64_t weights) {
     const std::int64_t before = product(c.x->shape).as_int(), after = product(c.of_tiles(c.x->shape)).as_int();
     const std::int64_t of_row = product(c.image.shape()).as_int() / c.image.shape()[c.image_axis()].as_int();
-    const std::int64_t made = of_row * c.tiles * kPoints + product(c.of_tiles(c.sum->shape)).as_int() + weights * kPoints / kTaps;
-    return before - after > kCost * made;
+    const std::int64_t products = product(c.of_tiles(c.sum->shape)).as_int();
+    return before - after - kCost * (of_row * c.tiles * c.filter.points + products + weights * c.filter.points / kTaps);
   }
 
   /// [points, image with tiles for rows]
-  const LazyBuffer* combined_image(const Convolution& c, const LazyBuffer* x) {
+  const LazyBuffer* image_of(const Convolution& c, const LazyBuffer* x) {
     const std::size_t h = c.image_axis();
     std::vector<Range> more(c.image.shape().size(), Range{0, 0});
-    more[h].second = c.tiles * kRows + kTaps - 1 - c.image.shape()[h].as_int();
+    more[h].second = c.tiles * c.filter.rows + kTaps - 1 - c.image.shape()[h].as_int();
     const ShapeTracker padded = c.image.pad(more);
     std::vector<Sint> shape = padded.shape(), strides = strides_for_shape(shape);
     const Sint row = strides[h];
-    strides[h] = row * kRows;
+    strides[h] = row * c.filter.rows;
     shape[h] = c.tiles;
     strides.insert(strides.begin(), Sint(0));
-    shape.insert(shape.begin(), Sint(kPoints));
-    std::array<Tensor, kPoints> d;
-    for (int i = 0; i < kPoints; i++) {
-      const ShapeTracker rows = padded + ShapeTracker({View::create(shape, strides, row * i)});
-      d[at(i)] = Tensor(&graph_, graph_.view(x, graph_.stacked(x->st, rows)));
+    shape.insert(shape.begin(), Sint(c.filter.points));
+    std::vector<Tensor> rows;
+    for (int i = 0; i < c.filter.points; i++) {
+      const ShapeTracker st = padded + ShapeTracker({View::create(shape, strides, row * i)});
+      rows.emplace_back(&graph_, graph_.view(x, graph_.stacked(x->st, st)));
     }
-    const Tensor even = d[4] - d[2] * 4, odd = d[3] - d[1] * 4, e = d[4] - d[2], o = d[3] - d[1];
-    const std::array<Tensor, kPoints> points{e - (d[2] - d[0]) * 4, even + odd, even - odd, e + o * 2, e - o * 2, (d[5] - d[3]) - o * 4};
-    Tensor all = points[kPoints - 1];
-    for (int i = kPoints - 2; i >= 0; i--) {
+    const std::vector<Tensor> points = combined_image(tensors_, c.filter, rows);
+    Tensor all = points.back();
+    for (int i = c.filter.points - 2; i >= 0; i--) {
       const LazyBuffer* everywhere = graph_.constant(Scalar::of_int(DType::Bool, 1), shape);
       all = Tensor(&graph_, graph_.view(everywhere, ShapeTracker({only(shape, 0, i)}))).where(points[at(i)], all);
     }
@@ -198,9 +228,9 @@ class Combining {
     return View::create(shape, std::vector<Sint>(shape.size(), Sint(0)), 0, mask);
   }
 
-  const LazyBuffer* combined_weights(const Convolution& c, const LazyBuffer* data) {
+  const LazyBuffer* weights_of(const Convolution& c, const LazyBuffer* data) {
     const View& seen = c.weights->st().views()[0];
-    std::vector<std::int64_t> shape{kPoints};
+    std::vector<std::int64_t> shape{c.filter.points};
     std::vector<std::size_t> axes;
     for (std::size_t axis = 0; axis < seen.shape.size(); axis++) {
       const bool moves = !seen.strides[axis].is_int(0) && static_cast<int>(axis) != c.tap;
@@ -208,13 +238,14 @@ class Combining {
       if (moves) axes.push_back(axis);
     }
     const std::int64_t count = data->data.size() / kTaps, tap = seen.strides[at(c.tap)].as_int();
-    std::vector<double> values(at(kPoints * count));
+    std::vector<double> values(at(c.filter.points * count));
     std::vector<std::int64_t> index(axes.size(), 0);
     for (std::int64_t n = 0; n < count; n++) {
       std::int64_t place = seen.offset.as_int();
       for (std::size_t i = 0; i < axes.size(); i++) place += index[i] * seen.strides[axes[i]].as_int();
-      for (int point = 0; point < kPoints; point++)
-        for (int k = 0; k < kTaps; k++) values[at(point * count + n)] += kWeights[at(point)][at(k)] * data->data.double_at(place + k * tap);
+      for (int point = 0; point < c.filter.points; point++)
+        for (int k = 0; k < kTaps; k++)
+          values[at(point * count + n)] += c.filter.weights[at(point)][at(k)] * data->data.double_at(place + k * tap);
       for (std::size_t i = axes.size(); i > 0 && ++index[i - 1] == seen.shape[axes[i - 1]].as_int();) index[--i] = 0;
     }
     OriginScope scope(graph_, data->origins);
@@ -242,7 +273,7 @@ class Combining {
   /// The view of tiles and their rows as one axis, without rows behind the last.
   static ShapeTracker flat(const Convolution& c, const View& tiles) {
     std::vector<Sint> shape = c.sum->shape;
-    shape[at(c.row)] = c.tiles * kRows;
+    shape[at(c.row)] = c.tiles * c.filter.rows;
     std::vector<Range> ranges;
     for (const Sint& d : c.sum->shape) ranges.emplace_back(0, d);
     return ShapeTracker({tiles}).reshape(shape).shrink(ranges);
@@ -257,10 +288,10 @@ class Combining {
     item.ast =
         rewrite_ast(ops, item.ast, [&](const LazyOp* op, const std::vector<const LazyOp*>&) { return op == c.sum ? result : nullptr; });
     drop_unread(ops, item);
-    if (c.rows % kRows != 0) return item;
+    if (c.rows % c.filter.rows != 0) return item;
     AxisCuts cuts(c.sum->shape.size());
     const ShapeTracker whole = ShapeTracker::from_shape(c.sum->shape);
-    cuts.add(whole, kRows * whole.views()[0].strides[at(c.row)].as_int());
+    cuts.add(whole, c.filter.rows * whole.views()[0].strides[at(c.row)].as_int());
     if (const auto cut = with_cut_axes(ops, item.ast, cuts)) item.ast = *cut;
     return item;
   }
@@ -272,21 +303,15 @@ class Combining {
     const Sint point = strides[0];
     strides.erase(strides.begin());
     shape[at(c.row)] = c.tiles;
-    shape.insert(shape.begin() + c.row + 1, Sint(kRows));
+    shape.insert(shape.begin() + c.row + 1, Sint(c.filter.rows));
     strides.insert(strides.begin() + c.row + 1, Sint(0));
-    std::array<const LazyOp*, kPoints> m{};
-    for (int i = 0; i < kPoints; i++) m[at(i)] = ops.load(index, DType::Float32, flat(c, View::create(shape, strides, point * i)));
-    const ShapeTracker everywhere({View::create(c.sum->shape, std::vector<Sint>(c.sum->shape.size(), Sint(0)))});
-    const auto add = [&](const LazyOp* a, const LazyOp* b) { return ops.elementwise(Op::Add, {a, b}); };
-    const auto sub = [&](const LazyOp* a, const LazyOp* b) { return ops.elementwise(Op::Sub, {a, b}); };
-    const auto times = [&](const LazyOp* a, double b) {
-      return ops.elementwise(Op::Mul, {a, ops.constant(Scalar::of_double(DType::Float32, b), everywhere)});
-    };
-    const LazyOp *sum = add(m[1], m[2]), *difference = sub(m[1], m[2]), *sum_2 = add(m[3], m[4]), *difference_2 = sub(m[3], m[4]);
-    const std::array<const LazyOp*, kRows> rows{add(add(m[0], sum), sum_2), add(difference, times(difference_2, 2)),
-                                                add(sum, times(sum_2, 4)), add(add(difference, m[5]), times(difference_2, 8))};
-    const LazyOp* all = rows[kRows - 1];
-    for (int i = kRows - 2; i >= 0; i--) {
+    std::vector<const LazyOp*> m;
+    for (int i = 0; i < c.filter.points; i++)
+      m.push_back(ops.load(index, DType::Float32, flat(c, View::create(shape, strides, point * i))));
+    AstNodes nodes{ops};
+    const std::vector<const LazyOp*> rows = combined_result(nodes, c.filter, m);
+    const LazyOp* all = rows.back();
+    for (int i = c.filter.rows - 2; i >= 0; i--) {
       const LazyOp* is_row = ops.constant(Scalar::of_int(DType::Bool, 1), flat(c, only(shape, c.row + 1, i)));
       all = ops.elementwise(Op::Where, {is_row, rows[at(i)], all});
     }
@@ -301,6 +326,7 @@ class Combining {
 
   LazyGraph& graph_;
   const ScheduleOptions& options_;
+  Tensors tensors_;
   std::unordered_set<const LazyBuffer*> products_;                     // look-up only, like the next
   std::unordered_map<const LazyBuffer*, const LazyBuffer*> combined_;  // weights, and what they were made from
 };
