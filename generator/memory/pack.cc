@@ -201,7 +201,7 @@ std::vector<int> bottleneck(const std::vector<Block>& blocks, const Neighbours& 
 // Swaps two blocks of the bottleneck at a time in the order, and keeps each change that is not worse.
 void widen_bottleneck(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal,
                       Packing& best) {
-  constexpr std::int64_t kWork = 40'000'000, kMostRounds = 4000;
+  constexpr std::int64_t kWork = 40'000'000, kMostRounds = 10'000;
   auto work = static_cast<std::int64_t>(blocks.size());
   for (const std::vector<Neighbour>& neighbours : against) work += static_cast<std::int64_t>(neighbours.size());
   Lcg random;

@@ -238,18 +238,22 @@ class Combining {
       if (moves) axes.push_back(axis);
     }
     const std::int64_t count = data->data.size() / kTaps, tap = seen.strides[at(c.tap)].as_int();
-    std::vector<double> values(at(c.filter.points * count));
+    std::vector<std::byte> bytes(at(c.filter.points * count) * sizeof(float));  // of numbers; there are millions of them
+    auto* values = reinterpret_cast<float*>(bytes.data());
     std::vector<std::int64_t> index(axes.size(), 0);
     for (std::int64_t n = 0; n < count; n++) {
       std::int64_t place = seen.offset.as_int();
       for (std::size_t i = 0; i < axes.size(); i++) place += index[i] * seen.strides[axes[i]].as_int();
-      for (int point = 0; point < c.filter.points; point++)
-        for (int k = 0; k < kTaps; k++)
-          values[at(point * count + n)] += c.filter.weights[at(point)][at(k)] * data->data.double_at(place + k * tap);
+      const float* w = data->data.data<float>() + place;
+      for (int point = 0; point < c.filter.points; point++) {
+        double sum = 0;
+        for (int k = 0; k < kTaps; k++) sum += c.filter.weights[at(point)][at(k)] * static_cast<double>(w[k * tap]);
+        values[point * count + n] = static_cast<float>(sum);
+      }
       for (std::size_t i = axes.size(); i > 0 && ++index[i - 1] == seen.shape[axes[i - 1]].as_int();) index[--i] = 0;
     }
     OriginScope scope(graph_, data->origins);
-    const LazyBuffer* combined = graph_.data(Array::of_doubles(DType::Float32, shape, values), data->name);
+    const LazyBuffer* combined = graph_.data(Array(DType::Float32, shape, std::move(bytes)), data->name);
     combined_[combined] = data;
     return combined;
   }
