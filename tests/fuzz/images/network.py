@@ -28,7 +28,7 @@ class Images:
 
     LAYERS = ("convolution",) * 5 + ("depthwise",) * 3 + ("pool",) * 3 + (
         "activation", "activation", "residual", "residual", "joined", "joined", "shuffled", "normalised", "scaled", "widened", "split",
-        "over_channels", "over_channels", "gated")
+        "over_channels", "over_channels", "gated") + ("filtered",) * 4
 
     def newest(self):
         return self.values[-1] if self.draws.maybe(0.8) else self.draws.choice(self.values)
@@ -68,6 +68,23 @@ class Images:
         if self.draws.maybe(0.8):
             inputs.append(self.numbers(outputs))
         y = self.add("Conv", inputs, kernel_shape=size, strides=strides, pads=pads, group=groups)
+        self.values.append((self.activated(y), outputs, *out))
+
+    def filtered(self, x, channels, rows, columns):
+        """A 3x3 (or 3x1, 1x3) between many channels, behind something larger: there is memory for other ways to compute it."""
+        inner, outputs = self.draws.choice((16, 20, 32)), self.draws.choice((16, 24, 32, 48))
+        wide = 4 * (inner + outputs)
+        size = self.draws.choice(([3, 3], [3, 3], [3, 3], [3, 1], [1, 3], [3, 2]))
+        pads = [self.draws.rng.randint(0, k // 2) for k in size * 2]
+        out = [n + pads[i] + pads[i + 2] - size[i] + 1 for i, n in enumerate((rows, columns))]
+        if min(out) < 1 or (channels + inner) * wide * rows * columns > 3 * MOST_PRODUCTS:
+            return
+        x = self.add("Relu", [self.add("Conv", [x, self.numbers(wide, channels, 1, 1, scale=channels**-0.5)])])
+        x = self.add("Relu", [self.add("Conv", [x, self.numbers(inner, wide, 1, 1, scale=wide**-0.5)])])
+        w = self.numbers(outputs, inner, *size, scale=(inner * size[0] * size[1]) ** -0.5)
+        y = self.add("Conv", [x, w, self.numbers(outputs)], kernel_shape=size, pads=pads)
+        if self.draws.maybe(0.3) and inner == outputs and out == [rows, columns]:
+            y = self.add("Add", [x, y])
         self.values.append((self.activated(y), outputs, *out))
 
     def depthwise(self, x, channels, rows, columns):
