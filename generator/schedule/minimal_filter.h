@@ -1,5 +1,5 @@
-// Internal to schedule/: minimal filtering algorithms F(m, 3), which give m neighbouring sums of three products by m + 2 products.
-//   result * ((weights * w) . (image * x))     of w[3] and x[m + 2], where . multiplies element by element
+// Internal to schedule/: minimal filtering algorithms F(m, r), which give m neighbouring sums of r products by m + r - 1 products.
+//   result * ((weights * w) . (image * x))     of w[r] and x[m + r - 1], where . multiplies element by element
 #pragma once
 
 #include <cmath>
@@ -13,16 +13,16 @@ namespace etch {
 using Matrix = std::vector<std::vector<double>>;  // rows
 
 struct MinimalFilter {
-  static constexpr int kTaps = 3;
-  int rows = 0, points = 0;  // m, m + 2
-  Matrix image;              // points x points
-  Matrix weights;            // points x 3
-  Matrix result;             // rows x points
+  static constexpr int kMostPoints = 8;
+  int rows = 0, taps = 0, points = 0;  // m, r, m + r - 1
+  Matrix image;                        // points x points
+  Matrix weights;                      // points x taps
+  Matrix result;                       // rows x points
 };
 
-/// F(rows, 3) by the points 0, 1, -1, 2, -2, 1/2, -1/2 (as many as it takes) and infinity; rows from 2 to 6. All numbers but those of
-/// `weights` are exact in float. Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
-MinimalFilter minimal_filter(int rows);
+/// F(rows, taps) by the points 0, 1, -1, 2, -2, 1/2, -1/2 (as many as it takes) and infinity; from 3 to kMostPoints in all. All numbers but
+/// those of `weights` are exact in float. Source: A. Lavin, S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
+MinimalFilter minimal_filter(int rows, int taps);
 
 /// The sum of factors[i] * values[i], without those that are 0, by `nodes.add`, `nodes.sub` and `nodes.times`. nullopt: all are 0.
 template <class Value, class Nodes>

@@ -20,11 +20,9 @@
 namespace etch {
 namespace {
 
-constexpr int kTaps = MinimalFilter::kTaps;
 constexpr std::int64_t kMostAtOnce = 28;  // rows of a result that one turn writes, where tiles don't divide them
 constexpr std::int64_t kCost = 8;         // products that take as long as making one element of v, m or u
-constexpr int kUsual = 4;                 // rows of a tile, where they divide those of the result
-constexpr std::array<int, 5> kTiles{kUsual, 5, 6, 3, 2};
+constexpr int kFewestTaps = 3, kUsual = 4;  // the second is of rows of a tile, where they divide those of the result
 
 /// The sum of an item, and the axis along which it takes fewer products.
 struct Convolution {
@@ -33,7 +31,7 @@ struct Convolution {
   std::vector<std::optional<std::size_t>> axes = {};              // of the image, that each axis of the sum moves along
   std::vector<std::int64_t> steps = {};                           // by how many elements of that axis
   int row = 0, tap = 0;                                           // axes of the sum: of the result, of the kernel
-  std::int64_t rows = 0, tiles = 0;
+  std::int64_t rows = 0, taps = 0, tiles = 0;
   MinimalFilter filter = {};
   std::int64_t saved = 0;  // products, without those that take as long as what is made for that
 
@@ -156,11 +154,11 @@ class Combining {
       const bool moves = c.steps[at(c.row)] == 1 && c.weights->st().views()[0].strides[at(c.row)].is_int(0);
       if (!moves || std::ranges::find(reduced, c.row) != reduced.end()) continue;
       c.rows = c.x->shape[at(c.row)].as_int();
-      if (!c.image.shape()[c.image_axis()].is_int(c.rows + kTaps - 1)) continue;
       const auto tap = std::ranges::find_if(reduced, [&](int axis) { return has_taps(c, axis); });
       if (tap == reduced.end()) continue;
       c.tap = *tap;
-      if (find_tile(c, weights)) return true;
+      c.taps = c.x->shape[at(c.tap)].as_int();
+      if (c.image.shape()[c.image_axis()].is_int(c.rows + c.taps - 1) && find_tile(c, weights)) return true;
     }
     return false;
   }
@@ -168,20 +166,22 @@ class Combining {
   static bool has_taps(const Convolution& c, int tap) {
     const std::vector<Sint>& weights = c.weights->st().views()[0].strides;
     const bool moves = c.axes[at(tap)] == c.axes[at(c.row)] && c.steps[at(tap)] == 1;
-    return moves && c.x->shape[at(tap)].is_int(kTaps) && !weights[at(tap)].is_int(0);
+    const std::int64_t taps = c.x->shape[at(tap)].as_int();
+    return moves && taps >= kFewestTaps && taps < MinimalFilter::kMostPoints && !weights[at(tap)].is_int(0);
   }
 
   /// The tile of rows that saves most, unless the usual one divides them; false if there is none.
   static bool find_tile(Convolution& c, std::int64_t weights) {
     std::optional<Convolution> best;
-    for (const int rows : kTiles) {
-      if (c.rows % rows != 0 && (rows != kUsual || c.rows > kMostAtOnce)) continue;
+    const int taps = static_cast<int>(c.taps), most = MinimalFilter::kMostPoints + 1 - taps, usual = std::min(kUsual, most);
+    for (int rows = most; rows >= 2; rows--) {
+      if (c.rows % rows != 0 && (rows != usual || c.rows > kMostAtOnce)) continue;
+      if (rows != usual && c.rows % usual == 0) continue;
       Convolution with = c;
-      with.filter = minimal_filter(rows);
+      with.filter = minimal_filter(rows, taps);
       with.tiles = ceil_div(c.rows, std::int64_t{rows});
       with.saved = saved(with, weights);
       if (!best || with.saved > best->saved) best = std::move(with);
-      if (rows == kUsual && c.rows % rows == 0) break;
     }
     if (best) c = std::move(*best);
     return best.has_value();
@@ -191,14 +191,14 @@ class Combining {
     const std::int64_t before = product(c.x->shape).as_int(), after = product(c.of_tiles(c.x->shape)).as_int();
     const std::int64_t of_row = product(c.image.shape()).as_int() / c.image.shape()[c.image_axis()].as_int();
     const std::int64_t products = product(c.of_tiles(c.sum->shape)).as_int();
-    return before - after - kCost * (of_row * c.tiles * c.filter.points + products + weights * c.filter.points / kTaps);
+    return before - after - kCost * (of_row * c.tiles * c.filter.points + products + weights * c.filter.points / c.taps);
   }
 
   /// [points, image with tiles for rows]
   const LazyBuffer* image_of(const Convolution& c, const LazyBuffer* x) {
     const std::size_t h = c.image_axis();
     std::vector<Range> more(c.image.shape().size(), Range{0, 0});
-    more[h].second = c.tiles * c.filter.rows + kTaps - 1 - c.image.shape()[h].as_int();
+    more[h].second = c.tiles * c.filter.rows + c.taps - 1 - c.image.shape()[h].as_int();
     const ShapeTracker padded = c.image.pad(more);
     std::vector<Sint> shape = padded.shape(), strides = strides_for_shape(shape);
     const Sint row = strides[h];
@@ -237,7 +237,7 @@ class Combining {
       shape.push_back(moves ? seen.shape[axis].as_int() : 1);
       if (moves) axes.push_back(axis);
     }
-    const std::int64_t count = data->data.size() / kTaps, tap = seen.strides[at(c.tap)].as_int();
+    const std::int64_t count = data->data.size() / c.taps, tap = seen.strides[at(c.tap)].as_int();
     std::vector<std::byte> bytes(at(c.filter.points * count) * sizeof(float));  // of numbers; there are millions of them
     auto* values = reinterpret_cast<float*>(bytes.data());
     std::vector<std::int64_t> index(axes.size(), 0);
@@ -247,7 +247,7 @@ class Combining {
       const float* w = data->data.data<float>() + place;
       for (int point = 0; point < c.filter.points; point++) {
         double sum = 0;
-        for (int k = 0; k < kTaps; k++) sum += c.filter.weights[at(point)][at(k)] * static_cast<double>(w[k * tap]);
+        for (int k = 0; k < c.filter.taps; k++) sum += c.filter.weights[at(point)][at(k)] * static_cast<double>(w[k * tap]);
         values[point * count + n] = static_cast<float>(sum);
       }
       for (std::size_t i = axes.size(); i > 0 && ++index[i - 1] == seen.shape[axes[i - 1]].as_int();) index[--i] = 0;

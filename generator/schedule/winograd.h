@@ -5,10 +5,10 @@
 
 namespace etch {
 
-/// Convolutions of floats along an axis with three elements of the kernel, stride 1 and constant weights, by Winograd's F(4, 3): six
-/// products instead of twelve give four elements of the result. Two kernels beside the one of the products: the first combines six rows of
-/// the image, the last makes four rows of the result out of six, with what followed the sum (bias, activation). The weights are combined
-/// here, and are twice as many. Along the other axes of the kernel the products are added as before:
+/// Convolutions of floats along an axis with three to seven elements of the kernel, stride 1 and constant weights, by Winograd's minimal
+/// filtering: for three elements six products instead of twelve give four elements of the result. Two kernels beside the one of the
+/// products: the first combines rows of the image, the last makes rows of the result, with what followed the sum (bias, activation). The
+/// weights are combined here, and are twice as many. Along the other axes of the kernel the products are added as before:
 ///   y[h][w]  =  sum over i, j, c of x[h + i][w + j][c] * w[i][j][c]              becomes
 ///   v[k][t][w][c] of x[4 * t .. 4 * t + 5][w][c],    m[k][t][w]  =  sum over j, c of v[k][t][w + j][c] * u[k][j][c],
 ///   y[4 * t .. 4 * t + 3][w] of m[0 .. 5][t][w]

@@ -38,7 +38,8 @@ std::int64_t pick(std::mt19937& rng, std::int64_t low, std::int64_t high) {
 Case random_case(std::mt19937& rng) {
   Case c{.batch = pick(rng, 1, 2), .channels = 16 * pick(rng, 1, 2), .outputs = 16 * pick(rng, 1, 3)};
   c.height = pick(rng, 4, 24), c.width = pick(rng, 4, 24);
-  if (pick(rng, 0, 3) == 0) (pick(rng, 0, 1) == 0 ? c.kernel_height : c.kernel_width) = pick(rng, 1, 2);
+  if (pick(rng, 0, 3) == 0) (pick(rng, 0, 1) == 0 ? c.kernel_height : c.kernel_width) = pick(rng, 1, 7);
+  c.height += c.kernel_height, c.width += c.kernel_width;
   for (std::int64_t* pad : {&c.top, &c.left, &c.bottom, &c.right}) *pad = pick(rng, 0, 1);
   c.adds_input = pick(rng, 0, 1) == 0;
   if (!c.adds_input) return c;
