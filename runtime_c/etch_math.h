@@ -113,8 +113,8 @@ ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
   ETCH_VECTOR(float, f32, n)                                                              \
   ETCH_VECTOR(int32_t, i32, n) ETCH_VECTOR(int16_t, i16, n) ETCH_VECTOR(int8_t, i8, n)    \
   ETCH_VECTOR(uint32_t, u32, n) ETCH_VECTOR(uint16_t, u16, n) ETCH_VECTOR(uint8_t, u8, n)
-/* Asks for what is read soon, in the second-level cache. */
-#define ETCH_PREFETCH(place) __builtin_prefetch((place), 0, 2)
+/* Asks for what is read soon, in the cache of that level, 1 or 2. */
+#define ETCH_PREFETCH(place, level) __builtin_prefetch((place), 0, 4 - (level))
 /* Four vectors as columns, side by side from `to` on: element l of each lies l * `stride` further. In each four lanes pairs of two vectors,
  * then pairs of these, are rows of four. RISC-V has an instruction for elements that are far from each other instead. */
 #if (defined(__clang__) || __GNUC__ >= 12) && !defined(__riscv)

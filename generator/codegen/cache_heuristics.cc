@@ -121,4 +121,18 @@ void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& argument
   if (const std::optional<Contraction> product = product_in_loops(k)) Blocking(k, *product, arguments).fetch_ahead();
 }
 
+void fetch_next_row(Kernel& k) {
+  const CodegenOptions& options = k.options();
+  const int row = k.count(AxisKind::Global) - 1;
+  if (options.cache_bytes == 0 || options.has_local || !k.is_staged() || k.reduce_stages() < 2 || row < 0) return;
+  double bytes = 0;  // that move with the rows
+  for (const KernelBuf& b : k.bufs()) {
+    const bool is_there = (b.op->op == Op::Load || b.op->op == Op::Store) && !is_indexed(b.op);
+    const auto stride = k.stride(b, row);
+    if (is_there && stride && stride->is_int() && k.axes()[at(row)].size.is_int())
+      bytes += static_cast<double>(stride->as_int() * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
+  }
+  if (bytes > static_cast<double>(options.cache_bytes)) k.try_apply({OptOp::Prefetch, row, 0});
+}
+
 }  // namespace etch

@@ -296,6 +296,9 @@ void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
 double most_of_turn(const CodegenOptions& options);
 /// Where the cache may not have kept constants since the last run, asks for those of the next tiles while the present ones are read again.
 void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
+/// In kernels of several stages whose rows do not all stay in the cache, asks for the next row while the second stage reads the present
+/// one.
+void fetch_next_row(Kernel& k);
 
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel
 /// unchanged, if no tile fits.

@@ -1,4 +1,5 @@
-// Linearizer: constants that are asked for one turn of a loop ahead (PREFETCH).
+// Linearizer: constants that are asked for one turn of a loop ahead (PREFETCH), and in kernels of several stages (normalisations) the next
+// row: the first stage that reads it waits for memory otherwise, the others find it in the cache, and memory idles meanwhile.
 //
 //   for (n ...)                          the turns
 //     for (y ...)                        reads all constants of a turn again
@@ -34,6 +35,7 @@ std::int64_t Linearizer::bytes_of_turn(const KernelBuf& buf, int turns) const {
   std::int64_t last = 0;  // element of a turn
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& a = k_.axes()[i];
+    if (a.stage != Axis::kOuter && a.stage != stage_) continue;
     const auto step = distance(buf, i);
     if (!step || *step < 0 || !a.size.is_int()) return 0;
     const bool is_outside = a.kind == AxisKind::Global && static_cast<int>(i) <= turns;
@@ -47,7 +49,7 @@ std::vector<int> Linearizer::loops_inside(int turns) const {
   std::vector<int> loops;
   for (int axis : axes_of(AxisKind::Global))
     if (axis > turns) loops.push_back(axis);
-  for (int axis : reduce_order(k_)) loops.push_back(axis);
+  for (int axis : k_.is_staged() ? axes_of(AxisKind::Reduce) : reduce_order(k_)) loops.push_back(axis);
   const bool are_known = std::ranges::all_of(loops, [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); });
   return are_known ? loops : std::vector<int>();
 }
@@ -59,10 +61,10 @@ std::optional<Linearizer::Ahead> Linearizer::share_of_turns(const KernelBuf& buf
   const std::int64_t lines = bytes_of_turn(buf, turns) / kLineBytes;
   const std::vector<int> loops = loops_inside(turns);
   const auto outer = std::ranges::count_if(loops, [&](int l) { return k_.axes()[static_cast<std::size_t>(l)].kind == AxisKind::Global; });
-  if (lines == 0 || outer == 0) return std::nullopt;
+  if (lines == 0 || loops.empty() || (outer == 0 && !k_.is_staged())) return std::nullopt;
   std::optional<Ahead> best;
   double most = 0;
-  for (auto depth = std::ssize(loops); depth >= outer && most < kWell; depth--) {
+  for (auto depth = std::ssize(loops); depth >= std::max<std::ptrdiff_t>(outer, 1) && most < kWell; depth--) {
     const std::vector<int> some(loops.begin(), loops.begin() + depth);
     const std::int64_t all = count(some), at_once = ceil_div(lines, all);
     const double spread = static_cast<double>(lines) / static_cast<double>(all * at_once);
@@ -75,10 +77,11 @@ std::optional<Linearizer::Ahead> Linearizer::share_of_turns(const KernelBuf& buf
 void Linearizer::find_ahead() {
   ahead_.clear();
   const int turns = k_.prefetched_axis();
-  if (turns < 0 || k_.lanes_rest()) return;
+  if (turns < 0 || k_.lanes_rest() || (k_.is_staged() && stage_ != 1)) return;
   for (const LazyOp* reduce : k_.reduces_of(stage_))
     for (const LazyOp* op : toposort(reduce->src[0])) {
-      if (op->op != Op::Load || is_indexed(op) || !options_.arguments[static_cast<std::size_t>(op->mem().index)].is_constant) continue;
+      if (op->op != Op::Load || is_indexed(op)) continue;
+      if (!k_.is_staged() && !options_.arguments[static_cast<std::size_t>(op->mem().index)].is_constant) continue;
       const KernelBuf& buf = k_.buf_of(op);
       const bool is_found = std::ranges::any_of(ahead_, [&](const Ahead& a) { return a.buf == &buf; });
       if (const auto share = is_found ? std::nullopt : share_of_turns(buf, turns)) ahead_.push_back(*share);
@@ -112,7 +115,10 @@ void Linearizer::fetch_shares(int axis) {
     for (std::int64_t l = 0; l < ahead.at_once; l++) {
       const Place place{start.idx + (share * ahead.at_once + l) * line};
       note_access(*ahead.buf, place, 1, false);
-      b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = ahead.buf->op->dtype, .src = {buffer(*ahead.buf), index_.integer(place.idx)}});
+      b_.add(UOp{.uop = UOpKind::Prefetch,
+                 .dtype = ahead.buf->op->dtype,
+                 .src = {buffer(*ahead.buf), index_.integer(place.idx)},
+                 .number = k_.is_staged() ? 1 : 2});
     }
   }
 }

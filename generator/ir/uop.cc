@@ -27,6 +27,7 @@ std::string describe(const UOp& u) {
     case UOpKind::Gep:
     case UOpKind::Dot:
     case UOpKind::Wmma:
+    case UOpKind::Prefetch:
       text += " " + std::to_string(u.number);
       break;
     case UOpKind::DefineVar:
@@ -38,7 +39,6 @@ std::string describe(const UOp& u) {
     case UOpKind::Load:
     case UOpKind::Store:
     case UOpKind::StoreColumns:
-    case UOpKind::Prefetch:
     case UOpKind::Phi:
     case UOpKind::Alu:
     case UOpKind::Cast:
@@ -134,7 +134,7 @@ const char* broken_rule(const UOp& u) {
     case UOpKind::StoreColumns:
       return broken_columns_rule(u);
     case UOpKind::Prefetch:
-      return n == 2 ? nullptr : "it has buffer and index";
+      return n == 2 && (u.number == 1 || u.number == 2) ? nullptr : "it has buffer and index, and the level of a cache";
     case UOpKind::Phi:
       if (n != 2 || u.src[0]->uop != UOpKind::DefineAcc) return "a Phi has accumulator and value";
       return u.src[0]->dtype == u.src[1]->dtype && u.src[1]->lanes <= u.src[0]->lanes ? nullptr : "a Phi has the type of its accumulator";

@@ -384,10 +384,11 @@ void LlvmRenderer::store_columns(const UOp* u) {
   }
 }
 
-// To be read, into the second-level cache, as data.
+// To be read, into a cache, as data.
 void LlvmRenderer::prefetch(const UOp* u) {
-  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address(u)->getType()},
-                           {address(u), builder_.getInt32(0), builder_.getInt32(2), builder_.getInt32(1)});
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {address(u)->getType()},
+      {address(u), builder_.getInt32(0), builder_.getInt32(static_cast<std::uint32_t>(4 - u->number)), builder_.getInt32(1)});
 }
 
 Value* LlvmRenderer::vectorize(const UOp* u) {

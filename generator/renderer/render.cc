@@ -362,7 +362,7 @@ void Renderer::constant(const UOp* u) {
 
 void Renderer::prefetch(const UOp* u) {
   helpers_.insert("ETCH_PREFETCH");
-  line("ETCH_PREFETCH(&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "]);");
+  line(fmt::format("ETCH_PREFETCH(&{}[{}], {});", expr(u->src[0]).text, expr(u->src[1]).text, u->number));
 }
 
 void Renderer::step(const UOp* u) {

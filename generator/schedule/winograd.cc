@@ -20,8 +20,8 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 28;  // rows of a result that one turn writes, where tiles don't divide them
-constexpr std::int64_t kCost = 8;         // products that take as long as making one element of v, m or u
+constexpr std::int64_t kMostAtOnce = 28;    // rows of a result that one turn writes, where tiles don't divide them
+constexpr std::int64_t kCost = 8;           // products that take as long as making one element of v, m or u
 constexpr int kFewestTaps = 3, kUsual = 4;  // the second is of rows of a tile, where they divide those of the result
 
 /// The sum of an item, and the axis along which it takes fewer products.

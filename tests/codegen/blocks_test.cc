@@ -71,7 +71,8 @@ TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
     return generate_kernel(test::windows::store_of(ops, w, DType::Float32), {"f", arguments, {}}, kC, options);
   };
   const ProgramKernel large = made(1024, 24);
-  EXPECT_TRUE(has(large.uops, "Prefetch") && has(large.text.source, "ETCH_PREFETCH(&w[")) << large.text.source;
+  EXPECT_TRUE(has(large.uops, "Prefetch") && has(large.text.source, "ETCH_PREFETCH(&w[") && has(large.text.source, "], 2);"))
+      << large.text.source;
   EXPECT_TRUE(has(made(64, 24).uops, "Prefetch")) << "an eighth of the cache";
   EXPECT_FALSE(has(made(48, 24).uops, "Prefetch"));
   EXPECT_FALSE(has(made(1024, 1).uops, "Prefetch"));
@@ -140,6 +141,45 @@ TEST(Prefetch, AsksForEachLineOfTheNextTurn) {
     }
   }
   EXPECT_GT(seen, 8);
+}
+
+// Distances from the mean of a row times the sum of their squares: three passes over a row, of which the second asks for the next row.
+const LazyOp* store_of_rows(LazyOps& ops, std::int64_t rows, std::int64_t length) {
+  const std::vector<Sint> whole{rows, length};
+  const ShapeTracker st = ShapeTracker::from_shape(whole);
+  const LazyOp* x = ops.load(1, DType::Float32, st);
+  const auto sum_of = [&](const LazyOp* a) { return ops.expand(ops.reduce(Op::ReduceSum, a, {1}), whole); };
+  const LazyOp* distance = ops.elementwise(Op::Sub, {x, sum_of(x)});
+  return ops.store(0, ops.elementwise(Op::Mul, {distance, sum_of(ops.elementwise(Op::Mul, {distance, distance}))}), st);
+}
+
+TEST(Prefetch, AsksForTheNextRowWhereRowsLeaveTheCache) {
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 64 << 10;
+  constexpr std::int64_t kLength = 256, kRowBytes = 4 * kLength;
+  for (const std::int64_t rows : {8, 32, 64}) {
+    LazyOps ops;
+    const std::vector<KernelArgument> arguments{{DType::Float32, rows * kLength, "out", Access::Write},
+                                                {DType::Float32, rows * kLength, "in", Access::Read}};
+    const Kernel chosen = choose_opts(store_of_rows(ops, rows, kLength), arguments, options);
+    EXPECT_EQ(chosen.prefetched_axis(), 2 * rows * kRowBytes > options.cache_bytes ? 0 : -1) << rows;
+    if (chosen.prefetched_axis() < 0) continue;
+    const LinearKernel made = linearize_kernel(chosen, arguments, kC);
+    prove_indices(made.linear, made.arguments);
+    const test::KernelReplay replay(made.linear.uops, made.arguments);
+    std::vector<std::int64_t> lines;
+    for (const auto& asked : replay.asked()) {
+      EXPECT_EQ(asked.argument, 1);
+      const std::int64_t row = replay.events()[asked.before].begin / kRowBytes;
+      EXPECT_EQ(asked.at / kRowBytes, (row + 1) % rows);
+      lines.push_back(asked.at / 64);
+    }
+    std::ranges::sort(lines);
+    ASSERT_EQ(std::ssize(lines), rows * kRowBytes / 64) << "each line once";
+    for (std::size_t i = 0; i < lines.size(); i++) EXPECT_EQ(lines[i], static_cast<std::int64_t>(i));
+  }
 }
 
 std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) {
