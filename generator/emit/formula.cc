@@ -44,7 +44,13 @@ const Infix& infix_of(Op op) { return *std::ranges::find(kInfix, op, &Infix::op)
 
 std::string wrapped(const Text& t, Strength at_least) { return t.strength >= at_least ? t.text : "(" + t.text + ")"; }
 
-using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;  // coefficient of each variable, constant
+bool is_part_of_variable(const Node& node) {
+  const bool has_parts = node.kind == NodeKind::Mod || node.kind == NodeKind::Div;
+  return has_parts && node.src[1].is_int() && !node.src[0].is_int() && node.src[0].node()->kind == NodeKind::Variable;
+}
+
+// Coefficient of each variable, and of parts of a variable: "(y/4)"; constant.
+using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;
 
 // The expression as a linear one; nullopt if it is not linear.
 std::optional<Linear> linear(Sint x) {
@@ -64,6 +70,9 @@ std::optional<Linear> linear(Sint x) {
       for (Sint s : node.src) stack.emplace_back(s, factor);
     } else if (node.kind == NodeKind::Mul && node.src[1].is_int()) {
       stack.emplace_back(node.src[0], factor * node.src[1].as_int());
+    } else if (is_part_of_variable(node)) {
+      result.first[fmt::format("({}{}{})", node.src[0].node()->name, node.kind == NodeKind::Mod ? "%" : "/", node.src[1].as_int())] +=
+          factor;
     } else {
       return std::nullopt;
     }

@@ -17,11 +17,22 @@
 namespace etch {
 namespace {
 
+// The shape of a buffer with its axes in the order in which they lie in memory, blocks of an axis as two.
+std::vector<Sint> stored_shape(const ProgramBuffer& buffer) {
+  std::vector<Sint> shape = buffer.shape;
+  if (buffer.inner_axis < 0) return shape;
+  const auto axis = shape.begin() + buffer.inner_axis;
+  const Sint inner = buffer.block > 0 ? Sint(buffer.block) : *axis;
+  *axis = floordiv(*axis, inner.as_int());
+  shape.push_back(inner);
+  return shape;
+}
+
 // The buffers of a formula, with the names that the kernel's text uses.
 std::vector<FormulaBuffer> formula_buffers(const Project& p, const ProgramKernel& kernel, const ProgramCall& call) {
   std::vector<FormulaBuffer> result;
   for (std::size_t i = 0; i < call.arguments.size(); i++)
-    result.push_back({kernel.arguments[i].name, p.program->buffers[at(call.arguments[i].buffer)].shape});
+    result.push_back({kernel.arguments[i].name, stored_shape(p.program->buffers[at(call.arguments[i].buffer)])});
   return result;
 }
 
