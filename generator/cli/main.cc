@@ -95,8 +95,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool model_required) {
       ->check(CLI::IsMember({"speed", "flash", "ram"}))
       ->capture_default_str();
   app.add_option("--winograd", args.winograd,
-                 "convolutions with fewer products: along one axis of the kernel (half of them, twice the weights), along two\n"
-                 "(a quarter, four times), or not; auto: 1d where the target has vectors and memory to spare")
+                 "convolutions with fewer products: along one axis of the kernel (of 3 x 3 half of them, with twice the weights),\n"
+                 "along two (a quarter, four times), or not; auto: 1d where the target has vectors and memory to spare")
       ->check(CLI::IsMember({"auto", "off", "1d", "2d"}))
       ->capture_default_str();
   app.add_option("--tuning", args.tuning, "a table of etch tune, whose rows go before those of the target's own; off: heuristics alone")

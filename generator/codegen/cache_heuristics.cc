@@ -4,6 +4,7 @@
 //   for (n_block ...) for (m_tile ...) for (n_tile in the block ...)     of the matrix that moves with n, a block is read for all m
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
@@ -25,7 +26,7 @@ class Blocking {
         if (!moves(o, again) && size(again) > 1 && reorder(o, again)) return;
   }
 
-  // Of the outermost loop that a constant moves along, if what is inside of that reads the same again, and fits.
+  // Of the outermost loop that a constant moves along and whose inside fits, if what is inside reads the same again.
   void fetch_ahead() {
     const double few = static_cast<double>(k_.options().cache_bytes) / 8;  // may still be in the cache from the last run
     for (std::size_t o = 0; o < operands_.size(); o++) {
@@ -130,7 +131,7 @@ void fetch_next_row(Kernel& k) {
     const bool is_there = (b.op->op == Op::Load || b.op->op == Op::Store) && !is_indexed(b.op);
     const auto stride = k.stride(b, row);
     if (is_there && stride && stride->is_int() && k.axes()[at(row)].size.is_int())
-      bytes += static_cast<double>(stride->as_int() * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
+      bytes += static_cast<double>(std::abs(stride->as_int()) * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
   }
   if (bytes > static_cast<double>(options.cache_bytes)) k.try_apply({OptOp::Prefetch, row, 0});
 }

@@ -172,7 +172,8 @@ std::optional<std::string> Kernel::why_no_prefetch(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (opt.amount != 0) return "it takes no amount";
   if (prefetched_) return "one axis is asked for ahead";
-  if (reduces_.empty() || is_scan() || tensor_) return "it has a sum, which no matrix instruction makes";
+  if (reduces_.empty() || is_scan() || tensor_) return "it has a sum, which is no running one, and which no matrix instruction makes";
+  if (is_staged() && reduce_stages_ < 2) return "its second stage has a sum";
   if (opt.axis < 0 || opt.axis >= count(AxisKind::Global)) return "the axis is one of the loops that are not reduced";
   const Axis& a = axes_[at(opt.axis)];
   const bool has_next = a.size.is_int() && a.size.as_int() > 1 && a.overlap == 0;

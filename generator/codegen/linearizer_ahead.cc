@@ -49,7 +49,8 @@ std::vector<int> Linearizer::loops_inside(int turns) const {
   std::vector<int> loops;
   for (int axis : axes_of(AxisKind::Global))
     if (axis > turns) loops.push_back(axis);
-  for (int axis : k_.is_staged() ? axes_of(AxisKind::Reduce) : reduce_order(k_)) loops.push_back(axis);
+  for (int axis : reduce_order(k_))
+    if (const int stage = k_.axes()[static_cast<std::size_t>(axis)].stage; stage == Axis::kOuter || stage == stage_) loops.push_back(axis);
   const bool are_known = std::ranges::all_of(loops, [&](int axis) { return k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); });
   return are_known ? loops : std::vector<int>();
 }

@@ -212,13 +212,13 @@ bool lanes_along_sums(Kernel& k) {
 // A short axis along which nothing but constants is masked: they choose what is computed. Each element gets its own code, and they share
 // what they have in common (Winograd's rows).
 void upcast_choices(Kernel& k) {
-  constexpr std::int64_t kMost = 28;
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
     const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
-    if (!size.is_int() || size.as_int() > kMost || size.is_int(1)) continue;
+    if (!size.is_int() || size.as_int() > kMostChoices || size.is_int(1)) continue;
     const auto is_masked = [&](const KernelBuf& b) { return k.is_masked(b, axis); };
     const auto is_choice = [&](const KernelBuf& b) { return !is_masked(b) || b.op->op == Op::Const; };
-    if (std::ranges::any_of(k.bufs(), is_masked) && std::ranges::all_of(k.bufs(), is_choice)) k.try_apply({OptOp::Upcast, axis, 0});
+    const bool has_choices = std::ranges::any_of(k.bufs(), is_masked) && std::ranges::all_of(k.bufs(), is_choice);
+    if (has_choices && k.try_apply({OptOp::Upcast, axis, 0})) return;
   }
 }
 

@@ -103,17 +103,17 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
   return std::make_shared<const OptTable>(std::move(table));
 }
 
-// What was found for choices of the schedule. Their context is all that decides what a way costs beside the kernels.
 // A target whose second cache is known is no microcontroller.
 bool has_memory_to_spare(const Target& target) { return target.memories.empty() && target.cache_bytes > 0; }
 
 Winograd winograd_of(const CompileOptions& options) {
   if (options.winograd) return *options.winograd;
   const bool has_vectors = options.target.vector.bits > 0 && !language_of(options.target).grid;
-  const bool pays = has_vectors && has_memory_to_spare(options.target) && options.wide_weights && !options.overlap;
+  const bool pays = has_vectors && has_memory_to_spare(options.target) && options.optimize && options.wide_weights && !options.overlap;
   return pays ? Winograd::OneAxis : Winograd::Off;
 }
 
+// What was found for choices of the schedule. Their context is all that decides what a way costs beside the kernels.
 LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOptions& how, std::shared_ptr<const OptTable> table) {
   LayoutChoices choices;
   if (table != nullptr) choices.found = [table](const std::string& key) { return table->way(key); };
@@ -121,6 +121,7 @@ LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOption
   const std::string_view stored = how.stored_bytes ? name_of(*how.stored_bytes) : "";
   choices.context = fmt::format("{} {} {} {} {} {}", how.orders_alike, how.integer_orders_alike, stored, how.dot_elements,
                                 options.sharing == Sharing::All, options.wide_weights);
+  if (how.winograd == Winograd::TwoAxes) choices.context += " 2d";
   for (const TargetInstruction& row : options.target.instructions) choices.context += " " + row.name;
   return choices;
 }

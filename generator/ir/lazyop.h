@@ -117,6 +117,8 @@ inline const LazyOp* load_of_factor(const LazyOp* factor) {
 inline const LazyOp* load_of_shown(const LazyOp* factor) { return load_of_factor(factor->op == Op::Where ? factor->src[1] : factor); }
 /// Free variables of all ShapeTrackers and shapes, by name.
 std::vector<const Node*> variables(const LazyOp* root);
+/// Elements of an axis along which constants choose what is computed, so that each gets its own code, at most.
+inline constexpr std::int64_t kMostChoices = 28;
 /// The arithmetic of one kernel, counted as tinygrad's FlopCounter does.
 struct Work {
   Sint macs = 0;   // elements of each Contraction, before reducing

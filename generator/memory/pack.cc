@@ -177,7 +177,8 @@ void local_search(const std::vector<Block>& blocks, const Neighbours& against, s
   }
 }
 
-// A block that ends last, and all that lie below it because of each other: what has to change for anything to become smaller.
+// A block that ends last, those below it that live together with it, those below these, and so on: some of them have to change places for
+// anything to become smaller.
 std::vector<int> bottleneck(const std::vector<Block>& blocks, const Neighbours& against, const Packing& packing) {
   const auto top = [&](int block) {
     return packing.offsets[static_cast<std::size_t>(block)] + blocks[static_cast<std::size_t>(block)].bytes;
@@ -201,7 +202,7 @@ std::vector<int> bottleneck(const std::vector<Block>& blocks, const Neighbours& 
 // Swaps two blocks of the bottleneck at a time in the order, and keeps each change that is not worse.
 void widen_bottleneck(const std::vector<Block>& blocks, const Neighbours& against, std::vector<int> order, std::int64_t goal,
                       Packing& best) {
-  constexpr std::int64_t kWork = 40'000'000, kMostRounds = 10'000;
+  constexpr std::int64_t kWork = 15'000'000, kMostRounds = 10'000;
   auto work = static_cast<std::int64_t>(blocks.size());
   for (const std::vector<Neighbour>& neighbours : against) work += static_cast<std::int64_t>(neighbours.size());
   Lcg random;
@@ -209,7 +210,8 @@ void widen_bottleneck(const std::vector<Block>& blocks, const Neighbours& agains
   std::vector<int> found = bottleneck(blocks, against, current);
   for (std::int64_t rounds = std::min(kMostRounds, kWork / work); rounds > 0 && best.bytes > goal && found.size() > 1; rounds--) {
     const int count = static_cast<int>(found.size());
-    const int a = found[static_cast<std::size_t>(random.below(count))], b = found[static_cast<std::size_t>(random.below(count))];
+    const int first = random.below(count), second = (first + 1 + random.below(count - 1)) % count;
+    const int a = found[static_cast<std::size_t>(first)], b = found[static_cast<std::size_t>(second)];
     std::vector<int> changed = order;
     std::iter_swap(std::ranges::find(changed, a), std::ranges::find(changed, b));
     Packing packing = place_in_order(blocks, against, changed);

@@ -6,7 +6,6 @@
 #include "interp/interp.h"
 #include "ir/contraction.h"
 #include "lazy/tensor.h"
-#include "schedule/apart.h"
 #include "schedule/rewrite_ast.h"
 
 namespace etch {

@@ -29,7 +29,7 @@ template <class Value, class Nodes>
 std::optional<Value> combined(Nodes& nodes, const std::vector<double>& factors, const std::vector<Value>& values) {
   double common = 0;  // what all have in common
   bool is_common = true;
-  std::size_t first = values.size();  // is not negative, if there is such a one, and 1 rather than another
+  std::size_t first = values.size();  // the term that the others are added to: one with factor 1 if there is one, else a positive one
   for (std::size_t i = factors.size(); i-- > 0;) {
     if (factors[i] == 0) continue;
     is_common = is_common && (common == 0 || std::fabs(factors[i]) == common);

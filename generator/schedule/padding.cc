@@ -5,7 +5,6 @@
 
 #include "base/subscript.h"
 #include "ir/contraction.h"
-#include "schedule/apart.h"
 #include "schedule/byte_signs.h"
 #include "schedule/rewrite_ast.h"
 

@@ -87,8 +87,8 @@ struct Schedule {
   std::vector<LayoutChoice> refused;      // those that can't be taken in the way that was found
 };
 
-/// Whether convolutions take fewer products than their sums have, see winograd.h: along one axis of the kernel half of them, with twice the
-/// weights; along two a quarter, with four times the weights.
+/// Whether convolutions take fewer products than their sums have, see winograd.h: of a kernel of 3 x 3 along one axis half of them, with
+/// twice the weights, along two a quarter, with four times the weights.
 enum class Winograd : std::uint8_t { Off, OneAxis, TwoAxes };
 
 struct ScheduleOptions {

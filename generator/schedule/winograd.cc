@@ -1,7 +1,6 @@
 #include "schedule/winograd.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -20,9 +19,9 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 28;    // rows of a result that one turn writes, where tiles don't divide them
-constexpr std::int64_t kCost = 8;           // products that take as long as making one element of v, m or u
-constexpr int kFewestTaps = 3, kUsual = 4;  // the second is of rows of a tile, where they divide those of the result
+constexpr std::int64_t kCost = 8;  // products that take as long as making one element of v or m, or reading one of u
+constexpr int kFewestTaps = 3;
+constexpr int kUsual = 4;  // rows of a tile, where these divide the rows of the result
 
 /// The sum of an item, and the axis along which it takes fewer products.
 struct Convolution {
@@ -79,17 +78,18 @@ class Combining {
     return Apart{{written(item, image, x), written(item, products, image)}, results(item, *c, products), "winograd", c->saved > 0};
   }
 
-  /// By how many bytes the weights that items read are larger than what they were made from.
+  /// By how many bytes the weights that items read are more than what they were made from.
   std::int64_t widened_bytes(const std::vector<ScheduleItem>& items) const {
-    std::set<const LazyBuffer*> seen;
+    std::set<const LazyBuffer*> read, made_from;
+    for (const ScheduleItem& item : items) read.insert(item.inputs.begin(), item.inputs.end());
     std::int64_t bytes = 0;
-    for (const ScheduleItem& item : items)
-      for (const LazyBuffer* b : item.inputs) {
-        if (!combined_.contains(b) || !seen.insert(b).second) continue;
-        const LazyBuffer* first = b;
-        while (combined_.contains(first)) first = combined_.at(first);
-        bytes += static_cast<std::int64_t>(b->data.bytes().size()) - static_cast<std::int64_t>(first->data.bytes().size());
-      }
+    for (const LazyBuffer* b : read) {
+      if (!combined_.contains(b)) continue;
+      const LazyBuffer* first = b;
+      while (combined_.contains(first)) first = combined_.at(first);
+      bytes += static_cast<std::int64_t>(b->data.bytes().size());
+      if (!read.contains(first) && made_from.insert(first).second) bytes -= static_cast<std::int64_t>(first->data.bytes().size());
+    }
     return bytes;
   }
 
@@ -104,7 +104,8 @@ class Combining {
       Convolution c{.sum = op, .x = sum->a(), .weights = sum->b()};
       if (c.x->op != Op::Load || c.weights->op != Op::Load || is_indexed(c.x) || is_indexed(c.weights)) return std::nullopt;
       if (item.input_of(c.x)->kind == LazyKind::Data) std::swap(c.x, c.weights);
-      if (!are_operands(item, c) || !find_image(c, item.input_of(c.x)->shape()) || !find_rows(c, item.input_of(c.weights)->data.size()))
+      if (!are_operands(item, c) || !find_image(c, item.input_of(c.x)->shape()) || !find_rows(c, item.input_of(c.weights)->data.size()) ||
+          !is_finite(item.input_of(c.weights)->data))
         return std::nullopt;
       found = std::move(c);
     }
@@ -115,8 +116,11 @@ class Combining {
     const LazyBuffer *x = item.input_of(c.x), *data = item.input_of(c.weights);
     if (data->kind != LazyKind::Data || x->kind == LazyKind::Data || data->dtype != DType::Float32) return false;
     const auto has_numbers = [](const LazyOp* op) { return std::ranges::all_of(op->shape, [](const Sint& d) { return d.is_int(); }); };
-    if (!has_numbers(c.x) || !has_numbers(c.weights) || !c.weights->st().shows_all_once(data->data.size())) return false;
-    const std::span<const float> values(data->data.data<float>(), at(data->data.size()));
+    return has_numbers(c.x) && has_numbers(c.weights) && c.weights->st().shows_all_once(data->data.size());
+  }
+
+  static bool is_finite(const Array& array) {
+    const std::span<const float> values(array.data<float>(), at(array.size()));
     return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
   }
 
@@ -175,7 +179,7 @@ class Combining {
     std::optional<Convolution> best;
     const int taps = static_cast<int>(c.taps), most = MinimalFilter::kMostPoints + 1 - taps, usual = std::min(kUsual, most);
     for (int rows = most; rows >= 2; rows--) {
-      if (c.rows % rows != 0 && (rows != usual || c.rows > kMostAtOnce)) continue;
+      if (c.rows % rows != 0 && (rows != usual || c.rows > kMostChoices)) continue;
       if (rows != usual && c.rows % usual == 0) continue;
       Convolution with = c;
       with.filter = minimal_filter(rows, taps);
@@ -238,11 +242,11 @@ class Combining {
       if (moves) axes.push_back(axis);
     }
     const std::int64_t count = data->data.size() / c.taps, tap = seen.strides[at(c.tap)].as_int();
-    std::vector<std::byte> bytes(at(c.filter.points * count) * sizeof(float));  // of numbers; there are millions of them
+    std::vector<std::byte> bytes(at(c.filter.points * count) * sizeof(float));  // there may be millions of numbers
     auto* values = reinterpret_cast<float*>(bytes.data());
     std::vector<std::int64_t> index(axes.size(), 0);
     for (std::int64_t n = 0; n < count; n++) {
-      std::int64_t place = seen.offset.as_int();
+      std::int64_t place = 0;
       for (std::size_t i = 0; i < axes.size(); i++) place += index[i] * seen.strides[axes[i]].as_int();
       const float* w = data->data.data<float>() + place;
       for (int point = 0; point < c.filter.points; point++) {

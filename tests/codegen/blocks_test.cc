@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "codegen/kernel.h"
 #include "program/generate.h"
@@ -179,6 +180,39 @@ TEST(Prefetch, AsksForTheNextRowWhereRowsLeaveTheCache) {
     std::ranges::sort(lines);
     ASSERT_EQ(std::ssize(lines), rows * kRowBytes / 64) << "each line once";
     for (std::size_t i = 0; i < lines.size(); i++) EXPECT_EQ(lines[i], static_cast<std::int64_t>(i));
+  }
+}
+
+// A padded operand changes the order of the loops over channels and columns.
+TEST(Prefetch, OfRowsGoesWithTheOrderOfTheLoops) {
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 64 << 10;
+  constexpr std::int64_t kRows = 64, kChannels = 16, kColumns = 10;
+  const std::vector<Sint> whole{kRows, kChannels, kColumns};
+  LazyOps ops;
+  const ShapeTracker st = ShapeTracker::from_shape(whole);
+  const ShapeTracker padded = ShapeTracker::from_shape({kRows, kChannels, kColumns - 2}).pad({{0, 0}, {0, 0}, {1, 1}});
+  const LazyOp* x = ops.elementwise(Op::Add, {ops.load(1, DType::Float32, padded), ops.load(2, DType::Float32, st)});
+  const auto sum_of = [&](const LazyOp* a) { return ops.expand(ops.reduce(Op::ReduceSum, a, {1, 2}), whole); };
+  const LazyOp* distance = ops.elementwise(Op::Sub, {x, sum_of(x)});
+  const LazyOp* store = ops.store(0, ops.elementwise(Op::Mul, {distance, sum_of(ops.elementwise(Op::Mul, {distance, distance}))}), st);
+  const std::vector<KernelArgument> arguments{{DType::Float32, kRows * kChannels * kColumns, "out", Access::Write},
+                                              {DType::Float32, kRows * kChannels * (kColumns - 2), "in", Access::Read},
+                                              {DType::Float32, kRows * kChannels * kColumns, "in_2", Access::Read}};
+  for (const bool has_lanes : {false, true}) {
+    if (!has_lanes) options.vector_bits = 0;
+    Kernel k(store, options);
+    if (has_lanes) k = choose_opts(store, arguments, options);
+    if (k.prefetched_axis() < 0) k.apply({OptOp::Prefetch, 0, 0});
+    const LinearKernel made = linearize_kernel(k, arguments, kC);
+    prove_indices(made.linear, made.arguments);
+    std::set<std::int64_t> lines;
+    for (const auto& asked : test::KernelReplay(made.linear.uops, made.arguments).asked())
+      if (asked.argument == 2) lines.insert(asked.at / 64);
+    EXPECT_GT(std::ssize(lines), kRows * kChannels * kColumns * 4 / 64 * 9 / 10) << to_text(k.applied());
+    options.vector_bits = 512;
   }
 }
 

@@ -2,6 +2,8 @@
 // written once where the peak of memory has room for it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "device/device.h"
 #include "driver/compile.h"
 #include "emit/emit.h"
@@ -54,8 +56,10 @@ TEST_F(FloatOrders, BlocksOfAVector) {
   EXPECT_NE(to_text(of_vectors).find("\nTensors that do not lie in the order of their axes\n  "), std::string::npos) << to_text(of_vectors);
   EXPECT_NE(to_text(of_vectors).find("  axis 1 innermost in blocks of 16: "), std::string::npos) << to_text(of_vectors);
   EXPECT_NE(to_json(of_vectors).find("\"block\": 16"), std::string::npos) << to_json(of_vectors);
-  for (const EmittedFile& file : compile_project(frontend_, options_).files)
-    if (file.name == "net.c") EXPECT_NE(file.text.find("out[n][y][x][c] = max[i,j](in[n][y+i][x+j][c])"), std::string::npos) << file.text;
+  const std::vector<EmittedFile> files = compile_project(frontend_, options_).files;
+  const auto source = std::ranges::find(files, "net.c", &EmittedFile::name);
+  ASSERT_NE(source, files.end());
+  EXPECT_NE(source->text.find("out[n][y][x][c] = max[i,j](in[n][y+i][x+j][c])"), std::string::npos) << source->text;
   compile(g, "x86-64-v3");
   EXPECT_EQ(order_of("maxpool_pool"), "1/8");
   compile(g, "c99");
