@@ -15,9 +15,9 @@ using Matrix = std::vector<std::vector<double>>;  // rows
 struct MinimalFilter {
   static constexpr int kMostPoints = 8;
   int rows = 0, taps = 0, points = 0;  // m, r, m + r - 1
-  Matrix image;                        // points x points
-  Matrix weights;                      // points x taps
-  Matrix result;                       // rows x points
+  Matrix image{};                      // points x points
+  Matrix weights{};                    // points x taps
+  Matrix result{};                     // rows x points
 };
 
 /// F(rows, taps) by the points 0, 1, -1, 2, -2, 1/2, -1/2 (as many as it takes) and infinity; from 3 to kMostPoints in all. All numbers but
