@@ -209,7 +209,8 @@ TEST(Prefetch, OfRowsGoesWithTheOrderOfTheLoops) {
     const LinearKernel made = linearize_kernel(k, arguments, kC);
     prove_indices(made.linear, made.arguments);
     std::set<std::int64_t> lines;
-    for (const auto& asked : test::KernelReplay(made.linear.uops, made.arguments).asked())
+    const test::KernelReplay replay(made.linear.uops, made.arguments);
+    for (const auto& asked : replay.asked())
       if (asked.argument == 2) lines.insert(asked.at / 64);
     EXPECT_GT(std::ssize(lines), kRows * kChannels * kColumns * 4 / 64 * 9 / 10) << to_text(k.applied());
     options.vector_bits = 512;
