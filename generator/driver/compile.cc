@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 
@@ -72,10 +71,6 @@ std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& te
   const auto reference = make_reference_device()->load(program);
   for (int k = 1; k < test.runs; k++) reference->run(test.inputs, test.variables, run);
   return reference->run(test.inputs, test.variables, run);
-}
-
-bool is_finite(const Array& values) {
-  return std::ranges::all_of(values.doubles(), [](double v) { return std::isfinite(v); });
 }
 
 // Why the outputs are too much to compute and to write down; empty if they are not.
@@ -376,7 +371,7 @@ SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& opti
   }
   if (compares) test.expected = expected_outputs(frontend, test, options);
   // A step on any numbers may lead away: its first loss is that of the model.
-  if (test.runs > 1 && frontend.role.function == "step" && !std::ranges::all_of(test.expected, is_finite)) {
+  if (test.runs > 1 && frontend.role.function == "step" && !std::ranges::all_of(test.expected, &Array::is_finite)) {
     test.runs = 1;
     test.expected = expected_outputs(frontend, test, options);
   }

@@ -1,6 +1,7 @@
 #include "ir/array.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -89,6 +90,12 @@ Array Array::reshaped(std::vector<std::int64_t> shape) const {
 bool Array::operator==(const Array& other) const {
   if (dtype_ != other.dtype_ || shape_ != other.shape_) return false;
   return bytes_ == other.bytes_ || std::ranges::equal(bytes(), other.bytes());
+}
+
+bool Array::is_finite() const {
+  for (std::int64_t i = 0; i < size_; i++)
+    if (!std::isfinite(double_at(i))) return false;
+  return true;
 }
 
 std::uint64_t Array::content_hash() const {

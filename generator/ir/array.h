@@ -41,6 +41,8 @@ class Array {
   std::vector<double> doubles() const;
   /// The same elements under another shape of the same size.
   Array reshaped(std::vector<std::int64_t> shape) const;
+  /// Whether no element is NaN or infinite.
+  bool is_finite() const;
   /// Same type, shape and bytes.
   bool operator==(const Array& other) const;
   /// A hash of type, shape and bytes; equal arrays have equal hashes, on every machine.

@@ -1,10 +1,8 @@
 #include "schedule/winograd.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -105,7 +103,7 @@ class Combining {
       if (c.x->op != Op::Load || c.weights->op != Op::Load || is_indexed(c.x) || is_indexed(c.weights)) return std::nullopt;
       if (item.input_of(c.x)->kind == LazyKind::Data) std::swap(c.x, c.weights);
       if (!are_operands(item, c) || !find_image(c, item.input_of(c.x)->shape()) || !find_rows(c, item.input_of(c.weights)->data.size()) ||
-          !is_finite(item.input_of(c.weights)->data))
+          !item.input_of(c.weights)->data.is_finite())
         return std::nullopt;
       found = std::move(c);
     }
@@ -117,11 +115,6 @@ class Combining {
     if (data->kind != LazyKind::Data || x->kind == LazyKind::Data || data->dtype != DType::Float32) return false;
     const auto has_numbers = [](const LazyOp* op) { return std::ranges::all_of(op->shape, [](const Sint& d) { return d.is_int(); }); };
     return has_numbers(c.x) && has_numbers(c.weights) && c.weights->st().shows_all_once(data->data.size());
-  }
-
-  static bool is_finite(const Array& array) {
-    const std::span<const float> values(array.data<float>(), at(array.size()));
-    return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
   }
 
   /// What windows are seen of, and along which of its axes each axis of the sum moves.
