@@ -122,6 +122,26 @@ void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& argument
   if (const std::optional<Contraction> product = product_in_loops(k)) Blocking(k, *product, arguments).fetch_ahead();
 }
 
+// A core holds back some tens of stores. A tile that stores whole vectors has no more; pieces of lines (see linearizer_columns.cc) are
+// several times as many.
+void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  const CodegenOptions& options = k.options();
+  const int lanes = static_cast<int>(k.axes().size()) - 1;
+  if (k.lanes() == 1 || options.overlap || !product_in_loops(k)) return;
+  const auto is_piece = [&](const Axis& a) {
+    const int axis = static_cast<int>(&a - k.axes().data());
+    return a.kind == AxisKind::Upcast && a.size.as_int() >= kStoredColumns &&
+           std::ranges::all_of(k.stores(), [&](const KernelBuf& store) { return is_step(k.stride(store, axis), 1); });
+  };
+  if (std::ranges::none_of(k.axes(), is_piece)) return;
+  const bool are_far = std::ranges::all_of(k.stores(), [&](const KernelBuf& store) {
+    const auto step = k.stride(store, lanes);
+    const double bytes = static_cast<double>(arguments[at(store.op->mem().index)].elements.max()) * bytes_of(store.op->dtype);
+    return step && !step->is_int(1) && bytes > static_cast<double>(options.cache_bytes) / 8;
+  });
+  if (are_far) k.try_apply({OptOp::PrefetchWrite, 0, 0});
+}
+
 void fetch_next_row(Kernel& k) {
   const CodegenOptions& options = k.options();
   const int row = k.count(AxisKind::Global) - 1;

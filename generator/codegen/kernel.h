@@ -137,6 +137,8 @@ class Kernel {
   bool is_masked(const KernelBuf& buf, int axis) const;
   /// The loop whose next turn is asked for ahead (PREFETCH); -1: none is.
   int prefetched_axis() const;
+  /// Whether a tile asks for the lines that it stores into before its sums (PREFETCHW).
+  bool prefetches_stores() const { return prefetches_stores_; }
   /// Whether the loop goes over blocks of the turns of another one (BLOCK).
   bool is_block(int axis) const;
   /// Whether copies of the arithmetic may differ in their place along `axis`.
@@ -210,6 +212,7 @@ class Kernel {
   static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
   std::optional<std::string> why_no_order(const Opt& opt) const;
   std::optional<std::string> why_no_prefetch(const Opt& opt) const;
+  std::optional<std::string> why_no_prefetch_of_stores(const Opt& opt) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -236,7 +239,7 @@ class Kernel {
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
   std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
-  bool no_locals_ = false, has_interior_ = false, backwards_ = false;
+  bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
 };
@@ -296,6 +299,8 @@ void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
 double most_of_turn(const CodegenOptions& options);
 /// Where the cache may not have kept constants since the last run, asks for those of the next tiles while the present ones are read again.
 void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
+/// Where lanes are stored far from each other, so that a tile stores many pieces of lines, asks for those before the tile's sums.
+void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
 /// In kernels of several stages whose rows do not all stay in the cache, asks for the next row while the second stage reads the present
 /// one.
 void fetch_next_row(Kernel& k);

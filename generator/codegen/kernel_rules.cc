@@ -107,6 +107,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Outermost:
     case OptOp::Block:
     case OptOp::Prefetch:
+    case OptOp::PrefetchWrite:
     case OptOp::Backwards:
       return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order
     case OptOp::PadTo:
@@ -180,6 +181,14 @@ std::optional<std::string> Kernel::why_no_prefetch(const Opt& opt) const {
   return has_next ? std::nullopt : std::optional("the loop has a known number of turns, more than one, which do not overlap");
 }
 
+std::optional<std::string> Kernel::why_no_prefetch_of_stores(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  if (prefetches_stores_) return "the stores are not asked for yet";
+  const bool has_time = !reduces_.empty() && !is_scan() && !is_staged();
+  return has_time ? std::nullopt : std::optional("it has a sum before its stores, which is no running one, and one stage");
+}
+
 std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (has_interior_) return "there is one nest of loops: no body for borders (INTERIOR)";
@@ -204,6 +213,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   if (opt.op == OptOp::Interior) return why_no_interior(opt);
   if (opt.op == OptOp::Prefetch) return why_no_prefetch(opt);
+  if (opt.op == OptOp::PrefetchWrite) return why_no_prefetch_of_stores(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
   if (axis < 0) return "there is no such axis";

@@ -1,5 +1,6 @@
-// Linearizer: constants that are asked for one turn of a loop ahead (PREFETCH), and in kernels of several stages (normalisations) the next
-// row: the first stage that reads it waits for memory otherwise, the others find it in the cache, and memory idles meanwhile.
+// Linearizer: what is asked for before it is needed. Constants, one turn of a loop ahead (PREFETCH), and in kernels of several stages
+// (normalisations) the next row: the first stage that reads it waits for memory otherwise, the others find it in the cache, and memory
+// idles meanwhile.
 //
 //   for (n ...)                          the turns
 //     for (y ...)                        reads all constants of a turn again
@@ -7,6 +8,9 @@
 //
 // Each line of the next turn is asked for once, the same number in each turn of the inner loops: a cache has few places for lines that are
 // on their way, and a burst of them would keep the core waiting.
+//
+// And the lines that a tile stores into, before its sums (PREFETCHW): where lanes are stored far from each other, as channels are in
+// planes, there are more stores than a core can hold back until their lines have come.
 #include <algorithm>
 
 #include "codegen/linearizer_state.h"
@@ -121,6 +125,64 @@ void Linearizer::fetch_shares(int axis) {
                  .src = {buffer(*ahead.buf), index_.integer(place.idx)},
                  .number = k_.is_staged() ? 1 : 2});
     }
+  }
+}
+
+// Nullopt where elements are not evenly spaced.
+std::optional<Linearizer::Pieces> Linearizer::pieces_of(const KernelBuf& store) const {
+  std::vector<Pieces::Dim> steps;
+  for (std::size_t i = 0; i < k_.axes().size(); i++) {
+    const Axis& a = k_.axes()[i];
+    if (a.kind != AxisKind::Upcast && a.kind != AxisKind::Vector) continue;
+    const auto step = distance(store, i);
+    if (!step || *step <= 0 || !a.size.is_int() || k_.is_masked(store, static_cast<int>(i))) return std::nullopt;
+    steps.push_back({*step, a.size.as_int()});
+  }
+  std::ranges::sort(steps, {}, &Pieces::Dim::step);
+  Pieces pieces;
+  for (const auto& [step, count] : steps) {
+    if (pieces.dims.empty() && step == pieces.length)
+      pieces.length *= count;
+    else if (!pieces.dims.empty() && step == pieces.dims.front().step * pieces.dims.front().count)
+      pieces.dims.front().count *= count;
+    else
+      pieces.dims.insert(pieces.dims.begin(), {step, count});
+  }
+  return pieces;
+}
+
+// Where no part of the tile lies in the padding of an axis (PADTO).
+void Linearizer::fetch_stores() {
+  const std::vector<Sint> now = axis_index_;
+  for (const KernelBuf& store : k_.stores()) {
+    const auto pieces = pieces_of(store);
+    if (!pieces) continue;
+    const auto corner = [&](bool is_last) {
+      for (std::size_t i = 0; i < axis_index_.size(); i++)
+        if (k_.axes()[i].kind != AxisKind::Global) axis_index_[i] = is_last ? k_.axes()[i].size - 1 : Sint(0);
+      return place_of(store);
+    };
+    const Place last = corner(true), first = corner(false);
+    axis_index_ = now;
+    if (first.valid.is_int(1) && last.valid.is_int(1)) fetch_pieces(store, *pieces, 0, first.idx);
+  }
+}
+
+// The last element of each piece, and every sixteenth before it: what lies before the first of these has a line that the tile before it has
+// asked for.
+void Linearizer::fetch_pieces(const KernelBuf& store, const Pieces& pieces, std::size_t dim, Sint from) {
+  if (dim < pieces.dims.size()) {
+    const auto& [step, count] = pieces.dims[dim];
+    const std::string name = free_name("piece");
+    const UOp* loop = open_loop(name, count, 1, "");
+    fetch_pieces(store, pieces, dim + 1, from + symbols_->variable(name, 0, count - 1) * step);
+    return close(loop);
+  }
+  const std::int64_t line = kLineBytes / bytes_of(store.op->dtype);
+  for (std::int64_t at = (pieces.length - 1) % line; at < pieces.length; at += line) {
+    const Place place{from + at};
+    note_access(store, place, 1, false);
+    b_.add(UOp{.uop = UOpKind::Prefetch, .dtype = store.op->dtype, .src = {buffer(store), index_.integer(place.idx)}, .number = 1});
   }
 }
 

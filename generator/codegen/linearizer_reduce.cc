@@ -140,6 +140,7 @@ void Linearizer::reduce() {
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
   if (k_.sums_are_lanes()) lanes_ = 1;
   sums_apart_ = may_sum_apart();
+  if (k_.prefetches_stores() && stage_ == 0) fetch_stores();
   find_ahead();
   if (const std::vector<int> outer = axes_of(AxisKind::Global); !outer.empty()) fetch_shares(outer.back());
   define_accumulators(Sums::Own);

@@ -133,6 +133,17 @@ class Linearizer {
   std::vector<int> loops_inside(int turns) const;
   Place start_of_next(const KernelBuf& buf, int turns);
   void fetch_shares(int axis);
+  /// Where a tile stores: pieces of so many elements side by side, at even distances in some dimensions, farthest first.
+  struct Pieces {
+    struct Dim {
+      std::int64_t step = 0, count = 0;
+    };
+    std::int64_t length = 1;
+    std::vector<Dim> dims;
+  };
+  std::optional<Pieces> pieces_of(const KernelBuf& store) const;
+  void fetch_stores();
+  void fetch_pieces(const KernelBuf& store, const Pieces& pieces, std::size_t dim, Sint from);
 
   // linearizer_stages.cc
   /// Computes what the stage reads of earlier ones, so that it is not computed again in the loops that are opened next.

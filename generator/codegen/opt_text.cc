@@ -11,11 +11,11 @@ namespace {
 // In the order of OptOp.
 constexpr std::string_view kNames[] = {"UPCAST",    "OVERLAP",   "UNROLL",   "LOCAL",     "LASTLOCAL", "GROUP",
                                        "GROUPTOP",  "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR",    "INTERIOR",
-                                       "OUTERMOST", "BLOCK",     "PREFETCH", "BACKWARDS", "TC"};
+                                       "OUTERMOST", "BLOCK",     "PREFETCH", "PREFETCHW", "BACKWARDS", "TC"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(OptOp::Tensor) + 1);
 
 int numbers_of(OptOp op) {
-  if (op == OptOp::NoLocals || op == OptOp::Interior || op == OptOp::Backwards) return 0;
+  if (op == OptOp::NoLocals || op == OptOp::Interior || op == OptOp::PrefetchWrite || op == OptOp::Backwards) return 0;
   return op == OptOp::Outermost || op == OptOp::Prefetch ? 1 : 2;
 }
 

@@ -18,7 +18,8 @@ constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
 bool is_last(OptOp op) {
-  return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::Backwards;
+  return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::PrefetchWrite ||
+         op == OptOp::Backwards;
 }
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
@@ -57,6 +58,7 @@ Opts steps_of(const Kernel& k) {
     for (std::size_t c = 0; !k.tensor() && c < k.tensor_choices(k.options().instructions[row]).size(); c++)
       steps.push_back({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(row)});
   steps.push_back({OptOp::Interior, 0, 0});
+  if (k.options().cache_bytes > 0) steps.push_back({OptOp::PrefetchWrite, 0, 0});
   std::erase_if(steps, [&](const Opt& opt) { return k.why_illegal(opt).has_value(); });
   return steps;
 }

@@ -155,8 +155,8 @@ void fuzz(const std::vector<test::AstCase>& cases, const std::vector<Array>& wan
       if (testing::Test::HasFailure()) return;
     }
   }
-  std::set<OptOp> wanted_ops{OptOp::Upcast,    OptOp::Unroll, OptOp::PadTo,    OptOp::Overlap,  OptOp::Interior,
-                             OptOp::Outermost, OptOp::Block,  OptOp::Prefetch, OptOp::Backwards};
+  std::set<OptOp> wanted_ops{OptOp::Upcast,    OptOp::Unroll, OptOp::PadTo,    OptOp::Overlap,       OptOp::Interior,
+                             OptOp::Outermost, OptOp::Block,  OptOp::Prefetch, OptOp::PrefetchWrite, OptOp::Backwards};
   if (f.options.vector_bits > 0) wanted_ops.insert(OptOp::Vector);
   EXPECT_EQ(used, wanted_ops) << "all steps that C has came up";
 }

@@ -217,6 +217,59 @@ TEST(Prefetch, OfRowsGoesWithTheOrderOfTheLoops) {
   }
 }
 
+// Lanes are channels, which lie in planes: each line that a tile stores into was asked for before, in the same tile or the one before it.
+// There is none before at the beginning of a plane, or, where borders come behind the interior, of a row. Whole vectors are stored without.
+TEST(PrefetchOfStores, AsksForTheLinesOfEachTileBeforeItsSums) {
+  std::mt19937 rng(8);
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = 64 << 10;
+  std::int64_t seen = 0, whole = 0;
+  for (int round = 0; round < 40; round++) {
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const test::windows::LaidWindow w{.channels = pick(3, 24),
+                                      .outputs = 16 * pick(1, 6),
+                                      .height = pick(5, 14),
+                                      .width = pick(5, 40),
+                                      .kernel = 2 * pick(0, 2) + 1,
+                                      .pad = pick(0, 2),
+                                      .in_last = pick(0, 1) == 0,
+                                      .out_last = pick(0, 5) == 0};
+    LazyOps ops;
+    const std::vector<KernelArgument> arguments = test::windows::arguments_of(w, DType::Float32);
+    const Kernel chosen = choose_opts(test::windows::store_of(ops, w, DType::Float32), arguments, options);
+    whole += w.out_last ? 1 : 0;
+    if (w.out_last || arguments[0].elements.as_int() * 4 <= options.cache_bytes / 8) {
+      EXPECT_FALSE(chosen.prefetches_stores()) << to_text(chosen.applied());
+      continue;
+    }
+    if (!chosen.prefetches_stores()) continue;
+    seen++;
+    SCOPED_TRACE(to_text(chosen.applied()));
+    const LinearKernel made = linearize_kernel(chosen, arguments, kC);
+    prove_indices(made.linear, made.arguments);
+    const test::KernelReplay replay(made.linear.uops, made.arguments);
+    std::set<std::int64_t> lines, late;
+    std::size_t next = 0;
+    std::int64_t asked = 0;
+    for (std::size_t e = 0; e < replay.events().size(); e++) {
+      for (; next < replay.asked().size() && replay.asked()[next].before <= e; next++) {
+        if (replay.asked()[next].argument != 0) continue;  // constants (PREFETCH)
+        lines.insert(replay.asked()[next].at / 64), asked++;
+      }
+      const test::MemoryEvent& event = replay.events()[e];
+      for (std::int64_t line = event.begin / 64; event.is_store && line <= (event.end - 1) / 64; line++)
+        if (!lines.contains(line)) late.insert(line);
+    }
+    EXPECT_LE(std::ssize(late), w.outputs * (has(to_text(chosen.applied()), "INTERIOR") ? w.out(w.height) : 1));
+    EXPECT_LT(2 * std::ssize(late), std::ssize(lines));
+    EXPECT_LE(asked, 5 * std::ssize(lines)) << "of " << std::ssize(lines) << " lines";
+  }
+  EXPECT_GT(seen, 10);
+  EXPECT_GT(whole, 2);
+}
+
 std::vector<double> product_of(const Matrices& m, const std::vector<Array>& in) {
   std::vector<double> out;
   for (std::int64_t r = 0; r < m.rows; r++)

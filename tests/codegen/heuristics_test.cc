@@ -189,6 +189,7 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::Block, 0, 2}, "the axis is one of the loops that are not reduced, behind the first of them"},
     {{OptOp::Block, 1, 0}, "the amount is more than 1, less than the size and divides it"},
     {{OptOp::Backwards, 1, 0}, "it takes no axis"},
+    {{OptOp::PrefetchWrite, 1, 0}, "it takes no axis and no amount"},
 };
 
 TEST(OptOps, IllegalStepsSayWhy) {
