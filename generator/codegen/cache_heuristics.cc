@@ -153,7 +153,7 @@ void fetch_next_row(Kernel& k) {
     if (is_there && stride && stride->is_int() && k.axes()[at(row)].size.is_int())
       bytes += static_cast<double>(std::abs(stride->as_int()) * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
   }
-  if (bytes > static_cast<double>(options.cache_bytes)) k.try_apply({OptOp::Prefetch, row, 0});
+  if (bytes > static_cast<double>(options.cache_bytes) / 8) k.try_apply({OptOp::Prefetch, row, 0});
 }
 
 }  // namespace etch

@@ -77,6 +77,7 @@ Linearized Linearizer::run() {
     share_among_workers();
   }
   kept_ = find_kept();
+  without_nans_ = find_without_nans();
   find_starts();
   if (!add_interior()) {
     for (int axis : axes_of(AxisKind::Global))

@@ -44,6 +44,7 @@ std::int64_t Linearizer::bytes_of_turn(const KernelBuf& buf, int turns) const {
     if (!step || *step < 0 || !a.size.is_int()) return 0;
     const bool is_outside = a.kind == AxisKind::Global && static_cast<int>(i) <= turns;
     if (!is_outside) last += *step * (a.size.as_int() - 1);
+    if (const auto& rest = k_.lanes_rest(); rest && a.kind == AxisKind::Vector) last += *step * (rest->end - rest->first);
   }
   return last + 1 == *apart ? *apart * bytes_of(buf.op->dtype) : 0;
 }
@@ -82,7 +83,7 @@ std::optional<Linearizer::Ahead> Linearizer::share_of_turns(const KernelBuf& buf
 void Linearizer::find_ahead() {
   ahead_.clear();
   const int turns = k_.prefetched_axis();
-  if (turns < 0 || k_.lanes_rest() || (k_.is_staged() && stage_ != 1)) return;
+  if (turns < 0 || (k_.is_staged() && stage_ != 1)) return;
   for (const LazyOp* reduce : k_.reduces_of(stage_))
     for (const LazyOp* op : toposort(reduce->src[0])) {
       if (op->op != Op::Load || is_indexed(op)) continue;

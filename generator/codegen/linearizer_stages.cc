@@ -1,5 +1,6 @@
 // Linearizer: what the stages of a kernel have from each other. Results of reductions stay in accumulators; an expensive value of the whole
-// shape (the exp of softmax) may be stored in the output by one stage and read there by the last one.
+// shape (the exp of softmax) may be stored in the output by one stage and read there by the last one. And the largest element of a row need
+// not be NaN where one of them is, if a later sum over the row is NaN then, and all results with it.
 #include <algorithm>
 
 #include "base/toposort.h"
@@ -46,6 +47,52 @@ bool Linearizer::may_keep(const LazyOp* op, int stage) const {
 const UOp* Linearizer::load_kept() {
   const KernelBuf& out = k_.bufs()[0];
   return load_all(out, lanes_of(out));
+}
+
+namespace {
+
+const LazyOp* inside(const LazyOp* op) {
+  while (op->op == Op::Expand) op = op->src[0];
+  return op;
+}
+
+// sum(e^(x - max(x))): a NaN in x stays one, whatever the largest of the others is.
+bool is_nan_with(const LazyOp* sum, const LazyOp* max) {
+  if (sum->op != Op::ReduceSum || sum->src[0]->op != Op::ExpNonPos) return false;
+  const LazyOp* distance = sum->src[0]->src[0];
+  return distance->op == Op::Sub && distance->src[0] == max->src[0] && inside(distance->src[1]) == max;
+}
+
+// Whether arithmetic makes `root` NaN where `sum` is.
+bool is_nan_behind(const LazyOp* root, const LazyOp* sum) {
+  std::set<const LazyOp*> nan;
+  for (const LazyOp* op : toposort(root)) {
+    const bool keeps =
+        op->op == Op::Expand || op->op == Op::Add || op->op == Op::Sub || op->op == Op::Mul || op->op == Op::Div || op->op == Op::Log;
+    if (op == sum || (keeps && std::ranges::any_of(op->src, [&](const LazyOp* s) { return nan.contains(s); }))) nan.insert(op);
+  }
+  return nan.contains(root);
+}
+
+}  // namespace
+
+std::set<const LazyOp*> Linearizer::find_without_nans() const {
+  std::set<const LazyOp*> found;
+  for (const LazyOp* max : k_.reduces()) {
+    if (max->op != Op::ReduceMax || !is_float(max->dtype)) continue;
+    const bool is_found_later = std::ranges::any_of(k_.reduces(), [&](const LazyOp* sum) {
+      return is_nan_with(sum, max) &&
+             std::ranges::all_of(k_.stores(), [&](const KernelBuf& store) { return is_nan_behind(store.op->src[0], sum); });
+    });
+    if (is_found_later) found.insert(max);
+  }
+  return found;
+}
+
+const UOp* Linearizer::sum_of(const LazyOp* reduce, const UOp* sum, const UOp* next) {
+  if (!without_nans_.contains(reduce)) return elementwise(reduce_info(reduce->op).step, reduce->dtype, {sum, next});
+  const UOp* is_larger = elementwise(Op::CmpLt, DType::Bool, {sum, next});
+  return elementwise(Op::Where, reduce->dtype, {is_larger, next, sum});
 }
 
 }  // namespace etch

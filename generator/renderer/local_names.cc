@@ -109,6 +109,9 @@ std::string LocalNames::of(const UOp* u) const {
   if (u->dtype == DType::Bool) return mask_name(u);
   if (u->exact && !u->hint.empty()) return u->hint;
   if (u->exact && facts.is_index) return index_name(u);
+  if (u->uop == UOpKind::Alu && u->op == Op::Where && u->src[0]->op == Op::CmpLt && u->src[0]->src[0] == u->src[2] &&
+      u->src[0]->src[1] == u->src[1])
+    return "larger" + u->hint;
   if (u->uop == UOpKind::Alu) return std::string(info(u->op).word) + u->hint;
   return (u->uop == UOpKind::Vectorize ? "vector" : "value") + u->hint;
 }

@@ -159,27 +159,30 @@ TEST(Prefetch, AsksForTheNextRowWhereRowsLeaveTheCache) {
   options.vector_bits = 512;
   options.float_registers = 32;
   options.cache_bytes = 64 << 10;
-  constexpr std::int64_t kLength = 256, kRowBytes = 4 * kLength;
-  for (const std::int64_t rows : {8, 32, 64}) {
+  // Of the shorter rows half a vector is left over.
+  for (const auto& [rows, length] : {std::pair<std::int64_t, std::int64_t>{4, 256}, {8, 256}, {64, 256}, {4, 248}, {9, 248}}) {
+    const std::int64_t row_bytes = 4 * length;
     LazyOps ops;
-    const std::vector<KernelArgument> arguments{{DType::Float32, rows * kLength, "out", Access::Write},
-                                                {DType::Float32, rows * kLength, "in", Access::Read}};
-    const Kernel chosen = choose_opts(store_of_rows(ops, rows, kLength), arguments, options);
-    EXPECT_EQ(chosen.prefetched_axis(), 2 * rows * kRowBytes > options.cache_bytes ? 0 : -1) << rows;
+    const std::vector<KernelArgument> arguments{{DType::Float32, rows * length, "out", Access::Write},
+                                                {DType::Float32, rows * length, "in", Access::Read}};
+    const Kernel chosen = choose_opts(store_of_rows(ops, rows, length), arguments, options);
+    EXPECT_EQ(chosen.prefetched_axis(), 2 * rows * row_bytes > options.cache_bytes / 8 ? 0 : -1) << rows;
+    EXPECT_EQ(chosen.lanes_rest().has_value(), length % 16 != 0);
     if (chosen.prefetched_axis() < 0) continue;
     const LinearKernel made = linearize_kernel(chosen, arguments, kC);
     prove_indices(made.linear, made.arguments);
     const test::KernelReplay replay(made.linear.uops, made.arguments);
-    std::vector<std::int64_t> lines;
+    std::vector<std::int64_t> places;
     for (const auto& asked : replay.asked()) {
       EXPECT_EQ(asked.argument, 1);
-      const std::int64_t row = replay.events()[asked.before].begin / kRowBytes;
-      EXPECT_EQ(asked.at / kRowBytes, (row + 1) % rows);
-      lines.push_back(asked.at / 64);
+      const std::int64_t row = replay.events()[asked.before].begin / row_bytes;
+      EXPECT_EQ(asked.at / row_bytes, (row + 1) % rows);
+      places.push_back(asked.at);
     }
-    std::ranges::sort(lines);
-    ASSERT_EQ(std::ssize(lines), rows * kRowBytes / 64) << "each line once";
-    for (std::size_t i = 0; i < lines.size(); i++) EXPECT_EQ(lines[i], static_cast<std::int64_t>(i));
+    std::ranges::sort(places);
+    ASSERT_EQ(std::ssize(places), rows * (row_bytes / 64)) << "each line once";
+    for (std::int64_t i = 0; i < std::ssize(places); i++)
+      EXPECT_EQ(places[static_cast<std::size_t>(i)], i / (row_bytes / 64) * row_bytes + i % (row_bytes / 64) * 64);
   }
 }
 
