@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -156,10 +157,28 @@ class Orders {
       std::int64_t products = 1;
       for (const Sint& d : sum->product->shape) products *= d.max();
       for (const LazyOp* load : toposort(sum->product))
-        if (load->op == Op::Load)
+        if (load->op == Op::Load && !has_the_lanes(item, *sum, load))
           if (Candidate* c = candidate(item.input_of(load)); c != nullptr)
             if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes(), !alike_)) c->products[*axis] += products;
     }
+  }
+
+  /// Whether the other factor is computed, too, so that lanes run along what the kernel writes and `load` alone moves with (attention).
+  /// Where it is constant it is laid out for the lanes.
+  bool has_the_lanes(const ScheduleItem& item, const Contraction& sum, const LazyOp* load) const {
+    if (!has_floats_ || load->dtype != DType::Float32) return false;
+    const auto is_read = [&](const LazyOp* factor, const std::function<bool(const LazyOp*)>& holds) {
+      return std::ranges::any_of(toposort(factor), [&](const LazyOp* op) { return op->op == Op::Load && holds(op); });
+    };
+    const auto is_it = [&](const LazyOp* op) { return op == load; };
+    const LazyOp* other = is_read(sum.a(), is_it) ? sum.b() : sum.a();
+    const std::optional<std::size_t> inner = innermost(item);
+    const auto moves = [&](const LazyOp* op) {
+      const auto strides = op->st().real_strides(true);
+      return !strides[*inner] || !strides[*inner]->is_int(0);
+    };
+    const auto is_computed = [&](const LazyOp* op) { return item.input_of(op)->kind != LazyKind::Data; };
+    return inner && !is_read(other, is_it) && is_read(other, is_computed) && moves(load) && !is_read(other, moves);
   }
 
   /// Each reader that does not run along one of its axes asks for the axis that is the innermost one of what it writes.

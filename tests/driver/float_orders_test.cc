@@ -74,6 +74,20 @@ TEST_F(FloatOrders, OneVectorOfChannelsIsTheInnermostAxis) {
   EXPECT_EQ(order_of("maxpool_pool"), "1/0");
 }
 
+// Both factors are computed. Lanes run along what a product writes side by side: of the scores these are the keys, which lie in blocks; of
+// their products with the values the channels, which lie side by side as they are, although the sum runs along the other axis.
+TEST_F(FloatOrders, OfTwoFactorsThatAreComputedTheOneWithTheLanesDecides) {
+  GraphBuilder g("net", 13);
+  const Value x = g.input("x", DType::Float32, {64, 48});
+  const auto projected = [&](const char* name) { return g.node("MatMul", {x, g.seeded(std::string(name) + "_w", {48, 32}, 1)}, {}, name); };
+  const Value q = projected("q"), k = projected("k"), v = projected("v");
+  const Value scores = g.node("MatMul", {q, g.node("Transpose", {k}, {{"perm", Ints{1, 0}}})}, {}, "scores");
+  g.output(g.node("MatMul", {g.node("Softmax", {scores}, {{"axis", 1}}), v}, {}, "mixed"), DType::Float32, {64, 32});
+  compile(g, "x86-64-v4");
+  EXPECT_EQ(order_of("matmul_v"), "-1/0");
+  EXPECT_EQ(order_of("matmul_k"), "0/16");
+}
+
 // A residual sum is written over one of its operands, so a copy with padding beside both would raise the peak.
 TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
   for (const bool has_room : {true, false}) {
