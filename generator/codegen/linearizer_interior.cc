@@ -5,6 +5,12 @@
 //   for (y = 1; y < 47; y++) { sum += in[at - 48] * w[0]; ... }
 //   for (border = 0; border < 2; border++)
 //     for (y = border < 1 ? 0 : 47; y < (border < 1 ? 1 : 48); y++) { sum += (0 < y ? in[at - 48] : 0) * w[0]; ... }
+//
+// Where masks choose between inputs (concatenations) each of them hides something in most tiles. Without a sum the bodies are short: there
+// is one for each box in which the masks do not change.
+//
+//   for (c = 0; c < 64; c++) out[...] = in[...];
+//   for (c = 64; c < 144; c++) out[...] = in_2[...];
 #include <algorithm>
 #include <iterator>
 
@@ -17,6 +23,9 @@ namespace {
 constexpr double kLeastShare = 0.4;
 // A third body is worth its text where a tile has so many sums at most.
 constexpr std::int64_t kFewSums = 8;
+constexpr std::int64_t kMostTurns = 4096;  // of a loop whose turns are looked at one by one
+constexpr std::int64_t kMostBoxesOfChoice = 12;
+constexpr std::int64_t kMostOperationsOfBoxes = 64;  // in all of them
 
 std::int64_t turns_of(const std::pair<std::int64_t, std::int64_t>& span) { return span.second - span.first + 1; }
 
@@ -60,7 +69,6 @@ std::optional<Linearizer::Span> Linearizer::span_without(const Node* mask, int a
 
 // Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies.
 Linearizer::Box Linearizer::find_interior() {
-  constexpr std::int64_t kMostTurns = 4096;
   Box box;
   for (int axis : axes_of(AxisKind::Global)) {
     const Sint& size = k_.axes()[static_cast<std::size_t>(axis)].size;
@@ -85,6 +93,46 @@ Linearizer::Box Linearizer::find_interior() {
     return side.second == whole(side.first);
   });
   return share < kLeastShare ? Box{} : box;
+}
+
+// The turns of a loop in parts: in each of them each mask holds, holds nowhere, or is one that no part decides.
+std::vector<Linearizer::Span> Linearizer::spans_of_choice(const std::set<const Node*>& masks, int axis) const {
+  const std::string& name = axis_index_[static_cast<std::size_t>(axis)].node()->name;
+  std::vector<Span> spans;
+  std::vector<std::pair<bool, bool>> before;
+  for (std::int64_t turn = 0; turn <= whole(axis).second; turn++) {
+    std::vector<std::pair<bool, bool>> now;  // of each mask whether it holds, and whether it may
+    for (const Node* mask : masks) {
+      const Sint there = substitute(Sint(*mask), {{name, value_in_turn(axis, turn)}});
+      now.emplace_back(there.min() == 1, there.max() == 1);
+    }
+    if (spans.empty() || now != before) spans.emplace_back(turn, turn);
+    spans.back().second = turn;
+    before = std::move(now);
+  }
+  return spans;
+}
+
+// Empty if there is a sum, or nothing is chosen, or the bodies would be long.
+std::vector<Linearizer::Box> Linearizer::boxes_of_choice() {
+  if (!k_.reduces().empty()) return {};
+  const std::int64_t operations = std::ranges::count_if(
+      toposort(k_.ast()), [](const LazyOp* op) { return info(op->op).group != OpGroup::Buffer && op->op != Op::Where; });
+  const std::int64_t most =
+      std::min(kMostBoxesOfChoice, kMostOperationsOfBoxes / std::max<std::int64_t>(operations * count(copied_axes()), 1));
+  const std::set<const Node*> masks = find_masks();
+  std::vector<Box> boxes(1);
+  for (const int axis : axes_of(AxisKind::Global)) {
+    const Sint& size = k_.axes()[static_cast<std::size_t>(axis)].size;
+    if (!size.is_int() || size.is_int(1) || size.as_int() > kMostTurns) continue;
+    const std::vector<Span> spans = spans_of_choice(masks, axis);
+    if (std::ssize(spans) * std::ssize(boxes) > most) return {};
+    std::vector<Box> cut;
+    for (const Box& box : boxes)
+      for (const Span& span : spans) cut.emplace_back(box)[axis] = span;
+    boxes = std::move(cut);
+  }
+  return boxes.size() > 1 ? boxes : std::vector<Box>();
 }
 
 // Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside. The
@@ -141,11 +189,15 @@ void Linearizer::open_boxes(const std::vector<Box>& boxes) {
       begins.push_back(b.at(axis).first);
       ends.push_back(b.at(axis).second + 1);
     }
+    Sint& index = axis_index_[static_cast<std::size_t>(axis)];
+    const bool are_alike = std::ranges::all_of(boxes, [&](const Box& b) { return b.at(axis) == side; });
+    if (are_alike && side.first == side.second && axis != shared_) {
+      index = value_in_turn(axis, side.first);
+      continue;
+    }
     const UOp* begin = one_of(number, begins);
     open_axis(axis, begin, one_of(number, ends));
-    if (!std::ranges::all_of(boxes, [&](const Box& b) { return b.at(axis) == side; })) continue;
-    Sint& index = axis_index_[static_cast<std::size_t>(axis)];
-    index = symbols_->variable(index.node()->name, value_in_turn(axis, side.first), value_in_turn(axis, side.second));
+    if (are_alike) index = symbols_->variable(index.node()->name, value_in_turn(axis, side.first), value_in_turn(axis, side.second));
   }
 }
 
@@ -164,15 +216,20 @@ void Linearizer::begin_tile_again() {
 
 bool Linearizer::add_interior() {
   if (!k_.has_interior()) return false;
-  const Box box = find_interior();
+  std::vector<std::vector<Box>> bodies;
+  if (const Box box = find_interior(); !box.empty()) {
+    bodies = {{box}};
+    std::ranges::copy(borders_of(box), std::back_inserter(bodies));
+  } else {
+    for (const Box& part : boxes_of_choice()) bodies.push_back({part});
+  }
   begin_tile_again();  // for what comes next, whichever it is
-  if (box.empty()) return false;
+  if (bodies.empty()) return false;
+  const Box& box = bodies[0][0];
   for (int axis : axes_of(AxisKind::Global))
     if (!box.contains(axis)) open_axis(axis);
   const std::size_t outside = open_.size();
   const int declared = index_.count();
-  std::vector<std::vector<Box>> bodies{{box}};
-  std::ranges::copy(borders_of(box), std::back_inserter(bodies));
   const std::vector<Sint> variables = axis_index_;
   for (const std::vector<Box>& boxes : bodies) {
     begin_tile_again();

@@ -42,6 +42,8 @@ class Linearizer {
   using Box = std::map<int, Span>;
   bool add_interior();
   Box find_interior();
+  std::vector<Span> spans_of_choice(const std::set<const Node*>& masks, int axis) const;
+  std::vector<Box> boxes_of_choice();
   std::set<const Node*> find_masks();
   std::optional<Span> span_without(const Node* mask, int axis) const;
   Span whole(int axis) const;

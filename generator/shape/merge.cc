@@ -80,13 +80,28 @@ std::optional<View> merge_symbolically(const std::vector<View>& views) {
   return View::create(shape, std::move(strides), offset, std::move(mask));
 }
 
+// Where the outer view shows elements, what is known of its indices is more than their ranges: the views are merged there alone.
+std::optional<View> merge_inside(const View& inner, const View& outer);
+
 std::optional<View> merge_two(const View& inner, const View& outer) {
   if (inner.contiguous) return outer;
   if (outer.contiguous && product(inner.shape) == product(outer.shape)) {
     if (auto v = inner.reshape(outer.shape)) return v;
   }
   if (auto v = merge_symbolically({inner, outer})) return v;
+  if (auto v = merge_inside(inner, outer)) return v;
   return merge_by_trial({inner, outer});
+}
+
+std::optional<View> merge_inside(const View& inner, const View& outer) {
+  if (!outer.mask || !outer.has_fixed_shape()) return std::nullopt;
+  std::vector<Range> around;
+  for (std::size_t k = 0; k < outer.shape.size(); k++)
+    around.emplace_back((*outer.mask)[k].first, outer.shape[k] - (*outer.mask)[k].second);
+  const View inside = outer.shrink(*outer.mask);
+  if (inside.mask) return std::nullopt;
+  const std::optional<View> merged = merge_two(inner, inside);
+  return merged ? std::optional(merged->pad(around)) : std::nullopt;
 }
 
 }  // namespace

@@ -309,5 +309,15 @@ TEST(ShapeTracker, InvertLeadsBack) {
   EXPECT_GT(inverted, 100);
 }
 
+// A part of rows behind others, seen as planes, of which the first 1600 elements are shown: what lies behind these does not matter.
+TEST(ShapeTracker, ViewsMergeWhereTheOuterOneShowsElements) {
+  const ShapeTracker part = ShapeTracker::from_shape({64, 40, 40}).pad({{0, 80}, {0, 0}, {0, 0}});
+  const View outer = View::create({144, 2100}, std::vector<Sint>{1600, 1}, 0, std::vector<Range>{{0, 144}, {0, 1600}});
+  const ShapeTracker both({part.views()[0], outer});
+  const ShapeTracker merged = both.simplify();
+  ASSERT_EQ(merged.views().size(), 1U) << merged.to_text();
+  EXPECT_EQ(merged, ShapeTracker::from_shape({64, 1600}).pad({{0, 80}, {0, 500}}));
+}
+
 }  // namespace
 }  // namespace etch
