@@ -8,6 +8,7 @@
 
 #include "base/subscript.h"
 #include "codegen/kernel.h"
+#include "ir/uop.h"
 
 namespace etch {
 namespace {

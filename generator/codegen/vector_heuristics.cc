@@ -149,7 +149,7 @@ bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vecto
   return std::ranges::all_of(k.bufs(), [&](const KernelBuf& b) {
     if (is_indexed(b.op) || (k.is_masked(b, axis) && (b.op->op == Op::Store || k.is_staged() || !has_inner_vectors(k, b, axis, lanes))))
       return false;
-    if (b.op->op == Op::Const && k.is_masked(b, axis)) return true;
+    if (b.op->op == Op::Const) return true;
     const auto stride = stride_inside(k, b, axis);
     if (b.op->op == Op::Store) return is_step(stride, 1);
     if (b.op->op == Op::Load && !k.reduces().empty() && !k.is_staged() && is_step(stride, 2)) return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,10 @@ Tensor apply(Op op, std::vector<Tensor> operands, FunctionArguments arguments = 
 Tensor windows_of_groups(const Tensor& x, const Window& window, std::int64_t groups);
 Tensor convolution(const Tensor& x, const Tensor& weight, const Window& window, std::int64_t groups);
 Tensor largest_of_windows(const Tensor& x, const Window& window);
+/// The gradient of a convolution to its input of shape `x`, as one product without the zeros between the windows of a stride; nullopt where
+/// no stride is above 1, or `x` has no multiples of the strides, or sizes are open.
+std::optional<Tensor> conv_input_by_phases(const Tensor& g, const Shape& x, const Tensor& weight, const Window& window,
+                                           std::int64_t groups);
 Tensor of_conv_input(const Tensor& g, const Tensor& x, const Tensor& weight, const FunctionArguments& f);
 Tensor of_conv_weight(const Tensor& g, const Tensor& x, const Tensor& weight, const FunctionArguments& f);
 Tensor of_max_pool(const Tensor& g, const Tensor& x, const Tensor& y, const Window& window);

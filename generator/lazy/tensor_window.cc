@@ -181,6 +181,22 @@ Tensor Tensor::spread(int axis, std::int64_t stride) const {
   return wide.shrink(ranges);
 }
 
+namespace {
+
+/// A convolution's gradient to an input of the result's shape; nullopt where that has no phases.
+std::optional<Tensor> transposed_by_phases(const Tensor& x, const Tensor& weight, const Window& w, const Ints& output_pads,
+                                           std::int64_t groups) {
+  Shape shape{x.dim(0), weight.dim(1) * groups};
+  for (std::size_t i = 0; i < w.kernel.size(); i++) {
+    const Sint reach = window_extent(w, i) - w.pads[i].first - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]);
+    shape.push_back((x.dim(static_cast<int>(i) + 2) - 1) * w.stride[i] + reach);
+    if (!shape.back().is_int() || shape.back().as_int() < 1) return std::nullopt;
+  }
+  return x.dtype() == weight.dtype() ? conv_input_by_phases(x, shape, weight, w, groups) : std::nullopt;
+}
+
+}  // namespace
+
 Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Window& window, const Ints& output_pads,
                               std::int64_t groups) const {
   const Window w = complete_window(window, rank(), "conv_transpose");
@@ -192,6 +208,12 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Wi
   if (groups < 1 || inputs % groups != 0 || !dim(1).is_int(inputs)) throw ShapeError(text + ": channels and groups do not fit");
   if (!output_pads.empty() && output_pads.size() != n) throw ShapeError(text + ": output_padding has another length than the kernel");
 
+  if (const std::optional<Tensor> product = transposed_by_phases(*this, weight, w, output_pads, groups)) {
+    if (!bias) return *product;
+    Shape channel(product->shape().size(), 1);
+    channel[1] = outputs * groups;
+    return *product + bias.reshape(channel);
+  }
   // A convolution with the flipped kernel over the input with stride - 1 zeros between its elements.
   Tensor x = *this;
   Window inner{.kernel = w.kernel, .stride = Ints(n, 1), .dilation = w.dilation, .pads = {}, .ceil = false};

@@ -130,20 +130,26 @@ namespace {
 struct Phases {
   std::int64_t stride, first, before, count;  // count: of the j
   std::int64_t begin, end;                    // the r that have elements of the kernel
+  // Of two phases that begin in the middle of a pair: r is in the windows q + r + first - 1 - j, as their element 2 * j + 1 - r. So none of
+  // the j is without an element for the first phase alone.
+  bool is_shifted = false;
 };
 
-/// For a convolution whose input has the strides' multiples of elements; empty for all others, and where no stride is above 1.
-std::vector<Phases> phases_of(const Tensor& x, const Tensor& g, const Window& w) {
+/// For a convolution whose input, of shape `x`, has the strides' multiples of elements; empty for all others, and where no stride is
+/// above 1.
+std::vector<Phases> phases_of(const Shape& x, const Tensor& g, const Window& w) {
   std::vector<Phases> phases;
   bool any = false;
   for (std::size_t i = 0; i < w.kernel.size(); i++) {
     const int axis = static_cast<int>(i) + 2;
     const std::int64_t s = w.stride[i];
-    if (!x.dim(axis).is_int() || !g.dim(axis).is_int() || !w.pads[i].first.is_int() || w.pads[i].first.as_int() < 0) return {};
-    if (x.dim(axis).as_int() % s != 0 || w.dilation[i] != 1) return {};
+    if (!x[i + 2].is_int() || !g.dim(axis).is_int() || !w.pads[i].first.is_int() || w.pads[i].first.as_int() < 0) return {};
+    if (x[i + 2].as_int() % s != 0 || w.dilation[i] != 1) return {};
     const std::int64_t pad = w.pads[i].first.as_int(), first = (pad + s - 1) / s, before = s * first - pad;
-    const std::int64_t count = (w.kernel[i] + before + s - 1) / s;
-    phases.push_back({s, first, before, count, count == 1 ? before : 0, count == 1 ? before + w.kernel[i] : s});
+    const bool is_shifted = s == 2 && before == 1 && w.kernel[i] > 1;
+    const std::int64_t count = (w.kernel[i] + (is_shifted ? 0 : before) + s - 1) / s;
+    const bool has_all = is_shifted || count > 1;
+    phases.push_back({s, first, before, count, has_all ? 0 : before, has_all ? s : before + w.kernel[i], is_shifted});
     any = any || s > 1;
   }
   return any ? phases : std::vector<Phases>{};
@@ -151,55 +157,64 @@ std::vector<Phases> phases_of(const Tensor& x, const Tensor& g, const Window& w)
 
 /// Each phase is a convolution of its own, with every s-th element of the kernel: none is multiplied with the zeros that lie between the
 /// windows of a stride. The phases are axes of one product.
-Tensor of_conv_input_by_phases(const Tensor& g, const Tensor& x, const Tensor& weight, const std::vector<Phases>& phases,
+Tensor of_conv_input_by_phases(const Tensor& g, const Shape& x, const Tensor& weight, const std::vector<Phases>& phases,
                                std::int64_t groups) {
   const std::size_t n = phases.size();
   const DType type = g.dtype(), wide = sum_dtype(type);
   const Sint inputs = floordiv(weight.dim(0), groups), outputs = weight.dim(1);
   Window w{.stride = std::vector<std::int64_t>(n, 1), .dilation = std::vector<std::int64_t>(n, 1)};
-  Shape split{groups, inputs, outputs}, windows{g.dim(0), groups, 1}, kernel{1, groups, outputs}, sums{g.dim(0), weight.dim(1) * groups},
-      whole{x.dim(0), x.dim(1)};
+  std::vector<AxisStep> seen{{0, 1, g.dim(0)}, {1, 1, groups}, {2, 1, 1}};  // of the windows
+  Shape split{groups, inputs, outputs}, kernel{1, groups, outputs}, sums{g.dim(0), weight.dim(1) * groups}, whole{x[0], x[1]};
   Padding pads(2, {0, 0}), rest(2, {0, 0});
   std::vector<int> flipped, order{0, 2};
   for (std::size_t i = 0; i < n; i++) {
-    const auto& [s, first, before, count, begin, end] = phases[i];
+    const auto& [s, first, before, count, begin, end, is_shifted] = phases[i];
     const int axis = static_cast<int>(i) + 2;
-    const Sint places = floordiv(x.dim(axis), s);
-    w.kernel.push_back(count);
-    w.pads.emplace_back(count - 1 - first, places + first - g.dim(axis));
-    pads.emplace_back(before - begin, (count - 1) * s + end - before - weight.dim(axis));
+    const Sint places = floordiv(x[i + 2], s);
+    const std::int64_t more = is_shifted ? 1 : 0, in_front = is_shifted ? 0 : before;
+    w.kernel.push_back(count + more);
+    w.pads.emplace_back(count - 1 - first + more, places + first - g.dim(axis));
+    pads.emplace_back(in_front - begin, (count - 1) * s + end - in_front - weight.dim(axis));
     rest.insert(rest.end(), {{0, 0}, {begin, s - end}});
     split.insert(split.end(), {count, end - begin});
     flipped.push_back(static_cast<int>(2 * i) + 3);
+    if (is_shifted) flipped.push_back(static_cast<int>(2 * i) + 4);
     order.push_back(static_cast<int>(2 * i) + 4);
-    windows.insert(windows.end(), {places, 1});
+    seen.push_back({static_cast<int>(i) + 3, 1, places});
+    seen.push_back({is_shifted ? static_cast<int>(n + i) + 4 : 2, more, 1 + more});
     kernel.insert(kernel.end(), {1, end - begin});
     sums.insert(sums.end(), {places, end - begin});
-    whole.push_back(x.dim(axis));
+    whole.push_back(x[i + 2]);
   }
   order.push_back(1);
-  windows.push_back(inputs);
+  seen.push_back({static_cast<int>(n) + 3, 1, inputs});
   kernel.push_back(inputs);
   std::vector<int> summed{static_cast<int>(2 * n) + 3};
   for (std::size_t i = 0; i < n; i++) {
     order.push_back(static_cast<int>(2 * i) + 3);
-    windows.push_back(phases[i].count);
+    seen.push_back({static_cast<int>(n + i) + 4, 1, phases[i].count});
     kernel.push_back(phases[i].count);
     summed.push_back(static_cast<int>(2 * n + i) + 4);
   }
-  const Tensor rows = weight.cast(wide).pad(pads).reshape(split).flip(flipped).permute(order).reshape(kernel);
-  return sum_of_products(windows_of_groups(g.cast(wide), w, groups).reshape(windows), rows, type, summed)
-      .reshape(sums)
-      .pad(rest)
-      .reshape(whole);
+  // Zeros beside the kernel are stored: none is a choice in the loops.
+  const bool is_padded = std::ranges::any_of(pads, [](const Range& p) { return !p.first.is_int(0) || !p.second.is_int(0); });
+  const Tensor padded = is_padded ? weight.pad(pads).contiguous() : weight;
+  const Tensor rows = padded.cast(wide).reshape(split).flip(flipped).permute(order).reshape(kernel);
+  const Tensor cut = windows_of_groups(g.cast(wide), w, groups);
+  const Tensor windows = apply(Function::Steps, {cut}, {.shape = Shape(cut.shape().size(), 0), .steps = std::move(seen)});
+  return sum_of_products(windows, rows, type, summed).reshape(sums).pad(rest).reshape(whole);
 }
 
 }  // namespace
 
+std::optional<Tensor> conv_input_by_phases(const Tensor& g, const Shape& x, const Tensor& weight, const Window& w, std::int64_t groups) {
+  const std::vector<Phases> phases = phases_of(x, g, w);
+  return phases.empty() ? std::nullopt : std::optional(of_conv_input_by_phases(g, x, weight, phases, groups));
+}
+
 Tensor of_conv_input(const Tensor& g, const Tensor& x, const Tensor& weight, const FunctionArguments& f) {
   const Window& w = f.window;
-  if (const std::vector<Phases> phases = phases_of(x, g, w); !phases.empty())
-    return of_conv_input_by_phases(g, x, weight, phases, f.groups).cast(x.dtype());
+  if (const auto phases = conv_input_by_phases(g, x.shape(), weight, w, f.groups)) return phases->cast(x.dtype());
   std::vector<std::int64_t> rest;  // elements behind the last window
   for (std::size_t i = 0; i < w.kernel.size(); i++) {
     const int axis = static_cast<int>(i) + 2;
