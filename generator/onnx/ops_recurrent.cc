@@ -64,6 +64,9 @@ struct State {
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
 
+/// A part of a constant as one of its own, which kernels may lay out as they read it.
+Tensor whole(const Tensor& part) { return part.buffer()->base->kind == LazyKind::Data ? part.contiguous() : part; }
+
 State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
   return {layer.apply(0, x + state.h.matmul(layer.recurrent)), Tensor()};
 }
@@ -71,7 +74,8 @@ State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
 // Gates: update z, reset r, hidden h.
 State gru_step(const Layer& layer, const Tensor& x, const State& state) {
   const std::int64_t size = layer.hidden;
-  const Tensor early = layer.recurrent.slice(1, 0, 2 * size), late = layer.recurrent.slice(1, 2 * size, 3 * size);
+  const Tensor rows = layer.recurrent.transpose();
+  const Tensor early = whole(rows.slice(0, 0, 2 * size)).transpose(), late = whole(rows.slice(0, 2 * size, 3 * size)).transpose();
   const Tensor gates = layer.apply(0, x.slice(-1, 0, 2 * size) + state.h.matmul(early));
   const Tensor z = layer.gate(gates, 0), r = layer.gate(gates, 1);
   const Tensor from_state = layer.recurrent_bias ? r * (state.h.matmul(late) + layer.recurrent_bias) : (r * state.h).matmul(late);
@@ -211,7 +215,11 @@ struct Shapes {
 Layer layer_of(const NodeContext& node, const Family& family, const Shapes& s, std::int64_t d, bool reset_after, Tensor& bias) {
   const auto of_direction = [&](int i) { return node.input(i).slice(0, d, d + 1).squeeze({0}); };
   const std::int64_t width = family.gates * s.hidden;
-  Layer layer{.hidden = s.hidden, .recurrent = of_direction(2).transpose(), .recurrent_bias = {}, .peepholes = {}, .activations = {}};
+  Layer layer{.hidden = s.hidden,
+              .recurrent = (s.directions > 1 ? whole(of_direction(2)) : of_direction(2)).transpose(),
+              .recurrent_bias = {},
+              .peepholes = {},
+              .activations = {}};
   if (node.has_input(3)) {
     const Tensor both = of_direction(3), input_bias = both.slice(0, 0, width), recurrent_bias = both.slice(0, width, 2 * width);
     if (reset_after) {
@@ -277,7 +285,8 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.activations.assign(own, own + static_cast<std::ptrdiff_t>(family.activations.size()));
     layer.clip = clip;
     layer.input_forget = input_forget;
-    const Tensor weight = node.input(1).slice(0, d, d + 1).squeeze({0}).transpose();
+    const Tensor rows = node.input(1).slice(0, d, d + 1).squeeze({0});
+    const Tensor weight = (s.directions > 1 ? whole(rows) : rows).transpose();
     const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
                               {initial(5, d), family.has_cell ? initial(6, d) : Tensor()}, steps_at_once(node, x));
     y.push_back(backward ? turned(run.y, lengths) : run.y);

@@ -88,6 +88,21 @@ TEST_F(FloatOrders, OfTwoFactorsThatAreComputedTheOneWithTheLanesDecides) {
   EXPECT_EQ(order_of("matmul_k"), "0/16");
 }
 
+// Weights that a kernel reads in part could not be laid out: lanes would have run along the sum, with a sum of lanes for each element.
+TEST_F(FloatOrders, LanesRunAlongWhatRecurrentLayersWrite) {
+  for (const bool is_gru : {true, false}) {
+    GraphBuilder g("net", 13);
+    const std::int64_t gates = is_gru ? 3 : 4, directions = is_gru ? 1 : 2, hidden = 32;
+    const Value x = g.input("x", DType::Float32, {5, 1, 16});
+    const OnnxAttributes attributes{{"hidden_size", hidden}, {"direction", std::string(is_gru ? "forward" : "bidirectional")}};
+    const Value w = g.seeded("w", {directions, gates * hidden, 16}, 16), r = g.seeded("r", {directions, gates * hidden, hidden}, 32);
+    g.output(g.node(is_gru ? "GRU" : "LSTM", {x, w, r}, attributes), DType::Float32, {5, directions, 1, hidden});
+    compile(g, "x86-64-v4");
+    for (const ProgramKernel& kernel : program_.kernels)
+      EXPECT_EQ(kernel.text.source.find("[0] + "), std::string::npos) << kernel.text.source;
+  }
+}
+
 // A residual sum is written over one of its operands, so a copy with padding beside both would raise the peak.
 TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
   for (const bool has_room : {true, false}) {
