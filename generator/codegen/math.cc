@@ -158,6 +158,13 @@ V log_of(V x) {
   return choose(x < kInfinity, of_positive, x);
 }
 
+// log(1 + x): what the sum loses is added as the first term of a series. Where it is lost as a whole the result is x.
+V log1p_of(V x) {
+  const V sum = (x + 1.0).named("sum"), lost = (x - (sum - 1.0)).named("lost");
+  const V value = choose(x < kInfinity, log_of(sum) + lost / sum, x);
+  return choose(equal(sum, 1), x, choose(equal(sum, 0), -kInfinity, value));
+}
+
 // 1 - 2 / (e^2x + 1) = 1 - 1 / (e^r 2^(n - 1) + 1/2), near 0 a polynomial
 V tanh_of(V x) {
   const V sign = only_bits(bits_of(x), kSign), size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
@@ -363,6 +370,7 @@ constexpr MathFunction kRows[] = {
     {Op::ExpNonPos, "exp_nonpos", "expf", "e^x = 2^(n + 64) (e^r / 2^64) for x of at most 0, within 2 ulp", value_of<exp_nonpos_of>},
     {Op::Expm1, "expm1", "expm1f", "e^x - 1 = 2^n (e^r - 1) + (2^n - 1), within 2 ulp", value_of<expm1_of>},
     {Op::Log, "log", "logf", "log(x) = k log(2) + log(1 + f), within 1 ulp", value_of<log_of>},
+    {Op::Log1p, "log1p", "log1pf", "log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded, within 2 ulp", value_of<log1p_of>},
     {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},
     {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
     {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},

@@ -34,6 +34,7 @@ inline const std::vector<ExactFunction>& exact_functions() {
       {Op::ExpNonPos, [](double x) { return std::exp(x); }, 2, 0},
       {Op::Expm1, [](double x) { return std::expm1(x); }},
       {Op::Log, [](double x) { return std::log(x); }},
+      {Op::Log1p, [](double x) { return std::log1p(x); }},
       {Op::Tanh, [](double x) { return std::tanh(x); }},
       {Op::Erf, [](double x) { return std::erf(x); }},
       {Op::Sigmoid, exact_sigmoid},
