@@ -124,11 +124,11 @@ void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& argument
 }
 
 // A core holds back some tens of stores. A tile that stores whole vectors has no more; pieces of lines (see linearizer_columns.cc) are
-// several times as many.
+// several times as many. Where the number of instructions counts they stay as they are.
 void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments) {
   const CodegenOptions& options = k.options();
   const int lanes = static_cast<int>(k.axes().size()) - 1;
-  if (k.lanes() == 1 || options.overlap || !product_in_loops(k)) return;
+  if (k.lanes() == 1 || options.overlap || options.in_order || !product_in_loops(k)) return;
   const auto is_piece = [&](const Axis& a) {
     const int axis = static_cast<int>(&a - k.axes().data());
     return a.kind == AxisKind::Upcast && a.size.as_int() >= kStoredColumns &&

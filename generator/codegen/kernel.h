@@ -301,8 +301,8 @@ double most_of_turn(const CodegenOptions& options);
 void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
 /// Where lanes are stored far from each other, so that a tile stores many pieces of lines, asks for those before the tile's sums.
 void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
-/// In kernels of several stages whose rows do not all stay in the cache, asks for the next row while the second stage reads the present
-/// one.
+/// In kernels of several stages whose rows fill more than an eighth of the cache, so that it may not have kept all of them since they were
+/// written, asks for the next row while the second stage reads the present one.
 void fetch_next_row(Kernel& k);
 
 /// Register tiling: upcasts axes so that the accumulators of a tile fill the registers, with or without vectors. False, and the kernel

@@ -101,15 +101,6 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::GroupTop:
     case OptOp::UpcastMid:
       return group_rules_of(op, axis, amount);
-    case OptOp::NoLocals:
-    case OptOp::Interior:
-    case OptOp::Tensor:
-    case OptOp::Outermost:
-    case OptOp::Block:
-    case OptOp::Prefetch:
-    case OptOp::PrefetchWrite:
-    case OptOp::Backwards:
-      return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order
     case OptOp::PadTo:
       return {{is_parallel, "only an axis that is not reduced can be padded"},
               {size > amount / 2, "padding at most doubles the work"},
@@ -132,6 +123,8 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
            "there is a type of so many lanes, which fit a register"},
           {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
            "vectors accumulate float32, and int32 where the target has vectors of integers"}};
+    default:
+      return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order, why_no_prefetch, why_no_prefetch_of_stores
   }
   return {};
 }

@@ -169,8 +169,8 @@ void Linearizer::fetch_stores() {
   }
 }
 
-// The last element of each piece, and every sixteenth before it: what lies before the first of these has a line that the tile before it has
-// asked for.
+// The last element of each piece, and one in each line before it. What lies before the first of these mostly has a line that the tile
+// before has asked for; at the beginning of a row nothing has.
 void Linearizer::fetch_pieces(const KernelBuf& store, const Pieces& pieces, std::size_t dim, Sint from) {
   if (dim < pieces.dims.size()) {
     const auto& [step, count] = pieces.dims[dim];

@@ -95,7 +95,7 @@ Linearizer::Box Linearizer::find_interior() {
   return share < kLeastShare ? Box{} : box;
 }
 
-// The turns of a loop in parts: in each of them each mask holds, holds nowhere, or is one that no part decides.
+// The turns of a loop in parts: in each of them each mask holds, holds nowhere, or depends on other loops in the same way.
 std::vector<Linearizer::Span> Linearizer::spans_of_choice(const std::set<const Node*>& masks, int axis) const {
   const std::string& name = axis_index_[static_cast<std::size_t>(axis)].node()->name;
   std::vector<Span> spans;
@@ -120,6 +120,7 @@ std::vector<Linearizer::Box> Linearizer::boxes_of_choice() {
       toposort(k_.ast()), [](const LazyOp* op) { return info(op->op).group != OpGroup::Buffer && op->op != Op::Where; });
   const std::int64_t most =
       std::min(kMostBoxesOfChoice, kMostOperationsOfBoxes / std::max<std::int64_t>(operations * count(copied_axes()), 1));
+  if (most < 2) return {};
   const std::set<const Node*> masks = find_masks();
   std::vector<Box> boxes(1);
   for (const int axis : axes_of(AxisKind::Global)) {

@@ -18,7 +18,7 @@ bool Linearizer::may_sum_apart() const {
 const UOp* Linearizer::total_of(const LazyOp* reduce, std::vector<const UOp*> parts) {
   while (parts.size() > 1) {
     const std::size_t half = (parts.size() + 1) / 2;
-    for (std::size_t l = 0; l + half < parts.size(); l++) parts[l] = sum_of(reduce, parts[l], parts[l + half]);
+    for (std::size_t l = 0; l + half < parts.size(); l++) parts[l] = reduced_with(reduce, parts[l], parts[l + half]);
     parts.resize(half);
   }
   return parts[0];
@@ -41,9 +41,9 @@ const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
   }
   while (sum->lanes > kFewestLanes) {
     const int half = sum->lanes / 2;
-    sum = sum_of(reduce, rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half));
+    sum = reduced_with(reduce, rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half));
   }
-  for (const int distance : {2, 1}) sum = sum_of(reduce, sum, rotated_lanes(sum, distance, kFewestLanes));
+  for (const int distance : {2, 1}) sum = reduced_with(reduce, sum, rotated_lanes(sum, distance, kFewestLanes));
   return lane(sum, 0);
 }
 
@@ -148,7 +148,7 @@ void Linearizer::add_rest_vector(const std::vector<const LazyOp*>& reduces) {
     if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
     for (const LazyOp* op : reduces) {
       const UOp*& sum = accumulators_.at(accumulator_of(op));
-      sum = sum_of(op, sum, total_of_lanes(op, in_all_lanes(value(op->src[0]))));
+      sum = reduced_with(op, sum, total_of_lanes(op, in_all_lanes(value(op->src[0]))));
     }
   });
 }

@@ -89,7 +89,7 @@ std::set<const LazyOp*> Linearizer::find_without_nans() const {
   return found;
 }
 
-const UOp* Linearizer::sum_of(const LazyOp* reduce, const UOp* sum, const UOp* next) {
+const UOp* Linearizer::reduced_with(const LazyOp* reduce, const UOp* sum, const UOp* next) {
   if (!without_nans_.contains(reduce)) return elementwise(reduce_info(reduce->op).step, reduce->dtype, {sum, next});
   const UOp* is_larger = elementwise(Op::CmpLt, DType::Bool, {sum, next});
   return elementwise(Op::Where, reduce->dtype, {is_larger, next, sum});

@@ -158,8 +158,8 @@ class Linearizer {
   Kept find_kept() const;
   bool may_keep(const LazyOp* op, int stage) const;
   const UOp* load_kept();
-  /// One step of a reduction: of a sum that sum and the next element.
-  const UOp* sum_of(const LazyOp* reduce, const UOp* sum, const UOp* next);
+  /// One step of a reduction: `sum` and one more element, reduced.
+  const UOp* reduced_with(const LazyOp* reduce, const UOp* sum, const UOp* next);
   std::set<const LazyOp*> find_without_nans() const;
 
   // linearizer_indexed.cc
@@ -297,7 +297,7 @@ class Linearizer {
   std::optional<std::int64_t> rest_first_{};  // of the part of what lanes leave over that is computed now
   std::vector<Ahead> ahead_;                  // of the stage
   int columns_ = -1;                          // axis_of_columns(), for outputs whose lanes lie apart
-  std::set<const LazyOp*> without_nans_;      // reductions whose NaNs come from elsewhere
+  std::set<const LazyOp*> without_nans_;      // largest elements that may pass over NaNs: a later sum brings them back
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone
   Kept kept_;

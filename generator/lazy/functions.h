@@ -47,7 +47,7 @@ Tensor windows_of_groups(const Tensor& x, const Window& window, std::int64_t gro
 Tensor convolution(const Tensor& x, const Tensor& weight, const Window& window, std::int64_t groups);
 Tensor largest_of_windows(const Tensor& x, const Window& window);
 /// The gradient of a convolution to its input of shape `x`, as one product without the zeros between the windows of a stride; nullopt where
-/// no stride is above 1, or `x` has no multiples of the strides, or sizes are open.
+/// no stride is above 1, `x` has no multiples of the strides, a kernel is dilated, padding in front is negative, or sizes are open.
 std::optional<Tensor> conv_input_by_phases(const Tensor& g, const Shape& x, const Tensor& weight, const Window& window,
                                            std::int64_t groups);
 Tensor of_conv_input(const Tensor& g, const Tensor& x, const Tensor& weight, const FunctionArguments& f);

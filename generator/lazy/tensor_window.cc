@@ -183,9 +183,12 @@ Tensor Tensor::spread(int axis, std::int64_t stride) const {
 
 namespace {
 
-/// A convolution's gradient to an input of the result's shape; nullopt where that has no phases.
+/// A convolution's gradient to an input of the result's shape; nullopt where that has no phases. In training its own gradients would not be
+/// products; and quantised weights, which are computed from constants, are found in the other form.
 std::optional<Tensor> transposed_by_phases(const Tensor& x, const Tensor& weight, const Window& w, const Ints& output_pads,
                                            std::int64_t groups) {
+  const Tape& tape = x.graph().tape();
+  if ((tape.is_recording() && tape.has_leaves()) || weight.buffer()->base->kind != LazyKind::Data) return std::nullopt;
   Shape shape{x.dim(0), weight.dim(1) * groups};
   for (std::size_t i = 0; i < w.kernel.size(); i++) {
     const Sint reach = window_extent(w, i) - w.pads[i].first - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]);
@@ -206,6 +209,8 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Wi
   if (weight.rank() != rank() || !weight.dim(0).is_int() || !weight.dim(1).is_int()) throw ShapeError(text + ": the ranks differ");
   const std::int64_t inputs = weight.dim(0).as_int(), outputs = weight.dim(1).as_int();
   if (groups < 1 || inputs % groups != 0 || !dim(1).is_int(inputs)) throw ShapeError(text + ": channels and groups do not fit");
+  for (std::size_t i = 0; i < n; i++)
+    if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
   if (!output_pads.empty() && output_pads.size() != n) throw ShapeError(text + ": output_padding has another length than the kernel");
 
   if (const std::optional<Tensor> product = transposed_by_phases(*this, weight, w, output_pads, groups)) {

@@ -130,8 +130,8 @@ namespace {
 struct Phases {
   std::int64_t stride, first, before, count;  // count: of the j
   std::int64_t begin, end;                    // the r that have elements of the kernel
-  // Of two phases that begin in the middle of a pair: r is in the windows q + r + first - 1 - j, as their element 2 * j + 1 - r. So none of
-  // the j is without an element for the first phase alone.
+  // Of two phases that begin in the middle of a pair, and an even kernel: r is in the windows q + r + first - 1 - j, as their element
+  // 2 * j + 1 - r. So none of the j is without an element.
   bool is_shifted = false;
 };
 
@@ -146,7 +146,7 @@ std::vector<Phases> phases_of(const Shape& x, const Tensor& g, const Window& w) 
     if (!x[i + 2].is_int() || !g.dim(axis).is_int() || !w.pads[i].first.is_int() || w.pads[i].first.as_int() < 0) return {};
     if (x[i + 2].as_int() % s != 0 || w.dilation[i] != 1) return {};
     const std::int64_t pad = w.pads[i].first.as_int(), first = (pad + s - 1) / s, before = s * first - pad;
-    const bool is_shifted = s == 2 && before == 1 && w.kernel[i] > 1;
+    const bool is_shifted = s == 2 && before == 1 && w.kernel[i] % 2 == 0;
     const std::int64_t count = (w.kernel[i] + (is_shifted ? 0 : before) + s - 1) / s;
     const bool has_all = is_shifted || count > 1;
     phases.push_back({s, first, before, count, has_all ? 0 : before, has_all ? s : before + w.kernel[i], is_shifted});
@@ -196,9 +196,10 @@ Tensor of_conv_input_by_phases(const Tensor& g, const Shape& x, const Tensor& we
     kernel.push_back(phases[i].count);
     summed.push_back(static_cast<int>(2 * n + i) + 4);
   }
-  // Zeros beside the kernel are stored: none is a choice in the loops.
+  // Zeros beside a constant kernel are stored: none is a choice in the loops.
   const bool is_padded = std::ranges::any_of(pads, [](const Range& p) { return !p.first.is_int(0) || !p.second.is_int(0); });
-  const Tensor padded = is_padded ? weight.pad(pads).contiguous() : weight;
+  const bool is_stored = is_padded && weight.buffer()->base->kind == LazyKind::Data;
+  const Tensor padded = is_stored ? weight.pad(pads).contiguous() : weight.pad(pads);
   const Tensor rows = padded.cast(wide).reshape(split).flip(flipped).permute(order).reshape(kernel);
   const Tensor cut = windows_of_groups(g.cast(wide), w, groups);
   const Tensor windows = apply(Function::Steps, {cut}, {.shape = Shape(cut.shape().size(), 0), .steps = std::move(seen)});

@@ -64,8 +64,12 @@ struct State {
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
 
-/// A part of a constant as one of its own, which kernels may lay out as they read it.
-Tensor whole(const Tensor& part) { return part.buffer()->base->kind == LazyKind::Data ? part.contiguous() : part; }
+/// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
+Tensor as_own_constant(const Tensor& part) {
+  const LazyBuffer* base = part.buffer()->base;
+  if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
+  return base->kind == LazyKind::Data ? part.contiguous() : part;
+}
 
 State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
   return {layer.apply(0, x + state.h.matmul(layer.recurrent)), Tensor()};
@@ -75,7 +79,8 @@ State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
 State gru_step(const Layer& layer, const Tensor& x, const State& state) {
   const std::int64_t size = layer.hidden;
   const Tensor rows = layer.recurrent.transpose();
-  const Tensor early = whole(rows.slice(0, 0, 2 * size)).transpose(), late = whole(rows.slice(0, 2 * size, 3 * size)).transpose();
+  const Tensor early = as_own_constant(rows.slice(0, 0, 2 * size)).transpose(),
+               late = as_own_constant(rows.slice(0, 2 * size, 3 * size)).transpose();
   const Tensor gates = layer.apply(0, x.slice(-1, 0, 2 * size) + state.h.matmul(early));
   const Tensor z = layer.gate(gates, 0), r = layer.gate(gates, 1);
   const Tensor from_state = layer.recurrent_bias ? r * (state.h.matmul(late) + layer.recurrent_bias) : (r * state.h).matmul(late);
@@ -216,7 +221,7 @@ Layer layer_of(const NodeContext& node, const Family& family, const Shapes& s, s
   const auto of_direction = [&](int i) { return node.input(i).slice(0, d, d + 1).squeeze({0}); };
   const std::int64_t width = family.gates * s.hidden;
   Layer layer{.hidden = s.hidden,
-              .recurrent = (s.directions > 1 ? whole(of_direction(2)) : of_direction(2)).transpose(),
+              .recurrent = (s.directions > 1 ? as_own_constant(of_direction(2)) : of_direction(2)).transpose(),
               .recurrent_bias = {},
               .peepholes = {},
               .activations = {}};
@@ -286,7 +291,7 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.clip = clip;
     layer.input_forget = input_forget;
     const Tensor rows = node.input(1).slice(0, d, d + 1).squeeze({0});
-    const Tensor weight = (s.directions > 1 ? whole(rows) : rows).transpose();
+    const Tensor weight = (s.directions > 1 ? as_own_constant(rows) : rows).transpose();
     const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
                               {initial(5, d), family.has_cell ? initial(6, d) : Tensor()}, steps_at_once(node, x));
     y.push_back(backward ? turned(run.y, lengths) : run.y);

@@ -164,7 +164,7 @@ class Orders {
   }
 
   /// Whether the other factor is computed, too, so that lanes run along what the kernel writes and `load` alone moves with (attention).
-  /// Where it is constant it is laid out for the lanes.
+  /// Where it is constant it is laid out for the lanes. What the kernel writes is taken to lie in its own order: others are not known yet.
   bool has_the_lanes(const ScheduleItem& item, const Contraction& sum, const LazyOp* load) const {
     if (!has_floats_ || load->dtype != DType::Float32) return false;
     const auto is_read = [&](const LazyOp* factor, const std::function<bool(const LazyOp*)>& holds) {

@@ -94,7 +94,7 @@ std::optional<View> merge_two(const View& inner, const View& outer) {
 }
 
 std::optional<View> merge_inside(const View& inner, const View& outer) {
-  if (!outer.mask || !outer.has_fixed_shape()) return std::nullopt;
+  if (!outer.mask || !all_ints(outer)) return std::nullopt;
   std::vector<Range> around;
   for (std::size_t k = 0; k < outer.shape.size(); k++)
     around.emplace_back((*outer.mask)[k].first, outer.shape[k] - (*outer.mask)[k].second);

@@ -154,7 +154,7 @@ const LazyOp* store_of_rows(LazyOps& ops, std::int64_t rows, std::int64_t length
   return ops.store(0, ops.elementwise(Op::Mul, {distance, sum_of(ops.elementwise(Op::Mul, {distance, distance}))}), st);
 }
 
-TEST(Prefetch, AsksForTheNextRowWhereRowsLeaveTheCache) {
+TEST(Prefetch, AsksForTheNextRowWhereRowsMayHaveLeftTheCache) {
   CodegenOptions options;
   options.vector_bits = 512;
   options.float_registers = 32;
@@ -248,6 +248,9 @@ TEST(PrefetchOfStores, AsksForTheLinesOfEachTileBeforeItsSums) {
       continue;
     }
     if (!chosen.prefetches_stores()) continue;
+    CodegenOptions in_order = options;
+    in_order.in_order = true;
+    EXPECT_FALSE(choose_opts(test::windows::store_of(ops, w, DType::Float32), arguments, in_order).prefetches_stores());
     seen++;
     SCOPED_TRACE(to_text(chosen.applied()));
     const LinearKernel made = linearize_kernel(chosen, arguments, kC);

@@ -87,16 +87,15 @@ void compare(const std::string& name, const Language& language, int vector_bits)
   std::vector<std::unique_ptr<Tree>> trees;
   std::vector<test::BackendKernel> kernels;
   const int rounds = test::rounds(120);
+  CodegenOptions options = test::options_for(language);
+  options.vector_bits = vector_bits;
   for (int i = 0; i < rounds; i++) {
     Tree& tree = *trees.emplace_back(std::make_unique<Tree>(static_cast<unsigned>(i)));
     tree.grow(i % 2 == 0 ? 1 : 8);
     std::optional<std::vector<Opt>> opts;
-    if (Kernel plain(tree.store, test::options_for(language)); vector_bits == 0 && plain.try_apply({OptOp::Interior}))
-      opts = plain.applied();
+    if (Kernel plain(tree.store, options); vector_bits == 0 && plain.try_apply({OptOp::Interior})) opts = plain.applied();
     kernels.push_back({tree.store, &tree.inputs, std::ssize(tree.expected), opts});
   }
-  CodegenOptions options = test::options_for(language);
-  options.vector_bits = vector_bits;
   const Program program = test::program_of(kernels, language, options);
   const std::vector<Array> got = device->load(program)->run({});
   int without_masks = 0;

@@ -51,7 +51,7 @@ const Case kCases[] = {
     {"a sum that is only compared", false,
      [](const Parts& p) { return p.ops.elementwise(Op::Where, {p.ops.elementwise(Op::CmpLt, {p.x, p.sum()}), p.e, p.distance}); },
      [](const Row& r, std::size_t i) { return r.x[i] < r.sum() ? std::exp(r.x[i] - r.max()) : r.x[i] - r.max(); }},
-    {"another row's sum", false,
+    {"a sum that the largest is not in", false,
      [](const Parts& p) {
        const LazyOp* e = p.ops.elementwise(Op::ExpNonPos, {p.ops.elementwise(Op::Sub, {p.x, p.x})});
        return p.ops.elementwise(Op::Add, {p.max, p.ops.expand(p.ops.reduce(Op::ReduceSum, e, {1}), p.whole)});

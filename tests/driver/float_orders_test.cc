@@ -90,11 +90,11 @@ TEST_F(FloatOrders, OfTwoFactorsThatAreComputedTheOneWithTheLanesDecides) {
 
 // Weights that a kernel reads in part could not be laid out: lanes would have run along the sum, with a sum of lanes for each element.
 TEST_F(FloatOrders, LanesRunAlongWhatRecurrentLayersWrite) {
-  for (const bool is_gru : {true, false}) {
+  for (const auto& [is_gru, directions] : {std::pair<bool, std::int64_t>{true, 1}, {true, 2}, {false, 2}}) {
     GraphBuilder g("net", 13);
-    const std::int64_t gates = is_gru ? 3 : 4, directions = is_gru ? 1 : 2, hidden = 32;
+    const std::int64_t gates = is_gru ? 3 : 4, hidden = 32;
     const Value x = g.input("x", DType::Float32, {5, 1, 16});
-    const OnnxAttributes attributes{{"hidden_size", hidden}, {"direction", std::string(is_gru ? "forward" : "bidirectional")}};
+    const OnnxAttributes attributes{{"hidden_size", hidden}, {"direction", std::string(directions == 1 ? "forward" : "bidirectional")}};
     const Value w = g.seeded("w", {directions, gates * hidden, 16}, 16), r = g.seeded("r", {directions, gates * hidden, hidden}, 32);
     g.output(g.node(is_gru ? "GRU" : "LSTM", {x, w, r}, attributes), DType::Float32, {5, directions, 1, hidden});
     compile(g, "x86-64-v4");
