@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "lazy/functions.h"
 #include "lazy/graph.h"
+#include "lazy/tape.h"
 #include "lazy/tensor.h"
 #include "lazy/tensor_util.h"
 
@@ -41,6 +42,14 @@ Padding padding_of(const Window& w, const Ints& extra, bool with_pads = true) {
   for (std::size_t i = 0; i < w.kernel.size(); i++)
     pads.emplace_back(with_pads ? w.pads[i].first : Sint(0), (with_pads ? w.pads[i].second : Sint(0)) + extra[i]);
   return pads;
+}
+
+/// `bias` (may be empty) has an element for each channel.
+Tensor with_bias(const Tensor& product, const Tensor& bias) {
+  if (!bias) return product;
+  Shape channel(product.shape().size(), 1);
+  channel[1] = product.dim(1);
+  return product + bias.reshape(channel);
 }
 
 }  // namespace
@@ -164,10 +173,7 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Window& wind
   for (std::size_t i = 0; i < n; i++)
     if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
   const Tensor product = apply(Function::Conv, {*this, weight}, {.window = w, .groups = groups});
-  if (!bias) return product;
-  Shape channel(product.shape().size(), 1);
-  channel[1] = outputs;
-  return product + bias.reshape(channel);
+  return with_bias(product, bias);
 }
 
 Tensor Tensor::spread(int axis, std::int64_t stride) const {
@@ -213,12 +219,7 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias, const Wi
     if (!weight.dim(static_cast<int>(i) + 2).is_int(w.kernel[i])) throw ShapeError(text + ": the kernel has another shape");
   if (!output_pads.empty() && output_pads.size() != n) throw ShapeError(text + ": output_padding has another length than the kernel");
 
-  if (const std::optional<Tensor> product = transposed_by_phases(*this, weight, w, output_pads, groups)) {
-    if (!bias) return *product;
-    Shape channel(product->shape().size(), 1);
-    channel[1] = outputs * groups;
-    return *product + bias.reshape(channel);
-  }
+  if (const auto product = transposed_by_phases(*this, weight, w, output_pads, groups)) return with_bias(*product, bias);
   // A convolution with the flipped kernel over the input with stride - 1 zeros between its elements.
   Tensor x = *this;
   Window inner{.kernel = w.kernel, .stride = Ints(n, 1), .dilation = w.dilation, .pads = {}, .ceil = false};
