@@ -16,6 +16,9 @@ namespace {
 // Bytes a product that are no burden: a core multiplies some tens of numbers while it reads one from farther away.
 constexpr double kFewBytes = 1.0 / 16;
 
+// So many may still be in the cache from the last run, or since they were written.
+double kept_bytes(const CodegenOptions& options) { return static_cast<double>(options.cache_bytes) / 8; }
+
 class Blocking {
  public:
   Blocking(Kernel& k, const Contraction& product, const std::vector<KernelArgument>& arguments)
@@ -29,9 +32,8 @@ class Blocking {
 
   // Of the outermost loop that a constant moves along and whose inside fits, if what is inside reads the same again.
   void fetch_ahead() {
-    const double few = static_cast<double>(k_.options().cache_bytes) / 8;  // may still be in the cache from the last run
     for (std::size_t o = 0; o < operands_.size(); o++) {
-      if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) < few) continue;
+      if (!arguments_[at(operands_[o]->op->mem().index)].is_constant || bytes(o, 0) < kept_bytes(k_.options())) continue;
       for (int axis = 0; axis < loops_; axis++)
         if (moves(o, axis) && bytes(o, axis + 1) <= most_of_turn(k_.options())) {
           if (is_read_again(o, axis) && k_.try_apply({OptOp::Prefetch, axis, 0})) return;
@@ -138,7 +140,7 @@ void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& argumen
   const bool are_far = std::ranges::all_of(k.stores(), [&](const KernelBuf& store) {
     const auto step = k.stride(store, lanes);
     const double bytes = static_cast<double>(arguments[at(store.op->mem().index)].elements.max()) * bytes_of(store.op->dtype);
-    return step && !step->is_int(1) && bytes > static_cast<double>(options.cache_bytes) / 8;
+    return step && !step->is_int(1) && bytes > kept_bytes(options);
   });
   if (are_far) k.try_apply({OptOp::PrefetchWrite, 0, 0});
 }
@@ -154,7 +156,7 @@ void fetch_next_row(Kernel& k) {
     if (is_there && stride && stride->is_int() && k.axes()[at(row)].size.is_int())
       bytes += static_cast<double>(std::abs(stride->as_int()) * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
   }
-  if (bytes > static_cast<double>(options.cache_bytes) / 8) k.try_apply({OptOp::Prefetch, row, 0});
+  if (bytes > kept_bytes(options)) k.try_apply({OptOp::Prefetch, row, 0});
 }
 
 }  // namespace etch

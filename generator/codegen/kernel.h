@@ -199,6 +199,7 @@ class Kernel {
     const char* text;
   };
   /// The rules of step `op` on an axis of known size that `amount` divides (or pads), each with whether it holds.
+  std::vector<Rule> vector_rules_of(int axis, std::int64_t amount) const;
   std::vector<Rule> rules_of(OptOp op, int axis, std::int64_t amount) const;
   std::vector<Rule> group_rules_of(OptOp op, int axis, std::int64_t amount) const;
   std::int64_t product_of(std::initializer_list<AxisKind> kinds, std::int64_t amount) const;

@@ -74,13 +74,35 @@ std::vector<Kernel::Rule> Kernel::group_rules_of(OptOp op, int axis, std::int64_
   return rules;
 }
 
+std::vector<Kernel::Rule> Kernel::vector_rules_of(int axis, std::int64_t amount) const {
+  const bool is_parallel = axis < first_reduce();
+  const AxisKind kind = axes_[at(axis)].kind;
+  const std::int64_t size = axes_[at(axis)].size.as_int();
+  const auto accumulates = [&](DType d) { return d == DType::Float32 || (options_->integer_vectors && d == DType::Int32); };
+  const bool has_integers = std::ranges::any_of(reduces_, [](const LazyOp* r) { return is_int(r->dtype); });
+  return {{options_->vector_bits > 0, "the target has vectors"},
+          {!tensor_ || sums_are_lanes(), kNotTensor},
+          {count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis is the vector"},
+          {is_parallel || (kind == AxisKind::Reduce && axes_[at(axis)].stage == 0 && is_alike_in_stages(axis) && !is_scan()),
+           "it is not reduced, or all stages have that part of the axis and none is a scan"},
+          {is_parallel || !has_integers, "sums of integers are no lanes"},
+          {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && may_repeat()),
+           "the amount divides the size, or the last vector of a loop may begin earlier: what is computed twice is not written in place"},
+          {size % amount == 0 || is_parallel || (amount < size && axes_[at(axis)].multiplier == 1),
+           "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},
+          {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
+           "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
+          {amount >= 4 && amount <= most_lanes(*options_) && (amount & (amount - 1)) == 0,
+           "there is a type of so many lanes, which fit a register"},
+          {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
+           "vectors accumulate float32, and int32 where the target has vectors of integers"}};
+}
+
 std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amount) const {
   const bool is_parallel = axis < first_reduce();
   const AxisKind kind = axes_[at(axis)].kind;
   const std::int64_t size = axes_[at(axis)].size.as_int();
   const std::int64_t copies = product_of({AxisKind::Unroll, AxisKind::Upcast, AxisKind::Mid}, amount);
-  const auto accumulates = [&](DType d) { return d == DType::Float32 || (options_->integer_vectors && d == DType::Int32); };
-  const bool has_integers = std::ranges::any_of(reduces_, [](const LazyOp* r) { return is_int(r->dtype); });
   switch (op) {
     case OptOp::Upcast:
       return {{is_parallel || kind == AxisKind::Inner, "only an axis that is not reduced can be upcast"},
@@ -106,24 +128,15 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
               {size > amount / 2, "padding at most doubles the work"},
               {size % amount != 0, "there is something to pad"}};
     case OptOp::Vector:
-      return {
-          {options_->vector_bits > 0, "the target has vectors"},
-          {!tensor_ || sums_are_lanes(), kNotTensor},
-          {count(AxisKind::Vector) == 0 && count(AxisKind::Group) == 0, "one axis is the vector"},
-          {is_parallel || (kind == AxisKind::Reduce && axes_[at(axis)].stage == 0 && is_alike_in_stages(axis) && !is_scan()),
-           "it is not reduced, or all stages have that part of the axis and none is a scan"},
-          {is_parallel || !has_integers, "sums of integers are no lanes"},
-          {size % amount == 0 || !is_parallel || (kind == AxisKind::Global && !options_->has_local && amount < size && may_repeat()),
-           "the amount divides the size, or the last vector of a loop may begin earlier: what is computed twice is not written in place"},
-          {size % amount == 0 || is_parallel || (amount < size && axes_[at(axis)].multiplier == 1),
-           "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},
-          {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
-           "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
-          {amount >= 4 && amount <= most_lanes(*options_) && (amount & (amount - 1)) == 0,
-           "there is a type of so many lanes, which fit a register"},
-          {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
-           "vectors accumulate float32, and int32 where the target has vectors of integers"}};
-    default:
+      return vector_rules_of(axis, amount);
+    case OptOp::NoLocals:
+    case OptOp::Interior:
+    case OptOp::Tensor:
+    case OptOp::Outermost:
+    case OptOp::Block:
+    case OptOp::Prefetch:
+    case OptOp::PrefetchWrite:
+    case OptOp::Backwards:
       return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order, why_no_prefetch, why_no_prefetch_of_stores
   }
   return {};

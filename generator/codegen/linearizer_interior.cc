@@ -68,13 +68,13 @@ std::optional<Linearizer::Span> Linearizer::span_without(const Node* mask, int a
 }
 
 // Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies.
-Linearizer::Box Linearizer::find_interior() {
+Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) const {
   Box box;
   for (int axis : axes_of(AxisKind::Global)) {
     const Sint& size = k_.axes()[static_cast<std::size_t>(axis)].size;
     if (size.is_int() && size.as_int() > 1 && size.as_int() <= kMostTurns) box.emplace(axis, whole(axis));
   }
-  for (const Node* mask : find_masks()) {
+  for (const Node* mask : masks) {
     std::optional<std::pair<int, Span>> widest;
     double most = 0;
     for (const auto& [axis, side] : box) {
@@ -114,14 +114,13 @@ std::vector<Linearizer::Span> Linearizer::spans_of_choice(const std::set<const N
 }
 
 // Empty if there is a sum, or nothing is chosen, or the bodies would be long.
-std::vector<Linearizer::Box> Linearizer::boxes_of_choice() {
+std::vector<Linearizer::Box> Linearizer::boxes_of_choice(const std::set<const Node*>& masks) const {
   if (!k_.reduces().empty()) return {};
   const std::int64_t operations = std::ranges::count_if(
       toposort(k_.ast()), [](const LazyOp* op) { return info(op->op).group != OpGroup::Buffer && op->op != Op::Where; });
   const std::int64_t most =
       std::min(kMostBoxesOfChoice, kMostOperationsOfBoxes / std::max<std::int64_t>(operations * count(copied_axes()), 1));
   if (most < 2) return {};
-  const std::set<const Node*> masks = find_masks();
   std::vector<Box> boxes(1);
   for (const int axis : axes_of(AxisKind::Global)) {
     const Sint& size = k_.axes()[static_cast<std::size_t>(axis)].size;
@@ -218,11 +217,12 @@ void Linearizer::begin_tile_again() {
 bool Linearizer::add_interior() {
   if (!k_.has_interior()) return false;
   std::vector<std::vector<Box>> bodies;
-  if (const Box box = find_interior(); !box.empty()) {
+  const std::set<const Node*> masks = find_masks();
+  if (const Box box = find_interior(masks); !box.empty()) {
     bodies = {{box}};
     std::ranges::copy(borders_of(box), std::back_inserter(bodies));
   } else {
-    for (const Box& part : boxes_of_choice()) bodies.push_back({part});
+    for (const Box& part : boxes_of_choice(masks)) bodies.push_back({part});
   }
   begin_tile_again();  // for what comes next, whichever it is
   if (bodies.empty()) return false;

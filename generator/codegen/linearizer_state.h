@@ -41,9 +41,9 @@ class Linearizer {
   /// For some of the outer loops, by axis, some of their turns.
   using Box = std::map<int, Span>;
   bool add_interior();
-  Box find_interior();
+  Box find_interior(const std::set<const Node*>& masks) const;
   std::vector<Span> spans_of_choice(const std::set<const Node*>& masks, int axis) const;
-  std::vector<Box> boxes_of_choice();
+  std::vector<Box> boxes_of_choice(const std::set<const Node*>& masks) const;
   std::set<const Node*> find_masks();
   std::optional<Span> span_without(const Node* mask, int axis) const;
   Span whole(int axis) const;

@@ -67,6 +67,7 @@ using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
 /// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
 Tensor as_own_constant(const Tensor& part) {
   const LazyBuffer* base = part.buffer()->base;
+  if (shows_base(part.buffer())) return part;
   if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
   return base->kind == LazyKind::Data ? part.contiguous() : part;
 }
@@ -221,7 +222,7 @@ Layer layer_of(const NodeContext& node, const Family& family, const Shapes& s, s
   const auto of_direction = [&](int i) { return node.input(i).slice(0, d, d + 1).squeeze({0}); };
   const std::int64_t width = family.gates * s.hidden;
   Layer layer{.hidden = s.hidden,
-              .recurrent = (s.directions > 1 ? as_own_constant(of_direction(2)) : of_direction(2)).transpose(),
+              .recurrent = as_own_constant(of_direction(2)).transpose(),
               .recurrent_bias = {},
               .peepholes = {},
               .activations = {}};
@@ -290,8 +291,7 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.activations.assign(own, own + static_cast<std::ptrdiff_t>(family.activations.size()));
     layer.clip = clip;
     layer.input_forget = input_forget;
-    const Tensor rows = node.input(1).slice(0, d, d + 1).squeeze({0});
-    const Tensor weight = (s.directions > 1 ? as_own_constant(rows) : rows).transpose();
+    const Tensor weight = as_own_constant(node.input(1).slice(0, d, d + 1).squeeze({0})).transpose();
     const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
                               {initial(5, d), family.has_cell ? initial(6, d) : Tensor()}, steps_at_once(node, x));
     y.push_back(backward ? turned(run.y, lengths) : run.y);

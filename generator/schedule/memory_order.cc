@@ -157,8 +157,8 @@ class Orders {
       std::int64_t products = 1;
       for (const Sint& d : sum->product->shape) products *= d.max();
       for (const LazyOp* load : toposort(sum->product))
-        if (load->op == Op::Load && !has_the_lanes(item, *sum, load))
-          if (Candidate* c = candidate(item.input_of(load)); c != nullptr)
+        if (load->op == Op::Load)
+          if (Candidate* c = candidate(item.input_of(load)); c != nullptr && !has_the_lanes(item, *sum, load))
             if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes(), !alike_)) c->products[*axis] += products;
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <list>
 #include <map>
 #include <set>
@@ -55,6 +56,7 @@ struct Text {
   Names words;                                   // all of them
   Names declared;                                // what it declares itself, in whatever scope
   Names types, functions;                        // what it defines in a namespace: at the beginning of a line
+  Names forward;                                 // types that it declares there alone
   std::vector<std::string> includes, libraries;  // "ir/op.h"; <vector> as "vector"
 
   explicit Text(std::string_view code_with_literals, std::string_view code) : tokens(tokens_of(code)) {
@@ -66,6 +68,7 @@ struct Text {
       read_list(i);
       if (tokens[i].begins_line) read_definition(i);
     }
+    std::erase_if(forward, [&](const std::string& name) { return types.contains(name); });
   }
 
   std::string_view at(std::size_t i) const { return i < tokens.size() ? tokens[i].text : std::string_view(); }
@@ -112,6 +115,7 @@ struct Text {
       if (at(i) == "enum") i++;
       const std::string_view name = at(i + 1), next = at(i + 2);
       if (next == "{" || next == ":" || next == "=" || next == "final") types.emplace(name);
+      if (next == ";") forward.emplace(name);
       return;
     }
     for (std::size_t end = i + 1; end < tokens.size() && !tokens[end].begins_line; end++) {
@@ -172,7 +176,10 @@ class Sources {
       for (const std::string& file : files) {
         const Text& other = texts_.at(file);
         libraries.insert(other.libraries.begin(), other.libraries.end());
-        if (file != path) known.insert(other.words.begin(), other.words.end());
+        if (file == path) continue;
+        // A source file needs the definition of what a header only declares.
+        std::ranges::copy_if(other.words, std::inserter(known, known.end()),
+                             [&](const std::string& word) { return path.ends_with(".h") || !other.forward.contains(word); });
       }
       for (const std::string& need : needs_of(text, known, libraries)) found.push_back(path + " needs " + need);
     }
@@ -239,6 +246,7 @@ TEST(Includes, WhatIsMissingIsSeen) {
                           "#include <vector>\nnamespace etch {\nstruct Box {\n  int size = 0;\n};\nstd::vector<int> sizes_of(int n);\n"
                           "inline constexpr int kMost = 3;\nenum class Kind : char { Small };\n}\n"};
   const SourceFile through{"generator/base/c.h", "#include \"base/b.h\"\nBox more_of(const Box& b);\n"};
+  const SourceFile declares{"generator/base/d.h", "namespace etch {\nstruct Box;\nint size_of(const Box& b);\n}\n"};
   const std::string box = "generator/base/b.h for Box", sizes = "generator/base/b.h for sizes_of";
   const std::vector<Case> cases{
       {"nothing", "int f() { return 1; }\n", {}},
@@ -253,6 +261,7 @@ TEST(Includes, WhatIsMissingIsSeen) {
       {"another's", "int f(const Other& o) { return o.sizes_of(3) + o->Box + other::Box; }\n", {}},
       {"in words alone", "// Box sizes_of(kMost)\nconst char* f() { return \"Box kMost\"; }\n", {}},
       {"an enumerator", "enum class Mine { Box, kMost };\nint f(Mine m) { return m == Mine::Box; }\n", {}},
+      {"declared through another", "#include \"base/d.h\"\nint f(const Box& b) { return b.size; }\n", {box}},
       {"of the library",
        "#include <string>\nstd::optional<std::string> f() { return fmt::format(\"\"); }\n",
        {"<fmt/format.h>", "<optional>"}},
@@ -261,7 +270,7 @@ TEST(Includes, WhatIsMissingIsSeen) {
   for (const Case& c : cases) {
     std::vector<std::string> wanted;
     for (const std::string& missing : c.missing) wanted.push_back("generator/use/a.cc needs " + missing);
-    EXPECT_EQ(Sources({header, through, {"generator/use/a.cc", c.text}}).missing(), wanted) << c.what;
+    EXPECT_EQ(Sources({header, through, declares, {"generator/use/a.cc", c.text}}).missing(), wanted) << c.what;
   }
 }
 

@@ -39,15 +39,24 @@ std::string opts_of(const Matrices& m, const CodegenOptions& options) {
   return to_text(choose_opts(store_of(ops, m), arguments_of(m), options).applied());
 }
 
+CodegenOptions with_cache(std::int64_t bytes) {
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  options.cache_bytes = bytes;
+  return options;
+}
+
+std::int64_t number(std::mt19937& rng, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(rng);
+}
+
 bool has(const std::string& text, const std::string& step) { return text.find(step) != std::string::npos; }
 
 // Half of a cache of 2 MB holds a quarter of a matrix of 4 MB. What fits as a whole stays in one piece, and 17 tiles make no equal blocks:
 // each is one.
 TEST(Blocks, FitHalfOfTheCache) {
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 2 << 20;
+  CodegenOptions options = with_cache(2 << 20);
   EXPECT_TRUE(has(opts_of({1024, 1024, 1024}, options), "BLOCK 1 4")) << opts_of({1024, 1024, 1024}, options);
   EXPECT_TRUE(has(opts_of({1024, 1088, 1024}, options), "OUTERMOST 1")) << opts_of({1024, 1088, 1024}, options);
   for (const Matrices& m : {Matrices{512, 512, 512}, Matrices{1, 4096, 9216}})
@@ -59,10 +68,7 @@ TEST(Blocks, FitHalfOfTheCache) {
 // A row of a matrix of 4 MB is read again in each of 4 turns, so the next row is asked for. Not where all of it may have stayed in the
 // cache, or each row is read once.
 TEST(Prefetch, IsOfConstantsThatAreReadAgain) {
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 2 << 20;
+  CodegenOptions options = with_cache(2 << 20);
   LazyOps ops;
   const auto made = [&](std::int64_t channels, std::int64_t width) {
     const test::windows::LaidWindow w{
@@ -101,13 +107,10 @@ std::vector<std::pair<int, int>> asked_in_turn(const test::KernelReplay& replay,
 // The oracle runs the loops and notes each line that is asked for: in a turn all those of the next one, no other, and evenly.
 TEST(Prefetch, AsksForEachLineOfTheNextTurn) {
   std::mt19937 rng(5);
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 64 << 10;
+  CodegenOptions options = with_cache(64 << 10);
   int seen = 0;
   for (int round = 0; round < 40; round++) {
-    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return number(rng, low, high); };
     const std::int64_t kernel = pick(0, 1) == 0 ? 1 : 3;
     const test::windows::LaidWindow w{.channels = 16 * pick(1, kernel == 1 ? 6 : 2),
                                       .outputs = 16 * pick(4, 16),
@@ -155,10 +158,7 @@ const LazyOp* store_of_rows(LazyOps& ops, std::int64_t rows, std::int64_t length
 }
 
 TEST(Prefetch, AsksForTheNextRowWhereRowsMayHaveLeftTheCache) {
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 64 << 10;
+  CodegenOptions options = with_cache(64 << 10);
   // Of the shorter rows half a vector is left over.
   for (const auto& [rows, length] : {std::pair<std::int64_t, std::int64_t>{4, 256}, {8, 256}, {64, 256}, {4, 248}, {9, 248}}) {
     const std::int64_t row_bytes = 4 * length;
@@ -188,10 +188,7 @@ TEST(Prefetch, AsksForTheNextRowWhereRowsMayHaveLeftTheCache) {
 
 // A padded operand changes the order of the loops over channels and columns.
 TEST(Prefetch, OfRowsGoesWithTheOrderOfTheLoops) {
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 64 << 10;
+  CodegenOptions options = with_cache(64 << 10);
   constexpr std::int64_t kRows = 64, kChannels = 16, kColumns = 10;
   const std::vector<Sint> whole{kRows, kChannels, kColumns};
   LazyOps ops;
@@ -224,13 +221,10 @@ TEST(Prefetch, OfRowsGoesWithTheOrderOfTheLoops) {
 // There is none before at the beginning of a plane, or, where borders come behind the interior, of a row. Whole vectors are stored without.
 TEST(PrefetchOfStores, AsksForTheLinesOfEachTileBeforeItsSums) {
   std::mt19937 rng(8);
-  CodegenOptions options;
-  options.vector_bits = 512;
-  options.float_registers = 32;
-  options.cache_bytes = 64 << 10;
+  CodegenOptions options = with_cache(64 << 10);
   std::int64_t seen = 0, whole = 0;
   for (int round = 0; round < 40; round++) {
-    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return number(rng, low, high); };
     const test::windows::LaidWindow w{.channels = pick(3, 24),
                                       .outputs = 16 * pick(1, 6),
                                       .height = pick(5, 14),
@@ -297,7 +291,7 @@ void compare(const char* name, const Language& language, int vector_bits, unsign
   const int rounds = test::rounds(60);
   int seen = 0;
   for (int i = 0; i < rounds; i++) {
-    const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+    const auto pick = [&](std::int64_t low, std::int64_t high) { return number(rng, low, high); };
     const Matrices m{pick(8, 40), 64 * pick(2, 8), pick(2, 16)};
     const std::vector<Array> inputs{test::small_numbers(rng, m.rows * m.summed), test::small_numbers(rng, m.summed * m.columns)};
     kernels.add(store_of(ops, m), inputs, product_of(m, inputs));

@@ -122,6 +122,26 @@ void compare(const std::string& name, const Language& language, int vector_bits)
   }
 }
 
+// The largest elements are an output of their own, beside log(sum): they have their NaNs.
+TEST(SoftmaxOfNans, NotWhereTheLargestIsStored) {
+  for (const bool is_stored : {false, true}) {
+    LazyOps ops;
+    const std::vector<Sint> whole{24, 64};
+    const ShapeTracker st = ShapeTracker::from_shape(whole), rows = ShapeTracker::from_shape({24, 1});
+    const LazyOp* x = ops.load(is_stored ? 2 : 1, DType::Float32, st);
+    const LazyOp* max = ops.reduce(Op::ReduceMax, x, {1});
+    const LazyOp* e = ops.elementwise(Op::ExpNonPos, {ops.elementwise(Op::Sub, {x, ops.expand(max, whole)})});
+    const LazyOp* log = ops.elementwise(Op::Log, {ops.reduce(Op::ReduceSum, e, {1})});
+    std::vector<KernelArgument> arguments{{DType::Float32, 24, "log", Access::Write}, {DType::Float32, 24 * 64, "in", Access::Read}};
+    if (is_stored) arguments.insert(arguments.begin() + 1, {DType::Float32, 24, "largest", Access::Write});
+    const LazyOp* store = is_stored ? ops.store(0, log, rows, {ops.store(1, max, rows)}) : ops.store(0, log, rows);
+    CodegenOptions options = test::options_for(kC);
+    options.vector_bits = 256;
+    const std::string text = generate_kernel(store, {"f", arguments, {}}, kC, options).text.source;
+    EXPECT_EQ(text.find("etch_max_f32x") != std::string::npos, is_stored) << text;
+  }
+}
+
 TEST(SoftmaxOfNans, C) { compare("c", kC, 0); }
 TEST(SoftmaxOfNans, VectorsOfC) { compare("c", kC, 256); }
 TEST(SoftmaxOfNans, Llvm) { compare("llvm", kLlvm, 0); }

@@ -319,5 +319,15 @@ TEST(ShapeTracker, ViewsMergeWhereTheOuterOneShowsElements) {
   EXPECT_EQ(merged, ShapeTracker::from_shape({64, 1600}).pad({{0, 80}, {0, 500}}));
 }
 
+// What a mask of open size shows may be nothing: its views stay two.
+TEST(ShapeTracker, ViewsUnderMasksOfOpenSizesStay) {
+  Symbols symbols;
+  const Sint n = symbols.variable("n", 1, 10);
+  const View inner = View::create({4, 12}, std::vector<Sint>{3, 1}, 0, std::vector<Range>{{0, 4}, {1, 5}});
+  const View outer = View::create({8}, std::vector<Sint>{5}, 0, std::vector<Range>{{0, n - 2}});
+  const ShapeTracker both = ShapeTracker({inner, outer}).simplify();
+  EXPECT_EQ(both.views().size(), 2U) << both.to_text();
+}
+
 }  // namespace
 }  // namespace etch
