@@ -187,7 +187,7 @@ std::vector<GradientCase> row_functions() {
   };
 }
 
-std::vector<GradientCase> window_functions() {
+std::vector<GradientCase> convolutions() {
   const Window strided = window({3, 2}, {2, 1}, {1, 2}, {{1, 0}, {0, 1}}), cut = window({2, 2}, {3, 2}, {1, 1}, {{-1, 2}, {1, 0}});
   return {
       {"conv", {{2, 2, 6, 5}, {3, 2, 3, 2}, {3}}, -1, 1, [=](const Tensors& x) { return x[0].conv(x[1], x[2], strided).tanh(); }},
@@ -223,6 +223,12 @@ std::vector<GradientCase> window_functions() {
        -1,
        1,
        [](const Tensors& x) { return x[0].conv(x[1], {}, window({4, 2}, {2, 2}, {1, 1}, {{1, 1}, {1, 1}})).tanh(); }},
+  };
+}
+
+std::vector<GradientCase> pools_and_loops() {
+  const Window strided = window({3, 2}, {2, 1}, {1, 2}, {{1, 0}, {0, 1}});
+  return {
       {"max_pool", {{1, 2, 6, 5}}, -1, 1, [=](const Tensors& x) { return x[0].max_pool(strided).exp(); }},
       {"max_pool, rounded up",
        {{1, 1, 6}},
@@ -258,7 +264,7 @@ std::vector<GradientCase> window_functions() {
 
 std::vector<GradientCase> functions() {
   std::vector<GradientCase> all;
-  for (const auto& part : {element_functions(), movements(), row_functions(), window_functions()})
+  for (const auto& part : {element_functions(), movements(), row_functions(), convolutions(), pools_and_loops()})
     all.insert(all.end(), part.begin(), part.end());
 #ifdef ETCH_GRADIENTS_ALONE
   return all;
