@@ -143,14 +143,20 @@ void Linearizer::reduce() {
   if (k_.prefetches_stores() && stage_ == 0) fetch_stores();
   find_ahead();
   if (const std::vector<int> outer = axes_of(AxisKind::Global); !outer.empty()) fetch_shares(outer.back());
-  define_accumulators(Sums::Own);
+  find_window();
+  if (window_)
+    define_window();
+  else
+    define_accumulators(Sums::Own);
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Reduce);
   const std::vector<Sint> guards = find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
-  if (const LazyOp* sum = window_sum(); sum != nullptr)
+  if (window_)
+    add_row();
+  else if (const LazyOp* sum = window_sum(); sum != nullptr)
     add_by_element(sum);
   else
     for_each(axes_of(AxisKind::Unroll), [&] {
@@ -161,6 +167,7 @@ void Linearizer::reduce() {
     });
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
+  if (window_) reduce_windows();
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
   if (lanes_ != k_.lanes()) gather_sums();
   if (k_.reduces_lanes())

@@ -1,8 +1,10 @@
 // Internal to the linearizer: the state that its files share.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -254,6 +256,38 @@ class Linearizer {
   Sint position(const std::vector<int>& axes) const;
   std::int64_t count(const std::vector<int>& axes) const;
 
+  // linearizer_windows.cc
+  static constexpr int kOutside = -1;
+  /// Windows that share the elements of rows: accumulators of elements, and what each window has of them.
+  struct Window {
+    struct Part {
+      Place place = {};       // of its first element
+      std::int64_t at = 0;    // the elements before it, or the step of all steps of all windows that it is
+      std::string copy = {};  // names it
+      const UOp* sum = nullptr;
+    };
+    struct Element {
+      int part = kOutside, lane = 0;
+    };
+    const LazyOp* load = nullptr;
+    int lanes = 1;  // along the rows
+    bool is_strided = false;
+    std::vector<Part> parts = {};
+    std::vector<Element> elements = {};  // by window, step and lane
+  };
+  const LazyOp* pooled() const;
+  std::optional<Place> place_in_window(const LazyOp* load) const;
+  bool all_in_windows(const LazyOp* load, const std::function<bool(const Place&)>& f);
+  std::vector<std::int64_t> starts_of_vectors(const Place& base, const std::set<std::int64_t>& offsets) const;
+  std::optional<Window> window_of_vectors(const LazyOp* load);
+  std::optional<Window> window_of_elements(const LazyOp* load);
+  bool is_worth_it(const Window& window) const;
+  void find_window();
+  void define_window();
+  void add_row();
+  const UOp* taken_from_row(std::int64_t step);
+  void reduce_windows();
+
   // linearizer_lanes.cc
   /// Whether the steps of unrolled loops over a reduced axis have a sum each, for which there are registers.
   bool may_sum_apart() const;
@@ -301,6 +335,7 @@ class Linearizer {
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone
   Kept kept_;
+  std::optional<Window> window_{};  // of the stage, while it is reduced
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;
   IndexLowering index_;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kOperands = 2;  // registers beside the sums and the constants: an element, a product
 constexpr std::int64_t kFewest = 4;    // lanes
 constexpr std::int64_t kWindow = 12;   // products that are written one after the other
+constexpr std::int64_t kPooled = 24;   // elements of a row that are
 
 bool is_of_integers(const Kernel& k) {
   const auto is_vector = [](DType d) { return is_int(d) && (bytes_of(d) <= 2 || d == DType::Int32); };
@@ -62,11 +63,25 @@ void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
   }
 }
 
+// Windows side by side, one element or two apart: they share what they have of a row.
+bool pools_rows(const Kernel& k, int axis) {
+  if (k.count(AxisKind::Reduce) < 2 || contraction_of(k.reduces()[0])) return false;
+  return std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) {
+    const std::optional<Sint> step = b.op->op == Op::Load && !is_indexed(b.op) ? stride_inside(k, b, axis) : std::nullopt;
+    if (!step || !step->is_int() || step->is_int(0)) return false;
+    for (int other = 0; other < static_cast<int>(k.axes().size()); other++) {
+      const auto moves = stride_inside(k, b, other);
+      if (!k.reduces_axis(other) && moves && (*moves == *step || *moves == *step * 2)) return true;
+    }
+    return false;
+  });
+}
+
 void unroll_window(Kernel& k) {
   if (k.count(AxisKind::Reduce) == 0) return;
   const int last = k.first_upcast() - 1;
   const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
-  if (size.is_int() && size.as_int() <= kWindow) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  if (size.is_int() && size.as_int() <= (pools_rows(k, last) ? kPooled : kWindow)) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
 }
 
 // Lanes of the narrowest type if the kernel only moves and chooses numbers of that, else of int32.

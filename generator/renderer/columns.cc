@@ -1,6 +1,10 @@
-// Text of stores of columns: of four the function of etch_math.h, of as many as lanes one that is defined in front of the kernels.
+// Text of lanes that come from several vectors. And of stores of columns: of four the function of etch_math.h, of as many as lanes one that
+// is defined in front of the kernels.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
 
 #include "renderer/render.h"
 
@@ -45,6 +49,14 @@ constexpr const char* kRows16 =
     *(etch_f32x16_u *)(to + (l + 12) * stride) = ETCH_FOURS(high, high2, 4, 12, 20, 28);
 )";
 
+constexpr const char* kLanes = R"(/* Lanes of two vectors, by number: those of b follow those of a. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define ETCH_LANES_{0}(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define ETCH_LANES_{0}(a, b, ...) __builtin_shuffle(a, b, (etch_i32x{0}){{__VA_ARGS__}})
+#endif
+)";
+
 std::string square_function(int lanes) {
   std::string text;
   for (const char* c = kSquare; *c != '\0'; c++) {
@@ -60,6 +72,35 @@ std::string square_function(int lanes) {
 }
 
 }  // namespace
+
+// {a[0], a[2], b[1], b[3]}, as two vectors at a time: GCC takes what it does not see to be a permutation lane by lane. A constant is a lane
+// of a vector, too.
+std::optional<Renderer::Expr> Renderer::lanes_of_vectors(const UOp* u) {
+  constexpr std::size_t kMostVectors = 3;
+  if (u->dtype != DType::Float32 || pointed_.contains(u)) return std::nullopt;
+  std::vector<const UOp*> vectors;
+  for (const UOp* s : u->src) {
+    const UOp* from = s->uop == UOpKind::Gep ? s->src[0] : s;
+    if (s->uop == UOpKind::Gep ? from->lanes != u->lanes : s->uop != UOpKind::Const) return std::nullopt;
+    if (std::ranges::find(vectors, from) == vectors.end()) vectors.push_back(from);
+  }
+  if (vectors.size() < 2 || vectors.size() > kMostVectors) return std::nullopt;
+  const auto lane_of = [&](std::size_t l) { return u->src[l]->uop == UOpKind::Gep ? u->src[l]->number : 0; };
+  Expr e{in_all_lanes(vectors[0], u->lanes), kAtom, 1};
+  for (std::size_t v = 1; v < vectors.size(); v++) {
+    std::vector<std::int64_t> numbers;  // what comes later stays open: any lane will do
+    for (std::size_t l = 0; l < u->src.size(); l++) {
+      const auto from = std::ranges::find(vectors, u->src[l]->uop == UOpKind::Gep ? u->src[l]->src[0] : u->src[l]) - vectors.begin();
+      const auto here = static_cast<std::int64_t>(l), next = static_cast<std::int64_t>(v);
+      numbers.push_back(from == next ? u->lanes + lane_of(l) : from == 0 && v == 1 ? lane_of(l) : here);
+    }
+    e.text = fmt::format("ETCH_LANES_{}({}, {}, {})", u->lanes, e.text, in_all_lanes(vectors[v], u->lanes), fmt::join(numbers, ", "));
+  }
+  definitions_.insert(fmt::format(kLanes, u->lanes));
+  helper(fmt::format("i32x{}", u->lanes));
+  vector_type(u);
+  return e;
+}
 
 void Renderer::store_columns(const UOp* u) {
   const std::string to = "&" + expr(u->src[0]).text + "[" + expr(u->src[1]).text + "], " + expr(u->src[2]).text;

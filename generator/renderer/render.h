@@ -75,6 +75,7 @@ class Renderer {
   void constant(const UOp* u);
   void prefetch(const UOp* u);
   void vectorize(const UOp* u);
+  std::optional<Expr> lanes_of_vectors(const UOp* u);
   void dot(const UOp* u);
   void wmma(const UOp* u);
   Expr alu(const UOp* u);

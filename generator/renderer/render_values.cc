@@ -335,6 +335,7 @@ void Renderer::vectorize(const UOp* u) {
     exprs_[u] = std::move(all);  // clearer than a name
     return;
   }
+  if (std::optional<Expr> lanes = lanes_of_vectors(u)) return define(u, std::move(*lanes));
   std::string lanes;
   const bool is_unsigned_text = u->dtype == DType::Int32 && !pointed_.contains(u);
   const auto text_of = [&](const UOp* s) {
