@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lazy/graph.h"
+#include "lazy/tape.h"
 #include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
@@ -73,9 +75,70 @@ Outputs one_hot(NodeContext& node) {
   return {hit.where(on, off)};
 }
 
-/// The place of element i is the number of elements that rank before it: those that are larger (or smaller), and the equal ones with a
-/// lower index. NaN counts as larger than every number.
+namespace {
+
+// Integers in the order of the elements, the first one largest; the least of their type is none of them. NaN counts as larger than every
+// number. Null for integers that have all values of the widest type.
+std::optional<Tensor> rank_key(const Tensor& x, bool largest) {
+  Tensor key;
+  if (is_float(x.dtype())) {
+    const Tensor wide = x.dtype() == DType::Float64 ? x : x.cast(DType::Float32);
+    const Tensor one_zero = wide.equal(number(wide, 0)).where(number(wide, 0), wide);  // not two
+    const Tensor bits = one_zero.bitcast(x.dtype() == DType::Float64 ? DType::Int64 : DType::Int32);
+    const std::int64_t most = int_max(bits.dtype());
+    const Tensor ascending = (bits < integer(bits, 0)).where(Tensor::binary(Op::Xor, bits, integer(bits, most)), bits);
+    key = is_nan(wide).where(integer(bits, most - 1), ascending);
+  } else {
+    const std::int64_t bytes = bytes_of(x.dtype());
+    if (bytes > 4) return std::nullopt;
+    key = x.cast(bytes > 2 ? DType::Int64 : DType::Int32);
+  }
+  return largest ? key : Tensor::binary(Op::Xor, key, integer(key, -1));
+}
+
+// One element in each turn: the first of the largest that are left. In the last axis.
+Tensor places_by_turns(const Tensor& key, std::int64_t k) {
+  const int last = key.rank() - 1;
+  const Tensor place = positions(key.graph(), key.dim(last), last, key.rank(), DType::Int32);
+  const auto turn = [=](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
+    const Tensor& left = now[0];
+    const Tensor is_largest = left.equal(left.reduce(Op::ReduceMax, {last}, true));
+    const Tensor found = is_largest.where(place, integer(place, key.dim(last).as_int() - 1)).reduce(Op::ReduceMin, {last}, true);
+    return {{place.equal(found).where(integer(left, int_min(left.dtype())), left)}, {found}};
+  };
+  const Tensor found = Tensor::loop(key.graph(), k, {key}, turn).listed[0];
+  return move_axis(found.squeeze({last + 1}), 0, last).cast(DType::Int64);
+}
+
+// The place of element i is the number of elements that rank before it: those that are larger (or smaller), and the equal ones with a lower
+// index. NaN counts as larger than every number. In the last axis.
+Tensor places_by_counts(const Tensor& rows, std::int64_t k, bool largest) {
+  const int rank = rows.rank();
+  const Sint size = rows.dim(rank - 1);
+  const Tensor self = rows.unsqueeze(rank), other = rows.unsqueeze(rank - 1);
+  Tensor before = largest ? self < other : other < self, same = self.equal(other);
+  if (is_float(rows.dtype())) {
+    const Tensor nan_self = is_nan(self), nan_other = is_nan(other);
+    before = Tensor::binary(
+        Op::Or, before,
+        largest ? Tensor::binary(Op::And, nan_other, nan_self.logical_not()) : Tensor::binary(Op::And, nan_self, nan_other.logical_not()));
+    same = Tensor::binary(Op::Or, same, Tensor::binary(Op::And, nan_self, nan_other));
+  }
+  const Tensor earlier =
+      positions(rows.graph(), size, rank, rank + 1, DType::Int32) < positions(rows.graph(), size, rank - 1, rank + 1, DType::Int32);
+  const Tensor counted = Tensor::binary(Op::Or, before, Tensor::binary(Op::And, same, earlier));
+  const Tensor place = counted.cast(DType::Int32).reduce(Op::ReduceSum, {rank}, false);
+  const Tensor hit = place.unsqueeze(rank - 1).equal(positions(rows.graph(), k, rank - 1, rank + 1, DType::Int32));
+  const Tensor source = positions(rows.graph(), size, rank, rank + 1);
+  return hit.where(source, integer(source, 0)).reduce(Op::ReduceSum, {rank}, false);
+}
+
+}  // namespace
+
+/// By turns, each of which goes through all elements twice; by counts of pairs where a gradient goes through the values, few elements or
+/// an open number of them are ranked, or no integer is free.
 Outputs top_k(NodeContext& node) {
+  constexpr std::int64_t kFew = 16;
   require_inputs(node, node.opset() >= 10 ? 2 : 1, node.opset() >= 10 ? 2 : 1);
   const Tensor x = node.input(0);
   const int axis = axis_of(node, node.attribute_int("axis", -1), x.rank());
@@ -86,25 +149,13 @@ Outputs top_k(NodeContext& node) {
   if (k < 0 || k > size.min())
     node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
   const Tensor rows = move_axis(x, axis, x.rank() - 1);
-  const int rank = rows.rank();
-  const Tensor self = rows.unsqueeze(rank), other = rows.unsqueeze(rank - 1);
-  Tensor before = largest ? self < other : other < self, same = self.equal(other);
-  if (is_float(x.dtype())) {
-    const Tensor nan_self = is_nan(self), nan_other = is_nan(other);
-    before = Tensor::binary(
-        Op::Or, before,
-        largest ? Tensor::binary(Op::And, nan_other, nan_self.logical_not()) : Tensor::binary(Op::And, nan_self, nan_other.logical_not()));
-    same = Tensor::binary(Op::Or, same, Tensor::binary(Op::And, nan_self, nan_other));
-  }
-  const Tensor earlier =
-      positions(x.graph(), size, rank, rank + 1, DType::Int32) < positions(x.graph(), size, rank - 1, rank + 1, DType::Int32);
-  const Tensor counted = Tensor::binary(Op::Or, before, Tensor::binary(Op::And, same, earlier));
-  const Tensor place = counted.cast(DType::Int32).reduce(Op::ReduceSum, {rank}, false);
-  const Tensor hit = place.unsqueeze(rank - 1).equal(positions(x.graph(), k, rank - 1, rank + 1, DType::Int32));
-  const Tensor source = positions(x.graph(), size, rank, rank + 1);
-  const Tensor index = hit.where(source, integer(source, 0)).reduce(Op::ReduceSum, {rank}, false);
-  const Tensor values = rows.gather_elements(rank - 1, index);
-  return {move_axis(values, rank - 1, axis), move_axis(index, rank - 1, axis)};
+  const Tape& tape = node.graph().tape();
+  const bool is_trained = tape.is_recording() && tape.has_leaves();
+  std::optional<Tensor> key;
+  if (k > 1 && size.is_int() && size.as_int() > kFew && !is_trained) key = rank_key(rows, largest);
+  const Tensor index = key ? places_by_turns(*key, k) : places_by_counts(rows, k, largest);
+  const Tensor values = rows.gather_elements(rows.rank() - 1, index);
+  return {move_axis(values, rows.rank() - 1, axis), move_axis(index, rows.rank() - 1, axis)};
 }
 
 Outputs compress(NodeContext& node) {

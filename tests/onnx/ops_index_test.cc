@@ -1,11 +1,14 @@
 // Gathers, scatters, top-k and friends: small cases by hand, scatters against loops over the definition.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "support/node_model.h"
+#include "support/rounds.h"
 
 namespace etch {
 namespace {
@@ -125,6 +128,55 @@ TEST(OnnxIndex, ScatterNDInEveryReduction) {
                 {ints({2, 2}, {0, 1, 1, 0}, DType::Bool)});
   }
   expect_refused({"ScatterND", 18, {data, ints({1, 2}, {0, 2}), floats({1}, {1})}}, "an index is 2, the axis has 2 elements");
+}
+
+// The definition: a stable sort, in which NaN is larger than every number.
+std::vector<std::int64_t> sorted_places(const Array& row, bool largest) {
+  const auto is_larger = [&](std::int64_t a, std::int64_t b) {
+    const double x = row.double_at(a), y = row.double_at(b);
+    return std::isnan(x) ? !std::isnan(y) : x > y;
+  };
+  std::vector<std::int64_t> places(static_cast<std::size_t>(row.size()));
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, [&](std::int64_t a, std::int64_t b) { return largest ? is_larger(a, b) : is_larger(b, a); });
+  return places;
+}
+
+TEST(OnnxIndex, TopKOfManyElements) {
+  std::mt19937 rng(5);
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(rng); };
+  const DType types[] = {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int8,  DType::UInt8,
+                         DType::Int16,   DType::UInt16,  DType::Int32,   DType::UInt32,   DType::Int64, DType::UInt64};
+  for (int i = 0; i < test::rounds(240); i++) {
+    const DType dtype = types[i % 12];
+    const std::int64_t rows = pick(1, 3), n = pick(15, 40), k = pick(0, 3) == 0 ? n : pick(0, n);
+    const bool largest = pick(0, 1) == 0, is_first = pick(0, 1) == 0;  // the axis
+    const std::int64_t spread = pick(0, 1) == 0 ? 3 : 100;
+    std::vector<double> data, values;
+    for (std::int64_t e = 0; e < rows * n; e++) {
+      const std::int64_t kind = is_float(dtype) ? pick(0, 12) : 9;
+      const double number = static_cast<double>(is_unsigned(dtype) ? pick(0, spread) : pick(-spread, spread));
+      const double extremes[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0};
+      data.push_back(kind < 5 ? extremes[kind] : number);
+      if (!is_float(dtype) && pick(0, 9) == 0) data.back() = static_cast<double>(pick(0, 1) == 0 ? int_min(dtype) : 127);
+    }
+    const Array x = Array::of_doubles(dtype, {is_first ? n : rows, is_first ? rows : n}, data);
+    const auto at = [&](std::int64_t row, std::int64_t e, std::int64_t length) { return is_first ? e * rows + row : row * length + e; };
+    std::vector<std::int64_t> places(static_cast<std::size_t>(rows * k));
+    values.resize(places.size());
+    for (std::int64_t r = 0; r < rows; r++) {
+      std::vector<double> row;
+      for (std::int64_t e = 0; e < n; e++) row.push_back(x.double_at(at(r, e, n)));
+      const std::vector<std::int64_t> order = sorted_places(Array::of_doubles(DType::Float64, {n}, row), largest);
+      for (std::int64_t e = 0; e < k; e++) {
+        places[static_cast<std::size_t>(at(r, e, k))] = order[static_cast<std::size_t>(e)];
+        values[static_cast<std::size_t>(at(r, e, k))] = row[static_cast<std::size_t>(order[static_cast<std::size_t>(e)])];
+      }
+    }
+    const std::vector<std::int64_t> shape{is_first ? k : rows, is_first ? rows : k};
+    expect_node({"TopK", 24, {x, ints({1}, {k})}, {{"axis", std::int64_t{is_first ? 0 : 1}}, {"largest", std::int64_t{largest}}}},
+                {Array::of_doubles(dtype, shape, values), ints(shape, places)});
+  }
 }
 
 TEST(OnnxIndex, TopKOrdersEqualElementsByPosition) {

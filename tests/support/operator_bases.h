@@ -118,6 +118,7 @@ inline void add_selections(std::vector<NodeModel>& bases) {
       {"Range", 28, {integer(1), integer(9), integer(3)}, {{"stash_type", 1}}, 1, 0},
       {"ReverseSequence", 28, {ramp({4, 3, 2}), counts({3}, 4)}, {{"batch_axis", 1}, {"time_axis", 0}}, 1, 2},
       {"TopK", 28, {ramp({3, 5}), list({2})}, {{"axis", 1}, {"largest", 0}, {"sorted", 1}}, 2},
+      {"TopK", 28, {ramp({3, 40}), list({7})}, {{"axis", 1}, {"largest", 0}, {"sorted", 1}}, 2},
       {"TopK", 7, {ramp({3, 5})}, {{"axis", -1}, {"k", 2}}, 2},
       {"Trilu", 28, {ramp({3, 4}), integer(1)}, {{"upper", 0}}},
       {"MaxUnpool",
