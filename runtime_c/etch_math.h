@@ -145,12 +145,11 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
 /* One number in all lanes; in each lane a where `is` is -1, b where it is 0; `low` where a is below it, `high` where a is above, else a, NaN
- * or not; the larger and the smaller one, NaN if either is. */
+ * or not; the larger and the smaller one, NaN if either is; square roots, which compilers make one instruction. */
 #define ETCH_FLOAT_LANES(n, higher, lower)                                                                                  \
   ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; }                    \
   ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                           \
-    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b));                                                \
-  }                                                                                                                         \
+    return (etch_f32x##n)((is & (etch_i32x##n)a) | (~is & (etch_i32x##n)b)); }                                              \
   ETCH_INLINE etch_f32x##n etch_at_least_f32x##n(etch_f32x##n a, etch_f32x##n low) { return higher; }                       \
   ETCH_INLINE etch_f32x##n etch_at_most_f32x##n(etch_f32x##n a, etch_f32x##n high) { return lower; }                        \
   ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
@@ -158,7 +157,8 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
   }                                                                                                                         \
   ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
     return etch_choose_f32x##n(b != b, b, etch_at_most_f32x##n(a, b));                                                      \
-  }
+  }                                                                                                                         \
+  ETCH_INLINE etch_f32x##n etch_sqrt_f32x##n(etch_f32x##n a) { for (int l = 0; l < n; l++) a[l] = ETCH_SQRT_F32(a[l]); return a; }
 #define ETCH_CHOICES(n) ETCH_FLOAT_LANES(n, etch_choose_f32x##n(a < low, low, a), etch_choose_f32x##n(high < a, high, a))
 #if defined(__AVX__) && !defined(__clang__) /* GCC makes no single instruction of a comparison and a choice */
 ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))

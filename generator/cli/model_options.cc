@@ -270,7 +270,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
   } else {
     // Whether a*b+c is contracted changes the last bits, so this flag is the same as in the project's build.
     for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code))
-      if (flag.starts_with("-ffp-contract")) c.flags.push_back(flag);
+      if (flag.starts_with("-ffp-contract") || flag == "-fno-math-errno") c.flags.push_back(flag);
   }
   c.arena_align = target.arena_align;
   LlvmOptions& llvm = options.of<LlvmOptions>();

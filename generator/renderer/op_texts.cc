@@ -139,6 +139,7 @@ constexpr OpText kOpRows[] = {
     {Op::Gelu, kF64, "0.5 * $0 * erfc($0 / -1.4142135623730951)", kProduct, {kUnary}},
     {Op::Gelu, kSingle, "0.5f * $0 * (1.0f + erf$F(0.70710678f * $0))", kProduct, {kUnary}},
     {Op::Sqrt, kFloats, "sqrt$F($0)", kAtom},
+    {Op::Sqrt, kVec, "#sqrt_f32x$L($0)", kAtom},
     {Op::Floor, kFloats, "floor$F($0)", kAtom},
     {Op::Ceil, kFloats, "ceil$F($0)", kAtom},
     {Op::Trunc, kFloats, "trunc$F($0)", kAtom},

@@ -10,7 +10,7 @@
 #error "network.c uses vector extensions of GCC and clang: for another compiler generate it with --target c99"
 #endif
 #if !ETCH_ANY_CPU && !(defined(__AVX2__) && defined(__FMA__))
-#error "network.c is for target x86-64-v3 (__AVX2__, __FMA__): compile it with -march=x86-64-v3 -ffp-contract=fast, or with -DETCH_ANY_CPU=1 if it may be slower"
+#error "network.c is for target x86-64-v3 (__AVX2__, __FMA__): compile it with -march=x86-64-v3 -ffp-contract=fast -fno-math-errno, or with -DETCH_ANY_CPU=1 if it may be slower"
 #endif
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wfloat-equal" /* the model compares exactly, and a NaN differs from itself */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #if !ETCH_ANY_CPU && !(defined(__ARM_FEATURE_DSP) && defined(__ARM_FP))
-#error "scaler.c is for target cortex-m4f (__ARM_FEATURE_DSP, __ARM_FP): compile it with -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -ffp-contract=fast -mfloat-abi=hard --specs=picolibc.specs, or with -DETCH_ANY_CPU=1 if it may be slower"
+#error "scaler.c is for target cortex-m4f (__ARM_FEATURE_DSP, __ARM_FP): compile it with -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -ffp-contract=fast -fno-math-errno -mfloat-abi=hard --specs=picolibc.specs, or with -DETCH_ANY_CPU=1 if it may be slower"
 #endif
 
 /* --- arena: bytes, and the calls during which they are live -------------------------------------------------------
