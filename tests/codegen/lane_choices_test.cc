@@ -1,6 +1,6 @@
-// What is chosen in lanes, by each compiler: the larger and the smaller one, a bound, of all pairs of numbers that are special for
-// comparisons, against the same in doubles, one number after the other. GCC gets x86's instructions, which are not symmetric in their
-// operands where one is NaN or both are zeros.
+// What is chosen in lanes, by each compiler: the larger and the smaller one, a bound, the larger of a square root, of all pairs of numbers
+// that are special for comparisons, against the same in doubles, one number after the other. GCC gets x86's instructions, which are not
+// symmetric in their operands where one is NaN or both are zeros.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,6 +28,12 @@ const Choice kChoices[] = {
      [](double a, double b) { return a < b ? b : a; }},
     {"etch_at_most_", [](LazyOps& ops, const LazyOp* a, const LazyOp* b) { return chosen(ops, a, b, true); },
      [](double a, double b) { return a < b ? a : b; }},
+    {"etch_sqrt_",
+     [](LazyOps& ops, const LazyOp* a, const LazyOp* b) { return ops.elementwise(Op::Max, {ops.elementwise(Op::Sqrt, {a}), b}); },
+     [](double a, double b) {
+       const double root = static_cast<double>(std::sqrt(static_cast<float>(a)));
+       return std::isnan(b) || root < b ? b : root;
+     }},
 };
 
 struct Way {
