@@ -145,7 +145,7 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
 /* One number in all lanes; in each lane a where `is` is -1, b where it is 0; `low` where a is below it, `high` where a is above, else a, NaN
- * or not; the larger and the smaller one, NaN if either is; square roots, which compilers make one instruction. */
+ * or not; the larger and the smaller one, NaN if either is; square roots, an instruction where there is one. */
 #define ETCH_FLOAT_LANES(n, higher, lower)                                                                                  \
   ETCH_INLINE etch_f32x##n etch_all_f32x##n(float v) { const etch_f32x##n zero = {0}; return v - zero; }                    \
   ETCH_INLINE etch_f32x##n etch_choose_f32x##n(etch_i32x##n is, etch_f32x##n a, etch_f32x##n b) {                           \

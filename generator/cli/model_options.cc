@@ -268,7 +268,7 @@ DeviceOptions device_options(const ModelArgs& args, const Target& target) {
     c.flags = {"-std=gnu99"};
     c.flags.insert(c.flags.end(), target.toolchain.flags.begin(), target.toolchain.flags.end());
   } else {
-    // Whether a*b+c is contracted changes the last bits, so this flag is the same as in the project's build.
+    // Whether a*b+c is contracted changes the last bits, and errno what is an instruction: these flags are those of the project's build.
     for (const std::string& flag : target.toolchain.flags_of(FlagKind::Code))
       if (flag.starts_with("-ffp-contract") || flag == "-fno-math-errno") c.flags.push_back(flag);
   }

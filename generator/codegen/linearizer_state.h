@@ -262,7 +262,7 @@ class Linearizer {
   struct Window {
     struct Part {
       Place place = {};       // of its first element
-      std::int64_t at = 0;    // the elements before it, or the step of all steps of all windows that it is
+      std::int64_t step = 0;  // of all steps of all windows the first that is this element
       std::string copy = {};  // names it
       const UOp* sum = nullptr;
     };
@@ -281,6 +281,7 @@ class Linearizer {
   std::vector<std::int64_t> starts_of_vectors(const Place& base, const std::set<std::int64_t>& offsets) const;
   std::optional<Window> window_of_vectors(const LazyOp* load);
   std::optional<Window> window_of_elements(const LazyOp* load);
+  std::int64_t most_parts() const;
   bool is_worth_it(const Window& window) const;
   void find_window();
   void define_window();

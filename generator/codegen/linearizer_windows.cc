@@ -7,7 +7,6 @@
 //   acc_x0 = max({below_x0[0], below_x0[2], ..., below_x8[6]}, {below_x0[1], below_x0[3], ..., below_x8[7]});
 #include <algorithm>
 
-#include "base/error.h"
 #include "codegen/linearizer_state.h"
 
 namespace etch {
@@ -82,10 +81,11 @@ std::optional<Linearizer::Window> Linearizer::window_of_vectors(const LazyOp* lo
   std::set<std::int64_t> read;
   const bool are_beside_each_other = all_in_windows(load, [&](const Place& p) {
     offsets.emplace_back();
+    if (std::ssize(offsets) > kMostLanes) return false;
     if (p.valid.is_int(0)) return true;
     if (!base) base = p;
     const Sint offset = p.idx - base->idx;
-    if (!(p.valid == base->valid) || !offset.is_int() || std::ssize(offsets) > kMostLanes) return false;
+    if (!(p.valid == base->valid) || !offset.is_int()) return false;
     const bool follows = offsets.size() % static_cast<std::size_t>(lanes_) != 1 && offsets[offsets.size() - 2];
     window.is_strided = window.is_strided || (follows && offset.as_int() != *offsets[offsets.size() - 2] + 1);
     offsets.back() = offset.as_int();
@@ -97,7 +97,7 @@ std::optional<Linearizer::Window> Linearizer::window_of_vectors(const LazyOp* lo
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(static_cast<int>(k_.axes().size()) - 1))].letters;
   for (const std::int64_t start : starts) {
     const std::int64_t at = start - *read.begin();
-    window.parts.push_back({.place = {base->idx + start, base->valid}, .at = at, .copy = "_" + letters + std::to_string(at)});
+    window.parts.push_back({.place = {base->idx + start, base->valid}, .copy = "_" + letters + std::to_string(at)});
   }
   for (const std::optional<std::int64_t>& offset : offsets) {
     window.elements.emplace_back();
@@ -132,18 +132,23 @@ std::optional<Linearizer::Window> Linearizer::window_of_elements(const LazyOp* l
     const auto part = std::ranges::find_if(parts, is_same) - parts.begin();
     window.elements.back().part = static_cast<int>(part);
     if (part < std::ssize(parts)) continue;
+    if (part == most_parts()) return std::nullopt;
     parts.push_back(lanes);
-    window.parts.push_back({.place = lanes[0], .at = std::ssize(window.elements) - 1, .copy = copies[window.elements.size() - 1]});
+    window.parts.push_back({.place = lanes[0], .step = std::ssize(window.elements) - 1, .copy = copies[window.elements.size() - 1]});
   }
   return window;
 }
 
+// Accumulators that there are registers for.
+std::int64_t Linearizer::most_parts() const {
+  const CodegenOptions& options = k_.options();
+  return (is_float(k_.reduces()[0]->dtype) ? options.float_registers : options.integer_registers) - 2;
+}
+
 // Whether the accumulators have registers, and less is left to do than with one for each window.
 bool Linearizer::is_worth_it(const Window& window) const {
-  const bool is_integer = !is_float(k_.reduces()[0]->dtype);
-  const auto registers = is_integer ? k_.options().integer_registers : k_.options().float_registers;
   const auto parts = std::ssize(window.parts);
-  if (parts > registers - 2 || parts == 0) return false;
+  if (parts > most_parts() || parts == 0) return false;
   const std::int64_t rows = count(axes_of(AxisKind::Reduce)), steps = std::ssize(window.elements) / window.lanes;
   const std::int64_t windows = steps / count(axes_of(AxisKind::Unroll));
   for (std::int64_t s = 0; s < steps; s++) {
@@ -205,7 +210,7 @@ void Linearizer::add_row() {
   auto part = window_->parts.begin();
   for_each(axes_of(AxisKind::Upcast), [&] {
     for_each(axes_of(AxisKind::Unroll), [&] {
-      if (part != window_->parts.end() && part->at == step++) add(*part++, value(reduce->src[0]));
+      if (part != window_->parts.end() && part->step == step++) add(*part++, value(reduce->src[0]));
     });
   });
 }

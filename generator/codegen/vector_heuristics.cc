@@ -11,10 +11,11 @@
 namespace etch {
 namespace {
 
-constexpr std::int64_t kOperands = 2;  // registers beside the sums and the constants: an element, a product
-constexpr std::int64_t kFewest = 4;    // lanes
-constexpr std::int64_t kWindow = 12;   // products that are written one after the other
-constexpr std::int64_t kPooled = 24;   // elements of a row that are
+constexpr std::int64_t kOperands = 2;    // registers beside the sums and the constants: an element, a product
+constexpr std::int64_t kFewest = 4;      // lanes
+constexpr std::int64_t kWindow = 12;     // products that are written one after the other
+constexpr std::int64_t kPooled = 24;     // elements of a row that are
+constexpr std::int64_t kNeighbours = 8;  // windows that are
 
 bool is_of_integers(const Kernel& k) {
   const auto is_vector = [](DType d) { return is_int(d) && (bytes_of(d) <= 2 || d == DType::Int32); };
@@ -63,25 +64,31 @@ void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
   }
 }
 
-// Windows side by side, one element or two apart: they share what they have of a row.
+// Windows of elements side by side, one or two apart, which share what they have of a row: vectors along the row, or of as many windows as
+// upcast_neighbours() takes.
 bool pools_rows(const Kernel& k, int axis) {
-  if (k.count(AxisKind::Reduce) < 2 || contraction_of(k.reduces()[0])) return false;
-  return std::ranges::any_of(k.bufs(), [&](const KernelBuf& b) {
-    const std::optional<Sint> step = b.op->op == Op::Load && !is_indexed(b.op) ? stride_inside(k, b, axis) : std::nullopt;
-    if (!step || !step->is_int() || step->is_int(0)) return false;
-    for (int other = 0; other < static_cast<int>(k.axes().size()); other++) {
-      const auto moves = stride_inside(k, b, other);
-      if (!k.reduces_axis(other) && moves && (*moves == *step || *moves == *step * 2)) return true;
-    }
-    return false;
-  });
+  const LazyOp* reduced = k.reduces()[0]->src[0];
+  const LazyOp* load = reduced->op == Op::Where ? reduced->src[1] : reduced;
+  if (k.options().small_code || k.count(AxisKind::Reduce) < 2 || load->op != Op::Load || is_indexed(load)) return false;
+  const std::optional<Sint> step = stride_inside(k, k.buf_of(load), axis);
+  if (!step || !step->is_int() || step->is_int(0)) return false;
+  const int lanes = static_cast<int>(k.axes().size()) - 1;
+  for (int other = 0; other <= lanes; other++) {
+    const std::optional<Sint> moves = stride_inside(k, k.buf_of(load), other);
+    const bool is_next = moves && *moves == *step, is_second = moves && *moves == *step * 2;
+    if (k.reduces_axis(other) || (!is_next && !is_second)) continue;
+    const std::int64_t elements = k.axes()[static_cast<std::size_t>(axis)].size.max() + (kNeighbours - 1) * (is_next ? 1 : 2);
+    return other == lanes || elements <= k.options().float_registers - kOperands;
+  }
+  return false;
 }
 
-void unroll_window(Kernel& k) {
+void unroll_window(Kernel& k, bool may_pool) {
   if (k.count(AxisKind::Reduce) == 0) return;
   const int last = k.first_upcast() - 1;
   const Sint& size = k.axes()[static_cast<std::size_t>(last)].size;
-  if (size.is_int() && size.as_int() <= (pools_rows(k, last) ? kPooled : kWindow)) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
+  const std::int64_t most = may_pool && pools_rows(k, last) ? kPooled : kWindow;
+  if (size.is_int() && size.as_int() <= most) k.try_apply({OptOp::Unroll, last - k.first_reduce(), 0});
 }
 
 // Lanes of the narrowest type if the kernel only moves and chooses numbers of that, else of int32.
@@ -98,7 +105,7 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
   for (int axis = k.first_reduce() - 1; axis >= 0; axis--) {
     if (!fits(k, axis, lanes, arguments) || !k.try_apply({OptOp::Vector, axis, lanes})) continue;
     if (k.count(AxisKind::Reduce) > 0) upcast_rows(k, arguments);
-    unroll_window(k);
+    unroll_window(k, false);
     if (!k.options().small_code) k.try_apply({OptOp::Interior});
     return true;
   }
@@ -174,9 +181,8 @@ bool is_adjacent(const Kernel& k, int axis, std::int64_t lanes, const std::vecto
 
 // Neighbours along the innermost loop: their windows overlap, and each waits for its own sum alone.
 void upcast_neighbours(Kernel& k) {
-  constexpr std::int64_t kMost = 8;
   const int axis = k.count(AxisKind::Global) - 1;
-  for (std::int64_t amount = kMost; axis >= 0 && amount > 1; amount--)
+  for (std::int64_t amount = kNeighbours; axis >= 0 && amount > 1; amount--)
     if (k.try_apply({OptOp::Upcast, axis, amount})) return;
 }
 
@@ -250,7 +256,7 @@ bool lanes_along_outputs(Kernel& k, std::int64_t lanes, bool overlap, const std:
       k.try_apply({OptOp::Interior});
       return true;
     }
-    unroll_window(k);
+    unroll_window(k, true);
     upcast_neighbours(k);
     k.try_apply({OptOp::Interior});
     return true;

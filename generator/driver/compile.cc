@@ -255,6 +255,7 @@ void read_tables(CompileOptions& options) {
 Frontend read_model(const CompileOptions& options) {
   if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
   ImportOptions import = options.import;
+  import.has_grid = language_of(options.target).grid;
   // Where RAM is the goal, none is to spare anywhere.
   if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
   return schedule_model(import_onnx(import), options);

@@ -66,6 +66,9 @@ struct ImportOptions {
   std::vector<CustomOperator> customs = {};
   /// Operators may take more RAM where that makes them faster. The driver takes this away where the target has none to spare.
   bool may_take_memory = true;
+  /// Kernels are started one by one on a device that does much at once: few of them are better than little work. The driver asks the
+  /// target.
+  bool has_grid = false;
   /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};
 };

@@ -31,6 +31,7 @@ class ImportedNode final : public NodeContext {
   const std::string& op_type() const override;
   int opset() const override { return opset_; }
   LazyGraph& graph() const override { return graph_; }
+  bool has_grid() const override { return has_grid_; }
   bool may_take_memory() const override { return may_take_memory_; }
 
   int input_count() const override { return static_cast<int>(inputs_.size()); }
@@ -63,6 +64,7 @@ class ImportedNode final : public NodeContext {
     return recompute_(*this, name, instead);
   }
 
+  void set_has_grid(bool has) { has_grid_ = has; }
   void set_may_take_memory(bool may) { may_take_memory_ = may; }
 
   std::string size_help(const std::vector<Sint>& sizes) const override;
@@ -98,6 +100,7 @@ class ImportedNode final : public NodeContext {
   const std::vector<ImportedDim>& dims_;
   std::set<std::string> asked_;
   Recompute recompute_;
+  bool has_grid_ = false;
   bool may_take_memory_ = false;
 };
 

@@ -25,6 +25,7 @@ class NodeContext {
   virtual const std::string& op_type() const = 0;  // "Conv"
   virtual int opset() const = 0;                   // of the node's domain, as the model imports it
   virtual LazyGraph& graph() const = 0;
+  virtual bool has_grid() const = 0;         // kernels are started one by one on a device that does much at once
   virtual bool may_take_memory() const = 0;  // more RAM than the operator needs, where that makes it faster
 
   virtual int input_count() const = 0;

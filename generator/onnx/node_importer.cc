@@ -69,6 +69,7 @@ std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, 
   bool known = true;
   std::vector<const Value*> inputs = inputs_of(proto, values, known);
   ImportedNode node(proto, node_place(place_, proto), version_for(proto), *result_.graph, std::move(inputs), folder_, result_.dims);
+  node.set_has_grid(options_.has_grid);
   node.set_may_take_memory(options_.may_take_memory);
   const OriginScope origin(*result_.graph, name, proto.op_type());
   if (custom == nullptr) require_schema(node, proto);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include "lazy/graph.h"
 #include "lazy/tape.h"
@@ -96,8 +98,10 @@ std::optional<Tensor> rank_key(const Tensor& x, bool largest) {
   return largest ? key : Tensor::binary(Op::Xor, key, integer(key, -1));
 }
 
-// One element in each turn: the first of the largest that are left. In the last axis.
+// One element in each turn: the first of the largest that are left. In the last axis. Few turns are written out: in a program with loops
+// less can be done for what stands outside of them.
 Tensor places_by_turns(const Tensor& key, std::int64_t k) {
+  constexpr std::int64_t kWrittenOut = 8;
   const int last = key.rank() - 1;
   const Tensor place = positions(key.graph(), key.dim(last), last, key.rank(), DType::Int32);
   const auto turn = [=](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
@@ -106,8 +110,17 @@ Tensor places_by_turns(const Tensor& key, std::int64_t k) {
     const Tensor found = is_largest.where(place, integer(place, key.dim(last).as_int() - 1)).reduce(Op::ReduceMin, {last}, true);
     return {{place.equal(found).where(integer(left, int_min(left.dtype())), left)}, {found}};
   };
-  const Tensor found = Tensor::loop(key.graph(), k, {key}, turn).listed[0];
-  return move_axis(found.squeeze({last + 1}), 0, last).cast(DType::Int64);
+  if (k > kWrittenOut) {
+    const Tensor found = Tensor::loop(key.graph(), k, {key}, turn).listed[0];
+    return move_axis(found.squeeze({last + 1}), 0, last).cast(DType::Int64);
+  }
+  std::vector<Tensor> found;
+  for (Tensor left = key; std::ssize(found) < k;) {
+    const LoopTurn now = turn(0, {left.contiguous()});
+    left = now.carried[0];
+    found.push_back(now.listed[0]);
+  }
+  return Tensor::cat(found, last).cast(DType::Int64);
 }
 
 // The place of element i is the number of elements that rank before it: those that are larger (or smaller), and the equal ones with a lower
@@ -135,8 +148,8 @@ Tensor places_by_counts(const Tensor& rows, std::int64_t k, bool largest) {
 
 }  // namespace
 
-/// By turns, each of which goes through all elements twice; by counts of pairs where a gradient goes through the values, few elements or
-/// an open number of them are ranked, or no integer is free.
+/// By turns, each of which goes through all elements twice; by counts of pairs where few elements or an open number of them are ranked,
+/// no integer is free, gradients are noted, the values are constant (no loop is), or a grid compares many pairs at once.
 Outputs top_k(NodeContext& node) {
   constexpr std::int64_t kFew = 16;
   require_inputs(node, node.opset() >= 10 ? 2 : 1, node.opset() >= 10 ? 2 : 1);
@@ -151,8 +164,8 @@ Outputs top_k(NodeContext& node) {
   const Tensor rows = move_axis(x, axis, x.rank() - 1);
   const Tape& tape = node.graph().tape();
   const bool is_trained = tape.is_recording() && tape.has_leaves();
-  std::optional<Tensor> key;
-  if (k > 1 && size.is_int() && size.as_int() > kFew && !is_trained) key = rank_key(rows, largest);
+  const bool has_turns = k > 0 && size.is_int() && size.as_int() > kFew && !is_trained && !rows.buffer()->constant && !node.has_grid();
+  const std::optional<Tensor> key = has_turns ? rank_key(rows, largest) : std::nullopt;
   const Tensor index = key ? places_by_turns(*key, k) : places_by_counts(rows, k, largest);
   const Tensor values = rows.gather_elements(rows.rank() - 1, index);
   return {move_axis(values, rows.rank() - 1, axis), move_axis(index, rows.rank() - 1, axis)};

@@ -84,7 +84,8 @@ std::optional<Renderer::Expr> Renderer::lanes_of_vectors(const UOp* u) {
     if (s->uop == UOpKind::Gep ? from->lanes != u->lanes : s->uop != UOpKind::Const) return std::nullopt;
     if (std::ranges::find(vectors, from) == vectors.end()) vectors.push_back(from);
   }
-  if (vectors.size() < 2 || vectors.size() > kMostVectors) return std::nullopt;
+  const bool has_vector = std::ranges::any_of(vectors, [](const UOp* v) { return v->lanes > 1; });
+  if (!has_vector || vectors.size() < 2 || vectors.size() > kMostVectors) return std::nullopt;
   const auto lane_of = [&](std::size_t l) { return u->src[l]->uop == UOpKind::Gep ? u->src[l]->number : 0; };
   Expr e{in_all_lanes(vectors[0], u->lanes), kAtom, 1};
   for (std::size_t v = 1; v < vectors.size(); v++) {

@@ -34,7 +34,6 @@ bool PeakLimit::allows(const std::vector<ScheduleItem>& items, DType written) co
 
 void write_each_apart(Schedule& schedule, const ScheduleOptions& options, const PeakLimit& limit,
                       const std::function<std::optional<Apart>(const ScheduleItem&)>& split) {
-  if (!schedule.loops.empty()) return;
   for (std::size_t i = 0; i < schedule.items.size(); i++) {
     std::optional<Apart> apart = split(schedule.items[i]);
     if (!apart) continue;
@@ -51,6 +50,9 @@ void write_each_apart(Schedule& schedule, const ScheduleOptions& options, const 
     }
     if (!limit.allows(items, written)) continue;
     if (!is_made_several(schedule, options, item, apart->kind, apart->pays)) continue;
+    const auto more = static_cast<int>(items.size() - schedule.items.size());
+    for (ScheduledLoop& loop : schedule.loops)
+      if (loop.first > static_cast<int>(i)) loop.first += more, loop.end += more;
     i = static_cast<std::size_t>(here - items.begin());
     schedule.items = std::move(items);
   }

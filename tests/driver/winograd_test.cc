@@ -25,6 +25,7 @@ struct Case {
   std::int64_t batch = 1, channels = 16, outputs = 16, height = 8, width = 8, kernel_height = 3, kernel_width = 3;
   std::int64_t top = 1, left = 1, bottom = 1, right = 1;
   bool adds_input = false;  // of the convolution, to its result; both are of one size
+  bool has_loops = false;   // one before the convolutions, and one behind them
   static constexpr std::int64_t kBefore = 3;
 
   std::int64_t out_height() const { return height + top + bottom - kernel_height + 1; }
@@ -44,6 +45,7 @@ Case random_case(std::mt19937& rng, bool large) {
   c.height += c.kernel_height, c.width += c.kernel_width;
   for (std::int64_t* pad : {&c.top, &c.left, &c.bottom, &c.right}) *pad = pick(rng, 0, 1);
   c.adds_input = pick(rng, 0, 1) == 0;
+  c.has_loops = pick(rng, 0, 1) == 0;
   if (!c.adds_input) return c;
   c.outputs = c.channels;
   c.top = pick(rng, 0, c.kernel_height - 1), c.bottom = c.kernel_height - 1 - c.top;
@@ -133,6 +135,12 @@ class WinogradNet {
     if (c.adds_input) y = g.node("Add", {y, image});
     const Value out = g.node("Conv", {g.relu(y), weights("last", {2, c.outputs, 1, 1}, numbers.last)});
     g.output(out, DType::Float32, {c.batch, 2, c.out_height(), c.out_width()});
+    for (const Value& ranked : c.has_loops ? std::vector<Value>{x, out} : std::vector<Value>()) {
+      constexpr std::int64_t kMany = 9;
+      const Value flat = g.node("Flatten", {ranked}, {{"axis", std::int64_t{0}}});
+      const Value most = g.initializer(ranked + "_most", Array::of_ints(DType::Int64, {1}, Ints{kMany}));
+      g.output(g.node("TopK", {flat, most}), DType::Float32, {1, kMany});
+    }
     if (has_room) {
       const std::int64_t planes = 6 * (c.channels + c.outputs);
       const Value big = g.input("big", DType::Float32, {c.batch, planes, c.height + 4, c.width + 4});
@@ -228,6 +236,16 @@ TEST(WinogradConvolutions, AreTakenWhereThereIsRoom) {
   EXPECT_FALSE(WinogradNet(c, numbers, "x86-64-v4", Winograd::Off).is_combined());
   EXPECT_FALSE(WinogradNet(c, numbers, "x86-64-v4", std::nullopt, false).is_combined());
   EXPECT_TRUE(WinogradNet(c, numbers, "cortex-m4f", Winograd::OneAxis).is_combined());
+}
+
+TEST(WinogradConvolutions, AreTakenBesideLoops) {
+  std::mt19937 rng(8);
+  const Case c{.channels = 32, .outputs = 32, .height = 16, .width = 16, .has_loops = true};
+  const Numbers numbers = whole_numbers(c, rng, 360, 4);
+  const WinogradNet net(c, numbers, "x86-64-v4", std::nullopt);
+  EXPECT_TRUE(net.is_combined());
+  EXPECT_EQ(net.frontend().schedule.loops.size(), 2U);
+  EXPECT_EQ(net.run(c, numbers, "c"), expected(c, numbers));
 }
 
 TEST(WinogradConvolutions, AreLeftAloneWhereAWeightIsInfinite) {
