@@ -169,6 +169,8 @@ EXCUSES = [
     Excuse("NaN in a scattered maximum", ("ScatterElements", "ScatterND"),
            lambda node, inputs, opset: attribute(node, "reduction") in (b"max", b"min") and _has_nan(*inputs),
            "ScatterElements-18: reduction using the maximum operation", "whether NaN is larger than a number is not said"),
+    Excuse("NaN in a pool of powers", ("LpPool",), lambda node, inputs, opset: _has_nan(inputs[0]),
+           "LpPool-11: applies Lp pooling across", "the reference evaluator pads by NaN, and leaves out NaNs of the input as well"),
     Excuse("infinite filter", ("Conv", "ConvTranspose"), lambda node, inputs, opset: not _finite(inputs[1]),
            "Conv-11: Padding for the beginning and ending along each spatial axis", "whether 0 * infinity is taken there is not said"),
     Excuse("infinite or NaN state", ("RNN", "GRU", "LSTM"), lambda node, inputs, opset: not _finite(*inputs),
