@@ -270,6 +270,9 @@ bool repeats_few(std::int64_t size, std::int64_t tile);
 /// element once.
 bool can_be_laid_out(const Kernel& kernel, const KernelBuf& buf, const std::vector<KernelArgument>& arguments);
 
+/// What a reduction takes as it is: the elements, or where they are masked what changes nothing (pooling). Null: it takes something else.
+const LazyOp* pooled_load(const LazyOp* reduce);
+
 /// The stride along an axis where no mask hides anything: that of the elements of the inner tiles of INTERIOR. nullopt where several views
 /// do not tell.
 std::optional<Sint> stride_inside(const Kernel& kernel, const KernelBuf& buf, int axis);

@@ -66,8 +66,9 @@ void Linearizer::define_accumulators(Sums sums) {
   }
 }
 
-void Linearizer::accumulate(const LazyOp* op, const UOp* x) {
-  const UOp*& newest = accumulators_.at(accumulator_of(op));
+void Linearizer::accumulate(const LazyOp* op, const UOp* x) { accumulate(op, accumulators_.at(accumulator_of(op)), x); }
+
+void Linearizer::accumulate(const LazyOp* op, const UOp*& newest, const UOp* x) {
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
   const UOp* next = reduced_with(op, newest, x);
   newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});

@@ -251,6 +251,8 @@ class Linearizer {
   void add_turn(const std::vector<const LazyOp*>& reduces);
   void end_turns(std::size_t outside);
   void accumulate(const LazyOp* op, const UOp* x);
+  /// The same of that accumulator, of which `newest` is the latest Phi.
+  void accumulate(const LazyOp* op, const UOp*& newest, const UOp* x);
   /// Finds the constants that are added to sums of integers: the sums start at them.
   void find_starts();
   Sint position(const std::vector<int>& axes) const;

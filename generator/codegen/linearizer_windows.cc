@@ -18,17 +18,12 @@ constexpr double kMostWork = 0.9;  // of the operations that windows of their ow
 
 }  // namespace
 
-// What windows may be reduced of: the elements, or where they are outside of the image what changes nothing.
 const LazyOp* Linearizer::pooled() const {
   const std::vector<const LazyOp*> reduces = k_.reduces_of(stage_);
   if (reduces.size() != 1 || is_scan(reduces[0]) || starts_.contains(reduces[0]) || kept_.op != nullptr) return nullptr;
   if (k_.is_staged() || k_.tensor() || k_.reduces_lanes() || k_.sums_are_lanes() || k_.lanes_rest() || options_.grid) return nullptr;
   if (axes_of(AxisKind::Unroll).size() != 1 || k_.count(AxisKind::Group) > 0) return nullptr;
-  const LazyOp* op = reduces[0]->src[0];
-  const bool chooses = op->op == Op::Where && reduces[0]->op != Op::ReduceSum && op->src[0]->op == Op::Const && op->src[2]->op == Op::Const;
-  if (chooses && !(op->src[2]->constant().value == start_of(reduces[0]->op, op->dtype))) return nullptr;
-  const LazyOp* load = chooses ? op->src[1] : op;
-  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
+  return pooled_load(reduces[0]);
 }
 
 // Where the current copy and step of the window read; nothing if it is not known that nothing else than the elements counts.
@@ -134,7 +129,7 @@ std::optional<Linearizer::Window> Linearizer::window_of_elements(const LazyOp* l
     if (part < std::ssize(parts)) continue;
     if (part == most_parts()) return std::nullopt;
     parts.push_back(lanes);
-    window.parts.push_back({.place = lanes[0], .step = std::ssize(window.elements) - 1, .copy = copies[window.elements.size() - 1]});
+    window.parts.push_back({.step = std::ssize(window.elements) - 1, .copy = copies[window.elements.size() - 1]});
   }
   return window;
 }
@@ -171,8 +166,9 @@ void Linearizer::find_window() {
   const auto is_open = [&](int axis) { return !k_.axes()[static_cast<std::size_t>(axis)].size.is_int(); };
   if (load == nullptr || std::ranges::any_of(rows, is_open)) return;
   make_variables(AxisKind::Reduce);
-  for (const auto& found : {window_of_vectors(load), window_of_elements(load)})
-    if (!window_ && found && is_worth_it(*found)) window_ = found;
+  window_ = window_of_vectors(load);
+  if (!window_ || !is_worth_it(*window_)) window_ = window_of_elements(load);
+  if (window_ && !is_worth_it(*window_)) window_.reset();
 }
 
 void Linearizer::define_window() {
@@ -194,15 +190,10 @@ void Linearizer::add_row() {
   const KernelBuf& buf = k_.buf_of(window_->load);
   const UOp* nothing = b_.constant(start_of(reduce->op, reduce->dtype));
   std::int64_t step = 0;
-  const auto add = [&](Window::Part& part, const UOp* x) {
-    const UOp* acc = part.sum->uop == UOpKind::Phi ? part.sum->src[0] : part.sum;
-    const UOp* next = reduced_with(reduce, part.sum, x);
-    part.sum = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
-  };
   if (window_->lanes > 1) {
     for (Window::Part& part : window_->parts) {
       b_.set_copy(part.copy);
-      add(part, load(buf, part.place, lanes_, in_all_lanes(nothing)));
+      accumulate(reduce, part.sum, load(buf, part.place, lanes_, in_all_lanes(nothing)));
       b_.set_copy("");
     }
     return;
@@ -210,7 +201,7 @@ void Linearizer::add_row() {
   auto part = window_->parts.begin();
   for_each(axes_of(AxisKind::Upcast), [&] {
     for_each(axes_of(AxisKind::Unroll), [&] {
-      if (part != window_->parts.end() && part->step == step++) add(*part++, value(reduce->src[0]));
+      if (part != window_->parts.end() && part->step == step++) accumulate(reduce, (part++)->sum, value(reduce->src[0]));
     });
   });
 }

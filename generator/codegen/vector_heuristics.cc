@@ -67,9 +67,8 @@ void upcast_rows(Kernel& k, const std::vector<KernelArgument>& arguments) {
 // Windows of elements side by side, one or two apart, which share what they have of a row: vectors along the row, or of as many windows as
 // upcast_neighbours() takes.
 bool pools_rows(const Kernel& k, int axis) {
-  const LazyOp* reduced = k.reduces()[0]->src[0];
-  const LazyOp* load = reduced->op == Op::Where ? reduced->src[1] : reduced;
-  if (k.options().small_code || k.count(AxisKind::Reduce) < 2 || load->op != Op::Load || is_indexed(load)) return false;
+  const LazyOp* load = pooled_load(k.reduces()[0]);
+  if (load == nullptr || k.options().small_code || k.count(AxisKind::Reduce) < 2) return false;
   const std::optional<Sint> step = stride_inside(k, k.buf_of(load), axis);
   if (!step || !step->is_int() || step->is_int(0)) return false;
   const int lanes = static_cast<int>(k.axes().size()) - 1;
@@ -132,6 +131,14 @@ bool is_of_vector_operations(const Kernel& k, bool along_rows) {
 }
 
 }  // namespace
+
+const LazyOp* pooled_load(const LazyOp* reduce) {
+  const LazyOp* op = reduce->src[0];
+  const bool chooses = op->op == Op::Where && reduce->op != Op::ReduceSum && op->src[0]->op == Op::Const && op->src[2]->op == Op::Const;
+  if (chooses && !(op->src[2]->constant().value == start_of(reduce->op, op->dtype))) return nullptr;
+  const LazyOp* load = chooses ? op->src[1] : op;
+  return load->op == Op::Load && !is_indexed(load) ? load : nullptr;
+}
 
 // What is padded, and windows in it, are two views: a step in the second is one along an axis of the first.
 std::optional<Sint> stride_inside(const Kernel& k, const KernelBuf& b, int axis) {

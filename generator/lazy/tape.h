@@ -40,6 +40,8 @@ class Tape {
 
   /// False: no tensor of the graph requires a gradient.
   bool has_leaves() const { return !leaves_.empty() || !notes_.empty(); }
+  /// Whether what is computed now may be asked for gradients.
+  bool is_training() const { return is_recording() && has_leaves(); }
 
   /// The results of the note that is added.
   std::vector<Tensor> add(TapeNote note);

@@ -32,7 +32,7 @@ TracedLoop trace(LazyGraph& graph, const Sint& count, const Tensors& first, cons
   t.first_note = graph.tape().size();
   for (std::size_t k = 0; k < first.size(); k++)
     t.carried.emplace_back(&graph, graph.carried(t.loop, static_cast<int>(k), first[k].dtype(), first[k].shape()));
-  if (graph.tape().is_recording() && graph.tape().has_leaves()) t.carried = with_notes(graph, t.carried);
+  if (graph.tape().is_training()) t.carried = with_notes(graph, t.carried);
   t.turn = body(t.loop->counter, t.carried);
   if (t.turn.carried.size() != first.size())
     throw ShapeError("loop: " + std::to_string(t.turn.carried.size()) + " values are carried on, " + std::to_string(first.size()) +
@@ -161,7 +161,7 @@ LoopResults Tensor::loop(LazyGraph& graph, Sint count, const Tensors& first, con
   TracedLoop traced = trace(graph, count, first, body);
   Tape& tape = graph.tape();
   Tensors operands = first;
-  if (tape.is_recording() && tape.has_leaves()) {
+  if (tape.is_training()) {
     const Tensors captured = captured_by(tape, traced);
     operands.insert(operands.end(), captured.begin(), captured.end());
   }

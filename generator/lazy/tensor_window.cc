@@ -193,8 +193,7 @@ namespace {
 /// products; and quantised weights, which are computed from constants, are found in the other form.
 std::optional<Tensor> transposed_by_phases(const Tensor& x, const Tensor& weight, const Window& w, const Ints& output_pads,
                                            std::int64_t groups) {
-  const Tape& tape = x.graph().tape();
-  if ((tape.is_recording() && tape.has_leaves()) || weight.buffer()->base->kind != LazyKind::Data) return std::nullopt;
+  if (x.graph().tape().is_training() || weight.buffer()->base->kind != LazyKind::Data) return std::nullopt;
   Shape shape{x.dim(0), weight.dim(1) * groups};
   for (std::size_t i = 0; i < w.kernel.size(); i++) {
     const Sint reach = window_extent(w, i) - w.pads[i].first - w.pads[i].second + (output_pads.empty() ? 0 : output_pads[i]);

@@ -106,8 +106,7 @@ Tensor places_by_turns(const Tensor& key, std::int64_t k) {
   const Tensor place = positions(key.graph(), key.dim(last), last, key.rank(), DType::Int32);
   const auto turn = [=](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
     const Tensor& left = now[0];
-    const Tensor is_largest = left.equal(left.reduce(Op::ReduceMax, {last}, true));
-    const Tensor found = is_largest.where(place, integer(place, key.dim(last).as_int() - 1)).reduce(Op::ReduceMin, {last}, true);
+    const Tensor found = left.argmax(last, true).cast(DType::Int32);
     return {{place.equal(found).where(integer(left, int_min(left.dtype())), left)}, {found}};
   };
   if (k > kWrittenOut) {
@@ -162,9 +161,8 @@ Outputs top_k(NodeContext& node) {
   if (k < 0 || k > size.min())
     node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
   const Tensor rows = move_axis(x, axis, x.rank() - 1);
-  const Tape& tape = node.graph().tape();
-  const bool is_trained = tape.is_recording() && tape.has_leaves();
-  const bool has_turns = k > 0 && size.is_int() && size.as_int() > kFew && !is_trained && !rows.buffer()->constant && !node.has_grid();
+  const bool is_counted = node.graph().tape().is_training() || rows.buffer()->constant || node.has_grid();
+  const bool has_turns = k > 0 && size.is_int() && size.as_int() > kFew && !is_counted;
   const std::optional<Tensor> key = has_turns ? rank_key(rows, largest) : std::nullopt;
   const Tensor index = key ? places_by_turns(*key, k) : places_by_counts(rows, k, largest);
   const Tensor values = rows.gather_elements(rows.rank() - 1, index);

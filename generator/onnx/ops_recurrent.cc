@@ -162,8 +162,7 @@ struct Run {
 /// B is open. Rows of a batch share the weights as steps do, so from 3 rows on little is won.
 std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
   const Sint steps = x.dim(0), batch = x.dim(1);
-  const Tape& tape = node.graph().tape();
-  const bool is_trained = tape.is_recording() && tape.has_leaves();  // gradients go through one loop
+  const bool is_trained = node.graph().tape().is_training();  // gradients go through one loop
   if (!node.may_take_memory() || is_trained || !steps.is_int() || !batch.is_int() || batch.as_int() > 2) return 1;
   constexpr std::array<std::int64_t, 4> kSizes{4, 5, 3, 2};
   const auto divides = [&](std::int64_t size) { return steps.as_int() % size == 0; };

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "schedule/schedule.h"
 #include "support/node_model.h"
 #include "support/rounds.h"
 
@@ -177,6 +178,28 @@ TEST(OnnxIndex, TopKOfManyElements) {
     expect_node({"TopK", 24, {x, ints({1}, {k})}, {{"axis", std::int64_t{is_first ? 0 : 1}}, {"largest", std::int64_t{largest}}}},
                 {Array::of_doubles(dtype, shape, values), ints(shape, places)});
   }
+}
+
+// A loop of turns where there are many of them; none on grids, nor for constants, which fold.
+TEST(OnnxIndex, TopKTakesTurnsWhereTheyPay) {
+  Ints ascending(40);
+  std::iota(ascending.begin(), ascending.end(), 0);
+  const auto loops_and_items = [&](std::int64_t k, DType dtype, bool has_grid) {
+    const std::string bytes = test::bytes_of(test::NodeModel{"TopK", 24, {ints({40}, ascending, dtype), ints({1}, {k})}, {}, 2});
+    const ImportedModel imported = import_onnx({.bytes = bytes, .has_grid = has_grid, .name = "n"});
+    const Schedule schedule = create_schedule(*imported.graph, {{"y", imported.outputs.at(1).tensor}});
+    return std::pair(schedule.loops.size(), schedule.items.size());
+  };
+  const auto [loops, items] = loops_and_items(9, DType::Int32, false);
+  EXPECT_EQ(loops, 1U);
+  EXPECT_EQ(loops_and_items(8, DType::Int32, false).first, 0U) << "written out";
+  EXPECT_GT(loops_and_items(8, DType::Int32, false).second, items);
+  for (const auto& [dtype, has_grid] : {std::pair(DType::Int32, true), {DType::Int64, false}}) {
+    EXPECT_EQ(loops_and_items(9, dtype, has_grid).first, 0U) << "counted";
+    EXPECT_LE(loops_and_items(9, dtype, has_grid).second, 3U) << "counted";
+  }
+  const std::string constant = test::bytes_of(test::NodeModel{"TopK", 24, {ints({40}, ascending), ints({1}, {9})}, {}, 2, 0});
+  EXPECT_TRUE(import_onnx({.bytes = constant, .name = "n"}).outputs.at(1).tensor.evaluate());
 }
 
 TEST(OnnxIndex, TopKOrdersEqualElementsByPosition) {
