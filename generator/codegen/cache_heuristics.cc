@@ -145,18 +145,22 @@ void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& argumen
   if (are_far) k.try_apply({OptOp::PrefetchWrite, 0, 0});
 }
 
+double bytes_of_rows(const Kernel& k, int axis) {
+  double bytes = 0;
+  for (const KernelBuf& b : k.bufs()) {
+    const bool is_there = (b.op->op == Op::Load || b.op->op == Op::Store) && !is_indexed(b.op);
+    const auto stride = k.stride(b, axis);
+    if (is_there && stride && stride->is_int() && k.axes()[at(axis)].size.is_int())
+      bytes += static_cast<double>(std::abs(stride->as_int()) * k.axes()[at(axis)].size.as_int()) * bytes_of(b.op->dtype);
+  }
+  return bytes;
+}
+
 void fetch_next_row(Kernel& k) {
   const CodegenOptions& options = k.options();
   const int row = k.count(AxisKind::Global) - 1;
   if (options.cache_bytes == 0 || options.has_local || !k.is_staged() || k.reduce_stages() < 2 || row < 0) return;
-  double bytes = 0;  // that move with the rows
-  for (const KernelBuf& b : k.bufs()) {
-    const bool is_there = (b.op->op == Op::Load || b.op->op == Op::Store) && !is_indexed(b.op);
-    const auto stride = k.stride(b, row);
-    if (is_there && stride && stride->is_int() && k.axes()[at(row)].size.is_int())
-      bytes += static_cast<double>(std::abs(stride->as_int()) * k.axes()[at(row)].size.as_int()) * bytes_of(b.op->dtype);
-  }
-  if (bytes > kept_bytes(options)) k.try_apply({OptOp::Prefetch, row, 0});
+  if (bytes_of_rows(k, row) > kept_bytes(options)) k.try_apply({OptOp::Prefetch, row, 0});
 }
 
 }  // namespace etch

@@ -336,13 +336,14 @@ void Kernel::apply_to_loops(const Opt& opt) {
   if (opt.op == OptOp::Outermost) std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
   if (opt.op == OptOp::Block) block(opt.axis, opt.amount);
   if (opt.op == OptOp::Prefetch) prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
+  if (opt.op == OptOp::Pipeline) pipelined_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
   if (opt.op == OptOp::PrefetchWrite) prefetches_stores_ = true;
   if (opt.op == OptOp::Backwards) backwards_ = true;
 }
 
 bool Kernel::takes_axis(OptOp op) {
-  const bool is_prefetch = op == OptOp::Prefetch || op == OptOp::PrefetchWrite;
-  return op != OptOp::NoLocals && op != OptOp::Interior && op != OptOp::Tensor && !is_prefetch && !is_of_order(op);
+  const bool is_ahead = op == OptOp::Prefetch || op == OptOp::Pipeline || op == OptOp::PrefetchWrite;
+  return op != OptOp::NoLocals && op != OptOp::Interior && op != OptOp::Tensor && !is_ahead && !is_of_order(op);
 }
 
 bool Kernel::try_apply(const Opt& opt) {
@@ -393,6 +394,7 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Outermost:
     case OptOp::Block:
     case OptOp::Prefetch:
+    case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
     case OptOp::Backwards:
       apply_to_loops(opt);

@@ -137,6 +137,9 @@ class Kernel {
   bool is_masked(const KernelBuf& buf, int axis) const;
   /// The loop whose next turn is asked for ahead (PREFETCH); -1: none is.
   int prefetched_axis() const;
+  /// The loop whose turns each compute the first stage of the next one (PIPELINE), or -1. It is the innermost that is not reduced, and the
+  /// first two stages have the same loops.
+  int pipelined_axis() const;
   /// Whether a tile asks for the lines that it stores into before its sums (PREFETCHW).
   bool prefetches_stores() const { return prefetches_stores_; }
   /// Whether the loop goes over blocks of the turns of another one (BLOCK).
@@ -214,6 +217,10 @@ class Kernel {
   std::optional<std::string> why_no_order(const Opt& opt) const;
   std::optional<std::string> why_no_prefetch(const Opt& opt) const;
   std::optional<std::string> why_no_prefetch_of_stores(const Opt& opt) const;
+  // kernel_pipeline.cc
+  std::optional<std::string> why_no_pipeline(const Opt& opt) const;
+  bool may_begin_early() const;
+  bool first_stages_are_alike() const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -240,6 +247,7 @@ class Kernel {
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
   std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
+  std::optional<std::pair<int, std::int64_t>> pipelined_{};   // the same
   bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
@@ -296,6 +304,10 @@ bool vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arg
 /// out so, and each operation exists for vectors; else along one that is reduced (softmax, norms, means). False, and the kernel unchanged,
 /// if there is no such axis.
 bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument>& arguments);
+/// Bytes that a kernel reads and writes over all turns of a loop, so far as they move with it.
+double bytes_of_rows(const Kernel& k, int axis);
+/// Where the first stage is little work, computes that of the next row beside the second stage of this one. Whether it does.
+bool pipeline_stages(Kernel& k);
 /// Puts loops around the others so that what tiles of products read again and again fits the cache (CodegenOptions::cache_bytes).
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
 

@@ -135,9 +135,10 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Outermost:
     case OptOp::Block:
     case OptOp::Prefetch:
+    case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
     case OptOp::Backwards:
-      return {};  // why_no_locals, why_no_interior, why_no_tensor, why_no_order, why_no_prefetch, why_no_prefetch_of_stores
+      return {};  // each has a function of its own: why_no_locals, ...
   }
   return {};
 }
@@ -219,6 +220,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (opt.op == OptOp::NoLocals) return why_no_locals(opt);
   if (opt.op == OptOp::Interior) return why_no_interior(opt);
   if (opt.op == OptOp::Prefetch) return why_no_prefetch(opt);
+  if (opt.op == OptOp::Pipeline) return why_no_pipeline(opt);
   if (opt.op == OptOp::PrefetchWrite) return why_no_prefetch_of_stores(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);

@@ -79,10 +79,14 @@ Linearized Linearizer::run() {
   kept_ = find_kept();
   without_nans_ = find_without_nans();
   find_starts();
+  if (kept_.op == nullptr || kept_.stage > 0) pipelined_ = k_.pipelined_axis();
   if (!add_interior()) {
     for (int axis : axes_of(AxisKind::Global))
-      if (!options_.grid) open_axis(axis);
-    compute_tile();
+      if (!options_.grid && axis != pipelined_) open_axis(axis);
+    if (pipelined_ >= 0)
+      compute_turns();
+    else
+      compute_tile();
   }
   while (!open_.empty()) close(open_.back());
   result_.uops = b_.finish();

@@ -40,6 +40,7 @@ struct MemoryAccess {
   Sint idx = 0, valid = 1;
   int lanes = 1;
   bool is_store = false;
+  bool is_early = false;        // a load of what is loaded again later, when it counts (PIPELINE)
   std::vector<int> loops = {};  // that it stands in, outermost first: numbers in Linearized::loops
 };
 

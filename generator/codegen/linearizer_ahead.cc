@@ -98,7 +98,8 @@ void Linearizer::find_ahead() {
 Linearizer::Place Linearizer::start_of_next(const KernelBuf& buf, int turns) {
   const std::vector<Sint> now = axis_index_;
   const Sint size = k_.axes()[static_cast<std::size_t>(turns)].size;
-  const Sint next = floormod(now[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - 1 : Sint(1)), size);
+  const std::int64_t ahead = turns == pipelined_ ? 2 : 1;  // the first stage of the next turn reads what it needs
+  const Sint next = floormod(now[static_cast<std::size_t>(turns)] + (k_.runs_backwards() ? size - ahead : Sint(ahead)), size);
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind != AxisKind::Global || static_cast<int>(i) > turns) axis_index_[i] = 0;
   axis_index_[static_cast<std::size_t>(turns)] = next;

@@ -109,7 +109,7 @@ const UOp* Linearizer::where_valid(Sint valid, const UOp* value) {
 }
 
 void Linearizer::note_access(const KernelBuf& buf, const Place& place, int lanes, bool is_store) {
-  MemoryAccess access{&buf, place.idx, place.valid, lanes, is_store};
+  MemoryAccess access{&buf, place.idx, place.valid, lanes, is_store, is_next_turn_, {}};
   for (const UOp* scope : open_)
     if (const auto loop = loop_number_.find(scope); loop != loop_number_.end()) access.loops.push_back(loop->second);
   result_.accesses.push_back(std::move(access));

@@ -10,7 +10,7 @@ namespace etch {
 // A kernel of several stages has sums of several reductions next to each other: "own_largest", "each_largest", "largest".
 std::string Linearizer::name_of(const LazyOp* reduce, Sums sums) const {
   const bool is_only = k_.reduces().size() == 1, has_shared = k_.is_staged() && k_.count(AxisKind::Group) > 0;
-  const std::string word(info(reduce->op).word);
+  const std::string word = (is_next_turn_ ? "next_" : "") + std::string(info(reduce->op).word);
   switch (sums) {
     case Sums::Own:
       return is_only ? "acc" : (has_shared ? "own_" : "") + word;
@@ -149,10 +149,11 @@ void Linearizer::reduce() {
     define_window();
   else
     define_accumulators(Sums::Own);
+  if (begins_next()) define_next();
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Reduce);
-  const std::vector<Sint> guards = find_guards();
+  const std::vector<Sint> guards = begins_next() ? std::vector<Sint>() : find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
   if (window_)
@@ -165,11 +166,18 @@ void Linearizer::reduce() {
         multiply_by_instruction();
       else
         add_turn(reduces);
+      if (begins_next()) of_next_turn([&] { add_turn(k_.reduces_of(0)); });
     });
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
   if (window_) reduce_windows();
   if (!axes_of(AxisKind::Group).empty()) reduce_group();
+  if (begins_next()) finish_next();
+  finish_sums();
+}
+
+// What the lanes have becomes what each of them needs.
+void Linearizer::finish_sums() {
   if (lanes_ != k_.lanes()) gather_sums();
   if (k_.reduces_lanes())
     add_lanes();

@@ -208,6 +208,23 @@ class Linearizer {
   double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
 
+  // linearizer_pipeline.cc
+  /// What is remembered of the next turn of the loop that PIPELINE names, while its first stage is computed beside the second one.
+  struct NextTurn {
+    std::map<std::pair<int, std::int64_t>, const UOp*> values = {}, accumulators = {};
+    std::map<std::pair<int, std::int64_t>, std::vector<Place>> places = {};
+    std::map<std::pair<int, std::int64_t>, Zeros> zeros = {};
+    std::vector<Sint> axis_index = {};
+    bool sums_apart = false;
+  };
+  bool begins_next() const { return pipelined_ >= 0 && stage_ == 1; }
+  void of_next_turn(const std::function<void()>& compute);
+  void define_next();
+  void finish_next();
+  void begin_turns();
+  void open_pipelined();
+  void compute_turns();
+
   // linearizer_tensor.cc
   /// All products of the reduction by the instruction that TC has placed, in the loops that are open.
   void multiply_by_instruction();
@@ -250,6 +267,7 @@ class Linearizer {
   bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
   void add_turn(const std::vector<const LazyOp*>& reduces);
   void end_turns(std::size_t outside);
+  void finish_sums();
   void accumulate(const LazyOp* op, const UOp* x);
   /// The same of that accumulator, of which `newest` is the latest Phi.
   void accumulate(const LazyOp* op, const UOp*& newest, const UOp* x);
@@ -338,6 +356,10 @@ class Linearizer {
   bool sums_apart_ = false;                   // in each step of the unrolled loops that are open
   bool is_behind_group_ = false;              // one work-item of the group goes on alone
   Kept kept_;
+  int pipelined_ = -1;         // the axis over whose turns the first stage is computed early, or -1
+  bool is_next_turn_ = false;  // what is computed now is of the next one of these
+  Sint next_turn_ = 0;
+  NextTurn next_;
   std::optional<Window> window_{};  // of the stage, while it is reduced
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;

@@ -84,8 +84,14 @@ void Linearizer::share_among_workers() {
   const Axis& a = k_.axes()[static_cast<std::size_t>(shared_)];
   const Sint index = symbols_->variable(workers.index, 0, workers.most - 1), count = symbols_->variable(workers.count, 1, workers.most);
   const Sint turns = turns_apart(a);
-  const Sint end = floordiv((index + 1) * turns, count);
-  own_turns_ = {index_.integer(floordiv(index * turns, count)), index_.integer(a.overlap > 0 ? end + floordiv(index + 1, count) : end)};
+  const auto part = [&](Sint behind, const char* what) {
+    const UOp* all = index_.integer(behind * turns);
+    const UOp* parts = b_.cast(index_.integer(count), all->dtype);
+    return b_.add(
+        UOp{.uop = UOpKind::Alu, .dtype = all->dtype, .src = {all, parts}, .op = Op::Div, .exact = true, .hint = result_.shared + what});
+  };
+  const UOp *begin = part(index, "_first"), *end = part(index + 1, "_end");
+  own_turns_ = {begin, a.overlap > 0 ? index_.integer(floordiv((index + 1) * turns, count) + floordiv(index + 1, count)) : end};
 }
 
 // Those of the turns that are this worker's.

@@ -9,14 +9,14 @@ namespace etch {
 namespace {
 
 // In the order of OptOp.
-constexpr std::string_view kNames[] = {"UPCAST",    "OVERLAP",   "UNROLL",   "LOCAL",     "LASTLOCAL", "GROUP",
-                                       "GROUPTOP",  "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR",    "INTERIOR",
-                                       "OUTERMOST", "BLOCK",     "PREFETCH", "PREFETCHW", "BACKWARDS", "TC"};
+constexpr std::string_view kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL",    "LOCAL",     "LASTLOCAL", "GROUP",     "GROUPTOP",
+                                       "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR",    "INTERIOR",  "OUTERMOST", "BLOCK",
+                                       "PREFETCH",  "PIPELINE", "PREFETCHW", "BACKWARDS", "TC"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(OptOp::Tensor) + 1);
 
 int numbers_of(OptOp op) {
   if (op == OptOp::NoLocals || op == OptOp::Interior || op == OptOp::PrefetchWrite || op == OptOp::Backwards) return 0;
-  return op == OptOp::Outermost || op == OptOp::Prefetch ? 1 : 2;
+  return op == OptOp::Outermost || op == OptOp::Prefetch || op == OptOp::Pipeline ? 1 : 2;
 }
 
 std::string_view next_word(std::string_view& text) {

@@ -34,6 +34,7 @@ class Distances {
   explicit Distances(const Linearized& linear) : linear_(linear) {}
 
   void add(const MemoryAccess& access, std::size_t number, std::int64_t width) {
+    if (access.is_early) return;  // the later one counts
     Step step{position(access.idx, width), width * access.lanes, number, &access.loops};
     const int argument = access.buf->op->mem().index;
     (access.is_store ? stores_ : loads_)[argument].push_back(std::move(step));

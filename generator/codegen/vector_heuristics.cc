@@ -233,7 +233,7 @@ bool lanes_along_sums(Kernel& k) {
   if (steps.empty()) return false;
   k.apply(std::ranges::min_element(steps, {}, [](const auto& step) { return step.first; })->second);
   unroll_sums(k);
-  if (!k.options().small_code) fetch_next_row(k);
+  if (!k.options().small_code && !pipeline_stages(k)) fetch_next_row(k);
   return true;
 }
 

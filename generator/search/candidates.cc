@@ -18,8 +18,8 @@ constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
 bool is_last(OptOp op) {
-  return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::PrefetchWrite ||
-         op == OptOp::Backwards;
+  return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::Pipeline ||
+         op == OptOp::PrefetchWrite || op == OptOp::Backwards;
 }
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
@@ -53,6 +53,7 @@ Opts steps_of(const Kernel& k) {
     }
     steps.push_back({OptOp::Outermost, axis, 0});
     if (axis < outer && k.options().cache_bytes > 0) steps.push_back({OptOp::Prefetch, axis, 0});
+    if (axis < outer) steps.push_back({OptOp::Pipeline, axis, 0});
   }
   for (std::size_t row = 0; row < k.options().instructions.size(); row++)
     for (std::size_t c = 0; !k.tensor() && c < k.tensor_choices(k.options().instructions[row]).size(); c++)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,6 +26,13 @@ class InPlace {
 
   /// Whether some input of the kernel can lie in the output's memory.
   bool add(const KnownAst& c, std::mt19937* random_opts = nullptr) {
+    std::optional<std::vector<Opt>> opts;
+    if (random_opts != nullptr) opts = random_opt_chain(c.store, *random_opts, options_, 16, options_.has_local);
+    return add(c, opts);
+  }
+
+  /// The same with those steps, or by the heuristics.
+  bool add(const KnownAst& c, const std::optional<std::vector<Opt>>& opts) {
     const auto size = static_cast<std::int64_t>(c.expected.size());
     const std::vector<std::uint32_t> may_share = may_alias(c.store, c.inputs.size() + 1);
     if (std::ranges::all_of(may_share, [](std::uint32_t outputs) { return outputs == 0; })) return false;
@@ -32,7 +40,7 @@ class InPlace {
     for (std::size_t i = 0; i < c.inputs.size(); i++)
       signature.arguments.push_back({DType::Float32, c.inputs[i].size(), "in" + std::to_string(i + 1), Access::Read});
     CodegenOptions options = options_;
-    if (random_opts != nullptr) options.opts = random_opt_chain(c.store, *random_opts, options, 16, options_.has_local);
+    options.opts = opts;
     program_.kernels.push_back(generate_kernel(c.store, signature, *program_.language, options));
     ProgramCall call;
     call.kernel = static_cast<int>(program_.kernels.size()) - 1;
@@ -48,6 +56,7 @@ class InPlace {
   }
 
   const Program& program() const { return program_; }
+  const CodegenOptions& options() const { return options_; }
 
  private:
   int buffer(BufferKind kind, std::int64_t n, Array data) {

@@ -15,10 +15,10 @@ namespace etch::test {
 /// the first one is GROUP or GROUPTOP, if one is found that is legal.
 inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, const CodegenOptions& options, std::int64_t copies = 48,
                                          bool groups_first = false) {
-  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,       OptOp::PadTo,     OptOp::Local,     OptOp::Group,
-                                   OptOp::GroupTop, OptOp::LastLocal,    OptOp::UpcastMid, OptOp::NoLocals,  OptOp::Vector,
-                                   OptOp::Overlap,  OptOp::Outermost,    OptOp::Block,     OptOp::Backwards, OptOp::Prefetch,
-                                   OptOp::Interior, OptOp::PrefetchWrite};
+  static constexpr OptOp kOps[] = {OptOp::Upcast,   OptOp::Unroll,        OptOp::PadTo,     OptOp::Local,     OptOp::Group,
+                                   OptOp::GroupTop, OptOp::LastLocal,     OptOp::UpcastMid, OptOp::NoLocals,  OptOp::Vector,
+                                   OptOp::Overlap,  OptOp::Outermost,     OptOp::Block,     OptOp::Backwards, OptOp::Prefetch,
+                                   OptOp::Interior, OptOp::PrefetchWrite, OptOp::Pipeline};
   static constexpr std::int64_t kAmounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 16, 32};
   Kernel kernel(ast, options);
   const auto pick = [&](auto& from) { return from[std::uniform_int_distribution<std::size_t>(0, std::size(from) - 1)(rng)]; };
@@ -27,10 +27,10 @@ inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, c
     kernel.try_apply({tries % 2 == 0 ? OptOp::Group : OptOp::GroupTop, std::uniform_int_distribution<int>(0, 1)(rng), pick(kAmounts)});
   for (int tries = 0; tries < 60 && kernel.applied().size() < steps; tries++) {
     // Tiles overlap, and borders are apart, in loops alone, and these alone have an order.
-    const std::span<const OptOp> ops(kOps, std::size(kOps) - (options.has_local ? 7 : 0));
+    const std::span<const OptOp> ops(kOps, std::size(kOps) - (options.has_local ? 8 : 0));
     Opt opt{pick(ops), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
     if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;
-    if (opt.op == OptOp::Outermost || opt.op == OptOp::Prefetch) opt.amount = 0;
+    if (opt.op == OptOp::Outermost || opt.op == OptOp::Prefetch || opt.op == OptOp::Pipeline) opt.amount = 0;
     constexpr std::array kWithoutAxis{OptOp::NoLocals, OptOp::Backwards, OptOp::Interior, OptOp::PrefetchWrite};
     if (std::ranges::find(kWithoutAxis, opt.op) != kWithoutAxis.end()) opt = {opt.op};
     Kernel next = kernel;
