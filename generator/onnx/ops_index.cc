@@ -10,6 +10,7 @@
 #include "onnx/limits.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
+#include "shape/int_math.h"
 
 namespace etch::operators {
 namespace {
@@ -79,8 +80,10 @@ Outputs one_hot(NodeContext& node) {
 
 namespace {
 
-// Integers in the order of the elements, the first one largest; the least of their type is none of them. NaN counts as larger than every
-// number. Null for integers that have all values of the widest type.
+constexpr std::int64_t kWrittenOut = 8;
+
+// Integers in the order of the elements, the first one largest; the least and the largest of their type are none of them. NaN counts as
+// larger than every number. Null for integers that have all values of the widest type.
 std::optional<Tensor> rank_key(const Tensor& x, bool largest) {
   Tensor key;
   if (is_float(x.dtype())) {
@@ -101,7 +104,6 @@ std::optional<Tensor> rank_key(const Tensor& x, bool largest) {
 // One element in each turn: the first of the largest that are left. In the last axis. Few turns are written out: in a program with loops
 // less can be done for what stands outside of them.
 Tensor places_by_turns(const Tensor& key, std::int64_t k) {
-  constexpr std::int64_t kWrittenOut = 8;
   const int last = key.rank() - 1;
   const Tensor place = positions(key.graph(), key.dim(last), last, key.rank(), DType::Int32);
   const auto turn = [=](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
@@ -120,6 +122,55 @@ Tensor places_by_turns(const Tensor& key, std::int64_t k) {
     found.push_back(now.listed[0]);
   }
   return Tensor::cat(found, last).cast(DType::Int64);
+}
+
+// Of blocks that make the two rows that a turn looks at short: one that divides the elements, else the last block is padded.
+std::int64_t block_length(std::int64_t n) {
+  constexpr std::int64_t kOther = 16;
+  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  for (std::int64_t length = root; length <= 2 * root; length++)
+    if (n % length == 0) return length;
+  return ceil_div(root, kOther) * kOther;
+}
+
+// The same where there are many elements, in blocks of which the largest that is left is known: each turn looks at these, and at one block
+// twice. Elements are taken in order, so that those are left that rank behind the newest.
+Tensor places_by_blocks(const Tensor& key, std::int64_t k) {
+  const int last = key.rank() - 1, rank = key.rank();
+  const std::int64_t n = key.dim(last).as_int(), least = int_min(key.dtype());
+  const std::int64_t length = block_length(n);
+  const Sint count = ceil_div(n, length);
+  Padding behind(static_cast<std::size_t>(rank), {0, 0});
+  behind.back().second = count * length - n;
+  Shape shape = key.shape();
+  shape.back() = count;
+  shape.push_back(length);
+  const Tensor blocks = key.pad(behind, Scalar::of_int(key.dtype(), least)).reshape(shape).contiguous();
+  const Tensor block_places = positions(key.graph(), count, last, rank, DType::Int32);
+  const Tensor row_places = positions(key.graph(), length, last, rank, DType::Int32);
+  const auto turn = [=](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
+    const Tensor &largest = now[0], &newest = now[1], &newest_place = now[2];
+    const Tensor block = largest.argmax(last, true).cast(DType::Int32);
+    Shape of_block = shape;
+    of_block[static_cast<std::size_t>(last)] = 1;
+    const Tensor row = blocks.gather_elements(last, block.unsqueeze(rank).expand(of_block)).squeeze({last});
+    const Tensor first = block * integer(block, length), place = row_places + first;
+    const auto left_behind = [&](const Tensor& value, const Tensor& at) {
+      const Tensor ties = Tensor::binary(Op::And, row.equal(value), at < place);
+      return Tensor::binary(Op::Or, row < value, ties).where(row, integer(row, least));
+    };
+    const Tensor found = (left_behind(newest, newest_place).argmax(last, true).cast(DType::Int32) + first).contiguous();
+    const Tensor value = largest.reduce(Op::ReduceMax, {last}, true);
+    const Tensor next = left_behind(value, found).reduce(Op::ReduceMax, {last}, true);
+    return {{block_places.equal(block).where(next, largest), value, found}, {found}};
+  };
+  const Tensor largest = blocks.reduce(Op::ReduceMax, {rank}, false);
+  Shape one = key.shape();
+  one.back() = 1;
+  const Tensor above = Tensor::full(key.graph(), one, Scalar::of_int(key.dtype(), int_max(key.dtype())));
+  const Tensor none = Tensor::full(key.graph(), one, Scalar::of_int(DType::Int32, 0));
+  const Tensor found = Tensor::loop(key.graph(), k, {largest, above, none}, turn).listed[0];
+  return move_axis(found.squeeze({rank}), 0, last).cast(DType::Int64);
 }
 
 // The place of element i is the number of elements that rank before it: those that are larger (or smaller), and the equal ones with a lower
@@ -147,10 +198,11 @@ Tensor places_by_counts(const Tensor& rows, std::int64_t k, bool largest) {
 
 }  // namespace
 
-/// By turns, each of which goes through all elements twice; by counts of pairs where few elements or an open number of them are ranked,
-/// no integer is free, gradients are noted, the values are constant (no loop is), or a grid compares many pairs at once.
+/// By turns, each of which goes through all elements twice, or through few of many; by counts of pairs where few elements or an open number
+/// of them are ranked, no integer is free, gradients are noted, the values are constant (no loop is), or a grid compares many pairs at
+/// once.
 Outputs top_k(NodeContext& node) {
-  constexpr std::int64_t kFew = 16;
+  constexpr std::int64_t kFew = 16, kMany = 256;
   require_inputs(node, node.opset() >= 10 ? 2 : 1, node.opset() >= 10 ? 2 : 1);
   const Tensor x = node.input(0);
   const int axis = axis_of(node, node.attribute_int("axis", -1), x.rank());
@@ -164,7 +216,8 @@ Outputs top_k(NodeContext& node) {
   const bool is_counted = node.graph().tape().is_training() || rows.buffer()->constant || node.has_grid();
   const bool has_turns = k > 0 && size.is_int() && size.as_int() > kFew && !is_counted;
   const std::optional<Tensor> key = has_turns ? rank_key(rows, largest) : std::nullopt;
-  const Tensor index = key ? places_by_turns(*key, k) : places_by_counts(rows, k, largest);
+  const bool has_blocks = key && k > kWrittenOut && size.as_int() >= kMany;
+  const Tensor index = has_blocks ? places_by_blocks(*key, k) : key ? places_by_turns(*key, k) : places_by_counts(rows, k, largest);
   const Tensor values = rows.gather_elements(rows.rank() - 1, index);
   return {move_axis(values, rows.rank() - 1, axis), move_axis(index, rows.rank() - 1, axis)};
 }
