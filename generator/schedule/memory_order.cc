@@ -156,11 +156,42 @@ class Orders {
       if (!sum) continue;
       std::int64_t products = 1;
       for (const Sint& d : sum->product->shape) products *= d.max();
-      for (const LazyOp* load : toposort(sum->product))
-        if (load->op == Op::Load)
-          if (Candidate* c = candidate(item.input_of(load)); c != nullptr && !has_the_lanes(item, *sum, load))
-            if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes(), !alike_)) c->products[*axis] += products;
+      for (const LazyOp* load : toposort(sum->product)) {
+        if (load->op != Op::Load) continue;
+        Candidate* c = candidate(item.input_of(load));
+        if (has_few_outputs(item, *sum, load)) {
+          for (Candidate* image : {c, candidate(item.out)})
+            if (image != nullptr) image->products[static_cast<int>(image->buffer->shape().size()) - 1] += products;
+        } else if (c != nullptr && !has_the_lanes(item, *sum, load)) {
+          if (const auto axis = wanted(load, item.input_of(load), sum->sum->axes(), !alike_)) c->products[*axis] += products;
+        }
+      }
     }
+  }
+
+  /// Whether a constant makes fewer sums for each place of an image than a vector has lanes, as where an image leaves the network: lanes
+  /// run along the rows of the image then, of what is read and of what is written.
+  bool has_few_outputs(const ScheduleItem& item, const Contraction& sum, const LazyOp* load) const {
+    const LazyOp* other = reads(sum.a(), load) ? sum.b() : sum.a();
+    const std::optional<std::size_t> inner = innermost(item);
+    if (!has_floats_ || load->dtype != DType::Float32 || !inner || other->op != Op::Load || item.input_of(other)->kind != LazyKind::Data)
+      return false;
+    const auto image = load->st().real_strides(true), constant = other->st().real_strides(true);
+    const auto moves = [](const std::optional<Sint>& stride) { return !stride || !stride->is_int(0); };
+    const std::int64_t lanes = vector_bytes_ / bytes_of(DType::Float32);
+    std::int64_t outputs = 1;
+    for (std::size_t axis = 0; axis < sum.product->shape.size(); axis++) {
+      const Sint& size = sum.product->shape[axis];
+      if (size.is_int(1) || !moves(constant[axis]) || std::ranges::find(sum.sum->axes(), static_cast<int>(axis)) != sum.sum->axes().end())
+        continue;
+      if (moves(image[axis]) || !size.is_int()) return false;
+      outputs *= size.as_int();
+    }
+    return outputs < lanes && image[*inner] && image[*inner]->is_int(1) && sum.product->shape[*inner].min() >= lanes;
+  }
+
+  static bool reads(const LazyOp* factor, const LazyOp* load) {
+    return std::ranges::any_of(toposort(factor), [&](const LazyOp* op) { return op == load; });
   }
 
   /// Whether the other factor is computed, too, so that lanes run along what the kernel writes and `load` alone moves with (attention).

@@ -103,6 +103,33 @@ TEST_F(FloatOrders, LanesRunAlongWhatRecurrentLayersWrite) {
   }
 }
 
+// Fewer channels than a vector has lanes, as images have that leave a network: lanes run along rows of the image, which lies in planes. Not
+// where rows are short or read in steps, or each channel is read by one sum (depthwise).
+TEST_F(FloatOrders, ImagesOfFewChannelsAreMadeOfPlanes) {
+  struct Last {
+    std::int64_t outputs, block, size, stride, groups;
+    const char *in, *out;  // orders of what the last convolution reads and writes
+  };
+  for (const Last& last : {Last{9, 3, 24, 1, 1, "-1/0", "-1/0"},
+                           {4, 2, 24, 1, 1, "-1/0", "-1/0"},
+                           {16, 4, 24, 1, 1, "1/16", "2/0"},
+                           {9, 3, 12, 1, 1, "1/16", "2/0"},
+                           {9, 3, 24, 2, 1, "1/16", "2/0"},
+                           {32, 4, 24, 1, 32, "1/0", "-1/0"}}) {
+    GraphBuilder g("net", 13);
+    const Value x = g.input("x", DType::Float32, {1, 16, last.size, last.size});
+    const Value wide = g.conv(x, "wide", 16, 32, {3, 3}, {1, 1}, {1, 1, 1, 1});
+    const Value image = g.node("Conv", {wide, g.seeded("w", {last.outputs, 32 / last.groups, 1, 1}, 32)},
+                               {{"strides", Ints{last.stride, last.stride}}, {"group", last.groups}}, "last");
+    const std::int64_t size = last.size / last.stride;
+    const Value large = g.node("DepthToSpace", {image}, {{"blocksize", last.block}});
+    g.output(large, DType::Float32, {1, last.outputs / (last.block * last.block), size * last.block, size * last.block});
+    compile(g, "x86-64-v4");
+    EXPECT_EQ(order_of("conv_wide"), last.in) << last.outputs << " " << last.size << " " << last.stride;
+    EXPECT_EQ(order_of("conv_last"), last.out) << last.outputs << " " << last.size << " " << last.stride;
+  }
+}
+
 // A residual sum is written over one of its operands, so a copy with padding beside both would raise the peak.
 TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
   for (const bool has_room : {true, false}) {
