@@ -36,7 +36,7 @@ struct Moving {
 // The tiles along `tiles` overlap, and in the new order each has elements of its own: those that two share are there twice. The old order
 // is seen as two copies of the axis, the second one as far behind as the last tile: element i of the new axis is i % first of copy i /
 // first.
-ShapeTracker with_own_tiles(const Kernel& k, std::size_t tiles, const std::vector<Moving>& moving) {
+ShapeTracker with_own_tiles(const Kernel& k, std::size_t tiles, const std::vector<Moving>& moving, std::int64_t first_element) {
   const Axis& a = k.axes()[at(moving[tiles].axis)];
   const std::int64_t first = (a.size.as_int() - 1) * a.tile_size, last_start = first - a.overlap;  // elements before the last tile
   const std::int64_t unit = moving[tiles].stride / a.tile_size;
@@ -59,7 +59,7 @@ ShapeTracker with_own_tiles(const Kernel& k, std::size_t tiles, const std::vecto
     copy_strides.emplace_back(m.stride);
     strides.emplace_back(rest);
   }
-  return ShapeTracker({View::create(copies, copy_strides), View::create(shape, strides)});
+  return ShapeTracker({View::create(copies, copy_strides, first_element), View::create(shape, strides)});
 }
 
 std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
@@ -75,17 +75,19 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
     if (a.dim >= k.ast_dims() || (a.overlap > 0 && (tiles || !repeats_few(a.size.as_int() * a.tile_size - a.overlap, a.tile_size))))
       return std::nullopt;                                                    // padded, or much would be there twice
     if (k.lanes_rest() && k.lanes_rest()->dim == a.dim) return std::nullopt;  // the axes do not reach all of it
+    if (a.overlap > 0 && stride->as_int() < 0) return std::nullopt;
     if (a.overlap > 0) tiles = moving.size();
     moving.push_back({axis, a.size.as_int(), stride->as_int()});
-    is_sorted = is_sorted && (before < 0 || stride->as_int() < before);
+    is_sorted = is_sorted && stride->as_int() > 0 && (before < 0 || stride->as_int() < before);
     before = stride->as_int();
   }
   const bool in_words = k.tensor() && k.instruction().words && b.op == k.tensor()->b;
   if (is_sorted && !in_words) return std::nullopt;
+  const std::int64_t first = b.st.views()[0].offset.as_int();  // not 0 where axes run backwards
   std::vector<Sint> shape, old_strides;
   for (const Moving& m : moving) shape.emplace_back(m.size), old_strides.emplace_back(m.stride);
   Layout layout{std::vector<std::int64_t>(k.axes().size(), 0),
-                tiles ? with_own_tiles(k, *tiles, moving) : ShapeTracker({View::create(shape, old_strides)}), in_words};
+                tiles ? with_own_tiles(k, *tiles, moving, first) : ShapeTracker({View::create(shape, old_strides, first)}), in_words};
   std::int64_t stride = 1;
   for (auto it = moving.rbegin(); it != moving.rend(); it++) {
     layout.strides[at(it->axis)] = stride;
@@ -133,7 +135,7 @@ bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<Ke
   if (k.tensor() && k.instruction().is_matrix()) return false;  // work-items share an operand along other axes than their sums
   const auto reads =
       std::ranges::count_if(k.bufs(), [&](const KernelBuf& b) { return b.op->op == Op::Load && at(b.op->mem().index) == index; });
-  return reads == 1 && arguments[index].elements.is_int() && buf.st.shows_all_once(arguments[index].elements.as_int());
+  return reads == 1 && arguments[index].elements.is_int() && buf.st.shows_each_once(arguments[index].elements.as_int());
 }
 
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& k, const std::vector<KernelArgument>& arguments) {

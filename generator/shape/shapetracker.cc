@@ -204,19 +204,27 @@ std::vector<bool> ShapeTracker::masked_axes() const {
 }
 
 bool ShapeTracker::shows_all_once(std::int64_t elements) const {
-  if (views_.size() != 1 || views_[0].mask || !views_[0].offset.is_int(0)) return false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
+  return views_.size() == 1 && views_[0].offset.is_int(0) && shows_each_once(elements);
+}
+
+bool ShapeTracker::shows_each_once(std::int64_t elements) const {
+  if (views_.size() != 1 || views_[0].mask || !views_[0].offset.is_int()) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // distance, size
+  std::int64_t first = views_[0].offset.as_int();
   for (std::size_t d = 0; d < views_[0].shape.size(); d++) {
     if (!views_[0].shape[d].is_int() || !views_[0].strides[d].is_int()) return false;
-    if (!views_[0].strides[d].is_int(0)) dims.emplace_back(views_[0].strides[d].as_int(), views_[0].shape[d].as_int());
+    const std::int64_t size = views_[0].shape[d].as_int(), stride = views_[0].strides[d].as_int();
+    if (stride == 0) continue;
+    dims.emplace_back(std::abs(stride), size);
+    if (stride < 0) first += stride * (size - 1);
   }
   std::ranges::sort(dims);
   std::int64_t n = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != n) return false;
+  for (const auto& [distance, size] : dims) {
+    if (distance != n) return false;
     n *= size;
   }
-  return n == elements;
+  return first == 0 && n == elements;
 }
 
 std::int64_t ShapeTracker::real_size() const {

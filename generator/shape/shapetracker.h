@@ -72,6 +72,8 @@ class ShapeTracker {
   std::int64_t real_size() const;
   /// Whether it is one view that shows each of the first `elements` elements once, in any order; along axes of stride 0 again and again.
   bool shows_all_once(std::int64_t elements) const;
+  /// The same where some axes may run backwards (a kernel that is flipped).
+  bool shows_each_once(std::int64_t elements) const;
   /// Free variables of all views, sorted by name.
   std::vector<const Node*> variables() const;
 

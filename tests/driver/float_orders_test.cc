@@ -130,6 +130,20 @@ TEST_F(FloatOrders, ImagesOfFewChannelsAreMadeOfPlanes) {
   }
 }
 
+// Their kernels are read from the last element to the first, in steps: laid out anew they have lanes along what is written.
+TEST_F(FloatOrders, KernelsOfTransposedConvolutionsAreLaidOut) {
+  for (const std::int64_t size : {2, 3, 4, 5, 6}) {
+    GraphBuilder g("net", 13);
+    const Value x = g.relu(g.conv(g.input("x", DType::Float32, {1, 16, 12, 12}), "before", 16, 32, {1, 1}, {1, 1}, {0, 0, 0, 0}));
+    const std::int64_t pad = (size - 1) / 2, out = 22 + size - 2 * pad;
+    const OnnxAttributes attributes{{"strides", Ints{2, 2}}, {"pads", Ints{pad, pad, pad, pad}}};
+    g.output(g.node("ConvTranspose", {x, g.seeded("w", {32, 32, size, size}, 1)}, attributes), DType::Float32, {1, 32, out, out});
+    compile(g, "x86-64-v4");
+    const ProgramKernel& last = program_.kernels[static_cast<std::size_t>(program_.calls.back().kernel)];
+    EXPECT_NE(last.opts.find("VECTOR"), std::string::npos) << size << "\n" << last.text.source;
+  }
+}
+
 // A residual sum is written over one of its operands, so a copy with padding beside both would raise the peak.
 TEST_F(FloatOrders, PaddingIsCopiedWhereThereIsRoom) {
   for (const bool has_room : {true, false}) {

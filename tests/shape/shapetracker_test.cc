@@ -256,6 +256,29 @@ TEST(ShapeTracker, RandomHistoriesReadTheRightElements) {
   EXPECT_GT(several, 100);
 }
 
+// In any order of the axes, and from either end; the oracle counts.
+TEST(ShapeTracker, EachElementIsShownOnce) {
+  int shown = 0, backwards = 0;
+  for (unsigned seed = 20000; seed < 21500; seed++) {
+    History h(seed);
+    const std::int64_t elements = h.truth.count();
+    for (int n = h.pick(1, 3); n > 0; n--) h.step();
+    std::vector<std::int64_t> times(static_cast<std::size_t>(elements), 0);
+    for (const std::int64_t at : h.truth.data)
+      if (at >= 0) times[static_cast<std::size_t>(at)]++;
+    const bool has_padding = std::ranges::find(h.truth.data, -1) != h.truth.data.end();
+    const bool is_even = !has_padding && times[0] > 0 && std::ranges::count(times, times[0]) == elements;
+    const bool is_seen = h.st.shows_each_once(elements);
+    EXPECT_EQ(is_seen, is_even && h.st.views().size() == 1) << h.st.to_text();
+    EXPECT_FALSE(h.st.shows_each_once(elements + 1));
+    EXPECT_TRUE(is_seen || !h.st.shows_all_once(elements)) << h.st.to_text();
+    shown += is_seen ? 1 : 0;
+    backwards += is_seen && !h.st.shows_all_once(elements) ? 1 : 0;
+  }
+  EXPECT_GT(shown, 300);
+  EXPECT_GT(backwards, 50);
+}
+
 // One element alone, as a tensor without axes, and as axes again.
 TEST(ShapeTracker, EveryElementAsAScalar) {
   int padding = 0;

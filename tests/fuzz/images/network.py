@@ -28,7 +28,7 @@ class Images:
 
     LAYERS = ("convolution",) * 5 + ("depthwise",) * 3 + ("pool",) * 3 + (
         "activation", "activation", "residual", "residual", "joined", "joined", "shuffled", "normalised", "scaled", "widened", "split",
-        "over_channels", "over_channels", "gated") + ("filtered",) * 4
+        "over_channels", "over_channels", "gated") + ("filtered",) * 4 + ("raised", "raised", "spaced")
 
     def newest(self):
         return self.values[-1] if self.draws.maybe(0.8) else self.draws.choice(self.values)
@@ -175,6 +175,29 @@ class Images:
         self.weights.append(numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), scales))
         y = self.add("Resize", [x, "", scales], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
         self.values.append((y, channels, 2 * rows, 2 * columns))
+
+    def raised(self, x, channels, rows, columns):
+        """A transposed convolution."""
+        size, strides, pads, _ = self.window(rows, columns, 5)
+        groups = self.draws.choice([g for g in (1, 1, 1, 2) if channels % g == 0])
+        outputs = self.draws.choice([c for c in CHANNELS if c % groups == 0])
+        out = [(n - 1) * strides[i] + size[i] - pads[i] - pads[i + 2] for i, n in enumerate((rows, columns))]
+        if min(out) < 1 or outputs * channels // groups * size[0] * size[1] * rows * columns > MOST_PRODUCTS or outputs * out[0] * out[1] > 60000:
+            return
+        inputs = [x, self.numbers(channels, outputs // groups, *size, scale=(channels // groups) ** -0.5)]
+        if self.draws.maybe(0.8):
+            inputs.append(self.numbers(outputs))
+        y = self.add("ConvTranspose", inputs, kernel_shape=size, strides=strides, pads=pads, group=groups)
+        self.values.append((self.activated(y), outputs, *out))
+
+    def spaced(self, x, channels, rows, columns):
+        """Channels that become pixels, or pixels that become channels."""
+        n = self.draws.choice((2, 3))
+        if channels % (n * n) == 0:
+            y = self.add("DepthToSpace", [x], blocksize=n, mode=self.draws.choice(("CRD", "DCR")))
+            self.values.append((y, channels // (n * n), rows * n, columns * n))
+        elif rows % n == 0 and columns % n == 0 and channels <= 16:
+            self.values.append((self.add("SpaceToDepth", [x], blocksize=n), channels * n * n, rows // n, columns // n))
 
     def over_channels(self, x, *shape):
         kind = self.draws.choice(("Softmax", "Softmax", "LayerNormalization", "LRN"))
