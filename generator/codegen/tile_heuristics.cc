@@ -53,11 +53,14 @@ class Search {
         is_integer_(is_int(k.reduces()[0]->dtype)),
         products_(products_of(k)) {}
 
-  // Lanes at whose borders masks differ are taken only where there are no others.
+  // Lanes at whose borders masks differ are taken only where there are no others, or half as many at most.
   std::optional<Tile> best() {
-    std::optional<Tile> found = best_of_these();
-    with_borders_ = !found;
-    return found ? found : best_of_these();
+    constexpr double kWorth = 2;
+    const std::optional<Tile> found = best_of_these();
+    with_borders_ = true;
+    const std::optional<Tile> bordered = best_of_these();
+    if (!found || !bordered) return found ? found : bordered;
+    return lanes_used(bordered->axis, bordered->lanes) < kWorth * lanes_used(found->axis, found->lanes) ? found : bordered;
   }
 
  private:

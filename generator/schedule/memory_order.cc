@@ -14,6 +14,7 @@
 #include "ir/contraction.h"
 #include "schedule/axis_cuts.h"
 #include "schedule/rewrite_ast.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -187,7 +188,14 @@ class Orders {
       if (moves(image[axis]) || !size.is_int()) return false;
       outputs *= size.as_int();
     }
-    return outputs < lanes && image[*inner] && image[*inner]->is_int(1) && sum.product->shape[*inner].min() >= lanes;
+    return !fill_vectors(outputs, lanes) && image[*inner] && image[*inner]->is_int(1) && sum.product->shape[*inner].min() >= lanes;
+  }
+
+  /// Whether there are vectors of them, or of half as many, without much that is computed twice.
+  static bool fill_vectors(std::int64_t outputs, std::int64_t lanes) {
+    constexpr std::int64_t kLeast = 8;  // elements for each that is computed twice
+    const std::int64_t twice = ceil_div(outputs, lanes) * lanes - outputs;
+    return outputs % (lanes / 2) == 0 || twice * kLeast <= outputs;
   }
 
   static bool reads(const LazyOp* factor, const LazyOp* load) {
