@@ -170,25 +170,30 @@ class Orders {
     }
   }
 
-  /// Whether a constant makes fewer sums for each place of an image than a vector has lanes, as where an image leaves the network: lanes
-  /// run along the rows of the image then, of what is read and of what is written.
+  /// Whether a constant makes sums for each place of an image that fill vectors badly, as where an image leaves the network: lanes run
+  /// along the rows of the image then, of what is read and of what is written.
   bool has_few_outputs(const ScheduleItem& item, const Contraction& sum, const LazyOp* load) const {
     const LazyOp* other = reads(sum.a(), load) ? sum.b() : sum.a();
-    const std::optional<std::size_t> inner = innermost(item);
-    if (!has_floats_ || load->dtype != DType::Float32 || !inner || other->op != Op::Load || item.input_of(other)->kind != LazyKind::Data)
+    if (!has_floats_ || load->dtype != DType::Float32 || other->op != Op::Load || item.input_of(other)->kind != LazyKind::Data)
       return false;
     const auto image = load->st().real_strides(true), constant = other->st().real_strides(true);
     const auto moves = [](const std::optional<Sint>& stride) { return !stride || !stride->is_int(0); };
+    const auto is_reduced = [&](std::size_t axis) {
+      return std::ranges::find(sum.sum->axes(), static_cast<int>(axis)) != sum.sum->axes().end();
+    };
     const std::int64_t lanes = vector_bytes_ / bytes_of(DType::Float32);
     std::int64_t outputs = 1;
-    for (std::size_t axis = 0; axis < sum.product->shape.size(); axis++) {
+    bool has_rows = false, has_groups = false;
+    for (std::size_t axis = 0; axis < image.size(); axis++) {
       const Sint& size = sum.product->shape[axis];
-      if (size.is_int(1) || !moves(constant[axis]) || std::ranges::find(sum.sum->axes(), static_cast<int>(axis)) != sum.sum->axes().end())
-        continue;
-      if (moves(image[axis]) || !size.is_int()) return false;
-      outputs *= size.as_int();
+      if (size.is_int(1) || is_reduced(axis)) continue;
+      if (!size.is_int()) return false;
+      if (!moves(image[axis])) outputs *= size.as_int();
+      has_groups = has_groups || (moves(constant[axis]) && moves(image[axis]));
+      has_rows = has_rows || (!moves(constant[axis]) && image[axis] && image[axis]->is_int(1) && size.as_int() >= lanes);
     }
-    return !fill_vectors(outputs, lanes) && image[*inner] && image[*inner]->is_int(1) && sum.product->shape[*inner].min() >= lanes;
+    const bool is_depthwise = outputs == 1 && has_groups;
+    return has_rows && !is_depthwise && !fill_vectors(outputs, lanes);
   }
 
   /// Whether there are vectors of them, or of half as many, without much that is computed twice.

@@ -139,11 +139,32 @@ void write_encoder(const std::filesystem::path& path) {
   n.write(x, {1, kTokens, kWidth}, path);
 }
 
+void write_upscaler(const std::filesystem::path& path) {
+  constexpr std::int64_t kTimes = 3, kRows = 120, kColumns = 160;
+  Net n("upscaler", {1, 1, kRows, kColumns});
+  const Value x = n.g.relu(n.conv(n.g.relu(n.conv("x", 1, 64, 5)), 64, 32, 3));
+  const Value y = n.g.node("DepthToSpace", {n.conv(x, 32, kTimes * kTimes, 3)}, {{"blocksize", kTimes}, {"mode", "CRD"}});
+  n.write(y, {1, 1, kTimes * kRows, kTimes * kColumns}, path);
+}
+
+void write_generator(const std::filesystem::path& path) {
+  Net n("generator", {1, 256, 8, 8});
+  const auto doubled = [&](const Value& x, std::int64_t channels, std::int64_t outputs) {
+    const Value w = n.g.seeded(n.next() + ".weight", {channels, outputs, 4, 4}, 4 * channels);
+    return n.g.node("ConvTranspose", {x, w}, {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+  };
+  Value x = "x";
+  std::int64_t channels = 256;
+  for (; channels > 32; channels /= 2) x = n.norm_relu(doubled(x, channels, channels / 2), channels / 2);
+  n.write(n.g.node("Tanh", {doubled(x, channels, 3)}), {1, 3, 128, 128}, path);
+}
+
 }  // namespace
 
 const std::vector<UntunedNetwork>& untuned_networks() {
-  static const std::vector<UntunedNetwork> networks{
-      {"densenet", write_densenet}, {"inception_v2", write_inception_v2}, {"recogniser", write_recogniser}, {"encoder", write_encoder}};
+  static const std::vector<UntunedNetwork> networks{{"densenet", write_densenet},     {"inception_v2", write_inception_v2},
+                                                    {"recogniser", write_recogniser}, {"encoder", write_encoder},
+                                                    {"upscaler", write_upscaler},     {"generator", write_generator}};
   return networks;
 }
 

@@ -103,24 +103,25 @@ TEST_F(FloatOrders, LanesRunAlongWhatRecurrentLayersWrite) {
   }
 }
 
-// Fewer channels than a vector has lanes, as images have that leave a network: lanes run along rows of the image, which lies in planes. Not
-// where rows are short or read in steps, or each channel is read by one sum (depthwise).
+// Channels that fill vectors badly, as images have that leave a network: lanes run along rows of the image, which lies in planes. Not where
+// rows are short or read in steps.
 TEST_F(FloatOrders, ImagesOfFewChannelsAreMadeOfPlanes) {
   struct Last {
-    std::int64_t outputs, block, size, stride, groups;
+    std::int64_t outputs, block, size, stride;
     const char *in, *out;  // orders of what the last convolution reads and writes
   };
-  for (const Last& last : {Last{9, 3, 24, 1, 1, "-1/0", "-1/0"},
-                           {4, 2, 24, 1, 1, "-1/0", "-1/0"},
-                           {16, 4, 24, 1, 1, "1/16", "2/0"},
-                           {9, 3, 12, 1, 1, "1/16", "2/0"},
-                           {9, 3, 24, 2, 1, "1/16", "2/0"},
-                           {32, 4, 24, 1, 32, "1/0", "-1/0"}}) {
+  for (const Last& last : {Last{9, 3, 24, 1, "-1/0", "-1/0"},
+                           {4, 2, 24, 1, "-1/0", "-1/0"},
+                           {20, 2, 24, 1, "-1/0", "-1/0"},
+                           {24, 2, 24, 1, "1/16", "-1/0"},
+                           {16, 4, 24, 1, "1/16", "2/0"},
+                           {9, 3, 12, 1, "1/16", "2/0"},
+                           {9, 3, 24, 2, "1/16", "2/0"}}) {
     GraphBuilder g("net", 13);
     const Value x = g.input("x", DType::Float32, {1, 16, last.size, last.size});
-    const Value wide = g.conv(x, "wide", 16, 32, {3, 3}, {1, 1}, {1, 1, 1, 1});
-    const Value image = g.node("Conv", {wide, g.seeded("w", {last.outputs, 32 / last.groups, 1, 1}, 32)},
-                               {{"strides", Ints{last.stride, last.stride}}, {"group", last.groups}}, "last");
+    const Value wide = g.conv(x, "wide", 16, 32, {1, 1}, {1, 1}, {0, 0, 0, 0});
+    const Value image =
+        g.node("Conv", {wide, g.seeded("w", {last.outputs, 32, 1, 1}, 32)}, {{"strides", Ints{last.stride, last.stride}}}, "last");
     const std::int64_t size = last.size / last.stride;
     const Value large = g.node("DepthToSpace", {image}, {{"blocksize", last.block}});
     g.output(large, DType::Float32, {1, last.outputs / (last.block * last.block), size * last.block, size * last.block});
@@ -141,6 +142,24 @@ TEST_F(FloatOrders, KernelsOfTransposedConvolutionsAreLaidOut) {
     compile(g, "x86-64-v4");
     const ProgramKernel& last = program_.kernels[static_cast<std::size_t>(program_.calls.back().kernel)];
     EXPECT_NE(last.opts.find("VECTOR"), std::string::npos) << size << "\n" << last.text.source;
+  }
+}
+
+// So do those of transposed convolutions, whose phases are written in turns, and products that are filtered one by one (Winograd's).
+TEST_F(FloatOrders, RowsOfFewChannelsAreVectors) {
+  for (const auto& [is_transposed, winograd] : {std::pair{true, Winograd::Off}, {false, Winograd::Off}, {false, Winograd::OneAxis}}) {
+    GraphBuilder g("net", 13);
+    const Value x = g.input("x", DType::Float32, {1, 16, 24, 24});
+    const Value wide =
+        g.relu(g.conv(g.relu(g.conv(x, "wide", 16, 128, {1, 1}, {1, 1}, {0, 0, 0, 0})), "narrow", 128, 32, {1, 1}, {1, 1}, {0, 0, 0, 0}));
+    const Value y = is_transposed ? g.node("ConvTranspose", {wide, g.seeded("w", {32, 3, 4, 4}, 32)},
+                                           {{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}})
+                                  : g.conv(wide, "last", 32, 9, {3, 3}, {1, 1}, {1, 1, 1, 1});
+    g.output(y, DType::Float32, is_transposed ? std::vector<OnnxDim>{1, 3, 48, 48} : std::vector<OnnxDim>{1, 9, 24, 24});
+    options_.winograd = winograd;
+    compile(g, "x86-64-v4");
+    for (const ProgramKernel& kernel : program_.kernels)
+      EXPECT_NE(kernel.opts.find("VECTOR"), std::string::npos) << kernel.opts << "\n" << kernel.text.source;
   }
 }
 
