@@ -79,16 +79,17 @@ int Kernel::pipelined_axis() const {
 }
 
 // Where the second stage computes exp or the like of each element, the first one costs little beside it: it loads, and its comparisons or
-// additions take other units than products. Where rows come from memory, to ask
-// for them in time counts more. A turn more is computed than there are.
+// additions take other units than products. Where rows come from memory, to ask for them in time counts more. Each worker computes a turn
+// more than it has.
 bool pipeline_stages(Kernel& k) {
   constexpr std::int64_t kFewestTurns = 8;
   constexpr std::int64_t kOfPolynomials = 16;  // registers for their factors and what is summed
   constexpr double kLastCache = 8;             // the last cache has several times as much as the second one
   const CodegenOptions& options = k.options();
   const int row = k.count(AxisKind::Global) - 1;
-  if (options.in_order || k.reduce_stages() < 2 || row < 0 || !k.reduces_lanes()) return false;
-  if (k.axes()[at(row)].size.min() < kFewestTurns || !has_library_call(k, 1) || has_library_call(k, 0)) return false;
+  if (options.in_order || options.overlap || k.reduce_stages() < 2 || row < 0 || !k.reduces_lanes()) return false;
+  const std::int64_t turns = k.axes()[at(row)].size.min() / std::max(options.workers.most, 1);
+  if (turns < kFewestTurns || !has_library_call(k, 1) || has_library_call(k, 0)) return false;
   if (sums_of_both(k) + kOfPolynomials > options.float_registers) return false;
   const bool is_far = options.cache_bytes > 0 && bytes_of_rows(k, row) > kLastCache * static_cast<double>(options.cache_bytes);
   return !is_far && k.try_apply({OptOp::Pipeline, row, 0});

@@ -1,4 +1,5 @@
-// Which steps are legal: the rules of all OptOps but TC (tensor.cc), each with the text that says what it asks for.
+// Which steps are legal: the rules of all OptOps but TC (tensor.cc) and PIPELINE (kernel_pipeline.cc), each with the text that says what it
+// asks for.
 #include <algorithm>
 
 #include "base/subscript.h"

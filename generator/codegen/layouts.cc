@@ -75,7 +75,7 @@ std::optional<Layout> layout_of(const Kernel& k, const KernelBuf& b) {
     if (a.dim >= k.ast_dims() || (a.overlap > 0 && (tiles || !repeats_few(a.size.as_int() * a.tile_size - a.overlap, a.tile_size))))
       return std::nullopt;                                                    // padded, or much would be there twice
     if (k.lanes_rest() && k.lanes_rest()->dim == a.dim) return std::nullopt;  // the axes do not reach all of it
-    if (a.overlap > 0 && stride->as_int() < 0) return std::nullopt;
+    if (a.overlap > 0 && stride->as_int() < 0) return std::nullopt;           // outputs backwards: nobody writes that
     if (a.overlap > 0) tiles = moving.size();
     moving.push_back({axis, a.size.as_int(), stride->as_int()});
     is_sorted = is_sorted && stride->as_int() > 0 && (before < 0 || stride->as_int() < before);

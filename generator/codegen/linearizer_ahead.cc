@@ -94,7 +94,7 @@ void Linearizer::find_ahead() {
     }
 }
 
-// Where the next turn of the loop begins to read, or, in the last one, the first does.
+// Where the next turn of the loop begins to read (with PIPELINE the one after that), or, in the last one, the first does.
 Linearizer::Place Linearizer::start_of_next(const KernelBuf& buf, int turns) {
   const std::vector<Sint> now = axis_index_;
   const Sint size = k_.axes()[static_cast<std::size_t>(turns)].size;

@@ -153,12 +153,13 @@ void Linearizer::reduce() {
   compute_outer_values(summed);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Reduce);
+  // What adds nothing to this stage may count in the next turn's.
   const std::vector<Sint> guards = begins_next() ? std::vector<Sint>() : find_guards();
   open_reduce_loops(guards);
   guards_ = guards;
   if (window_)
     add_row();
-  else if (const LazyOp* sum = window_sum(); sum != nullptr)
+  else if (const LazyOp* sum = begins_next() ? nullptr : window_sum(); sum != nullptr)
     add_by_element(sum);
   else
     for_each(axes_of(AxisKind::Unroll), [&] {

@@ -1,7 +1,8 @@
 // Linearizer: workers that share a kernel. One of its outer loops is cut into as many parts as there are workers, which write different
 // elements; all other loops are whole for each.
 //
-//   for (y = worker * 56 / workers; y < (worker + 1) * 56 / workers; y++)
+//   y_first = worker * 56 / workers, y_end = (worker + 1) * 56 / workers
+//   for (y = y_first; y < y_end; y++)
 //     for (x = 0; x < 56; x++) ...
 #include <algorithm>
 #include <map>
@@ -90,8 +91,8 @@ void Linearizer::share_among_workers() {
     return b_.add(
         UOp{.uop = UOpKind::Alu, .dtype = all->dtype, .src = {all, parts}, .op = Op::Div, .exact = true, .hint = result_.shared + what});
   };
-  const UOp *begin = part(index, "_first"), *end = part(index + 1, "_end");
-  own_turns_ = {begin, a.overlap > 0 ? index_.integer(floordiv((index + 1) * turns, count) + floordiv(index + 1, count)) : end};
+  const auto end = [&] { return floordiv((index + 1) * turns, count) + floordiv(index + 1, count); };  // the last one has the last tile
+  own_turns_ = {part(index, "_first"), a.overlap > 0 ? index_.integer(end()) : part(index + 1, "_end")};
 }
 
 // Those of the turns that are this worker's.

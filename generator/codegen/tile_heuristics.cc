@@ -53,10 +53,12 @@ class Search {
         is_integer_(is_int(k.reduces()[0]->dtype)),
         products_(products_of(k)) {}
 
-  // Lanes at whose borders masks differ are taken only where there are no others, or half as many at most.
+  // Lanes at whose borders masks differ are taken only where there are no others, or half as many at most and the borders get a body of
+  // their own (INTERIOR).
   std::optional<Tile> best() {
     constexpr double kWorth = 2;
     const std::optional<Tile> found = best_of_these();
+    if (found && (k_.options().small_code || k_.options().overlap || k_.options().backwards)) return found;
     with_borders_ = true;
     const std::optional<Tile> bordered = best_of_these();
     if (!found || !bordered) return found ? found : bordered;

@@ -174,8 +174,8 @@ class Orders {
   /// along the rows of the image then, of what is read and of what is written.
   bool has_few_outputs(const ScheduleItem& item, const Contraction& sum, const LazyOp* load) const {
     const LazyOp* other = reads(sum.a(), load) ? sum.b() : sum.a();
-    if (!has_floats_ || load->dtype != DType::Float32 || other->op != Op::Load || item.input_of(other)->kind != LazyKind::Data)
-      return false;
+    if (!has_floats_ || load->dtype != DType::Float32 || is_indexed(load) || other->op != Op::Load || is_indexed(other)) return false;
+    if (item.input_of(other)->kind != LazyKind::Data) return false;
     const auto image = load->st().real_strides(true), constant = other->st().real_strides(true);
     const auto moves = [](const std::optional<Sint>& stride) { return !stride || !stride->is_int(0); };
     const auto is_reduced = [&](std::size_t axis) {
@@ -198,9 +198,9 @@ class Orders {
 
   /// Whether there are vectors of them, or of half as many, without much that is computed twice.
   static bool fill_vectors(std::int64_t outputs, std::int64_t lanes) {
-    constexpr std::int64_t kLeast = 8;  // elements for each that is computed twice
+    constexpr std::int64_t kLeast = 8, kFewestLanes = 4;  // elements for each that is computed twice; lanes that a type of vectors has
     const std::int64_t twice = ceil_div(outputs, lanes) * lanes - outputs;
-    return outputs % (lanes / 2) == 0 || twice * kLeast <= outputs;
+    return outputs % std::max(lanes / 2, kFewestLanes) == 0 || twice * kLeast <= outputs;
   }
 
   static bool reads(const LazyOp* factor, const LazyOp* load) {

@@ -74,6 +74,17 @@ const PassCase kCases[] = {
        m.store(m.i32(0), m.f32(1));
      },
      "%0 = DefineGlobal float32 0\n%1 = Const int32 0\n%2 = Const float32 1.0\n%3 = Store float32 %0 %1 %2\n"},
+    {"an accumulator that a turn reads before it changes", remove_dead,
+     [](Maker& m) {
+       const UOp* carried = m.acc();
+       const UOp* l = m.loop("i0", 3);
+       m.store(l, carried);
+       m.phi(carried, m.load(l));
+       m.phi(m.acc(), m.f32(1));
+       m.b.end(l);
+     },
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = DefineAcc float32 0.0 0\n%3 = Const int32 0\n%4 = Const int32 3\n"
+     "%5 = Loop int32 i0 %3 %4\n  %6 = Store float32 %0 %5 %2\n  %7 = Load float32 %1 %5\n  %8 = Phi float32 %2 %7\n%9 = End %5\n"},
     {"loads leave loops, not ifs", hoist_invariants,
      [](Maker& m) {
        const UOp* zero = m.i32(0);

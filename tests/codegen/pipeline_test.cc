@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "codegen/workers.h"
 #include "memory/plan.h"
@@ -100,6 +102,33 @@ TEST(Pipeline, AgreesWithLoopsWhereOutputsLieOverInputs) {
     ASSERT_EQ(test::first_difference(got[k], cases[k]->expected), "") << k << "\n" << to_text(cases[k]->store);
 }
 
+// Sums of products of integers over unrolled steps are added element by element elsewhere.
+TEST(Pipeline, OfIntegersInUnrolledStepsAgreesWithLoops) {
+  const auto device = test::backend("c");
+  if (!device) GTEST_SKIP() << device.why;
+  constexpr std::int64_t kRows = 8, kLength = 8;
+  KnownAst c;
+  const std::vector<Sint> whole{kRows, kLength};
+  const ShapeTracker st = ShapeTracker::from_shape(whole);
+  const LazyOp* x = c.ops.load(1, DType::Int32, st);
+  const LazyOp* distance = c.ops.elementwise(Op::Sub, {x, c.ops.expand(c.ops.reduce(Op::ReduceMax, x, {1}), whole)});
+  const LazyOp* sum = c.ops.reduce(Op::ReduceSum, c.ops.elementwise(Op::Mul, {distance, distance}), {1});
+  c.store = c.ops.store(0, sum, ShapeTracker::from_shape({kRows, 1}));
+  std::vector<double> data;
+  for (std::int64_t i = 0; i < kRows * kLength; i++) data.push_back(static_cast<double>(i * 37 % 23));
+  c.inputs.push_back(Array::of_doubles(DType::Int32, {kRows * kLength}, data));
+  for (std::int64_t row = 0; row < kRows; row++) {
+    const auto begin = data.begin() + row * kLength;
+    const double largest = *std::max_element(begin, begin + kLength);
+    double total = 0;
+    for (auto v = begin; v != begin + kLength; v++) total += (*v - largest) * (*v - largest);
+    c.expected.push_back(total);
+  }
+  const std::vector<Opt> steps{{OptOp::Upcast, 0, 2}, {OptOp::Unroll, 0, 2}, {OptOp::Unroll, 1, 2}, {OptOp::Pipeline, 0, 0}};
+  const Program program = test::program_of({{c.store, &c.inputs, kRows, steps}}, kC, options_of(kC, 0));
+  EXPECT_EQ(test::first_difference(device->load(program)->run({})[0], c.expected), "") << program.kernels[0].text.source;
+}
+
 // The bytes of rows that a worker reads, and those that it writes.
 using Bytes = std::set<std::int64_t>;
 
@@ -188,6 +217,9 @@ TEST(Pipeline, IsTakenWhereItPays) {
   EXPECT_FALSE(has(chosen(8, 64, options), "PIPELINE")) << "few turns";
   EXPECT_FALSE(has(chosen(2048, 64, options), "PIPELINE")) << "farther away";
   EXPECT_TRUE(has(chosen(2048, 64, options), "PREFETCH 0"));
+  options.workers = {.most = 8, .least_work = 0};
+  EXPECT_FALSE(has(chosen(64, 64, options), "PIPELINE")) << "few turns for each";
+  options.workers = {};
   options.float_registers = 16;
   EXPECT_FALSE(has(chosen(64, 64, options), "PIPELINE"));
   options.float_registers = 32;

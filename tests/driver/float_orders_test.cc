@@ -131,6 +131,28 @@ TEST_F(FloatOrders, ImagesOfFewChannelsAreMadeOfPlanes) {
   }
 }
 
+// A lookup is computed beside the product that reads it: it is no image.
+TEST_F(FloatOrders, LookupsAreNoImages) {
+  GraphBuilder g("net", 13);
+  const Value ids = g.input("ids", DType::Int64, {40});
+  const Value rows = g.node("Gather", {g.seeded("table", {100, 32}, 1), ids});
+  g.output(g.node("MatMul", {rows, g.seeded("w", {32, 9}, 32)}), DType::Float32, {40, 9});
+  compile(g, "x86-64-v4");
+  EXPECT_FALSE(program_.kernels.empty());
+}
+
+// Where vectors have four lanes at most, two channels fill none.
+TEST_F(FloatOrders, TwoChannelsFillNoVector) {
+  for (const auto& [outputs, order] : {std::pair<std::int64_t, const char*>{2, "-1/0"}, {6, "-1/0"}, {8, "1/4"}}) {
+    GraphBuilder g("net", 13);
+    const Value x = g.input("x", DType::Float32, {1, 16, 24, 24});
+    const Value wide = g.conv(x, "wide", 16, 32, {1, 1}, {1, 1}, {0, 0, 0, 0});
+    g.output(g.conv(wide, "last", 32, outputs, {1, 1}, {1, 1}, {0, 0, 0, 0}), DType::Float32, {1, outputs, 24, 24});
+    compile(g, "cortex-a72");
+    EXPECT_EQ(order_of("conv_wide"), order) << outputs;
+  }
+}
+
 // Their kernels are read from the last element to the first, in steps: laid out anew they have lanes along what is written.
 TEST_F(FloatOrders, KernelsOfTransposedConvolutionsAreLaidOut) {
   for (const std::int64_t size : {2, 3, 4, 5, 6}) {

@@ -198,6 +198,16 @@ TEST(OnnxIndex, TopKTakesTurnsWhereTheyPay) {
     EXPECT_EQ(loops_and_items(9, dtype, has_grid).first, 0U) << "counted";
     EXPECT_LE(loops_and_items(9, dtype, has_grid).second, 3U) << "counted";
   }
+  // With blocks a turn has several kernels, and the blocks are made before.
+  const auto items_of = [&](std::int64_t n, std::int64_t k) {
+    const std::string bytes =
+        test::bytes_of(test::NodeModel{"TopK", 24, {ints({n}, Ints(static_cast<std::size_t>(n), 1), DType::Int32), ints({1}, {k})}, {}, 2});
+    const ImportedModel imported = import_onnx({.bytes = bytes, .name = "n"});
+    return create_schedule(*imported.graph, {{"y", imported.outputs.at(1).tensor}}).items.size();
+  };
+  EXPECT_EQ(items_of(255, 9), items);
+  EXPECT_GT(items_of(256, 9), items);
+  EXPECT_EQ(items_of(256, 8), items_of(255, 8));
   const std::string constant = test::bytes_of(test::NodeModel{"TopK", 24, {ints({40}, ascending), ints({1}, {9})}, {}, 2, 0});
   EXPECT_TRUE(import_onnx({.bytes = constant, .name = "n"}).outputs.at(1).tensor.evaluate());
 }
