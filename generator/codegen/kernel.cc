@@ -336,7 +336,7 @@ void Kernel::apply_to_loops(const Opt& opt) {
   if (opt.op == OptOp::Outermost) std::rotate(axes_.begin(), axes_.begin() + opt.axis, axes_.begin() + opt.axis + 1);
   if (opt.op == OptOp::Block) block(opt.axis, opt.amount);
   if (opt.op == OptOp::Prefetch) prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
-  if (opt.op == OptOp::Pipeline) pipelined_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
+  if (opt.op == OptOp::Pipeline) pipelined_ = true;
   if (opt.op == OptOp::PrefetchWrite) prefetches_stores_ = true;
   if (opt.op == OptOp::Backwards) backwards_ = true;
 }

@@ -219,6 +219,8 @@ class Kernel {
   std::optional<std::string> why_no_prefetch_of_stores(const Opt& opt) const;
   // kernel_pipeline.cc
   std::optional<std::string> why_no_pipeline(const Opt& opt) const;
+  /// The same as the kernel stands now: steps behind PIPELINE may have changed the loops.
+  std::optional<std::string> why_not_early() const;
   bool may_begin_early() const;
   bool first_stages_are_alike() const;
   // tensor.cc
@@ -247,8 +249,7 @@ class Kernel {
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
   std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
-  std::optional<std::pair<int, std::int64_t>> pipelined_{};   // the same
-  bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false;
+  bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false, pipelined_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
 };
@@ -269,10 +270,6 @@ struct Layout {
 /// The new layout of each argument; nullopt for one that is not constant or is read in several ways, and for one that is in that order
 /// already, unless it is read in words.
 std::vector<std::optional<Layout>> choose_layouts(const Kernel& kernel, const std::vector<KernelArgument>& arguments);
-
-/// Whether few of `size` elements are in two of the tiles of an axis, of which the last begins earlier: a new layout may then have them
-/// twice.
-bool repeats_few(std::int64_t size, std::int64_t tile);
 
 /// Whether the buffer that `buf` reads may get a new layout: it is a constant that is read once, through one view that shows each
 /// element once.

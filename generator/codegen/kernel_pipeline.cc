@@ -55,28 +55,24 @@ bool Kernel::first_stages_are_alike() const {
   return first == second;
 }
 
-std::optional<std::string> Kernel::why_no_pipeline(const Opt& opt) const {
-  if (options_->has_local) return "the language runs loops in order: it has no grid";
-  if (opt.amount != 0) return "it takes no amount";
-  if (pipelined_) return "nothing is computed ahead yet";
+std::optional<std::string> Kernel::why_not_early() const {
   if (reduce_stages_ < 2 || is_scan() || tensor_) return "its second stage has a sum, which is no running one";
-  if (opt.axis < 0 || opt.axis != count(AxisKind::Global) - 1) return "the axis is the innermost of the loops that are not reduced";
-  const Axis& a = axes_[at(opt.axis)];
+  if (count(AxisKind::Global) == 0) return "there is a loop over an axis that is not reduced";
+  const Axis& a = axes_[at(count(AxisKind::Global) - 1)];
   const bool has_next = a.size.is_int() && a.size.as_int() > 1 && a.overlap == 0;
-  if (!has_next) return "the loop has a known number of turns, more than one, which do not overlap";
+  if (!has_next) return "the innermost loop has a known number of turns, more than one, which do not overlap";
   if (lanes() > 1 && !reduces_lanes()) return "lanes are of the reduced axis";
   if (!may_begin_early()) return "the first stage reads what the second one reads too, element by element";
   return first_stages_are_alike() ? std::nullopt : std::optional("the first two stages have the same loops");
 }
 
-// Steps behind it may have changed the loops.
-int Kernel::pipelined_axis() const {
-  const int last = count(AxisKind::Global) - 1;
-  if (!pipelined_ || last < 0) return -1;
-  const Axis& a = axes_[at(last)];
-  const bool is_same = a.dim == pipelined_->first && a.multiplier == pipelined_->second && a.overlap == 0;
-  return is_same && (lanes() == 1 || reduces_lanes()) && first_stages_are_alike() ? last : -1;
+std::optional<std::string> Kernel::why_no_pipeline(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  return pipelined_ ? std::optional("nothing is computed ahead yet") : why_not_early();
 }
+
+int Kernel::pipelined_axis() const { return pipelined_ && !why_not_early() ? count(AxisKind::Global) - 1 : -1; }
 
 // Where the second stage computes exp or the like of each element, the first one costs little beside it: it loads, and its comparisons or
 // additions take other units than products. Where rows come from memory, to ask for them in time counts more. Each worker computes a turn
@@ -92,7 +88,7 @@ bool pipeline_stages(Kernel& k) {
   if (turns < kFewestTurns || !has_library_call(k, 1) || has_library_call(k, 0)) return false;
   if (sums_of_both(k) + kOfPolynomials > options.float_registers) return false;
   const bool is_far = options.cache_bytes > 0 && bytes_of_rows(k, row) > kLastCache * static_cast<double>(options.cache_bytes);
-  return !is_far && k.try_apply({OptOp::Pipeline, row, 0});
+  return !is_far && k.try_apply({OptOp::Pipeline});
 }
 
 }  // namespace etch

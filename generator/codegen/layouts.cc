@@ -122,12 +122,6 @@ std::vector<int> reduce_order(const Kernel& k) {
   return order;
 }
 
-bool repeats_few(std::int64_t size, std::int64_t tile) {
-  constexpr std::int64_t kLeast = 8;  // elements for each that is there twice
-  const std::int64_t twice = ceil_div(size, tile) * tile - size;
-  return twice * kLeast <= size;
-}
-
 bool can_be_laid_out(const Kernel& k, const KernelBuf& buf, const std::vector<KernelArgument>& arguments) {
   const auto index = at(buf.op->mem().index);
   if (!arguments[index].is_constant || is_indexed(buf.op) || k.is_staged()) return false;

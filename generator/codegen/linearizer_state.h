@@ -22,8 +22,6 @@ namespace etch {
 /// Operands as toposort() takes them; none where a walk goes no further.
 using Sources = std::span<const LazyOp* const>;
 
-constexpr int kFewestLanes = 4;  // that a type of vectors has
-
 class Linearizer {
  public:
   Linearizer(const Kernel& kernel, const LinearizeOptions& options);

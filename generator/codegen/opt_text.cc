@@ -1,5 +1,6 @@
 // OptOps as text, and back.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 
@@ -15,8 +16,9 @@ constexpr std::string_view kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL",    "LO
 static_assert(std::size(kNames) == static_cast<std::size_t>(OptOp::Tensor) + 1);
 
 int numbers_of(OptOp op) {
-  if (op == OptOp::NoLocals || op == OptOp::Interior || op == OptOp::PrefetchWrite || op == OptOp::Backwards) return 0;
-  return op == OptOp::Outermost || op == OptOp::Prefetch || op == OptOp::Pipeline ? 1 : 2;
+  constexpr std::array kAlone{OptOp::NoLocals, OptOp::Interior, OptOp::Pipeline, OptOp::PrefetchWrite, OptOp::Backwards};
+  if (std::ranges::find(kAlone, op) != kAlone.end()) return 0;
+  return op == OptOp::Outermost || op == OptOp::Prefetch ? 1 : 2;
 }
 
 std::string_view next_word(std::string_view& text) {

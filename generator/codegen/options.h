@@ -32,7 +32,7 @@ enum class OptOp : std::uint8_t {
   Outermost,  // the loop over an axis goes around all other loops; the amount is 0
   Block,  // the loop over an axis becomes two: one over blocks of `amount` turns, which goes around all other loops, and one in the block
   Prefetch,  // constants (of several stages: rows) are asked for one turn of the loop over an axis ahead of their sums; the amount is 0
-  Pipeline,  // the first stage of the next turn of the innermost loop that is not reduced is computed beside the second; the amount is 0
+  Pipeline,  // the first stage of the next turn of the innermost loop that is not reduced goes beside the second; axis and amount are 0
   PrefetchWrite,  // PREFETCHW: the lines of a cache that a tile stores into are asked for before its sums; axis and amount are 0
   Backwards,      // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor          // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)

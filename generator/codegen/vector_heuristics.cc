@@ -12,7 +12,6 @@ namespace etch {
 namespace {
 
 constexpr std::int64_t kOperands = 2;    // registers beside the sums and the constants: an element, a product
-constexpr std::int64_t kFewest = 4;      // lanes
 constexpr std::int64_t kWindow = 12;     // products that are written one after the other
 constexpr std::int64_t kPooled = 24;     // elements of a row that are
 constexpr std::int64_t kNeighbours = 8;  // windows that are
@@ -196,7 +195,7 @@ void upcast_neighbours(Kernel& k) {
 // Vectors of so many elements, those of fewer, and the elements that are left. Beside loops over other axes there are none of fewer.
 std::int64_t turns_of(std::int64_t size, std::int64_t lanes, bool is_alone) {
   const std::int64_t rest = size % lanes;
-  return size / lanes + (is_alone ? std::popcount(static_cast<std::uint64_t>(rest / kFewest)) + rest % kFewest : rest);
+  return size / lanes + (is_alone ? std::popcount(static_cast<std::uint64_t>(rest / kFewestLanes)) + rest % kFewestLanes : rest);
 }
 
 // Steps that do not wait for each other, of sums over one axis. An exponential of each element is a long chain that waits for one sum, and
@@ -226,7 +225,7 @@ bool lanes_along_sums(Kernel& k) {
   };
   const bool is_alone = k.count(AxisKind::Reduce) == k.reduce_stages();
   std::vector<std::pair<std::int64_t, Opt>> steps;
-  for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewest; lanes /= 2)
+  for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewestLanes; lanes /= 2)
     for (int axis = k.first_upcast() - 1; axis >= k.first_reduce(); axis--)
       if (const Opt step{OptOp::Vector, axis, lanes}; moves_as_vector(axis) && !k.why_illegal(step))
         steps.emplace_back(turns_of(k.axes()[static_cast<std::size_t>(axis)].size.as_int(), lanes, is_alone), step);
@@ -277,9 +276,9 @@ bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& ar
   if (k.options().vector_bits == 0 || !is_of_vector_operations(k, true)) return false;
   const std::int64_t widest = k.options().vector_bits / 32;
   std::vector<std::pair<std::int64_t, bool>> ways;
-  for (std::int64_t lanes = widest; lanes >= kFewest && is_of_vector_operations(k, false); lanes /= 2)
+  for (std::int64_t lanes = widest; lanes >= kFewestLanes && is_of_vector_operations(k, false); lanes /= 2)
     for (const bool overlap : {false, true})
-      if (!overlap || 2 * lanes > widest || lanes == kFewest) ways.emplace_back(lanes, overlap);
+      if (!overlap || 2 * lanes > widest || lanes == kFewestLanes) ways.emplace_back(lanes, overlap);
   // In place the last vector is stored in parts: those of half the lanes that all are whole come before.
   const auto worth = [](const std::pair<std::int64_t, bool>& way) { return way.second ? way.first : 2 * way.first + 1; };
   if (k.may_be_in_place()) std::ranges::stable_sort(ways, std::greater{}, worth);
@@ -290,7 +289,7 @@ bool float_vector_optimizations(Kernel& k, const std::vector<KernelArgument>& ar
 
 bool vector_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments) {
   if (!k.options().integer_vectors || !is_of_integers(k)) return false;
-  for (std::int64_t lanes = widest(k); lanes >= kFewest; lanes /= 2)
+  for (std::int64_t lanes = widest(k); lanes >= kFewestLanes; lanes /= 2)
     if (vectors_along(k, lanes, arguments)) return true;
   return false;
 }

@@ -171,8 +171,10 @@ void Replay::check_zone(const DeviceMemory& memory, const std::string& name, int
 // Checks that the call has not changed any byte of the arena outside of its outputs.
 void Replay::check_arena(const Run& run, int call, std::size_t arena) const {
   auto writes = program_->calls[static_cast<std::size_t>(call)].writes();
+  std::vector<std::span<const std::byte>> outputs;
+  for (const int b : writes) outputs.emplace_back(place(run, b), static_cast<std::size_t>(bytes_now(run, b)));
   const auto is_written = [&](const std::byte* at) {
-    return std::ranges::any_of(writes, [&](int b) { return place(run, b) <= at && at < place(run, b) + bytes_now(run, b); });
+    return std::ranges::any_of(outputs, [&](const auto& out) { return out.data() <= at && at < out.data() + out.size(); });
   };
   for (std::int64_t k = 0; k < plan_.arenas[arena].bytes; k++) {
     const std::byte* at = data(arenas_[arena]) + k;

@@ -26,6 +26,8 @@ enum class UOpKind : std::uint8_t {
 /// Vectors that a StoreColumns takes, if not as many as they have lanes, and its operands in front of them.
 inline constexpr int kStoredColumns = 4, kBeforeColumns = 3;
 
+inline constexpr int kFewestLanes = 4;  // that a type of vectors has
+
 struct UOpInfo {
   std::string_view name;
   bool has_effect;

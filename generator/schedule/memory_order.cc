@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/subscript.h"
 #include "ir/contraction.h"
+#include "ir/uop.h"
 #include "schedule/axis_cuts.h"
 #include "schedule/rewrite_ast.h"
 #include "shape/int_math.h"
@@ -198,9 +199,7 @@ class Orders {
 
   /// Whether there are vectors of them, or of half as many, without much that is computed twice.
   static bool fill_vectors(std::int64_t outputs, std::int64_t lanes) {
-    constexpr std::int64_t kLeast = 8, kNarrowest = 4;  // elements for each that is computed twice; lanes that a type of vectors has
-    const std::int64_t twice = ceil_div(outputs, lanes) * lanes - outputs;
-    return outputs % std::max(lanes / 2, kNarrowest) == 0 || twice * kLeast <= outputs;
+    return outputs % std::max<std::int64_t>(lanes / 2, kFewestLanes) == 0 || repeats_few(outputs, lanes);
   }
 
   static bool reads(const LazyOp* factor, const LazyOp* load) {

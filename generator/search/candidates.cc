@@ -53,12 +53,12 @@ Opts steps_of(const Kernel& k) {
     }
     steps.push_back({OptOp::Outermost, axis, 0});
     if (axis < outer && k.options().cache_bytes > 0) steps.push_back({OptOp::Prefetch, axis, 0});
-    if (axis < outer) steps.push_back({OptOp::Pipeline, axis, 0});
   }
   for (std::size_t row = 0; row < k.options().instructions.size(); row++)
     for (std::size_t c = 0; !k.tensor() && c < k.tensor_choices(k.options().instructions[row]).size(); c++)
       steps.push_back({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(row)});
   steps.push_back({OptOp::Interior, 0, 0});
+  steps.push_back({OptOp::Pipeline, 0, 0});
   if (k.options().cache_bytes > 0) steps.push_back({OptOp::PrefetchWrite, 0, 0});
   std::erase_if(steps, [&](const Opt& opt) { return k.why_illegal(opt).has_value(); });
   return steps;

@@ -68,4 +68,12 @@ inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 /// Greatest common divisor, of absolute values; gcd(0, x) = |x|.
 inline std::int64_t gcd64(std::int64_t a, std::int64_t b) { return std::gcd(a, b); }
 
+/// Whether few of `size` elements are in two of the tiles of an axis, of which the last begins earlier: a new layout may then have them
+/// twice.
+inline bool repeats_few(std::int64_t size, std::int64_t tile) {
+  constexpr std::int64_t kLeast = 8;  // elements for each that is there twice
+  const std::int64_t twice = ceil_div(size, tile) * tile - size;
+  return twice * kLeast <= size;
+}
+
 }  // namespace etch

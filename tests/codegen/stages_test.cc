@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "ir/near.h"
-#include "memory/plan.h"
 #include "support/in_place.h"
 #include "support/random_stages.h"
 #include "support/rounds.h"
@@ -40,11 +39,7 @@ void compare_in_place(const std::string& name, const Language& language, unsigne
     auto c = stages.next();
     if (in_place.add(*c, cases.size() % 3 == 0 ? nullptr : &stages.rng())) cases.push_back(std::move(c));
   }
-  const MemoryPlan plan = plan_memory(in_place.program());
-  EXPECT_GT(std::ranges::count_if(plan.placements, [](const Placement& p) { return p.in_place_of >= 0; }), 2 * count / 3);
-  const std::vector<Array> got = device->load(in_place.program())->run({});
-  for (std::size_t k = 0; k < cases.size(); k++)
-    ASSERT_EQ(first_difference(got[k], cases[k]->expected), "") << k << "\n" << to_text(cases[k]->store);
+  test::expect_in_place_agrees(*device, in_place, cases, 2 * std::ssize(cases) / 3, first_difference);
 }
 
 TEST(Stages, CInPlaceAgreesWithLoops) { compare_in_place("c", kC, 7, 150); }

@@ -180,6 +180,7 @@ TEST_F(FloatOrders, RowsOfFewChannelsAreVectors) {
     g.output(y, DType::Float32, is_transposed ? std::vector<OnnxDim>{1, 3, 48, 48} : std::vector<OnnxDim>{1, 9, 24, 24});
     options_.winograd = winograd;
     compile(g, "x86-64-v4");
+    EXPECT_EQ(frontend_.schedule.widened_bytes > 0, winograd == Winograd::OneAxis);
     for (const ProgramKernel& kernel : program_.kernels)
       EXPECT_NE(kernel.opts.find("VECTOR"), std::string::npos) << kernel.opts << "\n" << kernel.text.source;
   }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "memory/plan.h"
 #include "program/lower_call.h"
 #include "support/backends.h"
 #include "support/opt_chain.h"
@@ -86,5 +88,15 @@ class InPlace {
   Program program_;
   std::map<std::int64_t, int> copies_;  // by size
 };
+
+/// Runs the kernels, of which more than `least` write over an input, and compares what they give with what `cases` expect.
+inline void expect_in_place_agrees(const Device& device, const InPlace& in_place, const std::vector<std::unique_ptr<KnownAst>>& cases,
+                                   std::ptrdiff_t least, DifferenceFrom difference) {
+  const MemoryPlan plan = plan_memory(in_place.program());
+  EXPECT_GT(std::ranges::count_if(plan.placements, [](const Placement& p) { return p.in_place_of >= 0; }), least);
+  const std::vector<Array> got = device.load(in_place.program())->run({});
+  for (std::size_t k = 0; k < cases.size(); k++)
+    ASSERT_EQ(difference(got[k], cases[k]->expected), "") << k << "\n" << to_text(cases[k]->store);
+}
 
 }  // namespace etch::test

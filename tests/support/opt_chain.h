@@ -30,8 +30,8 @@ inline std::vector<Opt> random_opt_chain(const LazyOp* ast, std::mt19937& rng, c
     const std::span<const OptOp> ops(kOps, std::size(kOps) - (options.has_local ? 8 : 0));
     Opt opt{pick(ops), std::uniform_int_distribution<int>(0, 3)(rng), pick(kAmounts)};
     if (opt.op == OptOp::Vector) opt.amount = options.vector_bits / 32;
-    if (opt.op == OptOp::Outermost || opt.op == OptOp::Prefetch || opt.op == OptOp::Pipeline) opt.amount = 0;
-    constexpr std::array kWithoutAxis{OptOp::NoLocals, OptOp::Backwards, OptOp::Interior, OptOp::PrefetchWrite};
+    if (opt.op == OptOp::Outermost || opt.op == OptOp::Prefetch) opt.amount = 0;
+    constexpr std::array kWithoutAxis{OptOp::NoLocals, OptOp::Backwards, OptOp::Interior, OptOp::PrefetchWrite, OptOp::Pipeline};
     if (std::ranges::find(kWithoutAxis, opt.op) != kWithoutAxis.end()) opt = {opt.op};
     Kernel next = kernel;
     if (!next.try_apply(opt)) continue;
