@@ -165,15 +165,14 @@ V log1p_of(V x) {
   return choose(equal(sum, 1), x, choose(equal(sum, 0), -kInfinity, value));
 }
 
-// 1 - 2 / (e^2x + 1) = 1 - 1 / (e^r 2^(n - 1) + 1/2), near 0 a polynomial
+// Of |x|: (1 - e^-2x) / (1 + e^-2x), e^-2x being 2^n (e^r - 1) + 2^n. Both sides of the fraction round once: 1 - 2^n and 1 + 2^n are exact.
 V tanh_of(V x) {
   const V sign = only_bits(bits_of(x), kSign), size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
-  const V square = (x * x).named("square");
-  const V near = polynomial(square, {-3.33333e-01, 1.3331936e-01, -5.3784717e-02, 2.0798625e-02, -5.8979667e-03}) * (square * size) + size;
   const V most = choose(10.0 < size, 10.0, size).named("most");  // beyond it is 1
-  const auto [whole, r] = reduced(most + most, x.number(to_exponent(-1)));
-  const V far = (1.0 - 1.0 / (exp_power(r) * power_of_two(whole) + 0.5)).named("of_large");
-  return float_of(with_bits(bits_of(choose(size < 0.6, near.named("of_small"), far)), sign));
+  const auto [whole, r] = reduced((most * -2.0).named("exponent"), x.number(to_exponent(0)));
+  const V power = (exp_rest(r) * (r * r) + r).named("below_power"), scale = power_of_two(whole).named("scale");
+  const V above = (power * scale + (scale - 1.0)).named("above"), below = (power * scale + (scale + 1.0)).named("below");
+  return float_of(with_bits(only_bits(bits_of(above / below), kMagnitude), sign));
 }
 
 // 1 - e^p, near 0 a polynomial
@@ -373,7 +372,7 @@ constexpr MathFunction kRows[] = {
     {Op::Log1p, "log1p", "log1pf", "log(1 + x) = log(u) + (x - (u - 1)) / u with u = 1 + x rounded, within 2 ulp", value_of<log1p_of>},
     {Op::Sin, "sin", "sinf", "sin(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<sin_of>},
     {Op::Cos, "cos", "cosf", "cos(x) by x modulo pi / 2 in integers and two polynomials, within 2 ulp", value_of<cos_of>},
-    {Op::Tanh, "tanh", "tanhf", "tanh(x) = 1 - 2 / (e^2x + 1), near 0 a polynomial, within 2 ulp", value_of<tanh_of>},
+    {Op::Tanh, "tanh", "tanhf", "tanh(x) = (1 - e^-2x) / (1 + e^-2x) with e^-2x = 2^n + 2^n (e^r - 1), within 2 ulp", value_of<tanh_of>},
     {Op::Erf, "erf", "erff", "erf(x) = 1 - e^p(x), near 0 a polynomial, within 2 ulp", value_of<erf_of>},
     {Op::Sigmoid, "sigmoid", "expf", "1 / (1 + e^-x) with e^-x = 2^n + 2^n (e^r - 1), both sides of the fraction / 2^64, within 2 ulp",
      value_of<sigmoid_of>},
