@@ -78,6 +78,7 @@ class Renderer {
   std::optional<Expr> lanes_of_vectors(const UOp* u);
   void dot(const UOp* u);
   void wmma(const UOp* u);
+  void align_branches(const UOp* u);
   Expr alu(const UOp* u);
   Expr cast(const UOp* u, std::span<const CastText> rows);
   Expr vector_cast(const UOp* u);

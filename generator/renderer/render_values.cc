@@ -173,6 +173,14 @@ bool is_range_test(const UOp* u) {
   return u->op == Op::And && u->dtype == DType::Bool && compares(below) && compares(above) && below->src[0] == above->src[1];
 }
 
+// To GCC a vector as it is loaded, from wherever it lies, is of another type than one that was computed; both branches have one type.
+void Renderer::align_branches(const UOp* u) {
+  for (const UOp* branch : {u->src[1], u->src[2]}) {
+    const Expr e = expr(branch);
+    if (e.text.starts_with('*')) exprs_[branch] = {"(" + vector_type(branch) + ")" + e.text, kUnary, e.depth};
+  }
+}
+
 Renderer::Expr Renderer::alu(const UOp* u) {
   UOp in_order = *u;  // 3 < x && x < 53
   if (is_range_test(u)) std::swap(in_order.src[0], in_order.src[1]);
@@ -180,6 +188,7 @@ Renderer::Expr Renderer::alu(const UOp* u) {
   if (u->op == Op::Where && u->src[0]->lanes > 1 && u->dtype == DType::Float32) return vector_choice(u);
   u = &in_order;
   if (const MathFunction* function = expansion_of(u->op, u->dtype, options_)) return call_of(*function, u);
+  if (u->op == Op::Where && u->lanes > 1) align_branches(u);
   const OpText& row = row_of(u);
   const DType type = u->src[u->op == Op::Where ? 1 : 0]->dtype;
   Expr e = fill(row.text, row.precedence, row.operands, u, type);

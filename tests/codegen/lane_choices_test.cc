@@ -99,6 +99,37 @@ TEST_P(LaneChoices, AreThoseOfSingleNumbers) {
   }
 }
 
+// One condition for all lanes of a row: each branch is as it is loaded, or computed.
+TEST_P(LaneChoices, OfOneConditionForAllLanes) {
+  constexpr std::int64_t kRows = 4, kLength = 32, kAll = kRows * kLength;
+  std::vector<double> a, b;
+  for (std::int64_t i = 0; i < kAll; i++) {
+    a.push_back(static_cast<double>(i));
+    b.push_back(static_cast<double>(-2 * i));
+  }
+  const std::vector<Array> inputs{Array::of_doubles(DType::Float32, {kAll}, a), Array::of_doubles(DType::Float32, {kAll}, b),
+                                  Array::of_ints(DType::Bool, {kRows}, std::vector<std::int64_t>{1, 0, 0, 1})};
+  const ShapeTracker st = ShapeTracker::from_shape({kRows, kLength}),
+                     of_row = ShapeTracker::from_shape({kRows, 1}).expand({kRows, kLength});
+  LazyOps ops;
+  const LazyOp *x = ops.load(1, DType::Float32, st), *y = ops.load(2, DType::Float32, st), *is_x = ops.load(3, DType::Bool, of_row);
+  const LazyOp* factor = ops.constant(Scalar::of_double(DType::Float32, 0.5), ShapeTracker::from_shape({1, 1}).expand({kRows, kLength}));
+  const LazyOp* half = ops.elementwise(Op::Mul, {y, factor});
+  CodegenOptions options = test::options_for(kC);
+  options.vector_bits = 256;
+  std::vector<test::BackendKernel> kernels;
+  for (const auto& [one, other] : {std::pair(x, y), std::pair(x, half), std::pair(half, x), std::pair(half, half)})
+    kernels.push_back({ops.store(0, ops.elementwise(Op::Where, {is_x, one, other}), st), &inputs, kAll, {}});
+  const Program program = test::program_of(kernels, kC, options);
+  const std::vector<Array> got = device_->load(program)->run({});
+  for (std::int64_t i = 0; i < kAll; i++) {
+    const double of_x = a[static_cast<std::size_t>(i)], of_y = b[static_cast<std::size_t>(i)], of_half = of_y / 2;
+    const bool is_first = i < kLength || i >= 3 * kLength;
+    const double wanted[] = {is_first ? of_x : of_y, is_first ? of_x : of_half, is_first ? of_half : of_x, of_half};
+    for (std::size_t k = 0; k < std::size(wanted); k++) ASSERT_EQ(got[k].double_at(i), wanted[k]) << program.kernels[k].text.source;
+  }
+}
+
 // Two choices by one comparison, which is a variable then; and a bound that is a constant.
 TEST_P(LaneChoices, LeaveNoVariableUnused) {
   const std::vector<double> a{-1, -0.0, 0, 1, 2, NAN, -HUGE_VAL, HUGE_VAL}, b{2, 0, -0.0, 1, -2, 1, 0, 3};
