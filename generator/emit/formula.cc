@@ -44,13 +44,34 @@ const Infix& infix_of(Op op) { return *std::ranges::find(kInfix, op, &Infix::op)
 
 std::string wrapped(const Text& t, Strength at_least) { return t.strength >= at_least ? t.text : "(" + t.text + ")"; }
 
-bool is_part_of_variable(const Node& node) {
-  const bool has_parts = node.kind == NodeKind::Mod || node.kind == NodeKind::Div;
-  return has_parts && node.src[1].is_int() && !node.src[0].is_int() && node.src[0].node()->kind == NodeKind::Variable;
+bool is_part(const Node& node) {
+  return (node.kind == NodeKind::Mod || node.kind == NodeKind::Div) && node.src[1].is_int() && !node.src[0].is_int();
 }
 
-// Coefficient of each variable, and of parts of a variable: "(y/4)"; constant.
+// Coefficient of each variable, and of parts of what is linear: "(y/4)", "((step+1)%4)"; constant.
 using Linear = std::pair<std::map<std::string, std::int64_t>, std::int64_t>;
+
+std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& terms, std::int64_t constant) {
+  std::string text;
+  for (const auto& [name, factor] : terms) {
+    if (factor == 0) continue;
+    if (factor < 0) text += "-";
+    if (factor > 0 && !text.empty()) text += "+";
+    text += std::abs(factor) == 1 ? name : fmt::format("{}*{}", std::abs(factor), name);
+  }
+  if (constant != 0 || text.empty()) text += fmt::format("{}{}", constant > 0 && !text.empty() ? "+" : "", constant);
+  return text;
+}
+
+std::optional<Linear> linear(Sint x);
+
+std::optional<std::string> part_text(const Node& node) {
+  const std::optional<Linear> whole = linear(node.src[0]);
+  if (!whole) return std::nullopt;
+  std::string text = text_of({whole->first.begin(), whole->first.end()}, whole->second);
+  if (node.src[0].node()->kind != NodeKind::Variable) text = "(" + text + ")";
+  return fmt::format("({}{}{})", text, node.kind == NodeKind::Mod ? "%" : "/", node.src[1].as_int());
+}
 
 // The expression as a linear one; nullopt if it is not linear.
 std::optional<Linear> linear(Sint x) {
@@ -70,26 +91,13 @@ std::optional<Linear> linear(Sint x) {
       for (Sint s : node.src) stack.emplace_back(s, factor);
     } else if (node.kind == NodeKind::Mul && node.src[1].is_int()) {
       stack.emplace_back(node.src[0], factor * node.src[1].as_int());
-    } else if (is_part_of_variable(node)) {
-      result.first[fmt::format("({}{}{})", node.src[0].node()->name, node.kind == NodeKind::Mod ? "%" : "/", node.src[1].as_int())] +=
-          factor;
+    } else if (const std::optional<std::string> part = is_part(node) ? part_text(node) : std::nullopt) {
+      result.first[*part] += factor;
     } else {
       return std::nullopt;
     }
   }
   return result;
-}
-
-std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& terms, std::int64_t constant) {
-  std::string text;
-  for (const auto& [name, factor] : terms) {
-    if (factor == 0) continue;
-    if (factor < 0) text += "-";
-    if (factor > 0 && !text.empty()) text += "+";
-    text += std::abs(factor) == 1 ? name : fmt::format("{}*{}", std::abs(factor), name);
-  }
-  if (constant != 0 || text.empty()) text += fmt::format("{}{}", constant > 0 && !text.empty() ? "+" : "", constant);
-  return text;
 }
 
 std::int64_t rounded_quotient(std::int64_t a, std::int64_t b) {
@@ -329,8 +337,14 @@ class Writer {
 }  // namespace
 
 Formula formula(const LazyOp* root, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
-  Formula result = Writer(root, buffers).formula();
+  LazyOps ops;
+  Formula result = Writer(first_tree(ops, root), buffers).formula();
   std::vector<std::string>& lines = result.lines;
+  if (const LazyOp* second = second_tree(root)) {
+    const Formula other = Writer(second, buffers).formula();
+    lines.insert(lines.end(), other.lines.begin(), other.lines.end());
+    result.is_masked = result.is_masked || other.is_masked;
+  }
   const std::size_t outputs = root->src.size(), kept = std::max(max_lines, outputs + 1);
   if (lines.size() <= kept) return result;
   const std::size_t left_out = lines.size() - kept + 1;
