@@ -125,6 +125,20 @@ void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& argument
   if (const std::optional<Contraction> product = product_in_loops(k)) Blocking(k, *product, arguments).fetch_ahead();
 }
 
+// Cores keep what they read last: what a turn ends with the next one finds there, if it begins with it. What comes from beyond the second
+// cache comes faster forwards, which is what processors foresee.
+void zigzag_through_weights(Kernel& k, const std::vector<KernelArgument>& arguments) {
+  constexpr std::int64_t kFirstCache = 32 << 10;  // bytes
+  const std::optional<Contraction> product = product_of_loads(k);
+  if (!product || k.options().cache_bytes == 0 || k.options().in_order) return;
+  for (const LazyOp* factor : {product->a(), product->b()}) {
+    const KernelArgument& a = arguments[at(factor->mem().index)];
+    const std::int64_t bytes = a.elements.max() * bytes_of(a.dtype);
+    const bool is_read_again = a.is_constant && factor->st().variables().empty();  // no part of it in each turn
+    if (is_read_again && bytes > kFirstCache && bytes <= k.options().cache_bytes && k.try_apply({OptOp::Zigzag})) return;
+  }
+}
+
 // A core holds back some tens of stores. A tile that stores whole vectors has no more; pieces of lines (see linearizer_columns.cc) are
 // several times as many. Where the number of instructions counts they stay as they are.
 void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments) {

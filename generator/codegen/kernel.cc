@@ -338,6 +338,7 @@ void Kernel::apply_to_loops(const Opt& opt) {
   if (opt.op == OptOp::Prefetch) prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
   if (opt.op == OptOp::Pipeline) pipelined_ = true;
   if (opt.op == OptOp::PrefetchWrite) prefetches_stores_ = true;
+  if (opt.op == OptOp::Zigzag) zigzags_ = true;
   if (opt.op == OptOp::Backwards) backwards_ = true;
 }
 
@@ -396,6 +397,7 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Prefetch:
     case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
+    case OptOp::Zigzag:
     case OptOp::Backwards:
       apply_to_loops(opt);
       break;

@@ -152,6 +152,8 @@ class Kernel {
   bool may_be_in_place() const;
   /// Whether tiles where no mask hides anything have a body of their own (INTERIOR).
   bool has_interior() const { return has_interior_; }
+  /// Whether all loops run forwards and backwards in turn (ZIGZAG).
+  bool zigzags() const { return zigzags_; }
   /// Whether the loops over axes that are not reduced run from the last element to the first (BACKWARDS).
   bool runs_backwards() const { return backwards_; }
   /// The axes that instruction `row` fits, as the kernel stands now, those that are best for constants first: TC counts them.
@@ -212,9 +214,12 @@ class Kernel {
   std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
   std::optional<std::string> why_no_locals(const Opt& opt) const;
   std::optional<std::string> why_no_interior(const Opt& opt) const;
-  /// OUTERMOST, BLOCK and BACKWARDS change the order of the loops, not what they do.
-  static bool is_of_order(OptOp op) { return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Backwards; }
+  /// OUTERMOST, BLOCK, ZIGZAG and BACKWARDS change the order of the loops, not what they do.
+  static bool is_of_order(OptOp op) {
+    return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Zigzag || op == OptOp::Backwards;
+  }
   std::optional<std::string> why_no_order(const Opt& opt) const;
+  std::optional<std::string> why_no_zigzag(const Opt& opt) const;
   std::optional<std::string> why_no_prefetch(const Opt& opt) const;
   std::optional<std::string> why_no_prefetch_of_stores(const Opt& opt) const;
   // kernel_pipeline.cc
@@ -249,7 +254,7 @@ class Kernel {
   std::vector<Axis> axes_;
   std::vector<Opt> applied_;
   std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
-  bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false, pipelined_ = false;
+  bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false, pipelined_ = false, zigzags_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
 };
@@ -312,6 +317,8 @@ void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
 double most_of_turn(const CodegenOptions& options);
 /// Where the cache may not have kept constants since the last run, asks for those of the next tiles while the present ones are read again.
 void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
+/// In a loop of the program, reads constants that the first cache does not hold forwards and backwards in turn.
+void zigzag_through_weights(Kernel& k, const std::vector<KernelArgument>& arguments);
 /// Where lanes are stored far from each other, so that a tile stores many pieces of lines, asks for those before the tile's sums.
 void fetch_stores_of_tiles(Kernel& k, const std::vector<KernelArgument>& arguments);
 /// In kernels of several stages whose rows fill more than an eighth of the cache, so that it may not have kept all of them since they were

@@ -138,6 +138,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Prefetch:
     case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
+    case OptOp::Zigzag:
     case OptOp::Backwards:
       return {};  // each has a function of its own: why_no_locals, ...
   }
@@ -171,6 +172,7 @@ std::optional<std::string> Kernel::why_no_interior(const Opt& opt) const {
   if (options_->has_local) return "only loops get several bodies";
   if (options_->overlap || backwards_) return "outputs do not lie over parts of inputs, which are read in the order of one nest of loops";
   if (has_interior_) return "there is one body yet";
+  if (zigzags_) return "the loops run forwards in every turn of the loop around the kernel";
   if (is_staged()) return "in a kernel of several stages each has its own masks";
   for (int axis = 0; axis < first_reduce(); axis++)
     if (std::ranges::any_of(bufs_, [&](const KernelBuf& b) { return is_masked(b, axis); })) return std::nullopt;
@@ -181,6 +183,7 @@ std::optional<std::string> Kernel::why_no_prefetch(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (opt.amount != 0) return "it takes no amount";
   if (prefetched_) return "one axis is asked for ahead";
+  if (zigzags_) return "the loops run forwards in every turn of the loop around the kernel";
   if (reduces_.empty() || is_scan() || tensor_) return "it has a sum, which is no running one, and which no matrix instruction makes";
   if (is_staged() && reduce_stages_ < 2) return "its second stage has a sum";
   if (opt.axis < 0 || opt.axis >= count(AxisKind::Global)) return "the axis is one of the loops that are not reduced";
@@ -200,10 +203,11 @@ std::optional<std::string> Kernel::why_no_prefetch_of_stores(const Opt& opt) con
 std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (options_->has_local) return "the language runs loops in order: it has no grid";
   if (has_interior_) return "there is one nest of loops: no body for borders (INTERIOR)";
+  if (opt.op == OptOp::Zigzag) return why_no_zigzag(opt);
   if (opt.amount != 0 && opt.op != OptOp::Block) return "it takes no amount";
   if (opt.op == OptOp::Backwards) {
     if (opt.axis != 0) return "it takes no axis";
-    if (backwards_) return "the loops do not run backwards yet";
+    if (backwards_ || zigzags_) return "the loops do not run backwards yet";
     return count(AxisKind::Global) == 0 ? std::optional("there is a loop over an axis that is not reduced") : std::nullopt;
   }
   const bool moves = opt.axis > 0 && opt.axis < count(AxisKind::Global);
@@ -214,6 +218,18 @@ std::optional<std::string> Kernel::why_no_order(const Opt& opt) const {
   if (a.overlap > 0) return "tiles that overlap make no blocks";
   const bool divides = opt.amount > 1 && opt.amount < a.size.as_int() && a.size.as_int() % opt.amount == 0;
   return divides ? std::nullopt : std::optional("the amount is more than 1, less than the size and divides it");
+}
+
+std::optional<std::string> Kernel::why_no_zigzag(const Opt& opt) const {
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  const auto counts = [&](const Node* v) { return v->name == options_->counter; };
+  if (std::ranges::none_of(variables(ast_), counts)) return "the kernel knows which turn it is of the loop around it";
+  if (zigzags_ || backwards_ || options_->overlap) return "the loops run forwards yet";
+  if (prefetched_) return "nothing is asked for ahead, which would be another turn's";
+  if (options_->workers.are_several()) return "one core reads again what it has read: the program has one worker";
+  return product_of_loads(*this) && !is_staged() && !tensor_
+             ? std::nullopt
+             : std::optional("it has a sum of products, which no instruction makes as a whole");
 }
 
 std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {

@@ -102,6 +102,25 @@ const UOp* Linearizer::open_backwards(int axis, Turns turns) {
   return number;
 }
 
+const UOp* Linearizer::open_zigzag(int axis, Turns turns) {
+  const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
+  const std::string& name = axis_names_[static_cast<std::size_t>(axis)];
+  const std::vector<const Node*> known = variables(k_.ast());
+  const auto counter = std::ranges::find(known, k_.options().counter, &Node::name);
+  const auto named = [&](const std::string& text, Op op, DType dtype, std::vector<const UOp*> src) {
+    return b_.add(UOp{.uop = UOpKind::Alu, .dtype = dtype, .src = std::move(src), .op = op, .exact = true, .name = text});
+  };
+  const UOp *odd = index_.integer(floormod(Sint(**counter), 2)), *last = index_.integer(a.size - 1);
+  const UOp* is_back = named("is_back", Op::CmpEq, DType::Bool, {odd, index_.integer(1)});
+  const UOp* first = named(name + "_first", Op::Where, last->dtype, {is_back, last, index_.integer(0)});
+  const UOp* by = named("by", Op::Where, last->dtype, {is_back, index_.integer(-1), index_.integer(1)});
+  const UOp* turn = open_loop(free_name(name + "_turn"), turns.first, turns.second, 1, name);
+  const UOp* number = named(name, Op::Add, last->dtype, {first, b_.alu(Op::Mul, last->dtype, {turn, by}, true)});
+  index_.declare(name, number);
+  result_.loops.back() = {name};
+  return number;
+}
+
 void Linearizer::open_axis(int axis) {
   if (axis == shared_) return open_turns(axis, own_turns_);
   const UOp* end = index_.integer(k_.axes()[static_cast<std::size_t>(axis)].size);
@@ -115,10 +134,11 @@ void Linearizer::open_turns(int axis, Turns turns) {
   const std::string& letters = k_.dims()[static_cast<std::size_t>(k_.root_dim(axis))].letters;
   const auto i = static_cast<std::size_t>(axis);
   const Axis& a = k_.axes()[i];
-  const UOp* tile = k_.runs_backwards() && a.kind == AxisKind::Global
-                        ? open_backwards(axis, turns)
-                        : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters,
-                                    a.kind == AxisKind::Vector && !stores_vectors());
+  const bool zigzags = k_.zigzags() && (a.kind == AxisKind::Global || a.kind == AxisKind::Reduce);
+  const UOp* tile = k_.runs_backwards() && a.kind == AxisKind::Global ? open_backwards(axis, turns)
+                    : zigzags                                         ? open_zigzag(axis, turns)
+                              : open_loop(axis_names_[i], begin, end, a.overlap > 0 ? 1 : k_.root_multiplier(axis), letters,
+                                          a.kind == AxisKind::Vector && !stores_vectors());
   if (a.overlap == 0) return;
   result_.loops.back().name = start_of_tile(axis);
   // The last tile ends where the axis ends; a loop over the others alone does not ask.

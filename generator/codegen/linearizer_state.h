@@ -72,6 +72,8 @@ class Linearizer {
   /// Opens a loop that runs from the last turn of the axis to the first, and returns the number of the turn. `turns`: counted from the
   /// last.
   const UOp* open_backwards(int axis, Turns turns);
+  /// Opens a loop that runs forwards or backwards, as the loop around the kernel says, and returns the number of the turn.
+  const UOp* open_zigzag(int axis, Turns turns);
   void open_turns(int axis, Turns turns);
   /// The variable of an axis whose tiles overlap: the element at which the tile begins.
   std::string start_of_tile(int axis) const;

@@ -34,6 +34,7 @@ enum class OptOp : std::uint8_t {
   Prefetch,  // constants (of several stages: rows) are asked for one turn of the loop over an axis ahead of their sums; the amount is 0
   Pipeline,  // the first stage of the next turn of the innermost loop that is not reduced goes beside the second; axis and amount are 0
   PrefetchWrite,  // PREFETCHW: the lines of a cache that a tile stores into are asked for before its sums; axis and amount are 0
+  Zigzag,         // all loops run from the last turn to the first in every second turn of the loop around the kernel; axis and amount are 0
   Backwards,      // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor          // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)
 };
@@ -76,6 +77,7 @@ struct CodegenOptions {
   bool optimize = true;                         // false: no OptOps at all
   bool overlap = false;    // an output may lie over a part of an input: loops follow the output's order in memory, and the text keeps it
   bool backwards = false;  // with overlap: from the last element to the first
+  std::string counter{};   // the variable that counts the turns of the loop around the kernel, if there is one
   Workers workers{};       // that share the outer loops, in languages without a grid
 };
 

@@ -378,6 +378,7 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
     block_for_cache(k, arguments);
     fetch_ahead_of_tiles(k, arguments);
     fetch_stores_of_tiles(k, arguments);
+    zigzag_through_weights(k, arguments);
   }
   if (tile->lanes > 1 && !k.options().small_code) k.try_apply({OptOp::Interior});
   return true;

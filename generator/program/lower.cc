@@ -306,6 +306,7 @@ class Lowering {
     if (language == nullptr) return kernel_of_ast(item.ast, std::move(signature));
     CodegenOptions codegen = options_.codegen;
     codegen.backwards = backwards;
+    if (!item.loops.empty() && !item.loops.back()->counter.is_int()) codegen.counter = to_text(item.loops.back()->counter);
     return generate_kernel(item.ast, std::move(signature), *language, codegen);
   }
 

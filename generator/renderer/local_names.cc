@@ -28,6 +28,11 @@ LocalNames::LocalNames(const UOpList& uops, const KernelSignature& signature) : 
 void LocalNames::find_letters(const UOpList& uops) {
   for (const UOp* u : uops.order) {
     Facts& facts = facts_[u];
+    if (u->exact && is_named(u)) {  // a variable of its own
+      facts.letters = {letters_of(u->name)};
+      facts.is_index = true;
+      continue;
+    }
     const bool is_variable = u->uop == UOpKind::Loop || u->uop == UOpKind::Special;
     if (is_variable || u->uop == UOpKind::DefineVar) {
       facts.letters.push_back(is_variable ? letters_of(u->hint) : u->name);

@@ -19,7 +19,7 @@ constexpr std::int64_t kMostOverlap = 8;
 // These end a list: they are about the loops that the others leave.
 bool is_last(OptOp op) {
   return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::Pipeline ||
-         op == OptOp::PrefetchWrite || op == OptOp::Backwards;
+         op == OptOp::PrefetchWrite || op == OptOp::Zigzag || op == OptOp::Backwards;
 }
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
