@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/tempdir.h"
+#include "codegen/horizontal.h"
 #include "codegen/math.h"
 #include "codegen/opt_table.h"
 #include "device/device.h"
@@ -101,10 +102,28 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
 // A target whose second cache is known is no microcontroller.
 bool has_memory_to_spare(const Target& target) { return target.memories.empty() && target.cache_bytes > 0; }
 
+bool has_vectors(const CompileOptions& options) { return options.target.vector.bits > 0 && !language_of(options.target).grid; }
+
+// Where instructions start as soon as what they need is there, so that some wait for memory while others multiply. Workers share one
+// loop of a kernel.
+bool fuses_horizontally(const CompileOptions& options) {
+  const bool is_for_speed = options.optimize && !options.overlap && options.sharing != Sharing::All && options.workers == 1;
+  return is_for_speed && has_vectors(options) && has_memory_to_spare(options.target) && !options.target.in_order;
+}
+
+// What one product waits for is not in the first cache, and there is room in the others for what the second one reads.
+std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
+  constexpr std::int64_t kFirstCache = 48 << 10;  // bytes
+  return [codegen](const TwoProducts& p) {
+    const bool waits = p.weight_bytes > kFirstCache && static_cast<double>(p.weight_bytes) <= most_of_turn(codegen);
+    return waits && tiles_together(p.outputs, p.rows, p.others, codegen).has_value();
+  };
+}
+
 Winograd winograd_of(const CompileOptions& options) {
   if (options.winograd) return *options.winograd;
-  const bool has_vectors = options.target.vector.bits > 0 && !language_of(options.target).grid;
-  const bool pays = has_vectors && has_memory_to_spare(options.target) && options.optimize && options.wide_weights && !options.overlap;
+  const bool pays =
+      has_vectors(options) && has_memory_to_spare(options.target) && options.optimize && options.wide_weights && !options.overlap;
   return pays ? Winograd::OneAxis : Winograd::Off;
 }
 
@@ -258,6 +277,7 @@ Frontend read_model(const CompileOptions& options) {
   import.has_grid = language_of(options.target).grid;
   // Where RAM is the goal, none is to spare anywhere.
   if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
+  if (fuses_horizontally(options)) import.fit_together = fits_of(codegen_options(options.target, language_of(options.target)));
   return schedule_model(import_onnx(import), options);
 }
 
@@ -309,6 +329,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .stored_bytes = byte_options(options.target).stored,
                       .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0,
                       .winograd = winograd_of(options),
+                      .fuses_horizontally = fuses_horizontally(options),
                       .vector_bytes = options.target.vector.bits / 8};
   const std::shared_ptr<const OptTable> table = tuned_opts(options);
   how.layouts = layout_choices(options, how, table);

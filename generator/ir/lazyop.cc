@@ -128,7 +128,8 @@ const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st, c
   std::vector<Sint> shape = st.shape();
   std::vector<const LazyOp*> src{value};
   for (const LazyOp* other : others) {
-    check(other->op == Op::Store && other->src.size() == 1 && same_shape(other->shape, shape), "all outputs of a kernel have one shape");
+    check(other->op == Op::Store && other->src.size() == 1, "a further output is a Store");
+    check(other == others.back() || same_shape(other->shape, shape), "all outputs but the last have one shape");
     src.push_back(other);
   }
   return intern({Op::Store, value->dtype, std::move(src), MemBuffer{buffer, std::move(st)}, std::move(shape)});
@@ -146,6 +147,16 @@ std::vector<const LazyOp*> stores_of(const LazyOp* root) {
   std::vector<const LazyOp*> stores{root};
   stores.insert(stores.end(), root->src.begin() + 1, root->src.end());
   return stores;
+}
+
+const LazyOp* second_tree(const LazyOp* root) {
+  const LazyOp* last = root->src.back();
+  return root->src.size() > 1 && !same_shape(last->shape, root->shape) ? last : nullptr;
+}
+
+const LazyOp* first_tree(LazyOps& ops, const LazyOp* root) {
+  if (second_tree(root) == nullptr) return root;
+  return ops.store(root->mem().index, root->src[0], root->st(), {root->src.begin() + 1, root->src.end() - 1});
 }
 
 namespace {

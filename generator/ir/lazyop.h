@@ -1,6 +1,7 @@
 // LazyOp: the AST of one kernel, a tree with shared parts (a DAG); its leaves are Load, Const and Index, its root is a Store. Nodes
 // are interned in a LazyOps and immutable: equal trees are the same pointer. A kernel with several outputs has further Stores among the
-// sources of its root.
+// sources of its root. One of another shape, the last one, is that of a second tree, which shares nothing with the first but the loops
+// that both are computed in (horizontal fusion).
 //
 // All nodes have one shape, except that the axes of reductions have size 1 behind them. A reduction may depend on others over the same
 // axes: Expand brings their results back to the whole shape. The kernel then has several stages.
@@ -86,7 +87,8 @@ class LazyOps {
   const LazyOp* scan(Op op, const LazyOp* a, int axis);
   /// `a` repeated along axes of size 1; the other sizes stay.
   const LazyOp* expand(const LazyOp* a, std::vector<Sint> shape);
-  /// `st` is of the shape of `value`, and no two elements of it are the same one. `others`: Stores of that shape into buffers of their own.
+  /// `st` is of the shape of `value`, and no two elements of it are the same one. `others`: Stores of that shape into buffers of their own;
+  /// the last may be of another shape.
   const LazyOp* store(int buffer, const LazyOp* value, ShapeTracker st, const std::vector<const LazyOp*>& others = {});
   /// The operation of `like`, which is no leaf, on other sources; its result has the shape `shape`.
   const LazyOp* rebuild(const LazyOp* like, const std::vector<const LazyOp*>& src, const std::vector<Sint>& shape);
@@ -104,6 +106,10 @@ std::vector<const LazyOp*> toposort(const LazyOp* root);
 inline bool is_scan(const LazyOp* op) { return is_reduce(op->op) && std::get<ReduceAxes>(op->arg).is_scan; }
 /// The Stores of a kernel: `root`, then its further outputs.
 std::vector<const LazyOp*> stores_of(const LazyOp* root);
+/// The Store of the second of two trees that are one kernel; nullptr: it has only one.
+const LazyOp* second_tree(const LazyOp* root);
+/// The first of the two, without the second; `root` itself if it is the only one.
+const LazyOp* first_tree(LazyOps& ops, const LazyOp* root);
 /// Whether `op` is a Load that reads each element only where `store` then writes it: the output may lie over such a buffer.
 bool reads_in_place(const LazyOp* op, const LazyOp* store);
 /// Whether `op` is a Load whose positions the kernel computes.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "lazy/tensor.h"
 #include "onnx/custom.h"
+#include "onnx/node.h"
 #include "shape/open_sizes.h"
 
 namespace etch {
@@ -66,6 +68,8 @@ struct ImportOptions {
   std::vector<CustomOperator> customs = {};
   /// Operators may take more RAM where that makes them faster. The driver takes this away where the target has none to spare.
   bool may_take_memory = true;
+  /// Whether one kernel of a loop does two products, faster than two kernels; empty: there are no such kernels. The driver asks the target.
+  std::function<bool(const TwoProducts&)> fit_together = {};
   /// Kernels are started one by one on a device that does much at once: few of them are better than little work. The driver asks the
   /// target.
   bool has_grid = false;

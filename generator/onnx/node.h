@@ -17,6 +17,12 @@ using Outputs = std::vector<Tensor>;
 
 /// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
 /// an error after the call, so that no attribute is ignored silently.
+/// A product of one row and weights, and beside it one of several rows and other weights.
+struct TwoProducts {
+  std::int64_t outputs = 0, weight_bytes = 0;  // of the first
+  std::int64_t rows = 0, others = 0;           // of the second: rows, and outputs of each
+};
+
 class NodeContext {
  public:
   virtual ~NodeContext() = default;
@@ -27,6 +33,8 @@ class NodeContext {
   virtual LazyGraph& graph() const = 0;
   virtual bool has_grid() const = 0;         // kernels are started one by one on a device that does much at once
   virtual bool may_take_memory() const = 0;  // more RAM than the operator needs, where that makes it faster
+  /// Whether one kernel of a loop may do two products, and does so faster than two.
+  virtual bool fit_together(const TwoProducts& products) const = 0;
 
   virtual int input_count() const = 0;
   virtual int output_count() const = 0;      // as the node lists them (trailing empty names not counted)

@@ -71,6 +71,7 @@ std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, 
   ImportedNode node(proto, node_place(place_, proto), version_for(proto), *result_.graph, std::move(inputs), folder_, result_.dims);
   node.set_has_grid(options_.has_grid);
   node.set_may_take_memory(options_.may_take_memory);
+  node.set_fit_together(options_.fit_together);
   const OriginScope origin(*result_.graph, name, proto.op_type());
   if (custom == nullptr) require_schema(node, proto);
   if (!known) return std::nullopt;

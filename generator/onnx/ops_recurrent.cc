@@ -2,6 +2,7 @@
 // are read once for all of them; the product for the whole sequence would be no faster and take memory that grows with it.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct Layer {
   std::vector<Activation> activations;
   double clip = 0;  // 0: none
   bool input_forget = false;
+  std::int64_t outputs_at_once = 0;  // of the first product of a step with its state
 
   /// Activation number `which` of `x`, which is clipped first.
   Tensor apply(std::size_t which, const Tensor& x) const { return activations[which](clip > 0 ? x.clip(-clip, clip) : x); }
@@ -63,6 +65,13 @@ struct State {
 
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
+
+/// Whether it is known before a run, in whatever order it is seen.
+bool is_given(const Tensor& x) {
+  const LazyBuffer* base = x.buffer()->base;
+  if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
+  return base->kind == LazyKind::Data;
+}
 
 /// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
 Tensor as_own_constant(const Tensor& part) {
@@ -170,14 +179,59 @@ std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
   return found == kSizes.end() ? 1 : *found;
 }
 
+/// What one step does: number t, whose inputs were multiplied by their weights.
+using Turn = std::function<LoopTurn(Sint t, const Tensor& inputs, const std::vector<Tensor>& now)>;
+
+/// Whether each step multiplies a part of the inputs of the next `at_once` steps beside the product with its state, which waits for its
+/// weights: where one kernel can do both, with sums about as long, and where the inputs of the first steps, and of as many behind the last,
+/// are a small part of all.
+bool multiplies_ahead(const NodeContext& node, const Layer& layer, const Tensor& x, const Tensor& weight, std::int64_t at_once) {
+  constexpr std::int64_t kFewestBlocks = 6, kMostSteps = 4;
+  const bool is_constant = is_given(layer.recurrent) && is_given(weight);
+  if (at_once == 1 || !x.dim(1).is_int(1) || x.dtype() != DType::Float32 || !is_constant) return false;
+  const std::int64_t inputs = weight.dim(0).as_int(), width = weight.dim(1).as_int();
+  const std::int64_t longer = std::max(inputs, layer.hidden), shorter = std::min(inputs, layer.hidden);
+  const bool are_alike = longer % shorter == 0 && longer / shorter <= kMostSteps;
+  if (!are_alike || width % at_once != 0 || x.dim(0).as_int() < kFewestBlocks * at_once) return false;
+  const std::int64_t outputs = layer.outputs_at_once, bytes = outputs * layer.hidden * bytes_of(x.dtype());
+  return node.fit_together({outputs, bytes, at_once, width / at_once});
+}
+
+/// The same as run_layer for parts [T / steps, steps, B, I] of x: a step lists, beside its results, its slice of the products of the next
+/// part; those of the last part are of the first one, and not used.
+LoopResults run_ahead(const Tensor& parts, const Tensor& weight, const Tensor& bias, std::vector<Tensor> first, const Turn& turn) {
+  const std::int64_t count = parts.dim(0).as_int(), steps = parts.dim(1).as_int(), width = weight.dim(1).as_int(), slice = width / steps;
+  const Sint batch = parts.dim(2);
+  const Tensor slices = weight.reshape({weight.dim(0), steps, slice}).permute({1, 0, 2}).contiguous();
+  const auto product = [=](const Tensor& inputs, const Sint& t) {
+    const Tensor products = inputs.matmul(slices.at(0, t));
+    return bias ? products + bias.reshape({steps, slice}).at(0, t) : products;
+  };
+  const auto by_step = [=](const Tensor& listed) { return listed.permute({1, 2, 0, 3}).reshape({steps, batch, width}); };
+  const auto of_first = [=](const Sint& t, const std::vector<Tensor>&) -> LoopTurn { return {{}, {product(parts.at(0, 0), t)}}; };
+  first.push_back(by_step(Tensor::loop(parts.graph(), steps, {}, of_first).listed[0]));
+  return Tensor::loop(parts.graph(), count, first, [=](const Sint& part, const std::vector<Tensor>& now) -> LoopTurn {
+    const Tensor inputs = now.back(), next = parts.at(0, floormod(part + 1, count));
+    const auto one = [=](const Sint& t, const std::vector<Tensor>& state) {
+      LoopTurn made = turn(part * steps + t, inputs.at(0, t), state);
+      made.listed.push_back(product(next, t));
+      return made;
+    };
+    LoopResults results = Tensor::loop(parts.graph(), steps, {now.begin(), now.end() - 1}, one);
+    results.carried.push_back(by_step(results.listed[1]));
+    return {results.carried, {results.listed[0]}};
+  });
+}
+
 /// `x` [T, B, I] is multiplied by `weight` [I, gates * H], and `bias` [gates * H] (may be empty) added, for `at_once` steps at a time;
 /// lengths [B] (may be empty), first: h and c [B, H]. The result is [T, B, H], the last state like the first.
-Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& lengths,
-              const State& first, std::int64_t at_once) {
+Run run_layer(const NodeContext& node, const Layer& layer, CellStep step, const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const Tensor& lengths, const State& first) {
+  const std::int64_t at_once = steps_at_once(node, x);
   const auto projected = [weight, bias](const Tensor& input) { return bias ? input.matmul(weight) + bias : input.matmul(weight); };
   std::vector<Tensor> carried{first.h};
   if (first.c) carried.push_back(first.c);
-  const auto turn = [=](Sint t, const Tensor& input, const std::vector<Tensor>& now) -> LoopTurn {
+  const Turn turn = [=](Sint t, const Tensor& input, const std::vector<Tensor>& now) -> LoopTurn {
     const State state{now[0], now.size() > 1 ? now[1] : Tensor()};
     State next = step(layer, input, state);
     Tensor output = next.h;
@@ -197,11 +251,13 @@ Run run_layer(const Layer& layer, CellStep step, const Tensor& x, const Tensor& 
     results = Tensor::loop(x.graph(), x.dim(0), carried, single);
   } else {
     const Tensor parts = x.reshape({x.dim(0).as_int() / at_once, at_once, x.dim(1), x.dim(2)});
-    results = Tensor::loop(x.graph(), parts.dim(0), carried, [=](const Sint& part, const std::vector<Tensor>& now) {
+    const auto of_part = [=](const Sint& part, const std::vector<Tensor>& now) {
       const Tensor inputs = projected(parts.at(0, part));
       const auto one = [=](Sint t, const std::vector<Tensor>& state) { return turn(part * at_once + t, inputs.at(0, t), state); };
       return Tensor::loop(inputs.graph(), at_once, now, one);
-    });
+    };
+    const bool is_ahead = multiplies_ahead(node, layer, x, weight, at_once);
+    results = is_ahead ? run_ahead(parts, weight, bias, carried, turn) : Tensor::loop(x.graph(), parts.dim(0), carried, of_part);
   }
   return {results.listed[0].reshape({x.dim(0), x.dim(1), layer.hidden}), {results.carried[0], first.c ? results.carried[1] : Tensor()}};
 }
@@ -224,7 +280,8 @@ Layer layer_of(const NodeContext& node, const Family& family, const Shapes& s, s
               .recurrent = as_own_constant(of_direction(2)).transpose(),
               .recurrent_bias = {},
               .peepholes = {},
-              .activations = {}};
+              .activations = {},
+              .outputs_at_once = family.step == gru_step ? 2 * s.hidden : width};
   if (node.has_input(3)) {
     const Tensor both = of_direction(3), input_bias = both.slice(0, 0, width), recurrent_bias = both.slice(0, width, 2 * width);
     if (reset_after) {
@@ -291,8 +348,8 @@ Outputs recurrent(NodeContext& node, const Family& family) {
     layer.clip = clip;
     layer.input_forget = input_forget;
     const Tensor weight = as_own_constant(node.input(1).slice(0, d, d + 1).squeeze({0})).transpose();
-    const Run run = run_layer(layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
-                              {initial(5, d), family.has_cell ? initial(6, d) : Tensor()}, steps_at_once(node, x));
+    const Run run = run_layer(node, layer, family.step, backward ? turned(x, lengths) : x, weight, bias, lengths,
+                              {initial(5, d), family.has_cell ? initial(6, d) : Tensor()});
     y.push_back(backward ? turned(run.y, lengths) : run.y);
     h.push_back(run.last.h);
     if (family.has_cell) c.push_back(run.last.c);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "codegen/horizontal.h"
 #include "codegen/opt_table.h"
 #include "codegen/passes.h"
 
@@ -98,7 +101,41 @@ ProgramKernel render_kernel(const Kernel& kernel, LinearKernel made, KernelSigna
   return result;
 }
 
+namespace {
+
+void append_missing(std::vector<std::string>& names, const std::vector<std::string>& more) {
+  for (const std::string& name : more)
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+// Two trees, of which each buffer is read or written by one: what is made of both is put together argument by argument.
+ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
+  LazyOps ops;
+  Kernel first(first_tree(ops, ast), options), second(second_tree(ast), options);
+  if (!options.optimize || !tile_together(first, second, signature.arguments)) {
+    first = choose_opts(first.ast(), signature.arguments, options);
+    second = choose_opts(second.ast(), signature.arguments, options);
+  }
+  LinearKernel made = linearize_kernel(first, signature.arguments, language);
+  LinearKernel other = linearize_kernel(second, made.arguments, language);
+  const std::int64_t indices_proved = prove_indices(made.linear, other.arguments) + prove_indices(other.linear, other.arguments);
+  made.linear.uops = fuse_loops(made.linear.uops, other.linear.uops);
+  append_missing(made.linear.variables, other.linear.variables);
+  for (std::size_t i = 0; i < made.layouts.size(); i++)
+    if (other.layouts[i]) made.layouts[i] = std::move(other.layouts[i]);
+  signature.arguments = made.arguments = std::move(other.arguments);
+  ProgramKernel result = render_kernel(first, std::move(made), std::move(signature), language);
+  result.ast = ast;
+  result.shape_name += "+" + second.shape_name();
+  result.opts += (result.opts.empty() ? "" : "; beside it: ") + to_text(second.applied());
+  result.indices_proved = indices_proved;
+  return result;
+}
+
+}  // namespace
+
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
+  if (second_tree(ast) != nullptr) return generate_fused(ast, std::move(signature), language, options);
   std::string note;
   const Kernel kernel = choose_opts(ast, signature.arguments, options, &note);
   ProgramKernel result = generate_kernel(kernel, std::move(signature), language);

@@ -10,6 +10,7 @@
 #include "schedule/byte_signs.h"
 #include "schedule/credits.h"
 #include "schedule/fold.h"
+#include "schedule/horizontal.h"
 #include "schedule/join.h"
 #include "schedule/loops.h"
 #include "schedule/memory_order.h"
@@ -190,6 +191,7 @@ Schedule create_schedule(LazyGraph& graph, const std::vector<OutputSpec>& output
   copy_with_sign(graph, schedule, options, limit);
   choose_memory_orders(graph, schedule, options);
   order_sums(graph, schedule);
+  if (options.fuses_horizontally) fuse_horizontally(graph, schedule, options);
   verify(schedule);
   return schedule;
 }
