@@ -128,7 +128,6 @@ void fetch_ahead_of_tiles(Kernel& k, const std::vector<KernelArgument>& argument
 // Cores keep what they read last: what a turn ends with the next one finds there, if it begins with it. What comes from beyond the second
 // cache comes faster forwards, which is what processors foresee.
 void zigzag_through_weights(Kernel& k, const std::vector<KernelArgument>& arguments) {
-  constexpr std::int64_t kFirstCache = 32 << 10;  // bytes
   const std::optional<Contraction> product = product_of_loads(k);
   if (!product || k.options().cache_bytes == 0 || k.options().in_order) return;
   for (const LazyOp* factor : {product->a(), product->b()}) {

@@ -28,12 +28,13 @@ bool has_known_turns(const UOp* loop) {
 std::int64_t first_turn(const UOp* loop) { return loop->src[0]->value->as_int(); }
 std::int64_t end_of_turns(const UOp* loop) { return loop->src[1]->value->as_int(); }
 
-/// nullopt where there are other loops, or conditions around steps.
+/// nullopt where there are other loops, conditions around steps, or arrays.
 std::optional<Nest> nest_of(const UOpList& uops) {
   std::vector<std::size_t> begins, ends;
   for (std::size_t i = 0; i < uops.order.size(); i++) {
     const UOp* u = uops.order[i];
-    if (u->uop == UOpKind::If || u->uop == UOpKind::Barrier) return std::nullopt;
+    // The second kernel would use an array while the first one does.
+    if (u->uop == UOpKind::If || u->uop == UOpKind::Barrier || u->uop == UOpKind::DefineLocal) return std::nullopt;
     if (u->uop == UOpKind::Loop) begins.push_back(i);
     if (u->uop == UOpKind::End) ends.push_back(i);
   }
@@ -78,7 +79,8 @@ class Fusion {
     add(b.body);
     builder_.end(both);
     if (end_of_turns(longer.inner) > end_of_turns(shorter.inner)) {
-      const UOp* rest = open(longer.inner, {shorter.inner->src[1], longer.inner->src[1]});
+      const UOp* rest = open(a.inner, {shorter.inner->src[1], longer.inner->src[1]});  // under the same name
+      now_[longer.inner] = rest;
       add(longer.body);
       builder_.end(rest);
     }
@@ -175,14 +177,19 @@ std::int64_t turns_of_sum(const Kernel& k) { return k.axes()[at(k.first_reduce()
 
 // Unrolls the longer sum where that makes its loop as long as the other one.
 bool have_equal_turns(Kernel& a, Kernel& b) {
-  constexpr std::int64_t kMostSteps = 4;
   Kernel& longer = turns_of_sum(a) > turns_of_sum(b) ? a : b;
   const std::int64_t more = turns_of_sum(longer), less = turns_of_sum(&longer == &a ? b : a);
-  if (more % less != 0 || more / less > kMostSteps) return false;
+  if (!run_together(more, less)) return false;
   return more == less || longer.try_apply({OptOp::Unroll, 0, more / less});
 }
 
 }  // namespace
+
+bool run_together(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kMostSteps = 4;
+  const std::int64_t longer = std::max(a, b), shorter = std::min(a, b);
+  return shorter > 0 && longer % shorter == 0 && longer / shorter <= kMostSteps;
+}
 
 // Of the sums of one row each step loads a vector, of the others as many as it has along the outputs; the rows' numbers come one by one.
 std::optional<TilesTogether> tiles_together(std::int64_t outputs, std::int64_t rows, std::int64_t others, const CodegenOptions& options) {
@@ -215,11 +222,17 @@ bool tile_together(Kernel& one_row, Kernel& rows, const std::vector<KernelArgume
   return true;
 }
 
+UOpList one_after_the_other(const UOpList& first, const UOpList& second) {
+  UOpList both = Fusion(first, second).one_after_the_other(first.order, second.order);
+  verify(both, "one_after_the_other");
+  return both;
+}
+
 UOpList fuse_loops(const UOpList& first, const UOpList& second) {
   const std::optional<Nest> a = nest_of(first), b = nest_of(second);
   const bool fit = a && b && first_turn(a->outer) == first_turn(b->outer) && end_of_turns(a->outer) == end_of_turns(b->outer);
-  Fusion fusion(first, second);
-  UOpList fused = fit ? fusion.together(*a, *b) : fusion.one_after_the_other(first.order, second.order);
+  if (!fit) return one_after_the_other(first, second);
+  UOpList fused = Fusion(first, second).together(*a, *b);
   verify(fused, "fuse_loops");
   return fused;
 }

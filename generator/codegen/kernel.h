@@ -214,7 +214,8 @@ class Kernel {
   std::int64_t shared_bytes(OptOp op, std::int64_t amount) const;
   std::optional<std::string> why_no_locals(const Opt& opt) const;
   std::optional<std::string> why_no_interior(const Opt& opt) const;
-  /// OUTERMOST, BLOCK, ZIGZAG and BACKWARDS change the order of the loops, not what they do.
+  /// OUTERMOST, BLOCK, ZIGZAG and BACKWARDS change the order of the loops, not what they do. ZIGZAG alone does so for sums, too: floats may
+  /// round otherwise in every second turn.
   static bool is_of_order(OptOp op) {
     return op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Zigzag || op == OptOp::Backwards;
   }

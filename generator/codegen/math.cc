@@ -165,7 +165,8 @@ V log1p_of(V x) {
   return choose(equal(sum, 1), x, choose(equal(sum, 0), -kInfinity, value));
 }
 
-// Of |x|: (1 - e^-2x) / (1 + e^-2x), e^-2x being 2^n (e^r - 1) + 2^n. Both sides of the fraction round once: 1 - 2^n and 1 + 2^n are exact.
+// Of |x|: (1 - e^-2x) / (1 + e^-2x), e^-2x being 2^n (e^r - 1) + 2^n. Both sides of the fraction round once where
+// that counts: 1 - 2^n and 1 + 2^n are exact down to an n of -23.
 V tanh_of(V x) {
   const V sign = only_bits(bits_of(x), kSign), size = float_of(only_bits(bits_of(x), kMagnitude)).named("size");
   const V most = choose(10.0 < size, 10.0, size).named("most");  // beyond it is 1

@@ -15,6 +15,9 @@ namespace etch {
 
 class OptTable;
 
+/// Bytes of the first cache, of every core that has a second one: what is more than that may have to come from there.
+inline constexpr std::int64_t kFirstCache = 32 << 10;
+
 /// One step of the optimiser: UPCAST axis by amount (0 = the whole axis).
 enum class OptOp : std::uint8_t {
   Upcast,     // copies of the arithmetic for elements that are not reduced

@@ -32,7 +32,6 @@ constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
 constexpr std::int64_t kUnrollInOrder = 2;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
 constexpr std::int64_t kUnrollAhead = 8;
-constexpr double kFirstCache = 32 << 10;  // bytes
 
 struct Tile {
   int axis = -1;  // along the registers
@@ -333,7 +332,7 @@ bool rows_overlap(const Kernel& plain, const Tile& tile, int reduced) {
 // in its next turn: if turns are long, that is early enough.
 bool waits_for_vectors(const Kernel& k, const Tile& tile) {
   return tile.lanes > 1 && tile.rows > 1 && tile.rows * tile.registers <= kSumsOfWindow && k.count(AxisKind::Reduce) == 1 &&
-         tile.bytes > kFirstCache;
+         tile.bytes > static_cast<double>(kFirstCache);
 }
 
 // A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
@@ -378,9 +377,9 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
     block_for_cache(k, arguments);
     fetch_ahead_of_tiles(k, arguments);
     fetch_stores_of_tiles(k, arguments);
-    zigzag_through_weights(k, arguments);
   }
   if (tile->lanes > 1 && !k.options().small_code) k.try_apply({OptOp::Interior});
+  if (in_floats) zigzag_through_weights(k, arguments);
   return true;
 }
 

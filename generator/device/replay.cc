@@ -76,7 +76,8 @@ Array written_by(const Program& program, const ProgramCall& call, int output, st
   if (!writes_part(program, call, output)) return array(shape_of(buffer, values), bytes);
   std::vector<std::int64_t> shape;
   std::int64_t size = 1;
-  for (const Sint& d : program.kernels[static_cast<std::size_t>(call.kernel)].ast->shape) size *= shape.emplace_back(evaluate(d, values));
+  const LazyOp* ast = program.kernels[static_cast<std::size_t>(call.kernel)].ast;
+  for (const Sint& d : stores_of(ast)[static_cast<std::size_t>(output)]->shape) size *= shape.emplace_back(evaluate(d, values));
   const std::int64_t width = bytes_of(buffer.dtype), first = first_element(program, call, output, values);
   return array(std::move(shape), bytes.subspan(static_cast<std::size_t>(first * width), static_cast<std::size_t>(size * width)));
 }

@@ -111,12 +111,12 @@ bool fuses_horizontally(const CompileOptions& options) {
   return is_for_speed && has_vectors(options) && has_memory_to_spare(options.target) && !options.target.in_order;
 }
 
-// What one product waits for is not in the first cache, and there is room in the others for what the second one reads.
+// Of what one product waits for a good part is not in the first cache, and there is room in the others for what the second one reads.
 std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
-  constexpr std::int64_t kFirstCache = 48 << 10;  // bytes
   return [codegen](const TwoProducts& p) {
-    const bool waits = p.weight_bytes > kFirstCache && static_cast<double>(p.weight_bytes) <= most_of_turn(codegen);
-    return waits && tiles_together(p.outputs, p.rows, p.others, codegen).has_value();
+    const std::int64_t bytes = p.outputs * p.length * bytes_of(DType::Float32);
+    const bool waits = bytes > kFirstCache * 3 / 2 && static_cast<double>(bytes) <= most_of_turn(codegen);
+    return waits && run_together(p.length, p.other_length) && tiles_together(p.outputs, p.rows, p.others, codegen).has_value();
   };
 }
 

@@ -48,7 +48,9 @@ std::int64_t bytes_in_caches(const Program& program) {
   return static_cast<std::int64_t>(std::bit_ceil(std::min(bytes, kMost)));
 }
 
-bool is_plain(const ProgramKernel& kernel) { return kernel.external == nullptr && kernel.ast != nullptr && kernel.variables.empty(); }
+bool is_plain(const ProgramKernel& kernel) {
+  return kernel.external == nullptr && kernel.ast != nullptr && second_tree(kernel.ast) == nullptr && kernel.variables.empty();
+}
 
 class Tasks {
  public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,10 +64,11 @@ std::string text_of(const std::vector<std::pair<std::string, std::int64_t>>& ter
   return text;
 }
 
-std::optional<Linear> linear(Sint x);
+enum class Parts { None, Shown };  // parts of parts are not shown
+std::optional<Linear> linear(Sint x, Parts parts = Parts::Shown);
 
 std::optional<std::string> part_text(const Node& node) {
-  const std::optional<Linear> whole = linear(node.src[0]);
+  const std::optional<Linear> whole = linear(node.src[0], Parts::None);
   if (!whole) return std::nullopt;
   std::string text = text_of({whole->first.begin(), whole->first.end()}, whole->second);
   if (node.src[0].node()->kind != NodeKind::Variable) text = "(" + text + ")";
@@ -74,7 +76,7 @@ std::optional<std::string> part_text(const Node& node) {
 }
 
 // The expression as a linear one; nullopt if it is not linear.
-std::optional<Linear> linear(Sint x) {
+std::optional<Linear> linear(Sint x, Parts parts) {
   Linear result;
   std::vector<std::pair<Sint, std::int64_t>> stack{{x, 1}};
   while (!stack.empty()) {
@@ -91,7 +93,7 @@ std::optional<Linear> linear(Sint x) {
       for (Sint s : node.src) stack.emplace_back(s, factor);
     } else if (node.kind == NodeKind::Mul && node.src[1].is_int()) {
       stack.emplace_back(node.src[0], factor * node.src[1].as_int());
-    } else if (const std::optional<std::string> part = is_part(node) ? part_text(node) : std::nullopt) {
+    } else if (const std::optional<std::string> part = parts == Parts::Shown && is_part(node) ? part_text(node) : std::nullopt) {
       result.first[*part] += factor;
     } else {
       return std::nullopt;
@@ -108,7 +110,9 @@ std::int64_t rounded_quotient(std::int64_t a, std::int64_t b) {
 
 class Writer {
  public:
-  Writer(const LazyOp* store, const std::vector<FormulaBuffer>& buffers) : store_(store), buffers_(buffers), order_(toposort(store)) {
+  /// `named`: how many values before these have a name.
+  Writer(const LazyOp* store, const std::vector<FormulaBuffer>& buffers, std::size_t named)
+      : store_(store), buffers_(buffers), named_(named), order_(toposort(store)) {
     name_axes();
     // What a later stage reads of an earlier one always gets a name.
     for (const LazyOp* op : order_)
@@ -120,7 +124,7 @@ class Writer {
       if (op->op == Op::Store) continue;
       Text t = text_of_op(op);
       if (uses_[op] > 1 && !op->src.empty() && op->op != Op::Expand) {
-        const std::string name = fmt::format("t{}", formula_.lines.size());
+        const std::string name = fmt::format("t{}", named_ + formula_.lines.size());
         formula_.lines.push_back(name + " = " + t.text);
         t = {name, kTight};
       }
@@ -325,6 +329,7 @@ class Writer {
 
   const LazyOp* store_;
   const std::vector<FormulaBuffer>& buffers_;
+  std::size_t named_;
   std::vector<const LazyOp*> order_;
   std::unique_ptr<Symbols> own_;
   std::vector<Sint> axes_;          // index along each axis
@@ -334,22 +339,27 @@ class Writer {
   Formula formula_;
 };
 
+// The last `outputs` lines stay.
+void shorten(std::vector<std::string>& lines, std::size_t outputs, std::size_t max_lines) {
+  const std::size_t kept = std::max(max_lines, outputs + 1);
+  if (lines.size() <= kept) return;
+  const std::size_t left_out = lines.size() - kept + 1;
+  const auto end = lines.end() - static_cast<std::ptrdiff_t>(outputs);
+  lines.insert(lines.erase(end - static_cast<std::ptrdiff_t>(left_out), end), fmt::format("... {} more", left_out));
+}
+
 }  // namespace
 
 Formula formula(const LazyOp* root, const std::vector<FormulaBuffer>& buffers, std::size_t max_lines) {
   LazyOps ops;
-  Formula result = Writer(first_tree(ops, root), buffers).formula();
-  std::vector<std::string>& lines = result.lines;
-  if (const LazyOp* second = second_tree(root)) {
-    const Formula other = Writer(second, buffers).formula();
-    lines.insert(lines.end(), other.lines.begin(), other.lines.end());
-    result.is_masked = result.is_masked || other.is_masked;
+  Formula result;
+  for (const LazyOp* tree : {first_tree(ops, root), second_tree(root)}) {
+    if (tree == nullptr) continue;
+    Formula made = Writer(tree, buffers, result.lines.size()).formula();
+    shorten(made.lines, tree->src.size(), max_lines);
+    std::ranges::move(made.lines, std::back_inserter(result.lines));
+    result.is_masked = result.is_masked || made.is_masked;
   }
-  const std::size_t outputs = root->src.size(), kept = std::max(max_lines, outputs + 1);
-  if (lines.size() <= kept) return result;
-  const std::size_t left_out = lines.size() - kept + 1;
-  const auto end = lines.end() - static_cast<std::ptrdiff_t>(outputs);
-  lines.insert(lines.erase(end - static_cast<std::ptrdiff_t>(left_out), end), fmt::format("... {} more", left_out));
   return result;
 }
 

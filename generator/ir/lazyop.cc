@@ -132,6 +132,11 @@ const LazyOp* LazyOps::store(int buffer, const LazyOp* value, ShapeTracker st, c
     check(other == others.back() || same_shape(other->shape, shape), "all outputs but the last have one shape");
     src.push_back(other);
   }
+  if (!others.empty() && !same_shape(others.back()->shape, shape)) {
+    const std::vector<const LazyOp*> second = toposort(others.back());
+    const auto is_shared = [&](const LazyOp* op) { return op->op == Op::Load && std::ranges::find(second, op) != second.end(); };
+    check(std::ranges::none_of(toposort(value), is_shared), "two trees share no buffer");
+  }
   return intern({Op::Store, value->dtype, std::move(src), MemBuffer{buffer, std::move(st)}, std::move(shape)});
 }
 

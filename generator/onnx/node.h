@@ -15,14 +15,15 @@ namespace etch {
 
 using Outputs = std::vector<Tensor>;
 
-/// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
-/// an error after the call, so that no attribute is ignored silently.
-/// A product of one row and weights, and beside it one of several rows and other weights.
+/// A product of one row and weights, and beside it one of several rows and other weights: the lengths of their sums, and the outputs of a
+/// row.
 struct TwoProducts {
-  std::int64_t outputs = 0, weight_bytes = 0;  // of the first
-  std::int64_t rows = 0, others = 0;           // of the second: rows, and outputs of each
+  std::int64_t length = 0, outputs = 0;                 // of the one row
+  std::int64_t rows = 0, other_length = 0, others = 0;  // of the several
 };
 
+/// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
+/// an error after the call, so that no attribute is ignored silently.
 class NodeContext {
  public:
   virtual ~NodeContext() = default;

@@ -74,12 +74,7 @@ bool is_given(const Tensor& x) {
 }
 
 /// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
-Tensor as_own_constant(const Tensor& part) {
-  const LazyBuffer* base = part.buffer()->base;
-  if (shows_base(part.buffer())) return part;
-  if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
-  return base->kind == LazyKind::Data ? part.contiguous() : part;
-}
+Tensor as_own_constant(const Tensor& part) { return is_given(part) && !shows_base(part.buffer()) ? part.contiguous() : part; }
 
 State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
   return {layer.apply(0, x + state.h.matmul(layer.recurrent)), Tensor()};
@@ -186,15 +181,13 @@ using Turn = std::function<LoopTurn(Sint t, const Tensor& inputs, const std::vec
 /// weights: where one kernel can do both, with sums about as long, and where the inputs of the first steps, and of as many behind the last,
 /// are a small part of all.
 bool multiplies_ahead(const NodeContext& node, const Layer& layer, const Tensor& x, const Tensor& weight, std::int64_t at_once) {
-  constexpr std::int64_t kFewestBlocks = 6, kMostSteps = 4;
+  constexpr std::int64_t kFewestBlocks = 6;
   const bool is_constant = is_given(layer.recurrent) && is_given(weight);
   if (at_once == 1 || !x.dim(1).is_int(1) || x.dtype() != DType::Float32 || !is_constant) return false;
   const std::int64_t inputs = weight.dim(0).as_int(), width = weight.dim(1).as_int();
-  const std::int64_t longer = std::max(inputs, layer.hidden), shorter = std::min(inputs, layer.hidden);
-  const bool are_alike = longer % shorter == 0 && longer / shorter <= kMostSteps;
-  if (!are_alike || width % at_once != 0 || x.dim(0).as_int() < kFewestBlocks * at_once) return false;
-  const std::int64_t outputs = layer.outputs_at_once, bytes = outputs * layer.hidden * bytes_of(x.dtype());
-  return node.fit_together({outputs, bytes, at_once, width / at_once});
+  if (inputs == 0 || width % at_once != 0 || x.dim(0).as_int() < kFewestBlocks * at_once) return false;
+  return node.fit_together(
+      {.length = layer.hidden, .outputs = layer.outputs_at_once, .rows = at_once, .other_length = inputs, .others = width / at_once});
 }
 
 /// The same as run_layer for parts [T / steps, steps, B, I] of x: a step lists, beside its results, its slice of the products of the next

@@ -112,14 +112,16 @@ void append_missing(std::vector<std::string>& names, const std::vector<std::stri
 ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   LazyOps ops;
   Kernel first(first_tree(ops, ast), options), second(second_tree(ast), options);
-  if (!options.optimize || !tile_together(first, second, signature.arguments)) {
-    first = choose_opts(first.ast(), signature.arguments, options);
-    second = choose_opts(second.ast(), signature.arguments, options);
+  std::string note;
+  const bool are_together = options.optimize && tile_together(first, second, signature.arguments);
+  if (!are_together) {  // each fills the registers by itself
+    first = choose_opts(first.ast(), signature.arguments, options, &note);
+    second = choose_opts(second.ast(), signature.arguments, options, &note);
   }
   LinearKernel made = linearize_kernel(first, signature.arguments, language);
   LinearKernel other = linearize_kernel(second, made.arguments, language);
   const std::int64_t indices_proved = prove_indices(made.linear, other.arguments) + prove_indices(other.linear, other.arguments);
-  made.linear.uops = fuse_loops(made.linear.uops, other.linear.uops);
+  made.linear.uops = (are_together ? fuse_loops : one_after_the_other)(made.linear.uops, other.linear.uops);
   append_missing(made.linear.variables, other.linear.variables);
   for (std::size_t i = 0; i < made.layouts.size(); i++)
     if (other.layouts[i]) made.layouts[i] = std::move(other.layouts[i]);
@@ -129,6 +131,7 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
   result.shape_name += "+" + second.shape_name();
   result.opts += (result.opts.empty() ? "" : "; beside it: ") + to_text(second.applied());
   result.indices_proved = indices_proved;
+  result.note = std::move(note);
   return result;
 }
 

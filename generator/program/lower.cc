@@ -81,6 +81,7 @@ class Lowering {
     const LazyOp* ast;
     std::string external;
     bool backwards = false;
+    std::string counter;
     std::vector<ArgumentKey> arguments;
     auto operator<=>(const KernelKey&) const = default;
   };
@@ -274,7 +275,7 @@ class Lowering {
   int kernel_of(const ScheduleItem& item, const std::vector<const LazyBuffer*>& buffers, int done) {
     std::vector<KernelArgument> arguments = arguments_of(buffers, item.outs().size());
     const bool backwards = runs_backwards(item);
-    KernelKey key{item.ast, item.external == nullptr ? "" : key_of(*item.external), backwards, {}};
+    KernelKey key{item.ast, item.external == nullptr ? "" : key_of(*item.external), backwards, counter_of(item), {}};
     for (const KernelArgument& a : arguments) key.arguments.push_back({a.is_constant, a.is_bounded, to_text(a.elements)});
     const auto [it, added] = kernels_.try_emplace(std::move(key), static_cast<int>(program_.kernels.size()));
     if (!added) return it->second;
@@ -300,13 +301,21 @@ class Lowering {
     return backwards;
   }
 
+  // Of the innermost loop that the item is in, if its kernel takes it.
+  static std::string counter_of(const ScheduleItem& item) {
+    if (item.loops.empty() || item.external != nullptr) return "";
+    const std::vector<const Node*> counter = variables(item.loops.back()->counter), taken = variables(item.ast);
+    const bool takes = !counter.empty() && std::ranges::find(taken, counter.front()->name, &Node::name) != taken.end();
+    return takes ? counter.front()->name : "";
+  }
+
   ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature, bool backwards) const {
     const Language* language = options_.language;
     if (item.external != nullptr) return external_kernel(item.external, std::move(signature));
     if (language == nullptr) return kernel_of_ast(item.ast, std::move(signature));
     CodegenOptions codegen = options_.codegen;
     codegen.backwards = backwards;
-    if (!item.loops.empty() && !item.loops.back()->counter.is_int()) codegen.counter = to_text(item.loops.back()->counter);
+    codegen.counter = counter_of(item);
     return generate_kernel(item.ast, std::move(signature), *language, codegen);
   }
 

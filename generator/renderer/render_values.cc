@@ -177,7 +177,8 @@ bool is_range_test(const UOp* u) {
 void Renderer::align_branches(const UOp* u) {
   for (const UOp* branch : {u->src[1], u->src[2]}) {
     const Expr e = expr(branch);
-    if (e.text.starts_with('*')) exprs_[branch] = {"(" + vector_type(branch) + ")" + e.text, kUnary, e.depth};
+    const bool is_as_loaded = branch->uop == UOpKind::Load && branch->src.size() == 2 && e.depth > 0;  // else it has a name, with a type
+    if (is_as_loaded) exprs_[branch] = {"(" + vector_type(branch) + ")" + e.text, kUnary, e.depth};
   }
 }
 

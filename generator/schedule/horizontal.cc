@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/options.h"
 #include "ir/contraction.h"
 #include "schedule/loops.h"
 #include "schedule/rewrite_ast.h"
@@ -66,7 +67,6 @@ class Fusions {
 
  private:
   bool fit(const ScheduleItem& row, const ScheduleItem& rows) const {
-    constexpr std::int64_t kFirstCache = 32 << 10;  // bytes
     if (row.loops.empty() || row.loops != rows.loops || row.ast->shape == rows.ast->shape) return false;
     if (!rows.more.empty() || static_cast<int>(row.outs().size()) >= options_.max_outputs) return false;
     if (static_cast<int>(row.inputs.size() + rows.inputs.size()) > options_.max_inputs) return false;
@@ -75,12 +75,13 @@ class Fusions {
     return waits && many && many->uses > 1 && is_apart(rows);
   }
 
-  // Nothing in the loop reads what the item writes, or writes what it reads.
+  // The loop has none in it, and nothing in it reads or writes what the item writes, or writes what it reads.
   bool is_apart(const ScheduleItem& item) const {
     return std::ranges::all_of(items_, [&](const ScheduleItem& other) {
       if (&other == &item || std::ranges::find(other.loops, item.loops.back()) == other.loops.end()) return true;
       const auto writes = [&](const LazyBuffer* b) { return other.writes(b); };
-      return std::ranges::none_of(item.inputs, writes) && std::ranges::find(other.inputs, item.out) == other.inputs.end();
+      const bool reads = std::ranges::find(other.inputs, item.out) != other.inputs.end();
+      return other.loops == item.loops && !reads && !writes(item.out) && std::ranges::none_of(item.inputs, writes);
     });
   }
 
@@ -101,8 +102,9 @@ class Fusions {
     made.ast = ops.store(0, first->src[0], first->st(), others);
     made.more.push_back(rows.out);
     made.inputs.insert(made.inputs.end(), rows.inputs.begin(), rows.inputs.end());
-    for (const std::string& node : rows.nodes)
-      if (std::ranges::find(made.nodes, node) == made.nodes.end()) made.nodes.push_back(node);
+    made.nodes = rows.nodes;  // first: values are named after the last node
+    std::erase_if(made.nodes, [&](const std::string& node) { return std::ranges::find(row.nodes, node) != row.nodes.end(); });
+    made.nodes.insert(made.nodes.end(), row.nodes.begin(), row.nodes.end());
     return made;
   }
 

@@ -62,6 +62,19 @@ std::string text_of(const std::vector<test::MemoryEvent>& events, int argument) 
 
 int loops_in(const UOpList& uops) { return static_cast<int>(std::ranges::count(uops.order, UOpKind::Loop, &UOp::uop)); }
 
+// In C an inner loop of the same name would hide the outer one.
+bool has_names_of_their_own(const UOpList& uops) {
+  std::vector<std::string> open;
+  for (const UOp* u : uops.order) {
+    if (u->uop == UOpKind::If) open.emplace_back();
+    if (u->uop == UOpKind::End) open.pop_back();
+    if (u->uop != UOpKind::Loop) continue;
+    if (std::ranges::find(open, u->name) != open.end()) return false;
+    open.push_back(u->name);
+  }
+  return true;
+}
+
 TEST(FuseLoops, EachKernelReadsAndWritesAsBefore) {
   std::mt19937 rng(1);
   const auto pick = [&](std::vector<std::int64_t> from) {
@@ -88,6 +101,7 @@ TEST(FuseLoops, EachKernelReadsAndWritesAsBefore) {
           << to_text(second.applied()) << "\n"
           << to_text(fused);
     }
+    ASSERT_TRUE(has_names_of_their_own(fused)) << to_text(first.applied()) << "\n" << to_text(second.applied()) << "\n" << to_text(fused);
     const int loops = loops_in(fused), of_both = loops_in(one.linear.uops) + loops_in(other.linear.uops);
     (loops == of_both ? apart : loops == 2 ? together : with_rest)++;
   }

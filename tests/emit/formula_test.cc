@@ -51,6 +51,25 @@ TEST_F(Formula, FlipsAndSteps) {
             (Lines{"out[m][n] = in[2*m][3*n]"}));
 }
 
+// Each tree has axes of its own; values go on to be numbered.
+TEST_F(Formula, OfTwoTrees) {
+  const auto twice = [&](const LazyOp* x) {
+    return ops.elementwise(Op::Mul, {ops.elementwise(Op::Sqrt, {x}), ops.elementwise(Op::Sqrt, {x})});
+  };
+  const LazyOp* second = ops.store(1, twice(load(3, st({2, 3}))), st({2, 3}));
+  const LazyOp* root = ops.store(0, twice(load(2, st({8}))), st({8}), {second});
+  EXPECT_EQ(formula(root, {{"out", {8}}, {"out_2", {2, 3}}, {"in", {8}}, {"in_2", {2, 3}}}).lines,
+            (Lines{"t0 = sqrt(in[n])", "out[n] = t0 * t0", "t2 = sqrt(in_2[m][n])", "out_2[m][n] = t2 * t2"}));
+}
+
+// The turn behind that of a loop, with the first one behind the last: in rows of four.
+TEST_F(Formula, PartsOfSumsAreIndices) {
+  Symbols symbols;
+  const Sint next = floormod(symbols.variable("step", 0, 4) + 1, 5);
+  const LazyOp* rows = load(1, ShapeTracker({View::create({4, 3}, std::vector<Sint>{3, 1}, next * 12)}));
+  EXPECT_EQ(formula(store(rows), {{"out", {4, 3}}, {"in", {20, 3}}}).lines, (Lines{"out[m][n] = in[m+4*((step+1)%5)][n]"}));
+}
+
 TEST_F(Formula, SharedValuesGetALineEach) {
   const LazyOp* a = load(1, st({4}));
   const LazyOp* e = ops.elementwise(Op::Exp, {a});

@@ -130,7 +130,12 @@ void expect_right(const Device& device, const Program& program, const Sizes& s, 
                                             {"rows", Array::of_doubles(DType::Float32, {s.turns, s.rows, s.length}, n.rows)}};
   std::vector<Array> given;
   for (const int b : program.inputs) given.push_back(inputs.at(program.buffers[at(b)].name));
-  const std::vector<Array> got = device.load(program)->run(given);
+  RunOptions run;
+  run.tap = [&](int call, int output, const Array& written) {
+    const ProgramKernel& k = program.kernels[at(program.calls[at(call)].kernel)];
+    ASSERT_EQ(Sint(written.size()), product(stores_of(k.ast).at(at(output))->shape)) << call << "\n" << to_text(program);
+  };
+  const std::vector<Array> got = device.load(program)->run(given, {}, run);
   const Results wanted = by_loops(s, n);
   ASSERT_EQ(got.at(0).doubles(), wanted.z) << to_text(program);
   ASSERT_EQ(got.at(1).doubles(), wanted.products) << to_text(program);
@@ -204,6 +209,21 @@ TEST(Horizontal, ProductsThatNeedEachOtherStayApart) {
     return {{next}, {(w.rows + next).matmul(w.small)}};  // the rows need the state
   };
   EXPECT_EQ(fused_in(lowered(w.graph, {Tensor::loop(*w.graph, 3, {w.state}, turn).listed[0]})), 0);
+}
+
+// The first product may be computed before the loop between them, the second behind it.
+TEST(Horizontal, ProductsAroundALoopStayApart) {
+  const Weights w;
+  const auto turn = [&](const Sint&, const std::vector<Tensor>& now) -> LoopTurn {
+    const Tensor next = now[0].matmul(w.large).clip(-1, 1);
+    const auto inner = [&](const Sint& t, const std::vector<Tensor>& rows) -> LoopTurn {
+      return {{rows[0] + Tensor::arange(*w.graph, 5, DType::Float32).at(0, t)}, {}};
+    };
+    const Tensor rows = Tensor::loop(*w.graph, 5, {w.rows}, inner).carried[0];
+    return {{next}, {(rows * next.mean({1}, true).expand({4, 128})).matmul(w.small), next}};
+  };
+  const LoopResults results = Tensor::loop(*w.graph, 3, {w.state}, turn);
+  EXPECT_EQ(fused_in(lowered(w.graph, {results.listed[0], results.listed[1]})), 0);
 }
 
 TEST(Horizontal, ProductsOutsideOfLoopsStayApart) {
