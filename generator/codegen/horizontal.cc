@@ -153,9 +153,9 @@ struct Product {
 std::optional<Product> product_with_weights(const Kernel& k, const std::vector<KernelArgument>& arguments) {
   const std::optional<Contraction> sum = product_of_loads(k);
   if (!sum || sum->sum->dtype != DType::Float32 || k.count(AxisKind::Reduce) != 1 || !k.applied().empty()) return std::nullopt;
-  const auto is_constant = [&](const LazyOp* factor) { return arguments[at(load_of_factor(factor)->mem().index)].is_constant; };
+  const auto is_constant = [&](const LazyOp* factor) { return arguments[at(factor->mem().index)].is_constant; };
   if (is_constant(sum->a()) == is_constant(sum->b())) return std::nullopt;
-  const KernelBuf& weights = k.buf_of(load_of_factor(is_constant(sum->a()) ? sum->a() : sum->b()));
+  const KernelBuf& weights = k.buf_of(is_constant(sum->a()) ? sum->a() : sum->b());
   Product product;
   for (int axis = 0; axis < k.first_reduce(); axis++) {
     const auto step = k.stride(weights, axis);

@@ -180,6 +180,16 @@ bool reads_in_place(const LazyOp* op, const LazyOp* store) {
          bytes_of(op->dtype) == bytes_of(store->dtype);
 }
 
+Sint positions_read(const LazyOp* load) {
+  if (is_indexed(load)) return product(load->shape);
+  const ShapeTracker& st = load->st();
+  const std::vector<std::optional<Sint>> strides = st.real_strides(true);
+  Sint count = 1;
+  for (std::size_t a = 0; a < strides.size(); a++)
+    if (!strides[a] || !strides[a]->is_int(0)) count *= st.shape()[a];
+  return count;
+}
+
 std::vector<const LazyOp*> toposort(const LazyOp* root) {
   return toposort<LazyOp>({root}, [](const LazyOp* op) -> const std::vector<const LazyOp*>& { return op->src; });
 }

@@ -112,6 +112,8 @@ const LazyOp* second_tree(const LazyOp* root);
 const LazyOp* first_tree(LazyOps& ops, const LazyOp* root);
 /// Whether `op` is a Load that reads each element only where `store` then writes it: the output may lie over such a buffer.
 bool reads_in_place(const LazyOp* op, const LazyOp* store);
+/// Number of positions that a Load reads: an axis with stride 0 counts once. An indexed one reads a position for each element.
+Sint positions_read(const LazyOp* load);
 /// Whether `op` is a Load whose positions the kernel computes.
 inline bool is_indexed(const LazyOp* op) { return op->op == Op::Load && !op->src.empty(); }
 /// The Load of a factor, itself or below a cast; nullptr: it is none, or an indexed one.

@@ -129,7 +129,7 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
   ProgramKernel result = render_kernel(first, std::move(made), std::move(signature), language);
   result.ast = ast;
   result.shape_name += "+" + second.shape_name();
-  result.opts += (result.opts.empty() ? "" : "; beside it: ") + to_text(second.applied());
+  result.opts += (are_together ? "; beside it: " : "; then: ") + to_text(second.applied());
   result.indices_proved = indices_proved;
   result.note = std::move(note);
   return result;

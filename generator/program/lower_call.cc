@@ -6,20 +6,6 @@
 #include "base/error.h"
 
 namespace etch {
-namespace {
-
-// Number of positions that a Load reads: an axis with stride 0 counts once. An indexed one reads a position for each element.
-Sint positions_read(const LazyOp* load) {
-  if (is_indexed(load)) return product(load->shape);
-  const ShapeTracker& st = load->st();
-  const std::vector<std::optional<Sint>> strides = st.real_strides(true);
-  Sint count = 1;
-  for (std::size_t a = 0; a < strides.size(); a++)
-    if (!strides[a] || !strides[a]->is_int(0)) count *= st.shape()[a];
-  return count;
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> may_alias(const LazyOp* root, std::size_t buffers) {
   const std::vector<const LazyOp*> stores = stores_of(root);

@@ -16,20 +16,8 @@ struct Product {
   std::int64_t weights = 0, uses = 0;  // elements of a constant, and how often each is a factor
 };
 
-// Positions that a Load reads, where the sizes are known.
-std::optional<std::int64_t> positions_of(const LazyOp* load) {
-  std::int64_t count = 1;
-  const auto strides = load->st().real_strides();
-  for (std::size_t axis = 0; axis < strides.size(); axis++) {
-    const Sint size = load->shape[axis];
-    if (!strides[axis] || !size.is_int()) return std::nullopt;
-    if (!strides[axis]->is_int(0)) count *= size.as_int();
-  }
-  return count;
-}
-
 std::optional<Product> product_of(const ScheduleItem& item) {
-  if (item.external != nullptr || second_tree(item.ast) != nullptr) return std::nullopt;
+  if (second_tree(item.ast) != nullptr) return std::nullopt;
   std::optional<Contraction> found;
   for (const LazyOp* op : toposort(item.ast)) {
     if (is_indexed(op) || op->op == Op::Index) return std::nullopt;
@@ -40,10 +28,9 @@ std::optional<Product> product_of(const ScheduleItem& item) {
   const LazyOp *a = found->a(), *b = found->b();
   if (a->op != Op::Load || b->op != Op::Load) return std::nullopt;
   const bool has_a = item.input_of(a)->kind == LazyKind::Data, has_b = item.input_of(b)->kind == LazyKind::Data;
-  const std::optional<std::int64_t> weights = positions_of(has_a ? a : b);
-  const Sint products = product(found->product->shape);
-  if (has_a == has_b || !weights || !products.is_int()) return std::nullopt;
-  return Product{*weights, products.as_int() / *weights};
+  const Sint weights = positions_read(has_a ? a : b), products = product(found->product->shape);
+  if (has_a == has_b || !weights.is_int() || weights.is_int(0) || !products.is_int()) return std::nullopt;
+  return Product{weights.as_int(), products.as_int() / weights.as_int()};
 }
 
 class Fusions {
@@ -67,7 +54,8 @@ class Fusions {
 
  private:
   bool fit(const ScheduleItem& row, const ScheduleItem& rows) const {
-    if (row.loops.empty() || row.loops != rows.loops || row.ast->shape == rows.ast->shape) return false;
+    const bool are_asts = row.external == nullptr && rows.external == nullptr;
+    if (!are_asts || row.loops.empty() || row.loops != rows.loops || row.ast->shape == rows.ast->shape) return false;
     if (!rows.more.empty() || static_cast<int>(row.outs().size()) >= options_.max_outputs) return false;
     if (static_cast<int>(row.inputs.size() + rows.inputs.size()) > options_.max_inputs) return false;
     const std::optional<Product> one = product_of(row), many = product_of(rows);

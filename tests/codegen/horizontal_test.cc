@@ -110,6 +110,18 @@ TEST(FuseLoops, EachKernelReadsAndWritesAsBefore) {
   EXPECT_GT(apart, test::rounds(400) / 4);
 }
 
+// What is left of the second kernel's inner loop, over n, stands in the first one's outer loop, over its own n.
+TEST(FuseLoops, TheRestOfALoopHidesNoOther) {
+  LazyOps ops;
+  const CodegenOptions options = options_of(1);
+  Kernel first(product(ops, {1, 3, 2}, 0, 2), options), second(product(ops, {3, 8, 3}, 1, 4), options);
+  second.apply({OptOp::Unroll, 0, 0});
+  const std::vector<KernelArgument> arguments = arguments_of({1, 3, 2}, {3, 8, 3});
+  const UOpList fused = fuse_loops(linearize_kernel(first, arguments, kC).linear.uops, linearize_kernel(second, arguments, kC).linear.uops);
+  EXPECT_EQ(loops_in(fused), 3) << to_text(fused);
+  EXPECT_TRUE(has_names_of_their_own(fused)) << to_text(fused);
+}
+
 TEST(FuseLoops, SumsOfBothKeepTheirNumbers) {
   LazyOps ops;
   const CodegenOptions options = options_of(4);
