@@ -14,6 +14,7 @@ using Opts = std::vector<Opt>;
 
 constexpr std::int64_t kMostCopies = 320;  // of the arithmetic: more of them fill no registers, only memory
 constexpr std::int64_t kMostAmount = 32;   // of one step
+constexpr double kMostSpilled = 1.5;       // times the registers: vectors of more sums take most of their time between registers and memory
 constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
@@ -34,6 +35,15 @@ std::int64_t copies_of(const Kernel& k) {
   for (const Axis& a : k.axes())
     if (a.kind == AxisKind::Unroll || a.kind == AxisKind::Upcast) copies *= a.size.as_int();
   return copies;
+}
+
+// Vectors of sums at once; 0 if there are none.
+std::int64_t vectors_of_sums(const Kernel& k) {
+  if (k.tensor() || std::ranges::none_of(k.axes(), [](const Axis& a) { return a.kind == AxisKind::Vector; })) return 0;
+  std::int64_t vectors = static_cast<std::int64_t>(k.reduces().size());
+  for (const Axis& a : k.axes())
+    if (a.kind == AxisKind::Upcast) vectors *= a.size.as_int();
+  return vectors;
 }
 
 // All steps that kernel `k` may take and that are worth a try.
@@ -68,6 +78,9 @@ class Neighbours {
  public:
   Neighbours(const LazyOp* ast, const CodegenOptions& options, const Opts& opts) : plain_(ast, options), opts_(opts) {
     seen_.insert(to_text(opts));
+    const auto kernel = applied(plain_, opts);
+    const double fewest = kMostSpilled * options.float_registers;
+    most_sums_ = std::max(static_cast<std::int64_t>(fewest), kernel ? vectors_of_sums(*kernel) : 0);
   }
 
   std::vector<Opts> all() {
@@ -83,7 +96,7 @@ class Neighbours {
   void add(const Opts& opts) {
     if (!seen_.insert(to_text(opts)).second) return;
     const auto kernel = applied(plain_, opts);
-    if (kernel && copies_of(*kernel) <= kMostCopies) found_.push_back(opts);
+    if (kernel && copies_of(*kernel) <= kMostCopies && vectors_of_sums(*kernel) <= most_sums_) found_.push_back(opts);
   }
 
   Opts first(std::size_t count) const { return {opts_.begin(), opts_.begin() + static_cast<std::ptrdiff_t>(count)}; }
@@ -162,6 +175,7 @@ class Neighbours {
 
   Kernel plain_;
   const Opts& opts_;
+  std::int64_t most_sums_ = 0;
   std::set<std::string> seen_;
   std::vector<Opts> found_;
 };

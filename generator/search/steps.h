@@ -7,7 +7,8 @@
 
 namespace etch {
 
-/// The number of UOps in all turns of the loops; nullopt if the bounds of a loop are not constants.
+/// The number of UOps in all turns of the loops, with what is behind conditions; nullopt if the bounds of a loop depend on more than
+/// constants and the loops around it.
 std::optional<double> steps_executed(const UOpList& uops);
 
 }  // namespace etch

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace etch {
 struct Timed {
   int exit_code = -1;      // of the self-test
   bool timed_out = false;  // the rest is then unknown
-  std::string console{};   // what it printed
+  std::string console{};   // what it printed; a second run prints nothing
   std::vector<double> cycles{};
 };
 
@@ -23,15 +24,16 @@ struct Timed {
 /// `work`. It runs the program many times before the self-test's own run, in a process of its own.
 ///   calls        0 to time the program; else its calls, which are ways to compute so many things in turn, without loops. Each run of a
 ///                call finds none of its data in the caches that `other_bytes` fill. A way that takes twice the time of another one is
-///                timed less.
+///                run once or twice.
 ///   other_bytes  what is read before each run of a call
 BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls, std::int64_t other_bytes);
 
 /// The text of that executor, which decides how time is taken.
 const char* timer_text();
 
-/// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. Ways that were slow in an earlier run keep the
-/// time that they had. UserError if it is ended by a signal, as where the processor lacks an instruction.
-Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, double limit_s);
+/// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. A second run of it only takes time, and ways
+/// that took more than 15 % longer than another one, or than what is known of each thing `elsewhere` (cycles), keep the time that they
+/// had. UserError if it is ended by a signal, as where the processor lacks an instruction.
+Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, double limit_s, std::span<const double> elsewhere = {});
 
 }  // namespace etch

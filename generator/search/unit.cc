@@ -48,8 +48,9 @@ Ran ran_in_emulator(const Target& target, const CrossBuild& build, const std::fi
   return ran;
 }
 
-Ran ran_on_host(const CrossBuild& build, const std::filesystem::path& project, const Unit& unit, double limit_s) {
-  const Timed timed = run_timed(build, project, limit_s);
+Ran ran_on_host(const CrossBuild& build, const std::filesystem::path& project, const Unit& unit, double limit_s,
+                std::span<const double> elsewhere) {
+  const Timed timed = run_timed(build, project, limit_s, elsewhere);
   Ran ran{timed.exit_code, timed.timed_out, timed.console, {}};
   if (unit.functions.size() == timed.cycles.size())
     for (std::size_t i = 0; i < unit.functions.size(); i++) ran.calls[unit.functions[i]].push_back(cost_of(timed.cycles[i]));
@@ -92,21 +93,43 @@ void side_by_side(std::size_t count, int jobs, const std::function<void(std::siz
   for (auto& w : workers) w.get();
 }
 
+// The least that each thing took in units of as many things.
+std::map<std::size_t, std::vector<double>> least_of(const std::vector<Unit>& units, const std::vector<UnitRun>& runs) {
+  std::map<std::size_t, std::vector<double>> least;
+  for (std::size_t i = 0; i < units.size(); i++) {
+    std::vector<double>& known = least.try_emplace(units[i].things, units[i].things, 0.0).first->second;
+    std::map<std::string, std::size_t> turn;  // of functions that compute several things
+    for (std::size_t f = 0; f < units[i].functions.size(); f++) {
+      const std::string& name = units[i].functions[f];
+      const auto calls = runs[i].calls.find(name);
+      const std::size_t call = turn[name]++;
+      if (calls == runs[i].calls.end() || call >= calls->second.size()) continue;
+      const auto cycles = static_cast<double>(calls->second[call].cycles);
+      double& of_thing = known[f % units[i].things];
+      of_thing = of_thing == 0 ? cycles : std::min(of_thing, cycles);
+    }
+  }
+  return least;
+}
+
 // Other things that a machine does come and go, so the runs of one unit are apart.
 void run_timed_units(const Target& target, const std::vector<Unit>& units, int jobs, double limit_s, const UnitDone& done) {
   constexpr int kTurns = 3;
   std::vector<BuiltUnit> built(units.size());
   side_by_side(units.size(), jobs, [&](std::size_t i) { built[i] = build_unit(target, units[i], limit_s); });
-  std::vector<UnitRun> kept(units.size());
-  for (int turn = 0; turn < kTurns; turn++)
+  std::vector<UnitRun> kept;
+  for (std::size_t i = 0; i < units.size(); i++) kept.push_back(run_unit(target, units[i], built[i], limit_s));
+  for (int turn = 1; turn < kTurns; turn++) {
+    const std::map<std::size_t, std::vector<double>> least = least_of(units, kept);
     for (std::size_t i = 0; i < units.size(); i++) {
-      if (turn > 0 && !kept[i].problem.empty()) continue;
-      const UnitRun run = run_unit(target, units[i], built[i], limit_s);
-      if (turn == 0 || !run.problem.empty())
-        kept[i] = run;
-      else
+      if (!kept[i].problem.empty()) continue;
+      const UnitRun run = run_unit(target, units[i], built[i], limit_s, least.at(units[i].things));
+      if (run.problem.empty())
         keep_least(kept[i], run);
+      else
+        kept[i] = run;
     }
+  }
   for (std::size_t i = 0; i < units.size(); i++) done(i, kept[i]);
 }
 
@@ -129,11 +152,11 @@ BuiltUnit build_unit(const Target& target, const Unit& unit, double limit_s) {
   return built;
 }
 
-UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built, double limit_s) {
+UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built, double limit_s, std::span<const double> elsewhere) {
   if (!built.build) return {.problem = built.problem, .was_stopped = built.was_stopped};
   const std::filesystem::path project = built.work->path() / "project";
   try {
-    const Ran ran = target.is_host() ? ran_on_host(*built.build, project, unit, limit_s)
+    const Ran ran = target.is_host() ? ran_on_host(*built.build, project, unit, limit_s, elsewhere)
                                      : ran_in_emulator(target, *built.build, project, unit, limit_s);
     if (std::string problem = problem_of(ran, unit, limit_s); !problem.empty())
       return {.problem = std::move(problem), .was_stopped = ran.timed_out || ran.exit_code < 0};

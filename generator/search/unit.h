@@ -49,16 +49,16 @@ struct BuiltUnit {
 
 /// `limit_s`: of each run of the compiler, in seconds.
 BuiltUnit build_unit(const Target& target, const Unit& unit, double limit_s);
-/// `limit_s`: of the program, in seconds.
-UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built, double limit_s);
+/// `limit_s`: of the program, in seconds. `elsewhere`: the least that each of the unit's things took in other units, see run_timed.
+UnitRun run_unit(const Target& target, const Unit& unit, const BuiltUnit& built, double limit_s, std::span<const double> elsewhere = {});
 
 /// Gets the results of units in any order, one at a time, each as soon as it is known.
 using UnitDone = std::function<void(std::size_t unit, const UnitRun& run)>;
 /// Runs all units. Throws what keeps it from running any further; results that were handed over before stay good.
 using RunUnits = std::function<void(const std::vector<Unit>& units, const UnitDone& done)>;
 
-/// On this machine, `jobs` units at a time. What is timed runs alone, three times, in turns with the other units; the least time counts.
-/// What the result throws: UserError if compiler or emulator are absent.
+/// On this machine, `jobs` units at a time. What is timed runs alone, in turns with the other units, three times if it is among the best;
+/// the least time counts. What the result throws: UserError if compiler or emulator are absent.
 RunUnits run_here(const Target& target, int jobs, double limit_s);
 
 /// UserError if compiler or emulator are absent.

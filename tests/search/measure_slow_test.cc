@@ -1,8 +1,10 @@
 // The search by what kernels cost in an emulator, or on this machine.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "base/files.h"
 #include "base/tempdir.h"
 #include "emit/emit.h"
 #include "emit/write.h"
@@ -114,16 +116,29 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   }
 }
 
-// A second run takes the time of what was twice as slow from the first one.
+// Notes each run of a kernel in a file of the current folder, whose name is the first argument; the second is waited for, in turns of a
+// loop.
+constexpr const char* kNotes = R"(
+  extern void *fopen(const char *name, const char *mode);
+  extern int fputc(int letter, void *file), fclose(void *file);
+  void *const runs = fopen("{}", "a");
+  fputc('x', runs);
+  fclose(runs);
+  for (volatile int wait = 0; wait < {}; wait++) {{
+  }}
+)";
+
+// What takes far longer than another way runs once, for the self-test, and a second process takes its time from the first one.
 TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   const Target target = test::target_named("host");
   if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
-  for (ProgramKernel& kernel : two.variants[1].kernels) {
-    std::string& text = kernel.text.source;
-    text.insert(text.find("{\n") + 2, "  for (volatile int wait = 0; wait < 100000; wait++) {\n  }\n");
-  }
+  for (std::size_t v = 0; v < 2; v++)
+    for (std::size_t s = 0; s < 2; s++) {
+      std::string& text = two.variants[v].kernels[s].text.source;
+      text.insert(text.find("{\n") + 2, fmt::format(kNotes, fmt::format("runs_{}_{}", v, s), v == 1 ? 20'000'000 : 0));
+    }
   EmitOptions emitting;
   emitting.name = "trial";
   emitting.selftest.emplace();
@@ -132,8 +147,17 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   const TempDir work("etch-timed");
   write_into(work.path() / "project", emit(program, plan_memory(program), emitting));
   const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build", timed_build(work.path(), 2, 1 << 20));
-  const std::vector<double> first = run_timed(build, work.path() / "project", 60).cycles;
-  const std::vector<double> second = run_timed(build, work.path() / "project", 60).cycles;
+  const auto runs = [&](int v, int s) { return read_file(work.path() / "project" / fmt::format("runs_{}_{}", v, s)).size(); };
+  const Timed once = run_timed(build, work.path() / "project", 60);
+  const std::vector<double>& first = once.cycles;
+  for (int s : {0, 1}) EXPECT_EQ(runs(1, s), 1u);
+  for (int s : {0, 1}) EXPECT_GT(runs(0, s), 4u);
+  const Timed twice = run_timed(build, work.path() / "project", 60);
+  const std::vector<double>& second = twice.cycles;
+  for (int s : {0, 1}) EXPECT_EQ(runs(1, s), 1u);
+  EXPECT_NE(once.console, "");
+  EXPECT_EQ(twice.console, "") << "the self-test has run already";
+  EXPECT_EQ(twice.exit_code, 0);
   ASSERT_EQ(first.size(), 4u);
   ASSERT_EQ(second.size(), 4u);
   for (std::size_t fast : {std::size_t{0}, std::size_t{1}}) {
@@ -141,6 +165,12 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
     EXPECT_GT(first[fast + 2], 10 * first[fast]) << "the other way to compute the same";
     EXPECT_EQ(second[fast + 2], first[fast + 2]);
   }
+  const std::size_t runs_of_0 = runs(0, 0), runs_of_1 = runs(0, 1);
+  const std::vector<double> third = run_timed(build, work.path() / "project", 60, std::vector<double>{second[0] / 2, second[1]}).cycles;
+  ASSERT_EQ(third.size(), 4u);
+  EXPECT_EQ(third[0], second[0]);
+  EXPECT_EQ(runs(0, 0), runs_of_0) << "elsewhere it takes half of that";
+  EXPECT_GT(runs(0, 1), runs_of_1);
 }
 
 // Steps that unroll the 25 products of a float, or sum them for several pixels at once, round otherwise: that is told from another result,

@@ -7,6 +7,7 @@
 #include "search/candidates.h"
 #include "search/steps.h"
 #include "support/instructions.h"
+#include "support/kernel_replay.h"
 #include "support/random_windows.h"
 #include "support/searched.h"
 
@@ -49,6 +50,33 @@ TEST(Search, neighbours_are_legal_new_and_the_same_each_time) {
   }
 }
 
+// The turns of a border's loops depend on which border it is.
+TEST(Search, steps_are_counted_as_they_run) {
+  LazyOps ops;
+  int interiors = 0, exact = 0;
+  for (const test::Conv& conv : {test::Conv{.in = 4, .out = 32, .height = 12, .width = 14, .kernel = 3, .pad = 1},
+                                 test::Conv{.groups = 8, .in = 2, .height = 8, .width = 8, .kernel = 5, .pad = 2}}) {
+    const Task task = task_of(ops, conv, m4());
+    for (const char* steps : {"", "INTERIOR", "UNROLL 1 0, UNROLL 1 0", "UNROLL 1 0, UNROLL 1 0, INTERIOR", "UPCAST 1 2, INTERIOR",
+                              "UNROLL 1 0, UNROLL 1 0, UPCAST 2 2, UPCAST 1 2, INTERIOR", "UNROLL 1 0, UNROLL 1 0, OUTERMOST 1"}) {
+      CodegenOptions with = m4();
+      with.opts = *opts_of(steps);
+      const Subject& s = task.subjects[0];
+      const ProgramKernel kernel = generate_kernel(s.ast, {"k", s.arguments, {}}, kC, with);
+      const test::KernelReplay replay(kernel.code, kernel.arguments);
+      const std::optional<double> counted = steps_executed(kernel.code);
+      ASSERT_TRUE(counted) << steps;
+      EXPECT_GE(*counted, static_cast<double>(replay.executed())) << steps;
+      if (replay.passed() > 0) continue;
+      EXPECT_EQ(*counted, static_cast<double>(replay.executed())) << steps;
+      exact++;
+      interiors += std::string_view(steps).ends_with("INTERIOR") ? 1 : 0;
+    }
+  }
+  EXPECT_GT(exact, 6);
+  EXPECT_GT(interiors, 2);
+}
+
 // A tile of vectors of the same size with other sides, also sides that don't divide their axes.
 TEST(Search, both_sides_of_a_tile_change_at_once) {
   LazyOps ops;
@@ -63,6 +91,8 @@ TEST(Search, both_sides_of_a_tile_change_at_once) {
        {"VECTOR 0 4, UPCAST 1 14, UPCAST 0 2", "VECTOR 0 4, UPCAST 1 2, UPCAST 0 8", "VECTOR 0 4, OVERLAP 1 12, UPCAST 0 2"})
     EXPECT_TRUE(found.contains(wanted)) << wanted;
   EXPECT_FALSE(found.contains("VECTOR 0 4, UPCAST 1 28, UPCAST 0 8")) << "more than twice the registers";
+  EXPECT_TRUE(found.contains("VECTOR 0 4, UPCAST 1 7, UPCAST 0 4"));
+  EXPECT_FALSE(found.contains("VECTOR 0 4, UPCAST 1 14, UPCAST 0 4")) << "56 vectors of sums in 32 registers";
 }
 
 // All lists of up to two steps are tried by hand; a third may still be better.

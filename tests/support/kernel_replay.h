@@ -47,6 +47,10 @@ class KernelReplay {
   };
   const std::vector<Asked>& asked() const { return asked_; }
 
+  /// UOps that are not constants, in all turns; and conditions that did not hold.
+  std::int64_t executed() const { return executed_; }
+  std::int64_t passed() const { return passed_; }
+
   /// Whether a byte of argument `read` is loaded after it was overwritten, if argument `write` begins `up` bytes above it (below:
   /// negative).
   bool loses(int write, int read, std::int64_t up) const {
@@ -82,15 +86,19 @@ class KernelReplay {
   void run(std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; i++) {
       Step& step = steps_[i];
+      executed_ += step.u->uop == UOpKind::Const ? 0 : 1;
       if (step.u->uop == UOpKind::Loop) {
         const std::int64_t first = of(step, 0).value(), last = of(step, 1).value();
         for (std::int64_t k = first; k < last; k++) {
           step.value = k;
           run(i + 1, step.end);
+          executed_++;  // its End
         }
         i = step.end;
       } else if (step.u->uop == UOpKind::If) {
-        if (of(step, 0).value() != 0) run(i + 1, step.end);
+        const bool holds = of(step, 0).value() != 0;
+        if (holds) run(i + 1, step.end);
+        (holds ? executed_ : passed_)++;
         i = step.end;
       } else {
         take(step);
@@ -184,6 +192,7 @@ class KernelReplay {
   std::unordered_map<const UOp*, std::size_t> number_;
   std::vector<Step> steps_;
   std::vector<MemoryEvent> events_;
+  std::int64_t executed_ = 0, passed_ = 0;
   std::vector<Asked> asked_;
 };
 
