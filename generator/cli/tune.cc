@@ -44,6 +44,13 @@ std::string change_of(const Sum& sum) {
   return fmt::format("{:>11} -> {:>11} {:>+6.1f} %", grouped(sum.before), grouped(sum.after), percent);
 }
 
+// How well the model tells what it has not seen.
+std::string text_of(const ModelFit& fit, int left_to_model) {
+  return fmt::format(
+      "model: {} lists left to it; fitted to {}, half of them within {:.1f} %, nine of ten within {:.1f} %, {:.0f} % of pairs in order",
+      left_to_model, fit.measured, 100 * fit.median_error, 100 * fit.large_error, 100 * fit.in_order);
+}
+
 class Printer {
  public:
   Printer(Progress& progress, const Target& target)
@@ -59,6 +66,7 @@ class Printer {
       fmt::print("    the heuristics' steps stay, {}: {}\n", measured, to_text(r.before));
     else
       fmt::print("    before: {}\n    found:  {}  ({})\n", to_text(r.before), to_text(r.best), measured);
+    if (r.fit) fmt::print("    {}\n", text_of(*r.fit, r.left_to_model));
     for (const std::string& problem : r.problems) fmt::print("    left out: {}\n", problem);
     std::fflush(stdout);
     kernels_.push_back({task.name, r.cost_before, r.cost});
@@ -175,8 +183,8 @@ class Measuring {
       const std::filesystem::path usual = cache.empty() ? system_temp() : cache / "units";
       const std::filesystem::path shared = std::filesystem::absolute(args.shared.empty() ? usual : args.shared);
       run_ = run_by_launcher(target, {args.launcher, shared, std::filesystem::canonical("/proc/self/exe"), double(args.time_limit)});
-      options_.least_units = options.jobs;
     }
+    if (!target.is_host()) options_.least_units = options.jobs;
     options_.run = [this](const std::vector<Unit>& units, const UnitDone& done) { run(units, done); };
     if (!cache.empty())
       options_.cache = std::make_shared<MeasureCache>(cache / "measured", tools_text(target), [this](const std::string& line) {
@@ -225,6 +233,7 @@ int tune_command(const TuneArgs& args) {
   options.jobs = args.jobs > 0 ? args.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.width = args.width;
   options.most_rounds = args.rounds;
+  options.by_model = args.cost == "model";
   options.only = args.kernels;
   Tables tables = take_tables(options.compile, args.output);
   Printer printer(progress, target);

@@ -152,7 +152,10 @@ OptTable rows_of(const Task& task, const std::vector<Opt>& opts) {
 }
 
 OptTable tune(const std::vector<Task>& tasks, const TuneOptions& options, const MeasureVariants& measure, OptTable table) {
-  SearchOptions search{.language = &language_of(options.compile.target), .width = options.width, .most_rounds = options.most_rounds};
+  SearchOptions search{.language = &language_of(options.compile.target),
+                       .width = options.width,
+                       .most_rounds = options.most_rounds,
+                       .by_model = options.by_model};
   search.byte_price = price_of_byte(tasks, options, measure);
   std::int64_t done = 0;
   std::vector<std::vector<Opt>> found;  // for other kernels, which may be like this one

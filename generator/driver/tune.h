@@ -14,6 +14,7 @@ struct TuneOptions {
   int jobs = 1;                     // projects that are built and run side by side
   int width = 3;                    // lists of steps that the search keeps
   int most_rounds = 8;              // of changes
+  bool by_model = false;            // a static model says which lists are measured
   std::vector<std::string> only{};  // the tasks to search for; empty: all
   /// Called with each task, what was found for it, and the table so far, in the order of the model.
   std::function<void(const Task& task, const SearchResult& result, const OptTable& table)> found{};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -11,6 +13,7 @@
 #include "program/generate.h"
 #include "search/candidates.h"
 #include "search/judge.h"
+#include "search/model.h"
 #include "search/steps.h"
 
 namespace etch {
@@ -19,9 +22,15 @@ namespace {
 constexpr std::size_t kMostSteps = 3000;   // UOps of a kernel: larger ones take long to compile and are not fast
 constexpr std::size_t kFirstProblems = 5;  // that are told
 
+struct Candidate {
+  Variant variant;
+  std::optional<KernelWork> work;  // of all its kernels, for the model
+};
+
 struct Kept {
   Variant variant;
   Cost cost;
+  std::optional<KernelWork> work;
 };
 
 class Beam {
@@ -53,38 +62,91 @@ class Beam {
  private:
   static constexpr double kGain = 0.999;  // more is no gain
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
+  static constexpr double kErrors = 1.5;  // of the model, typical ones: what it takes for worse by more is not measured
 
   double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
   double gain() const { return base_ ? gain_over(*base_, kGain) : kGain; }
 
   void measure(const std::vector<std::vector<Opt>>& lists) {
-    std::vector<Variant> variants;
+    std::vector<Candidate> candidates;
     for (const std::vector<Opt>& opts : lists)
-      if (tried_.insert(to_text(opts)).second) make(opts, variants);
-    const std::vector<Measured> measured = measure_(task_, variants);
-    check(measured.size() == variants.size(), "each variant is measured");
-    for (std::size_t i = 0; i < variants.size(); i++) {
-      const bool is_first = variants[i].opts == result_.before;
-      if (is_first) judge_.emplace(task_, measured[i].outputs);
-      const Verdict verdict = verdict_of(measured[i]);
-      if (verdict == Verdict::OtherFloats) {
-        result_.other_floats++;
-        continue;
-      }
-      const std::string problem = verdict == Verdict::OtherIntegers ? "computes something else" : measured[i].problem;
-      if (!problem.empty()) tell(to_text(variants[i].opts) + ": " + problem);
-      if (!measured[i].cost || verdict != Verdict::Same) continue;
-      result_.measured++;
-      if (is_first) result_.cost_before = result_.cost = *measured[i].cost;
-      if (is_first) base_ = measured[i].cost;
-      if (is_first || measured[i].cost->stack_bytes <= most_stack()) kept_.push_back({std::move(variants[i]), *measured[i].cost});
-    }
+      if (tried_.insert(to_text(opts)).second) make(opts, candidates);
+    if (options_.by_model)
+      measure_some(std::move(candidates));
+    else
+      measure_all(candidates);
     if (!base_) kept_.clear();
     for (const Kept& k : kept_)
       if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
     std::ranges::sort(kept_, {}, [&](const Kept& k) { return std::pair(score(k.cost), to_text(k.variant.opts)); });
     if (kept_.size() > static_cast<std::size_t>(options_.width)) kept_.resize(static_cast<std::size_t>(options_.width));
     if (options_.step && base_) options_.step(result_.measured, best_ ? std::min(1.0, score(*best_) / score(*base_)) : 1.0);
+  }
+
+  // Those that the model takes for the best, and as many of the others as it takes to fit it; then those that it takes for better than the
+  // best that is known, within its error, until there are none.
+  void measure_some(std::vector<Candidate> candidates) {
+    constexpr std::size_t kBatch = 12;
+    for (bool is_first = true; !candidates.empty(); is_first = false) {
+      const bool is_fitted = model_.fit().has_value();
+      std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return told(c); });
+      if (is_fitted && !is_first) {
+        const double most = best_told() * (1 + kErrors * model_.fit()->median_error);
+        std::erase_if(candidates, [&](const Candidate& c) {
+          result_.left_to_model += told(c) > most ? 1 : 0;
+          return told(c) > most;
+        });
+      }
+      std::vector<Candidate> batch;
+      const std::size_t best = std::min(candidates.size(), kBatch);
+      std::ranges::move(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best), std::back_inserter(batch));
+      candidates.erase(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best));
+      if (!is_fitted)
+        for (std::size_t i = 0; i < kBatch && !candidates.empty(); i++) {
+          const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kBatch);
+          batch.push_back(std::move(*spread));
+          candidates.erase(spread);
+        }
+      measure_all(batch);
+    }
+    result_.fit = model_.fit();
+  }
+
+  // Cycles and instructions by the model.
+  double told(const Candidate& c) const { return c.work ? model_.cost(*c.work) : 0; }
+
+  // The least of what it says of kernels that were measured: as it is wrong by about the same of kernels that are alike.
+  double best_told() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Kept& k : kept_)
+      if (k.work) least = std::min(least, model_.cost(*k.work));
+    return least;
+  }
+
+  void measure_all(std::vector<Candidate>& candidates) {
+    std::vector<Variant> variants;
+    for (Candidate& c : candidates) variants.push_back(std::move(c.variant));
+    const std::vector<Measured> measured = measure_(task_, variants);
+    check(measured.size() == variants.size(), "each variant is measured");
+    for (std::size_t i = 0; i < variants.size(); i++) take(variants[i], candidates[i].work, measured[i]);
+  }
+
+  void take(Variant& variant, const std::optional<KernelWork>& work, const Measured& measured) {
+    const bool is_first = variant.opts == result_.before;
+    if (is_first) judge_.emplace(task_, measured.outputs);
+    const Verdict verdict = verdict_of(measured);
+    if (verdict == Verdict::OtherFloats) {
+      result_.other_floats++;
+      return;
+    }
+    const std::string problem = verdict == Verdict::OtherIntegers ? "computes something else" : measured.problem;
+    if (!problem.empty()) tell(to_text(variant.opts) + ": " + problem);
+    if (!measured.cost || verdict != Verdict::Same) return;
+    result_.measured++;
+    if (is_first) result_.cost_before = result_.cost = *measured.cost;
+    if (is_first) base_ = measured.cost;
+    if (work && time_of(*measured.cost) > 0) model_.add(*work, time_of(*measured.cost));
+    if (is_first || measured.cost->stack_bytes <= most_stack()) kept_.push_back({std::move(variant), *measured.cost, work});
   }
 
   // Without the heuristics' outputs, as where their kernel can't be made, none is the same.
@@ -95,7 +157,7 @@ class Beam {
   }
 
   // The kernels with these steps, unless they are as others that were made before, or an error says that they can't be made.
-  void make(const std::vector<Opt>& opts, std::vector<Variant>& variants) {
+  void make(const std::vector<Opt>& opts, std::vector<Candidate>& candidates) {
     Variant variant{opts, {}};
     std::string text;
     const std::string name = fmt::format("t{:016x}", fnv1a_64(to_text(opts)));  // the same in every search, as a cache wants it
@@ -116,7 +178,19 @@ class Beam {
       return;
     }
     const bool is_new = texts_.insert(std::move(text)).second;
-    if (is_new && !runs_further_ahead(variant) && !is_hopeless(variant)) variants.push_back(std::move(variant));
+    if (!is_new || runs_further_ahead(variant) || is_hopeless(variant)) return;
+    const std::optional<KernelWork> work = options_.by_model ? work_of_all(variant) : std::nullopt;
+    candidates.push_back({std::move(variant), work});
+  }
+
+  std::optional<KernelWork> work_of_all(const Variant& variant) const {
+    KernelWork all{};
+    for (std::size_t s = 0; s < variant.kernels.size(); s++) {
+      const std::optional<KernelWork> one = work_of(variant.kernels[s].code, task_.subjects[s].options);
+      if (!one) return std::nullopt;
+      for (std::size_t k = 0; k < all.size(); k++) all[k] += task_.subjects[s].calls * (*one)[k];
+    }
+    return all;
   }
 
   // Far more steps than the heuristics' kernel takes: nothing that a compiler does makes up for that.
@@ -171,6 +245,7 @@ class Beam {
   const SearchOptions& options_;
   SearchResult result_;
   std::optional<Judge> judge_;
+  CostModel model_;
   std::set<std::string> tried_, texts_;
   std::vector<std::vector<ArgumentDistance>> distances_;
   std::vector<Kept> kept_;

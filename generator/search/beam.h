@@ -14,6 +14,7 @@
 #include "program/program.h"
 #include "renderer/language.h"
 #include "search/cost.h"
+#include "search/model.h"
 
 namespace etch {
 
@@ -58,6 +59,7 @@ struct SearchOptions {
   const Language* language = nullptr;
   int width = 3;                   // lists that are kept; with one alone the search ends in the first round without gain
   int most_rounds = 8;             // of changes
+  bool by_model = false;           // a static model (model.h), fitted to what was measured, says which lists are measured
   double byte_price = 0;           // instructions and cycles that a byte of code has to save
   std::int64_t stack_bytes = 320;  // of a kernel; beside what the table's executor takes kProgramStack are promised
   /// Called after each round: variants measured so far, and the score of the best as a part of that of the heuristics' (1: none is better).
@@ -68,6 +70,8 @@ struct SearchResult {
   std::vector<Opt> before, best;  // of the heuristics, and found; the same where nothing is better
   Cost cost_before, cost;
   int measured = 0;
+  int left_to_model = 0;              // variants that it took for too slow to measure
+  std::optional<ModelFit> fit;        // of the model, if there is one
   int other_floats = 0;               // variants left out because floats alone differ, by more than how they are rounded
   std::vector<std::string> problems;  // variants that compute other integers, which are bugs, or could not be made or run
 };

@@ -1,5 +1,6 @@
 #include "search/steps.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,18 +14,17 @@ namespace {
 constexpr int kMostWalked = 1 << 20;  // UOps: a list is walked once for each turn of a loop that others' bounds depend on
 
 // Walks the list as it runs, but for loops whose turns are all alike, which it walks once.
-class Steps {
+class Turns {
  public:
-  explicit Steps(const UOpList& uops) : order_(uops.order) {
+  explicit Turns(const UOpList& uops) : order_(uops.order), turns_(uops.order.size()) {
     for (const UOp* u : order_)
       if (u->uop == UOpKind::Loop)
         for (const UOp* bound : u->src) find_loops(bound);
   }
 
-  std::optional<double> all() {
-    std::size_t at = 0;
-    const double steps = block(at);
-    return is_known_ ? std::optional(steps) : std::nullopt;
+  std::optional<std::vector<double>> all() {
+    block(0, 1);
+    return is_known_ ? std::optional(std::move(turns_)) : std::nullopt;
   }
 
  private:
@@ -35,37 +35,31 @@ class Steps {
 
   bool decides_bounds(const UOp* loop) const { return seen_.contains(loop); }
 
-  // Of the steps from `at` to the End that is not theirs, behind which `at` is then.
-  double block(std::size_t& at) {
-    double steps = 0;
+  // Counts what runs from `at` on, so often, up to the End that is not that of a loop or condition in it. Returns the place behind that.
+  std::size_t block(std::size_t at, double times) {
     while (at < order_.size() && is_known_) {
-      const UOp* u = order_[at++];
+      const UOp* u = order_[at];
       if (++walked_ > kMostWalked) is_known_ = false;
-      if (u->uop == UOpKind::Loop)
-        steps += 1 + loop(u, at);
-      else if (u->uop == UOpKind::If)
-        steps += 1 + block(at);
-      else if (u->uop != UOpKind::Const)
-        steps += 1;
+      turns_[at++] += times;
       if (u->uop == UOpKind::End) break;
+      if (u->uop == UOpKind::Loop) at = loop(u, at, times);
+      if (u->uop == UOpKind::If) at = block(at, times);
     }
-    return steps;
+    return at;
   }
 
-  double loop(const UOp* u, std::size_t& at) {
+  std::size_t loop(const UOp* u, std::size_t body, double times) {
     const std::optional<Scalar> first = value(u->src[0]), end = value(u->src[1]);
     if (!first || !end) is_known_ = false;
-    if (!is_known_) return 0;
-    const std::int64_t turns = end->as_int() - first->as_int();
-    const std::size_t body = at;
-    double steps = 0;
-    std::int64_t i = 0;
-    do {  // also the body of a loop without turns, which has to be passed
-      at = body;
+    if (!is_known_) return body;
+    const std::int64_t turns = std::max<std::int64_t>(end->as_int() - first->as_int(), 0);
+    const bool is_walked = decides_bounds(u) && turns > 0;
+    std::size_t behind = body;
+    for (std::int64_t i = 0; i < (is_walked ? turns : 1) && is_known_; i++) {
       indices_.insert_or_assign(u, Scalar::of_int(u->dtype, first->as_int() + i));
-      steps += block(at);
-    } while (++i < turns && decides_bounds(u) && is_known_);
-    return turns <= 0 ? 0 : decides_bounds(u) ? steps : static_cast<double>(turns) * steps;
+      behind = block(body, is_walked ? times : times * static_cast<double>(turns));
+    }
+    return behind;
   }
 
   std::optional<Scalar> value(const UOp* u) const {
@@ -82,6 +76,7 @@ class Steps {
   }
 
   const std::vector<const UOp*>& order_;
+  std::vector<double> turns_;  // so far, of each of them
   std::set<const UOp*> seen_;  // what bounds of loops are computed from
   std::map<const UOp*, Scalar> indices_;
   int walked_ = 0;
@@ -90,6 +85,15 @@ class Steps {
 
 }  // namespace
 
-std::optional<double> steps_executed(const UOpList& uops) { return Steps(uops).all(); }
+std::optional<std::vector<double>> turns_of(const UOpList& uops) { return Turns(uops).all(); }
+
+std::optional<double> steps_executed(const UOpList& uops) {
+  const std::optional<std::vector<double>> turns = turns_of(uops);
+  if (!turns) return std::nullopt;
+  double steps = 0;
+  for (std::size_t i = 0; i < turns->size(); i++)
+    if (uops.order[i]->uop != UOpKind::Const) steps += (*turns)[i];
+  return steps;
+}
 
 }  // namespace etch

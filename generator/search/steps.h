@@ -2,13 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "ir/uop.h"
 
 namespace etch {
 
-/// The number of UOps in all turns of the loops, with what is behind conditions; nullopt if the bounds of a loop depend on more than
-/// constants and the loops around it.
+/// How often each UOp runs, with what is behind conditions as if they held; nullopt if the bounds of a loop depend on more than constants
+/// and the loops around it.
+std::optional<std::vector<double>> turns_of(const UOpList& uops);
+
+/// The number of UOps that run, but for constants; nullopt as above.
 std::optional<double> steps_executed(const UOpList& uops);
 
 }  // namespace etch

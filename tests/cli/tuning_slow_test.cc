@@ -156,6 +156,19 @@ TEST_F(TuningCache, a_second_search_measures_nothing_and_finds_the_same) {
   EXPECT_EQ(read_file(again_), read_file(table_));
 }
 
+// The model says what is worth a run, and how well it says that.
+TEST_F(TuningCache, a_search_by_the_model_measures_less_and_says_how_well_it_fits) {
+  const std::string all = tuned(table_, {"--kernel", "k0_qlinearconv_conv0", "--cache", "off"});
+  const std::string some = tuned(again_, {"--kernel", "k0_qlinearconv_conv0", "--cache", "off", "--cost", "model"});
+  const auto measured = [](const std::string& text) {
+    const std::size_t end = text.find(" measured");
+    return std::stoi(text.substr(text.find_last_of("( ", end - 1) + 1));
+  };
+  EXPECT_LT(measured(some), measured(all)) << some;
+  EXPECT_EQ(all.find("model: "), std::string::npos) << all;
+  EXPECT_NE(some.find(" lists left to it; fitted to "), std::string::npos) << some;
+}
+
 // Also the kernel that is the same in another model: only whole programs and the other kernel are measured.
 TEST_F(TuningCache, another_kernel_is_measured_alone) {
   const std::vector<std::string> first{"--kernel", "k0_qlinearconv_conv0"}, second{"--kernel", "k1_qlinearconv_conv1"};
