@@ -82,7 +82,7 @@ struct TuneArgs : ModelArgs {
   std::vector<std::string> kernels;  // names; empty: all
   int width = 3;                     // lists of steps that the search keeps
   int rounds = 8;                    // of changes; 0: what the tables have is measured again
-  std::string cost = "measured";     // or "model"
+  std::string cost = "model";        // or "measured"
   int jobs = 0;                      // 0: as many as there are processors
   int time_limit = 120;              // seconds of each run of a compiler or a program
   std::string launcher;              // a command that runs units of work; empty: they run here

@@ -29,7 +29,7 @@ bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
 constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow = 12;
 constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
-constexpr std::int64_t kUnrollInOrder = 2;
+constexpr std::int64_t kUnrollInOrder = 2, kSharedWindow = 3;
 constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
 constexpr std::int64_t kUnrollAhead = 8;
 
@@ -335,6 +335,19 @@ bool waits_for_vectors(const Kernel& k, const Tile& tile) {
          tile.bytes > static_cast<double>(kFirstCache);
 }
 
+// Another axis of a small window along which rows read elements in common, each of which is then loaded once for all of them, if there are
+// registers for them beside the sums and the vectors.
+void unroll_shared(Kernel& k, const Kernel& plain, const Tile& tile) {
+  const int first = k.first_reduce(), end = k.first_upcast(), removed = plain.first_upcast() - plain.first_reduce() - (end - first);
+  for (int axis = first; axis < end && removed == 0; axis++) {
+    const Sint& size = k.axes()[at(axis)].size;
+    if (!size.is_int() || size.as_int() > kSharedWindow || !rows_overlap(plain, tile, plain.first_reduce() + axis - first)) continue;
+    const std::int64_t shared = kUnrollInOrder * (tile.rows + size.as_int() - 1);
+    if (tile.rows * tile.registers + tile.registers + shared <= k.options().float_registers) k.try_apply({OptOp::Unroll, axis - first, 0});
+    return;
+  }
+}
+
 // A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
 void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   const std::vector<int> order = reduce_order(k);
@@ -352,6 +365,7 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
     k.try_apply({OptOp::Unroll, reduced, kUnroll});
   } else if (k.options().in_order) {
     k.try_apply({OptOp::Unroll, reduced, kUnrollInOrder});
+    unroll_shared(k, plain, tile);
   } else if (waits_for_vectors(k, tile)) {
     k.try_apply({OptOp::Unroll, reduced, kUnrollAhead});
   }

@@ -134,6 +134,7 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
 
 // 88 channels are six vectors of 16, of which the last begins earlier: as many as there are make no tile, but half of them do.
 TEST(Heuristics, SomeOfTheVectorsThatOverlapAreATile) {
+  using namespace test::windows;
   LazyOps ops;
   CodegenOptions options;
   options.vector_bits = 512;
@@ -198,6 +199,26 @@ TEST(Heuristics, TilesOfCoresInOrder) {
   EXPECT_EQ(opts_of(true, 16), "VECTOR 1 4;OVERLAP 0 5;UPCAST 1 4;UNROLL 0 2;");
   EXPECT_EQ(opts_of(true, 16, true), "VECTOR 1 4;OVERLAP 0 6;UPCAST 1 4;UNROLL 0 2;");  // 24 sums, and four vectors to multiply
   EXPECT_EQ(opts_of(false).find("UNROLL"), std::string::npos) << opts_of(false);
+}
+
+// And what rows read in common along a window of three is loaded once, if it has registers beside the sums.
+TEST(Heuristics, RowsOfCoresInOrderShareWindows) {
+  using namespace test::windows;
+  const auto opts_of = [](int registers, std::int64_t kernel, std::int64_t stride = 1) {
+    LazyOps ops;
+    CodegenOptions options;
+    options.vector_bits = 128;
+    options.float_registers = registers;
+    options.in_order = true;
+    const LaidWindow w{.channels = 64, .outputs = 64, .height = 56, .width = 56, .kernel = kernel, .stride = stride, .pad = kernel / 2};
+    Kernel kernel_of_window(store_of(ops, w, DType::Float32), options);
+    tile_optimizations(kernel_of_window, arguments_of(w, DType::Float32));
+    return applied_text(kernel_of_window.applied());
+  };
+  EXPECT_EQ(opts_of(32, 3), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 4;UNROLL 0 2;UNROLL 2 0;INTERIOR;");
+  EXPECT_EQ(opts_of(16, 3), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 2;UNROLL 0 2;INTERIOR;");
+  EXPECT_EQ(opts_of(32, 5), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 4;UNROLL 0 2;INTERIOR;");
+  EXPECT_EQ(opts_of(32, 3, 3), "VECTOR 0 4;OVERLAP 2 5;UPCAST 0 4;UNROLL 0 2;INTERIOR;");
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ inline std::vector<ErrorCase> command_cases() {
       {"no_launcher", {"tune", "{m}", "--launcher", ""}, {"--launcher: names no command"}},
       {"shared_without_a_launcher", {"tune", "{m}", "--shared", "{d}"}, {"--shared requires --launcher"}},
       {"no_time_at_all", {"tune", "{m}", "--time-limit", "0"}, {"--time-limit: Value 0 not in range 1 to 1000000"}},
-      {"no_such_cost", {"tune", "{m}", "--cost", "guessed"}, {"--cost: guessed not in {measured,model}"}},
+      {"no_such_cost", {"tune", "{m}", "--cost", "guessed"}, {"--cost: guessed not in {model,measured}"}},
       {"measure_without_a_unit", {"measure"}, {"folder is required"}},
       {"suite_with_dump", {"validate", "--suite", "{d}", "--dump", "plan"}, {"--dump", with_suite}},
   };
