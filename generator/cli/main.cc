@@ -228,8 +228,8 @@ void add_tune(CLI::App& app, TuneArgs& args, std::function<int()>& chosen) {
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   sub->add_option("--cost", args.cost,
-                  "model: lists of steps are run that a model of what steps cost, fitted to those that were run, takes for the\n"
-                  "best; measured: each list is run, which takes two to four times as long")
+                  "model: a model of cost, fitted to the lists of steps that were run, chooses those that are; measured: all are\n"
+                  "run, which takes longer")
       ->check(CLI::IsMember({"model", "measured"}))
       ->capture_default_str();
   sub->add_option("--jobs", args.jobs, "programs that are measured at a time; 0: one a processor")

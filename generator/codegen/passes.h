@@ -29,7 +29,7 @@ UOpList name_tile_starts(const UOpList& uops);
 /// Runs all of them.
 UOpList optimize(const UOpList& uops);
 
-/// For fold_constants: the value of `op` on constants of one type (for Where: condition first); nullopt if it is not known exactly.
+/// The value of `op` on constants of one type (for Where: condition first); nullopt if it is not known exactly.
 std::optional<Scalar> evaluate(Op op, DType dtype, const std::vector<Scalar>& src);
 
 }  // namespace etch

@@ -318,14 +318,16 @@ bool make_tile(Kernel& k, const Tile& tile) {
   return step(OptOp::Vector, axis, tile.lanes) && step(OptOp::Upcast, other, tile.rows) && step(OptOp::Upcast, along, tile.registers);
 }
 
-// Whether rows of the tile that follow each other read elements in common along a reduced axis, as windows do.
-bool rows_overlap(const Kernel& plain, const Tile& tile, int reduced) {
-  if (tile.other < 0) return false;
-  return std::ranges::any_of(early_bufs(plain), [&](const KernelBuf* b) {
+// How many elements of a window rows of the tile that follow each other are apart along a reduced axis, if they read some in common.
+std::optional<std::int64_t> distance_of_rows(const Kernel& plain, const Tile& tile, int reduced) {
+  if (tile.other < 0) return std::nullopt;
+  for (const KernelBuf* b : early_bufs(plain)) {
     const Sint row = plain.view_stride(*b, tile.other), step = plain.view_stride(*b, reduced);
-    return row.min() > 0 && step.min() > 0 && row.is_int() && step.is_int() && row.as_int() % step.as_int() == 0 &&
-           step.as_int() * (plain.axes()[at(reduced)].size.max() - 1) >= row.as_int();
-  });
+    if (row.min() > 0 && step.min() > 0 && row.is_int() && step.is_int() && row.as_int() % step.as_int() == 0 &&
+        step.as_int() * (plain.axes()[at(reduced)].size.max() - 1) >= row.as_int())
+      return row.as_int() / step.as_int();
+  }
+  return std::nullopt;
 }
 
 // Whether vectors of few sums wait for what each step reads from beyond the first cache. Processors foresee what an instruction will load
@@ -338,12 +340,14 @@ bool waits_for_vectors(const Kernel& k, const Tile& tile) {
 // Another axis of a small window along which rows read elements in common, each of which is then loaded once for all of them, if there are
 // registers for them beside the sums and the vectors.
 void unroll_shared(Kernel& k, const Kernel& plain, const Tile& tile) {
-  const int first = k.first_reduce(), end = k.first_upcast(), removed = plain.first_upcast() - plain.first_reduce() - (end - first);
-  for (int axis = first; axis < end && removed == 0; axis++) {
-    const Sint& size = k.axes()[at(axis)].size;
-    if (!size.is_int() || size.as_int() > kSharedWindow || !rows_overlap(plain, tile, plain.first_reduce() + axis - first)) continue;
-    const std::int64_t shared = kUnrollInOrder * (tile.rows + size.as_int() - 1);
-    if (tile.rows * tile.registers + tile.registers + shared <= k.options().float_registers) k.try_apply({OptOp::Unroll, axis - first, 0});
+  const int first = k.first_reduce(), count = k.first_upcast() - first;
+  if (plain.first_upcast() - plain.first_reduce() != count) return;  // what was unrolled is no axis any more
+  for (int reduced = 0; reduced < count; reduced++) {
+    const Sint& size = k.axes()[at(first + reduced)].size;
+    const auto distance = distance_of_rows(plain, tile, plain.first_reduce() + reduced);
+    if (!distance || !size.is_int() || size.as_int() > kSharedWindow) continue;
+    const std::int64_t shared = kUnrollInOrder * ((tile.rows - 1) * *distance + size.as_int());
+    if (tile.rows * tile.registers + tile.registers + shared <= k.options().float_registers) k.try_apply({OptOp::Unroll, reduced, 0});
     return;
   }
 }
@@ -355,7 +359,7 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   const int last = order.back(), reduced = last - k.first_reduce();
   const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
   const bool is_full = tile.lanes > 1 && sums > kSumsOfWindow;
-  if (is_full && ((size <= 7 && !k.options().in_order) || rows_overlap(plain, tile, plain.first_reduce() + reduced))) return;
+  if (is_full && ((size <= 7 && !k.options().in_order) || distance_of_rows(plain, tile, plain.first_reduce() + reduced))) return;
   if (size <= 7 && size * sums <= 256) {
     k.try_apply({OptOp::Unroll, reduced, 0});
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors

@@ -42,14 +42,14 @@ class Beam {
     const Subject& first = task_.subjects[0];
     result_.before = choose_opts(first.ast, first.arguments, first.options).applied();
     result_.best = result_.before;
-    measure({result_.before});
+    measure({result_.before}, false);
     std::vector<std::vector<Opt>> next{{}};
     next.insert(next.end(), task_.known.begin(), task_.known.end());
     int idle = 0;  // rounds without gain
     for (int round = 0; round <= options_.most_rounds && idle < std::min(kPatience, options_.width); round++) {
       const double best = kept_.empty() ? 0 : score(kept_[0].cost);
-      measure(next);
-      if (kept_.empty()) return result_;  // not even the heuristics' kernel runs
+      measure(next, options_.by_model && round > 0);  // what is known is measured whatever a model says
+      if (kept_.empty()) return result_;              // not even the heuristics' kernel runs
       idle = round > 0 && score(kept_[0].cost) > best * gain() ? idle + 1 : 0;
       next.clear();
       for (const Kept& k : kept_)
@@ -67,14 +67,15 @@ class Beam {
   double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
   double gain() const { return base_ ? gain_over(*base_, kGain) : kGain; }
 
-  void measure(const std::vector<std::vector<Opt>>& lists) {
+  void measure(const std::vector<std::vector<Opt>>& lists, bool by_model) {
     std::vector<Candidate> candidates;
     for (const std::vector<Opt>& opts : lists)
       if (tried_.insert(to_text(opts)).second) make(opts, candidates);
-    if (options_.by_model)
+    if (by_model)
       measure_some(std::move(candidates));
     else
       measure_all(candidates);
+    if (options_.by_model) result_.fit = model_.fit();
     if (!base_) kept_.clear();
     for (const Kept& k : kept_)
       if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
@@ -83,44 +84,49 @@ class Beam {
     if (options_.step && base_) options_.step(result_.measured, best_ ? std::min(1.0, score(*best_) / score(*base_)) : 1.0);
   }
 
-  // Those that the model takes for the best, and as many of the others as it takes to fit it; then those that it takes for better than the
-  // best that is known, within its error, until there are none.
+  // Those that the model takes for the best, at first with some of the others to fit it; then those that it takes for as good as the best
+  // that is known, within its error, until there are none.
   void measure_some(std::vector<Candidate> candidates) {
     constexpr std::size_t kBatch = 12;
     for (bool is_first = true; !candidates.empty(); is_first = false) {
-      const bool is_fitted = model_.fit().has_value();
-      std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return told(c); });
-      if (is_fitted && !is_first) {
-        const double most = best_told() * (1 + kErrors * model_.fit()->median_error);
-        std::erase_if(candidates, [&](const Candidate& c) {
-          result_.left_to_model += told(c) > most ? 1 : 0;
-          return told(c) > most;
-        });
+      const std::optional<ModelFit> fit = model_.fit();
+      std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return told(c.variant, c.work); });
+      if (fit && !is_first) {
+        const double most = told_of_best() * (1 + kErrors * fit->median_error);
+        const auto is_worse = [&](const Candidate& c) { return told(c.variant, c.work) > most; };
+        result_.left_to_model += static_cast<int>(std::erase_if(candidates, is_worse));
+        if (candidates.empty()) break;
       }
       std::vector<Candidate> batch;
       const std::size_t best = std::min(candidates.size(), kBatch);
       std::ranges::move(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best), std::back_inserter(batch));
       candidates.erase(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best));
-      if (!is_fitted)
-        for (std::size_t i = 0; i < kBatch && !candidates.empty(); i++) {
-          const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kBatch);
-          batch.push_back(std::move(*spread));
-          candidates.erase(spread);
-        }
+      for (std::size_t i = 0; i < kBatch && !fit && !candidates.empty(); i++) {
+        const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kBatch);
+        batch.push_back(std::move(*spread));
+        candidates.erase(spread);
+      }
       measure_all(batch);
     }
-    result_.fit = model_.fit();
   }
 
-  // Cycles and instructions by the model.
-  double told(const Candidate& c) const { return c.work ? model_.cost(*c.work) : 0; }
+  static double steps_in(const Variant& variant) {
+    double steps = 0;
+    for (const ProgramKernel& kernel : variant.kernels) steps += static_cast<double>(kernel.code.order.size());
+    return steps;
+  }
 
-  // The least of what it says of kernels that were measured: as it is wrong by about the same of kernels that are alike.
-  double best_told() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Kept& k : kept_)
-      if (k.work) least = std::min(least, model_.cost(*k.work));
-    return least;
+  // The score by the model, with as many bytes of code for each step of the text as those measured have.
+  double told(const Variant& variant, const std::optional<KernelWork>& work) const {
+    if (!work) return 0;  // is measured
+    const double bytes_of_step = measured_steps_ > 0 ? measured_bytes_ / measured_steps_ : 0;
+    return model_.cost(*work) + options_.byte_price * bytes_of_step * steps_in(variant);
+  }
+
+  // What it says of the best that was measured: it is wrong by about the same of kernels that are alike.
+  double told_of_best() const {
+    const auto best = std::ranges::min_element(kept_, {}, [&](const Kept& k) { return score(k.cost); });
+    return best == kept_.end() || !best->work ? std::numeric_limits<double>::infinity() : told(best->variant, best->work);
   }
 
   void measure_all(std::vector<Candidate>& candidates) {
@@ -146,6 +152,8 @@ class Beam {
     if (is_first) result_.cost_before = result_.cost = *measured.cost;
     if (is_first) base_ = measured.cost;
     if (work && time_of(*measured.cost) > 0) model_.add(*work, time_of(*measured.cost));
+    measured_bytes_ += static_cast<double>(measured.cost->code_bytes);
+    measured_steps_ += steps_in(variant);
     if (is_first || measured.cost->stack_bytes <= most_stack()) kept_.push_back({std::move(variant), *measured.cost, work});
   }
 
@@ -246,6 +254,7 @@ class Beam {
   SearchResult result_;
   std::optional<Judge> judge_;
   CostModel model_;
+  double measured_bytes_ = 0, measured_steps_ = 0;  // of code, and UOps in their text, of all that was measured
   std::set<std::string> tried_, texts_;
   std::vector<std::vector<ArgumentDistance>> distances_;
   std::vector<Kept> kept_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kKinds = static_cast<std::size_t>(WorkKind::kCount);
 constexpr std::size_t kFewest = 10;  // measurements that say how well the model fits
 constexpr std::size_t kParts = 5;    // of them, each of which is told by the others
-constexpr int kSweeps = 200;         // of the descent, far behind its end for so few weights
+constexpr int kSweeps = 200;         // of the descent
 constexpr double kPull = 1e-3;       // towards equal weights, where measurements say nothing
 
 double& at(KernelWork& work, WorkKind kind) { return work[static_cast<std::size_t>(kind)]; }
@@ -54,7 +54,7 @@ class Works {
     const bool is_vector = u->lanes > 1;
     switch (u->uop) {
       case UOpKind::Alu:
-        at(work_, kind_of(u)) += registers * (info(u->op).cost > 1 ? info(u->op).cost : 1);
+        at(work_, kind_of(u)) += registers * std::max(info(u->op).cost, 1);
         break;
       case UOpKind::Cast:
       case UOpKind::Bitcast:
@@ -84,8 +84,19 @@ class Works {
       case UOpKind::Prefetch:
         at(work_, WorkKind::Requests) += turns;
         break;
-      default:
+      case UOpKind::DefineGlobal:
+      case UOpKind::DefineVar:
+      case UOpKind::DefineLocal:
+      case UOpKind::DefineAcc:
+      case UOpKind::Special:
+      case UOpKind::Loop:
+      case UOpKind::If:
+      case UOpKind::End:
+      case UOpKind::Barrier:
+      case UOpKind::Const:
+      case UOpKind::Phi:
         add_scope(u, turns);
+        break;
     }
   }
 
@@ -113,11 +124,11 @@ class Works {
     sums_.pop_back();
   }
 
-  // Values of floats that are loaded or computed and not yet used for the last time. A number that is used once can stay in memory.
+  // Vectors, and numbers of floats, that are loaded and not yet used for the last time. A number that is used once can stay in memory.
   void keep(const UOp* u) {
     const auto use = uses_.find(u);
     std::erase_if(alive_, [&](const auto& a) { return a.first <= at_; });
-    const bool is_value = u->lanes > 1 || (u->uop == UOpKind::Load && is_float(u->dtype));
+    const bool is_value = u->lanes > 1 || is_float(u->dtype);
     if (!is_value || use == uses_.end() || (u->lanes == 1 && use->second.count < 2)) return;
     alive_.emplace_back(use->second.last, registers_of(u, options_));
     double alive = 0;

@@ -26,7 +26,7 @@ enum class WorkKind : std::uint8_t {
   Turns,     // of loops
   Products,  // dot and matrix products
   Requests,  // of lines of a cache
-  Spills,    // sums without a register, in each turn
+  Spills,    // sums and loaded values without a register, in each turn
   kCount
 };
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <set>
+#include <ranges>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,8 @@ constexpr int kMostWalked = 1 << 20;  // UOps: a list is walked once for each tu
 class Turns {
  public:
   explicit Turns(const UOpList& uops) : order_(uops.order), turns_(uops.order.size()) {
-    for (const UOp* u : order_)
-      if (u->uop == UOpKind::Loop)
-        for (const UOp* bound : u->src) find_loops(bound);
+    for (const UOp* u : order_ | std::views::reverse)  // sources stand before what is computed from them
+      if (u->uop == UOpKind::Loop || of_bounds_.contains(u)) of_bounds_.insert(u->src.begin(), u->src.end());
   }
 
   std::optional<std::vector<double>> all() {
@@ -29,12 +29,7 @@ class Turns {
   }
 
  private:
-  void find_loops(const UOp* u) {
-    if (!seen_.insert(u).second) return;
-    for (const UOp* source : u->src) find_loops(source);
-  }
-
-  bool decides_bounds(const UOp* loop) const { return seen_.contains(loop); }
+  bool decides_bounds(const UOp* u) const { return of_bounds_.contains(u); }
 
   // Counts what runs from `at` on, so often, up to the End that is not that of a loop or condition in it. Returns the place behind that.
   std::size_t block(std::size_t at, double times) {
@@ -42,6 +37,7 @@ class Turns {
       const UOp* u = order_[at];
       if (++walked_ > kMostWalked) is_known_ = false;
       turns_[at++] += times;
+      if (decides_bounds(u)) set_value(u);
       if (u->uop == UOpKind::End) break;
       if (u->uop == UOpKind::Loop) at = loop(u, at, times);
       if (u->uop == UOpKind::If) at = block(at, times);
@@ -57,29 +53,33 @@ class Turns {
     const bool is_walked = decides_bounds(u) && turns > 0;
     std::size_t behind = body;
     for (std::int64_t i = 0; i < (is_walked ? turns : 1) && is_known_; i++) {
-      indices_.insert_or_assign(u, Scalar::of_int(u->dtype, first->as_int() + i));
+      values_.insert_or_assign(u, Scalar::of_int(u->dtype, first->as_int() + i));
       behind = block(body, is_walked ? times : times * static_cast<double>(turns));
     }
     return behind;
   }
 
   std::optional<Scalar> value(const UOp* u) const {
-    if (u->uop == UOpKind::Const) return u->value;
-    if (const auto index = indices_.find(u); index != indices_.end()) return index->second;
-    if (u->uop != UOpKind::Alu && u->uop != UOpKind::Cast) return std::nullopt;
+    const auto known = values_.find(u);
+    return known == values_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  // Of a step that runs, if it is a number that those before it decide.
+  void set_value(const UOp* u) {
+    std::optional<Scalar> result = u->uop == UOpKind::Const ? u->value : std::nullopt;
     std::vector<Scalar> sources;
-    for (const UOp* source : u->src) {
-      const std::optional<Scalar> of_source = value(source);
-      if (!of_source) return std::nullopt;
-      sources.push_back(*of_source);
-    }
-    return u->uop == UOpKind::Cast ? sources[0].cast(u->dtype) : evaluate(u->op, u->src.back()->dtype, sources);
+    for (const UOp* source : u->src)
+      if (const std::optional<Scalar> known = value(source)) sources.push_back(*known);
+    const bool is_known = !u->src.empty() && sources.size() == u->src.size();
+    if (is_known && u->uop == UOpKind::Cast) result = sources[0].cast(u->dtype);
+    if (is_known && u->uop == UOpKind::Alu) result = evaluate(u->op, u->src.back()->dtype, sources);
+    if (result) values_.insert_or_assign(u, *result);
   }
 
   const std::vector<const UOp*>& order_;
-  std::vector<double> turns_;  // so far, of each of them
-  std::set<const UOp*> seen_;  // what bounds of loops are computed from
-  std::map<const UOp*, Scalar> indices_;
+  std::vector<double> turns_;                 // so far, of each of them
+  std::unordered_set<const UOp*> of_bounds_;  // what bounds of loops are computed from
+  std::unordered_map<const UOp*, Scalar> values_;
   int walked_ = 0;
   bool is_known_ = true;
 };

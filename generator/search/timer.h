@@ -21,7 +21,7 @@ struct Timed {
 };
 
 /// How a project with its self-test is built to be timed: with another executor of program tables, which is written into the folder
-/// `work`. It runs the program many times before the self-test's own run, in a process of its own.
+/// `work`. It runs the program many times, in a process of its own, beside the self-test's run.
 ///   calls        0 to time the program; else its calls, which are ways to compute so many things in turn, without loops. Each run of a
 ///                call finds none of its data in the caches that `other_bytes` fill. A way that takes twice the time of another one is
 ///                run once or twice.
@@ -32,7 +32,7 @@ BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls, s
 const char* timer_text();
 
 /// Runs what was built so, for `limit_s` seconds at most; nothing else should run meanwhile. A second run of it only takes time, and ways
-/// that took more than 15 % longer than another one, or than what is known of each thing `elsewhere` (cycles), keep the time that they
+/// that took 15 % longer than another one, or 30 % longer than what is known of each thing `elsewhere` (cycles), keep the time that they
 /// had. UserError if it is ended by a signal, as where the processor lacks an instruction.
 Timed run_timed(const CrossBuild& build, const std::filesystem::path& dir, double limit_s, std::span<const double> elsewhere = {});
 

@@ -3,9 +3,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "audit/digest.h"
 #include "base/process.h"
 #include "device/host_compiler.h"
 #include "emulator/cross_build.h"
+#include "search/timer.h"
 
 namespace etch {
 namespace {
@@ -54,6 +56,7 @@ std::string tools_text(const Target& target) {
   if (!target.toolchain.linker.empty()) text["linker_version"] = version_of(target.toolchain.linker);
   if (!target.is_host()) text["emulator_version"] = version_of(target.emulator.program);
   if (target.is_host()) text["processor"] = {processor_name(), this_processor()};
+  if (target.is_host()) text["timer"] = sha256_hex(timer_text());
   return text.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

@@ -218,6 +218,7 @@ TEST(Heuristics, RowsOfCoresInOrderShareWindows) {
   EXPECT_EQ(opts_of(32, 3), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 4;UNROLL 0 2;UNROLL 2 0;INTERIOR;");
   EXPECT_EQ(opts_of(16, 3), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 2;UNROLL 0 2;INTERIOR;");
   EXPECT_EQ(opts_of(32, 5), "VECTOR 0 4;UPCAST 2 4;UPCAST 0 4;UNROLL 0 2;INTERIOR;");
+  EXPECT_EQ(opts_of(32, 3, 2).find("UNROLL 2 0"), std::string::npos) << "nine elements, not six: " << opts_of(32, 3, 2);
   EXPECT_EQ(opts_of(32, 3, 3), "VECTOR 0 4;OVERLAP 2 5;UPCAST 0 4;UNROLL 0 2;INTERIOR;");
 }
 
