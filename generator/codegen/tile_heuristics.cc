@@ -29,8 +29,9 @@ bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 
 constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow = 12;
 constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
-constexpr std::int64_t kUnrollInOrder = 2, kSharedWindow = 3;
-constexpr std::int64_t kUnroll = 4;  // steps of a long sum without vectors: a loop's own instructions are not free
+constexpr std::int64_t kUnrollInOrder = 2;
+constexpr std::int64_t kSharedWindow = 3;  // elements of windows that are unrolled beside that
+constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
 constexpr std::int64_t kUnrollAhead = 8;
 
 struct Tile {

@@ -75,7 +75,6 @@ class Beam {
       measure_some(std::move(candidates));
     else
       measure_all(candidates);
-    if (options_.by_model) result_.fit = model_.fit();
     if (!base_) kept_.clear();
     for (const Kept& k : kept_)
       if (is_better(k.cost, best_)) best_ = k.cost, result_.best = k.variant.opts;
@@ -186,30 +185,40 @@ class Beam {
       return;
     }
     const bool is_new = texts_.insert(std::move(text)).second;
-    if (!is_new || runs_further_ahead(variant) || is_hopeless(variant)) return;
-    const std::optional<KernelWork> work = options_.by_model ? work_of_all(variant) : std::nullopt;
+    if (!is_new || runs_further_ahead(variant)) return;
+    const std::vector<std::vector<double>> turns = turns_of_all(variant);
+    if (is_hopeless(variant, turns)) return;
+    const std::optional<KernelWork> work = options_.by_model ? work_of_all(variant, turns) : std::nullopt;
     candidates.push_back({std::move(variant), work});
   }
 
-  std::optional<KernelWork> work_of_all(const Variant& variant) const {
+  // How often the steps of each kernel run; nothing if that of one is not known.
+  static std::vector<std::vector<double>> turns_of_all(const Variant& variant) {
+    std::vector<std::vector<double>> all;
+    for (const ProgramKernel& kernel : variant.kernels) {
+      std::optional<std::vector<double>> turns = turns_of(kernel.code);
+      if (!turns) return {};
+      all.push_back(std::move(*turns));
+    }
+    return all;
+  }
+
+  std::optional<KernelWork> work_of_all(const Variant& variant, const std::vector<std::vector<double>>& turns) const {
+    if (turns.empty()) return std::nullopt;
     KernelWork all{};
-    for (std::size_t s = 0; s < variant.kernels.size(); s++) {
-      const std::optional<KernelWork> one = work_of(variant.kernels[s].code, task_.subjects[s].options);
-      if (!one) return std::nullopt;
-      for (std::size_t k = 0; k < all.size(); k++) all[k] += task_.subjects[s].calls * (*one)[k];
+    for (std::size_t s = 0; s < turns.size(); s++) {
+      const KernelWork one = work_of(variant.kernels[s].code, turns[s], task_.subjects[s].options);
+      for (std::size_t k = 0; k < all.size(); k++) all[k] += task_.subjects[s].calls * one[k];
     }
     return all;
   }
 
   // Far more steps than the heuristics' kernel takes: nothing that a compiler does makes up for that.
-  bool is_hopeless(const Variant& variant) {
+  bool is_hopeless(const Variant& variant, const std::vector<std::vector<double>>& turns) {
     constexpr double kMost = 1.3;
+    if (turns.empty()) return false;
     double steps = 0;
-    for (std::size_t s = 0; s < variant.kernels.size(); s++) {
-      const std::optional<double> of_one = steps_executed(variant.kernels[s].code);
-      if (!of_one) return false;
-      steps += task_.subjects[s].calls * *of_one;
-    }
+    for (std::size_t s = 0; s < turns.size(); s++) steps += task_.subjects[s].calls * steps_executed(variant.kernels[s].code, turns[s]);
     if (variant.opts == result_.before) steps_before_ = steps;
     return steps_before_ && steps > kMost * *steps_before_;
   }
@@ -238,6 +247,7 @@ class Beam {
   }
 
   void choose() {
+    if (options_.by_model) result_.fit = model_.fit();
     if (!best_ || score(*best_) >= score(*base_) * gain())
       result_.best = result_.before;
     else

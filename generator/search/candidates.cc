@@ -14,7 +14,7 @@ using Opts = std::vector<Opt>;
 
 constexpr std::int64_t kMostCopies = 320;  // of the arithmetic: more of them fill no registers, only memory
 constexpr std::int64_t kMostAmount = 32;   // of one step
-constexpr double kMostSpilled = 1.5;       // times the registers: vectors of more sums take most of their time between registers and memory
+constexpr double kMostSums = 1.5;          // vectors of them for each register: more take most of their time to memory and back
 constexpr std::int64_t kMostOverlap = 8;
 
 // These end a list: they are about the loops that the others leave.
@@ -79,8 +79,8 @@ class Neighbours {
   Neighbours(const LazyOp* ast, const CodegenOptions& options, const Opts& opts) : plain_(ast, options), opts_(opts) {
     seen_.insert(to_text(opts));
     const auto kernel = applied(plain_, opts);
-    const double fewest = kMostSpilled * options.float_registers;
-    most_sums_ = std::max(static_cast<std::int64_t>(fewest), kernel ? vectors_of_sums(*kernel) : 0);
+    const double usual = kMostSums * options.float_registers;
+    most_sums_ = std::max(static_cast<std::int64_t>(usual), kernel ? vectors_of_sums(*kernel) : 0);
   }
 
   std::vector<Opts> all() {

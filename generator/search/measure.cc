@@ -12,7 +12,6 @@
 #include "base/runtime_text.h"
 #include "emit/emit.h"
 #include "memory/plan.h"
-#include "search/timer.h"
 
 namespace etch {
 namespace {
@@ -128,7 +127,7 @@ constexpr int kTrialVersion = 1;
 std::string way_of(const Task& task, const Target& target) {
   static const std::string runtime = runtime_of();
   std::string way = fmt::format("{} {} {} {}", kTrialVersion, task.share, target.arena_align, runtime);
-  if (target.is_host()) way += fmt::format(" {} {}", task.other_bytes, sha256_hex(timer_text()));
+  if (target.is_host()) way += fmt::format(" {}", task.other_bytes);
   return way;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "ir/op.h"
-#include "search/steps.h"
 
 namespace etch {
 namespace {
@@ -152,9 +151,8 @@ class Works {
 
 }  // namespace
 
-std::optional<KernelWork> work_of(const UOpList& uops, const CodegenOptions& options) {
-  const std::optional<std::vector<double>> turns = turns_of(uops);
-  return turns ? std::optional(Works(uops, *turns, options).all()) : std::nullopt;
+KernelWork work_of(const UOpList& uops, const std::vector<double>& turns, const CodegenOptions& options) {
+  return Works(uops, turns, options).all();
 }
 
 void CostModel::add(const KernelWork& work, double cost) {

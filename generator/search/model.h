@@ -33,8 +33,8 @@ enum class WorkKind : std::uint8_t {
 /// What kernels do, of each kind: registers of vectors and numbers, in all turns of their loops.
 using KernelWork = std::array<double, static_cast<std::size_t>(WorkKind::kCount)>;
 
-/// nullopt if how often its steps run is not known (steps.h).
-std::optional<KernelWork> work_of(const UOpList& uops, const CodegenOptions& options);
+/// `turns`: how often each UOp runs (steps.h).
+KernelWork work_of(const UOpList& uops, const std::vector<double>& turns, const CodegenOptions& options);
 
 /// How well a model tells costs that it has not seen: each fifth of the measurements by the other four.
 struct ModelFit {

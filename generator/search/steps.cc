@@ -88,13 +88,16 @@ class Turns {
 
 std::optional<std::vector<double>> turns_of(const UOpList& uops) { return Turns(uops).all(); }
 
+double steps_executed(const UOpList& uops, const std::vector<double>& turns) {
+  double steps = 0;
+  for (std::size_t i = 0; i < turns.size(); i++)
+    if (uops.order[i]->uop != UOpKind::Const) steps += turns[i];
+  return steps;
+}
+
 std::optional<double> steps_executed(const UOpList& uops) {
   const std::optional<std::vector<double>> turns = turns_of(uops);
-  if (!turns) return std::nullopt;
-  double steps = 0;
-  for (std::size_t i = 0; i < turns->size(); i++)
-    if (uops.order[i]->uop != UOpKind::Const) steps += (*turns)[i];
-  return steps;
+  return turns ? std::optional(steps_executed(uops, *turns)) : std::nullopt;
 }
 
 }  // namespace etch

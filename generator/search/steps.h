@@ -12,7 +12,8 @@ namespace etch {
 /// and the loops around it.
 std::optional<std::vector<double>> turns_of(const UOpList& uops);
 
-/// The number of UOps that run, but for constants; nullopt as above.
+/// The number of UOps that run, but for constants; of a list whose turns are known, and nullopt as above.
+double steps_executed(const UOpList& uops, const std::vector<double>& turns);
 std::optional<double> steps_executed(const UOpList& uops);
 
 }  // namespace etch

@@ -163,7 +163,7 @@ static void time_all(const etch_program *program, const etch_frame *frame, const
   for (p = 0; p < count; p++) {
     const etch_program part = part_of(program, p);
     if (is_far(earlier, elsewhere, p, count)) continue;
-    least[p] = first[p];
+    least[p] = first[p]; /* and no more, if it is long, and so far off that what came between can't be the reason */
     if (first[p] < kLong || !is_slow(first, p, count, 2 * kSlow)) least[p] = first_seconds(&part, frame, first[p], &times[p]);
   }
   for (p = 0; p < count; p++) {

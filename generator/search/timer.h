@@ -24,7 +24,7 @@ struct Timed {
 /// `work`. It runs the program many times, in a process of its own, beside the self-test's run.
 ///   calls        0 to time the program; else its calls, which are ways to compute so many things in turn, without loops. Each run of a
 ///                call finds none of its data in the caches that `other_bytes` fill. A way that takes twice the time of another one is
-///                run once or twice.
+///                run a few times only.
 ///   other_bytes  what is read before each run of a call
 BuildOptions timed_build(const std::filesystem::path& work, std::size_t calls, std::int64_t other_bytes);
 

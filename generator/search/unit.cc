@@ -93,11 +93,13 @@ void side_by_side(std::size_t count, int jobs, const std::function<void(std::siz
   for (auto& w : workers) w.get();
 }
 
-// The least that each thing took in units of as many things.
-std::map<std::size_t, std::vector<double>> least_of(const std::vector<Unit>& units, const std::vector<UnitRun>& runs) {
-  std::map<std::size_t, std::vector<double>> least;
+// The least that each thing took in any of the units, which are ways to compute the same things; 0 if that is not known. Nothing for whole
+// programs: half a percent counts there, so that each is timed in each turn.
+std::vector<double> least_of(const std::vector<Unit>& units, const std::vector<UnitRun>& runs) {
+  if (units.empty() || units[0].is_whole) return {};
+  std::vector<double> least(units[0].things);
   for (std::size_t i = 0; i < units.size(); i++) {
-    std::vector<double>& known = least.try_emplace(units[i].things, units[i].things, 0.0).first->second;
+    check(units[i].things == least.size(), "units are ways to compute the same");
     std::map<std::string, std::size_t> turn;  // of functions that compute several things
     for (std::size_t f = 0; f < units[i].functions.size(); f++) {
       const std::string& name = units[i].functions[f];
@@ -105,7 +107,7 @@ std::map<std::size_t, std::vector<double>> least_of(const std::vector<Unit>& uni
       const std::size_t call = turn[name]++;
       if (calls == runs[i].calls.end() || call >= calls->second.size()) continue;
       const auto cycles = static_cast<double>(calls->second[call].cycles);
-      double& of_thing = known[f % units[i].things];
+      double& of_thing = least[f % least.size()];
       of_thing = of_thing == 0 ? cycles : std::min(of_thing, cycles);
     }
   }
@@ -120,12 +122,10 @@ void run_timed_units(const Target& target, const std::vector<Unit>& units, int j
   std::vector<UnitRun> kept;
   for (std::size_t i = 0; i < units.size(); i++) kept.push_back(run_unit(target, units[i], built[i], limit_s));
   for (int turn = 1; turn < kTurns; turn++) {
-    const std::map<std::size_t, std::vector<double>> least = least_of(units, kept);
-    const std::vector<double> none;
+    const std::vector<double> least = least_of(units, kept);
     for (std::size_t i = 0; i < units.size(); i++) {
       if (!kept[i].problem.empty()) continue;
-      // Of whole programs half a percent counts: each is timed each turn.
-      const UnitRun run = run_unit(target, units[i], built[i], limit_s, units[i].is_whole ? none : least.at(units[i].things));
+      const UnitRun run = run_unit(target, units[i], built[i], limit_s, least);
       if (run.problem.empty()) keep_least(kept[i], run);
     }
   }

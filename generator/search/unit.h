@@ -57,8 +57,9 @@ using UnitDone = std::function<void(std::size_t unit, const UnitRun& run)>;
 /// Runs all units. Throws what keeps it from running any further; results that were handed over before stay good.
 using RunUnits = std::function<void(const std::vector<Unit>& units, const UnitDone& done)>;
 
-/// On this machine, `jobs` units at a time. What is timed runs alone, in turns with the other units, three times if it is among the best;
-/// the least time counts. What the result throws: UserError if compiler or emulator are absent.
+/// On this machine, `jobs` units at a time; those of one call are whole programs, or ways to compute the same things. What is timed runs
+/// alone, in turns with the other units, three times if it is among the best; the least time counts. What the result throws: UserError if
+/// compiler or emulator are absent.
 RunUnits run_here(const Target& target, int jobs, double limit_s);
 
 /// UserError if compiler or emulator are absent.

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <random>
+#include <set>
+#include <sstream>
 
 #include "base/files.h"
 #include "base/tempdir.h"
@@ -116,17 +120,26 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   }
 }
 
-// Notes each run of a kernel in a file of the current folder, whose name is the first argument; the second is waited for, in turns of a
-// loop.
+// Notes each run of a kernel, by a line with the process, in a file that is named first; then it waits for so many turns of a loop.
 constexpr const char* kNotes = R"(
   extern void *fopen(const char *name, const char *mode);
-  extern int fputc(int letter, void *file), fclose(void *file);
+  extern int fprintf(void *file, const char *format, ...), fclose(void *file), getpid(void);
   void *const runs = fopen("{}", "a");
-  fputc('x', runs);
+  fprintf(runs, "%d\n", getpid());
   fclose(runs);
   for (volatile int wait = 0; wait < {}; wait++) {{
   }}
 )";
+
+void note_runs(ProgramKernel& kernel, const std::string& file, int wait) {
+  std::string& text = kernel.text.source;
+  text.insert(text.find("{\n") + 2, fmt::format(kNotes, file, wait));
+}
+
+std::vector<int> noted(const std::filesystem::path& file) {
+  std::istringstream lines(read_file(file));
+  return {std::istream_iterator<int>(lines), {}};
+}
 
 // What takes far longer than another way runs once, for the self-test, and a second process takes its time from the first one.
 TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
@@ -135,10 +148,7 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   for (std::size_t v = 0; v < 2; v++)
-    for (std::size_t s = 0; s < 2; s++) {
-      std::string& text = two.variants[v].kernels[s].text.source;
-      text.insert(text.find("{\n") + 2, fmt::format(kNotes, fmt::format("runs_{}_{}", v, s), v == 1 ? 20'000'000 : 0));
-    }
+    for (std::size_t s = 0; s < 2; s++) note_runs(two.variants[v].kernels[s], fmt::format("runs_{}_{}", v, s), v == 1 ? 20'000'000 : 0);
   EmitOptions emitting;
   emitting.name = "trial";
   emitting.selftest.emplace();
@@ -147,7 +157,7 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   const TempDir work("etch-timed");
   write_into(work.path() / "project", emit(program, plan_memory(program), emitting));
   const CrossBuild build = build_project(work.path() / "project", target, work.path() / "build", timed_build(work.path(), 2, 1 << 20));
-  const auto runs = [&](int v, int s) { return read_file(work.path() / "project" / fmt::format("runs_{}_{}", v, s)).size(); };
+  const auto runs = [&](int v, int s) { return noted(work.path() / "project" / fmt::format("runs_{}_{}", v, s)).size(); };
   const Timed once = run_timed(build, work.path() / "project", 60);
   const std::vector<double>& first = once.cycles;
   for (int s : {0, 1}) EXPECT_EQ(runs(1, s), 1u);
@@ -171,6 +181,28 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   EXPECT_EQ(third[0], second[0]);
   EXPECT_EQ(runs(0, 0), runs_of_0) << "elsewhere it takes half of that";
   EXPECT_GT(runs(0, 1), runs_of_1);
+}
+
+// Of a program of a way that is far off in another one nothing is timed again; the best is in three processes, and one for the self-test.
+TEST(MeasuredSearch, on_this_machine_programs_are_beside_each_other) {
+  const Target target = test::target_named("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  LazyOps ops;
+  TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
+  const TempDir work("etch-noted");
+  for (std::size_t v = 0; v < 2; v++)
+    for (std::size_t s = 0; s < 2; s++)
+      note_runs(two.variants[v].kernels[s], (work.path() / fmt::format("{}{}", v, s)).string(), v == 1 ? 2'000'000 : 0);
+  const std::vector<Measured> measured =
+      measure_variants(target, kC, {.run = run_here(target, 2, 300), .least_units = 2})(two.task, two.variants);
+  ASSERT_EQ(measured.size(), 2u);
+  for (const Measured& m : measured) two.expect_right(m);
+  const auto processes = [&](const char* file) {
+    const std::vector<int> runs = noted(work.path() / file);
+    return std::set<int>(runs.begin(), runs.end()).size();
+  };
+  for (const char* best : {"00", "01"}) EXPECT_EQ(processes(best), 4u);
+  for (const char* far_off : {"10", "11"}) EXPECT_EQ(processes(far_off), 2u);
 }
 
 // Steps that unroll the 25 products of a float, or sum them for several pixels at once, round otherwise: that is told from another result,

@@ -12,6 +12,7 @@
 #include "program/generate.h"
 #include "search/beam.h"
 #include "search/candidates.h"
+#include "search/steps.h"
 #include "support/instructions.h"
 #include "support/kernel_replay.h"
 #include "support/random_windows.h"
@@ -36,6 +37,8 @@ ProgramKernel kernel_of(LazyOps& ops, const test::windows::LaidWindow& w, Codege
                          options);
 }
 
+KernelWork work_in(const ProgramKernel& kernel) { return work_of(kernel.code, turns_of(kernel.code).value(), vectors()); }
+
 // Bytes that a kernel reads and writes, by running its loops.
 TEST(CostModel, loads_and_stores_are_those_that_run) {
   LazyOps ops;
@@ -45,22 +48,19 @@ TEST(CostModel, loads_and_stores_are_those_that_run) {
     const test::KernelReplay replay(kernel.code, kernel.arguments);
     double loaded = 0, stored = 0;
     for (const test::MemoryEvent& e : replay.events()) (e.is_store ? stored : loaded) += static_cast<double>(e.end - e.begin);
-    const std::optional<KernelWork> work = work_of(kernel.code, vectors());
-    ASSERT_TRUE(work) << steps;
-    EXPECT_EQ(4 * of(*work, WorkKind::ScalarLoads) + 16 * of(*work, WorkKind::VectorLoads), loaded) << steps;
-    EXPECT_EQ(4 * of(*work, WorkKind::ScalarStores) + 16 * of(*work, WorkKind::VectorStores), stored) << steps;
-    const double sums = of(*work, WorkKind::ScalarArithmetic) + 4 * of(*work, WorkKind::VectorArithmetic);
+    const KernelWork work = work_in(kernel);
+    EXPECT_EQ(4 * of(work, WorkKind::ScalarLoads) + 16 * of(work, WorkKind::VectorLoads), loaded) << steps;
+    EXPECT_EQ(4 * of(work, WorkKind::ScalarStores) + 16 * of(work, WorkKind::VectorStores), stored) << steps;
+    const double sums = of(work, WorkKind::ScalarArithmetic) + 4 * of(work, WorkKind::VectorArithmetic);
     EXPECT_GE(sums, 8 * 4 * 6 * 4 * 9) << steps;
-    EXPECT_EQ(of(*work, WorkKind::VectorLoads) > 0, std::string_view(steps).starts_with("VECTOR")) << steps;
+    EXPECT_EQ(of(work, WorkKind::VectorLoads) > 0, std::string_view(steps).starts_with("VECTOR")) << steps;
   }
 }
 
 TEST(CostModel, sums_that_registers_do_not_hold_are_spilled) {
   LazyOps ops;
   const test::windows::LaidWindow w{.channels = 4, .outputs = 32, .height = 1, .width = 8, .in_last = true, .out_last = true};
-  const auto spills = [&](const char* steps) {
-    return of(*work_of(kernel_of(ops, w, vectors(), steps).code, vectors()), WorkKind::Spills);
-  };
+  const auto spills = [&](const char* steps) { return of(work_in(kernel_of(ops, w, vectors(), steps)), WorkKind::Spills); };
   EXPECT_EQ(spills("VECTOR 0 4, UPCAST 1 4, UPCAST 0 2"), 0) << "8 sums, 16 registers";
   EXPECT_GE(spills("VECTOR 0 4, UPCAST 1 8, UPCAST 0 4"), 2 * 4 * 16) << "16 of 32 sums in each turn of a tile's loop of 4, 2 tiles";
 }
@@ -143,7 +143,7 @@ MeasureVariants by_known_weights(double unknown) {
       known.noise = 0;
       std::mt19937 random(static_cast<unsigned>(fnv1a_64(to_text(v.opts))));
       const double more = std::uniform_real_distribution<>(1, 1 + unknown)(random);
-      const auto cost = static_cast<std::int64_t>(more * known.cost(*work_of(v.kernels[0].code, vectors())));
+      const auto cost = static_cast<std::int64_t>(more * known.cost(work_in(v.kernels[0])));
       result.push_back({Cost{cost, cost, 20 * std::ssize(v.kernels[0].code.order), 0}, "", {}});
     }
     return result;
