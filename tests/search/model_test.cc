@@ -169,7 +169,7 @@ TEST(CostModel, lists_that_are_known_are_measured_whatever_it_says) {
 TEST(CostModel, a_search_by_it_finds_what_measuring_all_finds) {
   LazyOps ops;
   const Task task = conv_task(ops);
-  for (const auto& [unknown, byte_price] : {std::pair(0.0, 0.0), std::pair(0.2, 0.0), std::pair(0.0, 20.0)}) {
+  for (const auto& [unknown, byte_price] : {std::pair(0.0, 0.0), std::pair(0.2, 0.0), std::pair(0.0, 60.0)}) {
     int asked = 0;
     const MeasureVariants measure = [&](const Task& of, const std::vector<Variant>& variants) {
       asked += static_cast<int>(variants.size());
