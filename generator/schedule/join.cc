@@ -174,7 +174,7 @@ class Joins {
 
   std::vector<ScheduleItem> run() {
     items_ = order_items(std::move(items_), outputs_);
-    std::int64_t peak = peak_bytes(items_, outputs_);
+    Peaks peaks = peaks_of(items_);
     for (std::size_t later = 1; later < items_.size() && tries_ < kMostTries; later++)
       for (std::size_t earlier = later; earlier-- > 0 && tries_ < kMostTries;) {
         const std::pair key(items_[earlier].ast, items_[later].ast);
@@ -187,13 +187,13 @@ class Joins {
         next[later] = *joined;
         next.erase(next.begin() + static_cast<std::ptrdiff_t>(earlier));
         next = order_items(std::move(next), outputs_);
-        const std::int64_t bytes = peak_bytes(next, outputs_);
-        if (bytes > peak) {
+        const Peaks others = peaks_of(next);
+        if (others.apart > peaks.apart || others.in_place > peaks.in_place) {
           refused_.insert(key);
           continue;
         }
         items_ = std::move(next);
-        peak = bytes;
+        peaks = others;
         later = 0;  // the order may be another one
         break;
       }
@@ -201,6 +201,14 @@ class Joins {
   }
 
  private:
+  /// By peak_bytes. Both matter: what is written in place may hide what a join adds, or be all that it is added to.
+  struct Peaks {
+    std::int64_t apart = 0, in_place = 0;
+  };
+  Peaks peaks_of(const std::vector<ScheduleItem>& items) const {
+    return {peak_bytes(items, outputs_), peak_bytes(items, outputs_, Reuse::InPlace)};
+  }
+
   std::optional<ScheduleItem> join(std::size_t earlier, std::size_t later) {
     const ScheduleItem &a = items_[earlier], &b = items_[later];
     if (a.external != nullptr || b.external != nullptr) return std::nullopt;

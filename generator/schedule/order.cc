@@ -134,23 +134,21 @@ std::vector<std::size_t> greedy(const std::vector<Unit>& units, const Links& lin
   return order;
 }
 
-/// For a unit: the bytes of a source that is read for the last time over which it may write. `free`: such sources.
-using Reused = std::function<std::int64_t(std::size_t unit, const std::vector<std::size_t>& free)>;
-
-std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept,
-                     const Reused& reused = {}) {
+std::int64_t peak_of(const std::vector<Unit>& units, const Links& links, const std::vector<std::size_t>& order, const Kept& kept) {
   std::vector<std::size_t> left;
   for (const auto& users : links.users) left.push_back(users.size());
   std::int64_t alive = 0, peak = 0;
   for (std::size_t i : order) {
     alive += units[i].bytes;
-    std::vector<std::size_t> free;
+    peak = std::max(peak, alive);
     for (std::size_t s : links.sources[i])
-      if (--left[s] == 0 && !is_kept(units[s], kept)) free.push_back(s);
-    peak = std::max(peak, alive - (reused ? reused(i, free) : 0));
-    for (std::size_t s : free) alive -= units[s].bytes;
+      if (--left[s] == 0 && !is_kept(units[s], kept)) alive -= units[s].bytes;
   }
   return peak;
+}
+
+bool is_counted(const LazyBuffer* out, const LazyLoop* loop) {
+  return out->kind != LazyKind::State && (loop == nullptr || out->kind == LazyKind::LoopResult);
 }
 
 /// The units among `numbers`, which are items inside `depth` loops: those that lie in one more loop are one.
@@ -166,23 +164,37 @@ std::vector<Unit> units_of(const std::vector<ScheduleItem>& items, const std::ve
     unit->outs.insert(unit->outs.end(), outs.begin(), outs.end());
     unit->inputs.insert(unit->inputs.end(), item.inputs.begin(), item.inputs.end());
     for (const LazyBuffer* out : outs)
-      if (out->kind != LazyKind::State && (loop == nullptr || out->kind == LazyKind::LoopResult)) unit->bytes += bytes_of_buffer(out);
+      if (is_counted(out, loop)) unit->bytes += bytes_of_buffer(out);
   }
   return units;
 }
 
-/// Whether the one item of `unit` writes its first output element by element as it reads what the one item of `source` wrote.
-bool writes_in_place(const std::vector<ScheduleItem>& items, const Unit& unit, const Unit& source) {
-  const ScheduleItem& item = items[unit.items.front()];
-  if (unit.loop != nullptr || source.loop != nullptr || item.ast == nullptr || source.outs.size() != 1) return false;
-  const LazyOp* store = stores_of(item.ast).front();
+/// Whether all that the AST reads of an input is read where `store` writes, element by element.
+bool is_read_in_place(const ScheduleItem& item, const LazyBuffer* input, const LazyOp* store) {
   std::int64_t loads = 0, in_place = 0;
   for (const LazyOp* op : toposort(item.ast)) {
-    if (op->op != Op::Load || item.input_of(op) != source.outs.front()) continue;
+    if (op->op != Op::Load || item.input_of(op) != input) continue;
     loads++;
     in_place += reads_in_place(op, store) ? 1 : 0;
   }
   return loads > 0 && loads == in_place;
+}
+
+/// The bytes of outputs that lie where what is read for the last time did.
+std::int64_t bytes_in_place(const ScheduleItem& item, std::vector<const LazyBuffer*> free) {
+  if (item.ast == nullptr) return 0;
+  std::int64_t bytes = 0;
+  const std::vector<const LazyBuffer*> outs = item.outs();
+  for (std::size_t k = 0; k < outs.size(); k++) {
+    const std::int64_t own = bytes_of_buffer(outs[k]);
+    const auto replaced = std::ranges::find_if(free, [&](const LazyBuffer* b) {
+      return b->kind != LazyKind::LoopResult && bytes_of_buffer(b) == own && is_read_in_place(item, b, stores_of(item.ast)[k]);
+    });
+    if (replaced == free.end()) continue;
+    free.erase(replaced);
+    bytes += own;
+  }
+  return bytes;
 }
 
 class Order {
@@ -252,15 +264,27 @@ std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vecto
   std::vector<std::size_t> all(items.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<Unit> units = units_of(items, all, 0);
-  std::vector<std::size_t> order(units.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto largest = [&](std::size_t unit, const std::vector<std::size_t>& free) {
-    std::int64_t bytes = 0;
-    for (std::size_t s : free)
-      if (reuse == Reuse::Overlaps || writes_in_place(items, units[unit], units[s])) bytes = std::max(bytes, units[s].bytes);
-    return std::min(bytes, units[unit].bytes);
-  };
-  return peak_of(units, Links(units), order, Kept(outputs.begin(), outputs.end()), reuse == Reuse::None ? Reused() : largest);
+  std::unordered_map<const LazyBuffer*, std::size_t> last;  // the unit that reads it last
+  for (std::size_t i = 0; i < units.size(); i++)
+    for (const LazyBuffer* b : units[i].inputs) last[b] = i;
+  for (const LazyBuffer* b : outputs) last.erase(b);
+  std::unordered_set<const LazyBuffer*> living;
+  std::int64_t alive = 0, peak = 0;
+  for (std::size_t i = 0; i < units.size(); i++) {
+    std::vector<const LazyBuffer*> free;
+    for (const LazyBuffer* b : units[i].inputs)
+      if (const auto found = last.find(b); found != last.end() && found->second == i && living.erase(b) > 0) free.push_back(b);
+    for (const LazyBuffer* out : units[i].outs)
+      if (is_counted(out, units[i].loop)) living.insert(out);
+    alive += units[i].bytes;
+    std::int64_t reused = 0, largest = 0;
+    for (const LazyBuffer* b : free) largest = std::max(largest, bytes_of_buffer(b));
+    if (reuse != Reuse::None && units[i].loop == nullptr) reused = bytes_in_place(items[units[i].items.front()], free);
+    if (reuse == Reuse::Overlaps) reused = std::max(reused, std::min(largest, units[i].bytes));
+    peak = std::max(peak, alive - reused);
+    for (const LazyBuffer* b : free) alive -= bytes_of_buffer(b);
+  }
+  return peak;
 }
 
 std::vector<ScheduleItem> order_items(std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs) {

@@ -40,6 +40,16 @@ struct Net {
   Tensor weight(const std::vector<std::int64_t>& shape) { return Tensor::constant(graph, values(shape)); }
 };
 
+/// Each channel divided by what the squares of it and its neighbours sum to.
+Tensor local_response(const Tensor& x) {
+  const Shape& shape = x.shape();
+  Window window;
+  window.kernel = {5, 1};
+  window.pads = {{2, 2}, {0, 0}};
+  const Tensor rows = x.square().reshape({shape[0], 1, shape[1], product({shape.begin() + 2, shape.end()})});
+  return x / (rows.windows(window, 0).sum({4, 5}).reshape(shape) + 1.0);
+}
+
 struct Row {
   const char* name;
   int kernels, outputs;  // kernels, and the most outputs of one
@@ -89,6 +99,16 @@ const Row kRows[] = {
      [](Net& n) -> std::vector<Tensor> {
        const Tensor x = n.input("x", {6, 40});
        return {x.max({1}, false), x.max({0}, false)};
+     }},
+    // Squares are written beside what they are of at the worst call in both; beside a third value, the input, in the second alone.
+    {"a convolution of an input and its squares", 2, 2,
+     [](Net& n) -> std::vector<Tensor> {
+       return {local_response(n.input("x", {1, 4, 9, 11}).conv(n.weight({8, 4, 3, 3}), n.weight({8}), Window{.kernel = {3, 3}}).relu())};
+     }},
+    {"a convolution of what lies in the arena and its squares stay apart", 4, 1,
+     [](Net& n) -> std::vector<Tensor> {
+       const Tensor x = n.input("x", {1, 4, 9, 11}).conv(n.weight({8, 4, 3, 3}), n.weight({8}), Window{.kernel = {3, 3}}).relu();
+       return {local_response(x.conv(n.weight({24, 8, 3, 3}), n.weight({24}), Window{.kernel = {3, 3}}).relu())};
      }},
     {"a mean and what is left without it", 2, 1,
      [](Net& n) -> std::vector<Tensor> {

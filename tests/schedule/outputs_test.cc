@@ -266,6 +266,20 @@ TEST(Order, LowerPeakIsChosen) {
   EXPECT_LE(peak_bytes(schedule.items, {schedule.outputs[0].buffer}), 4 * (1000 + 16 * 16));
 }
 
+TEST(Order, PeakCountsEachOutputOfAKernelAlone) {
+  // Of the two outputs of the first kernel the second, 64 elements, is read for the last time by the next; over the first one lies y.
+  const auto graph = LazyGraph::create();
+  const Tensor x = Tensor::input(*graph, "x", DType::Float32, {4, 16});
+  const Tensor a = (x + 1.0).contiguous(), b = (a * 2.0).contiguous();
+  const Tensor narrow = b.reshape({1, 64}).matmul(weight(*graph, {64, 8}, 0)).contiguous();
+  const Tensor row = narrow.matmul(weight(*graph, {8, 16}, 1)).contiguous();
+  const Schedule schedule = create_schedule(*graph, {{"y", a + row}});
+  ASSERT_EQ(schedule.items.size(), 4u) << to_text(schedule);
+  ASSERT_EQ(schedule.items[0].more.size(), 1u) << to_text(schedule);
+  EXPECT_EQ(peak_bytes(schedule.items, {}), 4 * (64 + 16 + 64)) << "a, row and y";
+  EXPECT_EQ(peak_bytes(schedule.items, {}, Reuse::InPlace), 4 * (64 + 64 + 8)) << "a, b and narrow";
+}
+
 TEST(Text, ReadsLikeTheSchedule) {
   const auto graph = LazyGraph::create();
   const Tensor x = Tensor::input(*graph, "x", DType::Float32, {4});
