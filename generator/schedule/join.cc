@@ -188,7 +188,7 @@ class Joins {
         next.erase(next.begin() + static_cast<std::ptrdiff_t>(earlier));
         next = order_items(std::move(next), outputs_);
         const Peaks others = peaks_of(next);
-        if (others.apart > peaks.apart || others.in_place > peaks.in_place) {
+        if (others.apart > peaks.apart || others.in_place > peaks.in_place || others.overlapping > peaks.overlapping) {
           refused_.insert(key);
           continue;
         }
@@ -201,12 +201,12 @@ class Joins {
   }
 
  private:
-  /// By peak_bytes. Both matter: what is written in place may hide what a join adds, or be all that it is added to.
+  /// By peak_bytes. All matter: what results may lie over decides which call needs most, and that is where a join must add nothing.
   struct Peaks {
-    std::int64_t apart = 0, in_place = 0;
+    std::int64_t apart = 0, in_place = 0, overlapping = 0;
   };
   Peaks peaks_of(const std::vector<ScheduleItem>& items) const {
-    return {peak_bytes(items, outputs_), peak_bytes(items, outputs_, Reuse::InPlace)};
+    return {peak_bytes(items, outputs_), peak_bytes(items, outputs_, Reuse::InPlace), peak_bytes(items, outputs_, Reuse::Overlaps)};
   }
 
   std::optional<ScheduleItem> join(std::size_t earlier, std::size_t later) {
