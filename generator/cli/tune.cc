@@ -16,6 +16,7 @@
 #include "driver/confirm.h"
 #include "driver/tune_layouts.h"
 #include "emit/literals.h"
+#include "emulator/cross_build.h"
 #include "renderer/language.h"
 #include "search/launcher.h"
 #include "search/measure.h"
@@ -243,6 +244,8 @@ int tune_command(const TuneArgs& args) {
   std::vector<Task> tasks;
   if (!args.kernels.empty()) require_known(args.kernels, tasks = tasks_of(frontend, options.compile));
   require_replaceable(tables.file, tables.text());
+  if (const auto compiler = target_compiler(target))
+    tables.own.add_found_for({target.name, std::filesystem::path(*compiler).filename().string()});
   Measuring measuring(args, options, progress);
   const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
     return measure_projects(projects, measuring.options());

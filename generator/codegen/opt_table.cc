@@ -17,6 +17,19 @@ constexpr std::string_view kHeader =
     "# Found by etch tune: of a kernel its key, its loops and the optimiser's steps; of a choice where values lie its key and the way.\n"
     "# A kernel or a choice that has no row here takes what the heuristics say.\n";
 
+constexpr std::string_view kFoundFor = "# Found for ", kWith = " with ";
+
+std::string text_of(const FoundFor& what) { return fmt::format("{}{}{}{}.\n", kFoundFor, what.target, kWith, what.compiler); }
+
+// What a comment says that rows were found for; nullopt if it is another one.
+std::optional<FoundFor> found_for(std::string_view line) {
+  line = line.substr(0, line.find_last_not_of(" \r\t") + 1);
+  const std::size_t with = line.find(kWith);
+  if (!line.starts_with(kFoundFor) || !line.ends_with('.') || with == std::string_view::npos) return std::nullopt;
+  line.remove_suffix(1);
+  return FoundFor{std::string(line.substr(kFoundFor.size(), with - kFoundFor.size())), std::string(line.substr(with + kWith.size()))};
+}
+
 bool is_key(std::string_view word) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return word.size() == kKeyDigits && std::ranges::all_of(word, is_digit);
@@ -65,6 +78,7 @@ OptTable OptTable::parse(std::string_view text, const std::string& file) {
   for (int line = 1; !text.empty(); line++) {
     const std::string_view whole = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), whole.size() + 1));
+    if (std::optional<FoundFor> what = found_for(whole)) table.found_for_.insert(*std::move(what));
     std::string_view row = whole.substr(0, whole.find('#'));
     row = row.substr(0, row.find_last_not_of(" \r\t") + 1);
     if (row.empty()) continue;
@@ -86,6 +100,7 @@ OptTable OptTable::parse(std::string_view text, const std::string& file) {
     if (!opts) fail(file, line, fmt::format("{} are no steps of the optimiser", shown(row.substr(colon + 1))));
     table.rows_[key] = {shape, *opts, file, line};
   }
+  table.files_.push_back({file, table.size(), table.found_for_});
   return table;
 }
 
@@ -93,6 +108,7 @@ OptTable OptTable::read(const std::filesystem::path& file) { return parse(read_f
 
 std::string OptTable::text() const {
   std::string text(kHeader);
+  for (const FoundFor& what : found_for_) text += text_of(what);
   for (const auto& [key, row] : rows_) {
     const std::string steps = to_text(row.opts);
     text += fmt::format("{} {}:{}{}\n", key, row.shape, steps.empty() ? "" : " ", steps);
@@ -136,6 +152,7 @@ OptTable OptTable::layouts_alone() const {
 
 OptTable OptTable::above(const OptTable& others, const OptTable& usual, const OptTable& own) const {
   OptTable result;
+  result.found_for_ = own.found_for_;
   for (const auto& [key, row] : rows_)
     if (const TunedKernel* other = others.find(key); own.find(key) != nullptr || other == nullptr || other->opts != row.opts)
       result.rows_[key] = row;
@@ -151,6 +168,11 @@ OptTable OptTable::above(const OptTable& others, const OptTable& usual, const Op
 void OptTable::add(const OptTable& other) {
   for (const auto& [key, row] : other.rows_) rows_[key] = row;
   for (const auto& [key, row] : other.layouts_) layouts_[key] = row;
+}
+
+void OptTable::add_with_files(const OptTable& other) {
+  add(other);
+  files_.insert(files_.end(), other.files_.begin(), other.files_.end());
 }
 
 }  // namespace etch

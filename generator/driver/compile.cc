@@ -15,6 +15,7 @@
 #include "codegen/math.h"
 #include "codegen/opt_table.h"
 #include "device/device.h"
+#include "driver/tuning_notes.h"
 #include "emit/literals.h"
 #include "emit/write.h"
 #include "memory/parts.h"
@@ -93,9 +94,9 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
   if (!options.optimize) return nullptr;
   if (options.target.tuning.empty() && options.tuning.empty()) return options.rows;
   OptTable table;
-  for (const std::filesystem::path& file : {options.target.tuning, options.tuning})
-    if (!file.empty()) table.add(OptTable::read(file));
-  if (options.rows != nullptr) table.add(*options.rows);
+  if (!options.target.tuning.empty()) table.add(OptTable::read(options.target.tuning));  // its rows are for what etch ships
+  if (!options.tuning.empty()) table.add_with_files(OptTable::read(options.tuning));
+  if (options.rows != nullptr) table.add_with_files(*options.rows);
   return std::make_shared<const OptTable>(std::move(table));
 }
 
@@ -138,19 +139,6 @@ LayoutChoices layout_choices(const CompileOptions& options, const ScheduleOption
   if (how.winograd == Winograd::TwoAxes) choices.context += " 2d";
   for (const TargetInstruction& row : options.target.instructions) choices.context += " " + row.name;
   return choices;
-}
-
-// A row is told once, though several choices of a network have its key.
-std::vector<std::string> notes_on(const std::vector<LayoutChoice>& refused, const OptTable& table) {
-  std::vector<std::string> notes;
-  for (const LayoutChoice& choice : refused) {
-    const TunedLayout& row = *table.layout(choice.key);
-    const std::string note =
-        fmt::format("{}: {}:{}: WAY {} can't be taken (its ways are {}), the heuristics chose instead; etch tune finds a new one",
-                    choice.subject, row.file, row.line, row.way, fmt::join(choice.ways, ", "));
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-  }
-  return notes;
 }
 
 EmitOptions emit_options(const Frontend& frontend, const CompileOptions& options) {
@@ -334,7 +322,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   const std::shared_ptr<const OptTable> table = tuned_opts(options);
   how.layouts = layout_choices(options, how, table);
   frontend.schedule = create_schedule(*frontend.model.graph, outputs, how, states);
-  if (table != nullptr) frontend.tuning_notes = notes_on(frontend.schedule.refused, *table);
+  if (table != nullptr) frontend.tuning_notes = notes_on_refused(frontend.schedule.refused, *table);
   frontend.widened_bytes = frontend.schedule.widened_bytes;
   if (options.wide_weights)
     frontend.widened_bytes += widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
@@ -438,6 +426,10 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   project.report.arena_apart_bytes = project.apart_bytes;
   auto& notes = project.report.tuning_notes;
   notes.insert(notes.begin(), frontend.tuning_notes.begin(), frontend.tuning_notes.end());
+  if (const auto table = tuned_opts(options)) {
+    const std::vector<std::string> of_files = notes_on_files(*table, frontend.schedule.found, project.program.kernels, options.target);
+    notes.insert(notes.begin(), of_files.begin(), of_files.end());
+  }
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});
   project.report.float_nodes = frontend.float_nodes;
   project.named_after_folder = frontend.model.named_after_folder;

@@ -22,17 +22,18 @@ void optimize_loops(Kernel& kernel, const std::vector<KernelArgument>& arguments
 }
 
 // The loops with the steps that a search found; nullopt if it found none, or, with a note, if one of them can't be taken.
-std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelArgument>& arguments, std::string* note) {
+std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelArgument>& arguments, RowTaken* taken) {
   const CodegenOptions& options = plain.options();
   if (!options.tuned || !options.optimize) return std::nullopt;
   const TunedKernel* row = options.tuned->find(tuning_key(plain.ast(), arguments, options));
   if (row == nullptr) return std::nullopt;
+  if (taken != nullptr) taken->file = row->file, taken->line = row->line;
   Kernel kernel = plain;
   for (const Opt& opt : row->opts) {
     const auto why = kernel.why_illegal(opt);
-    if (why && note != nullptr)
-      *note = fmt::format("{}:{}: {} can't be applied ({}), the heuristics chose instead; etch tune finds new steps", row->file, row->line,
-                          to_text(opt), *why);
+    if (why && taken != nullptr)
+      taken->note = fmt::format("{}:{}: {} can't be applied ({}), the heuristics chose instead; etch tune finds new steps", row->file,
+                                row->line, to_text(opt), *why);
     if (why) return std::nullopt;
     kernel.apply(opt);
   }
@@ -48,13 +49,13 @@ std::vector<KernelArgument> laid_out(std::vector<KernelArgument> arguments, cons
 
 }  // namespace
 
-Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, std::string* note) {
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, RowTaken* row) {
   Kernel kernel(ast, options);
   if (options.opts) {
     for (const Opt& opt : *options.opts) kernel.apply(opt);
     return kernel;
   }
-  if (auto tuned = tuned_loops(kernel, arguments, note)) return std::move(*tuned);
+  if (auto tuned = tuned_loops(kernel, arguments, row)) return std::move(*tuned);
   if (options.optimize) optimize_loops(kernel, arguments);
   if (options.overlap) order_for_overlap(kernel);
   return kernel;
@@ -112,11 +113,11 @@ void append_missing(std::vector<std::string>& names, const std::vector<std::stri
 ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   LazyOps ops;
   Kernel first(first_tree(ops, ast), options), second(second_tree(ast), options);
-  std::string note;
+  RowTaken row;
   const bool are_together = options.optimize && tile_together(first, second, signature.arguments);
   if (!are_together) {  // each fills the registers by itself
-    first = choose_opts(first.ast(), signature.arguments, options, &note);
-    second = choose_opts(second.ast(), signature.arguments, options, &note);
+    first = choose_opts(first.ast(), signature.arguments, options, &row);
+    second = choose_opts(second.ast(), signature.arguments, options, &row);
   }
   LinearKernel made = linearize_kernel(first, signature.arguments, language);
   LinearKernel other = linearize_kernel(second, made.arguments, language);
@@ -131,7 +132,9 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
   result.shape_name += "+" + second.shape_name();
   result.opts += (are_together ? "; beside it: " : "; then: ") + to_text(second.applied());
   result.indices_proved = indices_proved;
-  result.note = std::move(note);
+  result.note = std::move(row.note);
+  result.table = std::move(row.file);
+  result.table_line = row.line;
   return result;
 }
 
@@ -139,10 +142,12 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
 
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   if (second_tree(ast) != nullptr) return generate_fused(ast, std::move(signature), language, options);
-  std::string note;
-  const Kernel kernel = choose_opts(ast, signature.arguments, options, &note);
+  RowTaken row;
+  const Kernel kernel = choose_opts(ast, signature.arguments, options, &row);
   ProgramKernel result = generate_kernel(kernel, std::move(signature), language);
-  result.note = std::move(note);
+  result.note = std::move(row.note);
+  result.table = std::move(row.file);
+  result.table_line = row.line;
   return result;
 }
 

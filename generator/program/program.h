@@ -60,6 +60,8 @@ struct ProgramKernel {
   bool backwards = false;                          // its loops were made to run from the last element to the first
   bool takes_sizes = false;                        // its last argument: what share_kernels found to differ from call to call
   std::string note{};                              // why it has not the steps that a search found; empty if it has, or if none searched
+  std::string table{};                             // the file in which it has a row of such steps; empty if in none
+  int table_line = 0;                              // where it stands there
   std::string shared{};                            // the loop that workers share; empty: one of them does it all
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 

@@ -16,6 +16,7 @@ int take_way(const LayoutChoices& choices, const LayoutQuestion& question, const
   const auto is_way = [&](int way) { return way == question.usual || (way >= 0 && way < question.count && can(way)); };
   const std::optional<int> found = choices.found ? choices.found(choice.key) : std::nullopt;
   const bool is_refused = found && !is_way(*found);
+  if (found) schedule.found.push_back(choice.key);
   if (found && !is_refused) choice.taken = *found;
   if (choices.lists || is_refused)
     for (int way = 0; way < question.count; way++)

@@ -84,7 +84,8 @@ struct Schedule {
   std::vector<StoredOrder> orders;        // in the order in which the buffers were given them
   std::vector<LayoutChoice> choices;      // in the order in which they came up; empty unless LayoutChoices::lists
   std::int64_t widened_bytes = 0;         // that weights which were combined for speed take more than those of the model
-  std::vector<LayoutChoice> refused;      // those that can't be taken in the way that was found
+  std::vector<LayoutChoice> refused;      // those that can't be taken in the way that a search found
+  std::vector<std::string> found;         // keys of all for which there is one, taken or not
 };
 
 /// Whether convolutions take fewer products than their sums have, see winograd.h: of a kernel of 3 x 3 along one axis half of them, with

@@ -3,8 +3,10 @@
 
 #include "base/files.h"
 #include "base/tempdir.h"
+#include "driver/tune.h"
 #include "onnx/builder.h"
 #include "support/files.h"
+#include "support/instructions.h"
 #include "support/made_once.h"
 
 namespace etch {
@@ -74,6 +76,45 @@ TEST(Tuning, a_table_of_other_kernels_changes_nothing_but_the_options) {
     return text;
   };
   EXPECT_EQ(compiled(table), compiled("off"));
+}
+
+// Rows are found by what a kernel is, so a table of another target may have none, or some that were measured elsewhere.
+TEST(Tuning, what_a_table_has_for_the_model_is_told) {
+  const TempDir work("etch-tuning");
+  const std::string table = (work.path() / "t.opts").string(), model = test::zoo_model("mlp").string();
+  const std::string row = [&] {  // of the first kernel
+    const Target target = test::target_named("cortex-m4f");
+    CompileOptions options;
+    options.import.path = model;
+    options.target = target;
+    options.target.tuning.clear();
+    const Frontend frontend = read_model(options);
+    return rows_of(tasks_of(frontend, options).at(0), {}).text();
+  }();
+  const auto text_with = [&](const std::string& what, const std::string& rows, const std::string& name) {
+    write_file(table, what + rows);
+    const ProcessResult result =
+        etch_tool({"compile", model, "--target", name, "--no-measure", "--tuning", table, "-o", (work.path() / "out").string()});
+    EXPECT_TRUE(result.ok()) << result.err;
+    return result.out;
+  };
+  const std::string other = "0123456789abcdef r_4_4: UPCAST 0 4\n";
+  struct Case {
+    std::string what, rows, note;
+  };
+  const Case cases[] = {
+      {"", other, "t.opts: none of its 1 rows is for a kernel or a choice of this model for cortex-m4f with these options"},
+      {"# Found for cortex-m3 with gcc-9.\n", other, "none of its 1 rows, which were found for cortex-m3 with gcc-9, is for a kernel"},
+      {"# Found for cortex-m3 with gcc-9.\n", row, "t.opts: 1 of its 1 rows, which were found for cortex-m3 with gcc-9, are taken"},
+      {"# Found for cortex-m4f with clang-19.\n", row, "found for cortex-m4f with clang-19, are taken for cortex-m4f by arm-none-eabi-gcc"},
+      {"# Found for cortex-m4f with arm-none-eabi-gcc.\n", row, ""},
+      {"", row, ""},
+  };
+  for (const Case& c : cases) {
+    const std::string text = text_with(c.what, c.rows, "cortex-m4f");
+    if (!c.note.empty()) EXPECT_NE(text.find(c.note), std::string::npos) << c.note << " is missing in\n" << text;
+    if (c.note.empty()) EXPECT_EQ(text.find("t.opts:"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

@@ -50,6 +50,28 @@ TEST(OptTable, a_table_is_read_as_it_is_written_whatever_the_order_of_its_rows) 
   EXPECT_EQ(table.text(), other.text());
 }
 
+TEST(OptTable, a_table_says_for_what_its_rows_were_found) {
+  OptTable table;
+  table.set("0000000000000001", {"E_4", {}});
+  table.add_found_for({"cortex-m4f", "arm-none-eabi-gcc"});
+  table.add_found_for({"cortex-m3", "clang-19"});
+  const std::string text = table.text();
+  EXPECT_NE(text.find("# Found for cortex-m3 with clang-19.\n# Found for cortex-m4f with arm-none-eabi-gcc.\n"), std::string::npos) << text;
+  const OptTable read = OptTable::parse(text, "f");
+  EXPECT_EQ(read.text(), text);
+  ASSERT_EQ(read.files().size(), 1u);
+  EXPECT_EQ(read.files()[0].name, "f");
+  EXPECT_EQ(read.files()[0].rows, 1u);
+  EXPECT_EQ(read.files()[0].found_for, (std::set<FoundFor>{{"cortex-m3", "clang-19"}, {"cortex-m4f", "arm-none-eabi-gcc"}}));
+  for (const char* other : {"# Found for nothing.\n", "# Found for cortex-m3 with clang-19\n", "# For cortex-m3 with clang-19.\n"})
+    EXPECT_TRUE(OptTable::parse(other, "f").files()[0].found_for.empty()) << other;
+  OptTable both;
+  both.add(read);
+  EXPECT_TRUE(both.files().empty());
+  both.add_with_files(read);
+  EXPECT_EQ(both.files().size(), 1u);
+}
+
 TEST(OptTable, ways_of_choices_stand_beside_the_steps_of_kernels) {
   OptTable table;
   table.set_layout("00000000000000ff", TunedLayout{"order_8_48_48", 2});
@@ -145,12 +167,13 @@ TEST(OptTable, a_kernel_takes_the_steps_of_its_row_or_with_a_note_those_of_the_h
   const std::string key = tuning_key(store, arguments, options);
   for (const char* steps : {"UPCAST 0 2, UPCAST 1 8", "UPCAST 0 2, UPCAST 7 8", ""}) {
     options.tuned = std::make_shared<const OptTable>(OptTable::parse("\n" + key + " r: " + steps + "\n", "t.opts"));
-    std::string note;
-    const std::vector<Opt> taken = choose_opts(store, arguments, options, &note).applied();
+    RowTaken row;
+    const std::vector<Opt> taken = choose_opts(store, arguments, options, &row).applied();
     const bool is_stale = std::string_view(steps).find('7') != std::string_view::npos;
     EXPECT_EQ(taken, is_stale ? plain : *opts_of(steps)) << steps;
-    EXPECT_EQ(note.starts_with("t.opts:2: UPCAST 7 8 can't be applied (there is no such axis)"), is_stale) << note;
-    EXPECT_EQ(note.empty(), !is_stale) << note;
+    EXPECT_EQ(row.note.starts_with("t.opts:2: UPCAST 7 8 can't be applied (there is no such axis)"), is_stale) << row.note;
+    EXPECT_EQ(row.note.empty(), !is_stale) << row.note;
+    EXPECT_EQ(row.file, "t.opts");
   }
   options.optimize = false;
   EXPECT_TRUE(choose_opts(store, arguments, options).applied().empty());

@@ -48,6 +48,11 @@ inline std::filesystem::path zoo_model(const std::string& name) {
   return made_once(name + ".onnx", [&](const auto& path) { return zoo_tool({name, path.string()}); });
 }
 
+/// The same in int8.
+inline std::filesystem::path quantised_zoo_model(const std::string& name) {
+  return made_once(name + "_int8.onnx", [&](const auto& path) { return zoo_tool({"quantised", name, path.string()}); });
+}
+
 /// The project of a model of models/ for `target`, compiled with further options.
 inline std::filesystem::path zoo_project(const std::string& name, const std::string& target, const std::vector<std::string>& options = {}) {
   const std::string model = zoo_model(name).string();

@@ -1,0 +1,72 @@
+#include "driver/tuning_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace etch {
+namespace {
+
+// By file: kernels and choices of the model for which it has the row.
+std::map<std::string, int> uses_of_files(const OptTable& table, const std::vector<std::string>& found,
+                                         const std::vector<ProgramKernel>& kernels) {
+  std::map<std::string, int> uses;
+  for (const std::string& key : std::set<std::string>(found.begin(), found.end()))
+    if (const TunedLayout* row = table.layout(key)) uses[row->file]++;
+  for (const ProgramKernel& kernel : kernels)
+    if (!kernel.table.empty()) uses[kernel.table]++;
+  return uses;
+}
+
+std::string text_of(const std::set<FoundFor>& found_for) {
+  std::vector<std::string> texts;
+  for (const FoundFor& what : found_for) texts.push_back(what.target + " with " + what.compiler);
+  return fmt::format("{}", fmt::join(texts, " and "));
+}
+
+bool is_of(const Target& target, const std::string& compiler) {
+  return std::ranges::any_of(target.toolchain.compilers,
+                             [&](const std::string& own) { return std::filesystem::path(own).filename() == compiler; });
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_refused(const std::vector<LayoutChoice>& refused, const OptTable& table) {
+  std::vector<std::string> notes;
+  for (const LayoutChoice& choice : refused) {
+    const TunedLayout& row = *table.layout(choice.key);
+    const std::string note =
+        fmt::format("{}: {}:{}: WAY {} can't be taken (its ways are {}), the heuristics chose instead; etch tune finds a new one",
+                    choice.subject, row.file, row.line, row.way, fmt::join(choice.ways, ", "));
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+std::vector<std::string> notes_on_files(const OptTable& table, const std::vector<std::string>& found,
+                                        const std::vector<ProgramKernel>& kernels, const Target& target) {
+  std::vector<std::string> notes;
+  const std::map<std::string, int> uses = uses_of_files(table, found, kernels);
+  for (const TableFile& file : table.files()) {
+    const auto used = uses.find(file.name);
+    const std::string what = file.found_for.empty() ? "" : ", which were found for " + text_of(file.found_for) + ",";
+    const bool is_for_it = std::ranges::any_of(file.found_for, [&](const FoundFor& f) { return f.target == target.name; });
+    const bool is_by_it =
+        std::ranges::any_of(file.found_for, [&](const FoundFor& f) { return f.target == target.name && is_of(target, f.compiler); });
+    if (used == uses.end() && file.rows > 0)
+      notes.push_back(
+          fmt::format("{}: none of its {} rows{} is for a kernel or a choice of this model for {} with these options: the "
+                      "heuristics chose; etch tune makes such rows",
+                      file.name, file.rows, what, target.name));
+    else if (used != uses.end() && !file.found_for.empty() && !is_by_it)
+      notes.push_back(fmt::format("{}: {} of its {} rows{} are taken for {}{}: they may not be the best there; etch tune measures them",
+                                  file.name, used->second, file.rows, what, target.name,
+                                  is_for_it ? fmt::format(" by {}", fmt::join(target.toolchain.compilers, " or ")) : ""));
+  }
+  return notes;
+}
+
+}  // namespace etch
