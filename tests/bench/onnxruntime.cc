@@ -51,6 +51,7 @@ fs::path build_library(const fs::path& dir, const Target& target, const std::str
 
 struct Limits {
   double clang = 1.05, gcc = 1.2;  // of etch's time / ONNX Runtime's
+  double searched = 0.97;          // by clang, with what a search found
 };
 
 /// The least time that this machine allows for a layer.
@@ -68,6 +69,9 @@ struct Case {
   fs::path model;
   Limits limits{};
   Physical physical{};
+  bool of_bytes = false;
+
+  Target target() const { return of_bytes ? fastest_target_of_bytes() : fastest_target(); }
 };
 
 void add_physical(Context& context, const Case& c, const std::string& figure, const Json& report, const std::string& compiler,
@@ -100,7 +104,7 @@ void add_physical(Context& context, const Case& c, const std::string& figure, co
 bool measure_code(Context& context, const Case& c, const std::string& figure, const fs::path& dir) {
   CompileOptions options;
   options.import.path = c.model;
-  options.target = fastest_target();
+  options.target = c.target();
   const Frontend frontend = read_model(options);
   const Json report = read_json(dir / "report.json");
   for (const char* compiler : {"clang-19", "gcc"}) {
@@ -140,10 +144,10 @@ std::string kernels_in(const fs::path& dir) {
 /// By the heuristics alone, and where the target's table has rows for the model by these, too. False: ONNX Runtime is not there.
 bool measure(Context& context, const Case& c) {
   context.say(c.name);
+  const std::string target = c.target().name;
   const auto compiled = [&](const std::string& what, std::vector<std::string> more) {
     const fs::path dir = context.work / (c.name + what);
-    std::vector<std::string> args{"compile", c.model.string(), "--name",      kName, "--target", fastest_target().name,
-                                  "-o",      dir.string(),     "--no-measure"};
+    std::vector<std::string> args{"compile", c.model.string(), "--name", kName, "--target", target, "-o", dir.string(), "--no-measure"};
     args.insert(args.end(), more.begin(), more.end());
     tool(args);
     return dir;
@@ -154,6 +158,7 @@ bool measure(Context& context, const Case& c) {
   if (kernels_in(plain) == kernels_in(tuned)) return true;
   Case searched = c;
   searched.physical.clang = c.physical.searched;
+  searched.limits.clang = std::min(c.limits.clang, c.limits.searched);
   return measure_code(context, searched, c.name + "_tuned", tuned);
 }
 
@@ -276,7 +281,7 @@ void measure_beside_onnxruntime(Context& context) {
       if (context.wants(layer.name) &&
           !measure(context, {layer.name, write_layer(context, layer), {.clang = layer.limit, .gcc = 1.2}, layer.physical}))
         return;
-  for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"})
+  for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder", "file_type"})
     if (context.wants(name)) measure(context, {name, zoo(context, {name}, std::string(name) + ".onnx"), {}});
   constexpr Limits kUntuned{.clang = 1.1, .gcc = 1.2};
   if (context.wants("detector")) measure(context, {"detector", zoo(context, {"detector"}, "detector.onnx"), kUntuned});
@@ -287,9 +292,11 @@ void measure_beside_onnxruntime(Context& context) {
     measure(context, {network.name, path, kUntuned});
   }
   if (!fs::exists(context.models)) return context.say("SKIPPED: downloaded models (set ETCH_MODELS to a folder of models)");
-  const Limits small{.clang = 0.9, .gcc = 1.2};
-  for (const char* name : {"kws_f32", "vww_f32"})
+  const Limits small{.clang = 0.9, .gcc = 1.2, .searched = 0.85};
+  for (const char* name : {"kws_f32", "kws_f32_bn", "vww_f32"})
     if (context.wants(name)) measure(context, {name, context.models / name / "model.onnx", small});
+  for (const char* name : {"kws_int8", "kws_int8_qop", "kws_uint8", "kws_int8_floatio", "vww_int8", "vww_int8_qop"})
+    if (context.wants(name)) measure(context, {.name = name, .model = context.models / name / "model.onnx", .of_bytes = true});
   for (const char* name : {"mnist_pytorch", "mnist_cntk"})
     if (context.wants(name)) measure(context, {name, context.models / name / "model.onnx", {}});
   for (const char* name : {"squeezenet", "shufflenet", "bvlc_alexnet", "inception_v1", "resnet50", "zfnet512", "vgg19"}) {

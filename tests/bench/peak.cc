@@ -163,10 +163,20 @@ std::int64_t last_cache_bytes() {
   return bytes;
 }
 
-Target fastest_target() {
+namespace {
+
+bool has_instructions(const std::string& flag) {
   std::ifstream info("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(info), std::istreambuf_iterator<char>()};
-  return find_target(text.find(" avx512vl") != std::string::npos ? "x86-64-v4" : "x86-64-v3", ETCH_SOURCE_DIR "/targets");
+  return text.find(" " + flag) != std::string::npos;
+}
+
+}  // namespace
+
+Target fastest_target() { return find_target(has_instructions("avx512vl") ? "x86-64-v4" : "x86-64-v3", ETCH_SOURCE_DIR "/targets"); }
+
+Target fastest_target_of_bytes() {
+  return has_instructions("avx512_vnni") ? find_target("x86-64-vnni", ETCH_SOURCE_DIR "/targets") : fastest_target();
 }
 
 }  // namespace etch::bench

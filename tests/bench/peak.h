@@ -26,5 +26,7 @@ std::int64_t last_cache_bytes();
 
 /// The one of the targets for x86-64 in float32 that this processor runs fastest.
 Target fastest_target();
+/// The same for networks of bytes: one with dot products, where this processor has them.
+Target fastest_target_of_bytes();
 
 }  // namespace etch::bench
