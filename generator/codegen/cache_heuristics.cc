@@ -134,7 +134,7 @@ void zigzag_through_weights(Kernel& k, const std::vector<KernelArgument>& argume
     const KernelArgument& a = arguments[at(factor->mem().index)];
     const std::int64_t bytes = a.elements.max() * bytes_of(a.dtype);
     const bool is_read_again = a.is_constant && factor->st().variables().empty();  // no part of it in each turn
-    if (is_read_again && bytes > kFirstCache && bytes <= k.options().cache_bytes && k.try_apply({OptOp::Zigzag})) return;
+    if (is_read_again && bytes > k.options().first_cache_bytes && bytes <= k.options().cache_bytes && k.try_apply({OptOp::Zigzag})) return;
   }
 }
 

@@ -335,7 +335,7 @@ std::optional<std::int64_t> distance_of_rows(const Kernel& plain, const Tile& ti
 // in its next turn: if turns are long, that is early enough.
 bool waits_for_vectors(const Kernel& k, const Tile& tile) {
   return tile.lanes > 1 && tile.rows > 1 && tile.rows * tile.registers <= kSumsOfWindow && k.count(AxisKind::Reduce) == 1 &&
-         tile.bytes > static_cast<double>(kFirstCache);
+         tile.bytes > static_cast<double>(k.options().first_cache_bytes);
 }
 
 // Another axis of a small window along which rows read elements in common, each of which is then loaded once for all of them, if there are

@@ -116,7 +116,7 @@ bool fuses_horizontally(const CompileOptions& options) {
 std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
   return [codegen](const TwoProducts& p) {
     const std::int64_t bytes = p.outputs * p.length * bytes_of(DType::Float32);
-    const bool waits = bytes > kFirstCache * 3 / 2 && static_cast<double>(bytes) <= most_of_turn(codegen);
+    const bool waits = bytes > codegen.first_cache_bytes * 3 / 2 && static_cast<double>(bytes) <= most_of_turn(codegen);
     return waits && run_together(p.length, p.other_length) && tiles_together(p.outputs, p.rows, p.others, codegen).has_value();
   };
 }
@@ -318,6 +318,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
                       .dot_elements = options.target.vector.integers ? channel_tile(options.target) : 0,
                       .winograd = winograd_of(options),
                       .fuses_horizontally = fuses_horizontally(options),
+                      .first_cache_bytes = options.target.first_cache_bytes,
                       .vector_bytes = options.target.vector.bits / 8};
   const std::shared_ptr<const OptTable> table = tuned_opts(options);
   how.layouts = layout_choices(options, how, table);

@@ -381,6 +381,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.integer_registers = static_cast<int>(target.integer_registers);
   options.register_tiles = !language.grid;
   options.cache_bytes = language.grid ? 0 : target.cache_bytes;
+  options.first_cache_bytes = target.first_cache_bytes;
   options.in_order = target.in_order;
   for (const TargetInstruction& row : target.instructions)
     if (row.is_matrix() == language.grid) options.instructions.push_back(row);

@@ -59,7 +59,7 @@ class Fusions {
     if (!rows.more.empty() || static_cast<int>(row.outs().size()) >= options_.max_outputs) return false;
     if (static_cast<int>(row.inputs.size() + rows.inputs.size()) > options_.max_inputs) return false;
     const std::optional<Product> one = product_of(row), many = product_of(rows);
-    const bool waits = one && one->uses == 1 && one->weights * bytes_of(DType::Float32) > kFirstCache;
+    const bool waits = one && one->uses == 1 && one->weights * bytes_of(DType::Float32) > options_.first_cache_bytes;
     return waits && many && many->uses > 1 && is_apart(rows);
   }
 

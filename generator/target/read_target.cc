@@ -57,7 +57,11 @@ void read_core(const Reader& in, const Element& root, Target& t) {
 
 void read_cache(const Reader& in, const Element& root, Target& t) {
   constexpr std::int64_t kLeast = 1024, kMost = std::int64_t{1} << 40;
-  if (const Element* e = root.FirstChildElement("cache")) t.cache_bytes = in.number(*e, "level2", kLeast, kMost, 0);
+  const Element* e = root.FirstChildElement("cache");
+  if (e == nullptr) return;
+  t.cache_bytes = in.number(*e, "level2", kLeast, kMost, 0);
+  t.first_cache_bytes = in.number(*e, "level1", kLeast, kMost, std::min(t.first_cache_bytes, t.cache_bytes));
+  if (t.first_cache_bytes > t.cache_bytes) in.fail(e->GetLineNum(), "<cache>: level1 is larger than level2");
 }
 
 void read_cycles(const Reader& in, const Element& root, Target& t) {

@@ -251,6 +251,8 @@ TEST(ZigzagHeuristics, TakeItWhereCachesHoldThePart) {
   EXPECT_TRUE(has_it(512, none)) << "256 KB of weights";
   EXPECT_FALSE(has_it(32, none)) << "16 KB are in the first cache";
   EXPECT_FALSE(has_it(4096, none)) << "2 MB are beyond the second one";
+  EXPECT_TRUE(has_it(32, [](CodegenOptions& o) { o.first_cache_bytes = 8 << 10; }));
+  EXPECT_FALSE(has_it(512, [](CodegenOptions& o) { o.first_cache_bytes = 512 << 10; }));
   EXPECT_FALSE(has_it(512, [](CodegenOptions& o) { o.counter = ""; }));
   EXPECT_FALSE(has_it(512, [](CodegenOptions& o) { o.in_order = true; }));
   EXPECT_FALSE(has_it(512, [](CodegenOptions& o) { o.overlap = true; }));

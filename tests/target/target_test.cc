@@ -23,7 +23,7 @@ constexpr std::string_view kGood = R"(<target name="t">
 <description>a test</description>
 <core name="cortex-m7" fpu="single" fma="true" pointer="32"/>
 <registers float="32"/>
-<vector bits="128" registers="8" extensions="true"/>
+<vector bits="128" registers="8" extensions="true"/><cache level1="48K" level2="1M"/>
 <memory name="itcm" kind="flash" origin="0x1000" size="64K"/>
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
@@ -65,6 +65,8 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.vector.registers, 8);
   EXPECT_TRUE(t.vector.extensions);
   EXPECT_EQ(t.float_lanes(), 4);
+  EXPECT_EQ(t.first_cache_bytes, 48 << 10);
+  EXPECT_EQ(t.cache_bytes, 1 << 20);
   ASSERT_EQ(t.memories.size(), 3u);
   EXPECT_EQ(t.memories[1].name, "ram");
   EXPECT_EQ(t.memories[1].origin, 0x20000000);
@@ -195,8 +197,10 @@ constexpr BadRow kBad[] = {
     {"bits=\"128\" registers=\"8\"", "bits=\"0\" registers=\"0\"", 5, "<vector>: extensions is true, but bits is 0"},
     {"extensions=\"true\"", "integers=\"true\"", 5, "<vector>: integers is true, but extensions is false"},
     {"extensions=\"true\"", "scalars=\"true\"", 5, "<vector>: scalars is true, but extensions is false"},
-    {"<memory", "<cache level2=\"0\"/><memory", 6, "<cache>: level2 is '0', accepted is a number from 1024 to 1099511627776"},
-    {"<memory", "<cache/><memory", 6, "level2"},
+    {"1M\"/>", "0\"/>", 5, "<cache>: level2 is '0', accepted is a number from 1024 to 1099511627776"},
+    {"<cache level1=\"48K\" level2=\"1M\"/>", "<cache/>", 5, "level2"},
+    {"48K", "0", 5, "<cache>: level1 is '0', accepted is a number from 1024 to 1099511627776"},
+    {"48K", "2M", 5, "<cache>: level1 is larger than level2"},
     {"<vector", "<vektor", 5,
      "unknown element <vektor> in <target>, accepted are description, language, core, registers, vector, cache, memory"},
     {"size=\"64K\"", "size=\"0\"", 6, "<memory>: size is '0', accepted is a number from 1 to 1125899906842624"},
