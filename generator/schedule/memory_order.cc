@@ -264,13 +264,26 @@ class Orders {
       if (!stride || !stride->is_int() || stride->is_int(0)) continue;
       for (int axis = 0; axis < static_cast<int>(own.size()); axis++) {
         const Sint& size = buffer->shape()[at(axis)];
-        const bool is_along = !size.is_int(1) && own[at(axis)] == *stride && size == load->shape[at(r)];
+        const bool is_along =
+            !size.is_int(1) && own[at(axis)] == *stride && (size == load->shape[at(r)] || is_part(strides, r, *stride * size));
         if (is_along && (!best || size.as_int() > buffer->shape()[at(*best)].as_int())) best = axis;
       }
     }
     if (best || !windows) return best;
     const auto is_unit = [&](int r) { return strides[at(r)] && strides[at(r)]->is_int(1); };
     return std::ranges::any_of(reduced, is_unit) ? std::optional(static_cast<int>(own.size()) - 1) : std::nullopt;
+  }
+
+  /// Whether a sum along axis `r` runs through a part of an axis of the buffer that is the same for all sums, as a branch of a split reads
+  /// it: of windows and of groups another axis moves it. `end`: the distance at which the buffer's axis ends.
+  static bool is_part(const std::vector<std::optional<Sint>>& strides, int r, const Sint& end) {
+    for (std::size_t other = 0; other < strides.size(); other++) {
+      if (static_cast<int>(other) == r) continue;
+      if (!strides[other] || !strides[other]->is_int() || !strides[at(r)]->is_int() || !end.is_int()) return false;
+      const std::int64_t distance = std::abs(strides[other]->as_int());
+      if (distance >= strides[at(r)]->as_int() && distance < end.as_int()) return false;
+    }
+    return true;
   }
 
   void consider(const Candidate& candidate) {
