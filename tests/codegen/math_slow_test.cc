@@ -1,6 +1,7 @@
 // The functions of codegen/math.h on a sample of all float32 numbers, by every backend, as numbers and as vectors. The whole of float32:
 // math_full_test.cc.
 #include "math_functions.h"
+#include "support/math_places.h"
 
 namespace etch {
 namespace {
@@ -10,13 +11,8 @@ const std::vector<float>& sample() {
   static const std::vector<float> values = [] {
     std::vector<float> made;
     for (std::uint64_t k = 0; k < (std::uint64_t{1} << 22); k++) made.push_back(test::float_of_bits(k << 10 | (k * 523 & 1023)));
-    const float places[] = {0.0f,      0x1p-126f,  0x1p-149f,  0.6f,          0.95f,          1.0f,  0.6931472f, 0.3465736f,
-                            88.72284f, 1.5707964f, 3.1415927f, 0x1.f9cbe2p7f, 0x1.f37354p95f, 89.0f, 4.0f,       104.0f,
-                            103.97f,   103.2789f,  87.33654f,  17.32868f,     26.0f,          30.0f, 10.0f,      INFINITY};
-    for (const float place : places)
-      for (const std::uint32_t sign : {0u, 0x80000000u})
-        for (std::uint32_t step = 0; step < 400; step++)
-          made.push_back(test::float_of_bits((std::bit_cast<std::uint32_t>(place) - 200 + step) ^ sign));
+    const std::vector<float> places = test::around_math_places(200);
+    made.insert(made.end(), places.begin(), places.end());
     made.push_back(NAN);
     made.resize(made.size() / 16 * 16);
     return made;
@@ -24,25 +20,16 @@ const std::vector<float>& sample() {
   return values;
 }
 
-/// 2^21 random pairs, and all pairs of numbers that are special for powers: C99's F.9.4.4, whole numbers up to where all are, and what is
-/// next to a border of the result.
+/// 2^21 random pairs, and all pairs of numbers that are special for powers.
 const test::Pairs& pairs() {
   static const test::Pairs kPairs = [] {
     test::Pairs made = test::random_pairs(0, std::uint64_t{1} << 21);
-    std::vector<float> special{0.0f, INFINITY, NAN};
-    const float sizes[] = {0x1p-149f,   0x1.8p-140f, 0x1p-126f,   0x1p-75f,   0x1p-25f,       0x1p-24f,   0.1f,       0.25f,
-                           0.5f,        0.9999999f,  0.99999994f, 1.0f,       1.0000001f,     1.5f,       2.0f,       2.5f,
-                           3.0f,        4.0f,        10.0f,       23.0f,      127.0f,         127.99999f, 128.0f,     149.0f,
-                           150.0f,      151.0f,      4194303.5f,  4194304.5f, 8388607.5f,     8388607.0f, 8388608.0f, 8388609.0f,
-                           16777215.0f, 16777216.0f, 16777218.0f, 0x1p31f,    0x1.000002p32f, 0x1p64f,    0x1p127f,   0x1.fffffep127f};
-    special.insert(special.end(), std::begin(sizes), std::end(sizes));
-    for (const float x : special)
-      for (const float y : special)
-        for (const float sign : {1.0f, -1.0f})
-          for (const float other : {1.0f, -1.0f}) {
-            made.x.push_back(sign * x);
-            made.y.push_back(other * y);
-          }
+    const std::vector<float> operands = test::operands_of_powers();
+    for (const float x : operands)
+      for (const float y : operands) {
+        made.x.push_back(x);
+        made.y.push_back(y);
+      }
     made.x.resize(made.x.size() / 16 * 16 + 16, 1.0f);
     made.y.resize(made.x.size(), 1.0f);
     return made;

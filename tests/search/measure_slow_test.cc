@@ -120,6 +120,59 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   }
 }
 
+void store_nowhere(ProgramKernel& kernel) {
+  std::string& text = kernel.text.source;
+  text.insert(text.find("{\n") + 2, "  int *volatile nowhere = 0;\n  *nowhere = 1;\n");
+}
+
+// What is in one program with it is measured without it, here and in the emulator.
+TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_costs_no_other_one) {
+  for (const char* name : {"host", "cortex-a53"}) {
+    const Target target = test::board_target(name);
+    if (!(target.is_host() ? test::missing_compiler_line(target) : test::missing_tools(target)).empty()) continue;
+    SCOPED_TRACE(name);
+    LazyOps ops;
+    TwoVariants three(ops, codegen_options(target, kC), {"", "UPCAST 0 2", "UPCAST 0 4"});
+    store_nowhere(three.variants[1].kernels[0]);
+    const std::vector<Measured> measured = measure_variants(target, kC, {run_here(target, 2, 60)})(three.task, three.variants);
+    ASSERT_EQ(measured.size(), 3u);
+    for (const std::size_t right : {0, 2}) {
+      EXPECT_TRUE(measured[right].cost) << measured[right].problem;
+      three.expect_right(measured[right]);
+    }
+    EXPECT_FALSE(measured[1].cost);
+    EXPECT_NE(measured[1].problem.find("killed by signal 11"), std::string::npos) << measured[1].problem;
+    EXPECT_TRUE(measured[1].was_stopped);
+  }
+}
+
+TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_is_named_and_the_search_goes_on) {
+  const Target target = test::board_target("cortex-a53");
+  if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
+  LazyOps ops;
+  CodegenOptions options = codegen_options(target, kC);
+  options.vector_bits = 0;  // there are fewer ways without vectors
+  const Task task = task_of(ops, {.in = 8, .out = 2, .height = 2, .width = 3, .kernel = 1}, options);
+  const MeasureVariants measure = measure_variants(target, kC, {.run = run_here(target, 2, 60), .least_units = 8});
+  std::string steps;
+  std::size_t others = 0;
+  const MeasureVariants with_one_that_dies = [&](const Task& t, std::vector<Variant> variants) {
+    others += variants.size();
+    if (steps.empty() && variants.size() > 1) {
+      others--;
+      steps = to_text(variants[1].opts);
+      store_nowhere(variants[1].kernels[0]);
+    }
+    return measure(t, variants);
+  };
+  const SearchResult result = search_opts(task, with_one_that_dies, {.language = &kC, .width = 1, .most_rounds = 1});
+  ASSERT_EQ(result.problems.size(), 1u);
+  EXPECT_EQ(result.problems[0].find(steps + ": "), 0u) << result.problems[0];
+  EXPECT_NE(result.problems[0].find("killed by signal 11"), std::string::npos) << result.problems[0];
+  EXPECT_EQ(result.measured, static_cast<int>(others));
+  EXPECT_GT(result.measured, 3);
+}
+
 // Notes each run of a kernel, by a line with the process, in a file that is named first; then it waits for so many turns of a loop.
 constexpr const char* kNotes = R"(
   extern void *fopen(const char *name, const char *mode);
