@@ -144,6 +144,20 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
+/* Where clang sees that what has to be greater is one number in all lanes, it compares by Helium's LT, which is true of NaN, and it takes
+ * x != x for false. What is hidden it does not see. */
+#if defined(__clang__) && defined(__ARM_FEATURE_MVE)
+ETCH_INLINE etch_f32x4 etch_hide_f32x4(etch_f32x4 v) {
+  etch_f32x4 same;
+  __asm__("" : "=w"(same) : "0"(v));
+  return same;
+}
+#define ETCH_HIDDEN_4(...) etch_hide_f32x4((__VA_ARGS__) - (etch_f32x4){0})
+#else
+#define ETCH_HIDDEN_4(...) (__VA_ARGS__)
+#endif
+#define ETCH_HIDDEN_8(...) (__VA_ARGS__)
+#define ETCH_HIDDEN_16(...) (__VA_ARGS__)
 /* One number in all lanes; in each lane a where `is` is -1, b where it is 0; `low` where a is below it, `high` where a is above, else a, NaN
  * or not; the larger and the smaller one, NaN if either is; square roots, an instruction where there is one. */
 #define ETCH_FLOAT_LANES(n, higher, lower)                                                                                  \
@@ -153,13 +167,14 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
   ETCH_INLINE etch_f32x##n etch_at_least_f32x##n(etch_f32x##n a, etch_f32x##n low) { return higher; }                       \
   ETCH_INLINE etch_f32x##n etch_at_most_f32x##n(etch_f32x##n a, etch_f32x##n high) { return lower; }                        \
   ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
-    return etch_choose_f32x##n(b != b, b, etch_at_least_f32x##n(a, b));                                                     \
+    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_least_f32x##n(a, b));                                                     \
   }                                                                                                                         \
   ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
-    return etch_choose_f32x##n(b != b, b, etch_at_most_f32x##n(a, b));                                                      \
+    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_most_f32x##n(a, b));                                                      \
   }                                                                                                                         \
   ETCH_INLINE etch_f32x##n etch_sqrt_f32x##n(etch_f32x##n a) { for (int l = 0; l < n; l++) a[l] = ETCH_SQRT_F32(a[l]); return a; }
-#define ETCH_CHOICES(n) ETCH_FLOAT_LANES(n, etch_choose_f32x##n(a < low, low, a), etch_choose_f32x##n(high < a, high, a))
+#define ETCH_CHOICES(n)                                                                                   \
+  ETCH_FLOAT_LANES(n, etch_choose_f32x##n(a < ETCH_HIDDEN_##n(low), low, a), etch_choose_f32x##n(high < ETCH_HIDDEN_##n(a), high, a))
 #if defined(__AVX__) && !defined(__clang__) /* GCC makes no single instruction of a comparison and a choice */
 ETCH_FLOAT_LANES(4, __builtin_ia32_maxps(low, a), __builtin_ia32_minps(high, a))
 ETCH_FLOAT_LANES(8, __builtin_ia32_maxps256(low, a), __builtin_ia32_minps256(high, a))

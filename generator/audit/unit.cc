@@ -168,9 +168,9 @@ class Body : public RecursiveASTVisitor<Body> {
   static bool is_of_registers(const GCCAsmStmt& s) {
     if (s.isVolatile() || s.isAsmGoto() || s.getNumClobbers() > 0 || s.getNumOutputs() == 0) return false;
     for (unsigned i = 0; i < s.getNumOutputs(); i++)
-      if (const llvm::StringRef c = s.getOutputConstraint(i); c != "=r" && c != "=t") return false;
+      if (const llvm::StringRef c = s.getOutputConstraint(i); c != "=r" && c != "=t" && c != "=w") return false;
     for (unsigned i = 0; i < s.getNumInputs(); i++)
-      if (const llvm::StringRef c = s.getInputConstraint(i); c != "r" && c != "t" && c != "f") return false;
+      if (const llvm::StringRef c = s.getInputConstraint(i); c != "r" && c != "t" && c != "f" && c != "w" && c != "0") return false;
     return true;
   }
 

@@ -72,6 +72,7 @@ struct CodegenOptions {
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
   std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
   std::shared_ptr<const OptTable> tuned{};      // else, if given, what a search found for kernels goes before the heuristics
+  bool hides_equal = false;                     // compilers must not see that a vector of floats that is compared has equal lanes
   bool no_rint = false;                         // it has no rintf: call runtime_c's
   bool narrow_int = false;                      // C's int has 16 bits
   std::string constant_space{};                 // qualifier of pointers to constants, see ConstantSpace; empty: they need none

@@ -385,6 +385,7 @@ CodegenOptions codegen_options(const Target& target, const Language& language) {
   options.in_order = target.in_order;
   for (const TargetInstruction& row : target.instructions)
     if (row.is_matrix() == language.grid) options.instructions.push_back(row);
+  options.hides_equal = target.vector.hides_equal;
   options.no_rint = target.lacks("rintf");
   options.narrow_int = target.int_bits == 16;
   options.constant_space = target.constants.name;

@@ -42,8 +42,9 @@ enum TypeClass : unsigned {
 /// When a row applies. Any: to all operands. ConstRight, ConstLeft: if that operand is a constant (for Div, Mod, Shl, Shr one that
 /// needs no special case; for Max, Min not NaN). ZeroRight: if the right operand is 0. NativeMath: if the C library's function
 /// computes in float. WideInt: if C's int has more than 16 bits. NoRint: if the C library has no
-/// rintf.
-enum class When : std::uint8_t { Any, ConstRight, ConstLeft, ZeroRight, NativeMath, WideInt, NoRint };
+/// rintf. HidesEqual: if the compiler must not see that all lanes are equal. HidesZero: the
+/// same, and the right operand is 0.
+enum class When : std::uint8_t { Any, ConstRight, ConstLeft, ZeroRight, NativeMath, WideInt, NoRint, HidesEqual, HidesZero };
 
 /// Text of an operation: #name is `name` of runtime_c/etch_math.h (etch_name in the text), $0 $1 $2 operands, $T its type, $U the unsigned
 /// type of that size, $V that of the first operand, $W the unsigned 32-bit type, $F suffix of math functions, $S short name of the type

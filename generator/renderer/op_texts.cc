@@ -46,6 +46,7 @@ constexpr OpText kOpRows[] = {
     {Op::Mod, kInts, "#mod_$S($0, $1)", kAtom},
     // If either operand is NaN the result is NaN: every comparison with NaN is false.
     {Op::Max, kVec, "(#f32x$L)((#i32x$L)$0 & ~($0 < $1))", kUnary, {kAtom, kAtom}, When::ZeroRight},
+    {Op::Max, kVec, "(#f32x$L)((#i32x$L)$0 & ~($0 < ETCH_HIDDEN_$L($1)))", kUnary, {kAtom, kAtom}, When::HidesZero},
     {Op::Max, kVec, "#max_f32x$L($0, $1)", kAtom},
     {Op::Min, kVec, "#min_f32x$L($0, $1)", kAtom},
     {Op::Max, kVecInts, "#max_u32x$L($0, $1)", kAtom},
@@ -62,6 +63,9 @@ constexpr OpText kOpRows[] = {
     {Op::Min, kInts | kExact, "$1 < $0 ? $1 : $0", kConditional, {kAtom, kAtom}},
     {Op::Max, kBool, "$0 || $1", kOr, {kCompare, kCompare}},
     {Op::Min, kBool, "$0 && $1", kAnd, {kCompare, kCompare}},
+    {Op::CmpLt, kVec, "$0 < ETCH_HIDDEN_$L($1)", kCompare, {kShift, kAtom}, When::HidesEqual},
+    {Op::CmpEq, kVec, "$0 == ETCH_HIDDEN_$L($1)", kCompare, {kShift, kAtom}, When::HidesEqual},
+    {Op::CmpNe, kVec, "$0 != ETCH_HIDDEN_$L($1)", kCompare, {kShift, kAtom}, When::HidesEqual},
     {Op::CmpLt, kVec, "$0 < $1", kCompare, {kShift, kShift}},
     {Op::CmpEq, kVec, "$0 == $1", kCompare, {kShift, kShift}},
     {Op::CmpNe, kVec, "$0 != $1", kCompare, {kShift, kShift}},

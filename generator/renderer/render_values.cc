@@ -125,7 +125,8 @@ const OpText& Renderer::row_of(const UOp* u) const {
         fits = is_harmless(u->op, u->src[0]);
         break;
       case When::ZeroRight:
-        fits = is_constant(right) && right->value->as_double() == 0.0;
+      case When::HidesZero:
+        fits = is_constant(right) && right->value->as_double() == 0.0 && options_.hides_equal == (row.when == When::HidesZero);
         break;
       case When::NativeMath:
         fits = options_.native_math;
@@ -135,6 +136,9 @@ const OpText& Renderer::row_of(const UOp* u) const {
         break;
       case When::NoRint:
         fits = options_.no_rint;
+        break;
+      case When::HidesEqual:
+        fits = options_.hides_equal;
         break;
     }
     if (fits) return row;

@@ -47,6 +47,7 @@ void read_core(const Reader& in, const Element& root, Target& t) {
     t.vector.extensions = in.boolean(*e, "extensions", false);
     t.vector.integers = in.boolean(*e, "integers", false);
     t.vector.scalars = in.boolean(*e, "scalars", false);
+    t.vector.hides_equal = in.boolean(*e, "hides_equal", false);
     if ((t.vector.bits == 0) != (t.vector.registers == 0))
       in.fail(e->GetLineNum(), "<vector>: bits and registers are both 0 or both not 0");
     if (t.vector.bits == 0 && t.vector.extensions) in.fail(e->GetLineNum(), "<vector>: extensions is true, but bits is 0");

@@ -26,7 +26,7 @@ constexpr Rule kSchema[] = {
     {"target", "language", false, false, {}, {}, true},
     {"target", "core", true, false, {"name", "fpu"}, {"fma", "threads", "pointer", "int", "product", "bytes", "order"}, false},
     {"target", "registers", true, false, {"float"}, {"integer"}, false},
-    {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers", "scalars"}, false},
+    {"target", "vector", false, false, {"bits", "registers"}, {"extensions", "integers", "scalars", "hides_equal"}, false},
     {"target", "cache", false, false, {"level2"}, {"level1"}, false},
     {"target", "memory", false, true, {"name", "kind", "size"}, {"origin"}, false},
     {"target", "pool", false, true, {"name", "memory"}, {"size", "holds", "address"}, false},

@@ -71,6 +71,7 @@ struct Vector {
   std::int64_t registers = 0;  // architectural vector registers; a tile keeps a few of them free for operands
   bool integers = false;       // it makes good code of vectors of integers too: bytes widened when they are loaded, narrowed when stored
   bool scalars = false;        // a vector is multiplied by a number where that is, in a register for scalars
+  bool hides_equal = false;    // its compiler gets comparisons of floats wrong where it sees that all lanes are equal
 };
 
 /// What a compiler flag decides, and therefore where it is given when a user builds the project.
