@@ -75,27 +75,11 @@ ETCH_INLINE float etch_rintf(float x) {
 #else
 #define ETCH_RINT_F32(x) rintf(x)
 #endif
-ETCH_INLINE uint32_t etch_f32_bits(float x) {
-  uint32_t b;
-  memcpy(&b, &x, sizeof b);
-  return b;
-}
-ETCH_INLINE float etch_f32_of_bits(uint32_t b) {
-  float x;
-  memcpy(&x, &b, sizeof x);
-  return x;
-}
+ETCH_INLINE uint32_t etch_f32_bits(float x) { uint32_t b; memcpy(&b, &x, sizeof b); return b; }
+ETCH_INLINE float etch_f32_of_bits(uint32_t b) { float x; memcpy(&x, &b, sizeof x); return x; }
 #if !defined(ETCH_NO_DOUBLE)
-ETCH_INLINE uint64_t etch_f64_bits(double x) {
-  uint64_t b;
-  memcpy(&b, &x, sizeof b);
-  return b;
-}
-ETCH_INLINE double etch_f64_of_bits(uint64_t b) {
-  double x;
-  memcpy(&x, &b, sizeof x);
-  return x;
-}
+ETCH_INLINE uint64_t etch_f64_bits(double x) { uint64_t b; memcpy(&b, &x, sizeof b); return b; }
+ETCH_INLINE double etch_f64_of_bits(uint64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
 #endif
 /* In front of a loop whose stores are far from each other: clang would make slow vectors of them. */
 #if defined(__clang__)
@@ -147,11 +131,7 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 /* Where clang sees that what has to be greater is one number in all lanes, it compares by Helium's LT, which is true of NaN, and it takes
  * x != x for false. What is hidden it does not see. */
 #if defined(__clang__) && defined(__ARM_FEATURE_MVE)
-ETCH_INLINE etch_f32x4 etch_hide_f32x4(etch_f32x4 v) {
-  etch_f32x4 same;
-  __asm__("" : "=w"(same) : "0"(v));
-  return same;
-}
+ETCH_INLINE etch_f32x4 etch_hide_f32x4(etch_f32x4 v) { __asm__("" : "=w"(v) : "0"(v)); return v; }
 #define ETCH_HIDDEN_4(...) etch_hide_f32x4((__VA_ARGS__) - (etch_f32x4){0})
 #else
 #define ETCH_HIDDEN_4(...) (__VA_ARGS__)

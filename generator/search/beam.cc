@@ -62,7 +62,7 @@ class Beam {
  private:
   static constexpr double kGain = 0.999;  // more is no gain
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
-  static constexpr double kErrors = 2;    // of the model, typical ones: what it takes for worse by more is not measured
+  static constexpr double kErrors = 1;    // of the model, typical ones: what it takes for worse by more is not measured
 
   double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
   double gain() const { return base_ ? gain_over(*base_, kGain) : kGain; }

@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <regex>
+
 #include "base/tempdir.h"
 #include "build.h"
 #include "device_project.h"
 #include "driver/train.h"
+#include "emulator/processor.h"
 #include "support/needs.h"
 
 namespace etch {
@@ -142,34 +146,103 @@ TEST_F(OnThreads, WrongArgumentsAreFoundBeforeAnyWork) {
   EXPECT_EQ(run_in(temp.path(), "./test").out, "4 4 4 4 1, 2, 0 waits; 0 0, 0 waits; 0, waits: 1\n");
 }
 
-// Each number of workers gives the bits of NAME_run.
-TEST_F(OnThreads, ResultsAreTheSameBits) {
-  Files files = files_for("c99", "ds_cnn", 4);
-  const auto selftest = std::ranges::find(files, "selftest.c", &EmittedFile::name);
-  const std::size_t compared = selftest->text.find("  for (i = 0;", selftest->text.find("int main"));
-  ASSERT_NE(compared, std::string::npos);
-  const std::size_t name = selftest->text.find("float out_") + 6;
-  const std::string out = selftest->text.substr(name, selftest->text.find('[', name) - name);
-  // Instead of the comparison: all bits of the output.
-  selftest->text.replace(
-      compared, std::string::npos,
-      "  for (i = 0; i < sizeof " + out + "; i++) printf(\"%02x\", ((unsigned char *)" + out + ")[i]);\n  return 0;\n}\n");
-  std::vector<std::string> outputs;
-  for (const int threads : {0, 1, 2, 3, 4}) {
-    const TempDir temp;
-    put(temp.path(), files);
-    const std::string define = threads == 0 ? "" : "-DDS_CNN_THREADS=" + std::to_string(threads);
-    const ProcessResult made = run_in(temp.path(), "gcc -std=c99 -O2 -w -pthread -o test " + define, [&] {
-      std::vector<std::string> args = c_files(temp.path());
-      args.emplace_back("-lm");
-      return args;
-    }());
-    ASSERT_TRUE(made.ok()) << made.err;
-    outputs.push_back(run_in(temp.path(), "./test").out);
-    EXPECT_EQ(outputs.back(), outputs[0]) << threads;
-  }
-  EXPECT_EQ(outputs[0].size(), 12u * 8);
+// Each number of workers gives the bits of NAME_run: where loops are vectors whose last tiles overlap, where steps are a loop of the
+// program, where sums are integers, and where some workers get no turn of a loop at all.
+struct BitsCase {
+  const char *name, *target;
+  int workers;        // at most
+  const char* holds;  // a text in NAME.c: what this row is here for
+  std::size_t bytes;  // of all outputs
+};
+void PrintTo(const BitsCase& row, std::ostream* out) { *out << row.name << " for " << row.target; }
+
+std::string lstm_bytes() {
+  GraphBuilder g("lstm", 17, 8);
+  const auto x = g.input("x", DType::Float32, {24, 1, 32});
+  const std::vector<GraphBuilder::Value> inputs{x, g.seeded("w", {1, 256, 32}, 32), g.seeded("r", {1, 256, 64}, 64)};
+  g.node_with_outputs("LSTM", inputs, {"states"}, {{"hidden_size", std::int64_t{64}}}, "lstm");
+  const auto rows = g.node("Reshape", {"states", g.ints("shape", {24, 64})});
+  g.output(g.node("Softmax", {g.dense(rows, "dense", 64, 21)}), DType::Float32, {24, 21});
+  return g.bytes();
 }
+
+/// Images of 3 channels, 5 rows and 7 columns: no loop has a turn for each of 8 workers.
+std::string few_rows_bytes() {
+  GraphBuilder g("few_rows", 17, 8);
+  const auto x = g.input("x", DType::Float32, {1, 16, 5, 7});
+  const auto y = g.relu(g.conv(x, "first", 16, 3, {3, 3}, {1, 1}, {1, 1, 1, 1}));
+  g.output(g.relu(g.conv(y, "second", 3, 5, {5, 5}, {1, 1}, {2, 2, 2, 2})), DType::Float32, {1, 5, 5, 7});
+  return g.bytes();
+}
+
+CompileOptions options_of(const BitsCase& row) {
+  const std::string_view name = row.name;
+  CompileOptions options = test::options_for(row.target, "ds_cnn", WeightsForm::C, {}, name == "ds_cnn_int8");
+  options.import.path = std::string(name) + ".onnx";
+  if (name == "lstm") options.import.bytes = lstm_bytes();
+  if (name == "few_rows") options.import.bytes = few_rows_bytes();
+  options.workers = row.workers;
+  return options;
+}
+
+/// The self-test, which writes all bits of each output before it compares them.
+void write_bits(Files& files) {
+  std::string& text = std::ranges::find(files, "selftest.c", &EmittedFile::name)->text;
+  const std::size_t compared = text.find("  for (i = 0;", text.find("int main"));
+  ASSERT_NE(compared, std::string::npos);
+  std::string bits;
+  const std::regex array("static \\w+ (out_\\w+)\\[");
+  for (std::sregex_iterator out(text.begin(), text.end(), array), end; out != end; out++)
+    bits += "  for (i = 0; i < sizeof " + out->str(1) + "; i++) printf(\"%02x\", ((unsigned char *)" + out->str(1) + ")[i]);\n";
+  text.insert(compared, bits);
+}
+
+class Bits : public testing::TestWithParam<BitsCase> {};
+
+TEST_P(Bits, AreTheSameForAnyNumberOfWorkers) {
+  const BitsCase& row = GetParam();
+  const CompileOptions options = options_of(row);
+  if (const std::string why = test::missing({"gcc"}); !why.empty()) GTEST_SKIP() << why;
+  if (std::string why; !can_run_here(options.target, &why)) GTEST_SKIP() << why;
+  CompiledProject project = compile_project(read_model(options), options);
+  EXPECT_NE(test::text_in(project.files, std::string(row.name) + ".c").find(row.holds), std::string::npos);
+  write_bits(project.files);
+  const TempDir temp;
+  put(temp.path(), project.files);
+  std::string command = "gcc -std=c99 -w -pthread";
+  for (const std::string& flag : options.target.toolchain.flags) command += " " + flag;
+  std::vector<std::string> sources = c_files(temp.path());
+  std::erase(sources, "selftest.c");
+  ASSERT_TRUE(run_in(temp.path(), command + " -c", sources).ok());
+  std::vector<std::string> objects = test::files_with(temp.path(), ".o");
+  objects.insert(objects.end(), {"selftest.c", "-lm"});
+  std::string alone, macro = row.name;
+  std::ranges::transform(macro, macro.begin(), [](unsigned char c) { return std::toupper(c); });
+  for (const int threads : {0, 1, 2, 3, row.workers}) {
+    const std::string define = threads == 0 ? "" : " -D" + macro + "_THREADS=" + std::to_string(threads);
+    const ProcessResult made = run_in(temp.path(), command + define + " -o test", objects);
+    ASSERT_TRUE(made.ok()) << made.err;
+    const std::string out = run_in(temp.path(), "./test").out;
+    if (threads == 0) alone = out;
+    EXPECT_EQ(out, alone) << threads;
+  }
+  EXPECT_TRUE(alone.ends_with("PASS\n")) << alone;
+  EXPECT_EQ(alone.size(), 2 * row.bytes + 5);
+}
+
+constexpr BitsCase kBitsCases[] = {
+    {"ds_cnn", "c99", 4, "workers share the loop of c_tile", 48},
+    {"ds_cnn", "x86-64-v3", 4, "etch_f32x8", 48},
+    {"ds_cnn_int8", "c99", 4, "workers share the loop of yx", 12},
+    {"ds_cnn_int8", "x86-64-v3", 4, "+ (worker + 1) / workers", 12},  // whose last turn is a tile that overlaps
+    {"lstm", "c99", 4, "static const etch_loop loops[", 2016},
+    {"lstm", "x86-64-v3", 4, "static const etch_loop loops[", 2016},
+    {"few_rows", "c99", 8, "worker_times_5 / workers", 700},
+    {"few_rows", "x86-64-v3", 8, "worker_times_5 / workers", 700},
+};
+INSTANTIATE_TEST_SUITE_P(OnThreads, Bits, testing::ValuesIn(kBitsCases), [](const auto& row) {
+  return std::string(row.param.name) + (std::string_view(row.param.target) == "c99" ? "" : "_in_vectors");
+});
 
 TEST_F(OnThreads, AreAnExampleOfTheProjectsBuild) {
   if (const std::string why = test::missing({"cmake"}); !why.empty()) GTEST_SKIP() << why;

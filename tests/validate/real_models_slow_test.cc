@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/tempdir.h"
-#include "support/tool.h"
+#include "support/real_models.h"
 
 namespace etch {
 namespace {
@@ -53,33 +53,20 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
   const auto folder = downloaded_model(row.name);
   if (!folder) GTEST_SKIP() << row.name << " is not there: set ETCH_MODELS to a folder of models that has it";
   const TempDir work("etch-models");
-  std::filesystem::path model = *folder / "model.onnx";
-  if (row.densify) {
-    const std::filesystem::path dense = work.path() / (std::string(row.name) + ".onnx");
-    const ProcessResult made = zoo_tool({"densify", model.string(), dense.string()});
-    ASSERT_TRUE(made.ok()) << describe(made) << "\n" << made.err;
-    model = dense;
-  }
+  const std::filesystem::path model = row.densify ? test::dense_model(*folder, work.path()) : *folder / "model.onnx";
   // All backends on the large ones are among the long tests.
   const bool is_large = std::string_view(row.name).starts_with("light_");
   const char* some = row.densify ? "interp,c,llvm" : "interp,c,opencl";
   const std::string data = (*folder / row.data).string(), out = (work.path() / "out").string();
-  const auto validated = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> args{"validate", model.string(), "--json"};
-    args.insert(args.end(), options.begin(), options.end());
-    const ProcessResult result = etch_tool(args);
-    EXPECT_TRUE(result.ok()) << describe(result) << "\n" << result.err << "\n" << result.out;
-    return result.ok() ? nlohmann::json::parse(result.out) : nlohmann::json{{"ok", false}};
-  };
   std::vector<std::string> args{"--backends", is_large ? some : "all", "--data", data};
   if (*row.target == 0) args.insert(args.end(), {"-o", out});
-  auto json = validated(args);
+  auto json = test::validated(model, args);
   ASSERT_TRUE(json.at("ok"));
   EXPECT_GE(json.at("backends").size(), 2u) << "INTERP and C are always there";
   for (const auto& backend : json.at("backends")) EXPECT_TRUE(backend.at("ok")) << backend.dump();
   if (*row.target != 0) {
     const std::string first = first_data_set(*folder, work.path()).string();
-    json = validated({"--backends", "interp", "--data", first, "--target", row.target, "-o", out});
+    json = test::validated(model, {"--backends", "interp", "--data", first, "--target", row.target, "-o", out});
     ASSERT_TRUE(json.at("ok"));
   }
   if (*row.target != 0 && find_program("arm-none-eabi-gcc") && find_program("qemu-system-arm")) {
@@ -96,6 +83,50 @@ TEST_P(RealModel, agrees_with_its_expected_outputs) {
 
 INSTANTIATE_TEST_SUITE_P(Downloaded, RealModel, testing::ValuesIn(kModels),
                          [](const auto& row) { return std::string(row.param.name) + (row.param.densify ? "_dense" : ""); });
+
+// Networks of integers in the forms that exporters write: with float input and output, of operators that take integers, of unsigned bytes.
+class IntegerModel : public testing::TestWithParam<const char*> {};
+
+TEST_P(IntegerModel, equals_its_expected_outputs) {
+  const auto folder = downloaded_model(GetParam());
+  if (!folder) GTEST_SKIP() << GetParam() << " is not there: set ETCH_MODELS to a folder of models that has it";
+  const auto json = test::validated(*folder / "model.onnx", test::exactly({"--backends", "interp,c,llvm", "--data", folder->string()}));
+  EXPECT_TRUE(json.at("ok"));
+  EXPECT_EQ(json.value("backends", nlohmann::json::array()).size(), 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Downloaded, IntegerModel, testing::Values("kws_int8_floatio", "kws_int8_qop", "kws_uint8"),
+                         [](const auto& row) { return std::string(row.param); });
+
+// Kernels for AVX-512, and the project that they are emitted in. The larger ones are among the long tests.
+struct WideCase {
+  const char* name;
+  bool densify, is_exact;
+};
+void PrintTo(const WideCase& row, std::ostream* out) { *out << row.name; }
+
+class RealModelOfWideVectors : public testing::TestWithParam<WideCase> {};
+
+TEST_P(RealModelOfWideVectors, agrees_with_its_expected_outputs) {
+  const WideCase& row = GetParam();
+  const auto folder = downloaded_model(row.name);
+  if (!folder) GTEST_SKIP() << row.name << " is not there: set ETCH_MODELS to a folder of models that has it";
+  if (const std::string why = test::why_no_avx512(); !why.empty()) GTEST_SKIP() << why;
+  const TempDir work("etch-models");
+  const std::filesystem::path model = row.densify ? test::dense_model(*folder, work.path()) : *folder / "model.onnx";
+  const std::filesystem::path data = row.densify ? *folder / "lcg" : first_data_set(*folder, work.path());
+  const std::vector<std::string> options{"--backends", "c", "--target", "x86-64-v4", "--data", data.string()};
+  const auto json = test::validated(model, row.is_exact ? test::exactly(options) : options);
+  ASSERT_TRUE(json.at("ok"));
+  EXPECT_TRUE(json.at("target").at("ok")) << json.at("target").dump();
+}
+
+constexpr WideCase kWide[] = {
+    {"kws_f32", false, false},         {"vww_f32", false, false},         {"kws_int8_qop", false, true},
+    {"light_shufflenet", true, false}, {"light_squeezenet", true, false},
+};
+INSTANTIATE_TEST_SUITE_P(Downloaded, RealModelOfWideVectors, testing::ValuesIn(kWide),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 // Networks that are only compiled here: their memory where kernels have vectors. What they compute is among the long tests.
 struct ArenaCase {
