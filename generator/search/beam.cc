@@ -86,7 +86,7 @@ class Beam {
   // Those that the model takes for the best, at first with some of the others to fit it; then those that it takes for as good as the best
   // that is known, within its error, until there are none.
   void measure_some(std::vector<Candidate> candidates) {
-    constexpr std::size_t kBatch = 12;
+    constexpr std::size_t kBatch = 12, kOthers = 6;
     for (bool is_first = true; !candidates.empty(); is_first = false) {
       const std::optional<ModelFit> fit = model_.fit();
       std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return told(c.variant, c.work); });
@@ -100,9 +100,9 @@ class Beam {
       const std::size_t best = std::min(candidates.size(), kBatch);
       std::ranges::move(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best), std::back_inserter(batch));
       candidates.erase(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best));
-      for (std::size_t i = 0; i < kBatch && !fit && !candidates.empty(); i++) {
-        const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kBatch);
-        batch.push_back(std::move(*spread));
+      for (std::size_t i = 0; i < kOthers && !fit && !candidates.empty(); i++) {  // each before two of the best: halves take as long
+        const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kOthers);
+        batch.insert(batch.begin() + static_cast<std::ptrdiff_t>(std::min(3 * i, batch.size())), std::move(*spread));
         candidates.erase(spread);
       }
       measure_all(batch);
