@@ -128,8 +128,8 @@ ETCH_VECTORS(4) ETCH_VECTORS(8) ETCH_VECTORS(16)
 #if !defined(__OPENCL_C_VERSION__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi" /* of functions that are always inlined */
-/* Where clang sees that what has to be greater is one number in all lanes, it compares by Helium's LT, which is true of NaN, and it takes
- * x != x for false. What is hidden it does not see. */
+/* Where clang sees that what has to be greater is one number in all lanes, it compares by Helium's LT or LE, which are true of NaN, and it
+ * takes x != x for false. What is hidden it does not see. A number less a vector of zeros is a vector. */
 #if defined(__clang__) && defined(__ARM_FEATURE_MVE)
 ETCH_INLINE etch_f32x4 etch_hide_f32x4(etch_f32x4 v) { __asm__("" : "=w"(v) : "0"(v)); return v; }
 #define ETCH_HIDDEN_4(...) etch_hide_f32x4((__VA_ARGS__) - (etch_f32x4){0})

@@ -126,7 +126,13 @@ struct Tables {
   OptTable all;          // both, with what was found: what has no row here takes what the heuristics say
   OptTable usual;        // what they say, as rows: for what other tables have rows that are worse
 
-  std::string text() const { return all.above(others, usual, own).text(); }
+  FoundFor here;  // what new rows are for
+
+  std::string text() const {
+    OptTable result = all.above(others, usual, own);
+    if (result.text() != own.text() && !here.compiler.empty()) result.add_found_for(here);
+    return result.text();
+  }
 };
 
 bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
@@ -244,8 +250,7 @@ int tune_command(const TuneArgs& args) {
   std::vector<Task> tasks;
   if (!args.kernels.empty()) require_known(args.kernels, tasks = tasks_of(frontend, options.compile));
   require_replaceable(tables.file, tables.text());
-  if (const auto compiler = target_compiler(target))
-    tables.own.add_found_for({target.name, std::filesystem::path(*compiler).filename().string()});
+  if (const auto compiler = target_compiler(target)) tables.here = {target.name, std::filesystem::path(*compiler).filename().string()};
   Measuring measuring(args, options, progress);
   const MeasureProjects measure = [&](const std::vector<MeasuredProject>& projects) {
     return measure_projects(projects, measuring.options());

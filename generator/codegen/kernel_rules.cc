@@ -13,7 +13,10 @@ constexpr std::int64_t kSharedBytes = 32768;  // of local memory: what OpenCL pr
 constexpr const char* kFitsShared = "the sums of a work-group take at most 32768 bytes";
 constexpr const char* kNotTensor = "no dot-product or matrix instruction (TC) computes the sums";
 
-std::int64_t most_lanes(const CodegenOptions& options) {
+// Comparisons of floats are hidden from the compiler in vectors of the target's own size alone.
+std::int64_t most_lanes(const CodegenOptions& options, const LazyOp* ast) {
+  const auto is_of_floats = [](const LazyOp* op) { return is_float(op->dtype); };
+  if (options.hides_equal && std::ranges::any_of(toposort(ast), is_of_floats)) return options.vector_bits / 32;
   return std::max(options.vector_bits / 32, options.integer_vectors ? std::min(options.vector_bits / 8, 16) : 0);  // of bytes
 }
 
@@ -93,7 +96,7 @@ std::vector<Kernel::Rule> Kernel::vector_rules_of(int axis, std::int64_t amount)
            "the amount divides the size, or the axis is whole: what lanes along a sum leave over is added behind them"},
           {(!is_staged() && !has_integers) || !is_parallel || is_adjacent(axis),
            "the elements that a kernel of several stages, or of integers, stores as a vector are adjacent"},
-          {amount >= 4 && amount <= most_lanes(*options_) && (amount & (amount - 1)) == 0,
+          {amount >= 4 && amount <= most_lanes(*options_, ast_) && (amount & (amount - 1)) == 0,
            "there is a type of so many lanes, which fit a register"},
           {std::ranges::all_of(reduces_, [&](const LazyOp* r) { return accumulates(r->dtype); }),
            "vectors accumulate float32, and int32 where the target has vectors of integers"}};

@@ -21,13 +21,16 @@ constexpr std::string_view kFoundFor = "# Found for ", kWith = " with ";
 
 std::string text_of(const FoundFor& what) { return fmt::format("{}{}{}{}.\n", kFoundFor, what.target, kWith, what.compiler); }
 
-// What a comment says that rows were found for; nullopt if it is another one.
+// What a comment says that rows were found for, in one word each; nullopt if it is another one.
 std::optional<FoundFor> found_for(std::string_view line) {
   line = line.substr(0, line.find_last_not_of(" \r\t") + 1);
+  if (!line.starts_with(kFoundFor) || !line.ends_with('.')) return std::nullopt;
+  line = line.substr(kFoundFor.size(), line.size() - kFoundFor.size() - 1);
   const std::size_t with = line.find(kWith);
-  if (!line.starts_with(kFoundFor) || !line.ends_with('.') || with == std::string_view::npos) return std::nullopt;
-  line.remove_suffix(1);
-  return FoundFor{std::string(line.substr(kFoundFor.size(), with - kFoundFor.size())), std::string(line.substr(with + kWith.size()))};
+  if (with == std::string_view::npos) return std::nullopt;
+  const std::string_view target = line.substr(0, with), compiler = line.substr(with + kWith.size());
+  const auto is_word = [](std::string_view text) { return !text.empty() && text.find(' ') == std::string_view::npos; };
+  return is_word(target) && is_word(compiler) ? std::optional(FoundFor{std::string(target), std::string(compiler)}) : std::nullopt;
 }
 
 bool is_key(std::string_view word) {

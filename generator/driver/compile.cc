@@ -94,7 +94,7 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
   if (!options.optimize) return nullptr;
   if (options.target.tuning.empty() && options.tuning.empty()) return options.rows;
   OptTable table;
-  if (!options.target.tuning.empty()) table.add(OptTable::read(options.target.tuning));  // its rows are for what etch ships
+  if (!options.target.tuning.empty()) table.add(OptTable::read(options.target.tuning));  // its author chose it: nothing to tell
   if (!options.tuning.empty()) table.add_with_files(OptTable::read(options.tuning));
   if (options.rows != nullptr) table.add_with_files(*options.rows);
   return std::make_shared<const OptTable>(std::move(table));
@@ -428,7 +428,7 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   auto& notes = project.report.tuning_notes;
   notes.insert(notes.begin(), frontend.tuning_notes.begin(), frontend.tuning_notes.end());
   if (const auto table = tuned_opts(options)) {
-    const std::vector<std::string> of_files = notes_on_files(*table, frontend.schedule.found, project.program.kernels, options.target);
+    const std::vector<std::string> of_files = notes_on_files(*table, frontend.schedule.found, project.program.rows, options.target);
     notes.insert(notes.begin(), of_files.begin(), of_files.end());
   }
   for (const DeadChannels& d : frontend.dead) project.report.dead.push_back({d.nodes, d.removed, d.total});

@@ -5,20 +5,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 namespace etch {
 namespace {
 
-// By file: kernels and choices of the model for which it has the row.
-std::map<std::string, int> uses_of_files(const OptTable& table, const std::vector<std::string>& found,
-                                         const std::vector<ProgramKernel>& kernels) {
-  std::map<std::string, int> uses;
-  for (const std::string& key : std::set<std::string>(found.begin(), found.end()))
-    if (const TunedLayout* row = table.layout(key)) uses[row->file]++;
-  for (const ProgramKernel& kernel : kernels)
-    if (!kernel.table.empty()) uses[kernel.table]++;
-  return uses;
+// By file: its rows that are for kernels and choices of the model.
+std::map<std::string, int> rows_by_file(const OptTable& table, const std::vector<std::string>& found, std::set<TableRow> rows) {
+  for (const std::string& key : found)
+    if (const TunedLayout* row = table.layout(key)) rows.insert({row->file, row->line});
+  std::map<std::string, int> counts;
+  for (const TableRow& row : rows) counts[row.file]++;
+  return counts;
 }
 
 std::string text_of(const std::set<FoundFor>& found_for) {
@@ -46,10 +43,10 @@ std::vector<std::string> notes_on_refused(const std::vector<LayoutChoice>& refus
   return notes;
 }
 
-std::vector<std::string> notes_on_files(const OptTable& table, const std::vector<std::string>& found,
-                                        const std::vector<ProgramKernel>& kernels, const Target& target) {
+std::vector<std::string> notes_on_files(const OptTable& table, const std::vector<std::string>& found, const std::set<TableRow>& rows,
+                                        const Target& target) {
   std::vector<std::string> notes;
-  const std::map<std::string, int> uses = uses_of_files(table, found, kernels);
+  const std::map<std::string, int> uses = rows_by_file(table, found, rows);
   for (const TableFile& file : table.files()) {
     const auto used = uses.find(file.name);
     const std::string what = file.found_for.empty() ? "" : ", which were found for " + text_of(file.found_for) + ",";
@@ -58,13 +55,15 @@ std::vector<std::string> notes_on_files(const OptTable& table, const std::vector
         std::ranges::any_of(file.found_for, [&](const FoundFor& f) { return f.target == target.name && is_of(target, f.compiler); });
     if (used == uses.end() && file.rows > 0)
       notes.push_back(
-          fmt::format("{}: none of its {} rows{} is for a kernel or a choice of this model for {} with these options: the "
-                      "heuristics chose; etch tune makes such rows",
+          fmt::format("{}: of its {} rows{} none stands for this model's kernels and choices on {} with these options: the heuristics "
+                      "chose; etch tune makes such rows",
                       file.name, file.rows, what, target.name));
     else if (used != uses.end() && !file.found_for.empty() && !is_by_it)
-      notes.push_back(fmt::format("{}: {} of its {} rows{} are taken for {}{}: they may not be the best there; etch tune measures them",
-                                  file.name, used->second, file.rows, what, target.name,
-                                  is_for_it ? fmt::format(" by {}", fmt::join(target.toolchain.compilers, " or ")) : ""));
+      notes.push_back(fmt::format(
+          "{}: of its {} rows{} {} stand for this model's kernels and choices on {}{}: they may not be the best there; etch tune "
+          "measures them",
+          file.name, file.rows, what, used->second, target.name,
+          is_for_it ? fmt::format(" by {}", fmt::join(target.toolchain.compilers, " or ")) : ""));
   }
   return notes;
 }

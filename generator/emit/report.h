@@ -93,7 +93,7 @@ struct Report {
   std::vector<std::string> folded;            // nodes of the model that no kernel computes
   std::vector<ReportDeadChannels> dead;       // in the order of computation
   std::vector<std::string> float_nodes;       // of the model, computed in float between quantised values
-  std::vector<std::string> tuning_notes;      // rows of a table, for kernels and choices, that can't be taken
+  std::vector<std::string> tuning_notes;      // of tables: rows that can't be taken, and of files what they are for
   std::vector<std::string> custom_functions;  // of the user's files, which kernels call
   std::vector<ReportBuffer> buffers;
   ReportWorkers workers;

@@ -22,17 +22,17 @@ void optimize_loops(Kernel& kernel, const std::vector<KernelArgument>& arguments
 }
 
 // The loops with the steps that a search found; nullopt if it found none, or, with a note, if one of them can't be taken.
-std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelArgument>& arguments, RowTaken* taken) {
+std::optional<Kernel> tuned_loops(const Kernel& plain, const std::vector<KernelArgument>& arguments, RowFound* found) {
   const CodegenOptions& options = plain.options();
   if (!options.tuned || !options.optimize) return std::nullopt;
   const TunedKernel* row = options.tuned->find(tuning_key(plain.ast(), arguments, options));
   if (row == nullptr) return std::nullopt;
-  if (taken != nullptr) taken->file = row->file, taken->line = row->line;
+  if (found != nullptr) found->row = {row->file, row->line};
   Kernel kernel = plain;
   for (const Opt& opt : row->opts) {
     const auto why = kernel.why_illegal(opt);
-    if (why && taken != nullptr)
-      taken->note = fmt::format("{}:{}: {} can't be applied ({}), the heuristics chose instead; etch tune finds new steps", row->file,
+    if (why && found != nullptr)
+      found->note = fmt::format("{}:{}: {} can't be applied ({}), the heuristics chose instead; etch tune finds new steps", row->file,
                                 row->line, to_text(opt), *why);
     if (why) return std::nullopt;
     kernel.apply(opt);
@@ -49,13 +49,13 @@ std::vector<KernelArgument> laid_out(std::vector<KernelArgument> arguments, cons
 
 }  // namespace
 
-Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, RowTaken* row) {
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, RowFound* found) {
   Kernel kernel(ast, options);
   if (options.opts) {
     for (const Opt& opt : *options.opts) kernel.apply(opt);
     return kernel;
   }
-  if (auto tuned = tuned_loops(kernel, arguments, row)) return std::move(*tuned);
+  if (auto tuned = tuned_loops(kernel, arguments, found)) return std::move(*tuned);
   if (options.optimize) optimize_loops(kernel, arguments);
   if (options.overlap) order_for_overlap(kernel);
   return kernel;
@@ -109,15 +109,20 @@ void append_missing(std::vector<std::string>& names, const std::vector<std::stri
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
+void take_row(RowFound found, ProgramKernel& kernel) {
+  if (found.row) kernel.rows.push_back(*std::move(found.row));
+  if (kernel.note.empty()) kernel.note = std::move(found.note);
+}
+
 // Two trees, of which each buffer is read or written by one: what is made of both is put together argument by argument.
 ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   LazyOps ops;
   Kernel first(first_tree(ops, ast), options), second(second_tree(ast), options);
-  RowTaken row;
+  RowFound rows[2];
   const bool are_together = options.optimize && tile_together(first, second, signature.arguments);
   if (!are_together) {  // each fills the registers by itself
-    first = choose_opts(first.ast(), signature.arguments, options, &row);
-    second = choose_opts(second.ast(), signature.arguments, options, &row);
+    first = choose_opts(first.ast(), signature.arguments, options, &rows[0]);
+    second = choose_opts(second.ast(), signature.arguments, options, &rows[1]);
   }
   LinearKernel made = linearize_kernel(first, signature.arguments, language);
   LinearKernel other = linearize_kernel(second, made.arguments, language);
@@ -132,9 +137,7 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
   result.shape_name += "+" + second.shape_name();
   result.opts += (are_together ? "; beside it: " : "; then: ") + to_text(second.applied());
   result.indices_proved = indices_proved;
-  result.note = std::move(row.note);
-  result.table = std::move(row.file);
-  result.table_line = row.line;
+  for (RowFound& found : rows) take_row(std::move(found), result);
   return result;
 }
 
@@ -142,12 +145,10 @@ ProgramKernel generate_fused(const LazyOp* ast, KernelSignature signature, const
 
 ProgramKernel generate_kernel(const LazyOp* ast, KernelSignature signature, const Language& language, const CodegenOptions& options) {
   if (second_tree(ast) != nullptr) return generate_fused(ast, std::move(signature), language, options);
-  RowTaken row;
-  const Kernel kernel = choose_opts(ast, signature.arguments, options, &row);
+  RowFound found;
+  const Kernel kernel = choose_opts(ast, signature.arguments, options, &found);
   ProgramKernel result = generate_kernel(kernel, std::move(signature), language);
-  result.note = std::move(row.note);
-  result.table = std::move(row.file);
-  result.table_line = row.line;
+  take_row(std::move(found), result);
   return result;
 }
 

@@ -13,17 +13,17 @@
 
 namespace etch {
 
-/// What came of the row that a search left for a kernel.
-struct RowTaken {
-  std::string file{};  // of the table; empty: there is no row
-  int line = 0;
+/// The row that a search left for a kernel.
+struct RowFound {
+  std::optional<TableRow> row{};
   std::string note{};  // why its steps can't be taken
 };
 
 /// First step: the loops after the optimiser's steps, or after those of options.opts if they are given, or those that a search found
 /// (options.tuned). `options` must outlive the result. Throws std::invalid_argument if options.opts holds an illegal step; one that was
 /// found for another version of etch is a note, and the heuristics choose.
-Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options, RowTaken* row = nullptr);
+Kernel choose_opts(const LazyOp* ast, const std::vector<KernelArgument>& arguments, const CodegenOptions& options,
+                   RowFound* found = nullptr);
 
 /// Second step: the loops as UOps after all passes, and for each argument the new layout that they expect of a constant.
 struct LinearKernel {

@@ -309,14 +309,16 @@ class Lowering {
     return takes ? counter.front()->name : "";
   }
 
-  ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature, bool backwards) const {
+  ProgramKernel kernel_for(const ScheduleItem& item, KernelSignature signature, bool backwards) {
     const Language* language = options_.language;
     if (item.external != nullptr) return external_kernel(item.external, std::move(signature));
     if (language == nullptr) return kernel_of_ast(item.ast, std::move(signature));
     CodegenOptions codegen = options_.codegen;
     codegen.backwards = backwards;
     codegen.counter = counter_of(item);
-    return generate_kernel(item.ast, std::move(signature), *language, codegen);
+    ProgramKernel kernel = generate_kernel(item.ast, std::move(signature), *language, codegen);
+    program_.rows.insert(kernel.rows.begin(), kernel.rows.end());
+    return kernel;
   }
 
   // Names: "out", "out2", "in", "in2", "w" (a constant), "b" (a constant of one axis).

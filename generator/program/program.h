@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,13 @@ struct ProgramBuffer {
   std::int64_t max_bytes() const { return max_elements * bytes_of(dtype); }
 };
 
+/// Where what a search found stands.
+struct TableRow {
+  std::string file;
+  int line = 0;
+  auto operator<=>(const TableRow&) const = default;
+};
+
 /// One function of emitted code. Equal kernels are stored once and called several times.
 struct ProgramKernel {
   std::string name;                                // C identifier without prefix: "conv_relu", unique within the program
@@ -60,8 +68,7 @@ struct ProgramKernel {
   bool backwards = false;                          // its loops were made to run from the last element to the first
   bool takes_sizes = false;                        // its last argument: what share_kernels found to differ from call to call
   std::string note{};                              // why it has not the steps that a search found; empty if it has, or if none searched
-  std::string table{};                             // the file in which it has a row of such steps; empty if in none
-  int table_line = 0;                              // where it stands there
+  std::vector<TableRow> rows{};                    // of such steps, taken or not; two where it has the loops of two products
   std::string shared{};                            // the loop that workers share; empty: one of them does it all
   std::int64_t indices_proved = 0;                 // LOAD and STORE indices of the linearised kernel, each proved in bounds
 
@@ -130,6 +137,7 @@ struct Program {
   std::vector<ProgramState> states;
   Workers workers;                    // that run it together
   std::vector<std::string> folded;    // nodes that no call computes
+  std::set<TableRow> rows;            // of its kernels, also of those that became one with others
   std::shared_ptr<const void> owner;  // keeps alive what the pointers point into
 };
 

@@ -177,7 +177,7 @@ class Joins {
     Peaks peaks = peaks_of(items_);
     for (std::size_t later = 1; later < items_.size() && tries_ < kMostTries; later++)
       for (std::size_t earlier = later; earlier-- > 0 && tries_ < kMostTries;) {
-        const std::pair key(items_[earlier].ast, items_[later].ast);
+        const std::pair key(items_[earlier].out, items_[later].out);
         if (--pairs_ < 0) return std::move(items_);
         if (refused_.contains(key)) continue;
         const std::optional<ScheduleItem> joined = join(earlier, later);
@@ -292,7 +292,7 @@ class Joins {
   std::unordered_set<const LazyBuffer*> kept_;  // read by others than items
   int tries_ = 0;
   std::int64_t pairs_ = kMostPairs;
-  std::set<std::pair<const LazyOp*, const LazyOp*>> refused_;  // look-up only, like the next
+  std::set<std::pair<const LazyBuffer*, const LazyBuffer*>> refused_;  // by outputs; look-up only, like the next
   std::unordered_map<const LazyOp*, Traits> traits_;
   std::unordered_map<const LazyOp*, std::optional<Outline>> outlines_;
 };

@@ -11,7 +11,7 @@ namespace etch {
 /// without outputs of the shape that a kernel reduces,
 ///   - an item and one that reads what it writes, element by element or as a whole for each of its rows (argmax with its value)
 ///   - two reductions of the same axes that load the same values (mean and maximum)
-/// A join that would raise the peak memory of the schedule is not made, whatever results may lie over (see peak_bytes).
+/// A join that would raise the peak memory of the schedule (see peak_bytes) is not made, whatever results may lie over.
 std::vector<ScheduleItem> join_items(LazyGraph& graph, std::vector<ScheduleItem> items, const std::vector<const LazyBuffer*>& outputs,
                                      const ScheduleOptions& options);
 

@@ -253,20 +253,22 @@ class Orders {
     return std::nullopt;
   }
 
-  /// The axis of the buffer that the sum runs along, of several the longest; with `windows` its last one if the sum runs along a part of
+  /// The axis of the buffer that the sum runs along, all of it or a part that is the same for all sums; of several the one along which it
+  /// reads most; with `windows` its last one if the sum runs along a part of
   /// that.
   static std::optional<int> wanted(const LazyOp* load, const LazyBuffer* buffer, const std::vector<int>& reduced, bool windows) {
     const auto strides = load->st().real_strides(true);
     const std::vector<Sint> own = View::create(buffer->shape()).strides;
     std::optional<int> best;
+    std::int64_t most = 0;
     for (const int r : reduced) {
       const auto& stride = strides[at(r)];
       if (!stride || !stride->is_int() || stride->is_int(0)) continue;
       for (int axis = 0; axis < static_cast<int>(own.size()); axis++) {
         const Sint& size = buffer->shape()[at(axis)];
         const bool is_along =
-            !size.is_int(1) && own[at(axis)] == *stride && (size == load->shape[at(r)] || is_part(strides, r, *stride * size));
-        if (is_along && (!best || size.as_int() > buffer->shape()[at(*best)].as_int())) best = axis;
+            !size.is_int(1) && own[at(axis)] == *stride && (size == load->shape[at(r)] || is_part(load, r, *stride * size));
+        if (is_along && (!best || load->shape[at(r)].max() > most)) best = axis, most = load->shape[at(r)].max();
       }
     }
     if (best || !windows) return best;
@@ -276,12 +278,13 @@ class Orders {
 
   /// Whether a sum along axis `r` runs through a part of an axis of the buffer that is the same for all sums, as a branch of a split reads
   /// it: of windows and of groups another axis moves it. `end`: the distance at which the buffer's axis ends.
-  static bool is_part(const std::vector<std::optional<Sint>>& strides, int r, const Sint& end) {
+  static bool is_part(const LazyOp* load, int r, const Sint& end) {
+    const auto strides = load->st().real_strides(true);
     for (std::size_t other = 0; other < strides.size(); other++) {
       if (static_cast<int>(other) == r) continue;
       if (!strides[other] || !strides[other]->is_int() || !strides[at(r)]->is_int() || !end.is_int()) return false;
-      const std::int64_t distance = std::abs(strides[other]->as_int());
-      if (distance >= strides[at(r)]->as_int() && distance < end.as_int()) return false;
+      const std::int64_t distance = std::abs(strides[other]->as_int()), whole = distance * (load->shape[other].max() - 1);
+      if (whole >= strides[at(r)]->as_int() && distance < end.as_int()) return false;
     }
     return true;
   }

@@ -186,6 +186,7 @@ std::int64_t bytes_in_place(const ScheduleItem& item, std::vector<const LazyBuff
   std::int64_t bytes = 0;
   const std::vector<const LazyBuffer*> outs = item.outs();
   for (std::size_t k = 0; k < outs.size(); k++) {
+    if (!is_counted(outs[k], nullptr)) continue;
     const std::int64_t own = bytes_of_buffer(outs[k]);
     const auto replaced = std::ranges::find_if(free, [&](const LazyBuffer* b) {
       return b->kind != LazyKind::LoopResult && bytes_of_buffer(b) == own && is_read_in_place(item, b, stores_of(item.ast)[k]);
@@ -195,6 +196,18 @@ std::int64_t bytes_in_place(const ScheduleItem& item, std::vector<const LazyBuff
     bytes += own;
   }
   return bytes;
+}
+
+/// Of what `unit` writes, the bytes that lie over what it is the last to read.
+std::int64_t bytes_reused(const std::vector<ScheduleItem>& items, const Unit& unit, const std::vector<const LazyBuffer*>& free,
+                          Reuse reuse) {
+  if (reuse == Reuse::None || unit.loop != nullptr) return 0;
+  const ScheduleItem& item = items[unit.items.front()];
+  const std::int64_t in_place = bytes_in_place(item, free);
+  if (reuse == Reuse::InPlace || item.ast == nullptr) return in_place;
+  std::int64_t largest = 0;
+  for (const LazyBuffer* b : free) largest = std::max(largest, bytes_of_buffer(b));
+  return std::max(in_place, std::min(largest, unit.bytes));
 }
 
 class Order {
@@ -264,24 +277,24 @@ std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vecto
   std::vector<std::size_t> all(items.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const std::vector<Unit> units = units_of(items, all, 0);
+  const Kept kept(outputs.begin(), outputs.end());
   std::unordered_map<const LazyBuffer*, std::size_t> last;  // the unit that reads it last
   for (std::size_t i = 0; i < units.size(); i++)
     for (const LazyBuffer* b : units[i].inputs) last[b] = i;
-  for (const LazyBuffer* b : outputs) last.erase(b);
-  std::unordered_set<const LazyBuffer*> living;
+  Kept living;
   std::int64_t alive = 0, peak = 0;
   for (std::size_t i = 0; i < units.size(); i++) {
-    std::vector<const LazyBuffer*> free;
-    for (const LazyBuffer* b : units[i].inputs)
-      if (const auto found = last.find(b); found != last.end() && found->second == i && living.erase(b) > 0) free.push_back(b);
-    for (const LazyBuffer* out : units[i].outs)
-      if (is_counted(out, units[i].loop)) living.insert(out);
-    alive += units[i].bytes;
-    std::int64_t reused = 0, largest = 0;
-    for (const LazyBuffer* b : free) largest = std::max(largest, bytes_of_buffer(b));
-    if (reuse != Reuse::None && units[i].loop == nullptr) reused = bytes_in_place(items[units[i].items.front()], free);
-    if (reuse == Reuse::Overlaps) reused = std::max(reused, std::min(largest, units[i].bytes));
-    peak = std::max(peak, alive - reused);
+    const Unit& unit = units[i];
+    std::vector<const LazyBuffer*> free;  // what others wrote
+    for (const LazyBuffer* b : unit.inputs)
+      if (!kept.contains(b) && last.at(b) == i && living.erase(b) > 0) free.push_back(b);
+    for (const LazyBuffer* out : unit.outs)
+      if (is_counted(out, unit.loop) && living.insert(out).second) alive += bytes_of_buffer(out);
+    peak = std::max(peak, alive - bytes_reused(items, unit, free, reuse));
+    for (const LazyBuffer* out : unit.outs) {  // and what nobody reads behind it
+      const auto reader = last.find(out);
+      if (!kept.contains(out) && (reader == last.end() || reader->second <= i) && living.erase(out) > 0) free.push_back(out);
+    }
     for (const LazyBuffer* b : free) alive -= bytes_of_buffer(b);
   }
   return peak;

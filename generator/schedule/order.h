@@ -19,8 +19,8 @@ enum class Reuse : std::uint8_t {
   Overlaps  // a part of the largest one, as loops that follow each other in memory allow
 };
 
-/// Largest sum of bytes of the intermediate results that are alive during one item, with variable sizes at their largest. An output
-/// counts from the item that writes it to the end.
+/// Largest sum of bytes of the intermediate results that are alive during one item or one loop, with variable sizes at their largest. An
+/// output counts from the item that writes it to the end. Of loops nothing inside counts, and what they carry only until they end.
 std::int64_t peak_bytes(const std::vector<ScheduleItem>& items, const std::vector<const LazyBuffer*>& outputs, Reuse reuse = Reuse::None);
 
 }  // namespace etch

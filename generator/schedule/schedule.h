@@ -111,7 +111,7 @@ struct ScheduleOptions {
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
   Winograd winograd = Winograd::Off;
   bool fuses_horizontally = false;            // kernels may have the loops of two products, see horizontal.h
-  std::int64_t first_cache_bytes = 32 << 10;  // of that, the weights that one of them waits for are more
+  std::int64_t first_cache_bytes = 32 << 10;  // a product waits for its weights where these are larger
   std::int64_t vector_bytes = 0;              // of blocks for orders in memory, and what channels are to fill; 0: none
   LayoutChoices layouts = {};                 // those of one context are of equal figures above
 };

@@ -100,7 +100,8 @@ class Beam {
       const std::size_t best = std::min(candidates.size(), kBatch);
       std::ranges::move(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best), std::back_inserter(batch));
       candidates.erase(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best));
-      for (std::size_t i = 0; i < kOthers && !fit && !candidates.empty(); i++) {  // each before two of the best: halves take as long
+      for (std::size_t i = 0; i < kOthers && !fit && !candidates.empty();
+           i++) {  // spread evenly: two programs of half the batch take as long
         const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kOthers);
         batch.insert(batch.begin() + static_cast<std::ptrdiff_t>(std::min(3 * i, batch.size())), std::move(*spread));
         candidates.erase(spread);

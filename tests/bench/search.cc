@@ -29,8 +29,9 @@ void measure_searches(Context& context) {
   g.write(layer);
   for (const std::string& name : {fastest_target().name, std::string("cortex-a53")}) {
     const Target target = find_target(name, ETCH_SOURCE_DIR "/targets");
-    if (const std::string missing = missing_compiler(target); !missing.empty() || (!target.is_host() && !find_program("qemu-aarch64"))) {
-      context.say(fmt::format("SKIPPED: search for {} (no {})", name, missing.empty() ? "qemu-aarch64" : missing));
+    if (const std::string missing = missing_compiler(target);
+        !missing.empty() || (!target.is_host() && !find_program(target.emulator.program))) {
+      context.say(fmt::format("SKIPPED: search for {} (no {})", name, missing.empty() ? target.emulator.program : missing));
       continue;
     }
     measure_search(context, "conv3x3_64_on_56", layer, name, kOfKernel, {"--kernel", "k0_conv"});

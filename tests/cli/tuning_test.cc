@@ -103,10 +103,11 @@ TEST(Tuning, what_a_table_has_for_the_model_is_told) {
     std::string what, rows, note;
   };
   const Case cases[] = {
-      {"", other, "t.opts: none of its 1 rows is for a kernel or a choice of this model for cortex-m4f with these options"},
-      {"# Found for cortex-m3 with gcc-9.\n", other, "none of its 1 rows, which were found for cortex-m3 with gcc-9, is for a kernel"},
-      {"# Found for cortex-m3 with gcc-9.\n", row, "t.opts: 1 of its 1 rows, which were found for cortex-m3 with gcc-9, are taken"},
-      {"# Found for cortex-m4f with clang-19.\n", row, "found for cortex-m4f with clang-19, are taken for cortex-m4f by arm-none-eabi-gcc"},
+      {"", other, "t.opts: of its 1 rows none stands for this model's kernels and choices on cortex-m4f with these options"},
+      {"# Found for cortex-m3 with gcc-9.\n", other, "of its 1 rows, which were found for cortex-m3 with gcc-9, none stands for"},
+      {"# Found for cortex-m3 with gcc-9.\n", row, "t.opts: of its 1 rows, which were found for cortex-m3 with gcc-9, 1 stand for"},
+      {"# Found for cortex-m4f with clang-19.\n", row,
+       "clang-19, 1 stand for this model's kernels and choices on cortex-m4f by arm-none-eabi-gcc"},
       {"# Found for cortex-m4f with arm-none-eabi-gcc.\n", row, ""},
       {"", row, ""},
   };

@@ -63,7 +63,9 @@ TEST(OptTable, a_table_says_for_what_its_rows_were_found) {
   EXPECT_EQ(read.files()[0].name, "f");
   EXPECT_EQ(read.files()[0].rows, 1u);
   EXPECT_EQ(read.files()[0].found_for, (std::set<FoundFor>{{"cortex-m3", "clang-19"}, {"cortex-m4f", "arm-none-eabi-gcc"}}));
-  for (const char* other : {"# Found for nothing.\n", "# Found for cortex-m3 with clang-19\n", "# For cortex-m3 with clang-19.\n"})
+  EXPECT_FALSE(OptTable::parse("# Found for cortex-m3 with clang-19.\r\n", "f").files()[0].found_for.empty());
+  for (const char* other : {"# Found for nothing.\n", "# Found for with gcc.\n", "# Found for me with some luck.\n",
+                            "# Found for x with .\n", "# Found for cortex-m3 with clang-19\n", "# For cortex-m3 with clang-19.\n"})
     EXPECT_TRUE(OptTable::parse(other, "f").files()[0].found_for.empty()) << other;
   OptTable both;
   both.add(read);
@@ -167,13 +169,13 @@ TEST(OptTable, a_kernel_takes_the_steps_of_its_row_or_with_a_note_those_of_the_h
   const std::string key = tuning_key(store, arguments, options);
   for (const char* steps : {"UPCAST 0 2, UPCAST 1 8", "UPCAST 0 2, UPCAST 7 8", ""}) {
     options.tuned = std::make_shared<const OptTable>(OptTable::parse("\n" + key + " r: " + steps + "\n", "t.opts"));
-    RowTaken row;
-    const std::vector<Opt> taken = choose_opts(store, arguments, options, &row).applied();
+    RowFound found;
+    const std::vector<Opt> taken = choose_opts(store, arguments, options, &found).applied();
     const bool is_stale = std::string_view(steps).find('7') != std::string_view::npos;
     EXPECT_EQ(taken, is_stale ? plain : *opts_of(steps)) << steps;
-    EXPECT_EQ(row.note.starts_with("t.opts:2: UPCAST 7 8 can't be applied (there is no such axis)"), is_stale) << row.note;
-    EXPECT_EQ(row.note.empty(), !is_stale) << row.note;
-    EXPECT_EQ(row.file, "t.opts");
+    EXPECT_EQ(found.note.starts_with("t.opts:2: UPCAST 7 8 can't be applied (there is no such axis)"), is_stale) << found.note;
+    EXPECT_EQ(found.note.empty(), !is_stale) << found.note;
+    EXPECT_EQ(found.row, (TableRow{"t.opts", 2}));
   }
   options.optimize = false;
   EXPECT_TRUE(choose_opts(store, arguments, options).applied().empty());

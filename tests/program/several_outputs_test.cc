@@ -100,7 +100,8 @@ const Row kRows[] = {
        const Tensor x = n.input("x", {6, 40});
        return {x.max({1}, false), x.max({0}, false)};
      }},
-    // Squares are written beside what they are of at the worst call in both; beside a third value, the input, in the second alone.
+    // The worst call of both has the values and their squares. One kernel that writes both needs its input besides, which takes arena in
+    // the second case alone.
     {"a convolution of an input and its squares", 2, 2,
      [](Net& n) -> std::vector<Tensor> {
        return {local_response(n.input("x", {1, 4, 9, 11}).conv(n.weight({8, 4, 3, 3}), n.weight({8}), Window{.kernel = {3, 3}}).relu())};

@@ -162,10 +162,9 @@ std::vector<float> results_on(const Target& target, const std::vector<Case>& cas
   return results;
 }
 
-/// Whether the processor takes subnormal numbers for 0 in the kernel, as operands and as results: NEON of Armv7 and Helium always do. Of
-/// loops over numbers clang makes vectors for Helium, not for NEON.
+/// Whether the processor takes subnormal numbers for 0 in the kernel, as operands and as results: NEON of Armv7 and Helium always do.
 bool takes_subnormals_for_0(const Target& target, const Case& c) {
-  return target.name == "cortex-m55" || (target.name == "cortex-a7" && c.in_vectors);
+  return c.in_vectors && (target.name == "cortex-m55" || target.name == "cortex-a7");
 }
 
 double flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }

@@ -14,6 +14,11 @@ int rounded(float x) {
   __asm("fcvt.w.s %0, %1, rne" : "=r"(y) : "f"(x));
   return y;
 }
+uint32_t the_same(uint32_t x) {
+  uint32_t y;
+  __asm("" : "=r"(y) : "0"(x));
+  return y;
+}
 uint32_t in_memory(uint32_t x) {
   uint32_t y;
   __asm("mov %1, %0" : "=m"(y) : "r"(x));  // expect: asm
