@@ -147,10 +147,10 @@ ETCH_INLINE etch_f32x4 etch_hide_f32x4(etch_f32x4 v) { __asm__("" : "=w"(v) : "0
   ETCH_INLINE etch_f32x##n etch_at_least_f32x##n(etch_f32x##n a, etch_f32x##n low) { return higher; }                       \
   ETCH_INLINE etch_f32x##n etch_at_most_f32x##n(etch_f32x##n a, etch_f32x##n high) { return lower; }                        \
   ETCH_INLINE etch_f32x##n etch_max_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
-    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_least_f32x##n(a, b));                                                     \
+    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_least_f32x##n(a, b));                                    \
   }                                                                                                                         \
   ETCH_INLINE etch_f32x##n etch_min_f32x##n(etch_f32x##n a, etch_f32x##n b) {                                               \
-    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_most_f32x##n(a, b));                                                      \
+    return etch_choose_f32x##n(b != ETCH_HIDDEN_##n(b), b, etch_at_most_f32x##n(a, b));                                     \
   }                                                                                                                         \
   ETCH_INLINE etch_f32x##n etch_sqrt_f32x##n(etch_f32x##n a) { for (int l = 0; l < n; l++) a[l] = ETCH_SQRT_F32(a[l]); return a; }
 #define ETCH_CHOICES(n)                                                                                   \

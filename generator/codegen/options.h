@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/workers.h"
+#include "target/caches.h"
 #include "target/instruction.h"
 
 namespace etch {
@@ -55,20 +56,19 @@ std::int64_t items_of_row(std::int64_t size);
 
 /// What the language and the target can do; filled from a Target by the caller, the defaults are plain scalar C.
 struct CodegenOptions {
-  int vector_bits = 0;           // GNU vector extensions of this width; 0 = scalar code only
-  bool integer_vectors = false;  // those of int32 too, loaded from and stored as smaller integers
-  bool scalar_factors = false;   // a number that multiplies a vector takes none of the registers for vectors
-  int float_registers = 16;      // accumulators that fit; bounds the heuristics' tiles
-  int integer_registers = 11;    // the same for sums of integers, beside what indices take
-  std::int64_t cache_bytes = 0;  // of the cache from which a core reads again what it uses often; 0: there is none
-  std::int64_t first_cache_bytes =
-      32 << 10;                           // of the one before it, where there is one: what is more than that may have to come from there
-  bool in_order = false;                  // the number of instructions counts, more than what they wait for
-  bool register_tiles = false;            // scalar code gets register tiles as vector code does; else tinygrad's heuristics
-  bool small_code = false;                // kernels of one kind take the same steps whatever their sizes, with one body
-  bool has_local = false;                 // work-groups and local memory (OpenCL, CUDA)
-  bool native_math = false;               // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
-  std::vector<std::string> library_math;  // functions that the C library computes, as it calls them; else see codegen/math.h
+  int vector_bits = 0;                           // GNU vector extensions of this width; 0 = scalar code only
+  bool integer_vectors = false;                  // those of int32 too, loaded from and stored as smaller integers
+  bool scalar_factors = false;                   // a number that multiplies a vector takes none of the registers for vectors
+  int float_registers = 16;                      // accumulators that fit; bounds the heuristics' tiles
+  int integer_registers = 11;                    // the same for sums of integers, beside what indices take
+  std::int64_t cache_bytes = 0;                  // of the cache from which a core reads again what it uses often; 0: there is none
+  std::int64_t first_cache_bytes = kFirstCache;  // of the one before it, where there is one
+  bool in_order = false;                         // the number of instructions counts, more than what they wait for
+  bool register_tiles = false;                   // scalar code gets register tiles as vector code does; else tinygrad's heuristics
+  bool small_code = false;                       // kernels of one kind take the same steps whatever their sizes, with one body
+  bool has_local = false;                        // work-groups and local memory (OpenCL, CUDA)
+  bool native_math = false;                     // the C library's exp2f, log2f, powf, logf ... compute in float: call them, not runtime_c's
+  std::vector<std::string> library_math;        // functions that the C library computes, as it calls them; else see codegen/math.h
   std::vector<TargetInstruction> instructions;  // dot products and matrix products that the language can write for the target
   std::optional<std::vector<Opt>> opts;         // if given, applied instead of the heuristics
   std::shared_ptr<const OptTable> tuned{};      // else, if given, what a search found for kernels goes before the heuristics

@@ -49,21 +49,18 @@ std::vector<std::string> notes_on_files(const OptTable& table, const std::vector
   const std::map<std::string, int> uses = rows_by_file(table, found, rows);
   for (const TableFile& file : table.files()) {
     const auto used = uses.find(file.name);
-    const std::string what = file.found_for.empty() ? "" : ", which were found for " + text_of(file.found_for) + ",";
+    const int rows_used = used == uses.end() ? 0 : used->second;
     const bool is_for_it = std::ranges::any_of(file.found_for, [&](const FoundFor& f) { return f.target == target.name; });
     const bool is_by_it =
         std::ranges::any_of(file.found_for, [&](const FoundFor& f) { return f.target == target.name && is_of(target, f.compiler); });
-    if (used == uses.end() && file.rows > 0)
-      notes.push_back(
-          fmt::format("{}: of its {} rows{} none stands for this model's kernels and choices on {} with these options: the heuristics "
-                      "chose; etch tune makes such rows",
-                      file.name, file.rows, what, target.name));
-    else if (used != uses.end() && !file.found_for.empty() && !is_by_it)
-      notes.push_back(fmt::format(
-          "{}: of its {} rows{} {} stand for this model's kernels and choices on {}{}: they may not be the best there; etch tune "
-          "measures them",
-          file.name, file.rows, what, used->second, target.name,
-          is_for_it ? fmt::format(" by {}", fmt::join(target.toolchain.compilers, " or ")) : ""));
+    std::string note = fmt::format("{}: rows for this model's kernels and choices on {} with these options: {} of {}", file.name,
+                                   target.name, rows_used, file.rows);
+    if (!file.found_for.empty()) note += ", found for " + text_of(file.found_for);
+    if (rows_used == 0 && file.rows > 0)
+      notes.push_back(note + ": the heuristics chose; etch tune makes such rows");
+    else if (rows_used > 0 && !file.found_for.empty() && !is_by_it)
+      notes.push_back(note + (is_for_it ? fmt::format(", not with {}", fmt::join(target.toolchain.compilers, " or ")) : "") +
+                      ": they may not be the best here; etch tune measures them");
   }
   return notes;
 }

@@ -11,6 +11,7 @@
 #include "lazy/graph.h"
 #include "lazy/tensor.h"
 #include "schedule/layout_choice.h"
+#include "target/caches.h"
 
 namespace etch {
 
@@ -110,10 +111,10 @@ struct ScheduleOptions {
   std::optional<DType> stored_bytes = {};
   std::int64_t dot_elements = 0;  // of bytes that the longest dot product takes, for which windows are laid side by side; 0: they are not
   Winograd winograd = Winograd::Off;
-  bool fuses_horizontally = false;            // kernels may have the loops of two products, see horizontal.h
-  std::int64_t first_cache_bytes = 32 << 10;  // a product waits for its weights where these are larger
-  std::int64_t vector_bytes = 0;              // of blocks for orders in memory, and what channels are to fill; 0: none
-  LayoutChoices layouts = {};                 // those of one context are of equal figures above
+  bool fuses_horizontally = false;               // kernels may have the loops of two products, see horizontal.h
+  std::int64_t first_cache_bytes = kFirstCache;  // a product waits for its weights where these are larger
+  std::int64_t vector_bytes = 0;                 // of blocks for orders in memory, and what channels are to fill; 0: none
+  LayoutChoices layouts = {};                    // those of one context are of equal figures above
 };
 
 /// Fuses elementwise operations into the kernels that consume them, and into the kernel of the reduction before them. A kernel has at most

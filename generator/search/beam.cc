@@ -62,7 +62,6 @@ class Beam {
  private:
   static constexpr double kGain = 0.999;  // more is no gain
   static constexpr int kPatience = 2;     // two changes may pay together where neither pays alone
-  static constexpr double kErrors = 1;    // of the model, typical ones: what it takes for worse by more is not measured
 
   double score(const Cost& cost) const { return score_of(cost, options_.byte_price); }
   double gain() const { return base_ ? gain_over(*base_, kGain) : kGain; }
@@ -91,7 +90,7 @@ class Beam {
       const std::optional<ModelFit> fit = model_.fit();
       std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return told(c.variant, c.work); });
       if (fit && !is_first) {
-        const double most = told_of_best() * (1 + kErrors * fit->median_error);
+        const double most = told_of_best() * (1 + fit->median_error);
         const auto is_worse = [&](const Candidate& c) { return told(c.variant, c.work) > most; };
         result_.left_to_model += static_cast<int>(std::erase_if(candidates, is_worse));
         if (candidates.empty()) break;
@@ -100,8 +99,8 @@ class Beam {
       const std::size_t best = std::min(candidates.size(), kBatch);
       std::ranges::move(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best), std::back_inserter(batch));
       candidates.erase(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(best));
-      for (std::size_t i = 0; i < kOthers && !fit && !candidates.empty();
-           i++) {  // spread evenly: two programs of half the batch take as long
+      const std::size_t others = fit ? 0 : std::min(candidates.size(), kOthers);
+      for (std::size_t i = 0; i < others; i++) {  // spread evenly: two programs of half the batch take as long
         const auto spread = candidates.begin() + static_cast<std::ptrdiff_t>(i * candidates.size() / kOthers);
         batch.insert(batch.begin() + static_cast<std::ptrdiff_t>(std::min(3 * i, batch.size())), std::move(*spread));
         candidates.erase(spread);

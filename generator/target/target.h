@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "target/caches.h"
 #include "target/instruction.h"
 
 namespace etch {
@@ -122,11 +123,11 @@ struct Target {
   int language_line = 0;
   std::string core;  // as -mcpu or -march takes it
   Fpu fpu = Fpu::Double;
-  bool fma = false;                           // a*b+c in one instruction
-  std::int64_t cache_bytes = 0;               // of the second-level cache, or of that part which one core has; 0: none is known
-  std::int64_t first_cache_bytes = 32 << 10;  // of the one before it, for data
-  bool in_order = false;                      // the core starts instructions one after the other, so that their number counts
-  std::int64_t parallelism = 1;               // hardware threads that one run may use
+  bool fma = false;                              // a*b+c in one instruction
+  std::int64_t cache_bytes = 0;                  // of the second-level cache, or of that part which one core has; 0: none is known
+  std::int64_t first_cache_bytes = kFirstCache;  // of the one before it
+  bool in_order = false;                         // the core starts instructions one after the other, so that their number counts
+  std::int64_t parallelism = 1;                  // hardware threads that one run may use
   std::int64_t pointer_bits = 64;
   std::int64_t int_bits = 32;     // of C's int
   std::int64_t product_bits = 0;  // of the product of two int32, by which quantised values are rescaled; 0: that is done in float

@@ -75,17 +75,18 @@ TEST_F(FloatOrders, OneVectorOfChannelsIsTheInnermostAxis) {
   EXPECT_EQ(order_of("maxpool_pool"), "1/0");
 }
 
+Value pointwise(GraphBuilder& g, const Value& in, const std::string& name, std::int64_t from, std::int64_t to) {
+  return g.relu(g.conv(in, name, from, to, {1, 1}, {1, 1}, {0, 0, 0, 0}));
+}
+
 // Branches of 32 and 48 channels, which blocks of 16 divide: each writes its blocks into those of the concatenation, which its readers
 // find there, and a sum with it is part of the convolution before.
 TEST_F(FloatOrders, BranchesLieInTheirConcatenation) {
   GraphBuilder g("net", 13);
-  const auto layer = [&](const Value& in, const std::string& name, std::int64_t from, std::int64_t to) {
-    return g.relu(g.conv(in, name, from, to, {1, 1}, {1, 1}, {0, 0, 0, 0}));
-  };
-  const Value stem = layer(g.input("x", DType::Float32, {1, 3, 12, 12}), "stem", 3, 32);
-  const Value both = g.node("Concat", {layer(stem, "a", 32, 32), layer(stem, "b", 32, 48)}, {{"axis", 1}}, "cat");
+  const Value stem = pointwise(g, g.input("x", DType::Float32, {1, 3, 12, 12}), "stem", 3, 32);
+  const Value both = g.node("Concat", {pointwise(g, stem, "a", 32, 32), pointwise(g, stem, "b", 32, 48)}, {{"axis", 1}}, "cat");
   const Value sum = g.node("Add", {g.conv(both, "c", 80, 80, {1, 1}, {1, 1}, {0, 0, 0, 0}), both}, {}, "sum");
-  g.output(layer(sum, "last", 80, 32), DType::Float32, {1, 32, 12, 12});
+  g.output(pointwise(g, sum, "last", 80, 32), DType::Float32, {1, 32, 12, 12});
   compile(g, "x86-64-v4");
   MemoryPlan plan = plan_memory(program_);
   const auto parts = std::ranges::count_if(plan.placements, [](const Placement& place) { return place.part_of >= 0; });
@@ -98,13 +99,10 @@ TEST_F(FloatOrders, BranchesLieInTheirConcatenation) {
 // Parts of a value are read where they lie, also where they begin within the channels.
 TEST_F(FloatOrders, PartsOfASplitAreReadWhereTheyLie) {
   GraphBuilder g("net", 13);
-  const auto layer = [&](const Value& in, const std::string& name, std::int64_t from, std::int64_t to) {
-    return g.relu(g.conv(in, name, from, to, {1, 1}, {1, 1}, {0, 0, 0, 0}));
-  };
-  const Value stem = layer(g.input("x", DType::Float32, {1, 3, 12, 12}), "stem", 3, 80);
+  const Value stem = pointwise(g, g.input("x", DType::Float32, {1, 3, 12, 12}), "stem", 3, 80);
   g.node_with_outputs("Split", {stem, g.ints("sizes", {32, 48})}, {"front", "back"}, {{"axis", 1}});
-  const Value sum = g.node("Add", {layer("front", "a", 32, 32), layer("back", "b", 48, 32)}, {}, "sum");
-  g.output(layer(sum, "last", 32, 32), DType::Float32, {1, 32, 12, 12});
+  const Value sum = g.node("Add", {pointwise(g, "front", "a", 32, 32), pointwise(g, "back", "b", 48, 32)}, {}, "sum");
+  g.output(pointwise(g, sum, "last", 32, 32), DType::Float32, {1, 32, 12, 12});
   compile(g, "x86-64-v4");
   EXPECT_EQ(program_.calls.size(), 4u) << "one a convolution";
   EXPECT_EQ(order_of("Relu_1"), "1/16");

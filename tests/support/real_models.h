@@ -37,6 +37,13 @@ inline std::vector<std::string> exactly(std::vector<std::string> options) {
   return options;
 }
 
+/// A network of integers on these backends: every bit of outputs that were computed elsewhere.
+inline void expect_every_bit(const std::string& name, const std::string& backends) {
+  const auto folder = downloaded_model(name);
+  if (!folder) GTEST_SKIP() << name << " is not there: set ETCH_MODELS to a folder of models that has it";
+  EXPECT_TRUE(validated(*folder / "model.onnx", exactly({"--backends", backends, "--data", folder->string()})).at("ok"));
+}
+
 /// Why code with vectors of 512 bits can't run here: one line; empty if it can.
 inline std::string why_no_avx512() {
   std::string why;

@@ -23,7 +23,7 @@ constexpr std::string_view kGood = R"(<target name="t">
 <description>a test</description>
 <core name="cortex-m7" fpu="single" fma="true" pointer="32"/>
 <registers float="32"/>
-<vector bits="128" registers="8" extensions="true"/><cache level1="48K" level2="1M"/>
+<vector bits="128" registers="8" extensions="true" hides_equal="true"/><cache level1="48K" level2="1M"/>
 <memory name="itcm" kind="flash" origin="0x1000" size="64K"/>
 <memory name="ram" kind="ram" origin="0x20000000" size="2M"/>
 <memory name="dtcm" kind="ram" origin="0x30000000" size="0x100"/>
@@ -49,6 +49,17 @@ std::filesystem::path write(const TempDir& dir, std::string_view text, const cha
   return dir.path() / name;
 }
 
+TEST(Target, WhatMostLeaveOpenIsRead) {
+  const TempDir dir;
+  const Target t = read_target(write(dir, kGood));
+  EXPECT_TRUE(t.vector.hides_equal);
+  EXPECT_EQ(t.first_cache_bytes, 48 << 10);
+  EXPECT_EQ(t.cache_bytes, 1 << 20);
+  std::string open(kGood);
+  open.replace(open.find(" level1=\"48K\""), 13, "");
+  EXPECT_EQ(read_target(write(dir, open)).first_cache_bytes, kFirstCache);
+}
+
 TEST(Target, EveryFieldIsRead) {
   const TempDir dir;
   const Target t = read_target(write(dir, kGood));
@@ -65,8 +76,6 @@ TEST(Target, EveryFieldIsRead) {
   EXPECT_EQ(t.vector.registers, 8);
   EXPECT_TRUE(t.vector.extensions);
   EXPECT_EQ(t.float_lanes(), 4);
-  EXPECT_EQ(t.first_cache_bytes, 48 << 10);
-  EXPECT_EQ(t.cache_bytes, 1 << 20);
   ASSERT_EQ(t.memories.size(), 3u);
   EXPECT_EQ(t.memories[1].name, "ram");
   EXPECT_EQ(t.memories[1].origin, 0x20000000);

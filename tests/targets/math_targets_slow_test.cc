@@ -1,5 +1,5 @@
 // The functions of codegen/math.h as the targets' compilers and processors compute them, in the emulator: one number after the other and,
-// where a target has vectors, as those. For this machine see codegen/math_slow_test.cc.
+// where a target has vectors, as those. For this machine see codegen/math_slow_test.cc. And comparisons, which compilers get wrong too.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,17 +25,57 @@ namespace {
 
 constexpr std::size_t kNumbers = 4096, kPairs = 8192;
 
+using Exact = std::function<double(double x, double y)>;
+
+/// What is made of x and y in place of one operation: numbers of the operands' shape by `number`.
+struct Nodes {
+  LazyOps& ops;
+  const LazyOp *x, *y;
+  ShapeTracker st;
+
+  const LazyOp* number(double value) const {
+    return ops.constant(Scalar::of_double(DType::Float32, value), ShapeTracker::from_shape({1}).expand(st.shape()));
+  }
+  const LazyOp* choice(Op op, const LazyOp* a, const LazyOp* b) const {
+    return ops.elementwise(Op::Where, {ops.elementwise(op, {a, b}), number(2), number(3)});
+  }
+};
+using Build = const LazyOp* (*)(const Nodes& n);
+
 /// A kernel of one of the functions.
 struct Case {
-  Op op;
+  std::string function;
   bool in_vectors;
   double limit;  // ulp
   double most;   // of larger arguments the value is open
-  std::function<double(double x, double y)> exact;
+  Exact exact;
   bool is_of_pairs = false;
+  Op op = Op::Where;
+  Build build = nullptr;  // instead of `op`
 
   std::size_t count() const { return is_of_pairs ? kPairs : kNumbers; }
-  std::string name() const { return fmt::format("{}_{}", name_of(op), in_vectors ? "vectors" : "numbers"); }
+  std::string name() const { return fmt::format("{}_{}", function, in_vectors ? "vectors" : "numbers"); }
+};
+
+/// Comparisons with numbers and of two values. NaN is the result where a Max or Min has it as an operand; else no comparison with it holds.
+struct Comparison {
+  const char* name;
+  Build build;
+  Exact exact;
+  bool is_of_pairs = false;
+};
+const Comparison kComparisons[] = {
+    {"relu", [](const Nodes& n) { return n.ops.elementwise(Op::Max, {n.x, n.number(0)}); }, [](double x, double) { return x < 0 ? 0 : x; }},
+    {"below", [](const Nodes& n) { return n.choice(Op::CmpLt, n.x, n.number(1)); }, [](double x, double) { return x < 1 ? 2 : 3; }},
+    {"above", [](const Nodes& n) { return n.choice(Op::CmpLt, n.number(1), n.x); }, [](double x, double) { return 1 < x ? 2 : 3; }},
+    {"negative", [](const Nodes& n) { return n.choice(Op::CmpLt, n.x, n.number(0)); }, [](double x, double) { return x < 0 ? 2 : 3; }},
+    {"is_nan", [](const Nodes& n) { return n.choice(Op::CmpNe, n.x, n.x); }, [](double x, double) { return std::isnan(x) ? 2 : 3; }},
+    {"is_number", [](const Nodes& n) { return n.choice(Op::CmpEq, n.x, n.x); }, [](double x, double) { return std::isnan(x) ? 3 : 2; }},
+    {"less", [](const Nodes& n) { return n.choice(Op::CmpLt, n.x, n.y); }, [](double x, double y) { return x < y ? 2 : 3; }, true},
+    {"larger", [](const Nodes& n) { return n.ops.elementwise(Op::Max, {n.x, n.y}); },
+     [](double x, double y) { return x < y || std::isnan(y) ? y : x; }, true},
+    {"smaller", [](const Nodes& n) { return n.ops.elementwise(Op::Min, {n.x, n.y}); },
+     [](double x, double y) { return y < x || std::isnan(y) ? y : x; }, true},
 };
 
 std::vector<Case> cases_of(const Target& target) {
@@ -43,9 +83,11 @@ std::vector<Case> cases_of(const Target& target) {
   for (const bool in_vectors : {false, true}) {
     if (in_vectors && !target.vector.extensions) continue;
     for (const test::ExactFunction& f : test::exact_functions())
-      cases.push_back({f.op, in_vectors, f.limit, f.most, [&f](double x, double) { return f.value(x); }});
+      cases.push_back(
+          {std::string(name_of(f.op)), in_vectors, f.limit, f.most, [&f](double x, double) { return f.value(x); }, false, f.op});
     for (const test::ExactPairFunction& f : test::exact_pair_functions())
-      cases.push_back({f.op, in_vectors, f.limit, INFINITY, f.value, true});
+      cases.push_back({std::string(name_of(f.op)), in_vectors, f.limit, INFINITY, f.value, true, f.op});
+    for (const Comparison& c : kComparisons) cases.push_back({c.name, in_vectors, 0, INFINITY, c.exact, c.is_of_pairs, Op::Where, c.build});
   }
   return cases;
 }
@@ -84,7 +126,9 @@ ProgramKernel kernel_of(LazyOps& ops, const Case& c, const Target& target) {
   CodegenOptions options = codegen_options(target, kC);
   options.library_math = {};
   if (!c.in_vectors) options.vector_bits = 0;
-  ProgramKernel kernel = generate_kernel(ops.store(0, ops.elementwise(c.op, operands), st), std::move(signature), kC, options);
+  const LazyOp* value =
+      c.build != nullptr ? c.build({ops, operands.front(), operands.back(), st}) : ops.elementwise(c.op, std::move(operands));
+  ProgramKernel kernel = generate_kernel(ops.store(0, value, st), std::move(signature), kC, options);
   EXPECT_EQ(kernel.text.uses_vectors, c.in_vectors) << c.name();
   return kernel;
 }
@@ -163,20 +207,25 @@ std::vector<float> results_on(const Target& target, const std::vector<Case>& cas
 }
 
 /// Whether the processor takes subnormal numbers for 0 in the kernel, as operands and as results: NEON of Armv7 and Helium always do.
+/// Of loops that compare numbers clang makes vectors for NEON.
 bool takes_subnormals_for_0(const Target& target, const Case& c) {
-  return c.in_vectors && (target.name == "cortex-m55" || target.name == "cortex-a7");
+  return (target.name == "cortex-m55" && c.in_vectors) || (target.name == "cortex-a7" && (c.in_vectors || c.build != nullptr));
 }
 
 double flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }
 
 /// What may be computed instead of the exact value where subnormal numbers are taken for 0: the value of such operands, 0 for such a value,
-/// and where one comes up on the way: in expm1 half of the value, in gelu x / 2.34375, without which x itself stays, or -0.
+/// and where one comes up on the way: in expm1 half of the value, in gelu x / 2.34375, without which x itself stays, or -0. A comparison
+/// gives one of its operands as it is.
 std::vector<double> flushed_values(const Case& c, double x, double y) {
   std::vector<double> values{c.exact(flushed(x), flushed(y))};
   values.push_back(flushed(values[0]));
   values.push_back(flushed(c.exact(x, y)));
   if (c.op == Op::Expm1 && std::fabs(x) < 0x1p-125) values.push_back(std::copysign(0.0, x));
   if (c.op == Op::Gelu && std::fabs(x) < 2.34375 * 0x1p-126) values.push_back(x > 0 ? x : -0.0);
+  if (c.build != nullptr)
+    for (const double operand : {x, y})
+      if (std::fabs(operand) < 0x1p-126) values.push_back(operand);
   return values;
 }
 

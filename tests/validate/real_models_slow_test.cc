@@ -87,13 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Downloaded, RealModel, testing::ValuesIn(kModels),
 // Networks of integers in the forms that exporters write: with float input and output, of operators that take integers, of unsigned bytes.
 class IntegerModel : public testing::TestWithParam<const char*> {};
 
-TEST_P(IntegerModel, equals_its_expected_outputs) {
-  const auto folder = downloaded_model(GetParam());
-  if (!folder) GTEST_SKIP() << GetParam() << " is not there: set ETCH_MODELS to a folder of models that has it";
-  const auto json = test::validated(*folder / "model.onnx", test::exactly({"--backends", "interp,c,llvm", "--data", folder->string()}));
-  EXPECT_TRUE(json.at("ok"));
-  EXPECT_EQ(json.value("backends", nlohmann::json::array()).size(), 3u);
-}
+TEST_P(IntegerModel, equals_its_expected_outputs) { test::expect_every_bit(GetParam(), "interp,c,llvm"); }
 
 INSTANTIATE_TEST_SUITE_P(Downloaded, IntegerModel, testing::Values("kws_int8_floatio", "kws_int8_qop", "kws_uint8"),
                          [](const auto& row) { return std::string(row.param); });
