@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> networks(const std::filesystem::path& downloa
   return paths;
 }
 
-/// The lines of the target's own table whose rows kernels and choices of `model` take.
+/// The lines of the target's own table whose rows kernels and choices of `model` take; none has one that it can't take.
 std::set<int> lines_taken(const std::filesystem::path& model, const Target& target, std::string_view goal) {
   CompileOptions options;
   options.import.path = model;
@@ -33,9 +33,12 @@ std::set<int> lines_taken(const std::filesystem::path& model, const Target& targ
   if (goal == "flash") options.sharing = Sharing::All;
   const OptTable table = OptTable::read(target.tuning);
   const Frontend frontend = read_model(options);
+  EXPECT_EQ(frontend.tuning_notes, std::vector<std::string>()) << model;
   std::set<int> lines;
   for (const std::string& key : frontend.schedule.found) lines.insert(table.layout(key)->line);
-  for (const TableRow& row : lower_model(frontend, &language_of(target), options).rows) lines.insert(row.line);
+  const Program program = lower_model(frontend, &language_of(target), options);
+  for (const ProgramKernel& kernel : program.kernels) EXPECT_EQ(kernel.note, "") << model;
+  for (const TableRow& row : program.rows) lines.insert(row.line);
   return lines;
 }
 
