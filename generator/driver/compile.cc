@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
+#include <future>
 #include <map>
 
 #include "audit/audit.h"
@@ -51,17 +51,11 @@ ByteOptions byte_options(const Target& target) {
   return options;
 }
 
-std::string file_bytes(const std::filesystem::path& path) {
-  std::error_code bad;
-  const std::uintmax_t size = std::filesystem::file_size(path, bad);
-  std::string bytes(bad ? 0 : static_cast<std::size_t>(size), '\0');
-  std::ifstream in(path, std::ios::binary);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(in.gcount()));
-  return bytes;
+// Of the model's bytes; empty if it was traced.
+std::string sha256_of(const ImportOptions& model) {
+  if (!model.bytes.empty()) return sha256_hex(std::as_bytes(std::span(model.bytes.data(), model.bytes.size())));
+  return model.path.empty() ? "" : sha256_hex_of(model.path);
 }
-
-std::string sha256_of(const std::string& bytes) { return sha256_hex(std::as_bytes(std::span(bytes.data(), bytes.size()))); }
 
 // The outputs that the reference computes for the self-test's inputs.
 std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& test, const CompileOptions& options) {
@@ -283,10 +277,8 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   Frontend frontend;
   frontend.model = std::move(model);
   frontend.file = options.import.path.filename().string();
-  if (!options.import.bytes.empty())
-    frontend.sha256 = sha256_of(options.import.bytes);
-  else if (!options.import.path.empty())  // else it was traced
-    frontend.sha256 = sha256_of(file_bytes(options.import.path));
+  // Beside the schedule: of large weights it takes as long as a good part of that.
+  std::future<std::string> sha256 = std::async(std::launch::async, [&options] { return sha256_of(options.import); });
   std::vector<OutputSpec> outputs;
   std::vector<const LazyBuffer*> buffers;
   for (const ImportedTensor& output : frontend.model.outputs) {
@@ -328,6 +320,7 @@ Frontend schedule_model(ImportedModel model, const CompileOptions& options) {
   if (options.wide_weights)
     frontend.widened_bytes += widen_weights(*frontend.model.graph, frontend.schedule, codegen_of(language, options).instructions);
   verify(frontend.schedule);
+  frontend.sha256 = sha256.get();
   if (options.dump) options.dump("schedule", [&] { return to_text(frontend.schedule); });
   return frontend;
 }

@@ -1,6 +1,6 @@
-// Sums of products as matrix products. Each axis of sum(A * B) is one of four kinds: batch (A and B depend on it, or
-// neither), M (only A does), N (only B does), K (summed). For each batch position, panels of A (M x K) and B (N x K) are
-// gathered in blocks and multiplied; what A and B are (leaves or elementwise subtrees) is evaluated into the panels.
+// Sums of products as matrix products. Each axis of sum(A * B) is one of four kinds: batch (A and B depend on it), M (only A
+// does), N (only B does), K (summed). For each batch position, panels of A (M x K) and B (N x K) are gathered in blocks and
+// multiplied; what A and B are (leaves or elementwise subtrees) is evaluated into the panels.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -86,6 +86,7 @@ struct Split {
 Split split(const Contraction& c, const Inputs& inputs) {
   const std::vector<std::int64_t> shape = fixed(c.product->shape, *inputs.vars);
   Split result;
+  Domain of_neither;
   for (int a = 0; a < static_cast<int>(shape.size()); a++) {
     const Loop loop{a, shape[static_cast<std::size_t>(a)]};
     if (loop.size == 1) continue;
@@ -94,8 +95,11 @@ Split split(const Contraction& c, const Inputs& inputs) {
       continue;
     }
     const bool in_a = depends_on(c.a(), a, inputs), in_b = depends_on(c.b(), a, inputs);
-    (in_a == in_b ? result.batch : in_a ? result.m : result.n).push_back(loop);
+    (in_a && in_b ? result.batch : in_a ? result.m : in_b ? result.n : of_neither).push_back(loop);
   }
+  // Where weights are one constant, neither side depends on the channels: they are rows of the smaller one.
+  Domain& rows = size_of(result.m) < size_of(result.n) ? result.m : result.n;
+  rows.insert(rows.end(), of_neither.begin(), of_neither.end());
   return result;
 }
 

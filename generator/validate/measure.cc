@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -53,7 +54,8 @@ CrossBuild build_probe(const MeasureRequest& request, const Target& target, cons
 }
 
 FitMeasured measured(const MeasureRequest& request, const Target& target, const fs::path& work) {
-  const CrossBuild empty = build_empty(target, work), probe = build_probe(request, target, work);
+  auto building = std::async(std::launch::async, [&] { return build_empty(target, work); });
+  const CrossBuild probe = build_probe(request, target, work), empty = building.get();
   FitMeasured result;
   result.compiler = probe.compiler;
   const std::int64_t grown = flash_of(probe) - flash_of(empty) - (request.probe.weights.empty() ? 0 : kWeightsStubBytes);
