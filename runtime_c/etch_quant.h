@@ -117,6 +117,29 @@ ETCH_INLINE int32_t etch_requantise(int32_t v, float m) { return etch_rint_i32((
     for (i = 0; i < n; i++) v[i] = (uint32_t)etch_requantise((int32_t)v[i], m[i]); \
     return v;                                                                      \
   }
+/* Integers of other sizes, modulo 2^bits. GCC 12 converts vectors of bytes one by one, lists of the same by an instruction. */
+#if defined(__clang__)
+#define ETCH_CONVERT(type, to, n) return __builtin_convertvector(v, etch_##to##x##n);
+#else
+#define ETCH_LIST_4(type, l) (type)v[l], (type)v[l + 1], (type)v[l + 2], (type)v[l + 3]
+#define ETCH_LIST_8(type, l) ETCH_LIST_4(type, l), ETCH_LIST_4(type, l + 4)
+#define ETCH_LIST_16(type, l) ETCH_LIST_8(type, l), ETCH_LIST_8(type, l + 8)
+#define ETCH_CONVERT(type, to, n) const etch_##to##x##n converted = {ETCH_LIST_##n(type, 0)}; return converted;
+#endif
+#define ETCH_CONVERSION(from, type, to, n) \
+  ETCH_INLINE etch_##to##x##n etch_##from##_to_##to##x##n(etch_##from##x##n v) { ETCH_CONVERT(type, to, n) }
+#define ETCH_CONVERSIONS(n)                                                           \
+  ETCH_CONVERSION(i8, uint32_t, u32, n) ETCH_CONVERSION(u32, int8_t, i8, n)           \
+  ETCH_CONVERSION(u8, uint32_t, u32, n) ETCH_CONVERSION(u32, uint8_t, u8, n)          \
+  ETCH_CONVERSION(i16, uint32_t, u32, n) ETCH_CONVERSION(u32, int16_t, i16, n)        \
+  ETCH_CONVERSION(u16, uint32_t, u32, n) ETCH_CONVERSION(u32, uint16_t, u16, n)       \
+  ETCH_CONVERSION(i8, int16_t, i16, n) ETCH_CONVERSION(i16, int8_t, i8, n)            \
+  ETCH_CONVERSION(i8, uint16_t, u16, n) ETCH_CONVERSION(u16, int8_t, i8, n)           \
+  ETCH_CONVERSION(u8, int16_t, i16, n) ETCH_CONVERSION(i16, uint8_t, u8, n)           \
+  ETCH_CONVERSION(u8, uint16_t, u16, n) ETCH_CONVERSION(u16, uint8_t, u8, n)
+ETCH_CONVERSIONS(4)
+ETCH_CONVERSIONS(8)
+ETCH_CONVERSIONS(16)
 ETCH_LANES(4)
 ETCH_LANES(8)
 ETCH_LANES(16)

@@ -11,8 +11,22 @@ namespace etch {
 namespace {
 
 bool is_const(const UOp* u) { return u->uop == UOpKind::Const; }
-bool is_zero(const UOp* u) { return is_const(u) && !is_float(u->dtype) && u->value->as_int() == 0; }
-bool is_one(const UOp* u) { return is_const(u) && (is_float(u->dtype) ? u->value->as_double() == 1.0 : u->value->as_int() == 1); }
+
+// The number that all lanes are, or null.
+const UOp* number_in_all_lanes(const UOp* u) {
+  const bool is_one = u->uop == UOpKind::Vectorize && std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
+  const UOp* number = is_one ? u->src[0] : u;
+  return is_const(number) ? number : nullptr;
+}
+
+bool is_zero(const UOp* u) {
+  const UOp* c = number_in_all_lanes(u);
+  return c != nullptr && !is_float(u->dtype) && c->value->as_int() == 0;
+}
+bool is_one(const UOp* u) {
+  const UOp* c = number_in_all_lanes(u);
+  return c != nullptr && (is_float(u->dtype) ? c->value->as_double() == 1.0 : c->value->as_int() == 1);
+}
 
 int bits_of(DType d) { return 8 * bytes_of(d); }
 
@@ -119,13 +133,6 @@ std::optional<Scalar> evaluate_float(Op op, DType dtype, F a, F b) {
   return std::nullopt;
 }
 
-// The number that all lanes are, or null.
-const UOp* number_in_all_lanes(const UOp* u) {
-  const bool is_one = u->uop == UOpKind::Vectorize && std::ranges::all_of(u->src, [&](const UOp* s) { return s == u->src[0]; });
-  const UOp* number = is_one ? u->src[0] : u;
-  return is_const(number) ? number : nullptr;
-}
-
 // condition ? wide(condition ? x : 0) : number, integers, is wide(condition ? x : number) if the number has a place in the type of x.
 const UOp* fold_into_widened_load(UOpBuilder& b, const UOp& u) {
   const auto [condition, yes, all] = std::array{u.src[0], u.src[1], u.src[2]};
@@ -157,7 +164,8 @@ const UOp* fold_where(UOpBuilder& b, const UOp& u) {
 
 // The largest, or the smallest, value of an integer type.
 bool is_extreme(const UOp* u, bool largest) {
-  return is_const(u) && u->value->as_int() == (largest ? int_max(u->dtype) : int_min(u->dtype));
+  const UOp* c = number_in_all_lanes(u);
+  return c != nullptr && c->value->as_int() == (largest ? int_max(u->dtype) : int_min(u->dtype));
 }
 
 // x + 0 is x, and so on; nullptr if no rule applies. For floats x + 0 is not x (x may be -0.0), but x - 0 is.
@@ -211,7 +219,7 @@ const UOp* fold(UOpBuilder& b, UOp& u) {
   const bool is_integer = !is_float(u.src[0]->dtype) && u.src[0]->dtype != DType::Bool;
   if (u.src.size() == 2 && u.src[0] == u.src[1] && !is_float(u.src[0]->dtype) && gives_bool(u.op))
     return b.constant(Scalar::of_int(DType::Bool, u.op == Op::CmpEq ? 1 : 0));
-  if (u.op == Op::CmpLt && is_integer && (is_extreme(u.src[0], true) || is_extreme(u.src[1], false)))
+  if (u.op == Op::CmpLt && is_integer && u.lanes == 1 && (is_extreme(u.src[0], true) || is_extreme(u.src[1], false)))
     return b.constant(Scalar::of_int(DType::Bool, 0));
   std::vector<Scalar> values;
   for (const UOp* s : u.src) {

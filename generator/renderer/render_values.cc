@@ -254,7 +254,12 @@ Renderer::Expr Renderer::vector_cast(const UOp* u) {
   const UOp* from = u->src[0];
   const Expr& e = expr(from);
   const std::string type = vector_type(u);
-  if (from->dtype == DType::Float32) return {helper("f32_to_" + short_name(u->dtype, u->lanes)) + "(" + e.text + ")", kAtom, e.depth + 1};
+  const bool has_function =
+      from->dtype == DType::Float32 || (is_int(from->dtype) && is_int(u->dtype) && bytes_of(from->dtype) != bytes_of(u->dtype));
+  if (has_function) {
+    const std::string from_name = short_name(from->dtype, u->lanes), lane = from_name.substr(0, from_name.find('x'));
+    return {helper(lane + "_to_" + short_name(u->dtype, u->lanes)) + "(" + e.text + ")", kAtom, e.depth + 1};
+  }
   std::string text = e.text;
   if (u->dtype == DType::Float32) text = "(" + helper("i32x" + std::to_string(u->lanes)) + ")" + operand(from, kUnary);
   return {"__builtin_convertvector(" + text + ", " + type + ")", kAtom, e.depth + 1};

@@ -112,6 +112,20 @@ const PassCase kCases[] = {
      "%5 = Loop int32 i0 %2 %3\n  %6 = DefineAcc float32x4 0.0 0\n  %7 = Loop int32 r0 %2 %4\n    %8 = Load float32x4 %1 %7\n"
      "    %9 = Alu Add float32x4 %6 %8\n    %10 = Phi float32x4 %6 %9\n  %11 = End %7\n  %12 = Load float32x4 %1 %2\n"
      "  %13 = Alu Add float32x4 %10 %12\n  %14 = Store float32x4 %0 %5 %13\n%15 = End %5\n"},
+    {"in all lanes x * 1, and integers: y + y * 0, at least the smallest one", fold_constants,
+     [](Maker& m) {
+       const auto all = [&](const UOp* number) {
+         return m.b.add(UOp{.uop = UOpKind::Vectorize, .dtype = number->dtype, .lanes = 4, .src = {number, number, number, number}});
+       };
+       const UOp* x = m.b.alu(Op::Mul, kF32, {m.load(m.i32(0), 4), all(m.f32(1))});
+       const UOp* y = m.b.add(UOp{.uop = UOpKind::Cast, .dtype = kI32, .lanes = 4, .src = {x}});
+       const UOp* same = m.b.alu(Op::Add, kI32, {y, m.b.alu(Op::Mul, kI32, {y, all(m.i32(0))})});
+       const UOp* larger = m.b.alu(Op::Max, kI32, {all(m.i32(INT32_MIN)), same});
+       m.store(m.i32(0), m.b.add(UOp{.uop = UOpKind::Cast, .dtype = kF32, .lanes = 4, .src = {larger}}));
+     },
+     "%0 = DefineGlobal float32 0\n%1 = DefineGlobal float32 1\n%2 = Const int32 0\n%3 = Load float32x4 %1 %2\n%4 = Const float32 1.0\n"
+     "%5 = Vectorize float32x4 %4 %4 %4 %4\n%6 = Cast int32x4 %3\n%7 = Vectorize int32x4 %2 %2 %2 %2\n%8 = Const int32 -2147483648\n"
+     "%9 = Vectorize int32x4 %8 %8 %8 %8\n%10 = Cast float32x4 %6\n%11 = Store float32x4 %0 %2 %10\n"},
     {"nine times x", sum_loops,
      [](Maker& m) {
        const UOp* x = m.load(m.i32(0));
