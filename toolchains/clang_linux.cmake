@@ -21,5 +21,6 @@ foreach(language C CXX ASM)
   string(JOIN " " CMAKE_${language}_FLAGS_INIT ${flags})
   set(CMAKE_${language}_FLAGS_RELEASE "${optimize} -DNDEBUG" CACHE STRING "Flags of release builds")
 endforeach()
-string(JOIN " " CMAKE_EXE_LINKER_FLAGS_INIT ${link})
+# clang links with all flags, and would warn of those that only compile.
+string(JOIN " " CMAKE_EXE_LINKER_FLAGS_INIT ${link} -Wno-unused-command-line-argument)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
