@@ -30,8 +30,10 @@ bool is_unit(const std::optional<Sint>& s) { return s && s->is_int(1); }
 constexpr std::int64_t kSumsOfWindow = 16, kSumsOfVectors = 8, kProductsOfWindow = 12;
 constexpr std::int64_t kLeastOverlap = 3;  // rows of a tile
 constexpr std::int64_t kUnrollInOrder = 2;
-constexpr std::int64_t kSharedWindow = 3;  // elements of windows that are unrolled beside that
-constexpr std::int64_t kUnroll = 4;        // steps of a long sum without vectors: a loop's own instructions are not free
+constexpr std::int64_t kUnrolledWindow = 7;      // elements of an axis of a window that is unrolled
+constexpr std::int64_t kUnrolledProducts = 256;  // of a tile and such an axis
+constexpr std::int64_t kSharedWindow = 3;        // elements of windows that are unrolled beside that
+constexpr std::int64_t kUnroll = 4;              // steps of a long sum without vectors: a loop's own instructions are not free
 constexpr std::int64_t kUnrollAhead = 8;
 
 struct Tile {
@@ -353,15 +355,29 @@ void unroll_shared(Kernel& k, const Kernel& plain, const Tile& tile) {
   }
 }
 
+// Without vectors: an axis of a window along which rows read elements in common, each of which is then loaded once for all of them.
+// False: there is none.
+bool unroll_window_of_rows(Kernel& k, const Kernel& plain, const Tile& tile) {
+  for (int axis = k.first_reduce(); axis < k.first_upcast(); axis++) {
+    const int reduced = axis - k.first_reduce();
+    const Sint& size = k.axes()[at(axis)].size;
+    if (!size.is_int() || size.as_int() > kUnrolledWindow || size.as_int() * tile.rows * tile.registers > kUnrolledProducts) continue;
+    if (distance_of_rows(plain, tile, plain.first_reduce() + reduced)) return k.try_apply({OptOp::Unroll, reduced, 0});
+  }
+  return false;
+}
+
 // A window's innermost axis. Not where vectors fill the registers and rows share elements: compilers would load each once, and spill it.
 void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   const std::vector<int> order = reduce_order(k);
   if (order.empty() || !k.axes()[at(order.back())].size.is_int()) return;
   const int last = order.back(), reduced = last - k.first_reduce();
   const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
+  if (tile.lanes == 1 && unroll_window_of_rows(k, plain, tile)) return;
   const bool is_full = tile.lanes > 1 && sums > kSumsOfWindow;
-  if (is_full && ((size <= 7 && !k.options().in_order) || distance_of_rows(plain, tile, plain.first_reduce() + reduced))) return;
-  if (size <= 7 && size * sums <= 256) {
+  if (is_full && ((size <= kUnrolledWindow && !k.options().in_order) || distance_of_rows(plain, tile, plain.first_reduce() + reduced)))
+    return;
+  if (size <= kUnrolledWindow && size * sums <= kUnrolledProducts) {
     k.try_apply({OptOp::Unroll, reduced, 0});
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors
     const bool is_window = tile.lanes > 1 && sums <= kSumsOfVectors && rest.size() == 1 && k.axes()[at(rest[0])].size.is_int();

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "backends.h"
 #include "base/error.h"
@@ -239,11 +241,20 @@ void measure_backends(Context& context, const std::string& name, const fs::path&
   context.figures.push_back(under_limit(name + "_validate_memory", 2e9, static_cast<double>(run.max_rss_bytes), "bytes"));
 }
 
-Figures measure(Context& context) {
+void measure_chains(Context& context) {
   for (const test::Chain& chain : test::kChains) {
     context.say(fmt::format("chain: {}", chain.name));
     measure_chain(context, chain);
   }
+}
+
+void measure_int8_everywhere(Context& context) {
+  measure_pointwise(context);
+  measure_int8(context);
+}
+
+Figures measure(Context& context) {
+  measure_chains(context);
   for (const char* name : {"mlp", "lenet", "ds_cnn", "resnet8", "mobilenet_v1_025", "autoencoder"}) {
     context.say(name);
     const fs::path model = zoo(context, {name}, std::string(name) + ".onnx");
@@ -298,38 +309,41 @@ void print(const Figures& figures, bool json) {
     fmt::print("{:<44} {:>8.3f} {:>6}  {} ({})\n", f.name, f.value, f.goal ? fmt::format("{:.2f}", *f.goal) : "-", f.note, f.unit);
 }
 
+/// What can be measured alone.
+struct Group {
+  const char *flag, *text;
+  void (*measure)(Context&);
+};
+constexpr Group kGroups[] = {
+    {"--chains", "etch's own time and memory on models of 20 000 nodes, alone", measure_chains},
+    {"--int8", "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone", measure_int8_everywhere},
+    {"--training", "emitted training steps beside PyTorch's, alone", measure_training},
+    {"--onnxruntime", "networks and layers beside ONNX Runtime, alone", measure_beside_onnxruntime},
+    {"--workers", "networks shared by two workers, alone", measure_workers},
+    {"--cores", "layers on cores with vectors, in instructions, alone", measure_cores},
+    {"--search", "how long etch tune takes, alone", measure_searches},
+};
+
 int run(int argc, char** argv) {
   CLI::App app{"figures of speed, memory and code size, as ratios", "etch_bench"};
-  bool json = false, int8 = false, training = false, onnxruntime = false, workers = false, cores = false, search = false;
-  app.add_flag("--int8", int8, "int8 networks on the Cortex-M4F, and int8 kernels beside this processor's peak, alone");
-  app.add_flag("--training", training, "emitted training steps beside PyTorch's, alone");
-  auto* const beside = app.add_flag("--onnxruntime", onnxruntime, "networks and layers beside ONNX Runtime, alone");
+  std::vector<CLI::Option*> flags;
+  flags.reserve(std::size(kGroups));
+  for (const Group& group : kGroups) flags.push_back(app.add_flag(group.flag, group.text));
   std::string only;
-  app.add_option("--only", only, "of --onnxruntime, what has this in its name")->type_name("TEXT")->needs(beside);
-  app.add_flag("--workers", workers, "networks shared by two workers, alone");
-  app.add_flag("--cores", cores, "layers on cores with vectors, in instructions, alone");
-  app.add_flag("--search", search, "how long etch tune takes, alone");
+  app.add_option("--only", only, "of --onnxruntime, what has this in its name")->type_name("TEXT")->needs("--onnxruntime");
+  bool json = false;
   app.add_flag("--json", json, "an array of {name, value, unit, goal}");
   CLI11_PARSE(app, argc, argv);
   const TempDir work("etch-bench");
   const char* models = std::getenv("ETCH_MODELS");
   Context context{work.path(), models != nullptr ? models : "", {}, only};
-  if (int8) {
-    measure_pointwise(context);
-    measure_int8(context);
-  } else if (training) {
-    measure_training(context);
-  } else if (onnxruntime) {
-    measure_beside_onnxruntime(context);
-  } else if (workers) {
-    measure_workers(context);
-  } else if (cores) {
-    measure_cores(context);
-  } else if (search) {
-    measure_searches(context);
-  } else {
-    measure(context);
+  bool is_part = false;
+  for (std::size_t i = 0; i < flags.size(); i++) {
+    if (flags[i]->count() == 0) continue;
+    kGroups[i].measure(context);
+    is_part = true;
   }
+  if (!is_part) measure(context);
   if (!only.empty() && context.figures.empty())
     throw UserError("--only " + only, "nothing that is measured has this in its name", "etch_bench --onnxruntime lists all");
   print(context.figures, json);
