@@ -18,6 +18,10 @@ inline void expect_double_math_as_said(const Target& target) {
                                         "sqrtf", "floorf", "ceilf", "rintf", "roundf", "truncf", "fabsf",  "cbrtf", "lgammaf", "tgammaf"};
   for (const char* function : kFunctions) {
     SCOPED_TRACE(function);
+    if (target.fpu == Fpu::Double) {  // only conversions of 64-bit integers may lack an instruction, as on Armv7-A
+      EXPECT_FALSE(target.computes_in_double(function));
+      continue;
+    }
     const TempDir dir;
     std::ofstream(dir.path() / "main.c")
         << "#include <math.h>\nextern volatile float x;\nvolatile float x = 1;\nint main(void) { return (int)" << function << "(x); }\n";
