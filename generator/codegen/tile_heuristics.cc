@@ -355,14 +355,15 @@ void unroll_shared(Kernel& k, const Kernel& plain, const Tile& tile) {
   }
 }
 
-// Without vectors: an axis of a window along which rows read elements in common, each of which is then loaded once for all of them.
-// False: there is none.
-bool unroll_window_of_rows(Kernel& k, const Kernel& plain, const Tile& tile) {
+// Without vectors: an axis of a window along which rows, at most `most` elements apart, read some in common, each of which is then loaded
+// once for all of them. False: there is none.
+bool unroll_window_of_rows(Kernel& k, const Kernel& plain, const Tile& tile, std::int64_t most) {
   for (int axis = k.first_reduce(); axis < k.first_upcast(); axis++) {
     const int reduced = axis - k.first_reduce();
     const Sint& size = k.axes()[at(axis)].size;
     if (!size.is_int() || size.as_int() > kUnrolledWindow || size.as_int() * tile.rows * tile.registers > kUnrolledProducts) continue;
-    if (distance_of_rows(plain, tile, plain.first_reduce() + reduced)) return k.try_apply({OptOp::Unroll, reduced, 0});
+    const auto distance = distance_of_rows(plain, tile, plain.first_reduce() + reduced);
+    if (distance && *distance <= most) return k.try_apply({OptOp::Unroll, reduced, 0});
   }
   return false;
 }
@@ -373,11 +374,13 @@ void unroll_innermost(Kernel& k, const Kernel& plain, const Tile& tile) {
   if (order.empty() || !k.axes()[at(order.back())].size.is_int()) return;
   const int last = order.back(), reduced = last - k.first_reduce();
   const std::int64_t size = k.axes()[at(last)].size.as_int(), sums = tile.rows * tile.registers;
-  if (tile.lanes == 1 && unroll_window_of_rows(k, plain, tile)) return;
+  const bool is_short = size <= kUnrolledWindow && size * sums <= kUnrolledProducts;
+  // A whole sum over few channels is worth more than what every other column shares.
+  if (tile.lanes == 1 && unroll_window_of_rows(k, plain, tile, is_short ? 1 : kUnrolledWindow)) return;
   const bool is_full = tile.lanes > 1 && sums > kSumsOfWindow;
   if (is_full && ((size <= kUnrolledWindow && !k.options().in_order) || distance_of_rows(plain, tile, plain.first_reduce() + reduced)))
     return;
-  if (size <= kUnrolledWindow && size * sums <= kUnrolledProducts) {
+  if (is_short) {
     k.try_apply({OptOp::Unroll, reduced, 0});
     const std::vector<int> rest = reduce_order(k);  // the other axis of a small window of vectors
     const bool is_window = tile.lanes > 1 && sums <= kSumsOfVectors && rest.size() == 1 && k.axes()[at(rest[0])].size.is_int();

@@ -69,10 +69,15 @@ std::string_view short_name(DType dtype) {
   return kNames[static_cast<std::size_t>(dtype)];
 }
 
-std::string short_name(DType dtype, std::int64_t lanes) {
-  const DType lane = dtype == DType::Int32 ? DType::UInt32 : dtype == DType::Bool ? DType::Int32 : dtype;
-  return std::string(short_name(lane)) + "x" + std::to_string(lanes);
+namespace {
+
+std::string lane_name(DType dtype) {
+  return std::string(short_name(dtype == DType::Int32 ? DType::UInt32 : dtype == DType::Bool ? DType::Int32 : dtype));
 }
+
+}  // namespace
+
+std::string short_name(DType dtype, std::int64_t lanes) { return lane_name(dtype) + "x" + std::to_string(lanes); }
 
 unsigned class_of(DType dtype) { return 1u << static_cast<unsigned>(dtype); }
 
@@ -256,10 +261,8 @@ Renderer::Expr Renderer::vector_cast(const UOp* u) {
   const std::string type = vector_type(u);
   const bool has_function =
       from->dtype == DType::Float32 || (is_int(from->dtype) && is_int(u->dtype) && bytes_of(from->dtype) != bytes_of(u->dtype));
-  if (has_function) {
-    const std::string from_name = short_name(from->dtype, u->lanes), lane = from_name.substr(0, from_name.find('x'));
-    return {helper(lane + "_to_" + short_name(u->dtype, u->lanes)) + "(" + e.text + ")", kAtom, e.depth + 1};
-  }
+  if (has_function)
+    return {helper(lane_name(from->dtype) + "_to_" + short_name(u->dtype, u->lanes)) + "(" + e.text + ")", kAtom, e.depth + 1};
   std::string text = e.text;
   if (u->dtype == DType::Float32) text = "(" + helper("i32x" + std::to_string(u->lanes)) + ")" + operand(from, kUnary);
   return {"__builtin_convertvector(" + text + ", " + type + ")", kAtom, e.depth + 1};

@@ -11,6 +11,7 @@
 #include "audit/digest.h"
 #include "audit/prototype.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/tempdir.h"
 #include "support/expect_error.h"
 #include "support/needs.h"
@@ -311,6 +312,16 @@ TEST(Digest, Sha256) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(Digest, OfAFileIsThatOfItsBytes) {
+  const TempDir dir;
+  for (const std::size_t size : {0u, 3u, 1u << 20, (3u << 20) + 5}) {
+    std::string bytes;
+    for (std::size_t i = 0; i < size; i++) bytes += static_cast<char>(i * i >> 3);
+    write_file(dir.path() / "model", bytes);
+    EXPECT_EQ(sha256_hex_of(dir.path() / "model"), sha256_hex(bytes)) << size;
+  }
 }
 
 }  // namespace

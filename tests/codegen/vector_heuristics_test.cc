@@ -222,15 +222,17 @@ TEST(Heuristics, RowsOfCoresInOrderShareWindows) {
   EXPECT_EQ(opts_of(32, 3, 3), "VECTOR 0 4;OVERLAP 2 5;UPCAST 0 4;UNROLL 0 2;INTERIOR;");
 }
 
-// Without vectors the whole axis of a window along which rows read elements in common is unrolled, or else four channels.
+// Without vectors the whole axis of a window along which rows read elements in common is unrolled, or else four channels, or all of
+// them if they are few.
 TEST(Heuristics, RowsOfScalarCoresShareWindows) {
   using namespace test::windows;
-  const auto opts_of = [](std::int64_t kernel, std::int64_t stride, DType dtype) {
+  const auto opts_of = [](std::int64_t kernel, std::int64_t stride, DType dtype, std::int64_t channels = 64) {
     LazyOps ops;
     CodegenOptions options;
     options.register_tiles = true;
     options.float_registers = 32;
-    const LaidWindow w{.channels = 64, .outputs = 64, .height = 56, .width = 56, .kernel = kernel, .stride = stride, .pad = kernel / 2};
+    const LaidWindow w{
+        .channels = channels, .outputs = 64, .height = 56, .width = 56, .kernel = kernel, .stride = stride, .pad = kernel / 2};
     Kernel kernel_of_window(store_of(ops, w, dtype), options);
     tile_optimizations(kernel_of_window, arguments_of(w, dtype));
     return applied_text(kernel_of_window.applied());
@@ -240,6 +242,8 @@ TEST(Heuristics, RowsOfScalarCoresShareWindows) {
   EXPECT_EQ(opts_of(3, 2, DType::Float32), "UPCAST 2 14;UPCAST 0 2;UNROLL 2 0;");
   EXPECT_EQ(opts_of(3, 3, DType::Float32), "UPCAST 2 19;UNROLL 0 4;");
   EXPECT_EQ(opts_of(9, 1, DType::Float32), "UPCAST 2 14;UPCAST 0 2;UNROLL 0 4;");
+  EXPECT_EQ(opts_of(3, 1, DType::Float32, 3), "UPCAST 2 14;UPCAST 0 2;UNROLL 2 0;");
+  EXPECT_EQ(opts_of(3, 2, DType::Float32, 3), "UPCAST 2 14;UPCAST 0 2;UNROLL 0 0;") << "every other column is read by one row alone";
   EXPECT_EQ(opts_of(1, 1, DType::Float32), "UPCAST 1 14;UPCAST 0 2;UNROLL 0 4;");
 }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/tempdir.h"
 #include "emulator/cross_build.h"
@@ -18,15 +21,14 @@ inline void expect_double_math_as_said(const Target& target) {
                                         "sqrtf", "floorf", "ceilf", "rintf", "roundf", "truncf", "fabsf",  "cbrtf", "lgammaf", "tgammaf"};
   for (const char* function : kFunctions) {
     SCOPED_TRACE(function);
-    if (target.fpu == Fpu::Double) {  // only conversions of 64-bit integers may lack an instruction, as on Armv7-A
-      EXPECT_FALSE(target.computes_in_double(function));
-      continue;
-    }
     const TempDir dir;
     std::ofstream(dir.path() / "main.c")
         << "#include <math.h>\nextern volatile float x;\nvolatile float x = 1;\nint main(void) { return (int)" << function << "(x); }\n";
     const CrossBuild program = build_project(dir.path(), target, dir.path() / "build");
-    EXPECT_EQ(!soft_double_symbols(program.map.library_symbols).empty(), target.computes_in_double(function));
+    const std::vector<std::string> soft = soft_double_symbols(program.map.library_symbols);
+    // Where double has instructions, conversions of 64-bit integers have none on Arm; libgcc's object of these has additions, too.
+    const bool only_converts = target.fpu == Fpu::Double && std::ranges::find(soft, "__aeabi_l2d") != soft.end();
+    EXPECT_EQ(!soft.empty() && !only_converts, target.computes_in_double(function));
   }
 }
 

@@ -113,6 +113,29 @@ TEST(Contraction, MatMulsInEveryLayout) {
 }
 
 // (a - zero) * b in int32, summed in int64 or float: a cast between product and sum changes the result if the product wraps.
+// Weights that are one number: the axis of channels is one of neither operand.
+TEST(Contraction, ChannelsOfConstantWeights) {
+  constexpr std::int64_t kRows = 20, kChannels = 30, kK = 40;
+  const ShapeTracker number = ShapeTracker::from_shape({1, 1, 1}).expand({kRows, kChannels, kK});
+  const ShapeTracker rows = ShapeTracker::from_shape({kRows, kK}).reshape({kRows, 1, kK}).expand({kRows, kChannels, kK});
+  std::vector<double> xs;
+  for (std::int64_t i = 0; i < kRows * kK; i++) xs.push_back(static_cast<double>(i % 17) - 8);
+  const Array x = Array::of_doubles(DType::Float32, {kRows * kK}, xs);
+  for (const bool is_first : {false, true}) {
+    LazyOps ops;
+    const LazyOp *load = ops.load(1, DType::Float32, rows), *weight = ops.constant(Scalar::of_double(DType::Float32, 0.5), number);
+    const LazyOp* product = is_first ? ops.elementwise(Op::Mul, {weight, load}) : ops.elementwise(Op::Mul, {load, weight});
+    const Array got =
+        interp_evaluate(ops.store(0, ops.reduce(Op::ReduceSum, product, {2}), ShapeTracker::from_shape({kRows, kChannels, 1})), {&x});
+    ASSERT_EQ(got.size(), kRows * kChannels);
+    for (std::int64_t k = 0; k < got.size(); k++) {
+      double want = 0;
+      for (std::int64_t i = 0; i < kK; i++) want += 0.5 * xs[static_cast<std::size_t>(k / kChannels * kK + i)];
+      ASSERT_EQ(got.at(k).as_double(), want) << k;
+    }
+  }
+}
+
 TEST(Contraction, CastsBetweenProductAndSum) {
   const struct {
     DType in, product, sum;
