@@ -34,9 +34,12 @@ void debug_program(const Program& program, const DebugOptions& debug) {
 void debug_instructions(CompileOptions& options, const DebugOptions& debug) {
   if (debug.level < kDebugInstructions) return;
   if (!options.measure) return debug.sink("-- instructions\nnone are shown: the target's compiler is left out (--no-measure)\n");
-  options.measure = [measure = options.measure, target = options.target, sink = debug.sink](const MeasureRequest& request) {
-    sink("-- instructions\n" + instructions_of(request, target));
-    return measure(request);
+  options.measure = [measure = options.measure, target = options.target,
+                     sink = debug.sink](const MeasureRequest& request) -> BegunMeasurement {
+    return [measuring = measure(request), request, target, sink](const std::vector<std::string>& kernels) {
+      sink("-- instructions\n" + instructions_of(request, kernels, target));
+      return measuring(kernels);
+    };
   };
 }
 

@@ -155,11 +155,11 @@ void validate_target(const ValidateArgs& args, const Frontend& frontend, const P
   for (std::size_t s = count; s-- > 0;) {  // backwards: the folder that is kept holds the first set
     progress.step((runs ? "compiling and running on " : "compiling for ") + options.target.name, static_cast<std::int64_t>(count - s),
                   static_cast<std::int64_t>(count));
+    CompileOptions of_set = options;
+    if (s > 0) of_set.measure = {};
     const CompiledProject project =
-        compile_project(frontend, options, selftest_of(reference, sets[s], outputs[s], {args.relative, args.absolute}));
-    CompileOptions writing = options;
-    if (s > 0) writing.measure = {};
-    WrittenProject written = write_audited(dir, project, writing);
+        compile_project(frontend, of_set, selftest_of(reference, sets[s], outputs[s], {args.relative, args.absolute}));
+    WrittenProject written = write_audited(dir, project, of_set);
     outcome.report = std::move(written.report);
     outcome.fit = std::move(written.fit);
     if (!runs) break;
@@ -209,6 +209,7 @@ int validate_model(const ValidateArgs& args) {
   if (!args.dump.empty()) {
     CompileOptions dumped = options;
     dumped.selftest = false;
+    dumped.measure = {};
     compile_project(frontend, dumped);
   }
   const auto interp = make_reference_device(on_host);

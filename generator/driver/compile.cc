@@ -14,13 +14,11 @@
 #include "codegen/horizontal.h"
 #include "codegen/math.h"
 #include "codegen/opt_table.h"
-#include "device/device.h"
+#include "driver/selftest.h"
 #include "driver/tuning_notes.h"
-#include "emit/literals.h"
 #include "emit/write.h"
 #include "memory/parts.h"
 #include "program/external.h"
-#include "program/loops.h"
 #include "program/lower.h"
 #include "quant/fixed_point.h"
 #include "quant/float_parts.h"
@@ -55,32 +53,6 @@ ByteOptions byte_options(const Target& target) {
 std::string sha256_of(const ImportOptions& model) {
   if (!model.bytes.empty()) return sha256_hex(std::as_bytes(std::span(model.bytes.data(), model.bytes.size())));
   return model.path.empty() ? "" : sha256_hex_of(model.path);
-}
-
-// The outputs that the reference computes for the self-test's inputs.
-std::vector<Array> expected_outputs(const Frontend& frontend, const SelfTest& test, const CompileOptions& options) {
-  const Program program = lower_model(frontend, nullptr, options);
-  RunOptions run;
-  run.tap = [&](int call, int output, const Array&) {
-    if (options.step && output == 0) options.step("self-test by INTERP", call + 1, static_cast<std::int64_t>(program.calls.size()));
-  };
-  const auto reference = make_reference_device()->load(program);
-  for (int k = 1; k < test.runs; k++) reference->run(test.inputs, test.variables, run);
-  return reference->run(test.inputs, test.variables, run);
-}
-
-// Why the outputs are too much to compute and to write down; empty if they are not.
-std::string too_much_to_expect(const Program& program) {
-  std::int64_t macs = 0, elements = 0;
-  const std::vector<Sint> turns = turns_of_calls(program);
-  for (std::size_t c = 0; c < turns.size(); c++) macs += (program.calls[c].macs * turns[c]).max();
-  for (int b : program.outputs) elements += program.buffers[static_cast<std::size_t>(b)].max_elements;
-  if (macs > kMostInterpreted)
-    return fmt::format("its result would take the reference {} multiply-accumulates, more than {}", grouped(macs),
-                       grouped(kMostInterpreted));
-  if (elements > kMostExpected)
-    return fmt::format("its result would be {} numbers, more than {}", grouped(elements), grouped(kMostExpected));
-  return "";
 }
 
 // What a search found, in the target's own table and in the user's.
@@ -227,10 +199,21 @@ Fit fit_without_compiler(const CompiledProject& project, const CompileOptions& o
   return make_fit(project.report, options.target, {std::nullopt, "left out (--no-measure)"});
 }
 
-Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const std::filesystem::path& dir,
+// Null where nothing is measured.
+std::shared_ptr<const ProjectMeasurement> begin_measuring(const CompiledProject& project, const CompileOptions& options) {
+  if (!options.measure || !fit_without_compiler(project, options).fits()) return nullptr;
+  if (project.measurement != nullptr) return project.measurement;
+  auto measurement = std::make_shared<ProjectMeasurement>();
+  for (const EmittedFile& file : project.files)
+    if (!file.is_weights) write_file(measurement->dir.path() / file.name, file.text);
+  measurement->begun = options.measure({measurement->dir.path(), project.probe});
+  return measurement;
+}
+
+Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const ProjectMeasurement& measurement,
                  const AuditReport& audit) {
   if (options.step) options.step("measuring code and stack", 0, 0);
-  return make_fit(project.report, options.target, options.measure({dir, project.probe, audit.table_functions}));
+  return make_fit(project.report, options.target, measurement.begun(audit.table_functions));
 }
 
 }  // namespace
@@ -353,35 +336,6 @@ Program lower_model(const Frontend& frontend, const Language* language, const Co
   return program;
 }
 
-Array input_within(const ImportedTensor& input, Array any) {
-  if (input.typical) return Array::filled(any.dtype(), any.shape(), Scalar::of_double(any.dtype(), *input.typical));
-  if (input.below == 0) return any;
-  std::vector<std::int64_t> values = any.ints();
-  for (std::int64_t& v : values) v = ((v % input.below) + input.below) % input.below;
-  return Array::of_ints(any.dtype(), any.shape(), values);
-}
-
-SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares) {
-  SelfTest test;
-  test.seed = options.seed;
-  if (!frontend.model.states.empty()) test.runs = kRunsWithState;
-  VarValues& vars = test.variables;
-  for (const ImportedDim& dim : frontend.model.dims) vars[dim.c_name] = dim.max;
-  int number = 0;
-  for (const ImportedTensor& input : frontend.model.inputs) {
-    std::vector<std::int64_t> shape;
-    for (const Sint& d : input.shape) shape.push_back(evaluate(d, vars));
-    test.inputs.push_back(input_within(input, lcg_input(input.dtype, shape, test.seed, number++)));
-  }
-  if (compares) test.expected = expected_outputs(frontend, test, options);
-  // A step on any numbers may lead away: its first loss is that of the model.
-  if (test.runs > 1 && frontend.role.function == "step" && !std::ranges::all_of(test.expected, &Array::is_finite)) {
-    test.runs = 1;
-    test.expected = expected_outputs(frontend, test, options);
-  }
-  return test;
-}
-
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options, const std::optional<SelfTest>& selftest) {
   require_no_pools_on_grid(options.target);
   require_known_math(options.target);
@@ -406,13 +360,13 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   if (options.dump) options.dump("plan", [&] { return to_text(project.plan, project.program); });
   leave_out_copies(project.program, project.plan);
   EmitOptions emitting = emit_options(frontend, options);
-  if (options.step) options.step("self-test", 0, 0);
+  bool computes_expected = false;
   if (selftest) {
     emitting.selftest = *selftest;
   } else if (options.selftest) {
     if (options.selftest_result == SelfTestResult::Auto) project.why_checksum = too_much_to_expect(project.program);
-    const bool compares = options.selftest_result != SelfTestResult::Checksum && project.why_checksum.empty();
-    emitting.selftest = generated_selftest(frontend, options, compares);
+    computes_expected = options.selftest_result != SelfTestResult::Checksum && project.why_checksum.empty();
+    emitting.selftest = selftest_inputs(frontend, options);
   }
   if (options.step) options.step("emitting", 0, 0);
   project.files = emit(project.program, project.plan, emitting);
@@ -428,6 +382,12 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   project.report.float_nodes = frontend.float_nodes;
   project.named_after_folder = frontend.model.named_after_folder;
   project.probe = probe_sources(project.program, project.plan, emitting);
+  project.measurement = begin_measuring(project, options);
+  if (computes_expected) {
+    if (options.step) options.step("self-test", 0, 0);
+    add_expected(*emitting.selftest, frontend, options);
+    *std::ranges::find(project.files, kSelfTestFile, &EmittedFile::name) = emit_selftest(project.program, project.plan, emitting);
+  }
   return project;
 }
 
@@ -438,6 +398,7 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
   for (const EmittedFile& file : project.files) report.files.push_back(file.name);
   report.files.push_back("fit.json");
   if (options.step) options.step("writing", 0, 0);
+  const auto measurement = begin_measuring(project, options);
   write_project(dir, project.files, [&](const std::filesystem::path& written) {
     if (options.step) options.step("checking the C that was written", 0, 0);
     AuditOptions auditing = audit_options(options.target);
@@ -454,8 +415,8 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
     report.audit = section;
     write_file(written / "report.json", to_json(report));
     write_file(written / "report.txt", to_text(report));
-    if (options.measure) {
-      result.fit = measured_fit(project, options, written, audit);
+    if (measurement != nullptr) {
+      result.fit = measured_fit(project, options, *measurement, audit);
       require_fit(result.fit);
     }
     write_file(written / "fit.json", to_json(result.fit));
@@ -464,12 +425,9 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
 }
 
 Fit fit_of(const CompiledProject& project, const CompileOptions& options) {
-  Fit fit = fit_without_compiler(project, options);
-  if (!options.measure || !fit.fits()) return fit;
-  const TempDir work("etch-fit");
-  for (const EmittedFile& file : project.files)
-    if (!file.is_weights) write_file(work.path() / file.name, file.text);
-  return measured_fit(project, options, work.path(), audit_directory(work.path(), audit_options(options.target)));
+  const auto measurement = begin_measuring(project, options);
+  if (measurement == nullptr) return fit_without_compiler(project, options);
+  return measured_fit(project, options, *measurement, audit_directory(measurement->dir.path(), audit_options(options.target)));
 }
 
 }  // namespace etch

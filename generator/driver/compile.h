@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tempdir.h"
 #include "codegen/opt_table.h"
 #include "codegen/options.h"
 #include "emit/emit.h"
@@ -34,25 +35,26 @@ using Step = std::function<void(std::string_view what, std::int64_t done, std::i
 const std::vector<std::string>& dump_stages();
 
 /// What the self-test compares its outputs with. Interp: INTERP's outputs. Checksum: nothing, it prints a checksum. Auto: Interp up to
-/// kMostInterpreted and kMostExpected, Checksum above.
+/// kMostInterpreted and kMostExpected (driver/selftest.h), Checksum above.
 enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
 /// "auto", "interp", "checksum"; anything else is a UserError.
 SelfTestResult selftest_result(const std::string& text);
-/// Number of multiply-accumulates of one run that takes INTERP some ten seconds. The limit is a count, not a time, so that every
-/// machine writes the same files.
-inline constexpr std::int64_t kMostInterpreted = 10'000'000'000;
-/// Elements of all outputs: each is a number in the self-test's text.
-inline constexpr std::int64_t kMostExpected = 1 << 24;
-
-/// What a Measure function gets: a folder with the project's C (of the weights only the header), the sources to link it with,
-/// and the names of the functions in its program table.
+/// What a Measure function gets: a folder with the project's C (of the weights only the header), which stays until the measuring has
+/// ended, and the sources to link it with.
 struct MeasureRequest {
   std::filesystem::path dir;
   ProbeSources probe;
-  std::vector<std::string> kernels;
 };
-/// Builds the folder with the target's compiler, see validate/measure.h.
-using Measure = std::function<FitMeasurement(const MeasureRequest& request)>;
+/// Waits for the end of what a Measure began; gets the names of the functions in the project's program table.
+using BegunMeasurement = std::function<FitMeasurement(const std::vector<std::string>& kernels)>;
+/// Begins to build the folder with the target's compiler, see validate/measure.h.
+using Measure = std::function<BegunMeasurement(const MeasureRequest& request)>;
+
+/// A project that the compiler measures in the background, while INTERP computes what the self-test expects and files are written.
+struct ProjectMeasurement {
+  TempDir dir{"etch-fit"};
+  BegunMeasurement begun;
+};
 
 struct CompileOptions {
   ImportOptions import;
@@ -116,13 +118,8 @@ struct CompiledProject {
   std::int64_t apart_bytes = 0;     // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
   bool named_after_folder = false;  // its name is only that of the folder in which the model lies
   std::string why_checksum{};       // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
+  std::shared_ptr<const ProjectMeasurement> measurement{};  // null: it begins when the result is wanted
 };
-
-/// `any` numbers, changed to what the input accepts.
-Array input_within(const ImportedTensor& input, Array any);
-
-/// Inputs that a few lines of C can generate, variables at their largest and, if `compares`, the outputs that the reference computes.
-SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options, bool compares);
 
 /// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.
 CompiledProject compile_project(const Frontend& frontend, const CompileOptions& options,

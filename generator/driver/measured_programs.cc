@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/fnv.h"
+#include "driver/selftest.h"
 #include "driver/tune.h"
 
 namespace etch {
@@ -22,6 +23,7 @@ MeasuredPrograms::MeasuredPrograms(const CompileOptions& options, const MeasureP
   options_.lists_choices = true;
   options_.selftest = false;
   options_.dump = {};
+  options_.measure = {};
   step_ = std::move(options_.step);
   options_.step = {};
 }
@@ -63,7 +65,10 @@ CompiledProject MeasuredPrograms::compiled(const OptTable& table, std::vector<Me
   options.rows = std::make_shared<const OptTable>(table);
   const Frontend frontend = read_model(options);
   require_tunable(frontend, options);
-  if (!selftest_) selftest_ = generated_selftest(frontend, options, true);
+  if (!selftest_) {
+    selftest_ = selftest_inputs(frontend, options);
+    add_expected(*selftest_, frontend, options);
+  }
   CompiledProject project = compile_project(frontend, options, selftest_);
   result.push_back({std::nullopt, project.plan.arena_bytes, "", frontend.schedule.choices});
   return project;

@@ -379,7 +379,9 @@ Frontend read_step(const CompileOptions& options, const TrainOptions& train, con
   return step;
 }
 
-CompiledProject compile_trained(const CompileOptions& options, const TrainOptions& train, const ModelSource& source) {
+CompiledProject compile_trained(const CompileOptions& of_project, const TrainOptions& train, const ModelSource& source) {
+  CompileOptions options = of_project;
+  options.measure = {};  // neither program alone
   Frontend step = read_step(options, train, source);
   const std::string name = step.model.name;
   Frontend network = schedule_model(network_with_state(model_of(options, train, source), train), options);

@@ -295,13 +295,17 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
         : file.name == "etch_math.h"            ? uses_math(p) || p.form->math_file
                                                 : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), runtime_file_text(p, file)});
-  if (options.selftest) files.push_back({"selftest.c", selftest_source(p, *options.selftest)});
+  if (options.selftest) files.push_back({std::string(kSelfTestFile), selftest_source(p, *options.selftest)});
   files.push_back({"CMakeLists.txt", build_file(p)});
   add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
   files.push_back({"report.txt", to_text(report)});
   files.push_back({"report.json", to_json(report)});
   return files;
+}
+
+EmittedFile emit_selftest(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  return {std::string(kSelfTestFile), selftest_source(make_project(program, plan, options), *options.selftest)};
 }
 
 }  // namespace etch

@@ -101,6 +101,10 @@ void require_own_names(const Program& program, const std::string& name);
 /// Throws UserError where the program can't be emitted (a language without emitter, a name that is no C identifier).
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
 
+inline constexpr std::string_view kSelfTestFile = "selftest.c";
+/// This one of those files, with what options.selftest expects.
+EmittedFile emit_selftest(const Program& program, const MemoryPlan& plan, const EmitOptions& options);
+
 /// Two C sources to link a project with when its code size is measured: a main() that calls the entries, and an object of
 /// kWeightsStubBytes in place of the weights, whose size is known anyway. Each is empty if it is not needed.
 struct ProbeSources {

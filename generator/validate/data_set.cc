@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "driver/compile.h"
+#include "driver/selftest.h"
 #include "onnx/freeze.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <future>
+#include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -53,9 +54,14 @@ CrossBuild build_probe(const MeasureRequest& request, const Target& target, cons
   return build_project(request.dir, target, work / "build", options);
 }
 
-FitMeasured measured(const MeasureRequest& request, const Target& target, const fs::path& work) {
-  auto building = std::async(std::launch::async, [&] { return build_empty(target, work); });
-  const CrossBuild probe = build_probe(request, target, work), empty = building.get();
+// Builds that run in the background. Without them the folder goes.
+struct Builds {
+  TempDir work{"etch-measure"};
+  std::shared_future<CrossBuild> probe, empty;
+};
+
+FitMeasured measured(const MeasureRequest& request, const std::vector<std::string>& kernels, Builds& builds) {
+  const CrossBuild &probe = builds.probe.get(), &empty = builds.empty.get();
   FitMeasured result;
   result.compiler = probe.compiler;
   const std::int64_t grown = flash_of(probe) - flash_of(empty) - (request.probe.weights.empty() ? 0 : kWeightsStubBytes);
@@ -64,7 +70,7 @@ FitMeasured measured(const MeasureRequest& request, const Target& target, const 
   result.variable_bytes = std::max<std::int64_t>(0, library_variables(probe) - library_variables(empty));
   if (empty.overflow.empty()) result.overflow = probe.overflow;
   for (const ProbeSources::Entry& entry : request.probe.entries) {
-    const StackBound bound = stack_bound(probe.stack, entry.function, request.kernels);
+    const StackBound bound = stack_bound(probe.stack, entry.function, kernels);
     if (bound.bytes) {
       result.stack_bytes = std::max(result.stack_bytes.value_or(0), *bound.bytes);
       continue;
@@ -96,25 +102,31 @@ std::string no_compiler(const MeasureRequest& request, const Target& target) {
 }  // namespace
 
 Measure measure_with_compiler(const Target& target) {
-  return [target](const MeasureRequest& request) -> FitMeasurement {
-    if (std::string why = no_compiler(request, target); !why.empty()) return {std::nullopt, std::move(why)};
-    const TempDir work("etch-measure");
-    try {
-      return {measured(request, target, work.path()), ""};
-    } catch (const UserError& error) {
-      return {std::nullopt, why_refused(error, work.path())};
-    }
+  return [target](const MeasureRequest& request) -> BegunMeasurement {
+    if (std::string why = no_compiler(request, target); !why.empty())
+      return [why = std::move(why)](const auto&) -> FitMeasurement { return {std::nullopt, why}; };
+    const auto builds = std::make_shared<Builds>();
+    const fs::path work = builds->work.path();
+    builds->probe = std::async(std::launch::async, [=] { return build_probe(request, target, work); });
+    builds->empty = std::async(std::launch::async, [=] { return build_empty(target, work); });
+    return [=](const std::vector<std::string>& kernels) -> FitMeasurement {
+      try {
+        return {measured(request, kernels, *builds), ""};
+      } catch (const UserError& error) {
+        return {std::nullopt, why_refused(error, work)};
+      }
+    };
   };
 }
 
-std::string instructions_of(const MeasureRequest& request, const Target& target) {
+std::string instructions_of(const MeasureRequest& request, const std::vector<std::string>& kernels, const Target& target) {
   if (const std::string why = no_compiler(request, target); !why.empty()) return "none are shown: " + why + "\n";
   const TempDir work("etch-instructions");
   try {
     const CrossBuild build = build_probe(request, target, work.path());
     if (!disassemble(target, build.elf)) return "none are shown: there is no objdump beside " + build.compiler + "\n";
     std::string text;
-    for (const std::string& kernel : request.kernels) {
+    for (const std::string& kernel : kernels) {
       const std::string listing = disassemble(target, build.elf, kernel).value_or("");
       const std::size_t title = listing.find("<" + kernel + ">:\n");
       text += title == std::string::npos ? kernel + ": has no code of its own\n" : listing.substr(listing.rfind('\n', title) + 1);
